@@ -76,13 +76,25 @@ pub fn percent(share: f64) -> String {
     format!("{part}%")
 }
 
-/// Formats a share in whole per cent; `<1%` and `>99%` for values that are not quite 0 or 1.
+/// Formats a share in whole per cent, to the nearest; `<1%` and `>99%` for values that are not quite 0 or 1. No number is 0.
 pub fn whole_percent(share: f64) -> String {
-    let rounded = (share * 100.0).round();
+    nearest_percent(share, 1.0)
+}
+
+/// Formats a share in per cent with one decimal, unless that is 0, to the nearest: `1.7%` for 1/60; `<0.1%` and `>99.9%`
+/// for values that are not quite 0 or 1.
+pub fn tenth_percent(share: f64) -> String {
+    nearest_percent(share, 10.0)
+}
+
+/// Formats a share in per cent, to the nearest of `steps` in each.
+fn nearest_percent(share: f64, steps: f64) -> String {
+    let share = if share.is_finite() { share } else { 0.0 };
+    let rounded = (share * 100.0 * steps).round_ties_even();
     match share {
-        _ if share > 0.0 && rounded < 1.0 => String::from("<1%"),
-        _ if share < 1.0 && rounded > 99.0 => String::from(">99%"),
-        _ => format!("{rounded}%"),
+        _ if share > 0.0 && rounded < 1.0 => format!("<{}%", 1.0 / steps),
+        _ if share < 1.0 && rounded >= 100.0 * steps => format!(">{}%", 100.0 - 1.0 / steps),
+        _ => format!("{}%", rounded / steps),
     }
 }
 
@@ -91,9 +103,9 @@ pub fn ranks([best, worst]: [u32; 2]) -> String {
     if best == worst { best.to_string() } else { format!("{best}-{worst}") }
 }
 
-/// Returns the letter of a group: `a` to `z`, then `aa`.
-pub fn letter(group: u32) -> String {
-    let (mut rest, mut text) = (group, String::new());
+/// Returns a letter for ties by its number, from 1: `a` to `z`, then `aa`.
+pub fn letter(number: u32) -> String {
+    let (mut rest, mut text) = (number, String::new());
     while rest > 0 {
         rest -= 1;
         let digit = u8::try_from(rest % 26).unwrap_or_default();
@@ -101,6 +113,33 @@ pub fn letter(group: u32) -> String {
         rest /= 26;
     }
     text
+}
+
+/// Formats the letters of one subject: `abc`; from four in a row on `c-h`, and with commas where that is not one sign each.
+pub fn letters(letters: &[String]) -> String {
+    let mut runs: Vec<(&str, &str, u32)> = Vec::new();
+    for own in letters {
+        let at = number(own);
+        match runs.last_mut() {
+            Some((_, last, end)) if *end + 1 == at => (*last, *end) = (own, at),
+            _ => runs.push((own, own, at)),
+        }
+    }
+    let mut parts: Vec<String> = Vec::new();
+    for (first, last, end) in runs {
+        match (number(first)..=end).count() {
+            0..4 => parts.extend((number(first)..=end).map(letter)),
+            _ => parts.push(format!("{first}-{last}")),
+        }
+    }
+    parts.join(if parts.iter().all(|part| part.len() == 1) { "" } else { "," })
+}
+
+/// Returns the number of a letter.
+fn number(letter: &str) -> u32 {
+    letter.bytes().fold(0, |number: u32, digit| {
+        number.saturating_mul(26).saturating_add(u32::from(digit.saturating_sub(b'a')) + 1)
+    })
 }
 
 #[cfg(test)]
@@ -113,6 +152,11 @@ mod tests {
             [1, 2, 26, 27, 52, 53, 702, 703].map(letter),
             ["a", "b", "z", "aa", "az", "ba", "zz", "aaa"]
         );
+        assert!((1..3000).all(|at| number(&letter(at)) == at));
+        let shown = |all: &[u32]| letters(&all.iter().copied().map(letter).collect::<Vec<_>>());
+        let cases: [&[u32]; 7] =
+            [&[], &[2], &[1, 2, 3], &[3, 4, 5, 6], &[1, 3, 4, 5, 6, 7], &[26, 27], &[1, 2, 5]];
+        assert_eq!(cases.map(shown), ["", "b", "abc", "c-f", "a,c-g", "z,aa", "abe"]);
         let writing = Writing::shares();
         assert_eq!(
             [0.5, -0.25, 0.0, -0.0001, 0.0001].map(|x| writing.signed(x)),
@@ -122,8 +166,26 @@ mod tests {
         assert_eq!(ranks([2, 4]), "2-4");
         assert_eq!([0.95, 0.57, 0.999, 0.29].map(percent), ["95%", "57%", "99.9%", "29%"]);
         assert_eq!(
-            [0.0, 0.0001, 0.01, 0.5, 0.994, 0.9999, 1.0].map(whole_percent),
-            ["0%", "<1%", "1%", "50%", "99%", ">99%", "100%"]
+            [0.0, 0.0001, 0.01, 0.5, 0.994, 0.9999, 1.0, f64::NAN].map(whole_percent),
+            ["0%", "<1%", "1%", "50%", "99%", ">99%", "100%", "0%"]
         );
+        assert_eq!(
+            [0.0, 0.0001, 1.0 / 60.0, 0.25, 2.0 / 3.0, 0.9999, 1.0].map(tenth_percent),
+            ["0%", "<0.1%", "1.7%", "25%", "66.7%", ">99.9%", "100%"]
+        );
+    }
+
+    /// No share is further from what is shown than half of the last digit, and none but 0 and 1 are shown as such.
+    #[test]
+    fn shares_are_rounded_and_not_cut() {
+        for part in 0..=3600u32 {
+            let share = f64::from(part) / 3600.0;
+            for (shown, half) in [(whole_percent(share), 0.005), (tenth_percent(share), 0.0005)] {
+                let number = shown.trim_matches(['<', '>', '%']).parse::<f64>().unwrap() / 100.0;
+                let reach = if shown.starts_with(['<', '>']) { 2.0 * half } else { half };
+                assert!((number - share).abs() <= reach + 1e-12, "{part}: {shown}");
+                assert_eq!((shown == "0%", shown == "100%"), (part == 0, part == 3600), "{part}: {shown}");
+            }
+        }
     }
 }

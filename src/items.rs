@@ -48,7 +48,7 @@ impl Items {
     }
 
     /// Ranks the subjects by score: means of tasks with 95 % intervals, ranks that are shared where they should be, and
-    /// groups that are tied. The method depends on the size, and the answer names it.
+    /// letters for ties. The method depends on the size, and the answer names it.
     ///
     /// # Errors
     ///

@@ -1,5 +1,6 @@
-//! Numbers for people. They are shortened by cutting, never by rounding up: a score below 0.7 never shows as 0.7, so
-//! a number and the band beside it cannot disagree.
+//! Scores, values and weights for people. They are shortened by cutting, never by rounding up: a score below 0.7 never
+//! shows as 0.7, so a number and the band beside it cannot disagree. Shares have no bands: they are rounded, in
+//! [`crate::estimate`].
 
 use karat_core::number::{Score, plain};
 use karat_core::record::Published;
@@ -22,11 +23,6 @@ pub fn published(number: Published) -> String {
 /// Formats a value, weight or share in billionths.
 pub fn billionths(value: i64) -> String {
     cut(value, 9, PLACES)
-}
-
-/// Formats a share in billionths in whole per cent, cut: only the whole is 100 %.
-pub fn percent(billionths: i64) -> String {
-    format!("{}%", billionths / 10_000_000)
 }
 
 /// Formats a difference of scores in per cent of the scale, with its sign, cut to two decimals.
@@ -118,7 +114,6 @@ mod tests {
     fn a_number_is_cut_and_never_rounded_up() {
         assert_eq!(billionths(699_999_999), "0.699999");
         assert_eq!(billionths(700_000_000), "0.7");
-        assert_eq!(percent(999_999_999), "99%");
         assert_eq!(cut(823_500, 3, 6), "823.5");
     }
 

@@ -98,10 +98,22 @@ words! {
 
     /// The method of a leaderboard.
     LeaderboardMethod [] {
-        /// Bootstrap resamples of the tasks: intervals, rank ranges, groups that are tied.
+        /// Bootstrap resamples of the tasks: intervals, rank ranges, letters for ties.
         Bootstrap = "bootstrap",
         /// Means, with intervals from the spread of the tasks and Student's t: for many subjects or records.
         Student = "student",
+        /// Means alone: the items are all there are, so that nothing is estimated.
+        Census = "census",
+    }
+
+    /// The origin of a choice.
+    ChoiceSource [] {
+        /// The scorecard states it.
+        Scorecard = "scorecard",
+        /// Nothing states it: it is the default.
+        Default = "default",
+        /// The request: a flag of the command line.
+        Request = "request",
     }
 
     /// The result of comparing two subjects.
@@ -112,6 +124,8 @@ words! {
         SecondAhead = "second-ahead",
         /// The evidence does not separate them.
         NotDistinguishable = "not-distinguishable",
+        /// They share too few tasks for any result to separate them.
+        TooFewSharedTasks = "too-few-shared-tasks",
     }
 
     /// A mean that makes the composite.

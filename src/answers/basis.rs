@@ -7,7 +7,7 @@ use karat_stats::outcome::{self, Policy};
 use karat_stats::ranks::{OtherRanking, RankRange};
 use serde::{Deserialize, Serialize};
 
-use super::{IntervalMethod, Outcome, Treatment, share};
+use super::{ChoiceSource, IntervalMethod, Outcome, Treatment, share};
 use crate::leaderboard::Settings;
 use crate::record::ScorecardReference;
 use crate::rows::Rows;
@@ -25,7 +25,7 @@ pub struct Basis {
     pub scale: u32,
     /// The items.
     pub items: ItemsUsed,
-    /// The confidence of intervals, rank ranges and comparisons.
+    /// The confidence of intervals, rank ranges and comparisons; of no use in a census.
     #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1, example = 0.95))]
     pub level: f64,
     /// The number of bootstrap resamples; null if none are drawn.
@@ -34,6 +34,8 @@ pub struct Basis {
     pub seed: Option<u64>,
     /// The treatment of outcomes that are neither success nor failure.
     pub outcomes: OutcomePolicy,
+    /// The origin of each of these choices.
+    pub outcome_sources: OutcomeSources,
 }
 
 /// The items an answer is about.
@@ -68,6 +70,21 @@ pub struct OutcomePolicy {
     pub refused: Treatment,
 }
 
+/// The origin of the treatment of each outcome that is neither success nor failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct OutcomeSources {
+    /// That of no verdict.
+    pub no_verdict: ChoiceSource,
+    /// That of runs that stopped.
+    pub stopped: ChoiceSource,
+    /// That of tasks that do not apply.
+    pub not_applicable: ChoiceSource,
+    /// That of refusals.
+    pub refused: ChoiceSource,
+}
+
 /// The number of items by how they ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -87,6 +104,8 @@ pub struct OutcomeCounts {
     pub refused: u64,
     /// The item does not say how it ended.
     pub unstated: u64,
+    /// The task was solved, but the item has no score. It has no verdict, and is among `no-verdict` too.
+    pub missing: u64,
 }
 
 /// A mean over tasks with its interval.
@@ -97,10 +116,10 @@ pub struct Estimate {
     /// The mean: 0 to 1, or -1 to 1 for a difference.
     #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
     pub mean: f64,
-    /// The lower end of the interval; null if there is one task, which gives no interval.
+    /// The lower end of the interval; null for a single task, which gives no interval, and in a census.
     #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
     pub low: Option<f64>,
-    /// The upper end of the interval; null if there is one task, which gives no interval.
+    /// The upper end of the interval; null for a single task, which gives no interval, and in a census.
     #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
     pub high: Option<f64>,
     /// The method of the interval; null without an interval.
@@ -148,9 +167,10 @@ impl Basis {
                 digest: Some(rows.digest.to_string()),
             },
             level: settings.level,
-            resamples: Some(settings.plan.draws),
-            seed: Some(settings.plan.seed),
+            resamples: (!settings.is_census).then_some(settings.plan.draws),
+            seed: (!settings.is_census).then_some(settings.plan.seed),
             outcomes: settings.policy.into(),
+            outcome_sources: settings.sources,
         }
     }
 
@@ -171,6 +191,20 @@ impl OutcomePolicy {
             (Outcome::NotApplicable, self.not_applicable),
             (Outcome::Refused, self.refused),
         ]
+    }
+}
+
+impl OutcomeSources {
+    /// Returns the origin of the treatment of an outcome; none for success and failure, which are not chosen.
+    #[must_use]
+    pub fn source(&self, outcome: Outcome) -> Option<ChoiceSource> {
+        match outcome {
+            Outcome::Succeeded | Outcome::Failed => None,
+            Outcome::NoVerdict => Some(self.no_verdict),
+            Outcome::Stopped => Some(self.stopped),
+            Outcome::NotApplicable => Some(self.not_applicable),
+            Outcome::Refused => Some(self.refused),
+        }
     }
 }
 
@@ -210,18 +244,19 @@ impl From<outcome::OutcomeCounts> for OutcomeCounts {
             not_applicable: counts.count(CoreOutcome::NotApplicable),
             refused: counts.count(CoreOutcome::Refused),
             unstated: counts.unstated,
+            missing: counts.missing,
         }
     }
 }
 
 impl From<&bootstrap::Estimate> for Estimate {
     fn from(found: &bootstrap::Estimate) -> Self {
-        let interval = &found.interval;
+        let interval = found.interval.as_ref();
         Self {
             mean: share(found.mean),
-            low: Some(share(interval.low)),
-            high: Some(share(interval.high)),
-            method: Some(interval.method.into()),
+            low: interval.map(|it| share(it.low)),
+            high: interval.map(|it| share(it.high)),
+            method: interval.map(|it| it.method.into()),
             tasks: found.tasks as u64,
         }
     }

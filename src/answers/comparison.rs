@@ -30,7 +30,7 @@ pub struct Comparison {
     /// The difference by dimension; null if the two share no task with a value.
     #[cfg_attr(feature = "schema", schema(schema_with = differences))]
     pub dimensions: BTreeMap<String, Option<Difference>>,
-    /// The tasks that each passed; null if a task was tried more than once.
+    /// The tasks that each passed; null if a task was tried more than once, and for means over cases.
     pub passes: Option<Passes>,
 }
 

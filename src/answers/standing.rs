@@ -1,7 +1,7 @@
 //! The standing of a subject at a time, `karat/standing/1`: enough to compute it again and to see why it is so. Exact
 //! numbers are strings.
 
-use karat_core::facts::Digest;
+use karat_core::facts::{Digest, Outcome};
 use karat_core::record::ENGINE_VERSION;
 use karat_core::scorecard;
 use karat_standing::certification::{Certificate as CoreCertificate, Certified};
@@ -15,7 +15,7 @@ use super::{
     IntervalMethod, ShareCase, StandingScore, SubjectChange, TierCause, answer, from_billionths, share,
 };
 use crate::record::ScorecardReference;
-use crate::rows::Rows;
+use crate::rows::{Row, Rows};
 use crate::standing::Answer;
 use crate::standing::written;
 
@@ -50,8 +50,9 @@ pub struct Standing {
     pub interval: Option<StandingInterval>,
     /// The score in points before and after the gate.
     pub gate: Option<GateEffect>,
-    /// The official score in points: the current one, or for a scorecard with reviews the last that was committed.
-    pub points: Option<i64>,
+    /// The official score in points: the current one as it is published, or for a scorecard with reviews the last that was
+    /// committed, in whole points. A gate caps it at whole points.
+    pub points: Option<f64>,
     /// The score in points that gates, tiers and shares use: the lowest of the official, the held and the current
     /// score.
     pub gating_points: Option<i64>,
@@ -379,21 +380,24 @@ impl Standing {
                 value: share(score.to_f64()),
                 published: standing.ungated.map(|published| published.to_f64()),
             }),
-            interval: standing.interval.as_ref().map(|found| StandingInterval {
-                low: share(found.interval.low),
-                high: share(found.interval.high),
-                level: found.interval.level,
-                method: found.interval.method.into(),
-                tasks: found.tasks as u64,
-                resamples: found.draws,
-                seed: found.seed,
+            interval: standing.interval.as_ref().and_then(|found| {
+                let interval = found.interval.as_ref()?;
+                Some(StandingInterval {
+                    low: share(interval.low),
+                    high: share(interval.high),
+                    level: interval.level,
+                    method: interval.method.into(),
+                    tasks: found.tasks as u64,
+                    resamples: found.draws,
+                    seed: found.seed,
+                })
             }),
             gate: standing.gated.map(|gated| GateEffect {
                 ungated_points: gated.ungated_points,
                 points: gated.points,
                 open_tiers: gated.open_tiers.map(|open| lowest_tiers(rules, open)),
             }),
-            points: standing.points,
+            points: official_points(standing),
             gating_points: standing.gating_points,
             items: items(answer, standing),
             window: window
@@ -427,10 +431,24 @@ impl Standing {
     }
 }
 
+/// Returns the official score in points: as it is published, unless a gate or a review made it whole points.
+#[must_use]
+pub fn official_points(standing: &SubjectStanding) -> Option<f64> {
+    let points = standing.points?;
+    let is_whole = standing.review.is_some() || standing.gated.is_none_or(|it| it.points < it.ungated_points);
+    let published = standing.ungated.filter(|_| !is_whole);
+    Some(published.map_or(points as f64, karat_core::record::Published::to_f64))
+}
+
 fn items(answer: &Answer<'_>, standing: &SubjectStanding) -> StandingItems {
     let counts = &standing.counts;
     let mut outcomes = OutcomeCounts::from(counts.outcomes);
     outcomes.unstated = counts.outcome_unstated;
+    let is_missing = |row: &&Row| row.outcome == Some(Outcome::Succeeded) && row.score.is_none();
+    let own = standing.items.iter().filter_map(|place| answer.rows.rows.get(*place));
+    outcomes.missing = own.filter(is_missing).count() as u64;
+    outcomes.succeeded -= outcomes.missing;
+    outcomes.no_verdict += outcomes.missing;
     StandingItems {
         given: standing.items.len() as u64,
         seen: counts.seen,

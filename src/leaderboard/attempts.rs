@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use karat_core::facts::Outcome;
 use karat_core::number::BILLION;
 use karat_stats::StatisticsError;
-use karat_stats::bootstrap::{Draws, Estimate};
+use karat_stats::bootstrap::Estimate;
+use karat_stats::cases::Cases;
 use karat_stats::outcome::{Policy, Run};
 use karat_stats::table::{Observation, TaskTable};
 use karat_stats::trials::{Trials, expected_best_of_k};
 
-use super::{ENDS, Settings};
+use super::{Settings, estimates};
 
 /// The evaluation of repeated attempts.
 #[derive(Debug, Clone, Copy)]
@@ -106,25 +107,19 @@ pub fn of(
             share(&|values| trials(values).pass_hat_k(k.into()))?,
             share(&|values| expected_best_of_k(&shares(values), k as usize))?,
         ];
-        let draws = tables.each_ref().map(|table| {
-            if table.tasks() > 0 { Draws::new(table, settings.plan).map(Some) } else { Ok(None) }
-        });
-        let [at, hat, best] = draws;
+        let [at, hat, best] = tables.each_ref().map(|table| estimates(table, &Cases::default(), settings));
         let (at, hat, best) = (at?, hat?, best?);
         for (subject, found) in found.iter_mut().enumerate() {
-            let estimate = |draws: &Option<Draws<'_>>| {
-                let drawn = draws.as_ref().filter(|draws| draws.table().tasks_of(subject) > 0);
-                drawn.map(|draws| draws.estimate(subject, settings.level, ENDS)).transpose()
-            };
+            let estimate = |found: &[Option<Estimate>]| found.get(subject).cloned().flatten();
             let tasks = tables.first().map_or(0, |table| table.tasks_of(subject));
             let all = values.range((subject, 0)..=(subject, usize::MAX)).count();
             found.by_k.push(AttemptsAt {
                 k,
                 tasks,
                 tasks_left_out: all - tasks,
-                pass_at: estimate(&at)?,
-                pass_hat: estimate(&hat)?,
-                best_of: estimate(&best)?,
+                pass_at: estimate(&at),
+                pass_hat: estimate(&hat),
+                best_of: estimate(&best),
             });
         }
     }

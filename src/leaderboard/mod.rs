@@ -11,15 +11,20 @@ pub mod pair;
 pub mod stress;
 pub mod what_if;
 
+use std::collections::BTreeMap;
+
 use karat_core::facts::Outcome;
-use karat_core::number::Score;
+use karat_core::number::{BILLION, Score};
 use karat_core::scorecard::Scorecard;
 use karat_stats::StatisticsError;
 use karat_stats::bootstrap::{Draws, Ends, Estimate, Plan};
+use karat_stats::cases::{CaseResult, Cases};
 use karat_stats::leaderboard::Leaderboard;
-use karat_stats::outcome::{Policy, PolicyRankings, Run, other_policies, table};
+use karat_stats::outcome::{Policy, PolicyRankings, Run, Treatment, other_policies, table};
 use karat_stats::table::{Observation, TaskTable};
 
+use crate::answers::ChoiceSource;
+use crate::answers::basis::OutcomeSources;
 use crate::rows::{Row, Rows};
 use attempts::{Attempts, AttemptsOf};
 
@@ -41,6 +46,10 @@ pub struct Settings {
     pub attempts: Option<Attempts>,
     /// The fewest tasks that a subject needs for a rank.
     pub tasks_min: usize,
+    /// Where the treatment of each outcome comes from.
+    pub sources: OutcomeSources,
+    /// True if the items are all there are, so that nothing is estimated.
+    pub is_census: bool,
 }
 
 impl Settings {
@@ -60,6 +69,10 @@ impl Settings {
     #[must_use]
     pub fn usual_for(card: Option<&Scorecard>) -> Self {
         let standing = card.and_then(|card| card.standing.as_ref());
+        let source = |outcome| match standing {
+            Some(standing) if standing.stated_outcomes.contains(&outcome) => ChoiceSource::Scorecard,
+            _ => ChoiceSource::Default,
+        };
         Self {
             by: By::Score,
             policy: standing.map_or_else(Policy::default, |standing| standing.outcomes),
@@ -67,7 +80,29 @@ impl Settings {
             plan: Plan { draws: Self::RESAMPLES, seed: 1 },
             attempts: None,
             tasks_min: 1,
+            sources: OutcomeSources {
+                no_verdict: source(Outcome::NoVerdict),
+                stopped: source(Outcome::Stopped),
+                not_applicable: source(Outcome::NotApplicable),
+                refused: source(Outcome::Refused),
+            },
+            is_census: false,
         }
+    }
+}
+
+impl Settings {
+    /// Takes the treatment of an outcome from the request; success and failure are what they are.
+    pub fn treat(&mut self, outcome: Outcome, treatment: Treatment) {
+        let (policy, sources) = (&mut self.policy, &mut self.sources);
+        let (treated, source) = match outcome {
+            Outcome::NoVerdict => (&mut policy.no_verdict, &mut sources.no_verdict),
+            Outcome::Stopped => (&mut policy.stopped, &mut sources.stopped),
+            Outcome::NotApplicable => (&mut policy.not_applicable, &mut sources.not_applicable),
+            Outcome::Refused => (&mut policy.refused, &mut sources.refused),
+            Outcome::Succeeded | Outcome::Failed => return,
+        };
+        (*treated, *source) = (treatment, ChoiceSource::Request);
     }
 }
 
@@ -95,7 +130,7 @@ impl By {
 pub struct Ranking {
     /// The common property of the items; None if all are taken.
     pub group: Option<String>,
-    /// Ranks, intervals and tie groups. The subjects are those of [`Rows::subjects`].
+    /// Ranks, intervals and letters for ties. The subjects are those of [`Rows::subjects`].
     pub leaderboard: Leaderboard,
     /// Subjects with items but no rank, with the reason.
     pub unranked: Vec<(usize, Unranked)>,
@@ -107,6 +142,10 @@ pub struct Ranking {
     pub items: Vec<usize>,
     /// The results of repeated attempts, by subject.
     pub attempts: Vec<AttemptsOf>,
+    /// The subjects all of whose results that count are means over cases.
+    pub cases: Cases,
+    /// The lowest and highest possible mean of the subjects with one task, where parts of a score are missing.
+    pub bounds: BTreeMap<usize, (f64, f64)>,
 }
 
 /// The reason for which a subject has no rank.
@@ -143,8 +182,13 @@ impl Ranking {
         if kept.tasks() == 0 {
             return Err(if all.tasks() == 0 { nothing_counts() } else { too_few_tasks() });
         }
-        let draws = Draws::new(&kept, settings.plan)?;
-        let leaderboard = Leaderboard::new(&draws, settings.level, ENDS)?;
+        let cases = cases(&taken, settings);
+        let leaderboard = if settings.is_census {
+            Leaderboard::of_census(&kept)
+        } else {
+            let draws = Draws::new(&kept, settings.plan)?;
+            Leaderboard::with_cases(&draws, &cases, settings.level, ENDS)?
+        };
         let unranked =
             (0..subjects).filter(|&it| counts.get(it).is_some_and(|&items| items > 0) && !is_ranked(it));
         let unranked = unranked.map(|it| match all.tasks_of(it) {
@@ -160,6 +204,8 @@ impl Ranking {
             rankings: PolicyRankings::new(subjects, &ranked, settings.policy, &others)?,
             profiles: profiles(rows, &taken, settings)?,
             items: counts,
+            bounds: bounds(&taken, settings, |subject| kept.tasks_of(subject) == 1),
+            cases,
             attempts: match settings.attempts {
                 Some(wanted) => attempts::of(subjects, &ranked, wanted, settings)?,
                 None => Vec::new(),
@@ -179,13 +225,73 @@ fn profiles(
     let mut profiles = vec![Vec::with_capacity(rows.dimensions.len()); subjects];
     for at in 0..rows.dimensions.len() {
         let table = readings(subjects, taken, at, settings.policy)?;
-        let draws = if table.tasks() > 0 { Some(Draws::new(&table, settings.plan)?) } else { None };
-        for (subject, profile) in profiles.iter_mut().enumerate() {
-            let drawn = draws.as_ref().filter(|_| table.tasks_of(subject) > 0);
-            profile.push(drawn.map(|draws| draws.estimate(subject, settings.level, ENDS)).transpose()?);
-        }
+        let cases = cases_of_dimension(taken, at, settings.policy);
+        let estimates = estimates(&table, &cases, settings)?;
+        profiles.iter_mut().zip(estimates).for_each(|(profile, estimate)| profile.push(estimate));
     }
     Ok(profiles)
+}
+
+/// Returns the mean of each subject of a table with its interval, unless this is a census; none without tasks.
+fn estimates(
+    table: &TaskTable,
+    cases: &Cases,
+    settings: &Settings,
+) -> Result<Vec<Option<Estimate>>, StatisticsError> {
+    let subjects = 0..table.subjects();
+    if settings.is_census || table.tasks() == 0 {
+        return Ok(subjects.map(|subject| Estimate::of_census(table, subject)).collect());
+    }
+    let draws = Draws::new(table, settings.plan)?;
+    let estimate = |subject| {
+        if table.tasks_of(subject) == 0 {
+            return Ok(None);
+        }
+        let found = draws.estimate(subject, settings.level, ENDS)?;
+        let own = cases.estimate(subject, settings.level)?;
+        Ok(Some(own.map_or(found.clone(), |own| Estimate { interval: own.interval, ..found })))
+    };
+    subjects.map(estimate).collect()
+}
+
+/// Returns the subjects all of whose results that count are means over a number of cases.
+pub(crate) fn cases(taken: &[(&Row, usize)], settings: &Settings) -> Cases {
+    let measured = taken.iter().filter(|(row, _)| is_measured(row, settings.by)).copied();
+    Cases::new(measured.filter_map(|(row, task)| {
+        case_result(row, task, run(row, task, settings.by).value(settings.policy)?)
+    }))
+}
+
+/// Does the same for a dimension.
+fn cases_of_dimension(taken: &[(&Row, usize)], dimension: usize, policy: Policy) -> Cases {
+    let measured = taken.iter().copied();
+    Cases::new(measured.filter_map(|(row, task)| case_result(row, task, reading(row, dimension, policy)?)))
+}
+
+fn case_result(row: &Row, task: usize, value: i64) -> Option<CaseResult> {
+    Some(CaseResult { subject: row.subject, task, value, cases: row.cases })
+}
+
+/// Returns the mean of the bounds of the items that count, of each subject that `is_wanted`; none where an item has no
+/// bounds and no score.
+fn bounds(
+    taken: &[(&Row, usize)],
+    settings: &Settings,
+    is_wanted: impl Fn(usize) -> bool,
+) -> BTreeMap<usize, (f64, f64)> {
+    let mut found: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
+    for (row, task) in taken.iter().filter(|(row, _)| settings.by == By::Score && is_wanted(row.subject)) {
+        if let Some(value) = run(row, *task, settings.by).value(settings.policy) {
+            let value = value as f64 / BILLION as f64;
+            found.entry(row.subject).or_default().push(row.bounds.unwrap_or((value, value)));
+        }
+    }
+    let mean = |ends: &[(f64, f64)], end: fn(&(f64, f64)) -> f64| {
+        ends.iter().map(end).sum::<f64>() / ends.len() as f64
+    };
+    let means =
+        found.into_iter().map(|(subject, ends)| (subject, (mean(&ends, |it| it.0), mean(&ends, |it| it.1))));
+    means.filter(|(_, (low, high))| low < high).collect()
 }
 
 /// Returns the value of an item in one dimension, in billionths: as measured, or as the policy treats its outcome. A
@@ -223,15 +329,10 @@ pub(crate) const fn too_few_tasks() -> StatisticsError {
     StatisticsError::TooFew { what: "subjects with this many tasks", found: 0, needed: 1 }
 }
 
-/// Returns the item as a run at a task; its score is the score or dimension that is ranked. A success whose card
-/// withholds the score has no verdict: leaving out a fact must not earn a perfect score. A failure stays a failure.
+/// Returns the item as a run at a task; its score is the score or dimension that is ranked. What becomes of one without a
+/// score, [`Run::outcome`] says.
 pub(crate) fn run(row: &Row, task: usize, by: By) -> Run {
-    let score = by.of(row);
-    let outcome = match row.outcome {
-        Some(Outcome::Succeeded) if score.is_none() => Some(Outcome::NoVerdict),
-        stated => stated,
-    };
-    Run { subject: row.subject, task, outcome, score }
+    Run { subject: row.subject, task, outcome: row.outcome, score: by.of(row) }
 }
 
 /// Returns the values in one dimension by subject and task.

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use karat_stats::StatisticsError;
+use karat_stats::bootstrap::Estimate;
+use karat_stats::cases::Cases;
 use karat_stats::compare::{Difference, Pairs, Verdict, paired_bootstrap};
 use karat_stats::outcome::{Run, table};
 use karat_stats::table::TaskTable;
 
 use super::attempts::Pass;
-use super::{By, Settings, readings, run};
+use super::{By, Settings, cases, cases_of_dimension, readings, run};
 use crate::rows::{Row, Rows};
 
 /// The comparison of two subjects.
@@ -56,21 +58,38 @@ impl Pair {
             .collect();
         let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, By::Score)).collect();
         let scores = table(subjects, &runs, settings.policy)?;
-        let difference =
-            |table: &TaskTable| paired_bootstrap(table, first, second, settings.plan, settings.level);
+        // Results that are means over cases are compared by their cases, as on a leaderboard.
+        let difference = |table: &TaskTable, cases: &Cases| -> Result<Difference, StatisticsError> {
+            let found = paired_bootstrap(table, first, second, settings.plan, settings.level)?;
+            let own = cases.difference(first, second, settings.level)?;
+            let verdict = cases.verdict(first, second, settings.level)?;
+            Ok(match own.zip(verdict) {
+                None => found,
+                Some((own, verdict)) => Difference {
+                    estimate: Estimate { interval: own.interval, ..found.estimate },
+                    enough_tasks: true,
+                    verdict,
+                    ..found
+                },
+            })
+        };
         let mut dimensions = Vec::with_capacity(rows.dimensions.len());
         for at in 0..rows.dimensions.len() {
             let table = readings(subjects, &taken, at, settings.policy)?;
-            let shares_tasks = table.ahead_of(first, &[second]).tasks_of(0) > 0;
-            dimensions.push(if shares_tasks { Some(difference(&table)?) } else { None });
+            let cases = cases_of_dimension(&taken, at, settings.policy);
+            let shares_tasks = table.between(first, second).tasks() > 0;
+            dimensions.push(if shares_tasks { Some(difference(&table, &cases)?) } else { None });
         }
-        let passes = Passes::new(&runs, first, pass, settings)?;
+        let cases = cases(&taken, settings);
+        // A mean over cases passes nothing.
+        let are_single = [first, second].iter().all(|&subject| cases.of(subject).is_none());
+        let passes = if are_single { Passes::new(&runs, first, pass, settings)? } else { None };
         let mean = |subject: usize| scores.mean(subject).map(|mean| mean as f64 / 1e9);
         Ok(Self {
             first,
             second,
             means: [mean(first), mean(second)],
-            score: difference(&scores)?,
+            score: difference(&scores, &cases)?,
             dimensions,
             passes,
         })

@@ -4,8 +4,9 @@ use maud::{Markup, html};
 
 use super::model::{RankShares, Ranks};
 use super::profiles::tint;
-use super::scale::{coordinate, per_cent, percent, written};
+use super::scale::{coordinate, percent, written};
 use super::table;
+use crate::estimate::whole_percent;
 
 /// The largest number of ranks with a column each.
 const MOST_COLUMNS: u32 = 12;
@@ -37,7 +38,7 @@ pub fn draw(id: &str, ranks: &Ranks) -> Markup {
                     tr {
                         (table::name(&subject.name))
                         td.number { (range(subject.rank)) }
-                        td.number { (per_cent(subject.share_kept)) }
+                        td.number { (whole_percent(subject.share_kept)) }
                         @if is_matrix { (matrix_cells(subject, worst)) } @else { td.drawn { (histogram(subject, worst)) } }
                     }
                 }
@@ -75,7 +76,7 @@ fn matrix_cells(subject: &RankShares, worst: u32) -> Markup {
             @let share = share_of(rank);
             @let ground = if share > 0.0 { tint(share) } else { String::from("number") };
             td class=(ground) {
-                @if is_own(rank) { b { (per_cent(share)) } } @else if share > 0.0 { (per_cent(share)) }
+                @if is_own(rank) { b { (whole_percent(share)) } } @else if share > 0.0 { (whole_percent(share)) }
             }
         }
     }

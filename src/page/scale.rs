@@ -111,18 +111,6 @@ pub fn written(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Formats a share, 0 to 1, in whole per cent; a share above 0 is never written as 0, and one below 1 never as
-/// all of it.
-pub fn per_cent(share: f64) -> String {
-    match share {
-        1.0.. => String::from("100%"),
-        _ if share >= 0.995 => String::from(">99%"),
-        _ if share > 0.005 => format!("{:.0}%", share * 100.0),
-        _ if share > 0.0 => String::from("<1%"),
-        _ => String::from("0%"),
-    }
-}
-
 /// Formats a coordinate: at most two decimals, which is finer than a screen shows; 0 if it is not finite.
 pub fn coordinate(value: f64) -> String {
     let text = written(if value.is_finite() { value } else { 0.0 }, 2);
@@ -181,9 +169,5 @@ mod tests {
         assert_eq!(written(-0.0004, 3), "0.000");
         assert_eq!(written(-0.06, 1), "-0.1");
         assert_eq!(written(f64::NAN, 2), "no value");
-        assert_eq!(
-            [0.0, 0.005, 0.214, 0.999, 1.0, f64::NAN].map(per_cent),
-            ["0%", "<1%", "21%", ">99%", "100%", "0%"]
-        );
     }
 }

@@ -7,10 +7,9 @@ use crate::answers::LeaderboardMethod;
 use crate::answers::basis::{Basis, Estimate};
 use crate::answers::leaderboard::notes::notes;
 use crate::answers::leaderboard::{Attempts, Leaderboard, LeaderboardAnswer, LeaderboardRow};
-use crate::estimate::{Writing, letter, ranks};
+use crate::estimate::{Writing, ranks, whole_percent};
 use crate::leaderboard::Settings;
 use crate::page::model::{self, Cell, Figure, Kind, Page, Section, Table};
-use crate::page::scale::per_cent;
 use crate::rows::Rows;
 use crate::text::Tone;
 
@@ -48,30 +47,36 @@ pub fn leaderboard(rows: &Rows, answer: &LeaderboardAnswer, settings: &Settings)
 #[must_use]
 pub fn ranks_table(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Table {
     let writing = if board.by == "score" { Writing::of(basis.scale) } else { Writing::shares() };
-    let is_resampled = method == LeaderboardMethod::Bootstrap;
-    // In another order the subjects of a group are not neighbours; the letters remain.
-    let in_order = board.rows.is_sorted_by_key(|row| row.group);
+    let has_letters = board.rows.iter().any(|row| !row.ties().is_empty());
+    let has_chances = board.rows.iter().any(|row| row.chance_of_rank_1.is_some());
+    let has_bounds = board.rows.iter().any(|row| row.bounds.is_some());
     let row = |row: &LeaderboardRow| {
-        let mut cells = vec![text(ranks(row.rank_range))];
-        cells.extend(is_resampled.then(|| text(row.group.map(letter).unwrap_or_default())));
+        let mut cells = vec![text(ranks(row.shown_ranks()))];
+        cells.extend(has_letters.then(|| text(row.ties())));
         cells.extend([text(row.subject.clone()), Cell::Interval(estimate(&row.score, writing))]);
+        cells.extend(has_bounds.then(|| match row.bounds {
+            Some(bounds) => text(writing.ends(Some((bounds.low, bounds.high)))),
+            None => Cell::Absent(String::from("none")),
+        }));
         let chance = row.chance_of_rank_1.unwrap_or_default();
-        cells.extend(is_resampled.then(|| Cell::Share(chance, per_cent(chance))));
+        cells.extend(has_chances.then(|| Cell::Share(chance, whole_percent(chance))));
         cells.push(text(row.tasks.to_string()));
-        model::Row { cells, group: row.group.filter(|_| in_order) }
+        model::Row { cells, group: None }
     };
     let mut columns = vec![column("rank", Kind::Number)];
-    columns.extend(is_resampled.then(|| column("tied", Kind::Text)));
+    columns.extend(has_letters.then(|| column("tied", Kind::Text)));
     columns.extend([
         column("subject", Kind::Name),
         column(&board.by, Kind::Interval(axis(writing, basis.level))),
     ]);
-    columns.extend(is_resampled.then(|| column("chance of rank 1", Kind::Share)));
+    columns.extend(has_bounds.then(|| column("possible", Kind::Text)));
+    columns.extend(has_chances.then(|| column("chance of rank 1", Kind::Share)));
     columns.push(column("tasks", Kind::Number));
     let caption = match method {
-        LeaderboardMethod::Bootstrap => {
-            "Subjects by rank; neighbours with the same shade are tied with the leader of their group"
+        LeaderboardMethod::Bootstrap if has_letters => {
+            "Subjects by rank; two that share a letter are not told apart by a comparison"
         }
+        LeaderboardMethod::Bootstrap | LeaderboardMethod::Census => "Subjects by mean",
         LeaderboardMethod::Student => "Subjects by mean; the ranks are those that the intervals leave open",
     };
     Table { caption: caption.to_owned(), columns, rows: board.rows.iter().map(row).collect() }

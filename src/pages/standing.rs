@@ -6,27 +6,24 @@ use karat_standing::stand::SubjectStanding;
 
 use super::{axis, column, estimate, page, text};
 use crate::answers::basis::{Basis, Estimate};
+use crate::answers::standing::official_points;
 use crate::estimate::Writing;
-use crate::leaderboard::{By, Settings};
+use crate::estimate::whole_percent;
+use crate::leaderboard::Settings;
 use crate::number::cut;
 use crate::page::model::{
     self, Axis, Cell, Dimension, Figure, History, Kind, Page, Point, Profile, Profiles, Reading, Section,
     Series, Table,
 };
-use crate::page::scale::per_cent;
 use crate::standing::Answer;
 use crate::standing::notes::{foot, notes};
 
 /// Returns the page of the standings `shown`.
 pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding]) -> Page {
-    let rules = answer.card.standing.as_ref();
     let settings = Settings {
-        by: By::Score,
-        policy: rules.map(|rules| rules.outcomes).unwrap_or_default(),
         level: answer.interval.level,
         plan: answer.interval.plan,
-        attempts: None,
-        tasks_min: 1,
+        ..Settings::usual_for(Some(answer.card))
     };
     let mut page = page("Standing", answer.rows, &Basis::new(answer.rows, &settings), &settings);
     page.about.insert(0, ("as of".to_owned(), answer.as_of.to_string()));
@@ -74,17 +71,17 @@ fn table(answer: &Answer<'_>, shown: &[SubjectStanding], settings: &Settings) ->
             Cell::Interval(model::Estimate { point, interval })
         });
         let points =
-            |points: Option<i64>| points.map_or_else(|| absent("none"), |points| text(points.to_string()));
+            |points: Option<f64>| points.map_or_else(|| absent("none"), |points| text(points.to_string()));
         let mut cells = vec![
             text(standing.subject.clone()),
             drawn.unwrap_or_else(|| absent("no score")),
-            points(standing.points),
-            points(standing.gating_points),
+            points(official_points(standing)),
+            points(standing.gating_points.map(|points| points as f64)),
         ];
         let tier = || standing.tier.as_ref().and_then(|tier| tier.name.clone());
         cells.extend(has_tier.then(|| tier().map_or_else(|| absent("none"), text)));
         let share = standing.share.map(|it| it.share.to_f64()).unwrap_or_default();
-        cells.extend(has_share.then(|| Cell::Share(share, per_cent(share))));
+        cells.extend(has_share.then(|| Cell::Share(share, whole_percent(share))));
         cells.push(text(standing.counts.in_window.to_string()));
         model::Row { cells, group: None }
     };

@@ -4,9 +4,9 @@ use super::{column, page, profiles, text};
 use crate::answers::leaderboard::Leaderboard;
 use crate::answers::stress::words::{OtherChoice, effect, other_choices, rank_1};
 use crate::answers::stress::{Driver, Robustness, Stress, SubjectRobustness, Swap, WeightRobustness};
+use crate::estimate::whole_percent;
 use crate::leaderboard::Settings;
 use crate::page::model::{Cell, Figure, Kind, Page, RankShares, Ranks, Row, Section, Table};
-use crate::page::scale::per_cent;
 use crate::rows::Rows;
 
 /// The largest number of shares of ranks that are drawn: of that many subjects, each with all its ranks.
@@ -77,7 +77,7 @@ fn swaps(swaps: &[Swap]) -> Figure {
         cells: vec![
             text(swap.ahead.clone()),
             text(swap.behind.clone()),
-            Cell::Share(swap.chance, per_cent(swap.chance)),
+            Cell::Share(swap.chance, whole_percent(swap.chance)),
         ],
         group: None,
     });
@@ -115,7 +115,7 @@ fn others(found: &Robustness) -> Figure {
 
 fn drivers(drivers: &[Driver]) -> Figure {
     let share = |share: Option<f64>| match share {
-        Some(share) => Cell::Share(share, per_cent(share)),
+        Some(share) => Cell::Share(share, whole_percent(share)),
         None => Cell::Absent(String::from("none")),
     };
     let row = |driver: &Driver| Row {

@@ -85,6 +85,7 @@ const PARTS: [(&str, &str); 10] = [
     ("time", "/evidence/time"),
     ("task", "/evidence/task"),
     ("outcome", "/evidence/outcome"),
+    ("n", "/evidence/n"),
     ("facts", "/facts"),
     ("grading", "/grading"),
     ("score", "/score"),

@@ -158,6 +158,10 @@ pub struct EvidenceDocument {
     pub id: String,
     /// The kind of evidence.
     pub kind: String,
+    /// The number of cases that the values are means over; only in the record of an item that says so.
+    #[cfg_attr(feature = "schema", schema(minimum = 1, nullable = false))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n: Option<u64>,
     /// The outcome of the run, if the item says.
     #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     #[serde(with = "outcome")]
@@ -433,11 +437,11 @@ impl RecordDocument {
         Some(self.as_of()?.at.seconds() - self.time()?.seconds())
     }
 
-    /// Returns the time, the task and the outcome of the item.
+    /// Returns the time, the task, the outcome and the number of cases of the item.
     #[must_use]
     pub fn context(&self) -> ItemContext<'_> {
-        let EvidenceDocument { task, outcome, .. } = &self.evidence;
-        ItemContext { time: self.time(), task: task.as_deref(), outcome: *outcome }
+        let EvidenceDocument { task, outcome, n, .. } = &self.evidence;
+        ItemContext { time: self.time(), task: task.as_deref(), outcome: *outcome, cases: *n }
     }
 
     /// Returns what the evidence says that can be so and hardly is, which only the evidence shows.

@@ -30,10 +30,13 @@ pub fn gaps(rows: &Rows) -> Vec<String> {
     readings.into_iter().chain(subjects).chain(outcomes).collect()
 }
 
-/// Notes items with an outcome and no score: a failure counts as 0, a success as no verdict.
+/// Notes items with an outcome and no score, and what becomes of them ([`karat_stats::outcome::Run::outcome`]).
 pub fn all_or_nothing(rows: &Rows) -> Option<String> {
     let bare = rows.without_score();
     (bare > 0).then(|| {
-        format!("{} without a score: success counts as no-verdict, failure as 0", count(bare, "item"))
+        format!(
+            "{} succeeded or failed without a score: a failure counts 0, a success has no verdict and is missing",
+            count(bare, "item")
+        )
     })
 }

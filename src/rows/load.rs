@@ -120,9 +120,14 @@ impl<'r> Loader<'r> {
             task: item.context.task.map(str::to_owned),
             time,
             outcome: item.context.outcome,
+            cases: item.context.cases,
             digest: item.digest,
             scorer,
             score: record.score,
+            bounds: record.bounds.and_then(|(low, high)| {
+                let max = f64::from(record.card.scale.max);
+                possible(low.to_f64() / max, high.to_f64() / max)
+            }),
             coverage: record.coverage,
             readings,
             measured: if has_decay { record.dimensions.iter().map(aged).collect() } else { Vec::new() },
@@ -169,9 +174,14 @@ impl<'r> Loader<'r> {
             task: document.evidence.task.clone(),
             time: document.time().or(Some(arrived)),
             outcome: document.evidence.outcome,
+            cases: document.evidence.n,
             digest: document.evidence.digest,
             scorer,
             score: document.score(),
+            bounds: document.bounds.and_then(|it| {
+                let max = f64::from(self.scorers.get(scorer)?.card().scale.max);
+                possible(it.low / max, it.high / max)
+            }),
             coverage: share(document.coverage),
             readings,
             measured: if has_decay { document.dimensions.iter().map(aged).collect() } else { Vec::new() },
@@ -332,6 +342,11 @@ impl<'r> Loader<'r> {
         }
         Digest::of(all.as_bytes())
     }
+}
+
+/// Returns the bounds of a score; none where nothing is missing, so that they are the score.
+fn possible(low: f64, high: f64) -> Option<(f64, f64)> {
+    (low < high).then_some((low, high))
 }
 
 fn nothing() -> Error {

@@ -11,7 +11,7 @@ pub mod problems;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use karat_core::facts::{Digest, Outcome};
+use karat_core::facts::{Digest, ItemContext, Outcome};
 use karat_core::number::Score;
 use karat_core::scorecard::{Scale, Scorecard};
 use karat_core::timestamp::Timestamp;
@@ -19,6 +19,9 @@ use karat_core::timestamp::Timestamp;
 pub use load::{Loader, Selection};
 
 use crate::card::CompiledCard;
+
+/// The task of an item that is a mean over cases and names no task: the items of all subjects are about the same cases.
+pub const ALL_CASES: &str = "(all cases)";
 
 /// The evidence behind a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,12 +47,16 @@ pub struct Row {
     pub time: Option<Timestamp>,
     /// The outcome, if stated.
     pub outcome: Option<Outcome>,
+    /// The number of cases that its values are means over, if stated.
+    pub cases: Option<u64>,
     /// The digest of the evidence.
     pub digest: Digest,
     /// The scorecard, as an index into [`Rows::scorers`].
     pub scorer: usize,
     /// The score, if there is one.
     pub score: Option<Score>,
+    /// The lowest and the highest possible score as shares of the scale, where a part of it is missing.
+    pub bounds: Option<(f64, f64)>,
     /// The share of the applicable weight that was measured, in billionths.
     pub coverage: i64,
     /// The measured values in billionths, by [`Rows::dimensions`]. A default is not a measured value.
@@ -66,14 +73,18 @@ pub struct Row {
 
 impl Row {
     /// Returns the parts that must be equal if one id is given twice.
-    fn content(&self) -> (Digest, Option<Score>, Option<&str>, Option<Timestamp>, Option<Outcome>) {
-        (self.digest, self.score, self.task.as_deref(), self.time, self.outcome)
+    fn content(&self) -> (Digest, Option<Score>, ItemContext<'_>) {
+        let Self { time, outcome, cases, .. } = *self;
+        (self.digest, self.score, ItemContext { time, task: self.task.as_deref(), outcome, cases })
     }
 
-    /// Returns the name of the task: as stated, else that of the challenge, else the id of the item.
+    /// Returns the name of the task: as stated, else that of the challenge, else for a mean over cases that of all its
+    /// cases, else the id of the item.
     pub(crate) fn task_name<'r>(&'r self, scorers: &'r [Arc<CompiledCard>]) -> &'r str {
         let challenge = scorers.get(self.scorer).map(|card| card.card()).filter(|card| card.base.is_some());
-        self.task.as_deref().or(challenge.map(|card| card.id.as_str())).unwrap_or(&self.id)
+        let challenge = challenge.map(|card| card.id.as_str());
+        let all_cases = self.cases.map(|_| ALL_CASES);
+        self.task.as_deref().or(challenge).or(all_cases).unwrap_or(&self.id)
     }
 }
 

@@ -1,19 +1,16 @@
 //! Notes on standings, in sentences.
 
-use karat_core::number::BILLION;
+use karat_core::number::{BILLION, UNITS_PER_ONE};
 use karat_core::scorecard::{Standing, StandingScore};
 use karat_standing::shares::ShareCase;
 use karat_standing::stand::SubjectStanding;
 
 use super::Answer;
-use crate::number::cut;
+use crate::estimate::tenth_percent;
 use crate::rows::Rows;
 use crate::rows::gaps::gaps;
 use crate::standing::written;
 use crate::text::{Tone, clean, count};
-
-/// A thousandth of the whole, on the grid of shares.
-const TENTH_PERCENT: i64 = 1_000_000_000_000;
 
 /// Returns the notes on one subject.
 pub fn notes(standing: &SubjectStanding) -> Vec<(Tone, String)> {
@@ -138,10 +135,7 @@ pub fn untimed(rows: &Rows, places: &[usize]) -> Option<String> {
     (!places.is_empty()).then(|| format!("left out for want of a time: {items}, {}{more}", names.join(", ")))
 }
 
-/// Formats a share in units of 1e-15 in per cent, cut to one decimal.
+/// Formats a share in units of 1e-15.
 pub fn percent(units: i64) -> String {
-    match units {
-        1..TENTH_PERCENT => String::from("<0.1%"),
-        _ => format!("{}%", cut(units, 13, 1)),
-    }
+    tenth_percent(units as f64 / UNITS_PER_ONE as f64)
 }

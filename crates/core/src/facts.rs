@@ -26,7 +26,7 @@ pub struct Item<'a> {
     pub subject: &'a str,
     /// The item's own id, unique among the evidence of its kind.
     pub id: &'a str,
-    /// The time, task and outcome.
+    /// The time, task, outcome and number of cases.
     pub context: ItemContext<'a>,
     /// SHA-256 over the canonical JSON (RFC 8785) of the item.
     pub digest: Digest,
@@ -40,7 +40,7 @@ pub struct Item<'a> {
     pub suspicions: &'a [String],
 }
 
-/// The time, task and outcome of an item, as far as it says so. No score of the item itself depends on it: a
+/// The time, task, outcome and number of cases of an item, as far as it says so. No score of the item itself depends on it: a
 /// standing orders, groups and counts items by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ItemContext<'a> {
@@ -50,6 +50,8 @@ pub struct ItemContext<'a> {
     pub task: Option<&'a str>,
     /// The outcome.
     pub outcome: Option<Outcome>,
+    /// The number of cases that its values are means over, `n`: of a result that is itself an aggregate.
+    pub cases: Option<u64>,
 }
 
 /// The end of a run. A missing verdict is neither failure nor success, so each class keeps its name.

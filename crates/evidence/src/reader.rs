@@ -322,7 +322,8 @@ impl Reader {
         };
         let subject = identity.subject.map_or(id, |name| written(name, subject));
         let task = identity.task.map(|name| written(name, task));
-        let context = ItemContext { time: identity.time, task, outcome: identity.outcome };
+        let Identity { time, outcome, cases, .. } = identity;
+        let context = ItemContext { time, task, outcome, cases };
         let grading = if work.seen.is_empty() {
             None
         } else {

@@ -13,7 +13,7 @@ fn occasion(kind: Kind, text: &str) -> String {
     let read = match reader.read(text.as_bytes()) {
         Err(problems) => problems.to_string(),
         Ok(evidence) => {
-            let ItemContext { time, task, outcome } = evidence.item().context;
+            let ItemContext { time, task, outcome, .. } = evidence.item().context;
             let time = time.map(|time| time.to_string());
             format!("{time:?} {task:?} {:?}", outcome.map(Outcome::name))
         }
@@ -50,6 +50,21 @@ fn when_at_what_and_how_it_ended() {
     ] {
         assert_eq!(occasion(kind, text), expected, "{text}");
     }
+    for (n, cases) in [("1", Some(1)), ("225", Some(225)), ("\"225\"", Some(225)), ("null", None)] {
+        let mut reader = Reader::new(Kind::Facts, &[], ReaderOptions::default()).unwrap();
+        let text = format!(r#"{{"subject": "a", "n": {n}}}"#);
+        assert_eq!(reader.read(text.as_bytes()).unwrap().item().context.cases, cases, "{n}");
+        assert_eq!(reader.unknown_fields().count(), 0);
+    }
+    for n in ["0", "-3", "2.5", "1e300", "true", "\"\"", "\"many\"", "\"1e2\"", "[]"] {
+        let refused = occasion(Kind::Facts, &format!(r#"{{"subject": "a", "n": {n}}}"#));
+        assert!(refused.contains("$.n") && refused.contains("a whole number from 1 on"), "{n}: {refused}");
+    }
+    // A card may declare a fact of that name, which is then any number and no count of cases.
+    let wanted = [(String::from("n"), karat_evidence::FactType::Number)];
+    let mut reader = Reader::new(Kind::Facts, &wanted, ReaderOptions::default()).unwrap();
+    let evidence = reader.read(br#"{"subject": "a", "n": 2.5}"#).unwrap();
+    assert_eq!((evidence.item().context.cases, evidence.item().facts.len()), (None, 1));
     let refused = occasion(
         Kind::WorkflowRun,
         &format!(r#"{{"id": 1, "time": "today", "outcome": "passed", {result}}}"#),

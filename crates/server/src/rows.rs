@@ -7,7 +7,6 @@ use karat::record::Record;
 use karat::rows::filter::{Filter, Wish, check_field, check_filter};
 use karat::rows::{Loader, Rows, Selection};
 use karat_stats::StatisticsError;
-use karat_stats::outcome::Policy;
 use karat_store::Reader;
 
 use crate::cards::ScorerPool;
@@ -59,12 +58,6 @@ pub fn read(
         loader.add_kept(&format!("record {position}"), scorer, record.document(), arrived);
     }
     loader.finish().map_err(|failure| unanswerable(&failure))
-}
-
-/// Returns how a scorecard counts outcomes.
-#[must_use]
-pub fn policy(pool: &ScorerPool) -> Policy {
-    pool.card.standing.as_ref().map_or_else(Policy::default, |standing| standing.outcomes)
 }
 
 /// Returns the problem of a question that has no answer.

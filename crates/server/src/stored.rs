@@ -2,13 +2,16 @@
 //! guarantees the bytes of a record, so nothing is computed again.
 
 use karat::record::RecordDocument;
+use karat::rows::ALL_CASES;
 use karat_core::scorecard::Scorecard;
 use serde::Deserialize;
 
-/// Returns the task of a record: its name or that of the challenge; `None` if the item is its own task.
+/// Returns the task of a record: its name, that of the challenge or that of all cases; `None` if the item is its own task.
 #[must_use]
 pub fn task(record: &RecordDocument, card: &Scorecard) -> Option<String> {
-    record.evidence.task.clone().or_else(|| card.base.is_some().then(|| card.id.clone()))
+    let challenge = || card.base.is_some().then(|| card.id.clone());
+    let all_cases = || record.evidence.n.map(|_| ALL_CASES.to_owned());
+    record.evidence.task.clone().or_else(challenge).or_else(all_cases)
 }
 
 /// Returns the trust class of a record.

@@ -46,19 +46,36 @@ fn main() {
     let drawn = time("bootstrap", rounds, || Draws::new(&table, plan).unwrap());
     time("bootstrap, a ninth of the results missing", rounds, || Draws::new(&gaps, plan).unwrap());
     let board = |ends| Leaderboard::new(&drawn, 0.95, ends).unwrap();
-    time("leaderboard from the draws, with groups", rounds, || board(Ends::BiasCorrectedAccelerated));
+    time("leaderboard from the draws, with letters", rounds, || board(Ends::BiasCorrectedAccelerated));
     for row in board(Ends::BiasCorrectedAccelerated).rows {
-        let interval = row.estimate.interval;
+        let (interval, ranks) = (row.estimate.interval.unwrap(), row.rank_range.unwrap());
         println!(
-            "  subject {} {:.3} [{:.3}, {:.3}] ranks {} to {} group {}",
+            "  subject {} {:.3} [{:.3}, {:.3}] ranks {} to {} letters {:?}",
             row.subject,
             row.estimate.mean,
             interval.low,
             interval.high,
-            row.rank_range.best,
-            row.rank_range.worst,
-            row.group
+            ranks.best,
+            ranks.worst,
+            row.letters.unwrap_or_default()
         );
+    }
+    // Sixty subjects with the same tasks, and with a ninth of the results missing, so that no two share the same ones.
+    let observations: Vec<Observation> = (0..60)
+        .flat_map(|subject| (0..tasks).map(move |task| (subject, task)))
+        .map(|(subject, task)| {
+            Observation::of_success(subject, task, random.open_unit() < 0.5 + subject as f64 / 180.0)
+        })
+        .collect();
+    for (name, step) in [("60 subjects", usize::MAX), ("60 subjects, a ninth missing", 9)] {
+        let rows: Vec<Observation> =
+            observations.iter().enumerate().filter(|it| (it.0 + 1) % step > 0).map(|it| *it.1).collect();
+        let table = TaskTable::new(60, &rows).unwrap();
+        let drawn = time(&format!("bootstrap, {name}"), rounds, || Draws::new(&table, plan).unwrap());
+        let board = time(&format!("leaderboard from the draws, {name}"), rounds, || {
+            Leaderboard::new(&drawn, 0.95, Ends::BiasCorrectedAccelerated).unwrap()
+        });
+        println!("  {:?} letters", board.letters);
     }
     let influence = time("influence", rounds, || fewest_tasks(&table).unwrap());
     println!("  {:?} tasks", influence.map(|found| found.removed.len()));

@@ -47,18 +47,43 @@ pub struct Draws<'a> {
 
 const NOTHING: i64 = i64::MIN;
 
+/// Resamples of a number of tasks, one after the other.
+pub(super) struct Resamples {
+    random: Random,
+    tasks: NonZeroU64,
+    times: Vec<f64>,
+}
+
+impl Resamples {
+    pub(super) fn new(tasks: NonZeroU64, seed: u64) -> Self {
+        Self { random: Random::new(seed), tasks, times: alloc::vec![0.0; tasks.get() as usize] }
+    }
+
+    /// Draws as many tasks as there are; returns how often each was drawn.
+    pub(super) fn next(&mut self) -> &[f64] {
+        self.times.fill(0.0);
+        for _ in 0..self.tasks.get() {
+            if let Some(times) = self.times.get_mut(self.random.below(self.tasks) as usize) {
+                *times += 1.0;
+            }
+        }
+        &self.times
+    }
+}
+
 /// A mean over tasks with its interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
     /// The mean over the tasks of the subject: 0 to 1, or -1 to 1 for differences.
     pub mean: f64,
-    /// The interval of the mean over all tasks of this kind.
-    pub interval: Interval,
+    /// The interval of the mean over all tasks of this kind; none of fewer than two tasks, which do not show how far
+    /// tasks lie apart.
+    pub interval: Option<Interval>,
     /// True if all tasks gave the same value, so that no resample can differ. The ends are then those within which the mean
     /// must lie if the share of tasks with that value is at least the lower end of its exact interval (Clopper-Pearson),
     /// and the other tasks may have any value.
     pub all_alike: bool,
-    /// Deviation of the means of the resamples; none of fewer than two.
+    /// Deviation of the means of the resamples; none of fewer than two, or of one task.
     pub standard_error: Option<f64>,
     /// Number of tasks that the subject has.
     pub tasks: usize,
@@ -68,6 +93,29 @@ pub struct Estimate {
     pub draws_without_tasks: u32,
     /// The seed.
     pub seed: u64,
+}
+
+impl Estimate {
+    /// Returns the mean of a subject of a table that holds all there is, so that there is no interval; none without tasks.
+    #[must_use]
+    pub fn of_census(table: &TaskTable, subject: usize) -> Option<Self> {
+        let values = table.values(subject);
+        Some(Self {
+            mean: table.mean(subject)? as f64 / BILLION as f64,
+            interval: None,
+            all_alike: all_alike(values),
+            standard_error: None,
+            tasks: values.len(),
+            draws: 0,
+            draws_without_tasks: 0,
+            seed: 0,
+        })
+    }
+}
+
+/// Returns whether all values are the same number.
+fn all_alike(values: &[f64]) -> bool {
+    values.windows(2).all(|pair| matches!(pair, [a, b] if a.to_bits() == b.to_bits()))
 }
 
 impl<'a> Draws<'a> {
@@ -102,18 +150,12 @@ impl<'a> Draws<'a> {
         let (draws, subjects) = (plan.draws as usize, table.subjects());
         let means = ("subjects times resamples", subjects as u64, Self::MOST_MEANS);
         affordable(plan.draws, [means, ("tasks times resamples", tasks.get(), Self::MOST_DRAWN)])?;
-        let mut random = Random::new(plan.seed);
         let mut means = alloc::vec![NOTHING; subjects * draws];
-        let mut times = alloc::vec![0.0; table.tasks()];
+        let mut resamples = Resamples::new(tasks, plan.seed);
         for draw in 0..draws {
-            times.fill(0.0);
-            for _ in 0..tasks.get() {
-                if let Some(times) = times.get_mut(random.below(tasks) as usize) {
-                    *times += 1.0;
-                }
-            }
+            let times = resamples.next();
             for (subject, means) in means.chunks_exact_mut(draws).enumerate() {
-                if let (Some(slot), Some(mean)) = (means.get_mut(draw), table.mean_of_draw(subject, &times)) {
+                if let (Some(slot), Some(mean)) = (means.get_mut(draw), table.mean_of_draw(subject, times)) {
                     *slot = mean;
                 }
             }
@@ -156,13 +198,14 @@ impl<'a> Draws<'a> {
         means.sort_unstable();
         let drawn = u32::try_from(means.len()).unwrap_or(u32::MAX);
         // At least one resample must lie at or beyond each end.
-        if left_out(drawn, tail) == 0 {
-            let needed = libm::ceil(1.0 / tail - 1.0 - SLACK) as u32;
-            return Err(StatisticsError::Draws { found: drawn, needed });
+        let made = self.plan.draws;
+        enough(made, tail)?;
+        if values.len() > 1 && left_out(drawn, tail) == 0 {
+            return Err(StatisticsError::UsableDraws { subject, found: drawn, made, needed: needed(tail) });
         }
-        let all_alike = values.windows(2).all(|pair| matches!(pair, [a, b] if a.to_bits() == b.to_bits()));
+        let all_alike = all_alike(values);
         let (low, high, method) = if all_alike {
-            let (low, high) = ends_if_alike(mean as f64, values.len(), tail, self.table.lowest());
+            let (low, high) = ends_if_alike(mean, values.len(), tail, self.table.lowest());
             (low, high, Method::ClopperPearson)
         } else {
             let (below, above, method) = match ends {
@@ -180,11 +223,12 @@ impl<'a> Draws<'a> {
             (at(low), at(high), method)
         };
         let billion = BILLION as f64;
+        let interval = Interval { low: low / billion, high: high / billion, level, method };
         Ok(Estimate {
             mean: mean as f64 / billion,
-            interval: Interval { low: low / billion, high: high / billion, level, method },
+            interval: (values.len() > 1).then_some(interval),
             all_alike,
-            standard_error: deviation(&means).map(|deviation| deviation / billion),
+            standard_error: deviation(&means).filter(|_| values.len() > 1).map(|it| it / billion),
             tasks: values.len(),
             draws: self.plan.draws,
             draws_without_tasks: self.plan.draws - drawn,
@@ -242,10 +286,23 @@ fn corrected_tails(mean: i64, means: &[i64], (values, weights): (&[f64], &[f64])
 }
 
 /// Returns the ends of the mean, in billionths, where all of `count` tasks gave `value`: see [`Estimate::all_alike`].
-fn ends_if_alike(value: f64, count: usize, tail: f64, lowest: f64) -> (f64, f64) {
+pub(super) fn ends_if_alike(value: i64, count: usize, tail: f64, lowest: f64) -> (f64, f64) {
     let share = libm::exp(libm::log(tail) / count as f64);
-    let rest = 1.0 - share;
+    let (value, rest) = (value as f64, 1.0 - share);
     (share * value + rest * lowest, share * value + rest * BILLION as f64)
+}
+
+/// Refuses fewer resamples than the ends of an interval that leaves out `tail` on each side need.
+pub(super) fn enough(made: u32, tail: f64) -> Result<(), StatisticsError> {
+    match left_out(made, tail) {
+        0 => Err(StatisticsError::Draws { found: made, needed: needed(tail) }),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the fewest resamples of which one lies at or beyond each end of such an interval.
+fn needed(tail: f64) -> u32 {
+    libm::ceil(1.0 / tail - 1.0 - SLACK) as u32
 }
 
 /// Returns the deviation of whole numbers, from exact sums: it does not depend on their order.
@@ -285,8 +342,9 @@ mod tests {
             let estimate = draws.estimate(0, 0.95, ends).unwrap();
             // sqrt(0.8 * 0.2 / 400) = 0.02.
             assert!((estimate.standard_error.unwrap() - 0.02).abs() < 0.002, "{estimate:?}");
-            assert!((estimate.interval.low - 0.7608).abs() < 0.0075, "{estimate:?}");
-            assert!((estimate.interval.high - 0.8392).abs() < 0.0075, "{estimate:?}");
+            let interval = estimate.interval.unwrap();
+            assert!((interval.low - 0.7608).abs() < 0.0075, "{estimate:?}");
+            assert!((interval.high - 0.8392).abs() < 0.0075, "{estimate:?}");
             assert_eq!((estimate.draws, estimate.seed, estimate.tasks), (4000, 11, 400));
         }
     }
@@ -311,8 +369,8 @@ mod tests {
         values[1] = 0.5;
         let table = shares(&values);
         let draws = Draws::new(&table, PLAN).unwrap();
-        let plain = draws.estimate(0, 0.9, Ends::Percentile).unwrap().interval;
-        let moved = draws.estimate(0, 0.9, Ends::BiasCorrectedAccelerated).unwrap().interval;
+        let plain = draws.estimate(0, 0.9, Ends::Percentile).unwrap().interval.unwrap();
+        let moved = draws.estimate(0, 0.9, Ends::BiasCorrectedAccelerated).unwrap().interval.unwrap();
         assert!(moved.high > plain.high && moved.low >= plain.low, "{plain:?} {moved:?}");
     }
 
@@ -322,15 +380,18 @@ mod tests {
             let table = shares(&alloc::vec![value; tasks]);
             Draws::new(&table, PLAN).unwrap().estimate(0, 0.95, Ends::Percentile).unwrap()
         };
-        let near = |interval: Interval, low: f64, high: f64| {
+        let near = |interval: Option<Interval>, low: f64, high: f64| {
+            let interval = interval.unwrap();
             assert!((interval.low - low).abs() < 1e-9 && (interval.high - high).abs() < 1e-9, "{interval:?}");
         };
         let all = estimate(1.0, 20);
-        assert!(all.all_alike && all.interval.method == Method::ClopperPearson);
+        assert!(all.all_alike && all.interval.unwrap().method == Method::ClopperPearson);
         let exact = super::super::proportion::Proportion::new(20, 20).unwrap().clopper_pearson(0.95).unwrap();
         near(all.interval, exact.low, 1.0);
         near(estimate(0.0, 20).interval, 0.0, 1.0 - exact.low);
-        near(estimate(0.5, 1).interval, 0.0125, 0.9875);
+        // The share with this value is 0.025^(1/2) at least.
+        near(estimate(0.5, 2).interval, 0.079_056_942, 0.920_943_058);
+        assert_eq!(estimate(0.5, 1).interval, None, "one task does not show how far tasks lie apart");
     }
 
     #[test]
@@ -356,6 +417,21 @@ mod tests {
     }
 
     #[test]
+    fn resamples_without_a_task_of_a_subject_are_told_apart_from_those_that_were_asked_for() {
+        let mut rows: Vec<Observation> = (0..6).map(|task| Observation::of_success(0, task, true)).collect();
+        rows.extend([0, 1].map(|task| Observation::of_success(1, task, task == 0)));
+        let table = TaskTable::new(2, &rows).unwrap();
+        let draws = Draws::new(&table, Plan { draws: 39, seed: 1 }).unwrap();
+        assert!(draws.estimate(0, 0.95, Ends::Percentile).is_ok(), "39 are enough where all have a task");
+        let Err(StatisticsError::UsableDraws { subject: 1, found, made: 39, needed: 39 }) =
+            draws.estimate(1, 0.95, Ends::Percentile)
+        else {
+            panic!("a subject with two of six tasks is not in all of them");
+        };
+        assert!(found < 39, "{found}");
+    }
+
+    #[test]
     fn draws_without_tasks_of_a_subject_are_counted() {
         let mut rows: Vec<Observation> = (0..3).map(|task| Observation::of_success(0, task, true)).collect();
         rows.push(Observation::of_success(1, 0, true));
@@ -376,7 +452,7 @@ mod tests {
             let values: Vec<f64> = (0..60).map(|_| f64::from(u8::from(random.open_unit() < 0.3))).collect();
             let table = shares(&values);
             let draws = Draws::new(&table, Plan { draws: 199, seed }).unwrap();
-            let interval = draws.estimate(0, 0.95, Ends::BiasCorrectedAccelerated).unwrap().interval;
+            let interval = draws.estimate(0, 0.95, Ends::BiasCorrectedAccelerated).unwrap().interval.unwrap();
             covered += usize::from(interval.low <= 0.3 && 0.3 <= interval.high);
         }
         assert!((180..=199).contains(&covered), "{covered}");

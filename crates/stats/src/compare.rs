@@ -14,6 +14,8 @@ pub enum Verdict {
     SecondAhead,
     /// The difference may be chance. That they are equal is not shown.
     NotDistinguishable,
+    /// They share so few tasks that no results there could show a difference: six at 95 % are the fewest that could.
+    TooFewSharedTasks,
 }
 
 impl Verdict {
@@ -24,6 +26,17 @@ impl Verdict {
             Self::FirstAhead => "first-ahead",
             Self::SecondAhead => "second-ahead",
             Self::NotDistinguishable => "not-distinguishable",
+            Self::TooFewSharedTasks => "too-few-shared-tasks",
+        }
+    }
+
+    /// Returns the verdict on the two in the other order.
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        match self {
+            Self::FirstAhead => Self::SecondAhead,
+            Self::SecondAhead => Self::FirstAhead,
+            Self::NotDistinguishable | Self::TooFewSharedTasks => self,
         }
     }
 }
@@ -131,8 +144,8 @@ pub struct Difference {
     pub verdict: Verdict,
 }
 
-/// Compares two subjects by drawing the tasks again (see [`super::bootstrap`]): task by task, so that how hard the tasks
-/// are cancels.
+/// Compares two subjects by drawing the tasks that both have again (see [`super::bootstrap`]): task by task, so that how
+/// hard the tasks are cancels. Tasks of others play no part, so the answer for a pair is the same on every leaderboard.
 ///
 /// # Errors
 /// If `level` is not between 0 and 1, the subjects share no task, or the resamples are too few for this level.
@@ -157,47 +170,66 @@ pub fn paired_bootstrap(
     plan: Plan,
     level: f64,
 ) -> Result<Difference, StatisticsError> {
-    let differences = table.ahead_of(first, &[second]);
-    let draws = Draws::new(&differences, plan)?;
-    difference(table, first, second, &draws, 0, level)
-}
-
-/// Returns the comparison of two subjects from the resamples of their differences, which are column `column`.
-pub(super) fn difference(
-    table: &TaskTable,
-    first: usize,
-    second: usize,
-    draws: &Draws<'_>,
-    column: usize,
-    level: f64,
-) -> Result<Difference, StatisticsError> {
-    let shared = draws.table().tasks_of(column);
+    let differences = table.between(first, second);
+    let shared = differences.tasks();
     if shared == 0 {
         return Err(StatisticsError::TooFew { what: "tasks that both subjects have", found: 0, needed: 1 });
     }
-    let estimate = draws.estimate(column, level, Ends::Percentile)?;
-    let values = draws.table().values(column);
-    let first_ahead_tasks = values.iter().filter(|&&value| value > 0.0).count();
-    let second_ahead_tasks = values.iter().filter(|&&value| value < 0.0).count();
-    let enough_tasks = is_enough(first_ahead_tasks + second_ahead_tasks, outside(level)?);
-    let verdict = match (enough_tasks, estimate.interval.low > 0.0, estimate.interval.high < 0.0) {
-        (true, true, _) => Verdict::FirstAhead,
-        (true, _, true) => Verdict::SecondAhead,
-        _ => Verdict::NotDistinguishable,
-    };
+    let estimate = Draws::new(&differences, plan)?.estimate(0, level, Ends::Percentile)?;
+    let sides = Sides::of(differences.values(0).iter().copied());
+    let outside = outside(level)?;
+    let ends = estimate.interval;
+    let verdict = sides.verdict(
+        shared,
+        ends.is_some_and(|ends| ends.low > 0.0),
+        ends.is_some_and(|ends| ends.high < 0.0),
+        outside,
+    );
     Ok(Difference {
         estimate,
-        first_ahead_tasks,
-        second_ahead_tasks,
+        first_ahead_tasks: sides.first,
+        second_ahead_tasks: sides.second,
         only_first_tasks: table.tasks_of(first) - shared,
         only_second_tasks: table.tasks_of(second) - shared,
-        enough_tasks,
+        enough_tasks: is_enough(sides.differing(), outside),
         verdict,
     })
 }
 
+/// The number of tasks at which each of two subjects is ahead.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sides {
+    first: usize,
+    second: usize,
+}
+
+impl Sides {
+    /// Counts the signs of differences, first minus second.
+    pub(super) fn of(differences: impl Iterator<Item = f64>) -> Self {
+        differences.fold(Self::default(), |sides, difference| Self {
+            first: sides.first + usize::from(difference > 0.0),
+            second: sides.second + usize::from(difference < 0.0),
+        })
+    }
+
+    fn differing(self) -> usize {
+        self.first + self.second
+    }
+
+    /// Returns which of two subjects with `shared` tasks in common is ahead, where the interval of their difference lies
+    /// wholly above 0, or wholly below. The only place that decides it.
+    pub(super) fn verdict(self, shared: usize, is_above: bool, is_below: bool, outside: f64) -> Verdict {
+        match (is_enough(shared, outside), is_enough(self.differing(), outside)) {
+            (false, _) => Verdict::TooFewSharedTasks,
+            (true, true) if is_above => Verdict::FirstAhead,
+            (true, true) if is_below => Verdict::SecondAhead,
+            (true, _) => Verdict::NotDistinguishable,
+        }
+    }
+}
+
 /// Returns whether the most uneven split of this many tosses is rarer than `outside`: `2 / 2^tasks`.
-fn is_enough(tasks: usize, outside: f64) -> bool {
+pub(super) fn is_enough(tasks: usize, outside: f64) -> bool {
     let halvings = i32::try_from(tasks).unwrap_or(i32::MAX);
     libm::ldexp(2.0, halvings.saturating_neg()) <= outside
 }
@@ -254,8 +286,8 @@ mod tests {
         let rows: Vec<_> =
             (0..5).flat_map(|task| [(0, task, 0.9 - task as f64 / 100.0), (1, task, 0.1)]).collect();
         let difference = paired_bootstrap(&table(&rows), 0, 1, PLAN, 0.95).unwrap();
-        assert!(difference.estimate.interval.low > 0.0 && !difference.enough_tasks);
-        assert_eq!(difference.verdict, Verdict::NotDistinguishable);
+        assert!(difference.estimate.interval.unwrap().low > 0.0 && !difference.enough_tasks);
+        assert_eq!(difference.verdict, Verdict::TooFewSharedTasks);
         assert!(
             is_enough(6, 0.05) && !is_enough(5, 0.05) && !is_enough(0, 0.99) && is_enough(usize::MAX, 1e-9)
         );
@@ -272,13 +304,14 @@ mod tests {
             .collect();
         let table = table(&rows);
         let draws = Draws::new(&table, PLAN).unwrap();
-        let alone = |who| draws.estimate(who, 0.95, Ends::Percentile).unwrap().interval;
+        let alone = |who| draws.estimate(who, 0.95, Ends::Percentile).unwrap().interval.unwrap();
         assert!(alone(0).low < alone(1).high);
         let difference = paired_bootstrap(&table, 0, 1, PLAN, 0.95).unwrap();
         assert_eq!(difference.verdict, Verdict::FirstAhead);
         let mirrored = paired_bootstrap(&table, 1, 0, PLAN, 0.95).unwrap();
         assert_eq!(mirrored.verdict, Verdict::SecondAhead);
-        assert_eq!(mirrored.estimate.interval.low, -difference.estimate.interval.high);
+        let ends = |it: &Difference| it.estimate.interval.map(|ends| (ends.low, ends.high)).unwrap();
+        assert_eq!(ends(&mirrored).0, -ends(&difference).1);
     }
 
     #[test]
@@ -290,7 +323,8 @@ mod tests {
             (difference.only_first_tasks, difference.only_second_tasks, difference.estimate.tasks),
             (1, 1, 1)
         );
-        assert_eq!((difference.estimate.mean, difference.verdict), (0.0, Verdict::NotDistinguishable));
+        assert_eq!((difference.estimate.mean, difference.verdict), (0.0, Verdict::TooFewSharedTasks));
+        assert_eq!(difference.estimate.interval, None, "one task");
         let apart = paired_bootstrap(&table(&[(0, 1, 1.0), (1, 2, 1.0)]), 0, 1, PLAN, 0.9).unwrap_err();
         assert!(alloc::format!("{apart}").starts_with("found 0 tasks that both subjects have"));
     }

@@ -1,10 +1,14 @@
-//! A leaderboard that does not claim an order the evidence does not show: rank ranges, and groups that are tied.
+//! A leaderboard that does not claim an order the evidence does not show: rank ranges, and letters for ties.
 
 use alloc::vec::Vec;
 
-use super::bootstrap::{Draws, Ends, Estimate};
-use super::compare::{Verdict, difference};
+use super::bootstrap::{Draws, Ends, Estimate, Plan};
+use super::cases::Cases;
+use super::compare::Verdict;
+use super::letters::Letters;
 use super::ranks::{RankRange, RankTally, ranks};
+use super::table::TaskTable;
+use super::verdicts::Verdicts;
 use super::{StatisticsError, outside};
 
 /// A subject on the leaderboard.
@@ -16,18 +20,22 @@ pub struct Row {
     pub estimate: Estimate,
     /// The rank by the mean alone.
     pub rank: RankRange,
-    /// The ranks within which it lies in a share `level` of the resamples; where all its tasks gave the same value, so
-    /// that no resample says anything about it, those of its group too.
-    pub rank_range: RankRange,
-    /// The share of resamples in which no other subject is above it, 0 to 1.
-    pub share_first: f64,
-    /// The tie group, from 1: subjects that are tied with the group leader.
-    pub group: u32,
-    /// Tasks that it shares with the group leader; all its tasks for the leader itself.
-    pub shared_tasks: usize,
-    /// True if it differs from the leader of the group above it, and is ahead of it on the tasks they share: its mean
-    /// is lower because its other tasks are harder, or were left to others. Such a pair should be run on the same tasks.
-    pub ahead_on_shared_tasks: bool,
+    /// The ranks that the evidence leaves open; none for a subject with one task, and where there is no uncertainty.
+    ///
+    /// Where tasks of all subjects are resampled, those in which it lies in a share `level` of the resamples, and where all
+    /// its tasks gave the same value, so that no resample says anything about it, those of all it is not told apart from
+    /// too. Elsewhere those that the comparisons of pairs leave open.
+    pub rank_range: Option<RankRange>,
+    /// The share of resamples in which no other subject is above it, 0 to 1; none unless the tasks of all are resampled.
+    pub share_first: Option<f64>,
+    /// Its letters, from 1, in rising order: two subjects share one exactly if they are not distinguishable. Empty if it
+    /// could not be compared with any; none if it has one task, and where nothing was compared.
+    pub letters: Option<Vec<u32>>,
+    /// The subjects with a higher mean that it is ahead of on the tasks they share: its mean is lower because its other
+    /// tasks are harder, or were left to others. Such pairs should be run on the same tasks.
+    pub ahead_of: Vec<usize>,
+    /// The subjects that it shares too few tasks with to be compared.
+    pub too_few_shared: Vec<usize>,
 }
 
 /// Subjects by their mean.
@@ -37,25 +45,20 @@ pub struct Leaderboard {
     pub rows: Vec<Row>,
     /// Subjects without results; they are not ranked.
     pub unranked: Vec<usize>,
-    /// Number of groups.
-    pub groups: u32,
+    /// Number of letters; none where nothing was compared.
+    pub letters: Option<u32>,
     /// True if all ranked subjects have the same tasks. If not, a mean also says which tasks a subject has.
     pub same_tasks: bool,
-    /// The confidence of intervals, rank ranges and comparisons, each by itself.
-    pub level: f64,
-    /// Number of resamples that were made.
-    pub draws: u32,
-    /// The seed.
-    pub seed: u64,
+    /// The confidence of intervals, rank ranges and comparisons, each by itself; none of a census.
+    pub level: Option<f64>,
+    /// The resamples that were made; none of a census.
+    pub plan: Option<Plan>,
 }
 
 impl Leaderboard {
-    /// Ranks the subjects of the table behind `draws`, which are shared by all of them.
-    ///
-    /// Groups are made from the top: the first subject leads the first group, and those after it join while the
-    /// bootstrap of the differences task by task ([`super::compare`]) does not separate them from the leader; the first
-    /// that it separates leads the next group. A subject that shares no task with the leader is tied with it. That two
-    /// subjects are in different groups does not say that each of one differs from each of the other.
+    /// Ranks the subjects of the table behind `draws`, which are shared by all of them, and compares each pair
+    /// ([`super::verdicts`]). A subject with one task has a rank and nothing else: one result does not show how far results
+    /// lie apart.
     ///
     /// # Errors
     /// If `level` is not between 0 and 1, or the resamples are too few for it.
@@ -73,47 +76,166 @@ impl Leaderboard {
     /// let table = TaskTable::new(3, &results)?;
     /// let draws = Draws::new(&table, Plan { draws: 1000, seed: 1 })?;
     /// let leaderboard = Leaderboard::new(&draws, 0.95, Ends::BiasCorrectedAccelerated)?;
-    /// assert_eq!(leaderboard.rows.iter().map(|row| row.group).collect::<Vec<_>>(), [1, 1, 2]);
+    /// let letters: Vec<_> = leaderboard.rows.into_iter().flat_map(|row| row.letters).collect();
+    /// assert_eq!(letters, [[1], [1], [2]]);
     /// # Ok::<(), karat_stats::StatisticsError>(())
     /// ```
     pub fn new(draws: &Draws<'_>, level: f64, ends: Ends) -> Result<Self, StatisticsError> {
-        let tail = outside(level)? / 2.0;
-        let table = draws.table();
+        Self::with_cases(draws, &Cases::default(), level, ends)
+    }
+
+    /// Does what [`Self::new`] does, with the intervals of `cases` for the subjects that have them.
+    ///
+    /// # Errors
+    /// If [`Self::new`] fails.
+    pub fn with_cases(
+        draws: &Draws<'_>,
+        cases: &Cases,
+        level: f64,
+        ends: Ends,
+    ) -> Result<Self, StatisticsError> {
+        outside(level)?;
+        let estimate = |subject| {
+            let estimate = draws.estimate(subject, level, ends)?;
+            let of_cases = cases.estimate(subject, level)?;
+            Ok(of_cases.map_or(estimate.clone(), |found| Estimate { interval: found.interval, ..estimate }))
+        };
+        let mut board = Self::by_mean(draws.table(), estimate)?;
+        (board.level, board.plan) = (Some(level), Some(draws.plan()));
+        let is_resampled = |row: &Row| row.estimate.tasks > 1 && cases.of(row.subject).is_none();
+        let is_alone = |row: &Row| row.estimate.tasks < 2 && cases.of(row.subject).is_none();
+        let are_resampled = board.rows.iter().all(is_resampled);
+        let places: Vec<usize> = (0..board.rows.len())
+            .filter(|&place| board.rows.get(place).is_some_and(|row| !is_alone(row)))
+            .collect();
+        if are_resampled {
+            board.land(draws, level)?;
+        }
+        let subjects: Vec<usize> =
+            places.iter().filter_map(|&place| board.rows.get(place)).map(|row| row.subject).collect();
+        let Some(mut verdicts) = Verdicts::new(draws.table(), &subjects, draws.plan(), level)? else {
+            return Ok(board);
+        };
+        cases.decide(&subjects, &mut verdicts, level)?;
+        board.tell_apart(&places, &verdicts, are_resampled);
+        Ok(board)
+    }
+
+    /// Ranks the subjects of a table that holds all there is: without uncertainty, only the means and their ranks.
+    ///
+    /// ```
+    /// use karat_stats::leaderboard::Leaderboard;
+    /// use karat_stats::table::{Observation, TaskTable};
+    /// let table = TaskTable::new(2, &[Observation::of_success(0, 0, false), Observation::of_success(1, 0, true)])?;
+    /// let rows = Leaderboard::of_census(&table).rows;
+    /// assert_eq!((rows[0].subject, rows[0].rank.best, rows[0].rank_range), (1, 1, None));
+    /// # Ok::<(), karat_stats::StatisticsError>(())
+    /// ```
+    #[must_use]
+    pub fn of_census(table: &TaskTable) -> Self {
+        let estimate = |subject| {
+            Estimate::of_census(table, subject).ok_or(StatisticsError::TooFew {
+                what: "tasks of the subject",
+                found: 0,
+                needed: 1,
+            })
+        };
+        // Only subjects with a mean are estimated.
+        Self::by_mean(table, estimate).unwrap_or_else(|_| Self {
+            rows: Vec::new(),
+            unranked: Vec::new(),
+            letters: None,
+            same_tasks: true,
+            level: None,
+            plan: None,
+        })
+    }
+
+    /// Ranks subjects by their mean alone.
+    fn by_mean(
+        table: &TaskTable,
+        estimate: impl Fn(usize) -> Result<Estimate, StatisticsError>,
+    ) -> Result<Self, StatisticsError> {
         let means: Vec<Option<i64>> = (0..table.subjects()).map(|subject| table.mean(subject)).collect();
-        let tallies = tally(draws);
         let mut rows = Vec::new();
         let mut unranked = Vec::new();
-        for (subject, (rank, tally)) in ranks(&means).into_iter().zip(tallies).enumerate() {
+        for (subject, rank) in ranks(&means).into_iter().enumerate() {
             let Some(rank) = rank else {
                 unranked.push(subject);
                 continue;
             };
-            let estimate = draws.estimate(subject, level, ends)?;
-            let drawn = f64::from(estimate.draws - estimate.draws_without_tasks);
             rows.push(Row {
                 subject,
+                estimate: estimate(subject)?,
                 rank,
-                share_first: f64::from(tally.count(1)) / drawn,
-                rank_range: tally.range(tail).unwrap_or(rank),
-                group: 0,
-                shared_tasks: estimate.tasks,
-                ahead_on_shared_tasks: false,
-                estimate,
+                rank_range: None,
+                share_first: None,
+                letters: None,
+                ahead_of: Vec::new(),
+                too_few_shared: Vec::new(),
             });
         }
         rows.sort_by_key(|row| row.rank);
-        let groups = group(draws, level, &mut rows)?;
-        widen(&mut rows);
-        let leader = rows.first().map_or(0, |row| row.subject);
-        let others: Vec<usize> = rows.iter().map(|row| row.subject).collect();
-        let shared = table.ahead_of(leader, &others);
-        let has_same_tasks = |(column, row): (usize, &Row)| {
-            row.estimate.tasks == shared.tasks_of(column) && row.estimate.tasks == table.tasks_of(leader)
-        };
-        let same_tasks = rows.iter().enumerate().all(has_same_tasks);
-        let plan = draws.plan();
-        Ok(Self { rows, unranked, groups, same_tasks, level, draws: plan.draws, seed: plan.seed })
+        let first = rows.first().map_or(&[][..], |row| table.places(row.subject));
+        let same_tasks = rows.iter().all(|row| table.places(row.subject) == first);
+        Ok(Self { rows, unranked, letters: None, same_tasks, level: None, plan: None })
     }
+
+    /// Notes where each subject lands in the resamples.
+    fn land(&mut self, draws: &Draws<'_>, level: f64) -> Result<(), StatisticsError> {
+        let tail = outside(level)? / 2.0;
+        let mut tallies: Vec<Option<RankTally>> = tally(draws).into_iter().map(Some).collect();
+        for row in &mut self.rows {
+            let Some(tally) = tallies.get_mut(row.subject).and_then(Option::take) else { continue };
+            let drawn = f64::from(row.estimate.draws - row.estimate.draws_without_tasks);
+            row.share_first = Some(f64::from(tally.count(1)) / drawn);
+            row.rank_range = Some(tally.range(tail).unwrap_or(row.rank));
+        }
+        Ok(())
+    }
+
+    /// Gives letters to the rows at `places`, in the order of `verdicts`, and says which pairs are told apart against the
+    /// means or not at all. The rank ranges of subjects that were not resampled are made from the verdicts.
+    fn tell_apart(&mut self, places: &[usize], verdicts: &Verdicts, are_resampled: bool) {
+        let letters = Letters::new(verdicts);
+        self.letters = Some(letters.count);
+        let whole = self.rows.len();
+        let known: Vec<(usize, RankRange)> = places
+            .iter()
+            .filter_map(|&place| self.rows.get(place))
+            .map(|row| (row.subject, row.rank))
+            .collect();
+        for (at, (&place, own)) in places.iter().zip(letters.of_subjects).enumerate() {
+            let Some(row) = self.rows.get_mut(place) else { continue };
+            row.letters = Some(own);
+            let others = || known.iter().enumerate().filter(|(other, _)| *other != at);
+            let with = |wanted: Verdict| {
+                others().filter(move |(other, _)| verdicts.between(at, *other) == wanted).map(|(_, it)| *it)
+            };
+            let is_above = |it: &(usize, RankRange)| it.1 < row.rank;
+            row.ahead_of = with(Verdict::FirstAhead).filter(is_above).map(|(subject, _)| subject).collect();
+            row.too_few_shared = with(Verdict::TooFewSharedTasks).map(|(subject, _)| subject).collect();
+            if are_resampled {
+                // No resample says anything about what is all alike.
+                let undecided = with(Verdict::NotDistinguishable).chain(with(Verdict::TooFewSharedTasks));
+                if let Some(found) = row.rank_range.filter(|_| row.estimate.all_alike) {
+                    let ranks = undecided.map(|(_, rank)| rank).chain([row.rank]);
+                    row.rank_range = Some(ranks.fold(found, spanned));
+                }
+            } else {
+                let count = |wanted| u32::try_from(with(wanted).count()).unwrap_or(u32::MAX);
+                let (above, below) = (count(Verdict::SecondAhead), count(Verdict::FirstAhead));
+                let whole = u32::try_from(whole).unwrap_or(u32::MAX);
+                let open = RankRange { best: above.saturating_add(1), worst: whole.saturating_sub(below) };
+                row.rank_range = Some(spanned(open, row.rank));
+            }
+        }
+    }
+}
+
+/// Returns the range from the better of two best ranks to the worse of two worst.
+fn spanned(a: RankRange, b: RankRange) -> RankRange {
+    RankRange { best: a.best.min(b.best), worst: a.worst.max(b.worst) }
 }
 
 /// Returns the ranks of every subject in every resample, among those that have a mean in it.
@@ -130,55 +252,6 @@ fn tally(draws: &Draws<'_>) -> Vec<RankTally> {
         }
     }
     tallies
-}
-
-/// Gives the rows their groups, from the top; how many there are.
-fn group(draws: &Draws<'_>, level: f64, rows: &mut [Row]) -> Result<u32, StatisticsError> {
-    let table = draws.table();
-    let (mut group, mut from) = (0, 0);
-    while let Some((leader, rest)) = rows.get_mut(from..).and_then(<[Row]>::split_first_mut) {
-        group += 1;
-        leader.group = group;
-        from += 1;
-        // The width doubles: a group that ends soon makes no resamples for the subjects below it.
-        let mut width = 8;
-        let mut rest = rest;
-        'group: while !rest.is_empty() {
-            let (near, far) = rest.split_at_mut(width.min(rest.len()));
-            let others: Vec<usize> = near.iter().map(|row| row.subject).collect();
-            let differences = table.ahead_of(leader.subject, &others);
-            let drawn = Draws::new(&differences, draws.plan())?;
-            for (column, row) in near.iter_mut().enumerate() {
-                let shared = differences.tasks_of(column);
-                if shared > 0 {
-                    let found = difference(table, leader.subject, row.subject, &drawn, column, level)?;
-                    if found.verdict != Verdict::NotDistinguishable {
-                        row.ahead_on_shared_tasks = found.verdict == Verdict::SecondAhead;
-                        break 'group;
-                    }
-                }
-                row.group = group;
-                row.shared_tasks = shared;
-                from += 1;
-            }
-            rest = far;
-            width *= 2;
-        }
-    }
-    Ok(group)
-}
-
-/// Gives those of which no resample says anything the ranks of their groups.
-fn widen(rows: &mut [Row]) {
-    for group in rows.chunk_by_mut(|a, b| a.group == b.group) {
-        let best = group.iter().map(|row| row.rank.best).min();
-        let worst = group.iter().map(|row| row.rank.worst).max();
-        let Some((best, worst)) = best.zip(worst) else { continue };
-        for row in group.iter_mut().filter(|row| row.estimate.all_alike) {
-            let found = row.rank_range;
-            row.rank_range = RankRange { best: found.best.min(best), worst: found.worst.max(worst) };
-        }
-    }
 }
 
 #[cfg(test)]
@@ -208,16 +281,21 @@ mod tests {
         counts.iter().enumerate().flat_map(row).collect()
     }
 
+    fn letters(board: &Leaderboard) -> Vec<Option<&[u32]>> {
+        board.rows.iter().map(|row| row.letters.as_deref()).collect()
+    }
+
     #[test]
-    fn close_subjects_share_a_group_and_their_ranks_overlap() {
+    fn close_subjects_share_a_letter_and_their_ranks_overlap() {
         let found = board(5, &passing(&[60, 88, 90, 86, 20]));
         assert_eq!(found.rows.iter().map(|row| row.subject).collect::<Vec<_>>(), [2, 1, 3, 0, 4]);
-        assert_eq!(found.rows.iter().map(|row| row.group).collect::<Vec<_>>(), [1, 1, 1, 2, 3]);
-        assert_eq!((found.groups, found.same_tasks), (3, true));
-        let top = &found.rows[0];
-        assert!(top.rank_range.best == 1 && top.rank_range.worst >= 2, "{top:?}");
-        assert_eq!(found.rows[4].rank_range, RankRange { best: 5, worst: 5 });
-        let first: f64 = found.rows.iter().map(|row| row.share_first).sum();
+        let one = |letter: &'static [u32]| Some(letter);
+        assert_eq!(letters(&found), [one(&[1]), one(&[1]), one(&[1]), one(&[2]), one(&[3])]);
+        assert_eq!((found.letters, found.same_tasks), (Some(3), true));
+        let top = found.rows[0].rank_range.unwrap();
+        assert!(top.best == 1 && top.worst >= 2, "{top:?}");
+        assert_eq!(found.rows[4].rank_range, Some(RankRange { best: 5, worst: 5 }));
+        let first: f64 = found.rows.iter().flat_map(|row| row.share_first).sum();
         assert!(first >= 1.0, "somebody is first in every draw, and ties count for both: {first}");
     }
 
@@ -250,10 +328,14 @@ mod tests {
     #[test]
     fn all_tied_one_subject_and_nobody() {
         let tied = board(3, &passing(&[100, 100, 100]));
-        assert!(tied.rows.iter().all(|row| row.group == 1 && row.rank == RankRange { best: 1, worst: 3 }));
-        assert!(tied.rows.iter().all(|row| row.rank_range == row.rank && row.share_first == 1.0));
+        assert!(tied.rows.iter().all(|row| row.rank == RankRange { best: 1, worst: 3 }));
+        assert!(tied.rows.iter().all(|row| row.rank_range == Some(row.rank) && row.share_first == Some(1.0)));
+        assert_eq!(letters(&tied), [Some(&[1][..]); 3]);
         let alone = board(2, &passing(&[50]));
-        assert_eq!((alone.rows.len(), alone.unranked.as_slice(), alone.groups), (1, [1].as_slice(), 1));
+        assert_eq!(
+            (alone.rows.len(), alone.unranked.as_slice(), alone.letters),
+            (1, [1].as_slice(), Some(0))
+        );
         let table = TaskTable::new(2, &[]).unwrap();
         assert!(Draws::new(&table, PLAN).is_err());
     }
@@ -266,43 +348,90 @@ mod tests {
         rows.extend((0..50).map(|task| Observation { subject: 1, task, value: 700_000_000 }));
         rows.extend((50..100).map(|task| Observation { subject: 1, task, value: 0 }));
         let found = board(2, &rows);
-        assert_eq!((found.rows[0].subject, found.rows[1].group, found.same_tasks), (0, 2, false));
-        assert!(found.rows[1].ahead_on_shared_tasks);
-        assert!(!found.rows[0].ahead_on_shared_tasks);
-    }
-
-    #[test]
-    fn subjects_without_a_shared_task_are_not_told_apart() {
-        let rows: Vec<Observation> = (0..40)
-            .map(|task| Observation::of_success(usize::from(task % 2 == 1), task, task % 2 == 0))
-            .collect();
-        let found = board(2, &rows);
+        assert_eq!((found.rows[0].subject, found.same_tasks), (0, false));
+        assert_eq!(letters(&found), [Some(&[1][..]), Some(&[2])]);
         assert_eq!(
-            found.rows.iter().map(|row| (row.group, row.shared_tasks)).collect::<Vec<_>>(),
-            [(1, 20), (1, 0)]
+            (found.rows[1].ahead_of.as_slice(), found.rows[0].ahead_of.as_slice()),
+            (&[0][..], &[][..])
         );
-        assert!(!found.same_tasks);
     }
 
     #[test]
-    fn one_task_says_nothing_about_places() {
+    fn subjects_that_share_too_few_tasks_are_neither_tied_nor_told_apart() {
+        // Two halves of forty tasks; the third has the first five of each.
+        let mut rows: Vec<Observation> = (0..40)
+            .map(|task| Observation::of_success(usize::from(task >= 20), task, task % 2 == 0))
+            .collect();
+        rows.extend((0..5).chain(20..25).map(|task| Observation::of_success(2, task, task % 3 == 0)));
+        let found = board(3, &rows);
+        assert_eq!(letters(&found), [Some(&[][..]); 3]);
+        for row in &found.rows {
+            let others: Vec<usize> = (0..3).filter(|other| *other != row.subject).collect();
+            assert_eq!((&row.too_few_shared, row.rank_range.is_some()), (&others, true));
+        }
+        assert_eq!((found.letters, found.same_tasks), (Some(0), false));
+        // A sixth shared task is enough to compare the third with the first.
+        rows.push(Observation::of_success(2, 5, true));
+        let found = board(3, &rows);
+        let of = |subject: usize| found.rows.iter().find(|row| row.subject == subject).unwrap();
+        assert_eq!((of(0).letters.as_deref(), of(2).letters.as_deref()), (Some(&[1][..]), Some(&[1][..])));
+        assert_eq!((of(1).letters.as_deref(), of(0).too_few_shared.as_slice()), (Some(&[][..]), &[1][..]));
+    }
+
+    #[test]
+    fn one_task_says_nothing_about_ranks() {
         let rows: Vec<Observation> = (0..3)
             .map(|who| Observation { subject: who, task: who, value: 100_000_000 * who as i64 })
             .collect();
         let found = board(3, &rows);
-        assert!(
-            found.rows.iter().all(|row| row.group == 1 && row.rank_range == RankRange { best: 1, worst: 3 })
+        assert_eq!(found.rows.iter().map(|row| row.rank.best).collect::<Vec<_>>(), [1, 2, 3]);
+        for row in &found.rows {
+            assert_eq!((row.rank_range, row.share_first, &row.letters), (None, None, &None), "{row:?}");
+            assert_eq!((row.estimate.interval, row.estimate.standard_error), (None, None));
+            assert!(row.too_few_shared.is_empty() && row.ahead_of.is_empty());
+        }
+    }
+
+    #[test]
+    fn beside_a_subject_with_one_task_no_rank_is_certain() {
+        // The fourth has one perfect result; the others are ranked by a hundred.
+        let mut rows = passing(&[90, 60, 20]);
+        rows.push(Observation::of_success(3, 0, true));
+        let found = board(4, &rows);
+        assert_eq!(found.rows.iter().map(|row| row.subject).collect::<Vec<_>>(), [3, 0, 1, 2]);
+        let ranges: Vec<_> =
+            found.rows.iter().map(|row| row.rank_range.map(|it| (it.best, it.worst))).collect();
+        assert_eq!(ranges, [None, Some((1, 2)), Some((2, 3)), Some((3, 4))]);
+        assert!(found.rows.iter().all(|row| row.share_first.is_none()));
+        assert_eq!(letters(&found), [None, Some(&[1][..]), Some(&[2]), Some(&[3])]);
+    }
+
+    #[test]
+    fn a_census_has_means_and_ranks_alone() {
+        let rows = passing(&[60, 88, 60]);
+        let found = Leaderboard::of_census(&TaskTable::new(4, &rows).unwrap());
+        let sampled = board(4, &rows);
+        for (row, other) in found.rows.iter().zip(&sampled.rows) {
+            assert_eq!(
+                (row.subject, row.rank, row.estimate.mean),
+                (other.subject, other.rank, other.estimate.mean)
+            );
+            assert_eq!((row.estimate.interval, row.rank_range, row.share_first), (None, None, None));
+        }
+        assert_eq!(
+            (found.rows.len(), found.unranked, found.letters, found.plan),
+            (3, alloc::vec![3], None, None)
         );
     }
 
     #[test]
-    fn more_subjects_than_one_step_of_the_grouping() {
+    fn letters_follow_the_comparisons_and_are_in_order() {
         let counts: Vec<usize> = (0..40).map(|who| 95 - 2 * who).collect();
         let found = board(40, &passing(&counts));
-        assert!(found.groups > 3);
-        assert!(
-            found.rows.iter().is_sorted_by_key(|row| row.group) && found.rows.iter().all(|row| row.group > 0)
-        );
-        assert_eq!(found.rows.last().unwrap().group, found.groups);
+        assert!(found.letters.is_some_and(|letters| letters > 3));
+        let all = letters(&found);
+        assert!(all.iter().all(|own| own.is_some_and(|own| !own.is_empty())));
+        assert!(all.iter().is_sorted_by_key(|own| own.and_then(<[u32]>::first).copied()));
+        assert!(all.iter().any(|own| own.is_some_and(|own| own.len() > 1)), "some are between two groups");
     }
 }

@@ -13,8 +13,9 @@
 //! | [`distribution`] | middle, spread and shape of scores; what happened at a challenge |
 //! | [`trend`], [`track`] | the direction of recent scores; the score over a list of challenges |
 //! | [`table`], [`bootstrap`] | results by subject and task; intervals by resampling tasks |
-//! | [`compare`] | two subjects on the same tasks: which is ahead, or not distinguishable |
-//! | [`ranks`], [`leaderboard`] | ranks, their ranges, tie groups |
+//! | [`cases`] | results that are themselves shares of a number of cases |
+//! | [`compare`], [`verdicts`] | two subjects on the same tasks: which is ahead, or not distinguishable; all pairs |
+//! | [`ranks`], [`letters`], [`leaderboard`] | ranks, their ranges, letters for ties |
 //! | [`student`] | ranks of very many subjects, with intervals from the spread of their tasks |
 //! | [`outcome`] | what each kind of ending counts as, and whether the ranking depends on it |
 //! | [`composite`], [`robustness`] | composites under other weights, dimensions and means, and what becomes of the ranks |
@@ -32,6 +33,7 @@ use core::fmt;
 
 pub mod attempts;
 pub mod bootstrap;
+pub mod cases;
 pub mod compare;
 pub mod composite;
 pub mod correlation;
@@ -40,6 +42,7 @@ pub mod drivers;
 mod fractions;
 pub mod influence;
 pub mod leaderboard;
+pub mod letters;
 pub mod mean;
 pub mod outcome;
 pub mod proportion;
@@ -53,6 +56,7 @@ pub mod table;
 pub mod track;
 pub mod trend;
 pub mod trials;
+pub mod verdicts;
 
 /// A range that covers what is estimated in `level` of all cases.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,7 +74,7 @@ pub struct Interval {
 /// The method that gave an [`Interval`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
-    /// Score interval of a share ([`proportion::Proportion::wilson`]).
+    /// Score interval of a share ([`proportion::Proportion::wilson`]), or of a sum or difference of shares ([`cases`]).
     Wilson,
     /// Exact interval of a share ([`proportion::Proportion::clopper_pearson`]).
     ClopperPearson,
@@ -104,11 +108,22 @@ pub enum StatisticsError {
         /// The confidence given.
         found: f64,
     },
-    /// Too few draws for the ends of an interval at this confidence.
+    /// Too few resamples for the ends of an interval at this confidence.
     Draws {
         /// The number that was asked for.
         found: u32,
         /// The number that is needed.
+        needed: u32,
+    },
+    /// Enough resamples, but too few of them have a task of a subject that has only some of the tasks.
+    UsableDraws {
+        /// The subject, by its index in the caller's list of subjects.
+        subject: usize,
+        /// The number that have a task of the subject.
+        found: u32,
+        /// The number that was asked for.
+        made: u32,
+        /// The number that must have a task of the subject.
         needed: u32,
     },
     /// A concentration of drawn weights that is not above 0 and finite.
@@ -163,8 +178,12 @@ impl fmt::Display for StatisticsError {
                 write!(f, "the confidence is {found}, expected a number above 0 and below 1, such as 0.95")
             }
             Self::Draws { found, needed } => {
-                write!(f, "{found} draws are too few for this confidence, expected {needed} or more")
+                write!(f, "{found} resamples are too few for this confidence, expected {needed} or more")
             }
+            Self::UsableDraws { subject, found, made, needed } => write!(
+                f,
+                "of {made} resamples of tasks {found} have a task of subject {subject}, expected {needed} or more"
+            ),
             Self::Concentration { found } => {
                 write!(
                     f,

@@ -57,6 +57,8 @@ pub fn distance(policy: Policy, other: Policy) -> usize {
 pub struct OutcomeCounts {
     /// Runs with a score whose evidence does not say how they ended.
     pub unstated: u64,
+    /// Runs that succeeded and have no score; they are in `no_verdict` too.
+    pub missing: u64,
     pub succeeded: u64,
     pub failed: u64,
     pub no_verdict: u64,
@@ -153,27 +155,38 @@ impl Run {
         Self { subject, task, outcome: Some(outcome), score: None }
     }
 
-    /// Returns the outcome that counts: what has neither an outcome nor a score has no verdict. None for a score whose
-    /// outcome is not stated.
+    /// Returns the outcome that counts; none for a score whose outcome is not stated. The only place that decides what
+    /// becomes of a run without a score: a failure is one, and counts 0; anything else has no verdict, a success too, since
+    /// leaving out a fact must not earn a perfect score.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
-        self.outcome.or(if self.score.is_none() { Some(Outcome::NoVerdict) } else { None })
+        match (self.outcome, self.score) {
+            (None | Some(Outcome::Succeeded), None) => Some(Outcome::NoVerdict),
+            (stated, _) => stated,
+        }
     }
 
-    /// Returns what the run counts, in billionths; none if it is left out. A success or failure counts with its score,
-    /// or as all or nothing where it has none; the other outcomes as the policy says.
+    /// Returns whether the run succeeded and its score is missing.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        self.outcome == Some(Outcome::Succeeded) && self.score.is_none()
+    }
+
+    /// Returns what the run counts, in billionths; none if it is left out. A success or failure counts with its score, a
+    /// failure without one 0; the other outcomes as the policy says.
     ///
     /// ```
     /// use karat_stats::outcome::{Outcome, Policy, Run, Treatment};
     /// let stopped = Run { score: Some(400_000_000), ..Run::of_outcome(0, 0, Outcome::Stopped) };
     /// assert_eq!(stopped.value(Policy::default()), Some(0), "a failure");
     /// assert_eq!(stopped.value(Policy { stopped: Treatment::Scored, ..Policy::default() }), Some(400_000_000));
+    /// let bare = |outcome| Run::of_outcome(0, 0, outcome).value(Policy::default());
+    /// assert_eq!((bare(Outcome::Succeeded), bare(Outcome::Failed)), (None, Some(0)));
     /// ```
     #[must_use]
     pub fn value(&self, policy: Policy) -> Option<i64> {
         match self.outcome() {
-            None => self.score,
-            Some(Outcome::Succeeded) => Some(self.score.unwrap_or(BILLION)),
+            None | Some(Outcome::Succeeded) => self.score,
             Some(Outcome::Failed) => Some(self.score.unwrap_or(0)),
             Some(other) => match policy.treatment(other) {
                 Treatment::Success => Some(BILLION),
@@ -239,6 +252,7 @@ impl PolicyRankings {
                 Some(outcome) => counts.add(outcome),
                 None => counts.unstated += 1,
             }
+            counts.missing += u64::from(run.is_missing());
         }
         let nominal = means(policy)?;
         let ranked = ranks(&nominal);
@@ -277,7 +291,10 @@ mod tests {
 
     fn runs(subject: usize, outcomes: &[(Outcome, usize)]) -> Vec<Run> {
         let each = outcomes.iter().flat_map(|&(outcome, count)| core::iter::repeat_n(outcome, count));
-        each.enumerate().map(|(task, outcome)| Run::of_outcome(subject, task, outcome)).collect()
+        let score = |outcome| (outcome == Outcome::Succeeded).then_some(BILLION);
+        each.enumerate()
+            .map(|(task, it)| Run { score: score(it), ..Run::of_outcome(subject, task, it) })
+            .collect()
     }
 
     #[test]
@@ -340,6 +357,27 @@ mod tests {
     }
 
     #[test]
+    fn a_success_without_a_score_has_no_verdict_and_a_failure_without_one_is_a_failure() {
+        let bare: Vec<Run> = Outcome::ALL.iter().map(|&outcome| Run::of_outcome(0, 0, outcome)).collect();
+        for run in &bare {
+            let stated = run.outcome.unwrap();
+            let is_success = stated == Outcome::Succeeded;
+            let counted = if is_success { Outcome::NoVerdict } else { stated };
+            assert_eq!((run.outcome(), run.is_missing()), (Some(counted), is_success));
+            for policy in other_policies(Policy::default(), |_| true) {
+                let expected = match policy.treatment(counted) {
+                    Treatment::Success => Some(BILLION),
+                    Treatment::Failure => Some(0),
+                    Treatment::Excluded | Treatment::Scored => None,
+                };
+                assert_eq!(run.value(policy), expected, "{stated:?} {policy:?}");
+            }
+        }
+        let found = PolicyRankings::new(1, &bare, Policy::default(), &[]).unwrap().counts[0];
+        assert_eq!((found.missing, found.succeeded, found.no_verdict, found.total()), (1, 0, 2, 6));
+    }
+
+    #[test]
     fn distances() {
         let nominal = Policy::default();
         assert_eq!(
@@ -355,7 +393,7 @@ mod tests {
         #[test]
         fn no_policy_leaves_the_bounds(counts in prop::array::uniform6(0u64..9)) {
             let [succeeded, failed, no_verdict, stopped, not_applicable, refused] = counts;
-            let counts = OutcomeCounts { unstated: 0, succeeded, failed, no_verdict, stopped, not_applicable, refused };
+            let counts = OutcomeCounts { unstated: 0, missing: 0, succeeded, failed, no_verdict, stopped, not_applicable, refused };
             let [low, high] = counts.bounds().map(Proportion::share);
             for policy in other_policies(Policy::default(), |_| true) {
                 if let Some(share) = counts.rate(policy).share() {

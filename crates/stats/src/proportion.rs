@@ -70,16 +70,8 @@ impl Proportion {
     /// # Errors
     /// If `level` is not between 0 and 1, or there are no trials.
     pub fn wilson(self, level: f64) -> Result<Interval, StatisticsError> {
-        let z = -normal_quantile(outside(level)? / 2.0);
         let share = self.share().ok_or(NO_TRIALS)?;
-        let (count, square) = (self.trials as f64, z * z);
-        let centre = share + square / (2.0 * count);
-        let spread = z * libm::sqrt(share * (1.0 - share) / count + square / (4.0 * count * count));
-        let scale = 1.0 + square / count;
-        let low = if self.successes == 0 { 0.0 } else { ((centre - spread) / scale).clamp(0.0, share) };
-        let high =
-            if self.successes == self.trials { 1.0 } else { ((centre + spread) / scale).clamp(share, 1.0) };
-        Ok(Interval { low, high, level, method: Method::Wilson })
+        wilson(share, self.trials, level)
     }
 
     /// Returns the exact interval: Clopper and Pearson, Biometrika 26 (1934). It covers the true share in `level` of cases at
@@ -111,6 +103,26 @@ impl Proportion {
         // A level near 0 asks for less than the estimate itself.
         Ok(Interval { low: low.min(share), high: high.max(share), level, method: Method::ClopperPearson })
     }
+}
+
+/// Returns Wilson's interval of a share of a number of cases that need not be all or nothing: each may have any value from
+/// 0 to 1, whose mean is `share`. Their values lie no further apart than with a success or failure each, so the interval is
+/// no narrower than it must be.
+///
+/// # Errors
+/// If `level` is not between 0 and 1, `share` is not from 0 to 1, or there are no cases.
+pub fn wilson(share: f64, cases: u64, level: f64) -> Result<Interval, StatisticsError> {
+    let z = -normal_quantile(outside(level)? / 2.0);
+    if cases == 0 || !(0.0..=1.0).contains(&share) {
+        return Err(NO_TRIALS);
+    }
+    let (count, square) = (cases as f64, z * z);
+    let centre = share + square / (2.0 * count);
+    let spread = z * libm::sqrt(share * (1.0 - share) / count + square / (4.0 * count * count));
+    let scale = 1.0 + square / count;
+    let low = if share <= 0.0 { 0.0 } else { ((centre - spread) / scale).clamp(0.0, share) };
+    let high = if share >= 1.0 { 1.0 } else { ((centre + spread) / scale).clamp(share, 1.0) };
+    Ok(Interval { low, high, level, method: Method::Wilson })
 }
 
 const NO_TRIALS: StatisticsError = StatisticsError::TooFew { what: "trials", found: 0, needed: 1 };

@@ -1,9 +1,11 @@
 //! Leaderboards of more subjects than resamples could be drawn for: the same means, with intervals from the spread of the
 //! tasks and Student's t. A million values take some tens of milliseconds.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use super::cases::Cases;
 use super::fractions::Fractions;
 use super::mean::{share_interval, student_t};
 use super::ranks::RankRange;
@@ -32,6 +34,8 @@ pub struct StudentRanking {
     level: f64,
     /// The reach of an interval in standard errors, by number of tasks.
     reach: Vec<Option<f64>>,
+    /// The intervals that are known otherwise.
+    of_cases: BTreeMap<u32, Interval>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -57,9 +61,10 @@ pub struct StudentRow {
     pub items: u32,
     /// Its ranks by the mean: those of all subjects with the same mean.
     pub rank: RankRange,
-    /// The ranks that are left when each subject whose interval lies wholly above or below is ranked there.
-    pub rank_range: RankRange,
-    /// The interval of the mean; none of a single task.
+    /// The ranks that are left when each subject whose interval lies wholly above or below is ranked there; none for a
+    /// subject without an interval.
+    pub rank_range: Option<RankRange>,
+    /// The interval of the mean; none of a single task that is not a mean over cases.
     pub interval: Option<Interval>,
 }
 
@@ -150,7 +155,20 @@ impl StudentRanking {
             }
         }
         means.sort_unstable_by_key(|it| (Reverse(it.mean), it.subject));
-        Ok(Self { means, subjects, level, reach })
+        Ok(Self { means, subjects, level, reach, of_cases: BTreeMap::new() })
+    }
+
+    /// Takes the intervals of the subjects that have cases from those.
+    ///
+    /// # Errors
+    /// If the level is not between 0 and 1.
+    pub fn with_cases(mut self, cases: &Cases) -> Result<Self, StatisticsError> {
+        for it in &self.means {
+            let found = usize::try_from(it.subject).ok();
+            let found = found.map(|subject| cases.estimate(subject, self.level)).transpose()?.flatten();
+            self.of_cases.extend(found.and_then(|found| Some((it.subject, found.interval?))));
+        }
+        Ok(self)
     }
 
     /// Returns the number of subjects that have a rank.
@@ -186,10 +204,10 @@ impl StudentRanking {
                     best: rank(self.means.partition_point(|other| other.mean > it.mean)).saturating_add(1),
                     worst: rank(self.means.partition_point(|other| other.mean >= it.mean)),
                 },
-                rank_range: RankRange {
+                rank_range: self.interval(it).map(|_| RankRange {
                     best: rank(above).saturating_add(1),
                     worst: rank(self.means.len() - below),
-                },
+                }),
                 interval: self.interval(it),
             }
         };
@@ -197,6 +215,9 @@ impl StudentRanking {
     }
 
     fn interval(&self, it: &Mean) -> Option<Interval> {
+        if let Some(known) = self.of_cases.get(&it.subject) {
+            return Some(*known);
+        }
         let reach = (*self.reach.get(usize::try_from(it.tasks).ok()?)?)?;
         let squares = it.squares / square(BILLION);
         Some(share_interval(share(it.mean), squares, u64::from(it.tasks), reach, self.level))
@@ -253,6 +274,7 @@ fn square(value: i64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cases::CaseResult;
     use super::super::table::{Observation, TaskTable};
     use super::*;
 
@@ -284,6 +306,18 @@ mod tests {
     }
 
     #[test]
+    fn a_single_task_has_no_interval_unless_it_is_a_mean_over_cases() {
+        let values = [(0, Some(0), 900_000_000), (1, Some(0), 500_000_000), (2, Some(0), 400_000_000)];
+        let ranking = StudentRanking::new(TaskValues::new(values, 3), 1, 0.95).unwrap();
+        assert!(ranking.rows(0, 3).iter().all(|row| row.interval.is_none() && row.rank_range.is_none()));
+        let result = |(subject, value)| CaseResult { subject, task: 0, value, cases: Some(400) };
+        let cases = Cases::new([(0, 900_000_000), (1, 500_000_000)].map(result));
+        let rows = ranking.with_cases(&cases).unwrap().rows(0, 3);
+        let ranges: Vec<_> = rows.iter().map(|row| row.rank_range.map(|it| (it.best, it.worst))).collect();
+        assert_eq!(ranges, [Some((1, 2)), Some((2, 3)), None], "the third may be anywhere");
+    }
+
+    #[test]
     fn equal_means_share_their_ranks_and_pages_fit_together() {
         let values: Vec<_> = [5, 7, 5, 1]
             .into_iter()
@@ -299,7 +333,7 @@ mod tests {
         assert_eq!(ranks(ranking.rows(0, 9)), [(1, 1), (2, 3), (2, 3), (4, 4)]);
         assert_eq!(ranks(ranking.rows(1, 2)), [(2, 3), (2, 3)]);
         // Nothing varies here, so the intervals are points.
-        assert_eq!(ranking.rows(3, 1)[0].rank_range, RankRange { best: 4, worst: 4 });
+        assert_eq!(ranking.rows(3, 1)[0].rank_range, Some(RankRange { best: 4, worst: 4 }));
         let none = ranked(3, 0.95).unwrap();
         assert_eq!((none.ranked(), none.subjects()), (0, 4));
         assert!(ranked(1, 1.0).is_err() && ranked(9, 1.0).is_err());

@@ -191,16 +191,23 @@ impl TaskTable {
         pairs.filter_map(|(&place, &value)| Some((*self.tasks.get(place as usize)?, value as i64)))
     }
 
-    /// Returns what `subject` has more than each of `others`, at the tasks that both have: a table of differences, one column
-    /// for each of `others`, over the same tasks.
+    /// Returns what the first subject has more than the second, at the tasks that both have: a table of one column over
+    /// these tasks alone, so that it does not depend on what other tasks there are.
     #[must_use]
-    pub fn ahead_of(&self, subject: usize, others: &[usize]) -> Self {
+    pub fn between(&self, first: usize, second: usize) -> Self {
         let nothing = Column::default();
-        let own = self.columns.get(subject).unwrap_or(&nothing);
-        let columns =
-            others.iter().map(|&other| own.minus(self.columns.get(other).unwrap_or(&nothing))).collect();
+        let own = self.columns.get(first).unwrap_or(&nothing);
+        let mut column = own.minus(self.columns.get(second).unwrap_or(&nothing));
+        let name = |place: &u32| self.tasks.get(*place as usize).copied();
+        let tasks: Vec<usize> = column.places.iter().filter_map(name).collect();
+        column.places = (0u32..).take(tasks.len()).collect();
         let lowest = -(BILLION as f64);
-        Self { columns, tasks: self.tasks.clone(), observations: self.observations, lowest }
+        Self { columns: alloc::vec![column], tasks, observations: self.observations, lowest }
+    }
+
+    /// Returns the tasks of a subject by their places in rising order.
+    pub(super) fn places(&self, subject: usize) -> &[u32] {
+        self.columns.get(subject).map_or(&[], |column| &column.places)
     }
 
     /// Returns the values of a subject, in whole billionths.
@@ -282,7 +289,7 @@ impl Column {
 
 /// Returns the sum of products of whole numbers. Every sum is exact (see [`TaskTable::MOST_TASKS`]), so the order that
 /// suits the processor gives the same bits as any other.
-fn sum_of_products(times: &[f64], values: &[f64]) -> f64 {
+pub(super) fn sum_of_products(times: &[f64], values: &[f64]) -> f64 {
     const LANES: usize = 8;
     let (times, last_times) = times.as_chunks::<LANES>();
     let (values, last_values) = values.as_chunks::<LANES>();
@@ -329,12 +336,20 @@ mod tests {
 
     #[test]
     fn differences_are_over_shared_tasks() {
-        let table = table(3, &[(0, 1, 5), (0, 2, 9), (0, 4, 1), (1, 2, 10), (1, 3, 0), (1, 4, 1)]);
-        let differences = table.ahead_of(0, &[1, 2, 7]);
-        assert_eq!(differences.results(0).collect::<Vec<_>>(), [(2, -1), (4, 0)]);
-        assert_eq!(differences.mean(0), Some(0), "-0.5 is even at 0");
-        assert_eq!((differences.mean(1), differences.mean(2)), (None, None));
-        assert_eq!(differences.tasks(), table.tasks(), "over the same tasks");
+        let rows = [(0, 1, 5), (0, 2, 9), (0, 4, 1), (1, 2, 10), (1, 3, 0), (1, 4, 1)];
+        let both = table(3, &rows).between(0, 1);
+        assert_eq!(both.results(0).collect::<Vec<_>>(), [(2, -1), (4, 0)]);
+        assert_eq!((both.mean(0), both.tasks()), (Some(0), 2), "-0.5 is even at 0; no other task is in it");
+        for (first, second) in [(0, 2), (2, 0), (0, 7)] {
+            let none = table(3, &rows).between(first, second);
+            assert_eq!((none.mean(0), none.tasks()), (None, 0));
+        }
+        // What others have changes nothing.
+        let mut more = rows.to_vec();
+        more.extend([(2, 0, 3), (2, 9, 4)]);
+        let wide = table(3, &more).between(0, 1);
+        assert_eq!(wide.results(0).collect::<Vec<_>>(), both.results(0).collect::<Vec<_>>());
+        assert_eq!(wide.tasks(), both.tasks());
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! The methods of a leaderboard, and the choice between them.
 //!
-//! Bootstrap resamples cost resamples times tasks times subjects; they give rank ranges, tie groups and a profile of
+//! Bootstrap resamples cost resamples times tasks times subjects; they give rank ranges, letters for ties and a profile of
 //! dimensions. The method `student` ranks a million items in tens of milliseconds, by means with intervals from the
-//! spread of the tasks. Both have the same means and give an answer of the same type.
+//! spread of the tasks. The method `census` estimates nothing. All have the same means and give an answer of the same type.
 
 use karat_stats::StatisticsError;
+use karat_stats::cases::Cases;
 use karat_stats::student::{StudentRanking, StudentRow, TaskValues};
 
 use super::{Leaderboard, LeaderboardAnswer, LeaderboardRow, LeaderboardSchema, by};
@@ -47,7 +48,7 @@ impl Page {
 pub struct Ranked {
     /// The leaderboard.
     pub leaderboard: Leaderboard,
-    /// The ranking by resamples, for a stress test; None with the method `student`.
+    /// The ranking behind it, for a stress test; None with the method `student`.
     pub ranking: Option<Ranking>,
 }
 
@@ -64,16 +65,22 @@ pub fn rank(
     page: Page,
 ) -> Result<Ranked, StatisticsError> {
     match method {
-        LeaderboardMethod::Bootstrap => {
-            let ranking = Ranking::new(rows, items, group, settings)?;
+        LeaderboardMethod::Bootstrap | LeaderboardMethod::Census => {
+            let is_census = method == LeaderboardMethod::Census;
+            let ranking = Ranking::new(rows, items, group, &Settings { is_census, ..*settings })?;
             let mut leaderboard = Leaderboard::of_resamples(rows, &ranking, settings);
             leaderboard.rows = leaderboard.rows.into_iter().skip(page.skip).take(page.limit).collect();
             Ok(Ranked { leaderboard, ranking: Some(ranking) })
         }
         LeaderboardMethod::Student => {
             let ranking = rank_values(values(rows, items, settings), settings)?;
+            let cases = cases(rows, items, settings);
+            let ranking = ranking.with_cases(&cases)?;
             let name = |subject: u32| usize::try_from(subject).map_or("", |at| rows.subject_name(at));
-            let mut leaderboard = leaderboard(&ranking, page, name);
+            let mut leaderboard = leaderboard(&ranking, method, page, name);
+            for row in &mut leaderboard.rows {
+                row.cases = rows.subject(&row.subject).and_then(|subject| cases.of(subject));
+            }
             (leaderboard.group, leaderboard.by) = (group, by(rows, settings));
             Ok(Ranked { leaderboard, ranking: None })
         }
@@ -94,10 +101,21 @@ pub fn rank_values(values: TaskValues, settings: &Settings) -> Result<StudentRan
     }
 }
 
-/// Returns the leaderboard by score; `name` gives the name of a subject.
+/// Returns the leaderboard by score, in a census without intervals; `name` gives the name of a subject.
 #[must_use]
-pub fn leaderboard<'n>(ranking: &StudentRanking, page: Page, name: impl Fn(u32) -> &'n str) -> Leaderboard {
-    let row = |row: StudentRow| LeaderboardRow::of_means(name(row.subject), &row);
+pub fn leaderboard<'n>(
+    ranking: &StudentRanking,
+    method: LeaderboardMethod,
+    page: Page,
+    name: impl Fn(u32) -> &'n str,
+) -> Leaderboard {
+    let row = |row: StudentRow| match method {
+        LeaderboardMethod::Census => LeaderboardRow::of_means(
+            name(row.subject),
+            &StudentRow { rank_range: None, interval: None, ..row },
+        ),
+        _ => LeaderboardRow::of_means(name(row.subject), &row),
+    };
     Leaderboard {
         group: None,
         by: String::from("score"),
@@ -105,7 +123,7 @@ pub fn leaderboard<'n>(ranking: &StudentRanking, page: Page, name: impl Fn(u32) 
         rows: ranking.rows(page.skip, page.limit).into_iter().map(row).collect(),
         unranked: None,
         same_tasks: None,
-        tie_groups: None,
+        letters: None,
         other_outcomes: None,
         robustness: None,
     }
@@ -122,7 +140,9 @@ pub fn answer(
 ) -> LeaderboardAnswer {
     let basis = match method {
         LeaderboardMethod::Bootstrap => basis,
-        LeaderboardMethod::Student => Basis { resamples: None, seed: None, ..basis },
+        LeaderboardMethod::Student | LeaderboardMethod::Census => {
+            Basis { resamples: None, seed: None, ..basis }
+        }
     };
     let next = page.skip.saturating_add(page.limit) as u64;
     LeaderboardAnswer {
@@ -145,6 +165,12 @@ fn values(rows: &Rows, items: &[usize], settings: &Settings) -> TaskValues {
         is_measured(row, settings.by).then(|| (number(row.subject), Some(number(task)), value))
     };
     TaskValues::new(items.iter().filter_map(value), rows.subjects.len())
+}
+
+/// Returns the subjects whose results that count are means over cases.
+fn cases(rows: &Rows, items: &[usize], settings: &Settings) -> Cases {
+    let taken = items.iter().filter_map(|&at| Some((rows.rows.get(at)?, *rows.tasks.of_rows.get(at)?)));
+    crate::leaderboard::cases(&taken.collect::<Vec<_>>(), settings)
 }
 
 #[cfg(test)]

@@ -14,8 +14,10 @@ use crate::answers::basis::{
 };
 use crate::answers::stress::Robustness;
 use crate::answers::{LeaderboardMethod, answer, share};
+use crate::estimate::{Writing, letter, letters};
 use crate::leaderboard::attempts::AttemptsAt;
 use crate::leaderboard::{By, Ranking, Settings, Unranked};
+use crate::record::document::BoundsDocument;
 use crate::rows::Rows;
 
 /// The answer of `karat leaderboard`: one leaderboard or several.
@@ -42,7 +44,8 @@ pub struct LeaderboardAnswer {
 
 answer!(LeaderboardAnswer, LeaderboardSchema = "karat/leaderboard/1", "a leaderboard");
 
-/// Subjects by rank. Subjects in different groups differ; two subjects in one group need not be equal.
+/// Subjects by rank. Two subjects share a letter exactly if the evidence does not separate them, which does not show that
+/// they are equal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -60,8 +63,9 @@ pub struct Leaderboard {
     /// True if all ranked subjects have the same tasks. If not, a mean also depends on which tasks a subject has. Null
     /// with the method `student`.
     pub same_tasks: Option<bool>,
-    /// The number of groups; null with the method `student`.
-    pub tie_groups: Option<u32>,
+    /// The number of letters; null where subjects are not compared: with the methods `student` and `census`, and if all
+    /// pairs are too many.
+    pub letters: Option<u32>,
     /// The rankings under other choices for outcomes; null with the method `student`.
     pub other_outcomes: Option<OtherOutcomes>,
     /// The robustness of the ranks; null if it was not requested.
@@ -78,23 +82,30 @@ pub struct LeaderboardRow {
     /// Its ranks by the mean alone.
     #[cfg_attr(feature = "schema", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub rank: Ranks,
-    /// The ranks in which it lies in `level` of the resamples; with the method `student`, those that all intervals
-    /// together allow.
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
-    pub rank_range: Ranks,
-    /// The share of resamples in which no subject is above it; null with the method `student`.
+    /// The ranks in which it lies in `level` of the resamples; if not all subjects are resampled, those that the
+    /// comparisons of pairs leave open, and with the method `student`, those that all intervals together allow. Null for a
+    /// subject with one task, and in a census.
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<u32>>, min_items = 2, max_items = 2))]
+    pub rank_range: Option<Ranks>,
+    /// The share of resamples in which no subject is above it; null unless the tasks of all subjects are resampled.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub chance_of_rank_1: Option<f64>,
-    /// Its group, from 1: subjects that are tied with the group leader. Null with the method `student`.
-    #[cfg_attr(feature = "schema", schema(minimum = 1))]
-    pub group: Option<u32>,
-    /// The number of tasks that it shares with the group leader; null with the method `student`.
-    pub shared_tasks: Option<u64>,
-    /// True if it is ahead of the leader of the group above on the tasks they share: its mean is lower only because its
-    /// other tasks are harder. Null with the method `student`.
-    pub ahead_on_shared_tasks: Option<bool>,
+    /// Its letters: two subjects share one exactly if a comparison does not separate them. Empty if it shares too few tasks
+    /// with every other one; null if it has one task, and where subjects are not compared.
+    pub letters: Option<Vec<String>>,
+    /// The subjects with a higher mean that it is ahead of on the tasks they share: its mean is lower only because its other
+    /// tasks are harder. Null where subjects are not compared.
+    pub ahead_of: Option<Vec<String>>,
+    /// The subjects with which it shares too few tasks to be compared: fewer than six at 95 %. Null where subjects are not
+    /// compared.
+    pub too_few_shared_tasks: Option<Vec<String>>,
     /// The mean of the score or dimension that is ranked, with its interval.
     pub score: Estimate,
+    /// The number of cases, if all its results that count are means over cases (`n`).
+    #[cfg_attr(feature = "schema", schema(minimum = 1))]
+    pub cases: Option<u64>,
+    /// The lowest and highest possible score of a subject with one task; null if nothing is missing, and for any other.
+    pub bounds: Option<BoundsDocument>,
     /// The number of tasks that count.
     pub tasks: u64,
     /// The number of items.
@@ -172,6 +183,8 @@ impl Leaderboard {
     #[must_use]
     pub fn of_resamples(rows: &Rows, ranking: &Ranking, settings: &Settings) -> Self {
         let name = |subject: usize| rows.subject_name(subject);
+        let names = |all: &[usize]| all.iter().map(|&subject| name(subject).to_owned()).collect::<Vec<_>>();
+        let compared = ranking.leaderboard.letters.is_some();
         let row = |row: &Row| {
             let counts = ranking.rankings.counts.get(row.subject).copied().unwrap_or_default();
             let profile = ranking.profiles.get(row.subject).map_or(&[][..], Vec::as_slice);
@@ -179,12 +192,17 @@ impl Leaderboard {
             LeaderboardRow {
                 subject: name(row.subject).to_owned(),
                 rank: ranks(row.rank),
-                rank_range: ranks(row.rank_range),
-                chance_of_rank_1: Some(share(row.share_first)),
-                group: Some(row.group),
-                shared_tasks: Some(row.shared_tasks as u64),
-                ahead_on_shared_tasks: Some(row.ahead_on_shared_tasks),
+                rank_range: row.rank_range.map(ranks),
+                chance_of_rank_1: row.share_first.map(share),
+                letters: row.letters.as_ref().map(|all| all.iter().copied().map(letter).collect()),
+                ahead_of: compared.then(|| names(&row.ahead_of)),
+                too_few_shared_tasks: compared.then(|| names(&row.too_few_shared)),
                 score: (&row.estimate).into(),
+                cases: ranking.cases.of(row.subject),
+                bounds: ranking
+                    .bounds
+                    .get(&row.subject)
+                    .map(|&(low, high)| BoundsDocument { high: share(high), low: share(low) }),
                 tasks: row.estimate.tasks as u64,
                 items: ranking.items.get(row.subject).map_or(0, |&items| items as u64),
                 outcomes: Some(counts.into()),
@@ -219,7 +237,7 @@ impl Leaderboard {
             rows: ranking.leaderboard.rows.iter().map(row).collect(),
             unranked: Some(unranked.collect()),
             same_tasks: Some(ranking.leaderboard.same_tasks),
-            tie_groups: Some(ranking.leaderboard.groups),
+            letters: ranking.leaderboard.letters,
             other_outcomes: Some(OtherOutcomes {
                 differ: ranking.rankings.differ(),
                 first_differs: ranking.rankings.first_differs(),
@@ -252,6 +270,29 @@ impl From<&AttemptsAt> for Attempts {
 }
 
 impl LeaderboardRow {
+    /// Returns the ranks to show: those that the evidence leaves open, else those by the mean alone.
+    #[must_use]
+    pub fn shown_ranks(&self) -> Ranks {
+        self.rank_range.unwrap_or(self.rank)
+    }
+
+    /// Returns its letters as text, with a question mark if it shares too few tasks with some to be compared.
+    #[must_use]
+    pub fn ties(&self) -> String {
+        let few = self.too_few_shared_tasks.as_ref().is_some_and(|all| !all.is_empty());
+        let mark = if few { "?" } else { "" };
+        format!("{}{mark}", letters(self.letters.as_deref().unwrap_or_default()))
+    }
+
+    /// Returns the interval as text; without one the bounds, in brackets, and without those `-`.
+    #[must_use]
+    pub fn ends(&self, writing: Writing) -> String {
+        match (self.score.interval(), self.bounds) {
+            (None, Some(bounds)) => format!("({})", writing.ends(Some((bounds.low, bounds.high)))),
+            (interval, _) => writing.ends(interval),
+        }
+    }
+
     /// Returns the row of the method `student` for the subject `name`.
     #[must_use]
     pub(crate) fn of_means(name: &str, row: &StudentRow) -> Self {
@@ -259,11 +300,11 @@ impl LeaderboardRow {
         Self {
             subject: name.to_owned(),
             rank: ranks(row.rank),
-            rank_range: ranks(row.rank_range),
+            rank_range: row.rank_range.map(ranks),
             chance_of_rank_1: None,
-            group: None,
-            shared_tasks: None,
-            ahead_on_shared_tasks: None,
+            letters: None,
+            ahead_of: None,
+            too_few_shared_tasks: None,
             score: Estimate {
                 mean: share(row.mean),
                 low: interval.map(|it| share(it.low)),
@@ -271,6 +312,8 @@ impl LeaderboardRow {
                 method: interval.map(|it| it.method.into()),
                 tasks,
             },
+            cases: None,
+            bounds: None,
             tasks,
             items: row.items.into(),
             outcomes: None,

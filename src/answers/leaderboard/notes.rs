@@ -1,47 +1,104 @@
 //! Notes on a leaderboard, in sentences.
 
-use crate::answers::basis::{Basis, OutcomePolicy};
-use crate::answers::leaderboard::Leaderboard;
-use crate::answers::{LeaderboardMethod, Outcome};
+use crate::answers::basis::Basis;
+use crate::answers::leaderboard::{Leaderboard, LeaderboardRow};
+use crate::answers::{ChoiceSource, LeaderboardMethod, Outcome};
 use crate::estimate::percent;
 use crate::text::{Tone, count, list, named, short};
+
+/// The note on a census.
+pub const CENSUS: &str =
+    "a full census: these items are all there are, so there are no intervals, letters or shares";
 
 /// Returns the notes on a leaderboard.
 #[must_use]
 pub fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
-    let level = percent(basis.level);
-    if board.ranked > 1 {
-        let note = match method {
-            LeaderboardMethod::Bootstrap => format!(
-                "rank range: where it lands in {level} of resamples; same letter: tied with the group leader"
-            ),
-            LeaderboardMethod::Student => format!(
-                "rank range: the ranks that the {level} intervals leave open; intervals from the spread of the \
-                 tasks (Student's t), without groups of ties"
-            ),
-        };
-        lines.push((Tone::Plain, note));
+    lines.extend(meaning(basis, method, board).map(|line| (Tone::Plain, line)));
+    lines.extend(single(method, board).map(|line| (Tone::Care, line)));
+    lines.extend(of_cases(board).map(|line| (Tone::Plain, line)));
+    if board.rows.iter().any(|row| row.bounds.is_some() && row.score.interval().is_none()) {
+        let text = "in brackets: the lowest and highest score that what is missing allows";
+        lines.push((Tone::Plain, text.to_owned()));
     }
     if board.same_tasks == Some(false) {
-        lines.push((
-            Tone::Care,
-            String::from("not all have the same tasks: a mean also depends on which tasks a subject has"),
-        ));
+        let text = "not all have the same tasks: a mean also depends on which tasks a subject has";
+        lines.push((Tone::Care, text.to_owned()));
     }
-    for row in board.rows.iter().filter(|row| row.ahead_on_shared_tasks == Some(true)) {
-        let (subject, tasks) = (short(&row.subject), row.shared_tasks.unwrap_or_default());
-        lines.push((
-            Tone::Care,
-            format!(
-                "`{subject}` is ahead of the leader of the group above it on the {} they share",
-                count(usize::try_from(tasks).unwrap_or(usize::MAX), "task")
-            ),
-        ));
+    for row in &board.rows {
+        let above: Vec<&str> = row.ahead_of.iter().flatten().map(String::as_str).collect();
+        if let Some(above) = named(&above) {
+            let subject = short(&row.subject);
+            let line = format!("`{subject}` is ahead of {above} on the tasks they share, with a lower mean");
+            lines.push((Tone::Care, line));
+        }
     }
     lines.extend(unranked(board).map(|line| (Tone::Care, line)));
-    lines.extend(outcomes(&basis.outcomes, board));
+    lines.extend(missing(board).map(|line| (Tone::Care, line)));
+    lines.extend(outcomes(basis, board));
     lines
+}
+
+/// Says what ranks and letters mean.
+fn meaning(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Option<String> {
+    let level = percent(basis.level);
+    let has = |of: fn(&LeaderboardRow) -> bool| board.rows.iter().any(of);
+    if method == LeaderboardMethod::Census {
+        return Some(CENSUS.to_owned());
+    }
+    if board.ranked < 2 || !has(|row| row.rank_range.is_some()) {
+        return None;
+    }
+    let ranks = match method {
+        LeaderboardMethod::Student => {
+            return Some(format!(
+                "rank range: the ranks that the {level} intervals leave open; intervals from the spread of the \
+                 tasks (Student's t), without letters for ties"
+            ));
+        }
+        _ if has(|row| row.chance_of_rank_1.is_some()) => format!("where it lands in {level} of resamples"),
+        _ => format!("the ranks that comparisons of pairs leave open, at {level}"),
+    };
+    let letters = match board.letters {
+        None => "; no letters for ties: too many pairs to compare",
+        Some(_) => "; two that share a letter are tied: a comparison does not tell them apart",
+    };
+    let few = has(|row| row.too_few_shared_tasks.as_ref().is_some_and(|all| !all.is_empty()));
+    let few = if few { "; ?: too few shared tasks to compare it with some" } else { "" };
+    Some(format!("rank range: {ranks}{letters}{few}"))
+}
+
+/// Names the subjects with a single task, of which nothing but the score is known.
+fn single(method: LeaderboardMethod, board: &Leaderboard) -> Option<String> {
+    let is_single = |row: &&LeaderboardRow| row.score.tasks < 2 && row.score.interval().is_none();
+    let single: Vec<&LeaderboardRow> = board.rows.iter().filter(is_single).collect();
+    let each = if single.iter().all(|row| row.items < 2) { "result" } else { "task" };
+    let names: Vec<&str> = single.iter().map(|row| row.subject.as_str()).collect();
+    let names = named(&names).filter(|_| method != LeaderboardMethod::Census)?;
+    Some(if single.len() == board.rows.len() {
+        format!("one {each} each: the order is that of the scores, their uncertainty is unknown")
+    } else {
+        format!("one {each}, so ranked by the score alone, its uncertainty is unknown: {names}")
+    })
+}
+
+/// Says whose intervals rest on the number of cases of each result.
+fn of_cases(board: &Leaderboard) -> Option<String> {
+    let with = board.rows.iter().filter(|row| row.cases.is_some() && row.score.interval().is_some());
+    let names: Vec<&str> = with.map(|row| row.subject.as_str()).collect();
+    let whose =
+        if names.len() == board.rows.len() { String::new() } else { format!(" of {}", named(&names)?) };
+    (!names.is_empty()).then(|| format!("intervals{whose} from the cases behind each result, `n` (Wilson)"))
+}
+
+/// Counts successes without a score.
+fn missing(board: &Leaderboard) -> Option<String> {
+    let rows = board.rows.iter().map(|row| (row.outcomes.map_or(0, |it| it.missing), row));
+    let rows: Vec<(u64, &LeaderboardRow)> = rows.filter(|(missing, _)| *missing > 0).collect();
+    let sum: u64 = rows.iter().map(|(missing, _)| missing).sum();
+    let names: Vec<&str> = rows.iter().map(|(_, row)| row.subject.as_str()).collect();
+    let items = count(usize::try_from(sum).unwrap_or(usize::MAX), "item");
+    Some(format!("{items} succeeded without a score, so missing beside the mean, of {}", named(&names)?))
 }
 
 fn unranked(board: &Leaderboard) -> impl Iterator<Item = String> {
@@ -54,21 +111,38 @@ fn unranked(board: &Leaderboard) -> impl Iterator<Item = String> {
     nothing.into_iter().chain(few)
 }
 
-/// Counts outcomes that are neither success nor failure, and says what other choices for them change.
-fn outcomes(policy: &OutcomePolicy, board: &Leaderboard) -> Vec<(Tone, String)> {
+/// Returns the origin of a treatment in words.
+const fn origin(source: ChoiceSource) -> &'static str {
+    match source {
+        ChoiceSource::Scorecard => "from [standing].outcomes of the card",
+        ChoiceSource::Default => "the default",
+        ChoiceSource::Request => "from --count",
+    }
+}
+
+/// Counts outcomes that are neither success nor failure, says what chose their treatment, and what other choices change.
+fn outcomes(basis: &Basis, board: &Leaderboard) -> Vec<(Tone, String)> {
+    let policy = &basis.outcomes;
     let mut lines = Vec::new();
     let Some(rankings) = &board.other_outcomes else { return lines };
     let counted = policy.treatments().into_iter().filter_map(|(outcome, treatment)| {
-        let of_row =
-            |row: &crate::answers::leaderboard::LeaderboardRow| row.outcomes.map(|it| it.count(outcome));
+        let of_row = |row: &LeaderboardRow| row.outcomes.map(|it| it.count(outcome));
         let sum: u64 = board.rows.iter().filter_map(of_row).sum();
-        (sum > 0).then(|| format!("{sum} {} ({})", outcome.name(), treatment.name()))
+        let source = basis.outcome_sources.source(outcome).map(origin);
+        (sum > 0)
+            .then(|| (format!("{sum} {} ({}", outcome.name(), treatment.name()), source.unwrap_or_default()))
     });
-    let counted: Vec<String> = counted.collect();
-    if counted.is_empty() {
-        return lines;
-    }
-    lines.push((Tone::Plain, format!("ended without success or failure: {}", list(&counted))));
+    let counted: Vec<(String, &str)> = counted.collect();
+    let Some((_, first)) = counted.first() else { return lines };
+    let is_common = counted.iter().all(|(_, source)| source == first);
+    let each = counted.iter().map(
+        |(text, source)| {
+            if is_common { format!("{text})") } else { format!("{text}, {source})") }
+        },
+    );
+    let common = if is_common { format!("; the treatment is {first}") } else { String::new() };
+    let each: Vec<String> = each.collect();
+    lines.push((Tone::Plain, format!("ended without success or failure: {}{common}", list(&each))));
     let single = rankings.rankings.iter().filter_map(|it| {
         let changed: Vec<(Outcome, _)> = it
             .outcomes

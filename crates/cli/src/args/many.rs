@@ -71,8 +71,6 @@ pub struct FormArgs {
 /// Subjects by rank.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A rank like 2-4: where a subject lands in LEVEL of resamples; letters: ties.
-
 Examples:
   karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/*.csv
   karat score -c workflow examples/workflow/*.json* | karat leaderboard")]
@@ -92,9 +90,12 @@ pub struct LeaderboardArgs {
     /// A leaderboard for each value of a field
     #[arg(long, value_name = "FIELD")]
     pub group_by: Option<String>,
-    /// bootstrap or student; by size if not given
+    /// bootstrap, student or census; by size if none
     #[arg(long, value_name = "METHOD", value_parser = method)]
     pub method: Option<LeaderboardMethod>,
+    /// All there is: no intervals, letters or shares
+    #[arg(long, conflicts_with = "method")]
+    pub census: bool,
     /// Fewest tasks for a rank
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub min_tasks: usize,
@@ -190,7 +191,7 @@ pub(super) fn level(text: &str) -> Result<f64, String> {
 }
 
 fn method(text: &str) -> Result<LeaderboardMethod, String> {
-    LeaderboardMethod::from_name(text).ok_or_else(|| String::from("expected bootstrap or student"))
+    LeaderboardMethod::from_name(text).ok_or_else(|| String::from("expected bootstrap, student or census"))
 }
 
 fn concentration(text: &str) -> Result<f64, String> {

@@ -56,7 +56,7 @@ pub enum Verb {
     Score(ScoreArgs),
     /// Explain a score, and verify records
     Explain(ExplainArgs),
-    /// Rank subjects, with error bars and groups that are tied
+    /// Rank subjects, with error bars and letters for ties
     Leaderboard(LeaderboardArgs),
     /// Show official scores: window, decay, review, tier, share
     Standing(StandingArgs),

@@ -2,11 +2,11 @@
 
 use std::io::Write as _;
 
-use karat::answers::LeaderboardMethod;
 use karat::answers::basis::Basis;
 use karat::answers::leaderboard::method::{Page, answer, method_of_size, rank};
 use karat::answers::leaderboard::{Leaderboard, LeaderboardRow};
 use karat::answers::stress::Robustness;
+use karat::answers::{IntervalMethod, LeaderboardMethod};
 use karat::leaderboard::attempts::Attempts;
 use karat::leaderboard::stress::{CONCENTRATION, Stress};
 use karat::leaderboard::{By, Ranking, Settings};
@@ -43,7 +43,10 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
         screen::Layout { width: out.width, top: args.top.filter(|&top| top > 0).unwrap_or(usize::MAX) };
     let by = answer.leaderboards.first().map_or("score", |board| board.by.as_str());
     let gaps = many::gaps_of(&rows, settings.by);
-    write!(out, "{}", screen::head(&answer.basis, by, &gaps, layout))?;
+    let is_of_tasks =
+        |row: &LeaderboardRow| row.score.method.is_some_and(|method| method != IntervalMethod::Wilson);
+    let has_intervals = answer.leaderboards.iter().any(|board| board.rows.iter().any(is_of_tasks));
+    write!(out, "{}", screen::head(&answer.basis, has_intervals, by, &gaps, layout))?;
     for board in &answer.leaderboards {
         write!(out, "{}", screen::board(&answer.basis, method, board, layout))?;
         if let Some(robustness) = &board.robustness {
@@ -58,7 +61,7 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
 fn method(args: &LeaderboardArgs, rows: &Rows) -> Result<LeaderboardMethod, Failure> {
     let needs = [("--attempts", args.attempts.is_some()), ("--robustness", args.robustness)];
     let needs = needs.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name);
-    match (args.method, needs) {
+    match (args.method.or(args.census.then_some(LeaderboardMethod::Census)), needs) {
         (Some(LeaderboardMethod::Student), Some(name)) => {
             Err(Failure::new(format!("{name} needs resamples, and --method student draws none"))
                 .help("leave out --method, or give --method bootstrap"))

@@ -2,12 +2,10 @@
 
 use std::io::Write as _;
 
-use karat_core::facts::Outcome;
 use karat_core::number::{BILLION, Decimal};
 use karat_core::scorecard::Scale;
 use karat_stats::StatisticsError;
 use karat_stats::bootstrap::Plan;
-use karat_stats::outcome::{Policy, Treatment};
 use serde::Serialize;
 
 use crate::args::{AsOf, Cli, FormArgs, ItemArgs, SureArgs};
@@ -20,6 +18,7 @@ use karat::leaderboard::{By, Settings};
 use karat::rows::filter::Wish;
 use karat::rows::gaps::{all_or_nothing, gaps};
 use karat::rows::{Rows, Selection};
+use karat::text::clean;
 
 /// Loads the selected items, with the values of `labels`.
 pub fn rows(
@@ -61,29 +60,14 @@ fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) 
 
 /// Returns the settings that every answer has.
 pub fn settings(sure: &SureArgs, by: By, rows: &Rows) -> Settings {
-    Settings {
+    let mut settings = Settings {
         by,
-        policy: policy(rows, &sure.counts),
         level: sure.level,
         plan: Plan { draws: sure.resamples, seed: sure.seed },
-        attempts: None,
-        tasks_min: 1,
-    }
-}
-
-/// Returns the treatment of outcomes: from the command line, else from the card, else the default.
-fn policy(rows: &Rows, given: &[(Outcome, Treatment)]) -> Policy {
-    let mut policy = Settings::usual(rows).policy;
-    for &(outcome, treatment) in given {
-        match outcome {
-            Outcome::NoVerdict => policy.no_verdict = treatment,
-            Outcome::Stopped => policy.stopped = treatment,
-            Outcome::NotApplicable => policy.not_applicable = treatment,
-            Outcome::Refused => policy.refused = treatment,
-            Outcome::Succeeded | Outcome::Failed => {}
-        }
-    }
-    policy
+        ..Settings::usual(rows)
+    };
+    sure.counts.iter().for_each(|&(outcome, treatment)| settings.treat(outcome, treatment));
+    settings
 }
 
 /// Returns the condition for a pass: at these points and above, or by the outcome.
@@ -118,6 +102,16 @@ pub fn print<T: Serialize>(answer: &T) -> Result<(), Failure> {
 pub fn refused(error: &StatisticsError, rows: &Rows) -> Failure {
     let failure = Failure::new(error.to_string());
     match error {
+        &StatisticsError::UsableDraws { subject, found, made, needed } => {
+            let name = rows.subjects.get(subject).map_or("", String::as_str);
+            let more = u64::from(made).saturating_mul(needed.into()).div_ceil(found.max(1).into());
+            Failure::new(format!(
+                "of {made} resamples of tasks {found} have a task of `{}`, and {needed} must, as it has only some \
+                 of the tasks",
+                clean(name)
+            ))
+            .help(format!("give more with --resamples, about {more}, or a lower --level"))
+        }
         StatisticsError::Draws { .. } => failure.help("give more with --resamples, or a lower --level"),
         StatisticsError::TooMany { .. } => {
             failure.help("give fewer with --resamples, or fewer items with --where")

@@ -42,7 +42,8 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     } else {
         let mut out = Screen::stdout(cli.color);
         let layout = Layout { width: out.width, top: usize::MAX };
-        write!(out, "{}", head(&answer.basis, "score", &many::gaps_of(&rows, By::Score), layout))?;
+        let gaps = many::gaps_of(&rows, By::Score);
+        write!(out, "{}", head(&answer.basis, true, "score", &gaps, layout))?;
         write!(out, "{}", stress(&answer.basis, &answer.robustness, out.width))?;
         out.flush()?;
     }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use karat::answers::ComparisonVerdict;
 use karat::answers::comparison::{Comparison, Difference};
+use karat::answers::{ComparisonVerdict, IntervalMethod};
 use karat::estimate::{Writing, percent};
 use karat::text::{count, fit, short, wrap};
 use unicode_width::UnicodeWidthStr as _;
@@ -13,9 +13,21 @@ use super::leaderboard::resamples;
 use crate::output::{BAR, CARE, FAINT, STRONG};
 
 const GAP: &str = "  ";
+/// The label of the difference of the scores.
+const SCORE: &str = "score";
 
-/// The note if no result could have shown a difference.
-pub const FEW_TASKS: &str = "too few tasks differ to show anything at this level";
+/// Returns the note if no result could have shown a difference.
+pub fn few_tasks(answer: &Comparison) -> Option<String> {
+    let found = &answer.difference;
+    let text = match found.verdict {
+        ComparisonVerdict::TooFewSharedTasks => {
+            "too few shared tasks to compare: no result there could show a difference"
+        }
+        _ if !found.enough_tasks => "too few tasks differ to show anything at this level",
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
 
 /// Returns both names, as for a sentence.
 pub fn names(answer: &Comparison) -> (String, String) {
@@ -29,6 +41,9 @@ pub fn verdict(answer: &Comparison) -> String {
         ComparisonVerdict::FirstAhead => format!("{first} is ahead of {second}"),
         ComparisonVerdict::SecondAhead => format!("{second} is ahead of {first}"),
         ComparisonVerdict::NotDistinguishable => format!("{first} and {second} are tied"),
+        ComparisonVerdict::TooFewSharedTasks => {
+            format!("{first} and {second} share too few tasks to compare")
+        }
     };
     let (level, tasks) = (percent(answer.basis.level), answer.difference.estimate.tasks);
     format!("{verdict}, at {level} over {}", count(usize::try_from(tasks).unwrap_or(usize::MAX), "task"))
@@ -43,7 +58,11 @@ pub fn compare(answer: &Comparison, labels: &[(String, String)], gaps: &[String]
     }
     let writing = Writing::of(answer.basis.scale);
     let cards = answer.basis.card_names().join(", ");
-    let _ = writeln!(text, "{FAINT}{cards}; {}{FAINT:#}\n", resamples(&answer.basis));
+    let source = match answer.difference.estimate.method {
+        Some(IntervalMethod::Wilson) => "intervals from the cases behind each result (Newcombe)".to_owned(),
+        _ => resamples(&answer.basis),
+    };
+    let _ = writeln!(text, "{FAINT}{cards}; {source}{FAINT:#}\n");
     let names = first.width().max(second.width()).clamp(10, 40.min(width / 2));
     for (name, mean) in [(&first, answer.first.mean), (&second, answer.second.mean)] {
         let mean = mean.map_or_else(|| String::from("-"), |mean| writing.number(mean));
@@ -56,8 +75,7 @@ pub fn compare(answer: &Comparison, labels: &[(String, String)], gaps: &[String]
             let _ = writeln!(text, "  {FAINT}{part}{FAINT:#}");
         }
     }
-    let few = (!answer.difference.enough_tasks).then(|| FEW_TASKS.to_owned());
-    for line in gaps.iter().cloned().chain(few) {
+    for line in gaps.iter().cloned().chain(few_tasks(answer)) {
         for part in wrap(&line, width - 2) {
             let _ = writeln!(text, "  {CARE}{part}{CARE:#}");
         }
@@ -67,19 +85,25 @@ pub fn compare(answer: &Comparison, labels: &[(String, String)], gaps: &[String]
 
 /// Returns the differences in score and dimensions, on one axis with 0 in it.
 fn differences(answer: &Comparison, labels: &[(String, String)], width: usize) -> String {
-    let writing = Writing::shares();
+    // The score is in points, like the two means; a dimension is a share everywhere.
+    let writing =
+        |label: &str| if label == SCORE { Writing::of(answer.basis.scale) } else { Writing::shares() };
     let of_key = |key: &str| answer.dimensions.get(key).and_then(Option::as_ref);
     let measured = labels.iter().filter_map(|(key, label)| Some((label.as_str(), of_key(key)?)));
     let all: Vec<(&str, &Difference)> =
-        std::iter::once(("score", &answer.difference)).chain(measured).collect();
+        std::iter::once((SCORE, &answer.difference)).chain(measured).collect();
     let names = all.iter().map(|(label, _)| label.width()).max().unwrap_or(0).clamp(10, 24);
-    let ends = |found: &Difference| {
-        let ends = found.estimate.interval();
-        ends.map(|(low, high)| format!("{} to {}", writing.signed(low), writing.signed(high)))
-            .unwrap_or_default()
+    let ends = |label: &str, found: &Difference| {
+        let (ends, writing) = (found.estimate.interval(), writing(label));
+        ends.map_or_else(
+            || String::from("-"),
+            |(low, high)| format!("{} to {}", writing.signed(low), writing.signed(high)),
+        )
     };
-    let column = all.iter().map(|(_, found)| ends(found).len()).max().unwrap_or(0);
-    let fixed = names + 6 + column + 4 * GAP.len() + "second".len();
+    let mean = |label: &str, found: &Difference| writing(label).signed(found.estimate.mean);
+    let column = all.iter().map(|(label, found)| ends(label, found).len()).fold("interval".len(), usize::max);
+    let number = all.iter().map(|(label, found)| mean(label, found).len()).fold(6, usize::max);
+    let fixed = names + number + column + 4 * GAP.len() + "second".len();
     // An odd number of cells has a middle.
     let bar = (width.saturating_sub(fixed).clamp(9, 40) - 1) | 1;
     let spans = || all.iter().map(|(_, found)| span(&found.estimate));
@@ -96,7 +120,7 @@ fn differences(answer: &Comparison, labels: &[(String, String)], width: usize) -
         cells.into_iter().collect::<String>()
     };
     let mut text = format!(
-        "{FAINT}{}{GAP}{:>6}{GAP}{}{GAP}{}{GAP}ahead{FAINT:#}\n",
+        "{FAINT}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}ahead{FAINT:#}\n",
         fit("difference", names),
         "",
         fit("interval", column),
@@ -106,17 +130,17 @@ fn differences(answer: &Comparison, labels: &[(String, String)], width: usize) -
         let mark = match found.verdict {
             ComparisonVerdict::FirstAhead => "first",
             ComparisonVerdict::SecondAhead => "second",
-            ComparisonVerdict::NotDistinguishable => "",
+            ComparisonVerdict::NotDistinguishable | ComparisonVerdict::TooFewSharedTasks => "",
         };
         let drawn = middle(interval(span(&found.estimate), &axis, bar));
         let drawn = if mark.is_empty() { drawn.trim_end() } else { drawn.as_str() };
         let mark = if mark.is_empty() { String::new() } else { format!("{GAP}{mark}") };
         let _ = writeln!(
             text,
-            "{}{GAP}{:>6}{GAP}{FAINT}{}{FAINT:#}{GAP}{BAR}{drawn}{BAR:#}{mark}",
+            "{}{GAP}{:>number$}{GAP}{FAINT}{}{FAINT:#}{GAP}{BAR}{drawn}{BAR:#}{mark}",
             fit(label, names),
-            writing.signed(found.estimate.mean),
-            fit(&ends(found), column),
+            mean(label, found),
+            fit(&ends(label, found), column),
         );
     }
     text

@@ -6,7 +6,7 @@ use karat::answers::LeaderboardMethod;
 use karat::answers::basis::{Basis, Estimate};
 use karat::answers::leaderboard::notes::notes;
 use karat::answers::leaderboard::{Attempts, Leaderboard, LeaderboardRow};
-use karat::estimate::{Writing, letter, percent, ranks};
+use karat::estimate::{Writing, percent, ranks};
 use karat::text::{NAMED, Tone, clean, count, fit, list, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -29,8 +29,8 @@ const RANK: usize = 5;
 /// Columns of a value of `k` attempts.
 const ATTEMPT: usize = 14;
 
-/// Returns the heading: items, method, and `gaps` of the items.
-pub fn head(basis: &Basis, by: &str, gaps: &[String], layout: Layout) -> String {
+/// Returns the heading: items, method if there are intervals from it, and `gaps` of the items.
+pub fn head(basis: &Basis, has_intervals: bool, by: &str, gaps: &[String], layout: Layout) -> String {
     let mut text = String::new();
     let cards = basis.card_names();
     let shown: Vec<&str> = cards.iter().take(NAMED).map(String::as_str).collect();
@@ -38,13 +38,11 @@ pub fn head(basis: &Basis, by: &str, gaps: &[String], layout: Layout) -> String 
     let _ = writeln!(text, "{STRONG}{}{more}{STRONG:#}  by {by}", list(&shown));
     let items = &basis.items;
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let mut line = format!(
-        "{} of {}; {} intervals from {}",
-        count(size(items.count), "item"),
-        count(size(items.subjects), "subject"),
-        percent(basis.level),
-        resamples(basis)
-    );
+    let mut line =
+        format!("{} of {}", count(size(items.count), "item"), count(size(items.subjects), "subject"));
+    if has_intervals {
+        let _ = write!(line, "; {} intervals from {}", percent(basis.level), resamples(basis));
+    }
     for (number, what) in [(items.left_out, "left out"), (items.repeated, "given again, which count once")] {
         if let Some(number) = number.filter(|number| *number > 0) {
             let _ = write!(line, "; {} {what}", count(size(number), "item"));
@@ -94,23 +92,22 @@ fn note(text: &mut String, tone: Tone, line: &str, width: usize) {
 
 fn table(basis: &Basis, board: &Leaderboard, layout: Layout) -> String {
     let writing = if board.by == "score" { Writing::of(basis.scale) } else { Writing::shares() };
-    let letters = |row: &LeaderboardRow| row.group.map(letter).unwrap_or_default();
     let shown: Vec<&LeaderboardRow> = board.rows.iter().take(layout.top).collect();
     let widest = |of: &dyn Fn(&LeaderboardRow) -> usize, least: usize| {
         shown.iter().map(|row| of(row)).fold(least, usize::max)
     };
-    let rank = widest(&|row| ranks(row.rank_range).len(), RANK);
-    let group = widest(&|row| letters(row).len(), 1);
+    let rank = widest(&|row| ranks(row.shown_ranks()).len(), RANK);
+    let ties = widest(&|row| row.ties().len(), 1);
     let number = writing.width().max("score".len());
-    let ends = widest(&|row| writing.ends(row.score.interval()).len(), "interval".len());
-    let fixed = rank + group + number + ends + TASKS + 6 * GAP.len();
+    let ends = widest(&|row| row.ends(writing).len(), "interval".len());
+    let fixed = rank + ties + number + ends + TASKS + 6 * GAP.len();
     let free = layout.width.saturating_sub(fixed);
     let names = widest(&|row| row.subject.width(), "subject".len());
     let subject = names.clamp(7, free.saturating_sub(14).max(12));
     let bar = free.saturating_sub(subject).clamp(8, 40);
     let axis = axis(shown.iter().map(|row| span(&row.score)));
     let mut text = format!(
-        "{FAINT}{:>rank$}{GAP}{:group$}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{:>TASKS$}{FAINT:#}\n",
+        "{FAINT}{:>rank$}{GAP}{:ties$}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{:>TASKS$}{FAINT:#}\n",
         "rank",
         "",
         fit("subject", subject),
@@ -122,13 +119,13 @@ fn table(basis: &Basis, board: &Leaderboard, layout: Layout) -> String {
     for row in &shown {
         let _ = writeln!(
             text,
-            "{:>rank$}{GAP}{FAINT}{:group$}{FAINT:#}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#}{GAP}{FAINT}{}{FAINT:#}{GAP}{:>TASKS$}",
-            ranks(row.rank_range),
-            letters(row),
+            "{:>rank$}{GAP}{FAINT}{:ties$}{FAINT:#}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#}{GAP}{FAINT}{}{FAINT:#}{GAP}{:>TASKS$}",
+            ranks(row.shown_ranks()),
+            row.ties(),
             fit(&row.subject, subject),
             writing.number(row.score.mean),
             interval(span(&row.score), &axis, bar),
-            fit(&writing.ends(row.score.interval()), ends),
+            fit(&row.ends(writing), ends),
             row.tasks
         );
     }
@@ -217,5 +214,10 @@ fn left_out(board: &Leaderboard) -> Option<String> {
     });
     let beyond = (tried < asked).then(|| format!("all from k = {} on", tried + 1));
     let short: Vec<String> = short.chain(beyond).collect();
-    (!short.is_empty()).then(|| format!("tasks tried fewer than k times are left out: {}", list(&short)))
+    (!short.is_empty()).then(|| {
+        format!(
+            "what a subject tried fewer than k times is left out, over all subjects and tasks: {}",
+            list(&short)
+        )
+    })
 }

@@ -10,8 +10,9 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::{BAR, CARE, FAINT, STRONG};
 use crate::render::bar::bar;
+use karat::estimate::whole_percent;
 use karat::explanation::{open, policy};
-use karat::number::{billionths, percent, published};
+use karat::number::{billionths, published};
 use karat::text::{clean, fit, list, own_name, wrap};
 
 /// Columns of the coverage.
@@ -101,7 +102,7 @@ impl Table {
             };
             let _ = write!(text, "{GAP}{}", fit(badge.unwrap_or("-"), self.badge));
         }
-        let _ = writeln!(text, "{GAP}{:>COVERAGE$}", percent(record.coverage));
+        let _ = writeln!(text, "{GAP}{:>COVERAGE$}", whole_percent(record.coverage as f64 / 1e9));
         for (style, line) in notes(record, about) {
             for part in wrap(&line, self.width - 2) {
                 let _ = writeln!(text, "  {style}{part}{style:#}");

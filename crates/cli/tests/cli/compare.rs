@@ -68,7 +68,7 @@ fn a_handful_of_tasks_tells_nobody_apart() {
     let verdict = &found["difference"];
     assert_eq!(
         (&verdict["enough_tasks"], &verdict["verdict"]),
-        (&false.into(), &"not-distinguishable".into())
+        (&false.into(), &"too-few-shared-tasks".into())
     );
     let six = compared(&[passing("a", 6, 6), passing("b", 0, 6)].concat(), "");
     assert_eq!(

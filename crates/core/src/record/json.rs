@@ -48,7 +48,12 @@ impl Record<'_> {
         write_string(out, self.item.id);
         out.extend_from_slice(b",\"kind\":");
         write_string(out, &self.card.evidence);
-        let ItemContext { time, task, outcome } = self.item.context;
+        let ItemContext { time, task, outcome, cases } = self.item.context;
+        // Only an aggregate has cases.
+        if let Some(cases) = cases {
+            out.extend_from_slice(b",\"n\":");
+            write_integer(out, i64::try_from(cases).unwrap_or(i64::MAX));
+        }
         out.extend_from_slice(b",\"outcome\":");
         write_option(out, outcome.map(Outcome::name), write_string);
         out.extend_from_slice(b",\"task\":");

@@ -20,7 +20,7 @@ pub use time::{
     WindowLimits,
 };
 
-use crate::outcome::Policy;
+use crate::outcome::{Outcome, Policy};
 
 /// The section `[standing]`: the settings by which many scored items become one standing. A step without settings is skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Standing {
     pub window: WindowLimits,
     /// The treatment of items that ended in neither success nor failure.
     pub outcomes: Policy,
+    /// The outcomes whose treatment the card states; that of the others is the default.
+    pub stated_outcomes: Vec<Outcome>,
     /// The part of a new subject's score that counts for shares.
     pub warm_up: Option<WarmUp>,
     /// The decay with age; only where the newest readings are taken.

@@ -76,6 +76,8 @@ pub(crate) struct Identity<'a> {
     pub task: Option<Name<'a>>,
     /// Outcome of the attempt.
     pub outcome: Option<Outcome>,
+    /// The number of cases that its values are means over.
+    pub cases: Option<u64>,
 }
 
 /// Returns the fact of a number that may be missing.

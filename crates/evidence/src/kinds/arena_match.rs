@@ -167,7 +167,7 @@ pub(crate) fn read<'a>(
     let time = submitted.map(|(_, moment)| moment).or(completed);
     let slug = claims.slug.map(|(_, name)| name);
     let (subject, id) = (agent_id.or(agent).or(subject), match_id.or(id));
-    (facts, Identity { subject, id, time, task: slug.or(challenge_id), outcome })
+    (facts, Identity { subject, id, time, task: slug.or(challenge_id), outcome, cases: None })
 }
 
 fn instant<'a>(node: Node<'a>, check: &mut Check<'_>) -> Option<(Node<'a>, Timestamp)> {

@@ -55,7 +55,8 @@ impl Columns {
             let is_id = key == "id";
             let column = self.find(key);
             let is_taken = is_subject || column.is_some();
-            let is_occasion = occasion(member, is_taken, &mut identity, check);
+            let is_occasion = occasion(member, is_taken, &mut identity, check)
+                || !is_taken && cases(member, &mut identity, check);
             if !is_subject && !is_id && !is_occasion && column.is_none() {
                 check.unknown("$", member);
             }
@@ -111,6 +112,29 @@ fn occasion<'a>(
         ("task", _) if is_taken => return false,
         ("task", _) => check.refuse(member, "a text that is not blank, or a whole number", HINT),
         _ => return false,
+    }
+    true
+}
+
+/// Returns whether a member is the number of cases behind the row, `n`; a fact of that name is not. Any other number is
+/// refused, because the row would look like a single result.
+fn cases<'a>(member: Node<'a>, identity: &mut Identity<'a>, check: &mut Check<'_>) -> bool {
+    if member.key() != "n" {
+        return false;
+    }
+    let is_count = |number: &f64| *number >= 1.0 && number.fract() == 0.0 && *number < EXACT;
+    // A cell of a table that holds no fact is a text.
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let found = match member.value() {
+        Value::Null => return true,
+        Value::Number(number) => Some(number),
+        Value::Text(text) => text.trim().parse().ok().filter(|_| is_digits(text.trim())),
+        _ => None,
+    };
+    identity.cases = found.filter(is_count).map(|number| number as u64);
+    if identity.cases.is_none() {
+        let hint = "`n` is the number of cases behind the row; give it another name if it is something else";
+        check.refuse(member, "a whole number from 1 on", hint);
     }
     true
 }

@@ -100,7 +100,8 @@ pub(crate) fn read<'a>(
     facts.declared_retry_budget = Fact::Number(plan.map_or(0.0, |plan| plan.declared_retry_budget() as f64));
     let task = task_id.and_then(|node| check.name(node));
     let time = time.or_else(|| result.and_then(last_moment));
-    (facts, Identity { subject: subject.or(agent).or(miner), id: id.or(run_id), time, task, outcome })
+    let (subject, id) = (subject.or(agent).or(miner), id.or(run_id));
+    (facts, Identity { subject, id, time, task, outcome, cases: None })
 }
 
 /// The limits of the task, from any place in the item.

@@ -29,7 +29,7 @@ use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::{Params, limit};
 use crate::problem::{Code, Problem};
-use crate::rows::{self, RECORDS_MAX, ReadOptions, policy, refused};
+use crate::rows::{self, RECORDS_MAX, ReadOptions, refused};
 use crate::select::{Filter, Selection, size_at};
 use crate::state::App;
 use crate::stored::Trust;
@@ -71,13 +71,14 @@ pub struct LeaderboardParams {
     pub group_by: Option<String>,
     /// The value to rank by: `score`, or the key of a dimension. A dimension is for at most 20,000 records.
     pub by: Option<String>,
-    /// The method for ranks: `bootstrap` for up to 200 subjects and 20,000 records, else `student`, if not given.
+    /// The method for ranks: `bootstrap` for up to 200 subjects and 20,000 records, else `student`, if not given; `census`
+    /// if the records are all there are, so that there are no intervals, letters or shares.
     pub method: Option<LeaderboardMethod>,
     /// Subjects with fewer tasks have no rank; 1 if not given.
     pub min_tasks: Option<u32>,
     /// The confidence of intervals, above 0 and below 1; 0.95 if not given.
     pub level: Option<f64>,
-    /// Bootstrap resamples of tasks, 1 to 10,000; 1,000 if not given. Not with the method `student`.
+    /// Bootstrap resamples of tasks, 1 to 10,000; 1,000 if not given. Only with the method `bootstrap`.
     #[param(minimum = 1, maximum = 10_000)]
     pub resamples: Option<u32>,
     /// The seed of the resamples; 1 if not given.
@@ -128,7 +129,7 @@ struct Selected {
     subjects: usize,
 }
 
-/// Ranks subjects: means over tasks with intervals, rank ranges, and tie groups.
+/// Ranks subjects: means over tasks with intervals, rank ranges, and letters for ties.
 ///
 /// With the method `bootstrap` the answer is that of `karat leaderboard`. The method `student` is for very many
 /// subjects or records: the same means, with intervals from the spread of the tasks, in pages; fields that need
@@ -179,7 +180,7 @@ pub async fn make(
             return Err(too_many_resamples());
         }
         (Some(positions), needs)
-            if needs.is_some() || params.method.unwrap_or(usual) == LeaderboardMethod::Bootstrap =>
+            if needs.is_some() || params.method.unwrap_or(usual) != LeaderboardMethod::Student =>
         {
             of_records(app, params.clone(), pools, positions, pages).await?
         }
@@ -237,7 +238,7 @@ async fn of_records(
                 return Err(too_many_resamples());
             }
             LeaderboardMethod::Bootstrap => pages.bootstrap,
-            LeaderboardMethod::Student => pages.student,
+            LeaderboardMethod::Student | LeaderboardMethod::Census => pages.student,
         };
         params.may_draw(method)?;
         let boards = rows.groups().into_iter().map(|(value, items)| {
@@ -288,10 +289,15 @@ async fn of_index(app: &Arc<App>, params: LeaderboardParams, size: u64, page: Pa
             resamples: None,
             seed: None,
             outcomes: settings.policy.into(),
+            outcome_sources: settings.sources,
         };
         let index = shared.memory.index();
-        let board = leaderboard(&ranking, page, |subject| index.name(subject));
-        Ok(Made { answer: answer(basis, LeaderboardMethod::Student, None, vec![board], page), rows: None })
+        let method = match params.method {
+            Some(LeaderboardMethod::Census) => LeaderboardMethod::Census,
+            _ => LeaderboardMethod::Student,
+        };
+        let board = leaderboard(&ranking, method, page, |subject| index.name(subject));
+        Ok(Made { answer: answer(basis, method, None, vec![board], page), rows: None })
     })
     .await
 }
@@ -312,8 +318,11 @@ impl LeaderboardParams {
     fn may_draw(&self, method: LeaderboardMethod) -> Result<(), Problem> {
         let given = [("resamples", self.resamples.is_some()), ("seed", self.seed.is_some())];
         match given.into_iter().find(|(_, is_given)| *is_given) {
-            Some((name, _)) if method == LeaderboardMethod::Student => {
-                let detail = "the method student draws no resamples; leave it out, or narrow the leaderboard with track, since, until, trust or where";
+            Some((name, _)) if method != LeaderboardMethod::Bootstrap => {
+                let detail = format!(
+                    "the method {} draws no resamples; leave it out, or narrow the leaderboard with track, since, until, trust or where",
+                    method.name()
+                );
                 Err(Problem::new(Code::Unanswerable, detail).at(name))
             }
             _ => Ok(()),
@@ -357,10 +366,9 @@ fn settings(
     }
     Ok(Settings {
         by,
-        policy: pools.first().map(|pool| policy(pool)).unwrap_or_default(),
         level: params.level.unwrap_or(LEVEL),
         plan: Plan { draws: resamples, seed: params.seed.unwrap_or(1) },
-        attempts: None,
         tasks_min: usize::try_from(params.min_tasks.unwrap_or(1)).unwrap_or(usize::MAX),
+        ..Settings::usual_for(pools.first().map(|pool| &**pool.card))
     })
 }

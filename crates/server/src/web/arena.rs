@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
+use karat::estimate::whole_percent;
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, History, Kind, Point, Row, Series, Table};
-use karat::page::scale::per_cent;
 use karat_core::timestamp::Timestamp;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -106,7 +106,7 @@ fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
                 Cell::Text(it.points.to_string()),
                 Cell::Trend(trend),
                 Cell::Text(career.match_count.to_string()),
-                Cell::Share(won, per_cent(won)),
+                Cell::Share(won, whole_percent(won)),
                 Cell::Text(format!("{}, {}, {}", career.win_count, career.draw_count, career.loss_count)),
                 it.title.clone().map_or_else(|| Cell::Absent(String::from("none yet")), Cell::Text),
             ],

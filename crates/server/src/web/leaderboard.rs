@@ -1,4 +1,4 @@
-//! The leaderboard: subjects of a scorecard by rank, with tie groups.
+//! The leaderboard: subjects of a scorecard by rank, with letters for ties.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,11 +11,10 @@ use karat::answers::basis::Basis;
 use karat::answers::leaderboard::Leaderboard;
 use karat::answers::leaderboard::method::Page;
 use karat::answers::leaderboard::notes::notes as sentences;
-use karat::estimate::{Writing, percent};
+use karat::estimate::{Writing, percent, whole_percent};
 use karat::leaderboard::{Settings, counted};
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Kind, Table};
-use karat::page::scale::per_cent;
 use karat::pages::{self, leaderboard::ranks_table};
 use karat::rows::Rows;
 use karat::rows::gaps::{all_or_nothing, gaps};
@@ -243,7 +242,7 @@ fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
                 (self::board(made, board, pool, asked, (at, page)))
             }
         }
-        (about(&answer.basis))
+        (about(&answer.basis, answer.method))
     }
 }
 
@@ -313,8 +312,11 @@ fn more_columns(table: &mut Table, board: &Leaderboard, rows: &Rows, settings: &
         let found = rows.subject(&ranked.subject).and_then(|subject| of_subject.remove(&subject));
         let (items, coverage, scores) = found.unwrap_or_default();
         let coverage = (coverage / items.max(1)) as f64 / 1e9;
-        row.cells.push(Cell::Trend(thinned(&scores)));
-        row.cells.push(Cell::Share(coverage, per_cent(coverage)));
+        row.cells.push(match ranked.tasks {
+            0..2 => Cell::Absent(String::from("one task")),
+            _ => Cell::Trend(thinned(&scores)),
+        });
+        row.cells.push(Cell::Share(coverage, whole_percent(coverage)));
     }
 }
 
@@ -355,7 +357,7 @@ fn turn(asked: &Asked, page: usize, all: usize) -> Markup {
 }
 
 /// Shows how to get the same numbers again.
-fn about(basis: &Basis) -> Markup {
+fn about(basis: &Basis, method: LeaderboardMethod) -> Markup {
     let items = &basis.items;
     html! {
         dl.about {
@@ -363,14 +365,16 @@ fn about(basis: &Basis) -> Markup {
                 dt { "records" }
                 dd { (items.count) @if let Some(left_out) = items.left_out.filter(|it| *it > 0) { ", " (left_out) " left out" } }
             }
-            div {
-                dt { "interval" }
-                dd {
-                    (percent(basis.level))
-                    @if let Some((resamples, seed)) = basis.resamples.zip(basis.seed) {
-                        ", " (resamples) " bootstrap resamples, seed " (seed)
-                    } @else {
-                        ", from the spread of the tasks (Student's t)"
+            @if method != LeaderboardMethod::Census {
+                div {
+                    dt { "interval" }
+                    dd {
+                        (percent(basis.level))
+                        @if let Some((resamples, seed)) = basis.resamples.zip(basis.seed) {
+                            ", " (resamples) " bootstrap resamples, seed " (seed)
+                        } @else {
+                            ", from the spread of the tasks (Student's t)"
+                        }
                     }
                 }
             }

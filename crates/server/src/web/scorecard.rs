@@ -6,10 +6,10 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use karat::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
+use karat::estimate::whole_percent;
 use karat::leaderboard::stress::weights;
 use karat::number::cut;
 use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
-use karat::page::scale::per_cent;
 use karat::page::{figure, scrolling};
 use karat_core::diagnostic::Diagnostic;
 use karat_core::scorecard::{Dimension, Scorecard};
@@ -103,7 +103,7 @@ fn dimensions(card: &Scorecard) -> Markup {
             dimension.group.and_then(|at| card.groups.get(at)).map(|group| format!(" in {}", group.key));
         let share = match card.family {
             Some(_) => Cell::Absent(String::from("by challenge")),
-            None => Cell::Share(share, per_cent(share)),
+            None => Cell::Share(share, whole_percent(share)),
         };
         let mut rules: Vec<String> = Vec::new();
         rules.extend((!dimension.description.is_empty()).then(|| dimension.description.clone()));

@@ -7,10 +7,10 @@ use axum::extract::State;
 use axum::http::Response;
 use karat::answers::leaderboard::Leaderboard;
 use karat::estimate::Writing;
+use karat::estimate::whole_percent;
 use karat::leaderboard::{Ranking, Settings};
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, Kind, Row as Line, Section, Table};
-use karat::page::scale::per_cent;
 use karat::pages;
 use karat::rows::{Row, Rows};
 use karat::standing::notes::{changes_ahead, percent, states};
@@ -196,7 +196,7 @@ fn numbers(standing: &SubjectStanding, card: &Scorecard) -> Markup {
                 dd { @match score { Some(score) => { (score) " " small { "of " (card.scale.max) } }, None => "no score" } }
             }
             @if let Some(tier) = &standing.tier { div { dt { "tier" } dd { (tier.name.as_deref().unwrap_or("none")) } } }
-            @if let Some(interval) = &standing.interval { div { dt { "interval" } dd { (writing.ends(Some((interval.interval.low, interval.interval.high)))) } } }
+            @if let Some(interval) = &standing.interval { div { dt { "interval" } dd { (writing.ends(interval.interval.map(|it| (it.low, it.high)))) } } }
             @if let Some(share) = standing.share { div { dt { "share" } dd { (percent(share.share.units())) } } }
             div { dt { "items that count" } dd { (standing.counts.in_window) " " small { "of " (standing.counts.seen) } } }
             @if is_held { div { dt { "review" } dd { span.state.care { "under review" } } } }
@@ -339,7 +339,7 @@ fn evidence(name: &str, rows: &Rows, found: &Found, pool: &ScorerPool, page: usi
                     || absent("none"),
                     |it| Cell::Text(writing.number(it.billionths() as f64 / 1e9)),
                 ),
-                Cell::Share(coverage, per_cent(coverage)),
+                Cell::Share(coverage, whole_percent(coverage)),
                 if row.gates.is_empty() { Cell::Text(String::new()) } else { Cell::Text(list(&row.gates)) },
             ],
             group: None,

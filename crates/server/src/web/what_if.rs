@@ -12,7 +12,6 @@ use karat::leaderboard::stress::weights;
 use karat::leaderboard::what_if::WhatIf;
 use karat::number::cut;
 use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
-use karat::page::scale::per_cent;
 use karat::page::{figure, scrolling};
 use karat::rows::Rows;
 use karat::text::{count, short};
@@ -219,7 +218,7 @@ fn table(rows: &Rows, found: &WhatIf, card: &str) -> Table {
                 composite(&found.composites_before, at),
                 kept.map_or_else(
                     || Cell::Absent(String::from("none")),
-                    |share| Cell::Share(share, per_cent(share)),
+                    |share| Cell::Share(share, whole_percent(share)),
                 ),
             ],
             group: None,
@@ -248,7 +247,7 @@ fn shares(pool: &ScorerPool, wanted: &[Decimal]) -> Markup {
     let own = weights(&pool.card);
     let sum = |list: &[Decimal]| list.iter().map(|it| it.millionths()).sum::<i64>().max(1) as f64;
     let (of_wanted, of_own) = (sum(wanted), sum(&own));
-    let share = |weight: &Decimal, of: f64| per_cent(weight.millionths() as f64 / of);
+    let share = |weight: &Decimal, of: f64| whole_percent(weight.millionths() as f64 / of);
     html! {
         details {
             summary { "The weights as shares" }

@@ -8,7 +8,7 @@ use karat::page::model::{Axis, Cell, Figure, Kind, Page, Row, Section, Table};
 use karat::pages::{axis, column, estimate, history, page, text};
 use karat::rows::Rows;
 
-use crate::render::compare::{FEW_TASKS, names, notes, verdict};
+use crate::render::compare::{few_tasks, names, notes, verdict};
 
 /// Returns the page of `karat compare`.
 pub fn compare(rows: &Rows, answer: &Comparison, settings: &Settings) -> Page {
@@ -16,13 +16,11 @@ pub fn compare(rows: &Rows, answer: &Comparison, settings: &Settings) -> Page {
     let mut page = page("Comparison", rows, &answer.basis, settings);
     page.title = format!("{first} and {second}");
     page.subtitle = verdict(answer);
-    if !answer.difference.enough_tasks {
-        page.notes.push(FEW_TASKS.to_owned());
-    }
+    page.notes.extend(few_tasks(answer));
     page.sections.push(Section {
         heading: String::from("Differences"),
         text: notes(answer),
-        figures: vec![Figure::Table(differences(rows, answer))],
+        figures: differences(rows, answer).into_iter().map(Figure::Table).collect(),
     });
     let subjects: Vec<usize> =
         [&answer.first, &answer.second].iter().filter_map(|it| rows.subject(&it.subject)).collect();
@@ -30,18 +28,25 @@ pub fn compare(rows: &Rows, answer: &Comparison, settings: &Settings) -> Page {
     page
 }
 
-fn differences(rows: &Rows, answer: &Comparison) -> Table {
-    let writing = Writing::shares();
+/// Returns the difference of the scores in points, and those of the dimensions, if any, as shares.
+fn differences(rows: &Rows, answer: &Comparison) -> Vec<Table> {
     let of_key = |key: &str| answer.dimensions.get(key).and_then(Option::as_ref);
     let measured = rows.dimensions.iter().filter_map(|(key, _)| Some((key.as_str(), of_key(key)?)));
-    let all: Vec<(&str, &Difference)> =
-        std::iter::once(("score", &answer.difference)).chain(measured).collect();
+    let measured: Vec<(&str, &Difference)> = measured.collect();
+    let level = answer.basis.level;
+    let mut tables = vec![table(&[("score", &answer.difference)], Writing::of(answer.basis.scale), level)];
+    if !measured.is_empty() {
+        tables.push(table(&measured, Writing::shares(), level));
+    }
+    tables
+}
+
+fn table(all: &[(&str, &Difference)], writing: Writing, level: f64) -> Table {
     let ends = all.iter().filter_map(|(_, found)| found.estimate.interval());
     let ends = ends.flat_map(|(low, high)| [low, high]);
     // The same length on both sides of 0, so that the middle means no difference.
-    let reach = ends.map(f64::abs).fold(0.0, f64::max);
-    let axis =
-        Axis { reference: Some(0.0), range: Some((-reach, reach)), ..axis(writing, answer.basis.level) };
+    let reach = writing.value(ends.map(f64::abs).fold(0.0, f64::max));
+    let axis = Axis { reference: Some(0.0), range: Some((-reach, reach)), ..axis(writing, level) };
     let row = |(label, found): &(&str, &Difference)| Row {
         cells: vec![
             text(*label),
@@ -50,6 +55,7 @@ fn differences(rows: &Rows, answer: &Comparison) -> Table {
                 ComparisonVerdict::FirstAhead => "first",
                 ComparisonVerdict::SecondAhead => "second",
                 ComparisonVerdict::NotDistinguishable => "tied",
+                ComparisonVerdict::TooFewSharedTasks => "too few shared tasks",
             }),
             text(found.estimate.tasks.to_string()),
         ],

@@ -7,7 +7,7 @@ use karat_stats::proportion::Proportion;
 use crate::rating::{Agreement, Board, Forecaster, Holdout, Intervals, Judged, Line, Report, described};
 use crate::render::rating::below::{about_forecasts, about_judges};
 use crate::render::rating::table::{decimals, ranks};
-use crate::render::rating::{about_pool, notes, title};
+use crate::render::rating::{about_pool, notes, rated, title};
 use karat::estimate::percent;
 use karat::page::model::{Axis, Cell, Estimate, Figure, Kind, Page, Row, Section, Table};
 use karat::pages::{column, text};
@@ -31,7 +31,6 @@ pub fn rate(report: &Report) -> Page {
         tell("seed", seed.to_string());
     }
     tell("engine", ENGINE_VERSION.to_owned());
-    let matches: u64 = report.boards.iter().map(|board| board.input.matches).sum();
     let competitors: usize = report.boards.iter().map(|board| board.lines.len()).sum();
     let pools = report.boards.iter().flat_map(|board| {
         let predicted = board.holdout.as_ref().map(|holdout| predictions(holdout, board, report.level));
@@ -40,7 +39,7 @@ pub fn rate(report: &Report) -> Page {
     let judges = report.agreement.as_ref().map(|agreement| judges(agreement, report.level));
     Page {
         title: format!("Ratings: {}", report.chosen.name()),
-        subtitle: format!("{} after matches: {matches}", count(competitors, "competitor")),
+        subtitle: format!("{} after {}", count(competitors, "competitor"), rated(&report.boards)),
         about,
         notes: notes(report),
         sections: pools.chain(judges).collect(),

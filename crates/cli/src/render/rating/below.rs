@@ -6,9 +6,10 @@ use karat_stats::proportion::Proportion;
 use karat_stats::rating::Forecast;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{lines, matches, percent};
+use super::{lines, matches};
 use crate::output::{FAINT, STRONG};
 use crate::rating::{Agreement, Forecaster, Holdout, Judged};
+use karat::estimate::{percent, whole_percent};
 use karat::text::{clean, fit, list};
 
 /// Columns of a judge's name at most.
@@ -85,7 +86,7 @@ pub fn judges(agreement: &Agreement, level: f64, width: usize) -> String {
             text,
             "{} {votes:>6} {:>5}  {}  {}",
             fit(who, name),
-            format!("{:.0}%", 100.0 * draws),
+            whole_percent(draws),
             share(judged.same.proportion(), level),
             share(judged.same_winner.proportion(), level).trim_end()
         );

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use crate::output::{FAINT, STRONG};
 use crate::rating::{Board, Intervals, Report, described, named};
 use below::{forecasts, judges};
+use karat::estimate::{percent, tenth_percent};
 use karat::text::{clean, count, wrap};
 use table::{Columns, points};
 
@@ -37,7 +38,7 @@ pub fn screen(report: &Report, width: usize, top: usize) -> String {
 /// Returns one pool.
 fn pool(report: &Report, board: &Board, width: usize, top: usize) -> String {
     let mut text = String::new();
-    let mut about = vec![count(board.lines.len(), "competitor"), matches(board.input.matches)];
+    let mut about = vec![count(board.lines.len(), "competitor"), rated(std::slice::from_ref(board))];
     if let Some(groups) = board.groups {
         about.push(count(groups as usize, "group"));
     }
@@ -70,6 +71,15 @@ pub fn title(report: &Report, board: &Board) -> String {
     }
 }
 
+/// Returns the number of matches that the ratings rest on, and of how many if some were left out; also for a page.
+pub fn rated(boards: &[Board]) -> String {
+    let all = boards.iter().map(|board| board.input.matches).sum();
+    match boards.iter().map(|board| board.left_out_matches).sum() {
+        0 => matches(all),
+        left_out => format!("{} of {}", u64::saturating_sub(all, left_out), matches(all)),
+    }
+}
+
 fn matches(number: u64) -> String {
     format!("{number} {}", if number == 1 { "match" } else { "matches" })
 }
@@ -90,7 +100,10 @@ pub fn about_pool(board: &Board, places: usize) -> Vec<String> {
         ));
     }
     if let Some(tie) = board.tie.filter(|tie| *tie > 0.0) {
-        notes.push(format!("two of equal strength draw {} of their matches", percent(tie / (2.0 + tie))));
+        notes.push(format!(
+            "two of equal strength draw {} of their matches",
+            tenth_percent(tie / (2.0 + tie))
+        ));
     }
     if !board.left_out.is_empty() {
         notes.push(format!(
@@ -146,9 +159,4 @@ pub fn notes(report: &Report) -> Vec<String> {
         notes.push(format!("rows after a row of a later time, sorted by time: {}", report.late));
     }
     notes
-}
-
-fn percent(share: f64) -> String {
-    let text = format!("{:.1}", 100.0 * share);
-    format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }

@@ -8,7 +8,7 @@ use core::ops::Range;
 use super::MOST;
 use crate::diagnostic::Code;
 use crate::number::{Decimal, Score};
-use crate::outcome::{Policy, Treatment};
+use crate::outcome::{Outcome, Policy, Treatment};
 use crate::scorecard::fields::{Fields, Report, Text, decimal, whole};
 use crate::scorecard::{
     CalibrationRules, CalibrationStep, CertificationRules, DecayRule, DecayScope, Difficulty, FreshnessRule,
@@ -99,10 +99,12 @@ pub(super) fn read(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<Dra
         );
         report.error_if_whole(Code::BadValue, section.place("decay"), message, help);
     }
+    let (outcomes, stated_outcomes) = read_outcomes(&section, score, report);
     let rules = Standing {
         score,
         window,
-        outcomes: read_outcomes(&section, score, report),
+        outcomes,
+        stated_outcomes,
         warm_up: read_warm_up(&section, report),
         decay: read_decay(&section, report),
         review: read_review(&section, report),
@@ -152,7 +154,11 @@ fn read_window(section: &Fields<'_, '_>, score: StandingScore, report: &mut Repo
 
 /// Reads the treatment of outcomes. A success or failure by decree has no readings, so where readings are taken an item
 /// counts as it is or not at all.
-fn read_outcomes(section: &Fields<'_, '_>, score: StandingScore, report: &mut Report<'_>) -> Policy {
+fn read_outcomes(
+    section: &Fields<'_, '_>,
+    score: StandingScore,
+    report: &mut Report<'_>,
+) -> (Policy, Vec<Outcome>) {
     use Treatment::{Excluded, Failure, Scored, Success};
     const FIELDS: &[&str] = &["no-verdict", "stopped", "not-applicable", "refused"];
     let (mut policy, treatments) = match score {
@@ -161,13 +167,17 @@ fn read_outcomes(section: &Fields<'_, '_>, score: StandingScore, report: &mut Re
             (Policy { stopped: Scored, refused: Scored, ..Policy::default() }, [Excluded, Scored].as_slice())
         }
     };
-    let Some(table) = section.table("outcomes", "outcomes", FIELDS, report) else { return policy };
+    let mut stated = Vec::new();
+    let Some(table) = section.table("outcomes", "outcomes", FIELDS, report) else { return (policy, stated) };
     let words: Vec<_> = treatments.iter().map(|treatment| (treatment.name(), *treatment)).collect();
     let Policy { no_verdict, stopped, not_applicable, refused } = &mut policy;
     for (field, slot) in FIELDS.iter().zip([no_verdict, stopped, not_applicable, refused]) {
-        *slot = table.word(field, &words, report).unwrap_or(*slot);
+        if let Some(treatment) = table.word(field, &words, report) {
+            *slot = treatment;
+            stated.extend(Outcome::from_name(field));
+        }
     }
-    policy
+    (policy, stated)
 }
 
 fn read_warm_up(section: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<WarmUp> {

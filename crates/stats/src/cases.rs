@@ -1,0 +1,294 @@
+//! Results that are themselves shares of a number of cases: a benchmark result of 225 questions is one row, and says how
+//! sure it is all the same.
+//!
+//! A subject has cases if every result of it that counts has a number of them. Its tasks are then fixed, the cases of each
+//! are a sample, and the mean over tasks has the interval that its parts give together: Zou and Donner, "Construction of
+//! confidence limits about effect measures", Statistics in Medicine 27 (2008), from the limits of Wilson. Of one result that
+//! is Wilson's interval, and of the difference of two that of Newcombe, "Interval estimation for the difference between
+//! independent proportions", Statistics in Medicine 17 (1998), method 10.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::compare::Verdict;
+use super::proportion::wilson;
+use super::verdicts::Verdicts;
+use super::{Interval, Method, StatisticsError};
+use karat_core::number::BILLION;
+
+/// A result of one subject at one task, over a number of cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CaseResult {
+    /// The subject, by its index in the caller's list of subjects.
+    pub subject: usize,
+    /// The task, as any number, the same for all subjects.
+    pub task: usize,
+    /// The mean over the cases in billionths, 0 to 1,000,000,000.
+    pub value: i64,
+    /// The number of cases; none if the result does not say.
+    pub cases: Option<u64>,
+}
+
+/// The results of one subject, each a share and its number of cases, by task.
+type Tasks = BTreeMap<usize, Vec<(f64, u64)>>;
+
+/// The results of the subjects that have cases.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cases {
+    of_subjects: BTreeMap<usize, Tasks>,
+}
+
+/// A mean over tasks, or the difference of two, with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CaseEstimate {
+    /// The mean, 0 to 1, or the difference, -1 to 1.
+    pub mean: f64,
+    /// The interval; none where a result has no cases at all.
+    pub interval: Option<Interval>,
+    /// The number of tasks.
+    pub tasks: usize,
+}
+
+impl Cases {
+    /// Collects the results of subjects, all those that count. A subject with a result without a number of cases is left
+    /// out: its tasks are resampled like those of any other.
+    pub fn new(results: impl IntoIterator<Item = CaseResult>) -> Self {
+        let mut of_subjects: BTreeMap<usize, Option<Tasks>> = BTreeMap::new();
+        for it in results {
+            let tasks = of_subjects.entry(it.subject).or_insert_with(|| Some(Tasks::new()));
+            match (it.cases, tasks) {
+                (Some(cases), Some(tasks)) => {
+                    tasks.entry(it.task).or_default().push((it.value as f64 / BILLION as f64, cases));
+                }
+                (None, tasks) => *tasks = None,
+                (Some(_), None) => {}
+            }
+        }
+        let mut of_subjects: BTreeMap<usize, Tasks> =
+            of_subjects.into_iter().filter_map(|(subject, tasks)| Some((subject, tasks?))).collect();
+        // Sums must not depend on the order of the rows.
+        for results in of_subjects.values_mut().flat_map(BTreeMap::values_mut) {
+            results.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        }
+        Self { of_subjects }
+    }
+
+    /// Returns the number of cases of all results of a subject; none if it has no cases.
+    #[must_use]
+    pub fn of(&self, subject: usize) -> Option<u64> {
+        let results = self.of_subjects.get(&subject)?.values().flatten();
+        Some(results.fold(0, |sum: u64, (_, cases)| sum.saturating_add(*cases)))
+    }
+
+    /// Returns the mean of a subject over its tasks, with the interval of its cases; none if it has no cases.
+    ///
+    /// # Errors
+    /// If `level` is not between 0 and 1.
+    ///
+    /// ```
+    /// use karat_stats::cases::{CaseResult, Cases};
+    /// // 81 of 263, as in the doc of `Proportion`.
+    /// let cases = Cases::new([CaseResult { subject: 0, task: 0, value: 307_984_791, cases: Some(263) }]);
+    /// let interval = cases.estimate(0, 0.95)?.unwrap().interval.unwrap();
+    /// assert_eq!(format!("{:.4} to {:.4}", interval.low, interval.high), "0.2553 to 0.3662");
+    /// # Ok::<(), karat_stats::StatisticsError>(())
+    /// ```
+    pub fn estimate(&self, subject: usize, level: f64) -> Result<Option<CaseEstimate>, StatisticsError> {
+        let Some(tasks) = self.of_subjects.get(&subject) else { return Ok(None) };
+        let parts = tasks.values().flat_map(|results| weighed(results, tasks.len(), 1.0));
+        combined(parts, tasks.len(), level).map(Some)
+    }
+
+    /// Returns the difference of two subjects over the tasks that both have, first minus second; none if one of them has no
+    /// cases, or they share no task.
+    ///
+    /// # Errors
+    /// If `level` is not between 0 and 1.
+    ///
+    /// ```
+    /// use karat_stats::cases::{CaseResult, Cases};
+    /// // Newcombe's example (a): 56 of 70 and 48 of 80.
+    /// let cases = Cases::new([(0, 800_000_000, 70), (1, 600_000_000, 80)].map(|(subject, value, cases)| {
+    ///     CaseResult { subject, task: 0, value, cases: Some(cases) }
+    /// }));
+    /// let interval = cases.difference(0, 1, 0.95)?.unwrap().interval.unwrap();
+    /// assert_eq!(format!("{:.4} to {:.4}", interval.low, interval.high), "0.0524 to 0.3339");
+    /// # Ok::<(), karat_stats::StatisticsError>(())
+    /// ```
+    pub fn difference(
+        &self,
+        first: usize,
+        second: usize,
+        level: f64,
+    ) -> Result<Option<CaseEstimate>, StatisticsError> {
+        let both = self.of_subjects.get(&first).zip(self.of_subjects.get(&second));
+        let Some((own, theirs)) = both else { return Ok(None) };
+        let shared = || own.iter().filter_map(|(task, results)| Some((results, theirs.get(task)?)));
+        let count = shared().count();
+        if count == 0 {
+            return Ok(None);
+        }
+        let parts =
+            shared().flat_map(|(own, theirs)| weighed(own, count, 1.0).chain(weighed(theirs, count, -1.0)));
+        combined(parts, count, level).map(Some)
+    }
+
+    /// Returns the verdict on two subjects that have cases; none where [`Self::difference`] has none.
+    ///
+    /// # Errors
+    /// If `level` is not between 0 and 1.
+    pub fn verdict(
+        &self,
+        first: usize,
+        second: usize,
+        level: f64,
+    ) -> Result<Option<Verdict>, StatisticsError> {
+        let verdict = |found: CaseEstimate| match found.interval {
+            Some(interval) if interval.low > 0.0 => Verdict::FirstAhead,
+            Some(interval) if interval.high < 0.0 => Verdict::SecondAhead,
+            _ => Verdict::NotDistinguishable,
+        };
+        Ok(self.difference(first, second, level)?.map(verdict))
+    }
+
+    /// Replaces the verdicts on pairs of `subjects` that have cases and share a task.
+    pub(super) fn decide(
+        &self,
+        subjects: &[usize],
+        verdicts: &mut Verdicts,
+        level: f64,
+    ) -> Result<(), StatisticsError> {
+        for (first, &subject) in subjects.iter().enumerate() {
+            for (second, &other) in subjects.iter().enumerate().skip(first + 1) {
+                if let Some(verdict) = self.verdict(subject, other, level)? {
+                    verdicts.set((first, second), verdict);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns share, cases and weight of results of one of `tasks` tasks: each task weighs alike, and its results too.
+fn weighed(results: &[(f64, u64)], tasks: usize, sign: f64) -> impl Iterator<Item = (f64, u64, f64)> {
+    let weight = sign / (tasks as f64 * results.len() as f64);
+    results.iter().map(move |&(share, cases)| (share, cases, weight))
+}
+
+/// Returns a weighted sum of shares with the interval that their own intervals give (Zou and Donner, equation 4).
+fn combined(
+    parts: impl Iterator<Item = (f64, u64, f64)>,
+    tasks: usize,
+    level: f64,
+) -> Result<CaseEstimate, StatisticsError> {
+    let (mut mean, mut below, mut above) = (0.0, 0.0, 0.0);
+    let mut has_cases = true;
+    for (share, cases, weight) in parts {
+        mean += weight * share;
+        if cases == 0 {
+            has_cases = false;
+            continue;
+        }
+        let ends = wilson(share, cases, level)?;
+        let (down, up) = (weight * (share - ends.low), weight * (ends.high - share));
+        let (down, up) = if weight < 0.0 { (up, down) } else { (down, up) };
+        below += down * down;
+        above += up * up;
+    }
+    let interval = Interval {
+        low: mean - libm::sqrt(below),
+        high: mean + libm::sqrt(above),
+        level,
+        method: Method::Wilson,
+    };
+    Ok(CaseEstimate { mean, interval: has_cases.then_some(interval), tasks })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::proportion::Proportion;
+    use super::*;
+
+    fn result(subject: usize, task: usize, passed: u64, cases: u64) -> CaseResult {
+        let value = (passed * 1_000_000_000 / cases) as i64;
+        CaseResult { subject, task, value, cases: Some(cases) }
+    }
+
+    fn ends(found: Option<CaseEstimate>) -> (f64, f64) {
+        let interval = found.unwrap().interval.unwrap();
+        let round = |end: f64| libm::rint(end * 1e4) / 1e4;
+        (round(interval.low), round(interval.high))
+    }
+
+    #[test]
+    fn the_published_differences() {
+        // Newcombe (1998), table II, method 10, examples (a) to (f).
+        for (first, second, expected) in [
+            ((56, 70), (48, 80), (0.0524, 0.3339)),
+            ((9, 10), (3, 10), (0.1705, 0.8090)),
+            ((10, 10), (0, 20), (0.6791, 1.0)),
+            ((10, 10), (0, 10), (0.6075, 1.0)),
+            ((5, 56), (0, 29), (-0.0381, 0.1926)),
+            ((0, 10), (0, 10), (-0.2775, 0.2775)),
+        ] {
+            let cases = Cases::new([result(0, 0, first.0, first.1), result(1, 0, second.0, second.1)]);
+            assert_eq!(ends(cases.difference(0, 1, 0.95).unwrap()), expected);
+            let (low, high) = ends(cases.difference(1, 0, 0.95).unwrap());
+            assert_eq!((-high, -low), expected);
+        }
+    }
+
+    #[test]
+    fn a_subject_with_a_result_without_cases_has_none() {
+        let bare = CaseResult { cases: None, ..result(0, 1, 1, 2) };
+        for rows in [[result(0, 0, 1, 2), bare], [bare, result(0, 0, 1, 2)]] {
+            let cases = Cases::new(rows.into_iter().chain([result(1, 0, 3, 4)]));
+            assert_eq!((cases.of(0), cases.of(1)), (None, Some(4)));
+            assert_eq!(cases.estimate(0, 0.95), Ok(None));
+            assert_eq!(cases.difference(0, 1, 0.95), Ok(None));
+        }
+        let apart = Cases::new([result(0, 0, 1, 2), result(1, 1, 1, 2)]);
+        assert_eq!(apart.verdict(0, 1, 0.95), Ok(None), "they share no task");
+        assert!(apart.estimate(0, 1.0).is_err());
+    }
+
+    #[test]
+    fn tasks_are_strata() {
+        // Two tasks of the same share and cases: the spread of the mean is that of one by the root of two.
+        let one = Cases::new([result(0, 0, 50, 100)]).estimate(0, 0.95).unwrap().unwrap();
+        let two =
+            Cases::new([result(0, 0, 50, 100), result(0, 1, 50, 100)]).estimate(0, 0.95).unwrap().unwrap();
+        let width = |it: CaseEstimate| it.interval.map(|ends| ends.high - ends.low).unwrap();
+        assert!((width(two) * libm::sqrt(2.0) - width(one)).abs() < 1e-12);
+        assert_eq!((one.mean, two.mean, two.tasks), (0.5, 0.5, 2));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 128, ..ProptestConfig::default() })]
+
+        #[test]
+        fn one_result_has_the_interval_of_a_share_and_order_changes_nothing(
+            rows in prop::collection::vec((0usize..3, 0usize..4, 0u64..50, 1u64..60), 1..12),
+        ) {
+            let rows: Vec<CaseResult> =
+                rows.into_iter().map(|(who, task, passed, cases)| result(who, task, passed.min(cases), cases)).collect();
+            let forward = Cases::new(rows.iter().copied());
+            prop_assert_eq!(&forward, &Cases::new(rows.iter().rev().copied()));
+            for subject in 0..3 {
+                let Some(found) = forward.estimate(subject, 0.9).unwrap() else { continue };
+                let interval = found.interval.unwrap();
+                prop_assert!(-1e-12 <= interval.low && interval.low <= found.mean);
+                prop_assert!(found.mean <= interval.high && interval.high <= 1.0 + 1e-12);
+                let own: Vec<&CaseResult> = rows.iter().filter(|it| it.subject == subject).collect();
+                if let [only] = own.as_slice() {
+                    let cases = only.cases.unwrap();
+                    let passed = libm::rint(only.value as f64 * cases as f64 / 1e9) as u64;
+                    let exact = Proportion::new(passed, cases).unwrap().wilson(0.9).unwrap();
+                    prop_assert!((interval.low - exact.low).abs() < 1e-7 && (interval.high - exact.high).abs() < 1e-7);
+                }
+            }
+        }
+    }
+}
