@@ -4,9 +4,11 @@
 //! Everything rests on intervals: `range` evaluates a formula over the ranges that the facts declare.
 
 mod cliffs;
+mod clock;
 mod declared;
 mod direction;
 mod findings;
+mod one_sided;
 pub(crate) mod range;
 mod readings;
 mod shares;
@@ -14,6 +16,7 @@ mod standing;
 mod steps;
 mod traps;
 mod types;
+mod unstated;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -118,6 +121,10 @@ pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
     traps::fallbacks(card, &mut findings);
     traps::never_matters(card, &declared, &mut findings);
     standing::never_matters(card, &mut findings);
+    standing::small_steps(card, &mut findings);
+    clock::check(card, &mut findings);
+    unstated::check(card, &wrong, &mut findings);
+    one_sided::check(card, &mut findings);
     traps::unused(card, &mut findings);
     let values = card.dimensions.iter().zip(&declared.values);
     let readings = values.map(|(dimension, value)| (dimension.key.clone(), *value)).collect();

@@ -191,12 +191,13 @@ impl Interval {
 }
 
 impl Range {
-    /// Returns the numbers; every number for a condition (formulas of that kind are refused elsewhere).
+    /// Returns the numbers; of a condition 1 where it is true and 0 where it is false.
     #[must_use]
     pub(crate) fn number(self) -> Interval {
         match self {
             Self::Number(interval) => interval,
-            Self::Flag(_) => Interval::EVERYTHING,
+            Self::Flag(Some(flag)) => Interval::point(f64::from(u8::from(flag))),
+            Self::Flag(None) => Interval::UNIT,
         }
     }
 
@@ -215,7 +216,7 @@ impl Range {
         match (self, other) {
             (Self::Number(a), Self::Number(b)) => Self::Number(a.hull(b)),
             (Self::Flag(a), Self::Flag(b)) => Self::Flag(if a == b { a } else { None }),
-            _ => Self::Number(Interval::EVERYTHING),
+            (a, b) => Self::Number(a.number().hull(b.number())),
         }
     }
 }
