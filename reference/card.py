@@ -69,7 +69,10 @@ class Card:
         self.name = f"{table['id']}@{table['version']}"
         self.is_family = "family" in table
         self.facts = table.get("facts", {})
-        self.lets = {name: parse(text) for name, text in table.get("let", {}).items()}
+        # A constant is a formula of one number; a unit is for the checker, and true is 1.
+        constants = {name: entry["value"] if isinstance(entry, dict) else entry for name, entry in table.get("const", {}).items()}
+        self.lets = {name: ("constant", float(value)) for name, value in constants.items()}
+        self.lets |= {name: parse(text) for name, text in table.get("let", {}).items()}
         self.mean = table.get("mean", "weighted-mean")
         self.scale = {"max": 1, "publish": "exact", "places": 0} | table.get("scale", {})
         self.dimensions = [

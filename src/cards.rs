@@ -89,6 +89,7 @@ pub fn check_with(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> 
     let mut checked = check_text(&card.text, library);
     if let Some(sound) = &checked.card {
         let mut found = unsupplied(sound);
+        found.extend(unknown_kind(sound, &card.text));
         found.extend(unfit_evaluator(sound, &card.text));
         if !found.is_empty() {
             checked.card = None;
@@ -97,6 +98,25 @@ pub fn check_with(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> 
         }
     }
     checked
+}
+
+/// Finds a kind of evidence that karat does not have. A challenge has that of its family, which was checked there.
+fn unknown_kind(card: &Scorecard, text: &str) -> Option<Diagnostic> {
+    if card.base.is_some() || Kind::from_name(&card.evidence).is_some() {
+        return None;
+    }
+    let start = table(text, &["evidence"]);
+    let line = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let names = Kind::ALL.map(Kind::name);
+    let near = nearest(&card.evidence, names).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+    Some(Diagnostic {
+        code: Code::BadValue,
+        severity: Severity::Error,
+        span: start..start + line.trim_end().len(),
+        message: format!("there is no kind of evidence `{}`", card.evidence.escape_debug()),
+        label: String::new(),
+        help: format!("{near}there are {}; facts of your own are of kind `facts`", names.join(", ")),
+    })
 }
 
 /// The facts that the card reads and its kind of evidence does not have. A challenge reads those of its family, which

@@ -89,7 +89,7 @@ codes! {
     DimensionCount = "KC107", "too few or too many dimensions";
     ProfileWeights = "KC108", "a profile whose weights do not match the dimensions";
     FormulaSyntax = "KC201", "a formula that cannot be read";
-    TypeMismatch = "KC202", "a number where a condition is needed, or the reverse";
+    TypeMismatch = "KC202", "a number where a condition is needed, or a text in a formula";
     UnitMismatch = "KC203", "units that do not fit";
     Cycle = "KC204", "formulas that need each other";
     OutOfRange = "KC205", "a value that is not proved to stay between 0 and 1";
@@ -104,6 +104,9 @@ codes! {
     StrictThreshold = "KC306", "a value exactly at the threshold falls on the lower side";
     NeverMatters = "KC307", "a rule, gate, band or tier that can never matter";
     HiddenState = "KC308", "a fact that depends on more than the evidence item";
+    UnitlessFacts = "KC309", "facts without a unit are added or compared";
+    SmallSteps = "KC310", "a review that many small changes pass";
+    OneSided = "KC311", "a factor that works on one side only";
 }
 
 impl fmt::Display for Code {

@@ -137,12 +137,18 @@ pub fn with_reading_as_fact(card: &Scorecard, dimension: usize) -> Option<Scorec
     let mut card = card.clone();
     let fact = ExprKind::Name(Symbol::Fact(card.facts.len()));
     let dimension = card.dimensions.get_mut(dimension)?;
-    dimension.formula = Formula { text: String::new(), span: 0..0, expr: Expr { kind: fact, span: 0..0 } };
+    dimension.formula = Formula {
+        text: String::new(),
+        span: 0..0,
+        expr: Expr { kind: fact, span: 0..0 },
+        constants: Vec::new(),
+    };
     dimension.applies = None;
     dimension.age = EvidenceAge::Now;
     card.facts.push(FactDeclaration {
         name: dimension.key.clone(),
         kind: FactType::Number,
+        has_unit: true,
         unit: String::new(),
         min: 0.0,
         max: 1.0,

@@ -3,22 +3,28 @@
 //!
 //! Everything rests on intervals: `range` evaluates a formula over the ranges that the facts declare.
 
+mod advice;
 mod cliffs;
+mod clock;
 mod declared;
 mod direction;
 mod findings;
+mod graph;
+mod one_sided;
 pub(crate) mod range;
 mod readings;
 mod shares;
+mod slopes;
 mod standing;
 mod steps;
 mod traps;
 mod types;
+mod unstated;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub use self::cliffs::Cliff;
+pub use self::cliffs::{Cliff, Slope};
 use self::declared::Declared;
 pub use self::direction::Direction;
 use self::findings::Findings;
@@ -46,6 +52,8 @@ pub struct Report {
     pub directions: Vec<(String, Direction)>,
     /// The points at which a small change can move the score far, the largest first.
     pub cliffs: Vec<Cliff>,
+    /// The steepest place of every dimension in every fact.
+    pub slopes: Vec<Slope>,
     /// Dimensions that earn points for doing nothing, and how many points of the scale.
     pub idle: Vec<(String, f64)>,
 }
@@ -110,7 +118,7 @@ pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
     readings::check(card, &declared, &wrong, &mut findings);
     let directions = direction::directions(card, &Declared::present(card));
     let shares = shares::all(card);
-    let cliffs = cliffs::check(card, &declared, &shares, &mut findings);
+    let (cliffs, slopes) = cliffs::check(card, &declared, &shares, &wrong, &mut findings);
     cliffs::strict_thresholds(card, &mut findings);
     traps::self_reported(card, &shares, &directions, &mut findings);
     let idle = traps::idle(card, &shares, &mut findings);
@@ -118,10 +126,14 @@ pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
     traps::fallbacks(card, &mut findings);
     traps::never_matters(card, &declared, &mut findings);
     standing::never_matters(card, &mut findings);
+    standing::small_steps(card, &mut findings);
+    clock::check(card, &mut findings);
+    unstated::check(card, &wrong, &mut findings);
+    one_sided::check(card, &mut findings);
     traps::unused(card, &mut findings);
     let values = card.dimensions.iter().zip(&declared.values);
     let readings = values.map(|(dimension, value)| (dimension.key.clone(), *value)).collect();
-    (findings.finish(), Report { readings, directions, cliffs, idle })
+    (findings.finish(), Report { readings, directions, cliffs, slopes, idle })
 }
 
 #[cfg(test)]

@@ -97,11 +97,16 @@ impl Interval {
         (self.low >= self.high).then_some(self.low)
     }
 
-    fn map(self, monotone: impl Fn(f64) -> f64) -> Self {
+    pub(super) fn map(self, monotone: impl Fn(f64) -> f64) -> Self {
         Self::new(monotone(self.low), monotone(self.high))
     }
 
-    fn add(self, other: Self) -> Self {
+    /// Returns what a falling function makes of the numbers.
+    pub(super) fn map_falling(self, falling: impl Fn(f64) -> f64) -> Self {
+        Self::new(falling(self.high), falling(self.low))
+    }
+
+    pub(super) fn add(self, other: Self) -> Self {
         Self::new(self.low + other.low, self.high + other.high)
     }
 
@@ -109,7 +114,7 @@ impl Interval {
         Self::new(-self.high, -self.low)
     }
 
-    fn subtract(self, other: Self) -> Self {
+    pub(super) fn subtract(self, other: Self) -> Self {
         Self::new(self.low - other.high, self.high - other.low)
     }
 
@@ -121,7 +126,7 @@ impl Interval {
             .hull(corner(self.high, other.high))
     }
 
-    fn multiply(self, other: Self) -> Self {
+    pub(super) fn multiply(self, other: Self) -> Self {
         // An infinite end means finite numbers without bound, and zero times each of those is zero.
         self.corners(other, |a, b| {
             let product = a * b;
@@ -129,7 +134,7 @@ impl Interval {
         })
     }
 
-    fn divide(self, other: Self) -> Self {
+    pub(super) fn divide(self, other: Self) -> Self {
         if other.contains(0.0) {
             return Self::EVERYTHING;
         }
@@ -145,20 +150,20 @@ impl Interval {
         })
     }
 
-    fn min(self, other: Self) -> Self {
+    pub(super) fn min(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.min(other.high) }
     }
 
-    fn max(self, other: Self) -> Self {
+    pub(super) fn max(self, other: Self) -> Self {
         Self { low: self.low.max(other.low), high: self.high.max(other.high) }
     }
 
-    fn abs(self) -> Self {
+    pub(super) fn abs(self) -> Self {
         let (low, high) = (self.low.abs(), self.high.abs());
         Self { low: if self.contains(0.0) { 0.0 } else { low.min(high) }, high: low.max(high) }
     }
 
-    fn pow(self, exponent: Self) -> Self {
+    pub(super) fn pow(self, exponent: Self) -> Self {
         if self.low < 0.0 {
             return Self::EVERYTHING;
         }
@@ -170,7 +175,7 @@ impl Interval {
         })
     }
 
-    fn compare(self, operator: Binary, other: Self) -> Option<bool> {
+    pub(super) fn compare(self, operator: Binary, other: Self) -> Option<bool> {
         let settle = |surely: bool, never: bool| match (surely, never) {
             (true, _) => Some(true),
             (_, true) => Some(false),
@@ -191,12 +196,13 @@ impl Interval {
 }
 
 impl Range {
-    /// Returns the numbers; every number for a condition (formulas of that kind are refused elsewhere).
+    /// Returns the numbers; of a condition 1 where it is true and 0 where it is false.
     #[must_use]
     pub(crate) fn number(self) -> Interval {
         match self {
             Self::Number(interval) => interval,
-            Self::Flag(_) => Interval::EVERYTHING,
+            Self::Flag(Some(flag)) => Interval::point(f64::from(u8::from(flag))),
+            Self::Flag(None) => Interval::UNIT,
         }
     }
 
@@ -215,7 +221,7 @@ impl Range {
         match (self, other) {
             (Self::Number(a), Self::Number(b)) => Self::Number(a.hull(b)),
             (Self::Flag(a), Self::Flag(b)) => Self::Flag(if a == b { a } else { None }),
-            _ => Self::Number(Interval::EVERYTHING),
+            (a, b) => Self::Number(a.number().hull(b.number())),
         }
     }
 }

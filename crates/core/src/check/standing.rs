@@ -1,4 +1,5 @@
-//! Traps of the section `[standing]`: settings that can never matter, and tiers that no subject can reach.
+//! Traps of the section `[standing]`: settings that can never matter, tiers that no subject can reach, and a review that
+//! many small changes pass.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,6 +8,50 @@ use super::findings::Findings;
 use crate::diagnostic::Code;
 use crate::number::{BILLION, plain};
 use crate::scorecard::Scorecard;
+
+/// Returns whether the standing reads a dimension by itself: in its gate, a tier, or what confidence asks for.
+pub(super) fn reads(card: &Scorecard, key: &str) -> bool {
+    card.standing.as_ref().is_some_and(|standing| {
+        standing.gate.as_ref().is_some_and(|gate| gate.dimension == key)
+            || standing.tiers.iter().any(|tier| tier.floors.iter().any(|(floor, _)| floor == key))
+            || standing.confidence.as_ref().is_some_and(|confidence| confidence.items_by.contains_key(key))
+    })
+}
+
+/// Finds a review that holds one large change and lets it pass in small steps (KC310).
+pub(super) fn small_steps(card: &Scorecard, findings: &mut Findings<'_>) {
+    let Some(standing) = &card.standing else { return };
+    let Some(review) = standing.review else { return };
+    let scale = card.scale.max;
+    let (swing, cumulative) = (review.swing_points, review.cumulative_points);
+    // A review that never holds anything is told as one that never matters.
+    if swing >= scale {
+        return;
+    }
+    let (message, help) = if !review.cumulative_holds {
+        let message = format!(
+            "the review holds changes over {swing} points and only flags their sum: in steps of up to {swing} points a score goes \
+             from 0 to {scale} unheld"
+        );
+        (message, String::from("cumulative = \"hold\""))
+    } else if cumulative >= scale {
+        let message = format!(
+            "no sum of changes is over {cumulative} points on a scale of {scale}: in steps of up to {swing} points a score goes from \
+             0 to {scale} unheld"
+        );
+        (message, format!("cumulative_points = {}", (swing + swing.div_ceil(2)).min(scale - 1)))
+    } else {
+        return;
+    };
+    findings.warn(
+        Code::SmallSteps,
+        standing.span.clone(),
+        &["standing", "review"],
+        message,
+        "small steps pass",
+        &format!("write `{help}`, or keep it and say why"),
+    );
+}
 
 /// Finds settings of the standing that can never matter (KC307).
 pub(super) fn never_matters(card: &Scorecard, findings: &mut Findings<'_>) {

@@ -2,6 +2,7 @@
 //!
 //! Intervals would only bound the step, and far too high where the same input is on both sides; points show it.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::declared::Declared;
@@ -11,6 +12,8 @@ use crate::scorecard::{FactType, Scorecard};
 
 /// Number of settings of the other inputs that are tried.
 const SAMPLES: u64 = 48;
+/// The same, where a card has very many comparisons.
+const FEWEST_SAMPLES: u64 = 6;
 /// Halvings until two neighbours of a threshold are found: more than the bits of a double.
 const HALVINGS: u32 = 80;
 /// Bytes of formulas evaluated for one card, at most.
@@ -19,43 +22,45 @@ const BUDGET: usize = 30_000_000;
 /// Looks for steps, as long as its budget lasts.
 pub(super) struct Steps<'d, 'c> {
     declared: &'d Declared<'c>,
-    divisors: Vec<Symbol>,
+    hints: Hints,
     /// Bytes of formulas that may still be evaluated.
     budget: usize,
+    /// Comparisons that still wait for their part of the budget.
+    waiting: usize,
 }
 
 impl<'d, 'c> Steps<'d, 'c> {
-    pub(super) fn new(declared: &'d Declared<'c>) -> Self {
-        Self { declared, divisors: divisors(declared.card), budget: BUDGET }
-    }
-
-    /// Returns whether there is nothing left to look with.
-    pub(super) fn is_spent(&self) -> bool {
-        self.budget == 0
+    /// Prepares for a number of comparisons.
+    pub(super) fn new(declared: &'d Declared<'c>, comparisons: usize) -> Self {
+        Self { declared, hints: Hints::new(declared.card), budget: BUDGET, waiting: comparisons.max(1) }
     }
 
     /// Returns the largest step found in `formula` where `comparison`, a part of it or of one of its `lets`, turns because one
-    /// of the inputs `moved` changes.
+    /// of the inputs `moved` changes. `None` if it was never seen to turn.
     pub(super) fn largest(
         &mut self,
         comparison: &Expr<Symbol>,
         moved: &[Symbol],
         formula: &Expr<Symbol>,
         lets: &[usize],
-    ) -> f64 {
+    ) -> Option<f64> {
         let named = lets.iter().filter_map(|&at| self.declared.card.lets.get(at));
         let bytes = formula.span.len() + named.map(|named| named.formula.text.len()).sum::<usize>();
-        let mut largest: f64 = 0.0;
+        let cost = bytes.max(1) * HALVINGS as usize;
+        let samples = self.budget / self.waiting / cost / moved.len().max(1);
+        let samples = (samples as u64).clamp(FEWEST_SAMPLES, SAMPLES);
+        self.waiting = self.waiting.saturating_sub(1).max(1);
+        let mut largest: Option<f64> = None;
         for &symbol in moved {
             let Some((low, high)) = span(self.declared, symbol) else { continue };
-            for sample in 0..SAMPLES {
-                self.budget = self.budget.saturating_sub(bytes * HALVINGS as usize);
-                if self.is_spent() {
+            for sample in 0..samples {
+                if self.budget == 0 {
                     return largest;
                 }
-                let mut point = Point::draw(self.declared, sample, lets, &self.divisors);
+                self.budget = self.budget.saturating_sub(cost);
+                let mut point = Point::draw(self.declared, sample, lets, &self.hints);
                 let step = step_at(&mut point, comparison, symbol, (low, high), formula);
-                largest = largest.max(step.unwrap_or(0.0));
+                largest = step.map_or(largest, |step| Some(largest.map_or(step, |known| known.max(step))));
             }
         }
         largest
@@ -109,7 +114,10 @@ fn step_at(
         return Some(if step > 1e-9 { step } else { 0.0 });
     }
     // From one whole number to the next a formula moves anyway: only what exceeds its slope is a step.
-    let slope = [(low - 1.0, low), (high, high + 1.0)].map(|(a, b)| match (value(a), value(b)) {
+    // An equality turns back at once.
+    let is_equality = matches!(comparison.kind, ExprKind::Binary(Binary::Equal | Binary::NotEqual, ..));
+    let after = if is_equality { high } else { high + 1.0 };
+    let slope = [(low - 1.0, low), (high, after)].map(|(a, b)| match (value(a), value(b)) {
         (Some(a), Some(b)) => (b - a).abs(),
         _ => 0.0,
     });
@@ -128,13 +136,14 @@ struct Point<'p, 'c> {
     declared: &'p Declared<'c>,
     facts: Vec<Range>,
     readings: Vec<f64>,
+    score: f64,
     /// The lets that are needed, lowest first, and what each gives.
     lets: Vec<(usize, (Range, Known))>,
 }
 
 impl<'p, 'c> Point<'p, 'c> {
     /// Returns a repeatable draw: ends of the ranges first, then points between.
-    fn draw(declared: &'p Declared<'c>, sample: u64, lets: &[usize], divisors: &[Symbol]) -> Self {
+    fn draw(declared: &'p Declared<'c>, sample: u64, lets: &[usize], hints: &Hints) -> Self {
         let card = declared.card;
         let mut dice = sample.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D;
         let mut roll = move || {
@@ -156,7 +165,13 @@ impl<'p, 'c> Point<'p, 'c> {
                     if fact.integer {
                         value = libm::floor(value);
                     }
-                    if divisors.contains(&symbol) && value.abs() <= 0.0 {
+                    // Half of the draws lie where the card compares, or just beyond.
+                    let thresholds = hints.thresholds.get(&symbol).map_or(&[][..], Vec::as_slice);
+                    let place = roll() as usize % (2 * thresholds.len()).max(1);
+                    if let Some(threshold) = thresholds.get(place) {
+                        value = threshold.clamp(low, high);
+                    }
+                    if hints.divisors.contains(&symbol) && value.abs() <= 0.0 {
                         value = high;
                     }
                     Range::Number(Interval::point(value))
@@ -168,9 +183,10 @@ impl<'p, 'c> Point<'p, 'c> {
             if roll().is_multiple_of(2) { high } else { low }
         });
         let readings = readings.collect();
+        let score = (roll() % 5) as f64 / 4.0;
         let nothing = (Range::Number(Interval::EVERYTHING), Known::Perhaps);
         let lets = lets.iter().map(|&at| (at, nothing)).collect();
-        let mut point = Self { declared, facts, readings, lets };
+        let mut point = Self { declared, facts, readings, score, lets };
         point.follow_lets();
         point
     }
@@ -188,7 +204,8 @@ impl<'p, 'c> Point<'p, 'c> {
                     .for_each(|slot| *slot = Range::Number(Interval::point(value)));
             }
             Symbol::Reading(at) => self.readings.get_mut(at).into_iter().for_each(|slot| *slot = value),
-            _ => {}
+            Symbol::Score | Symbol::Composite => self.score = value,
+            Symbol::Let(_) | Symbol::Coverage => {}
         }
         self.follow_lets();
     }
@@ -203,21 +220,36 @@ impl<'p, 'c> Point<'p, 'c> {
     }
 }
 
-/// Returns the facts by which something is divided.
-fn divisors(card: &Scorecard) -> Vec<Symbol> {
-    let mut found = Vec::new();
-    for (_, formula) in super::findings::Site::all(card) {
-        formula.expr.walk(&mut |node| {
-            if let ExprKind::Binary(Binary::Divide, _, by) = &node.kind {
-                for symbol in by.symbols() {
-                    if !found.contains(&symbol) {
-                        found.push(symbol);
+/// What a card says about the numbers that matter.
+struct Hints {
+    /// The facts by which something is divided.
+    divisors: BTreeSet<Symbol>,
+    /// The numbers with which names are compared, and those next to them.
+    thresholds: BTreeMap<Symbol, Vec<f64>>,
+}
+
+impl Hints {
+    fn new(card: &Scorecard) -> Self {
+        let mut hints = Self { divisors: BTreeSet::new(), thresholds: BTreeMap::new() };
+        for (_, formula) in super::findings::Site::all(card) {
+            formula.expr.walk(&mut |node| match &node.kind {
+                ExprKind::Binary(Binary::Divide, _, by) => hints.divisors.extend(by.symbols()),
+                ExprKind::Binary(_, left, right) => {
+                    let (name, number) = match (&left.kind, &right.kind) {
+                        (ExprKind::Name(name), ExprKind::Number(number))
+                        | (ExprKind::Number(number), ExprKind::Name(name)) => (*name, *number),
+                        _ => return,
+                    };
+                    let known = hints.thresholds.entry(name).or_default();
+                    if known.len() < 12 && !known.contains(&number) {
+                        known.extend([number, number + 1.0, number - 1.0]);
                     }
                 }
-            }
-        });
+                _ => {}
+            });
+        }
+        hints
     }
-    found
 }
 
 impl Surroundings for Point<'_, '_> {
@@ -234,7 +266,8 @@ impl Surroundings for Point<'_, '_> {
             Symbol::Reading(at) => {
                 self.readings.get(at).map(|&value| (Range::Number(Interval::point(value)), Known::Surely))
             }
-            Symbol::Score | Symbol::Composite | Symbol::Coverage => None,
+            Symbol::Score | Symbol::Composite => Some((Range::Number(Interval::point(self.score)), Known::Surely)),
+            Symbol::Coverage => Some((Range::Number(Interval::point(1.0)), Known::Surely)),
         }
         .unwrap_or(nothing)
     }

@@ -25,12 +25,16 @@ pub(super) fn said(body: &str) -> Vec<String> {
 
 /// Returns what is found in a card with one dimension of the given formula, over facts of every sort.
 pub(super) fn about_formula(formula: &str) -> Vec<String> {
-    said(&format!(
+    said(&about_body(formula))
+}
+
+fn about_body(formula: &str) -> String {
+    format!(
         "[facts]\nunit = {{ min = 0, max = 1 }}\nany = {{ }}\npart = {{ min = 0, max = \"whole\" }}\nwhole = {{ min = 0 }}\n\
          tao = {{ unit = \"TAO\", min = 0 }}\nbudget = {{ unit = \"TAO\", min = 0 }}\nseconds = {{ unit = \"s\", min = 1 }}\n\
          yes = {{ type = \"boolean\" }}\nwords = {{ type = \"text\" }}\n\
          [[dimension]]\nkey = \"d\"\nweight = 1\nformula = \"{formula}\"\nmissing = \"withhold\"\n"
-    ))
+    )
 }
 
 /// Returns whether some finding starts with `start`.
@@ -41,12 +45,10 @@ fn has(found: &[String], start: &str) -> bool {
 #[test]
 fn types_must_fit() {
     for (formula, message) in [
-        ("clamp(yes, 0, 1)", "`yes` is a condition, but a number is needed here"),
         ("if(unit, 1, 0)", "`unit` is a number, but a condition is needed here"),
         ("if(yes and 1, 1, 0)", "`1` is a number, but a condition is needed here"),
-        ("if(yes == 1, 1, 0)", "`1` is a number, but a condition is needed here"),
-        ("if(yes, yes, 0)", "`0` is a number, but a condition is needed here"),
-        ("yes", "`yes` is a condition, but a number is needed here"),
+        ("if(not (yes * 1), 1, 0)", "`(yes * 1)` is a number, but a condition is needed here"),
+        ("if(coalesce(yes, 0.5), 1, 0)", "`coalesce(yes, 0.5)` is a number, but a condition is needed here"),
         ("if(words == words, 1, 0)", "`words` is a text, which no formula can read"),
     ] {
         let found = about_formula(formula);
@@ -57,6 +59,32 @@ fn types_must_fit() {
     {
         assert!(!has(&about_formula(formula), "KC202"), "{formula}");
     }
+}
+
+#[test]
+fn a_condition_is_1_or_0_where_a_number_is_needed() {
+    for (formula, low, high) in [
+        ("yes", 0.0, 1.0),
+        ("not yes", 0.0, 1.0),
+        ("true", 1.0, 1.0),
+        ("0.5 * yes + 0.25 * (unit > 0.5)", 0.0, 0.75),
+        ("clamp(yes - unit, 0, 1)", 0.0, 1.0),
+        ("if(unit > 0.5, yes, 0.5)", 0.0, 1.0),
+        ("if(yes == 1, 0.25, 0.5)", 0.25, 0.5),
+        ("if(yes < 0.5, 0.25, 0.5)", 0.25, 0.5),
+        ("min(yes, 0.5)", 0.0, 0.5),
+        ("coalesce(yes, 0.5)", 0.0, 1.0),
+        ("pow(0.5, yes)", 0.5, 1.0),
+        ("clamp(tao * yes / max(1, budget), 0, 1)", 0.0, 1.0),
+    ] {
+        let body = about_body(formula);
+        let found = checked(&body);
+        let errors: Vec<_> = found.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
+        assert!(errors.is_empty(), "{formula}: {errors:#?}");
+        let readings = found.report.unwrap().readings;
+        assert_eq!(readings[0].1, Interval { low, high }, "{formula}");
+    }
+    assert!(has(&about_formula("clamp(yes + tao, 0, 1)"), "KC203 error: no unit and TAO cannot be added"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Traps: rules that are sound as arithmetic and still unfair, easy to game, or without effect.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -10,6 +11,7 @@ use super::direction::{Direction, has_weight};
 use super::findings::{Findings, Site};
 use super::range::{Interval, Known, Range, evaluate};
 use super::shares::{Shares, let_roots, lets_of, roots_of};
+use super::standing;
 use crate::diagnostic::Code;
 use crate::formula::{Binary, Expr, ExprKind, Function, Symbol};
 use crate::number::BILLION;
@@ -295,8 +297,9 @@ pub(super) fn never_matters(card: &Scorecard, declared: &Declared<'_>, findings:
     for (at, dimension) in card.dimensions.iter().enumerate().filter(|(at, _)| !has_weight(card, *at)) {
         let read = Site::all(card).any(|(_, formula)| formula.expr.symbols().contains(&Symbol::Reading(at)));
         let asked = card.tiers.iter().any(|tier| tier.floors.iter().any(|(floor, _)| *floor == at));
-        if !read && !asked {
-            let message = format!("`{}` has no weight, and no formula or tier reads it", dimension.key);
+        if !read && !asked && !standing::reads(card, &dimension.key) {
+            let message =
+                format!("`{}` has no weight, and no formula, tier or standing reads it", dimension.key);
             let help = "give it a weight, or remove it";
             findings.warn(
                 Code::NeverMatters,
@@ -330,7 +333,7 @@ fn constant(
     );
 }
 
-/// Finds facts and lets that nothing reads (KC208). A challenge takes them from its base.
+/// Finds facts, constants and lets that nothing reads (KC208). A challenge takes them from its base.
 pub(super) fn unused(card: &Scorecard, findings: &mut Findings<'_>) {
     if card.base.is_some() {
         return;
@@ -355,6 +358,19 @@ pub(super) fn unused(card: &Scorecard, findings: &mut Findings<'_>) {
                 "remove it",
             );
         }
+    }
+    let named: BTreeSet<usize> =
+        Site::all(card).flat_map(|(_, formula)| formula.constants.iter().map(|(_, at)| *at)).collect();
+    for (_, constant) in card.constants.iter().enumerate().filter(|(at, _)| !named.contains(at)) {
+        let message = format!("no formula names the constant `{}`", constant.name);
+        findings.warn(
+            Code::Unused,
+            constant.span.clone(),
+            &[&constant.name],
+            message,
+            "unused",
+            "remove it, or name it in a formula",
+        );
     }
     for (at, fact) in card.facts.iter().enumerate() {
         let bounds = card.facts.iter().any(|other| other.max_fact == Some(at));

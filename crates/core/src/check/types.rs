@@ -1,5 +1,5 @@
-//! Types and units: a number where a number is needed, a condition where a condition is, and nothing added to seconds
-//! but seconds.
+//! Types and units: a condition where a condition is needed, and nothing added to seconds but seconds. Where a number is
+//! needed a condition is 1 or 0.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -17,6 +17,17 @@ enum Type {
     Flag,
     /// Already complained about.
     Unknown,
+}
+
+impl Type {
+    /// Returns the unit of the number; a condition as a number is 1 or 0 and has none.
+    fn as_number(&self) -> Option<Unit> {
+        match self {
+            Self::Number(unit) => Some(unit.clone()),
+            Self::Flag => Some(Unit::NONE),
+            Self::Unknown => None,
+        }
+    }
 }
 
 /// The unit of a number.
@@ -137,7 +148,7 @@ pub(super) fn check(card: &Scorecard, findings: &mut Findings<'_>) -> Vec<Site> 
                 inference.expect_flag(&formula.expr, &found);
             }
             Site::Value(_) | Site::Set(_) => {
-                if let Some(unit) = inference.expect_number(&formula.expr, &found)
+                if let Some(unit) = found.as_number()
                     && !unit.is_none()
                 {
                     inference.complain(
@@ -186,23 +197,6 @@ impl Inference<'_, '_, '_> {
         self.formula.text.get(part.span.clone()).unwrap_or(&self.formula.text).to_string()
     }
 
-    fn expect_number(&mut self, part: &Expr<Symbol>, found: &Type) -> Option<Unit> {
-        match found {
-            Type::Number(unit) => Some(unit.clone()),
-            Type::Unknown => None,
-            Type::Flag => {
-                let text = self.text(part);
-                self.complain(
-                    Code::TypeMismatch,
-                    part,
-                    format!("`{text}` is a condition, but a number is needed here"),
-                    "true or false",
-                    "make it a number: `if(condition, 1, 0)`",
-                );
-                None
-            }
-        }
-    }
 
     fn expect_flag(&mut self, part: &Expr<Symbol>, found: &Type) {
         if matches!(found, Type::Number(_)) {
@@ -219,7 +213,7 @@ impl Inference<'_, '_, '_> {
 
     fn infer(&mut self, expr: &Expr<Symbol>) -> Type {
         match &expr.kind {
-            ExprKind::Number(_) => Type::Number(Unit::Any),
+            ExprKind::Number(_) => Type::Number(self.unit_of_number(expr)),
             ExprKind::Flag(_) => Type::Flag,
             ExprKind::Name(symbol) => self.infer_name(expr, *symbol),
             ExprKind::Unary(Unary::Negate, operand) => {
@@ -252,8 +246,14 @@ impl Inference<'_, '_, '_> {
     }
 
     fn number(&mut self, operand: &Expr<Symbol>) -> Option<Unit> {
-        let found = self.infer(operand);
-        self.expect_number(operand, &found)
+        self.infer(operand).as_number()
+    }
+
+    /// Returns the unit of a number: that of the constant that it is, or none of its own.
+    fn unit_of_number(&self, expr: &Expr<Symbol>) -> Unit {
+        let named = self.formula.constants.iter().find(|(span, _)| *span == expr.span);
+        let constant = named.and_then(|(_, at)| self.card.constants.get(*at));
+        constant.and_then(|constant| constant.unit.as_deref()).map_or(Unit::Any, Unit::named)
     }
 
     fn flags(&mut self, operands: &[&Expr<Symbol>]) -> Type {
@@ -308,7 +308,9 @@ impl Inference<'_, '_, '_> {
                     _ => Type::Unknown,
                 }
             }
-            Binary::Equal | Binary::NotEqual if self.infer_quietly(left) == Type::Flag => {
+            Binary::Equal | Binary::NotEqual
+                if [left, right].iter().all(|side| self.infer_quietly(side) == Type::Flag) =>
+            {
                 self.flags(&[left, right])
             }
             _ => {
@@ -331,10 +333,10 @@ impl Inference<'_, '_, '_> {
             }
             ExprKind::Call(Function::IsMissing, _) => true,
             ExprKind::Call(Function::If, arguments) => {
-                return arguments.get(1).map_or(Type::Unknown, |yes| self.infer_quietly(yes));
+                arguments.iter().skip(1).all(|branch| self.infer_quietly(branch) == Type::Flag)
             }
             ExprKind::Call(Function::Coalesce, arguments) => {
-                return arguments.first().map_or(Type::Unknown, |first| self.infer_quietly(first));
+                arguments.iter().all(|choice| self.infer_quietly(choice) == Type::Flag)
             }
             _ => false,
         };
@@ -382,7 +384,7 @@ impl Inference<'_, '_, '_> {
 
     /// Alternatives that must all be conditions, or all numbers of one unit.
     fn choice(&mut self, expr: &Expr<Symbol>, choices: &[&Expr<Symbol>]) -> Type {
-        if choices.iter().any(|choice| self.infer_quietly(choice) == Type::Flag) {
+        if choices.iter().all(|choice| self.infer_quietly(choice) == Type::Flag) {
             self.flags(choices)
         } else {
             self.alike(expr, "alternatives of one value", choices).map_or(Type::Unknown, Type::Number)

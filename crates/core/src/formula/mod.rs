@@ -191,21 +191,32 @@ impl<N> Expr<N> {
         &self,
         resolve: &mut impl FnMut(&N, &Range<usize>) -> Result<M, E>,
     ) -> Result<Expr<M>, E> {
+        self.put_for_names(&mut |name, span| Ok(ExprKind::Name(resolve(name, span)?)))
+    }
+
+    /// Returns the same formula with what `put` gives in the place of every name.
+    ///
+    /// # Errors
+    /// If `put` fails: its first error.
+    pub(crate) fn put_for_names<M, E>(
+        &self,
+        put: &mut impl FnMut(&N, &Range<usize>) -> Result<ExprKind<M>, E>,
+    ) -> Result<Expr<M>, E> {
         let kind = match &self.kind {
             ExprKind::Number(value) => ExprKind::Number(*value),
             ExprKind::Flag(value) => ExprKind::Flag(*value),
-            ExprKind::Name(name) => ExprKind::Name(resolve(name, &self.span)?),
+            ExprKind::Name(name) => put(name, &self.span)?,
             ExprKind::Unary(operator, operand) => {
-                ExprKind::Unary(*operator, Box::new(operand.map_names(resolve)?))
+                ExprKind::Unary(*operator, Box::new(operand.put_for_names(put)?))
             }
             ExprKind::Binary(operator, left, right) => ExprKind::Binary(
                 *operator,
-                Box::new(left.map_names(resolve)?),
-                Box::new(right.map_names(resolve)?),
+                Box::new(left.put_for_names(put)?),
+                Box::new(right.put_for_names(put)?),
             ),
             ExprKind::Call(function, arguments) => ExprKind::Call(
                 *function,
-                arguments.iter().map(|argument| argument.map_names(resolve)).collect::<Result<_, E>>()?,
+                arguments.iter().map(|argument| argument.put_for_names(put)).collect::<Result<_, E>>()?,
             ),
         };
         Ok(Expr { kind, span: self.span.clone() })
@@ -237,6 +248,8 @@ pub struct Formula {
     pub span: Range<usize>,
     /// The resolved tree; its spans are relative to `text`.
     pub expr: Expr<Symbol>,
+    /// The numbers of the tree that the text names: the span of each, and its place among the constants of the card.
+    pub constants: Vec<(Range<usize>, usize)>,
 }
 
 impl Formula {

@@ -103,6 +103,11 @@ impl<'a, 't> Fields<'a, 't> {
         self.table.get(field)
     }
 
+    /// Returns the value of a field as it is written, whatever its type.
+    pub(super) fn raw(&self, field: &str) -> Option<&'a Spanned<DeValue<'t>>> {
+        self.value(field)
+    }
+
     pub(super) fn has(&self, field: &str) -> bool {
         self.value(field).is_some()
     }

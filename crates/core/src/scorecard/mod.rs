@@ -55,6 +55,8 @@ pub struct Scorecard {
     pub weight_sum: Option<WeightSum>,
     /// The facts that the evidence must or may supply.
     pub facts: Vec<FactDeclaration>,
+    /// Named numbers, which formulas hold as numbers.
+    pub constants: Vec<Constant>,
     /// Places of the facts, sorted by name.
     pub facts_by_name: Vec<usize>,
     /// Named intermediate formulas; each only names lets before it.
@@ -155,6 +157,8 @@ pub struct FactDeclaration {
     pub kind: FactType,
     /// Unit; `1`, `count` and `ratio` are dimensionless.
     pub unit: String,
+    /// The card states the unit; otherwise it is `1` for lack of another.
+    pub has_unit: bool,
     /// Smallest value, inclusive; minus infinity if none.
     pub min: f64,
     /// Largest value, inclusive; infinity if none.
@@ -237,6 +241,21 @@ impl Reporter {
             Self::ThirdParty => "third-party",
         }
     }
+}
+
+/// A named number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Constant {
+    /// Its name.
+    pub name: String,
+    /// The number; true is 1, false is 0.
+    pub value: f64,
+    /// Its unit; without one it takes the unit of what it meets, like a number in a formula.
+    pub unit: Option<String>,
+    /// A line for people; may be empty.
+    pub about: String,
+    /// Its name in the file.
+    pub span: Range<usize>,
 }
 
 /// A named intermediate formula.

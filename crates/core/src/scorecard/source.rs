@@ -11,15 +11,15 @@ use toml::de::DeTable;
 
 pub(super) use self::standing::{DraftGateStep, DraftStanding, DraftStandingGate, DraftStandingTier};
 use super::canonical;
-use super::fields::{Fields, Report, Text, decimal, in_file_order};
+use super::fields::{Fields, Report, Text, decimal, in_file_order, number_text};
 use super::{FactType, Keep, Mean, Publish, Reporter, Scale, WeightSum};
 use crate::diagnostic::Code;
 use crate::number::Decimal;
 
 /// The schema that this engine reads.
 pub(super) const SCHEMA: &str = "karat/scorecard/1";
-/// Most dimensions, facts or lets in a card.
-const MOST: usize = 256;
+/// Most entries of a list in a card: dimensions, facts, constants, lets.
+const MOST: usize = 4096;
 
 const CARD_FIELDS: &[&str] = &[
     "schema",
@@ -33,6 +33,7 @@ const CARD_FIELDS: &[&str] = &[
     "scale",
     "weights",
     "facts",
+    "const",
     "let",
     "dimension",
     "group",
@@ -68,6 +69,7 @@ pub(super) struct Draft {
     pub scale: Option<Scale>,
     pub weight_sum: Option<WeightSum>,
     pub facts: Vec<DraftFact>,
+    pub constants: Vec<DraftConstant>,
     pub lets: Vec<(Text, Text)>,
     pub dimensions: Vec<DraftDimension>,
     pub groups: Vec<DraftGroup>,
@@ -91,13 +93,22 @@ pub(super) struct Draft {
 pub(super) struct DraftFact {
     pub name: Text,
     pub kind: FactType,
-    pub unit: String,
+    /// `None` if none is written.
+    pub unit: Option<String>,
     pub min: f64,
     pub max: f64,
     pub max_fact: Option<Text>,
     pub integer: bool,
     pub unknown: Option<f64>,
     pub from: Reporter,
+    pub about: String,
+}
+
+pub(super) struct DraftConstant {
+    pub name: Text,
+    pub value: f64,
+    /// `None` for a plain number, which takes the unit of what it meets.
+    pub unit: Option<String>,
     pub about: String,
 }
 
@@ -182,6 +193,7 @@ pub(super) fn read(table: &DeTable<'_>, report: &mut Report<'_>) -> Draft {
     let mut draft = Draft { head, ..Draft::default() };
     read_header(&card, &mut draft, report);
     draft.facts = read_facts(&card, report);
+    draft.constants = read_constants(&card, report);
     for (name, value) in limited(card.entries("let", report), "let", report) {
         match value.get_ref().as_str() {
             Some(_) => draft.lets.extend(formula_of(&name, value, report).map(|formula| (name, formula))),
@@ -337,7 +349,7 @@ fn read_facts(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftFact> 
         }
         facts.push(DraftFact {
             kind,
-            unit: fact.text("unit", report).map_or_else(|| "1".to_string(), |unit| unit.value),
+            unit: fact.text("unit", report).map(|unit| unit.value),
             min,
             max,
             max_fact,
@@ -351,6 +363,52 @@ fn read_facts(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftFact> 
         });
     }
     facts
+}
+
+/// Reads `[const]`: a number, true or false (1 or 0), or a table of a value and its unit.
+fn read_constants(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftConstant> {
+    const FIELDS: &[&str] = &["value", "unit", "about"];
+    let mut constants = Vec::new();
+    for (name, written) in limited(card.entries("const", report), "const", report) {
+        check_name(&name, report);
+        let what = format!("constant `{}`", name.value);
+        let (value, unit, about) = match written.get_ref().as_table() {
+            None => (constant_value(written, &what, report), None, String::new()),
+            Some(table) => {
+                let table = Fields::new(table, name.span.clone(), what.clone(), FIELDS, report);
+                table.require("value", &format!("{} = {{ value = 0.20, unit = \"USD\" }}", name.value), report);
+                let value = table.raw("value").and_then(|value| constant_value(value, &what, report));
+                let unit = table.text("unit", report).map(|unit| unit.value);
+                (value, unit, table.text_or_empty("about", report))
+            }
+        };
+        match value {
+            Some(value) => constants.push(DraftConstant { name, value, unit, about }),
+            // What reads it must not be told that there is no such name.
+            None => report.is_partial = true,
+        }
+    }
+    constants
+}
+
+/// Returns the number of a constant; true is 1, false is 0.
+fn constant_value(
+    written: &toml::Spanned<toml::de::DeValue<'_>>,
+    what: &str,
+    report: &mut Report<'_>,
+) -> Option<f64> {
+    if let Some(flag) = written.get_ref().as_bool() {
+        return Some(f64::from(u8::from(flag)));
+    }
+    let number = number_text(written.get_ref()).and_then(|text| text.parse::<f64>().ok());
+    let finite = number.filter(|number| number.is_finite());
+    if finite.is_none() {
+        let found = written.get_ref().type_str();
+        let message = format!("{what} must be a finite number, true or false, here is a value of type {found}");
+        let help = "write 0.20, or { value = 0.20, unit = \"USD\" }; a formula belongs into `[let]`";
+        report.error(Code::WrongType, written.span(), message, help);
+    }
+    finite
 }
 
 fn read_dimensions(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftDimension> {

@@ -64,7 +64,7 @@ const FACTS: [&str; 11] = [
 /// Makes a number formula over facts and the readings of the first `known` dimensions.
 fn number(known: usize) -> BoxedStrategy<String> {
     let mut names: Vec<String> =
-        ["a", "b", "c", "x", "part", "whole", "open", "0.25", "0.5", "2", "7", "share", "root"]
+        ["a", "b", "c", "x", "part", "whole", "open", "0.25", "0.5", "2", "7", "share", "root", "yes", "no", "limit", "half", "on"]
             .map(String::from)
             .to_vec();
     names.extend((0..known).map(|at| format!("d{at}")));
@@ -207,6 +207,9 @@ pub fn card_text() -> impl Strategy<Value = CardText> {
                 card.head.extend(["title = \"Random\"".to_string(), "evidence = \"facts\"".to_string()]);
                 card.head.push(format!("mean = \"{mean}\""));
                 card.head.push(format!("scale = {{ max = 100, publish = \"{publish}\" }}"));
+                card.head.push("const.limit = { value = 3.5, unit = \"count\" }".to_string());
+                card.head.push("const.half = 0.5".to_string());
+                card.head.push("const.on = true".to_string());
                 card.head.push("let.root = \"sqrt(x)\"".to_string());
                 card.head.push("let.share = \"part / whole\"".to_string());
                 if decay.is_empty() {

@@ -145,9 +145,14 @@ fn dimensions(card: &Scorecard) -> Markup {
                     @for group in &card.groups { li { "group " b { (group.key) } ": " (group.weight) ", " (group.mean.name()) } }
                 }
             }
-            @if !card.lets.is_empty() {
+            @if !card.lets.is_empty() || !card.constants.is_empty() {
                 p { "Where:" }
-                ul.sentences { @for named in &card.lets { li { code { (named.name) " = " (named.formula.text) } } } }
+                ul.sentences {
+                    @for constant in &card.constants {
+                        li { code { (constant.name) " = " (constant.value) @if let Some(unit) = &constant.unit { " " (unit) } } }
+                    }
+                    @for named in &card.lets { li { code { (named.name) " = " (named.formula.text) } } }
+                }
             }
             (profiles(card))
             @if let Some(policy) = &card.override_policy {

@@ -74,8 +74,12 @@ fn dimensions(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
         let mean: Mean = group.mean;
         writeln!(screen, "  group {}  {}  {}", clean(&group.key), group.weight, mean.name())?;
     }
-    if !card.lets.is_empty() {
+    if !card.lets.is_empty() || !card.constants.is_empty() {
         writeln!(screen, "\n{STRONG}Where{STRONG:#}")?;
+        for constant in &card.constants {
+            let unit = constant.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
+            prose(screen, "  ", &format!("{} = {}{unit}", constant.name, constant.value))?;
+        }
         for named in &card.lets {
             prose(screen, "  ", &format!("{} = {}", named.name, named.formula.text))?;
         }

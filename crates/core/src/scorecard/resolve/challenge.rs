@@ -33,6 +33,7 @@ pub(in crate::scorecard) fn resolve_challenge(
         (draft.mean.is_some(), "mean"),
         (draft.scale.is_some(), "scale"),
         (!draft.facts.is_empty(), "facts"),
+        (!draft.constants.is_empty(), "const"),
         (!draft.lets.is_empty(), "let"),
         (!draft.dimensions.is_empty(), "dimension"),
         (!draft.groups.is_empty(), "group"),

@@ -21,7 +21,7 @@ use self::verdicts::{resolve_bands, resolve_gates, resolve_rules, resolve_tiers}
 use self::weights::{check_guards, check_weights, resolve_profiles};
 use super::fields::Report;
 use super::source::Draft;
-use super::{FactDeclaration, Family, Mean, OverridePolicy, Publish, Scale, Scorecard, WeightSum};
+use super::{Constant, FactDeclaration, Family, Mean, OverridePolicy, Publish, Scale, Scorecard, WeightSum};
 use crate::diagnostic::Code;
 use crate::facts::Digest;
 use crate::number::Decimal;
@@ -58,6 +58,17 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
     let mean = draft.mean.unwrap_or(Mean::WeightedMean);
     let scale = draft.scale.unwrap_or(Scale { max: 1, publish: Publish::Exact, places: 0 });
     let facts = resolve_facts(&draft, report);
+    let constants = draft
+        .constants
+        .iter()
+        .map(|constant| Constant {
+            name: constant.name.value.clone(),
+            value: constant.value,
+            unit: constant.unit.clone(),
+            about: constant.about.clone(),
+            span: constant.name.span.clone(),
+        })
+        .collect();
     let names = Names::new(&draft, report);
     let lets = names.lets(&draft, report);
     let (mut dimensions, order) = resolve_dimensions(&draft, &names, report);
@@ -113,6 +124,7 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
         scale,
         weight_sum,
         facts,
+        constants,
         lets,
         dimensions,
         order,
@@ -135,7 +147,8 @@ fn resolve_facts(draft: &Draft, report: &mut Report<'_>) -> Vec<FactDeclaration>
         .map(|fact| FactDeclaration {
             name: fact.name.value.clone(),
             kind: fact.kind,
-            unit: fact.unit.clone(),
+            unit: fact.unit.clone().unwrap_or_else(|| "1".to_string()),
+            has_unit: fact.unit.is_some(),
             min: fact.min,
             max: fact.max,
             max_fact: fact.max_fact.as_ref().and_then(|name| {

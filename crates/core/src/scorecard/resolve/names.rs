@@ -1,6 +1,6 @@
 //! The names of a card: the meaning of each, and the order in which formulas can be computed.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -55,6 +55,8 @@ pub(super) enum Place {
 /// The names of a card, and the order in which lets can be computed.
 pub(super) struct Names {
     pub facts: BTreeMap<String, usize>,
+    /// The place and the number of each constant.
+    constants: BTreeMap<String, (usize, f64)>,
     lets: BTreeMap<String, usize>,
     readings: BTreeMap<String, usize>,
     /// Places of the lets in the draft, each after the lets it needs.
@@ -66,7 +68,9 @@ pub(super) struct Names {
 impl Names {
     pub(super) fn new(draft: &Draft, report: &mut Report<'_>) -> Self {
         let mut taken: BTreeMap<&str, &Range<usize>> = BTreeMap::new();
-        let named = draft.facts.iter().map(|fact| &fact.name).chain(draft.lets.iter().map(|(name, _)| name));
+        let constants = draft.constants.iter().map(|constant| &constant.name);
+        let lets = draft.lets.iter().map(|(name, _)| name);
+        let named = draft.facts.iter().map(|fact| &fact.name).chain(constants.clone()).chain(lets.clone());
         for name in named {
             if taken.insert(&name.value, &name.span).is_some() {
                 report.error(
@@ -79,9 +83,9 @@ impl Names {
         }
         let mut keys: BTreeMap<&str, ()> = BTreeMap::new();
         let groups = draft.groups.iter().map(|group| &group.key);
+        let not_keys: BTreeSet<&str> = constants.chain(lets).map(|name| name.value.as_str()).collect();
         for key in draft.dimensions.iter().map(|dimension| &dimension.key).chain(groups) {
-            let is_let = draft.lets.iter().any(|(name, _)| name.value == key.value);
-            if keys.insert(&key.value, ()).is_some() || is_let {
+            if keys.insert(&key.value, ()).is_some() || not_keys.contains(key.value.as_str()) {
                 report.error(
                     Code::DuplicateName,
                     key.span.clone(),
@@ -92,6 +96,12 @@ impl Names {
         }
         let mut names = Self {
             facts: places(draft.facts.iter().map(|fact| fact.name.value.clone())),
+            constants: draft
+                .constants
+                .iter()
+                .enumerate()
+                .map(|(at, constant)| (constant.name.value.clone(), (at, constant.value)))
+                .collect(),
             lets: places(draft.lets.iter().map(|(name, _)| name.value.clone())),
             readings: places(draft.dimensions.iter().map(|dimension| dimension.key.value.clone())),
             let_order: Vec::new(),
@@ -202,29 +212,31 @@ impl Names {
         let parsed = match parse(&text.value) {
             Ok(parsed) => parsed,
             Err(error) => {
-                let formula = Formula { text: text.value.clone(), span: text.span.clone(), expr: nothing() };
-                report.error(error.code, formula.place(&error.span), error.message, error.help);
+                report.error(error.code, unresolved(text).place(&error.span), error.message, error.help);
                 return None;
             }
         };
         let mut failed = false;
-        let place_of = |part: &Range<usize>| {
-            Formula { text: text.value.clone(), span: text.span.clone(), expr: nothing() }.place(part)
-        };
-        let bound: Result<Expr<Symbol>, ()> = parsed.map_names(&mut |name, span| {
-            Ok(self.symbol(name, place).unwrap_or_else(|help| {
+        let mut constants = Vec::new();
+        let bound: Result<Expr<Symbol>, ()> = parsed.put_for_names(&mut |name, span| {
+            if let Some(&(at, value)) = self.constants.get(name) {
+                constants.push((span.clone(), at));
+                return Ok(ExprKind::Number(value));
+            }
+            let symbol = self.symbol(name, place).unwrap_or_else(|help| {
                 failed = true;
                 report.error_if_whole(
                     Code::UnknownName,
-                    place_of(span),
-                    format!("there is no fact, let or dimension `{name}`"),
+                    unresolved(text).place(span),
+                    format!("there is no fact, constant, let or dimension `{name}`"),
                     help,
                 );
                 Symbol::Coverage
-            }))
+            });
+            Ok(ExprKind::Name(symbol))
         });
         let expr = bound.ok().filter(|_| !failed)?;
-        Some(Formula { text: text.value.clone(), span: text.span.clone(), expr })
+        Some(Formula { expr, constants, ..unresolved(text) })
     }
 
     fn symbol(&self, name: &str, place: Place) -> Result<Symbol, String> {
@@ -247,10 +259,11 @@ impl Names {
             (None, Some(_)) => Err(format!("`{name}` exists in rules and gates only")),
             (None, None) => {
                 let all = || {
-                    self.facts.keys().chain(self.lets.keys()).chain(self.readings.keys()).map(String::as_str)
+                    let formulas = self.lets.keys().chain(self.readings.keys());
+                    self.facts.keys().chain(self.constants.keys()).chain(formulas).map(String::as_str)
                 };
                 Err(nearest(name, all()).map_or_else(
-                    || "declare it in `[facts]`".to_string(),
+                    || "declare it in `[facts]`, or in `[const]` if it is a number".to_string(),
                     |near| format!("did you mean `{near}`?"),
                 ))
             }
@@ -258,8 +271,10 @@ impl Names {
     }
 }
 
-fn nothing() -> Expr<Symbol> {
-    Expr { kind: ExprKind::Flag(false), span: 0..0 }
+/// Returns a formula of which only the text and its place are known.
+fn unresolved(text: &Text) -> Formula {
+    let expr = Expr { kind: ExprKind::Flag(false), span: 0..0 };
+    Formula { text: text.value.clone(), span: text.span.clone(), expr, constants: Vec::new() }
 }
 
 fn places(names: impl Iterator<Item = String>) -> BTreeMap<String, usize> {
