@@ -78,7 +78,7 @@ fn graded_with(differences: &[String]) -> Vec<String> {
 }
 
 /// The parts of a record that are compared with its evidence, as JSON pointers.
-const PARTS: [(&str, &str); 10] = [
+const PARTS: [(&str, &str); 11] = [
     ("subject", "/subject"),
     ("id", "/evidence/id"),
     ("digest", "/evidence/digest"),

@@ -61,7 +61,7 @@ fn when_at_what_and_how_it_ended() {
         assert!(refused.contains("$.n") && refused.contains("a whole number from 1 on"), "{n}: {refused}");
     }
     // A card may declare a fact of that name, which is then any number and no count of cases.
-    let wanted = [(String::from("n"), karat_evidence::FactType::Number)];
+    let wanted = [(String::from("n"), FactType::Number)];
     let mut reader = Reader::new(Kind::Facts, &wanted, ReaderOptions::default()).unwrap();
     let evidence = reader.read(br#"{"subject": "a", "n": 2.5}"#).unwrap();
     assert_eq!((evidence.item().context.cases, evidence.item().facts.len()), (None, 1));

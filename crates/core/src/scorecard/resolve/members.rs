@@ -62,7 +62,7 @@ fn age_fact(draft: &Draft, names: &Names, name: &Text, report: &mut Report<'_>) 
         return None;
     };
     let fact = draft.facts.get(place)?;
-    if fact.kind != FactType::Number || fact.unit != "s" {
+    if fact.kind != FactType::Number || fact.unit.as_deref() != Some("s") {
         let message = format!("the age `{}` is not in seconds", name.value);
         let help = format!("declare it so: {} = {{ unit = \"s\", min = 0 }}", name.value);
         report.error_if_whole(Code::UnitMismatch, name.span.clone(), message, help);
