@@ -160,6 +160,13 @@ pub struct StandingItems {
     pub seen: u64,
     /// The number of items that count now.
     pub in_window: u64,
+    /// The number of tasks of the items that count now; 0 unless the score is the mean over a window, in which items count
+    /// alike and not tasks.
+    #[serde(default)]
+    pub distinct_tasks: u64,
+    /// The number of items of the task that most of them are of; 0 unless the score is the mean over a window.
+    #[serde(default)]
+    pub largest_task_items: u64,
     /// The number of items that fit into the window, if it has a limit on them.
     pub window_tasks: Option<u32>,
     /// The number of items left out because of their outcome.
@@ -453,6 +460,8 @@ fn items(answer: &Answer<'_>, standing: &SubjectStanding) -> StandingItems {
         given: standing.items.len() as u64,
         seen: counts.seen,
         in_window: counts.in_window,
+        distinct_tasks: counts.distinct_tasks,
+        largest_task_items: counts.largest_task_items,
         window_tasks: counts.window_tasks,
         excluded: counts.excluded,
         unscored: counts.unscored,

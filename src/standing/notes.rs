@@ -24,7 +24,24 @@ pub fn notes(standing: &SubjectStanding) -> Vec<(Tone, String)> {
         };
         (Tone::Plain, format!("not {}: {why}", clean(next)))
     });
-    states(standing).into_iter().chain(next).chain(changes_ahead(standing)).collect()
+    let states = states(standing).into_iter().chain(one_task(standing));
+    states.chain(next).chain(changes_ahead(standing)).collect()
+}
+
+/// Returns a note where one task has most of the window: the items count alike, and not the tasks.
+fn one_task(standing: &SubjectStanding) -> Option<(Tone, String)> {
+    let counts = &standing.counts;
+    let (largest, items) = (counts.largest_task_items, counts.in_window);
+    let is_most = largest > 1 && largest * 2 > items;
+    let tasks = count(counts.distinct_tasks as usize, "task");
+    is_most.then(|| {
+        (
+            Tone::Care,
+            format!(
+                "{largest} of the {items} items that count are of one task, of {tasks}; items count alike"
+            ),
+        )
+    })
 }
 
 /// Returns what limits the score: a review, an incident, a hold, a gate.

@@ -35,8 +35,8 @@ pub struct Item<'a> {
     /// The findings of graders beside the facts: a JSON object in canonical form (RFC 8785), which goes into the record
     /// unchanged. None where the facts were given.
     pub grading: Option<&'a str>,
-    /// What the evidence says that can be so and hardly is, each as JSON path and sentence: a warning of the record for
-    /// each. They do not change the score.
+    /// Suspicions: statements of the evidence that are possible and hardly true, each as JSON path and sentence. The record
+    /// has a warning for each; they do not change the score.
     pub suspicions: &'a [String],
 }
 

@@ -1,4 +1,4 @@
-//! Items that contradict themselves: refused where that cannot be, suspected where it hardly can.
+//! Items that contradict themselves: refused where that is impossible, suspected where it is hardly true.
 //!
 //! Each row of a table changes one good item. What makes an item impossible is refused at a place, with what was found; what is
 //! only suspicious is read, and the record will say it.

@@ -67,6 +67,9 @@ fn score(standing: &Standing, width: usize, text: &mut String) {
         _ => "the mean over",
     };
     let mut line = format!("{what} {}{of}", count(size(items.in_window), "item"));
+    if items.distinct_tasks > 0 && items.distinct_tasks < items.in_window {
+        let _ = write!(line, ", of {}", count(size(items.distinct_tasks), "task"));
+    }
     if items.seen > items.in_window {
         let _ = write!(line, ", {} seen", items.seen);
     }

@@ -1,4 +1,4 @@
-//! What a match says of itself beside the scores of its dimensions, held against those scores and the card of its challenge.
+//! Claims of a match about itself, compared with the scores of its dimensions and the card of its challenge.
 
 use karat_core::timestamp::Timestamp;
 
@@ -19,7 +19,7 @@ pub(super) struct Claims<'a> {
     pub parts: Vec<Part<'a>>,
 }
 
-/// What a match says about the score of one dimension.
+/// Claims about the score of one dimension.
 pub(super) struct Part<'a> {
     pub node: Node<'a>,
     pub score: Option<f64>,
@@ -27,7 +27,7 @@ pub(super) struct Part<'a> {
     pub weighted: Option<(Node<'a>, f64)>,
 }
 
-/// What a match says about the checks of its trajectory.
+/// Claims about the checks of its trajectory.
 #[derive(Default)]
 struct Validation<'a> {
     valid: Option<(Node<'a>, bool)>,
@@ -35,7 +35,7 @@ struct Validation<'a> {
     failed: Option<Node<'a>>,
 }
 
-/// What the rest of the match gives.
+/// The rest of the match.
 pub(super) struct Given<'a> {
     pub root: Node<'a>,
     pub verified: Option<bool>,
@@ -53,7 +53,7 @@ const DRAW: f64 = 400.0;
 /// A total is rounded to a whole number, and so may be each of its parts.
 const ROUNDED: f64 = 1.0;
 const PART_ROUNDED: f64 = 0.5;
-/// What doubles lose, and more.
+/// More than doubles lose.
 const EXACTLY: f64 = 1e-6;
 
 impl<'a> Claims<'a> {
@@ -155,7 +155,7 @@ impl<'a> Claims<'a> {
                 node,
                 found,
                 "a match of this challenge",
-                "score it under the card of its own challenge",
+                "score it under the card of that challenge",
             );
         }
     }
@@ -203,7 +203,7 @@ fn hold_part(part: &Part<'_>, challenge: &Challenge, check: &mut Check<'_>) {
             node,
             found,
             "the weight of the challenge",
-            "score it under the card of its own challenge",
+            "score it under the card of that challenge",
         );
     }
     if let (Some((node, weighted)), Some(score)) = (part.weighted, part.score)
@@ -237,7 +237,7 @@ fn hold_speed(parts: &[Part<'_>], given: &Given<'_>, check: &mut Check<'_>) -> O
 }
 
 impl<'a> Validation<'a> {
-    /// Reads the answer of the arena, whose checks stand in an object of their own, or that of karat, where they do not.
+    /// Reads the answer of the arena, which has its checks in `checks`, or that of karat, which has not.
     fn read(&mut self, node: Node<'a>, check: &mut Check<'_>) {
         for member in check.members(node).filter(|member| !member.is_null()) {
             match member.key() {

@@ -303,7 +303,7 @@ fn at_limited(plan: &Plan, retries: Node<'_>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-/// Refuses the totals that contradict others, each where it stands in `result`, else at `place`.
+/// Refuses the totals that contradict others, each at its member of `result`, else at `place`.
 fn refuse_totals(
     contradictions: Vec<Contradiction>,
     result: Node<'_>,

@@ -13,7 +13,7 @@ use crate::json::problem::quoted;
 /// The steps that the task asks for, and where it says so.
 #[derive(Default)]
 pub(super) struct TaskSteps<'a> {
-    /// Where they are stated, by `steps` or `reference_plan`.
+    /// The node of `steps` or `reference_plan`.
     node: Option<Node<'a>>,
     asked: Asked,
 }
@@ -23,18 +23,18 @@ enum Asked {
     /// The plan decides.
     #[default]
     Nothing,
-    /// At least so many steps.
+    /// At least this many steps.
     Number(u64),
     /// These steps, sorted by id.
     Named(Vec<String>),
 }
 
-/// What is known of the run of a plan.
+/// The run of a plan, as far as it is known.
 pub(super) struct Run<'a, 'r> {
     /// The node of the result.
     pub result: Node<'a>,
     pub plan: Option<&'r Plan>,
-    /// What the log amounts to, if there is one.
+    /// The account of the log, if there is one.
     pub account: Option<&'r Account>,
     /// Steps of the plan.
     pub planned: f64,

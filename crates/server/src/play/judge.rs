@@ -75,7 +75,7 @@ impl Bench<'_> {
         parts["payload"] = payload.clone();
         let grade = grade_match(&parts, evaluator, &MatchOptions::default());
         let mut grade = grade.map_err(|problems| without_truth(&problems))?;
-        // The slug is the task; the card is that of a challenge of its own name.
+        // The slug is the task; the card names its challenge by its id.
         grade.evidence["challenge_slug"] = challenge.slug.as_str().into();
         grade.evidence["challenge"] = pool.card.id.as_str().into();
 

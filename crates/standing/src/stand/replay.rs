@@ -77,7 +77,7 @@ pub(super) fn replay(
     Ok(SubjectStanding {
         subject: subject.to_string(),
         operator: own.operator.map(String::from),
-        counts: counts(rules, own, run.count, counted.len()),
+        counts: counts(rules, own, run.count, counted),
         window: counted.iter().map(|item| item.place).collect(),
         items: own.items.iter().map(|item| item.place).collect(),
         span_seconds: span(counted.first()).zip(span(counted.last())),
@@ -274,14 +274,22 @@ impl<'r> Run<'r, '_, '_> {
     }
 }
 
-fn counts(rules: &Standing, own: &Subject<'_>, seen: usize, in_window: usize) -> Counts {
+fn counts(rules: &Standing, own: &Subject<'_>, seen: usize, window: &[&Counted<'_>]) -> Counts {
     let is_excluded = |item: &&Counted<'_>| {
         item.item.outcome.is_some_and(|outcome| rules.outcomes.treatment(outcome) == Treatment::Excluded)
     };
     let excluded = own.items.iter().filter(is_excluded).count();
+    let mut tasks: BTreeMap<&str, u64> = BTreeMap::new();
+    if rules.score == StandingScore::Window {
+        for item in window {
+            *tasks.entry(item.item.task).or_default() += 1;
+        }
+    }
     Counts {
         seen: seen as u64,
-        in_window: in_window as u64,
+        in_window: window.len() as u64,
+        distinct_tasks: tasks.len() as u64,
+        largest_task_items: tasks.values().copied().max().unwrap_or_default(),
         window_tasks: rules.window.tasks.map(core::num::NonZeroU32::get),
         outcomes: OutcomeCounts::of(own.items.iter().filter_map(|item| item.item.outcome)),
         outcome_unstated: own.items.iter().filter(|item| item.item.outcome.is_none()).count() as u64,

@@ -94,6 +94,25 @@ fn the_interval_of_a_window_is_of_its_mean() {
     assert!(ends.low < score && score < ends.high, "{interval:?}");
 }
 
+/// Ninety-nine runs of one task outweigh one of another, which the counts show.
+#[test]
+fn the_tasks_of_a_window_are_counted_beside_its_items() {
+    let ids: Vec<String> = (0..103).map(|id| format!("{id:03}")).collect();
+    let of = |at: usize| if at == 60 { ("hard", 0) } else { ("easy", 1000) };
+    let items: Vec<Item<'_>> = ids
+        .iter()
+        .enumerate()
+        .map(|(at, id)| Item { task: of(at).0, ..item("a", id, at as i64, of(at).1) })
+        .collect();
+    let counts = |rules: &str| {
+        let counts = only(&card(rules), &items, &[], 1000).counts;
+        (counts.in_window, counts.distinct_tasks, counts.largest_task_items)
+    };
+    assert_eq!(counts("score = \"window\""), (100, 2, 99));
+    assert_eq!(counts("score = \"window\"\nwindow = { tasks = 42 }"), (42, 1, 42));
+    assert_eq!(counts("score = \"latest\""), (103, 0, 0));
+}
+
 #[test]
 fn the_window_is_the_mean_of_the_last_scores_with_its_interval_by_task() {
     let card = card("score = \"window\"\nwindow = { tasks = 3 }");

@@ -113,6 +113,10 @@ pub struct Counts {
     pub in_window: u64,
     /// The largest number of items in the window, if it is limited by number.
     pub window_tasks: Option<u32>,
+    /// The number of tasks of the items that count now; 0 unless the score is the mean over a window.
+    pub distinct_tasks: u64,
+    /// The number of items of the task that most of them are of; 0 unless the score is the mean over a window.
+    pub largest_task_items: u64,
     /// The outcomes of the items that state one.
     pub outcomes: OutcomeCounts,
     /// Items without an outcome.

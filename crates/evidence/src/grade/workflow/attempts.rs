@@ -179,7 +179,7 @@ pub(crate) fn read(log: Node<'_>, check: &mut Check<'_>, plan: &Plan, root: &str
         check.refuse_as(log, "costs beyond what a double holds", "costs in TAO", "");
     }
     let log = Log { attempts };
-    // What stands in a log with faults may only seem to be out of order.
+    // A log with faults may only seem to be out of order.
     if check.problems.len() == faults {
         for Disorder { at, found, expected } in disorders(plan, &log) {
             let Some(draft) = drafts.get(at) else { continue };

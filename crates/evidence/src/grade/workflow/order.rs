@@ -13,7 +13,7 @@ pub(super) struct Disorder {
     pub at: usize,
     /// The finding.
     pub found: String,
-    /// What a log of this plan shows instead. `None` if it can be so: the documents let an edge alone block nothing.
+    /// The expectation and the hint. `None` if it is possible: the documents let an edge alone block nothing.
     pub expected: Option<(&'static str, &'static str)>,
 }
 

@@ -73,7 +73,7 @@ pub(crate) struct Contradiction {
     pub(crate) field: &'static str,
     /// Both numbers.
     pub(crate) found: String,
-    /// What would go with the rest.
+    /// The values that agree with the rest.
     pub(crate) expected: &'static str,
     /// Advice.
     pub(crate) hint: &'static str,
@@ -453,7 +453,7 @@ mod tests {
     #[test]
     fn totals_are_accepted_if_there_is_a_run_that_has_them() {
         type Seen = (u64, u64, u64, u64, bool);
-        /// What may come of one step: done, failed, stopped, attempts.
+        /// The possible ends of one step: done, failed, stopped, attempts.
         fn endings() -> impl Iterator<Item = (u64, u64, bool, u64)> {
             let done = (1..=3).map(|attempts| (1, 0, false, attempts));
             let failed = (0..=3).map(|attempts| (0, 1, false, attempts));
