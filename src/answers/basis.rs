@@ -8,7 +8,7 @@ use karat_stats::ranks::{OtherRanking, RankRange};
 use serde::{Deserialize, Serialize};
 
 use super::{ChoiceSource, IntervalMethod, Outcome, Treatment, share};
-use crate::leaderboard::Settings;
+use crate::leaderboard::{PolicySources, Settings};
 use crate::record::ScorecardReference;
 use crate::rows::Rows;
 
@@ -75,13 +75,13 @@ pub struct OutcomePolicy {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OutcomeSources {
-    /// That of no verdict.
+    /// The origin for no verdict.
     pub no_verdict: ChoiceSource,
-    /// That of runs that stopped.
+    /// The origin for runs that stopped.
     pub stopped: ChoiceSource,
-    /// That of tasks that do not apply.
+    /// The origin for tasks that do not apply.
     pub not_applicable: ChoiceSource,
-    /// That of refusals.
+    /// The origin for refusals.
     pub refused: ChoiceSource,
 }
 
@@ -170,7 +170,7 @@ impl Basis {
             resamples: (!settings.is_census).then_some(settings.plan.draws),
             seed: (!settings.is_census).then_some(settings.plan.seed),
             outcomes: settings.policy.into(),
-            outcome_sources: settings.sources,
+            outcome_sources: settings.sources.into(),
         }
     }
 
@@ -191,6 +191,13 @@ impl OutcomePolicy {
             (Outcome::NotApplicable, self.not_applicable),
             (Outcome::Refused, self.refused),
         ]
+    }
+}
+
+impl From<PolicySources> for OutcomeSources {
+    fn from(sources: PolicySources) -> Self {
+        let PolicySources { no_verdict, stopped, not_applicable, refused } = sources;
+        Self { no_verdict, stopped, not_applicable, refused }
     }
 }
 

@@ -23,9 +23,8 @@ use karat_stats::leaderboard::Leaderboard;
 use karat_stats::outcome::{Policy, PolicyRankings, Run, Treatment, other_policies, table};
 use karat_stats::table::{Observation, TaskTable};
 
-use crate::answers::ChoiceSource;
-use crate::answers::basis::OutcomeSources;
 use crate::rows::{Row, Rows};
+use crate::words::ChoiceSource;
 use attempts::{Attempts, AttemptsOf};
 
 /// The method by which the ends of intervals are computed from the resamples.
@@ -46,8 +45,8 @@ pub struct Settings {
     pub attempts: Option<Attempts>,
     /// The fewest tasks that a subject needs for a rank.
     pub tasks_min: usize,
-    /// Where the treatment of each outcome comes from.
-    pub sources: OutcomeSources,
+    /// The origin of the treatment of each outcome.
+    pub sources: PolicySources,
     /// True if the items are all there are, so that nothing is estimated.
     pub is_census: bool,
 }
@@ -80,7 +79,7 @@ impl Settings {
             plan: Plan { draws: Self::RESAMPLES, seed: 1 },
             attempts: None,
             tasks_min: 1,
-            sources: OutcomeSources {
+            sources: PolicySources {
                 no_verdict: source(Outcome::NoVerdict),
                 stopped: source(Outcome::Stopped),
                 not_applicable: source(Outcome::NotApplicable),
@@ -89,6 +88,16 @@ impl Settings {
             is_census: false,
         }
     }
+}
+
+/// The origin of the treatment of each outcome of a policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the outcomes")]
+pub struct PolicySources {
+    pub no_verdict: ChoiceSource,
+    pub stopped: ChoiceSource,
+    pub not_applicable: ChoiceSource,
+    pub refused: ChoiceSource,
 }
 
 impl Settings {

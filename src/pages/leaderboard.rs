@@ -74,7 +74,7 @@ pub fn ranks_table(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard
     columns.push(column("tasks", Kind::Number));
     let caption = match method {
         LeaderboardMethod::Bootstrap if has_letters => {
-            "Subjects by rank; two that share a letter are not told apart by a comparison"
+            "Subjects by rank; two that share a letter are not separated by a comparison"
         }
         LeaderboardMethod::Bootstrap | LeaderboardMethod::Census => "Subjects by mean",
         LeaderboardMethod::Student => "Subjects by mean; the ranks are those that the intervals leave open",

@@ -23,7 +23,7 @@ pub struct Row {
     /// The ranks that the evidence leaves open; none for a subject with one task, and where there is no uncertainty.
     ///
     /// Where tasks of all subjects are resampled, those in which it lies in a share `level` of the resamples, and where all
-    /// its tasks gave the same value, so that no resample says anything about it, those of all it is not told apart from
+    /// its tasks gave the same value, so that no resample says anything about it, those of all it is not separated from
     /// too. Elsewhere those that the comparisons of pairs leave open.
     pub rank_range: Option<RankRange>,
     /// The share of resamples in which no other subject is above it, 0 to 1; none unless the tasks of all are resampled.
@@ -194,7 +194,7 @@ impl Leaderboard {
         Ok(())
     }
 
-    /// Gives letters to the rows at `places`, in the order of `verdicts`, and says which pairs are told apart against the
+    /// Gives letters to the rows at `places`, in the order of `verdicts`, and says which pairs are separated against the
     /// means or not at all. The rank ranges of subjects that were not resampled are made from the verdicts.
     fn tell_apart(&mut self, places: &[usize], verdicts: &Verdicts, are_resampled: bool) {
         let letters = Letters::new(verdicts);
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn subjects_that_share_too_few_tasks_are_neither_tied_nor_told_apart() {
+    fn subjects_that_share_too_few_tasks_are_neither_tied_nor_separated() {
         // Two halves of forty tasks; the third has the first five of each.
         let mut rows: Vec<Observation> = (0..40)
             .map(|task| Observation::of_success(usize::from(task >= 20), task, task % 2 == 0))

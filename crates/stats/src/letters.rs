@@ -1,6 +1,6 @@
-//! Letters for ties (a compact letter display): two subjects share a letter exactly if they cannot be told apart.
+//! Letters for ties (a compact letter display): two subjects share a letter exactly if they are not separated.
 //!
-//! A letter stands for a set of subjects no two of which can be told apart. Piepho, "An algorithm for a letter-based
+//! A letter stands for a set of subjects no two of which are separated. Piepho, "An algorithm for a letter-based
 //! representation of all-pairwise comparisons", Journal of Computational and Graphical Statistics 13 (2004). The sets cover
 //! every tied pair: found one after the other, since all largest sets may be exponentially many, and swept of those that
 //! the others make superfluous (Gramm, Guo, Hueffner, Niedermeier, Piepho and Schmid, "Algorithms for compact letter
@@ -33,7 +33,7 @@ impl Letters {
     /// several. Then each set is dropped, the last first, of which every pair is in another one. A subject that is tied with
     /// none has a letter alone. Letters are given in the order of the members.
     ///
-    /// Subjects that share too few tasks have no letter in common, though nothing tells them apart: that must be said
+    /// Subjects that share too few tasks have no letter in common, though nothing separates them: that must be said
     /// beside the letters.
     ///
     /// ```

@@ -31,7 +31,7 @@ struct Open {
 /// Pairs by the number of tasks that the two share.
 type OpenPairs = BTreeMap<usize, Vec<Open>>;
 
-/// What decides on which side of 0 an interval lies, for every pair.
+/// The rule that decides on which side of 0 an interval lies, for every pair.
 #[derive(Clone, Copy)]
 struct Rule {
     plan: Plan,

@@ -61,7 +61,7 @@ fn meaning(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Opt
     };
     let letters = match board.letters {
         None => "; no letters for ties: too many pairs to compare",
-        Some(_) => "; two that share a letter are tied: a comparison does not tell them apart",
+        Some(_) => "; two that share a letter are tied: a comparison does not separate them",
     };
     let few = has(|row| row.too_few_shared_tasks.as_ref().is_some_and(|all| !all.is_empty()));
     let few = if few { "; ?: too few shared tasks to compare it with some" } else { "" };

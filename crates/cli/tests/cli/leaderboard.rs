@@ -2,12 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::common::{Folder, Run, example, karat, karat_reading, reference, root};
+use crate::common::{Run, example, karat, karat_reading};
 
 pub const CARD: &str = "examples/cards/task-run.toml";
 pub const RUNS: &str = "examples/leaderboard/runs.csv";
@@ -54,15 +53,15 @@ pub fn passing(subject: &str, passed: usize, of: usize) -> String {
     (0..of).map(row).collect()
 }
 
-fn rows_of(board: &Value) -> &Vec<Value> {
+pub fn rows_of(board: &Value) -> &Vec<Value> {
     board["rows"].as_array().unwrap()
 }
 
-fn subjects(answer: &Value) -> Vec<&str> {
+pub fn subjects(answer: &Value) -> Vec<&str> {
     rows_of(&answer["leaderboards"][0]).iter().map(|it| it["subject"].as_str().unwrap()).collect()
 }
 
-fn standing<'a>(answer: &'a Value, subject: &str) -> &'a Value {
+pub fn standing<'a>(answer: &'a Value, subject: &str) -> &'a Value {
     rows_of(&answer["leaderboards"][0]).iter().find(|it| it["subject"] == subject).unwrap()
 }
 
@@ -124,7 +123,7 @@ fn choose(n: u32, k: u32) -> u32 {
 
 /// Checks a mean that is rounded to a billionth at its tasks, and once more.
 #[track_caller]
-fn near(found: &Value, expected: f64) {
+pub fn near(found: &Value, expected: f64) {
     assert!((found.as_f64().unwrap() - expected).abs() < 4e-9, "{found}, expected {expected}");
 }
 
@@ -227,260 +226,6 @@ fn those_who_cannot_be_told_apart_share_a_letter() {
     );
     assert_eq!(standing(&found, "keen")["ahead_of"], serde_json::json!(["lazy"]));
     assert_eq!(standing(&found, "lazy")["ahead_of"], serde_json::json!([]));
-}
-
-/// Every pair of a leaderboard has the verdict of `karat compare`, and a second implementation gives the same letters.
-#[test]
-fn letters_are_those_of_all_comparisons() {
-    // Some have all tasks, some a part of them, and two share too few.
-    let mut rows: String =
-        example("leaderboard/runs.csv").lines().skip(1).map(|row| format!("{row}\n")).collect();
-    for (new, of, has) in [("crane", "ibis", "air-"), ("dove", "kite", "shop-"), ("egret", "heron", "-0")] {
-        let own =
-            |row: &&str| row.starts_with(of) && row.split(',').nth(1).is_some_and(|task| task.contains(has));
-        let text = example("leaderboard/runs.csv");
-        let copied: String =
-            text.lines().filter(own).map(|row| format!("{}\n", row.replacen(of, new, 1))).collect();
-        rows.push_str(&copied);
-    }
-    let head = example("leaderboard/runs.csv").lines().next().unwrap().to_owned();
-    let folder = Folder::new();
-    folder.write("card.toml", &example("cards/task-run.toml"));
-    folder.write("runs.csv", &format!("{head}\n{rows}"));
-    let karat = |first: &[&str]| {
-        parsed(&folder.karat(&[first, &["-c", "card.toml", "--resamples", "200", "runs.csv"]].concat()))
-    };
-    let found = karat(&["leaderboard"]);
-    let names = subjects(&found);
-    assert_eq!(names.len(), 8);
-    let mut verdicts: BTreeMap<(&str, &str), String> = BTreeMap::new();
-    for (at, first) in names.iter().enumerate() {
-        for second in names.iter().skip(at + 1) {
-            let arguments = ["compare", first, second];
-            let run = folder
-                .karat(&[&arguments[..], &["-c", "card.toml", "--resamples", "200", "runs.csv"]].concat());
-            // Without a shared task there is nothing to compare.
-            let verdict = match run.status {
-                0 => parsed(&run)["difference"]["verdict"].as_str().unwrap().to_owned(),
-                _ => String::from("too-few-shared-tasks"),
-            };
-            verdicts.insert((first, second), verdict);
-        }
-    }
-    let kinds: BTreeSet<&str> = verdicts.values().map(String::as_str).collect();
-    assert_eq!(kinds.len(), 3, "tied, ahead, and too few: {kinds:?}");
-    let of = |name: &str, key: &str| -> BTreeSet<String> {
-        let all = standing(&found, name)[key].as_array().unwrap();
-        all.iter().map(|it| it.as_str().unwrap().to_owned()).collect()
-    };
-    for ((first, second), verdict) in &verdicts {
-        let shares = of(first, "letters").intersection(&of(second, "letters")).count() > 0;
-        assert_eq!(shares, verdict == "not-distinguishable", "{first} {second}: {verdict}");
-        let is_few = verdict == "too-few-shared-tasks";
-        for (one, other) in [(first, second), (second, first)] {
-            assert_eq!(of(one, "too_few_shared_tasks").contains(*other), is_few, "{one} {other}");
-        }
-        assert_eq!(of(second, "ahead_of").contains(*first), verdict == "second-ahead");
-    }
-    let Some(model) = reference("letters.py") else { return };
-    let pairs: Vec<Value> = verdicts.iter().map(|((a, b), it)| serde_json::json!([a, b, it])).collect();
-    let input = serde_json::json!({ "subjects": names, "pairs": pairs }).to_string();
-    let letters: BTreeMap<String, BTreeSet<String>> = serde_json::from_str(&model(&input)).unwrap();
-    for name in &names {
-        assert_eq!(letters[*name], of(name, "letters"), "{name}");
-    }
-}
-
-/// Runs of one result each, with `n` and without.
-fn results(n: &str) -> String {
-    let row = |(at, solved): (usize, &str)| format!("{},{solved}{n}\n", ["a", "b", "c", "d"][at]);
-    let rows: String = ["0.9", "0.87", "0.5", "0.5"].into_iter().enumerate().map(row).collect();
-    format!("subject,solved{}\n{rows}", if n.is_empty() { "" } else { ",n" })
-}
-
-fn of_results(n: &str, flags: &str) -> Run {
-    let arguments = format!("leaderboard --card {CARD} --resamples 100 {flags}");
-    karat_reading(&arguments.split_whitespace().collect::<Vec<_>>(), &results(n))
-}
-
-#[test]
-fn one_result_each_is_an_order_without_any_certainty() {
-    let found = parsed(&of_results("", ""));
-    let ranks: Vec<&Value> = rows_of(&found["leaderboards"][0]).iter().map(|row| &row["rank"]).collect();
-    assert_eq!(
-        ranks,
-        [
-            &serde_json::json!([1, 1]),
-            &serde_json::json!([2, 2]),
-            &serde_json::json!([3, 4]),
-            &serde_json::json!([3, 4])
-        ]
-    );
-    for row in rows_of(&found["leaderboards"][0]) {
-        for member in ["rank_range", "chance_of_rank_1", "letters", "cases"] {
-            assert_eq!(row[member], Value::Null, "{member}");
-        }
-        for end in ["low", "high", "method"] {
-            assert_eq!((&row["score"][end], &row["dimensions"]["solved"][end]), (&Value::Null, &Value::Null));
-        }
-        // Price and time are missing, so the score may lie within its bounds.
-        let bound = |end: &str| row["bounds"][end].as_f64().unwrap();
-        let mean = row["score"]["mean"].as_f64().unwrap();
-        assert!(bound("low") < mean && mean < bound("high"));
-    }
-    assert_snapshot!(of_results("", "--table").screen());
-    // A sound subject beside it loses its certainty, and not its letter.
-    let beside = parsed(&ranked(
-        &[passing("a", 20, 20), passing("b", 0, 20), "c t00 succeeded 1\n".into()].concat(),
-        "",
-    ));
-    for (name, range, letters) in [("a", serde_json::json!([1, 2]), true), ("c", Value::Null, false)] {
-        assert_eq!(
-            (&standing(&beside, name)["rank_range"], standing(&beside, name)["letters"].is_array()),
-            (&range, letters)
-        );
-        assert_eq!(standing(&beside, name)["chance_of_rank_1"], Value::Null);
-    }
-}
-
-#[test]
-fn a_result_over_cases_has_an_interval_and_a_census_has_none() {
-    let found = parsed(&of_results(",225", ""));
-    let row = standing(&found, "a");
-    // Wilson's interval of 0.9 of 225 cases, by hand: (0.9 + z^2/450 -+ z sqrt(0.09/225 + z^2/202500)) / (1 + z^2/225).
-    let (z, share, cases) = (1.959_963_984_540_054_f64, 0.9, 225.0);
-    let centre = share + z * z / (2.0 * cases);
-    let spread = z * (share * (1.0 - share) / cases + z * z / (4.0 * cases * cases)).sqrt();
-    near(&row["score"]["low"], (centre - spread) / (1.0 + z * z / cases));
-    near(&row["score"]["high"], (centre + spread) / (1.0 + z * z / cases));
-    assert_eq!((&row["score"]["method"], &row["cases"]), (&"wilson".into(), &225.into()));
-    assert_eq!(
-        (&row["letters"], &row["rank_range"]),
-        (&serde_json::json!(["a"]), &serde_json::json!([1, 2]))
-    );
-    assert_eq!(standing(&found, "c")["letters"], serde_json::json!(["b"]));
-    // Ten thousand cases each tell the first two apart; the third and the fourth are the same.
-    let many = parsed(&of_results(",10000", ""));
-    let letters: Vec<&Value> =
-        rows_of(&many["leaderboards"][0]).iter().map(|row| &row["letters"][0]).collect();
-    assert_eq!(letters, ["a", "b", "c", "c"]);
-    assert_snapshot!(of_results(",225", "--table").screen());
-    let student = parsed(&of_results(",225", "--method student"));
-    assert_eq!(standing(&student, "a")["score"], row["score"]);
-    // The record has the number of cases, and gives the same leaderboard.
-    let scored = karat_reading(&["score", "-c", CARD], &results(",225"));
-    assert!(scored.stdout.contains(r#""kind":"facts","n":225,"outcome":null"#), "{}", scored.stdout);
-    let again = parsed(&karat_reading(&["leaderboard", "-c", CARD, "--resamples", "100"], &scored.stdout));
-    assert_eq!(again["leaderboards"], found["leaderboards"]);
-
-    for n in ["", ",225"] {
-        let census = parsed(&of_results(n, "--census"));
-        assert_eq!((&census["method"], &census["resamples"]), (&"census".into(), &Value::Null));
-        for (row, other) in rows_of(&census["leaderboards"][0]).iter().zip(rows_of(&found["leaderboards"][0]))
-        {
-            assert_eq!((&row["rank"], &row["score"]["mean"]), (&other["rank"], &other["score"]["mean"]));
-            for member in ["rank_range", "chance_of_rank_1", "letters"] {
-                assert_eq!(row[member], Value::Null, "{member}");
-            }
-            assert_eq!(
-                (&row["score"]["low"], &row["dimensions"]["solved"]["low"]),
-                (&Value::Null, &Value::Null)
-            );
-        }
-    }
-    assert_snapshot!(of_results("", "--census --table").screen());
-}
-
-/// What becomes of an item that ended without a score is said on the screen, in the guide and in JSON.
-#[test]
-fn a_success_without_a_score_is_missing_and_a_failure_without_one_counts_nothing() {
-    let rows = "a t1 succeeded 1\na t2 succeeded -\na t3 failed -\na t4 succeeded 0.5\n";
-    let found = parsed(&ranked(rows, ""));
-    // 1, 0 and 0.5; the success without a score is not among them.
-    near(&standing(&found, "a")["score"]["mean"], 0.5);
-    let outcomes = &standing(&found, "a")["outcomes"];
-    let counts =
-        ["succeeded", "failed", "no-verdict", "missing"].map(|name| outcomes[name].as_u64().unwrap());
-    assert_eq!((counts, standing(&found, "a")["tasks"].as_u64()), ([2, 1, 1, 1], Some(3)));
-    let screen = ranked(rows, "--table").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    for said in [
-        "a failure counts 0, a success has no verdict and is missing",
-        "1 item succeeded without a score, so missing beside the mean, of `a`",
-        "1 no-verdict (excluded)",
-    ] {
-        assert!(screen.contains(said), "{said}: {screen}");
-    }
-    let guide = fs::read_to_string(root().join("docs/guide/leaderboards.md")).unwrap();
-    let guide = guide.split_whitespace().collect::<Vec<_>>().join(" ");
-    for said in
-        ["a failure counts 0, and a success has no verdict and is missing", "| `outcomes` | items by outcome"]
-    {
-        assert!(guide.contains(said), "{said}");
-    }
-    // Whatever is chosen for no verdict, a success without a score never counts as one by itself.
-    let chosen = |choice: &str| {
-        let found = parsed(&ranked(rows, &format!("--count no-verdict={choice}")));
-        standing(&found, "a")["score"]["mean"].as_f64().unwrap()
-    };
-    assert_eq!(["excluded", "scored", "failure", "success"].map(chosen), [0.5, 0.5, 0.375, 0.625]);
-}
-
-#[test]
-fn the_origin_of_each_choice_for_outcomes_is_named() {
-    let rows = "a t1 stopped 0.5\na t2 refused 0.5\na t3 succeeded 1\n";
-    let screen = |flags: &str, card: &str| {
-        let folder = Folder::new();
-        folder.write("card.toml", card);
-        folder.write("runs.csv", &table(rows));
-        let arguments = format!("leaderboard -c card.toml --resamples 100 {flags} runs.csv");
-        let arguments: Vec<&str> = arguments.split_whitespace().collect();
-        let json = parsed(&folder.karat(&arguments));
-        let table = folder.karat(&[&arguments[..], &["--table"]].concat());
-        (table.stdout.split_whitespace().collect::<Vec<_>>().join(" "), json["outcome_sources"].clone())
-    };
-    let card = example("cards/task-run.toml");
-    let (text, sources) = screen("", &card);
-    assert!(text.contains("the treatment is from [standing].outcomes of the card"), "{text}");
-    assert_eq!(sources["stopped"], "scorecard");
-    let (text, sources) = screen("--count stopped=scored", &card);
-    assert!(
-        text.contains("1 stopped (scored, from --count) and 1 refused (failure, from [standing].outcomes"),
-        "{text}"
-    );
-    assert_eq!((&sources["stopped"], &sources["refused"]), (&"request".into(), &"scorecard".into()));
-    let stated = "outcomes = { no-verdict = \"excluded\", stopped = \"failure\", not-applicable = \"excluded\", refused = \"failure\" }";
-    let (text, sources) = screen("", &card.replace(stated, "outcomes = { stopped = \"failure\" }"));
-    assert!(
-        text.contains(
-            "1 stopped (failure, from [standing].outcomes of the card) and 1 refused (failure, the default)"
-        ),
-        "{text}"
-    );
-    assert_eq!((&sources["stopped"], &sources["refused"]), (&"scorecard".into(), &"default".into()));
-}
-
-#[test]
-fn too_few_resamples_are_counted_as_they_were_asked_for() {
-    // The second has two of eight tasks, so one resample in ten has none of them.
-    let rows = [passing("a", 8, 8), passing("b", 1, 2)].concat();
-    let arguments = |resamples: &str| {
-        let text = format!("leaderboard --card {CARD} --resamples {resamples}");
-        karat_reading(&text.split_whitespace().collect::<Vec<_>>(), &table(&rows))
-    };
-    assert_snapshot!(arguments("39").screen());
-    assert!(
-        arguments("38").stderr.contains("38 resamples are too few for this confidence, expected 39 or more")
-    );
-    let more: Vec<u32> = arguments("39")
-        .stderr
-        .split(|c: char| !c.is_ascii_digit())
-        .filter_map(|it| it.parse().ok())
-        .collect();
-    assert_eq!(arguments("80").status, 0, "{more:?}");
-    // Where all have all tasks, 39 are enough.
-    let whole = [passing("a", 8, 8), passing("b", 1, 8)].concat();
-    let text = format!("leaderboard --card {CARD} --resamples 39");
-    assert_eq!(karat_reading(&text.split_whitespace().collect::<Vec<_>>(), &table(&whole)).status, 0);
 }
 
 /// `a` passes 8 of 8 and has two without a verdict, `b` passes 9 of 10.

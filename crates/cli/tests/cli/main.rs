@@ -28,4 +28,5 @@ mod streams;
 mod stress;
 mod tasks;
 mod timestamps;
+mod uncertainty;
 mod verify;

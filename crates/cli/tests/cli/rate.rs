@@ -252,6 +252,9 @@ fn the_largest_part_says_who_is_left_out() {
         (&serde_json::json!(["c", "d", "e"]), &2.into())
     );
     assert_eq!(points(&found), [("a", 1500.0), ("b", 1500.0)]);
+    // The heading has the matches that the ratings rest on.
+    let table = reading(&["--table", "--system", "bradley-terry", "--component", "largest"], text);
+    assert!(table.stdout.contains("2 competitors, 2 of 4 matches"), "{}", table.stdout);
 }
 
 #[test]

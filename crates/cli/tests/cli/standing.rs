@@ -284,3 +284,22 @@ fn a_small_share_is_not_nothing() {
     );
     assert_eq!(run.stdout.matches("<0.1%").count(), 2000, "{}", run.stderr);
 }
+
+/// Points and published score are one number, whatever the scale of the card.
+#[test]
+fn points_are_the_published_score() {
+    let cards = [
+        ("workflow", "examples/workflow/worked-example.json"),
+        ("examples/cards/task-run.toml", "examples/leaderboard/runs.csv"),
+    ];
+    let mut compared = 0;
+    for (card, items) in cards {
+        for line in lines(&karat(&["standing", "-c", card, "--as-of", "2026-12-01T00:00:00Z", items])) {
+            if line["gate"]["points"] == line["gate"]["ungated_points"] && line["review"].is_null() {
+                assert_eq!(line["points"], line["score"]["published"], "{card}: {}", line["subject"]);
+                compared += usize::from(line["points"].is_number());
+            }
+        }
+    }
+    assert!(compared >= 6, "{compared}");
+}

@@ -289,7 +289,7 @@ async fn of_index(app: &Arc<App>, params: LeaderboardParams, size: u64, page: Pa
             resamples: None,
             seed: None,
             outcomes: settings.policy.into(),
-            outcome_sources: settings.sources,
+            outcome_sources: settings.sources.into(),
         };
         let index = shared.memory.index();
         let method = match params.method {
