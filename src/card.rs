@@ -97,10 +97,12 @@ impl CompiledCard {
     ///
     /// If it has errors: all of them, with line and column.
     pub fn checked(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        let checked = cards::check_with(card, library);
-        match checked.card {
+        match cards::sound(card, library) {
             Some(sound) => Self::new(&card.text, sound),
-            None => Err(Error::refused_card(&card.name, &card.text, &checked.diagnostics)),
+            None => {
+                let found = cards::check_with(card, library).diagnostics;
+                Err(Error::refused_card(&card.name, &card.text, &found))
+            }
         }
     }
 

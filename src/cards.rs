@@ -84,13 +84,25 @@ pub fn check(card: &CardText) -> Checked {
     check_with(card, &library)
 }
 
+/// Returns a card that nothing is wrong with; its traps are not looked for, which takes longer than everything else.
+pub(crate) fn sound(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> Option<Scorecard> {
+    let sound = Scorecard::parse(&card.text, library).ok()?;
+    unfit(&sound, &card.text).is_empty().then_some(sound)
+}
+
+/// Finds what does not fit evidence: an unknown kind, facts that it does not supply, an evaluator that cannot be used.
+fn unfit(card: &Scorecard, text: &str) -> Vec<Diagnostic> {
+    let mut found = unsupplied(card);
+    found.extend(unknown_kind(card, text));
+    found.extend(unfit_evaluator(card, text));
+    found
+}
+
 /// As [`check`], with another `library`: the text of the base `id@version`, for challenges.
 pub fn check_with(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> Checked {
     let mut checked = check_text(&card.text, library);
     if let Some(sound) = &checked.card {
-        let mut found = unsupplied(sound);
-        found.extend(unknown_kind(sound, &card.text));
-        found.extend(unfit_evaluator(sound, &card.text));
+        let found = unfit(sound, &card.text);
         if !found.is_empty() {
             checked.card = None;
             checked.diagnostics.extend(found);

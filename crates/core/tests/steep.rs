@@ -156,3 +156,36 @@ fn a_cliff_shows_through_other_dimensions_and_in_rules() {
     let gentle = rule("when = \"n > 2\"\nset = \"min(1, score + 0.1 * clamp((n - 2) / 6, 0, 1))\"");
     assert_eq!(cliffs(&gentle), [] as [String; 0]);
 }
+
+/// A card of the largest size, with an own formula for each dimension.
+fn largest(formula: impl Fn(usize) -> String) -> Checked {
+    let mut body = String::from("[const]\n");
+    (0..4096).for_each(|at| body += &format!("c{at} = {{ value = {}, unit = \"USD\" }}\n", at + 1));
+    let mut facts = String::new();
+    (0..4096).for_each(|at| facts += &format!("f{at} = {{ unit = \"USD\", min = 0 }}\n"));
+    for at in 0..4096 {
+        body += &format!("[[dimension]]\nkey = \"d{at}\"\nweight = 1\nformula = \"{}\"\n", formula(at));
+    }
+    let head = "schema = \"karat/scorecard/1\"\nid = \"t\"\nversion = \"1.0.0\"\ntitle = \"t\"\nevidence = \"facts\"\n";
+    let text = format!("{head}[facts]\n{facts}{body}");
+    let start = std::time::Instant::now();
+    let checked = check_text(&text, &|_| None);
+    eprintln!("{:?} {}", start.elapsed(), text.len());
+    checked
+}
+
+#[test]
+fn a_card_of_the_largest_size_is_looked_at_in_full() {
+    let checked = largest(|at| match at {
+        4000 => String::from("clamp((f4000 / c4000 - 0.7) * 1e6, 0, 1)"),
+        at => format!("clamp(1 - f{at} / c{at}, 0, 1)"),
+    });
+    assert!(checked.card.is_some(), "{:?}", checked.diagnostics.first());
+    let report = checked.report.unwrap();
+    assert_eq!((report.slopes.len(), report.readings.len()), (4096, 4096));
+    let steep: Vec<_> = report.cliffs.iter().filter(|cliff| cliff.about.contains(&String::from("d4000"))).collect();
+    assert_eq!(steep.len(), 1, "{:?}", report.cliffs.len());
+    let checked = largest(|at| format!("if(f{at} >= c{at}, 1, 0.5 * f{at} / (f{at} + c{at}))"));
+    let report = checked.report.unwrap();
+    assert_eq!(report.cliffs.len(), 4096, "every one of them jumps");
+}

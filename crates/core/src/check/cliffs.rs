@@ -10,7 +10,8 @@ use super::declared::{Declared, to_grid};
 use super::direction::is_same;
 use super::findings::{Findings, Site};
 use super::range::{Interval, Range, evaluate};
-use super::shares::{Shares, let_roots, lets_of, roots_of};
+use super::roots::{Roots, let_roots, lets_of, roots_of};
+use super::shares::Shares;
 use super::slopes::{Slopes, Steepest};
 use super::steps::Steps;
 use crate::diagnostic::Code;
@@ -208,7 +209,7 @@ fn step_at(
     card: &Scorecard,
     condition: &Expr<Symbol>,
     formula: &Expr<Symbol>,
-    roots: &[Vec<Symbol>],
+    roots: &[Roots],
     steps: &mut Steps<'_, '_>,
 ) -> Option<f64> {
     let lets = lets_of(card, formula);
@@ -216,6 +217,9 @@ fn step_at(
     let named = below.iter().filter_map(|&at| card.lets.get(at)).map(|named| &named.formula.expr);
     let mut largest: Option<f64> = None;
     for comparison in named.chain([condition]).flat_map(comparisons) {
+        if steps.is_spent() {
+            break;
+        }
         let moved = roots_of(comparison, roots);
         let step = steps.largest(comparison, &moved, formula, &lets);
         largest = step.map_or(largest, |step| Some(largest.map_or(step, |known| known.max(step))));
@@ -288,8 +292,14 @@ fn inside_formulas<'c>(
         let formulas = lets.iter().filter_map(|&at| card.lets.get(at)).map(|named| &named.formula);
         for formula in formulas.chain([&dimension.formula]) {
             for (condition, arguments) in conditions(&formula.expr) {
+                if steps.is_spent() {
+                    return found;
+                }
                 let moved = roots_of(condition, &roots);
                 let step = steps.largest(condition, &moved, &dimension.formula.expr, &lets);
+                if step.is_none_or(|step| step <= 0.0) {
+                    continue;
+                }
                 found.push(Found {
                     formula,
                     part: condition.span.clone(),

@@ -1,12 +1,13 @@
 //! A card over ranges of its facts: what each let, reading and score can be, and what a condition says about them.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
 use super::range::{Interval, Known, Range, Surroundings, evaluate_known};
 use crate::formula::{Binary, Expr, ExprKind, Symbol, Unary};
 use crate::number::{BILLION, round};
-use crate::scorecard::{Dimension, FactDeclaration, FactType, MissingPolicy, Scorecard};
+use crate::scorecard::{Dimension, FactDeclaration, FactType, Let, MissingPolicy, Scorecard};
 
 /// Bytes of formulas that may be evaluated again inside branches; beyond it, ranges are wider but still hold.
 const FUEL: u32 = 4_000_000;
@@ -19,6 +20,8 @@ pub(super) struct Declared<'a> {
     pub(super) card: &'a Scorecard,
     facts: Vec<(Range, Known)>,
     lets: Vec<(Range, Known)>,
+    /// The lets that each let names.
+    lets_below: Vec<Vec<usize>>,
     /// Value of each dimension where it is scored, before rounding.
     pub(super) values: Vec<Interval>,
     readings: Vec<Interval>,
@@ -41,7 +44,13 @@ impl<'a> Declared<'a> {
         let facts = card.facts.iter().map(range).collect();
         let readings = card.dimensions.iter().map(|_| Interval::UNIT).collect();
         let values = card.dimensions.iter().map(|_| Interval::UNIT).collect();
-        let mut declared = Self { card, facts, lets: Vec::new(), values, readings, fuel: Cell::new(FUEL) };
+        let below = |named: &Let| {
+            let symbols = named.formula.expr.symbols().into_iter();
+            symbols.filter_map(|symbol| if let Symbol::Let(at) = symbol { Some(at) } else { None }).collect()
+        };
+        let lets_below = card.lets.iter().map(below).collect();
+        let mut declared =
+            Self { card, facts, lets: Vec::new(), lets_below, values, readings, fuel: Cell::new(FUEL) };
         // Lets may name readings and readings lets: any reading is within 0..1, which bounds the lets, which bound the
         // readings, which bound the lets more closely.
         declared.bound_lets();
@@ -167,8 +176,8 @@ impl Surroundings for Declared<'_> {
 pub(super) struct Narrowed<'a> {
     pub(super) declared: &'a Declared<'a>,
     known: Vec<(Symbol, Range)>,
-    /// The lets evaluated so far, lowest first.
-    lets: RefCell<Vec<(Range, Known)>>,
+    /// The lets evaluated so far.
+    lets: RefCell<BTreeMap<usize, (Range, Known)>>,
 }
 
 impl<'a> Narrowed<'a> {
@@ -269,22 +278,33 @@ impl<'a> Narrowed<'a> {
         }
     }
 
-    /// Returns a let under these conditions. Lower lets first, so that a chain of lets does not nest calls.
+    /// Returns a let under these conditions. What it needs comes first, so that a chain of lets does not nest calls.
     fn let_range(&self, at: usize) -> (Range, Known) {
-        loop {
-            let next = self.lets.borrow().len();
-            if next > at {
-                break;
-            }
+        if self.declared.fuel.get() == 0 {
+            return self.declared.range(Symbol::Let(at));
+        }
+        let mut waiting = Vec::from([at]);
+        while let Some(&next) = waiting.last() {
             let Some(named) = self.declared.card.lets.get(next) else { break };
+            if self.lets.borrow().contains_key(&next) {
+                waiting.pop();
+                continue;
+            }
+            // A let only names lets before it.
+            let before = waiting.len();
+            let below = self.declared.lets_below.get(next).into_iter().flatten();
+            waiting.extend(below.filter(|below| !self.lets.borrow().contains_key(below)));
+            if waiting.len() > before {
+                continue;
+            }
             let range = if self.declared.pay(named.formula.text.len()) {
                 evaluate_known(&named.formula.expr, self)
             } else {
                 self.declared.range(Symbol::Let(next))
             };
-            self.lets.borrow_mut().push(range);
+            self.lets.borrow_mut().insert(next, range);
         }
-        let found = self.lets.borrow().get(at).copied();
+        let found = self.lets.borrow().get(&at).copied();
         found.unwrap_or_else(|| self.declared.range(Symbol::Let(at)))
     }
 }

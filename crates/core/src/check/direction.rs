@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::declared::{Declared, Narrowed};
 use super::range::{Interval, Known, Range, evaluate, evaluate_known};
 use super::readings::may_fail;
-use super::shares::let_roots;
+use super::roots::{Roots, let_roots, roots_of};
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
 use crate::scorecard::{DecayScope, Dimension, EvidenceAge, FactType, Scorecard};
 
@@ -63,35 +63,81 @@ impl Direction {
 
 /// Returns the direction of every number and condition among the facts.
 pub(super) fn directions(card: &Scorecard, declared: &Declared<'_>) -> Vec<(String, Direction)> {
-    let roots = let_roots(card);
+    let reach = Reach::new(card);
     let facts = card.facts.iter().enumerate().filter(|(_, fact)| fact.kind != FactType::Text);
-    facts.map(|(at, fact)| (fact.name.clone(), of_fact(declared, at, &roots))).collect()
+    facts.map(|(at, fact)| (fact.name.clone(), of_fact(declared, at, &reach))).collect()
 }
 
-fn of_fact(declared: &Declared<'_>, fact: usize, let_roots: &[Vec<Symbol>]) -> Direction {
+/// The part of the card that each fact can reach: most facts reach little of it.
+struct Reach {
+    /// What lets and dimensions rest on, through lets and dimensions.
+    lets: Vec<Roots>,
+    dimensions: Vec<Roots>,
+    /// The dimensions whose values lets read.
+    read_by_lets: Vec<bool>,
+    has_weight: Vec<bool>,
+}
+
+impl Reach {
+    fn new(card: &Scorecard) -> Self {
+        let mut reach = Self {
+            lets: let_roots(card),
+            dimensions: card.dimensions.iter().map(|_| Roots::none(card)).collect(),
+            read_by_lets: Vec::new(),
+            has_weight: (0..card.dimensions.len()).map(|at| has_weight(card, at)).collect(),
+        };
+        let read = |at: usize| reach.lets.iter().any(|roots| roots.contains(Symbol::Reading(at)));
+        reach.read_by_lets = (0..card.dimensions.len()).map(read).collect();
+        for &at in &card.order {
+            let Some(dimension) = card.dimensions.get(at) else { continue };
+            let mut found = Roots::none(card);
+            let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
+            for formula in conditions.into_iter().flatten().chain([&dimension.formula]) {
+                for root in roots_of(&formula.expr, &reach.lets) {
+                    found.insert(root);
+                    if let Symbol::Reading(other) = root
+                        && let Some(below) = reach.dimensions.get(other)
+                    {
+                        found.extend(below);
+                    }
+                }
+            }
+            reach.dimensions.get_mut(at).into_iter().for_each(|slot| *slot = found.clone());
+        }
+        reach
+    }
+
+    fn of_dimension(&self, at: usize, fact: usize) -> bool {
+        self.dimensions.get(at).is_some_and(|roots| roots.contains(Symbol::Fact(fact)))
+    }
+}
+
+fn of_fact(declared: &Declared<'_>, fact: usize, reach: &Reach) -> Direction {
     let card = declared.card;
     let mut trace = Trace {
         declared,
         fact,
         lets: Vec::new(),
-        // Until it is known, a reading may move either way.
-        readings: card.dimensions.iter().map(|_| Direction::Both).collect(),
+        // Until it is known, a reading that the fact reaches may move either way.
+        readings: (0..card.dimensions.len())
+            .map(|at| if reach.of_dimension(at, fact) { Direction::Both } else { Direction::Flat })
+            .collect(),
         score: Direction::Flat,
         composite: Direction::Flat,
         coverage: Direction::Flat,
     };
-    trace.follow_lets();
-    for &at in &card.order {
+    trace.follow_lets(reach);
+    for &at in card.order.iter().filter(|&&at| reach.of_dimension(at, fact)) {
         let Some(dimension) = card.dimensions.get(at) else { continue };
         let found = trace.of_dimension(dimension);
         trace.readings.get_mut(at).into_iter().for_each(|slot| *slot = found);
-        if let_roots.iter().any(|roots| roots.contains(&Symbol::Reading(at))) {
-            trace.follow_lets();
+        if reach.read_by_lets.get(at) == Some(&true) {
+            trace.follow_lets(reach);
         }
     }
     let everywhere = declared.plain();
     for (at, dimension) in card.dimensions.iter().enumerate() {
-        if has_weight(card, at) {
+        if reach.has_weight.get(at) == Some(&true) && reach.of_dimension(at, fact) {
             let reading = trace.readings.get(at).copied().unwrap_or(Direction::Both);
             trace.composite = trace.composite.join(reading);
             if reading == Direction::Both {
@@ -156,11 +202,14 @@ struct Trace<'d, 'c> {
 }
 
 impl Trace<'_, '_> {
-    fn follow_lets(&mut self) {
+    fn follow_lets(&mut self, reach: &Reach) {
         self.lets = Vec::with_capacity(self.declared.card.lets.len());
         let everywhere = self.declared.plain();
-        for named in &self.declared.card.lets {
-            let found = self.of_formula(&named.formula, &everywhere);
+        for (named, roots) in self.declared.card.lets.iter().zip(&reach.lets) {
+            // A let reads the fact itself, or something that moves with it.
+            let is_reached = roots.contains(Symbol::Fact(self.fact)) || roots.reads_values();
+            let found =
+                if is_reached { self.of_formula(&named.formula, &everywhere) } else { Direction::Flat };
             self.lets.push(found);
         }
     }

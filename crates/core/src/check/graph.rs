@@ -12,7 +12,7 @@ use crate::number::BILLION;
 use crate::scorecard::{FactType, MissingPolicy, Scorecard};
 
 /// Most operations of a graph. What is larger has grown by opening dimensions within dimensions.
-const MOST_NODES: usize = 20_000;
+const MOST_NODES: usize = 4000;
 
 /// Most changes between lets that need dimensions and dimensions that need lets.
 const MOST_TURNS: u32 = 32;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::direction::is_same;
 use super::findings::{Findings, Site};
-use super::shares::{let_roots, roots_of};
+use super::roots::{Roots, let_roots, roots_of};
 use crate::diagnostic::Code;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
 use crate::scorecard::Scorecard;
@@ -76,7 +76,7 @@ fn in_choice(
     condition: &Expr<Symbol>,
     yes: &Expr<Symbol>,
     no: &Expr<Symbol>,
-    lets: &[Vec<Symbol>],
+    lets: &[Roots],
 ) -> Option<OneSided> {
     let (mut here, mut there) = (factors(within(yes)), factors(within(no)));
     let common = take_common(&mut here, &mut there);

@@ -1,9 +1,9 @@
 //! The part of the score that each dimension is worth.
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::formula::{ExprKind, Symbol};
 use crate::number::Decimal;
 use crate::scorecard::Scorecard;
 
@@ -42,7 +42,8 @@ fn under(card: &Scorecard, profile: String, weights: &[Decimal]) -> Shares {
         let whole: Vec<f64> = keys.map(|_| 1.0).collect();
         return Shares { profile, weight: whole.clone(), effect: whole };
     }
-    let path = |at: usize| shares_of(card, weights, at);
+    let sums = sums_of(card, weights);
+    let path = |at: usize| shares_of(card, weights, &sums, at);
     Shares {
         profile,
         weight: keys.clone().map(|at| path(at).0).collect(),
@@ -50,17 +51,30 @@ fn under(card: &Scorecard, profile: String, weights: &[Decimal]) -> Shares {
     }
 }
 
+/// Returns the sum of the weights within each group, and at the top level.
+fn sums_of(card: &Scorecard, weights: &[Decimal]) -> BTreeMap<Option<usize>, f64> {
+    let mut sums: BTreeMap<Option<usize>, f64> = BTreeMap::new();
+    let dimensions = card.dimensions.iter().zip(weights).map(|(dimension, weight)| (dimension.group, weight));
+    let groups = card.groups.iter().map(|group| (group.parent, &group.weight));
+    for (level, weight) in dimensions.chain(groups) {
+        *sums.entry(level).or_default() += weight.to_f64();
+    }
+    sums
+}
+
 /// Returns the share of weight and the effect of one dimension: the product over the groups that it is in.
-fn shares_of(card: &Scorecard, weights: &[Decimal], at: usize) -> (f64, f64) {
+fn shares_of(
+    card: &Scorecard,
+    weights: &[Decimal],
+    sums: &BTreeMap<Option<usize>, f64>,
+    at: usize,
+) -> (f64, f64) {
     let own = weights.get(at).copied().unwrap_or_default().to_f64();
     let (mut share, mut effect, mut weight) = (1.0, 1.0, own);
     let mut group = card.dimensions.get(at).and_then(|dimension| dimension.group);
     // One turn for each level, and no more levels than there are groups.
     for _ in 0..=card.groups.len() {
-        let members = card.dimensions.iter().zip(weights).filter(|(dimension, _)| dimension.group == group);
-        let subgroups = card.groups.iter().filter(|other| other.parent == group);
-        let sum = members.map(|(_, weight)| weight.to_f64()).sum::<f64>()
-            + subgroups.map(|other| other.weight.to_f64()).sum::<f64>();
+        let sum = sums.get(&group).copied().unwrap_or(0.0);
         let part = if sum > 0.0 { weight / sum } else { 0.0 };
         let level = group.and_then(|group| card.groups.get(group));
         share *= part;
@@ -70,53 +84,4 @@ fn shares_of(card: &Scorecard, weights: &[Decimal], at: usize) -> (f64, f64) {
         (group, weight) = (level.parent, level.weight.to_f64());
     }
     (share, effect)
-}
-
-/// Returns for every let the facts and the readings that it rests on, through other lets.
-pub(super) fn let_roots(card: &Scorecard) -> Vec<Vec<Symbol>> {
-    let mut roots: Vec<Vec<Symbol>> = Vec::with_capacity(card.lets.len());
-    for named in &card.lets {
-        let found = roots_of(&named.formula.expr, &roots);
-        roots.push(found);
-    }
-    roots
-}
-
-/// Returns the facts and readings that a formula rests on, through lets.
-pub(super) fn roots_of(expr: &crate::formula::Expr<Symbol>, lets: &[Vec<Symbol>]) -> Vec<Symbol> {
-    let mut found: Vec<Symbol> = Vec::new();
-    let mut add = |symbol: Symbol| {
-        if !found.contains(&symbol) {
-            found.push(symbol);
-        }
-    };
-    expr.walk(&mut |node| {
-        if let ExprKind::Name(symbol) = node.kind {
-            match symbol {
-                Symbol::Let(at) => lets.get(at).into_iter().flatten().for_each(|&root| add(root)),
-                other => add(other),
-            }
-        }
-    });
-    found
-}
-
-/// Returns the lets that a formula rests on, through other lets, lowest first.
-pub(super) fn lets_of(card: &Scorecard, expr: &crate::formula::Expr<Symbol>) -> Vec<usize> {
-    let mut needed: Vec<bool> = card.lets.iter().map(|_| false).collect();
-    let mark = |expr: &crate::formula::Expr<Symbol>, needed: &mut Vec<bool>| {
-        expr.walk(&mut |node| {
-            if let ExprKind::Name(Symbol::Let(at)) = node.kind {
-                needed.get_mut(at).into_iter().for_each(|slot| *slot = true);
-            }
-        });
-    };
-    mark(expr, &mut needed);
-    // A let only names lets before it.
-    for (at, named) in card.lets.iter().enumerate().rev() {
-        if needed.get(at) == Some(&true) {
-            mark(&named.formula.expr, &mut needed);
-        }
-    }
-    (0..needed.len()).filter(|&at| needed.get(at) == Some(&true)).collect()
 }

@@ -119,12 +119,21 @@ impl Slopes {
 
     fn search(&mut self, graph: &Graph<'_>, share: usize, found: &mut Vec<Steepest>) {
         let moving: Vec<usize> = (0..graph.inputs.len()).filter(|&input| graph.can_move(input)).collect();
-        let each = (share / moving.len().max(1)).min(BUDGET_OF_ONE);
+        let mut waiting = moving.len();
+        let mut share = share;
         for input in moving {
             let Some(&symbol) = graph.inputs.get(input) else { continue };
+            // A formula of thousands of operations is looked at in as many inputs as its share lasts for.
+            if share < 10 * graph.len() {
+                break;
+            }
+            let each = (share / waiting.max(1)).clamp(10 * graph.len(), BUDGET_OF_ONE.max(10 * graph.len()));
+            waiting = waiting.saturating_sub(1);
             let mut search = Search::new(graph, input, each);
             search.run();
-            self.left = self.left.saturating_sub(each.saturating_sub(search.left));
+            let used = each.saturating_sub(search.left) + graph.len();
+            share = share.saturating_sub(used);
+            self.left = self.left.saturating_sub(used);
             let Some(place) = search.best else { continue };
             let mut cliff = search.cliff;
             if graph.is_integer(input) {

@@ -6,6 +6,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::declared::Declared;
+use super::roots::{Roots, let_roots, roots_of};
 use super::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
 use crate::formula::{Binary, Expr, ExprKind, Symbol};
 use crate::scorecard::{FactType, Scorecard};
@@ -13,7 +14,7 @@ use crate::scorecard::{FactType, Scorecard};
 /// Number of settings of the other inputs that are tried.
 const SAMPLES: u64 = 48;
 /// The same, where a card has very many comparisons.
-const FEWEST_SAMPLES: u64 = 6;
+const FEWEST_SAMPLES: u64 = 3;
 /// Halvings until two neighbours of a threshold are found: more than the bits of a double.
 const HALVINGS: u32 = 80;
 /// Bytes of formulas evaluated for one card, at most.
@@ -23,6 +24,8 @@ const BUDGET: usize = 30_000_000;
 pub(super) struct Steps<'d, 'c> {
     declared: &'d Declared<'c>,
     hints: Hints,
+    /// What each let rests on.
+    roots: Vec<Roots>,
     /// Bytes of formulas that may still be evaluated.
     budget: usize,
     /// Comparisons that still wait for their part of the budget.
@@ -32,7 +35,12 @@ pub(super) struct Steps<'d, 'c> {
 impl<'d, 'c> Steps<'d, 'c> {
     /// Prepares for a number of comparisons.
     pub(super) fn new(declared: &'d Declared<'c>, comparisons: usize) -> Self {
-        Self { declared, hints: Hints::new(declared.card), budget: BUDGET, waiting: comparisons.max(1) }
+        Self { declared, hints: Hints::new(declared.card), roots: let_roots(declared.card), budget: BUDGET, waiting: comparisons.max(1) }
+    }
+
+    /// Returns whether there is nothing left to look with.
+    pub(super) fn is_spent(&self) -> bool {
+        self.budget == 0
     }
 
     /// Returns the largest step found in `formula` where `comparison`, a part of it or of one of its `lets`, turns because one
@@ -44,12 +52,16 @@ impl<'d, 'c> Steps<'d, 'c> {
         formula: &Expr<Symbol>,
         lets: &[usize],
     ) -> Option<f64> {
+        if self.is_spent() {
+            return None;
+        }
         let named = lets.iter().filter_map(|&at| self.declared.card.lets.get(at));
-        let bytes = formula.span.len() + named.map(|named| named.formula.text.len()).sum::<usize>();
-        let cost = bytes.max(1) * HALVINGS as usize;
+        let below = named.map(|named| named.formula.text.len()).sum::<usize>();
+        let cost = (comparison.span.len() + below + 1) * HALVINGS as usize + 4 * formula.span.len();
         let samples = self.budget / self.waiting / cost / moved.len().max(1);
         let samples = (samples as u64).clamp(FEWEST_SAMPLES, SAMPLES);
         self.waiting = self.waiting.saturating_sub(1).max(1);
+        let symbols = roots_of(formula, &self.roots);
         let mut largest: Option<f64> = None;
         for &symbol in moved {
             let Some((low, high)) = span(self.declared, symbol) else { continue };
@@ -58,7 +70,7 @@ impl<'d, 'c> Steps<'d, 'c> {
                     return largest;
                 }
                 self.budget = self.budget.saturating_sub(cost);
-                let mut point = Point::draw(self.declared, sample, lets, &self.hints);
+                let mut point = Point::draw(self.declared, sample, &symbols, lets, &self.hints);
                 let step = step_at(&mut point, comparison, symbol, (low, high), formula);
                 largest = step.map_or(largest, |step| Some(largest.map_or(step, |known| known.max(step))));
             }
@@ -131,64 +143,82 @@ fn span(declared: &Declared<'_>, symbol: Symbol) -> Option<(f64, f64)> {
     Some((low, if high.is_finite() { high } else { low + 1e6 }))
 }
 
-/// One setting of every input.
+/// One setting of the inputs of a formula.
 struct Point<'p, 'c> {
     declared: &'p Declared<'c>,
-    facts: Vec<Range>,
-    readings: Vec<f64>,
-    score: f64,
+    inputs: BTreeMap<Symbol, Range>,
     /// The lets that are needed, lowest first, and what each gives.
     lets: Vec<(usize, (Range, Known))>,
 }
 
 impl<'p, 'c> Point<'p, 'c> {
     /// Returns a repeatable draw: ends of the ranges first, then points between.
-    fn draw(declared: &'p Declared<'c>, sample: u64, lets: &[usize], hints: &Hints) -> Self {
-        let card = declared.card;
+    fn draw(
+        declared: &'p Declared<'c>,
+        sample: u64,
+        symbols: &[Symbol],
+        lets: &[usize],
+        hints: &Hints,
+    ) -> Self {
         let mut dice = sample.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D;
         let mut roll = move || {
             dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             dice >> 33
         };
-        let mut facts: Vec<Range> = Vec::with_capacity(card.facts.len());
-        for (at, fact) in card.facts.iter().enumerate() {
-            let chosen = roll();
-            let symbol = Symbol::Fact(at);
-            facts.push(match span(declared, symbol) {
-                _ if fact.kind != FactType::Number => Range::Flag(Some(chosen % 3 > 0)),
-                None => Range::Flag(None),
-                Some((low, high)) => {
-                    // Open ranges are explored near their start, where quantities usually lie.
-                    let high = if high - low >= 1e6 { low + 20.0 } else { high };
-                    let part = (chosen % 5) as f64 / 4.0;
-                    let mut value = low + (high - low) * part;
-                    if fact.integer {
-                        value = libm::floor(value);
+        let mut inputs = BTreeMap::new();
+        for &symbol in symbols {
+            let (chosen, other) = (roll(), roll());
+            let number = |value: f64| Range::Number(Interval::point(value));
+            let drawn = match symbol {
+                Symbol::Fact(at) => {
+                    let Some(fact) = declared.card.facts.get(at) else { continue };
+                    if fact.kind == FactType::Number {
+                        Self::draw_number(declared, symbol, fact.integer, (chosen, other), hints)
+                            .map_or(Range::Flag(None), number)
+                    } else {
+                        Range::Flag(Some(chosen % 3 > 0))
                     }
-                    // Half of the draws lie where the card compares, or just beyond.
-                    let thresholds = hints.thresholds.get(&symbol).map_or(&[][..], Vec::as_slice);
-                    let place = roll() as usize % (2 * thresholds.len()).max(1);
-                    if let Some(threshold) = thresholds.get(place) {
-                        value = threshold.clamp(low, high);
-                    }
-                    if hints.divisors.contains(&symbol) && value.abs() <= 0.0 {
-                        value = high;
-                    }
-                    Range::Number(Interval::point(value))
                 }
-            });
+                Symbol::Reading(at) => {
+                    let Interval { low, high } = declared.reading(at);
+                    number(if chosen.is_multiple_of(2) { high } else { low })
+                }
+                Symbol::Score | Symbol::Composite => number((chosen % 5) as f64 / 4.0),
+                Symbol::Coverage => number(1.0),
+                Symbol::Let(_) => continue,
+            };
+            inputs.insert(symbol, drawn);
         }
-        let readings = card.dimensions.iter().enumerate().map(|(at, _)| {
-            let Interval { low, high } = declared.reading(at);
-            if roll().is_multiple_of(2) { high } else { low }
-        });
-        let readings = readings.collect();
-        let score = (roll() % 5) as f64 / 4.0;
         let nothing = (Range::Number(Interval::EVERYTHING), Known::Perhaps);
         let lets = lets.iter().map(|&at| (at, nothing)).collect();
-        let mut point = Self { declared, facts, readings, score, lets };
+        let mut point = Self { declared, inputs, lets };
         point.follow_lets();
         point
+    }
+
+    fn draw_number(
+        declared: &Declared<'_>,
+        symbol: Symbol,
+        is_integer: bool,
+        (chosen, other): (u64, u64),
+        hints: &Hints,
+    ) -> Option<f64> {
+        let (low, high) = span(declared, symbol)?;
+        // Open ranges are explored near their start, where quantities usually lie.
+        let end = if high - low >= 1e6 { low + 20.0 } else { high };
+        let mut value = low + (end - low) * (chosen % 5) as f64 / 4.0;
+        if is_integer {
+            value = libm::floor(value);
+        }
+        // Half of the draws lie where the card compares, or just beyond.
+        let thresholds = hints.thresholds.get(&symbol).map_or(&[][..], Vec::as_slice);
+        if let Some(threshold) = thresholds.get(other as usize % (2 * thresholds.len()).max(1)) {
+            value = threshold.clamp(low, high);
+        }
+        if hints.divisors.contains(&symbol) && value.abs() <= 0.0 {
+            value = end;
+        }
+        Some(value)
     }
 
     fn is_whole(&self, symbol: Symbol) -> bool {
@@ -196,18 +226,10 @@ impl<'p, 'c> Point<'p, 'c> {
     }
 
     fn set(&mut self, symbol: Symbol, value: f64) {
-        match symbol {
-            Symbol::Fact(at) => {
-                self.facts
-                    .get_mut(at)
-                    .into_iter()
-                    .for_each(|slot| *slot = Range::Number(Interval::point(value)));
-            }
-            Symbol::Reading(at) => self.readings.get_mut(at).into_iter().for_each(|slot| *slot = value),
-            Symbol::Score | Symbol::Composite => self.score = value,
-            Symbol::Let(_) | Symbol::Coverage => {}
+        if let Some(slot) = self.inputs.get_mut(&symbol) {
+            *slot = Range::Number(Interval::point(value));
+            self.follow_lets();
         }
-        self.follow_lets();
     }
 
     fn follow_lets(&mut self) {
@@ -256,18 +278,13 @@ impl Surroundings for Point<'_, '_> {
     fn range(&self, symbol: Symbol) -> (Range, Known) {
         let nothing = (Range::Number(Interval::EVERYTHING), Known::Perhaps);
         match symbol {
-            Symbol::Fact(at) => self.facts.get(at).map(|&range| (range, Known::Surely)),
             Symbol::Let(at) => self
                 .lets
                 .binary_search_by_key(&at, |(known, _)| *known)
                 .ok()
                 .and_then(|place| self.lets.get(place))
                 .map(|(_, range)| *range),
-            Symbol::Reading(at) => {
-                self.readings.get(at).map(|&value| (Range::Number(Interval::point(value)), Known::Surely))
-            }
-            Symbol::Score | Symbol::Composite => Some((Range::Number(Interval::point(self.score)), Known::Surely)),
-            Symbol::Coverage => Some((Range::Number(Interval::point(1.0)), Known::Surely)),
+            _ => self.inputs.get(&symbol).map(|&range| (range, Known::Surely)),
         }
         .unwrap_or(nothing)
     }

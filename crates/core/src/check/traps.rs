@@ -10,7 +10,8 @@ use super::declared::Declared;
 use super::direction::{Direction, has_weight};
 use super::findings::{Findings, Site};
 use super::range::{Interval, Known, Range, evaluate};
-use super::shares::{Shares, let_roots, lets_of, roots_of};
+use super::roots::{let_roots, lets_of, roots_of};
+use super::shares::Shares;
 use super::standing;
 use crate::diagnostic::Code;
 use crate::formula::{Binary, Expr, ExprKind, Function, Symbol};
@@ -294,8 +295,9 @@ pub(super) fn never_matters(card: &Scorecard, declared: &Declared<'_>, findings:
         let message = format!("`{}` is never reached: {why}", tier.name);
         findings.warn(Code::NeverMatters, tier.span.clone(), &[&tier.name], message, "out of reach", "");
     }
+    let named: BTreeSet<Symbol> = Site::all(card).flat_map(|(_, formula)| formula.expr.symbols()).collect();
     for (at, dimension) in card.dimensions.iter().enumerate().filter(|(at, _)| !has_weight(card, *at)) {
-        let read = Site::all(card).any(|(_, formula)| formula.expr.symbols().contains(&Symbol::Reading(at)));
+        let read = named.contains(&Symbol::Reading(at));
         let asked = card.tiers.iter().any(|tier| tier.floors.iter().any(|(floor, _)| *floor == at));
         if !read && !asked && !standing::reads(card, &dimension.key) {
             let message =
@@ -338,8 +340,8 @@ pub(super) fn unused(card: &Scorecard, findings: &mut Findings<'_>) {
     if card.base.is_some() {
         return;
     }
-    let mut lets: Vec<usize> = Vec::new();
-    let mut symbols: Vec<Symbol> = Vec::new();
+    let mut lets: BTreeSet<usize> = BTreeSet::new();
+    let mut symbols: BTreeSet<Symbol> = BTreeSet::new();
     for (_, formula) in Site::all(card).filter(|(site, _)| !matches!(site, Site::Let(_))) {
         symbols.extend(formula.expr.symbols());
         lets.extend(lets_of(card, &formula.expr));
@@ -372,8 +374,9 @@ pub(super) fn unused(card: &Scorecard, findings: &mut Findings<'_>) {
             "remove it, or name it in a formula",
         );
     }
+    let wholes: BTreeSet<usize> = card.facts.iter().filter_map(|fact| fact.max_fact).collect();
     for (at, fact) in card.facts.iter().enumerate() {
-        let bounds = card.facts.iter().any(|other| other.max_fact == Some(at));
+        let bounds = wholes.contains(&at);
         let chooses = card.profiles.as_ref().is_some_and(|profiles| profiles.by == at);
         let is_age = card.dimensions.iter().any(|dimension| dimension.age == EvidenceAge::Fact(at));
         if !bounds && !chooses && !is_age && !symbols.contains(&Symbol::Fact(at)) {

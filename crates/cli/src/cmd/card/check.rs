@@ -70,6 +70,7 @@ fn proved(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
     for (key, values) in &report.readings {
         writeln!(screen, "  {}  {}", fit(key, name), interval(*values))?;
     }
+    steepest(report, name, screen)?;
     writeln!(screen, "\n{STRONG}When a fact grows{STRONG:#}, all else equal, the score")?;
     for (fact, direction) in &report.directions {
         let words = match direction {
@@ -81,6 +82,32 @@ fn proved(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
         writeln!(screen, "  {}  {words}", fit(fact, name))?;
     }
     Ok(())
+}
+
+/// Prints the steepest place of each dimension: how far a small step of one fact moves the score.
+fn steepest(report: &Report, width: usize, screen: &mut Screen) -> Result<(), Failure> {
+    if report.slopes.is_empty() {
+        return Ok(());
+    }
+    writeln!(screen, "\n{STRONG}Steepest{STRONG:#} place of each dimension: points of the score in a step of 1/1000")?;
+    for (key, _) in &report.readings {
+        let of_key = report.slopes.iter().filter(|slope| slope.dimension == *key);
+        let Some(slope) = of_key.max_by(|a, b| a.points.total_cmp(&b.points)) else { continue };
+        let place = format!("{} from {} to {}", slope.fact, short(slope.from), short(slope.to));
+        writeln!(screen, "  {}  {} where {place}", fit(key, width), short(slope.points))?;
+    }
+    Ok(())
+}
+
+/// Returns a number with five digits.
+fn short(value: f64) -> String {
+    let size = value.abs();
+    if size >= 1e9 || (size > 0.0 && size < 1e-6) {
+        return format!("{value:.4e}");
+    }
+    let whole = if size >= 1.0 { size.log10().floor() as usize + 1 } else { 0 };
+    let text = format!("{value:.places$}", places = 6_usize.saturating_sub(whole));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
 fn interval(values: Interval) -> String {
@@ -147,5 +174,24 @@ fn report_json(report: &Report) -> Value {
             (fact.clone(), json!(word))
         })
         .collect();
-    json!({ "values": readings, "directions": directions })
+    let cliffs: Vec<Value> = report
+        .cliffs
+        .iter()
+        .map(|cliff| json!({ "where": cliff.condition, "about": cliff.about, "points": cliff.points }))
+        .collect();
+    let slopes: Vec<Value> = report
+        .slopes
+        .iter()
+        .map(|slope| {
+            json!({
+                "dimension": slope.dimension,
+                "fact": slope.fact,
+                "from": slope.from,
+                "to": slope.to,
+                "points": slope.points,
+                "at_most": slope.at_most,
+            })
+        })
+        .collect();
+    json!({ "values": readings, "directions": directions, "cliffs": cliffs, "slopes": slopes })
 }
