@@ -120,7 +120,8 @@ fn unknown_kind(card: &Scorecard, text: &str) -> Option<Diagnostic> {
     let start = table(text, &["evidence"]);
     let line = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
     let names = Kind::ALL.map(Kind::name);
-    let near = nearest(&card.evidence, names).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+    let near =
+        nearest(&card.evidence, names).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
     Some(Diagnostic {
         code: Code::BadValue,
         severity: Severity::Error,

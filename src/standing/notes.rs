@@ -141,7 +141,7 @@ pub fn foot(answer: &Answer<'_>) -> Vec<String> {
     notes
 }
 
-/// Names the items that are left out because they have no time; None if there are none.
+/// Names the items that are left out because they have no time; None if all have one.
 pub fn untimed(rows: &Rows, places: &[usize]) -> Option<String> {
     const NAMED: usize = 3;
     let name = |place: &usize| Some(format!("`{}`", clean(&rows.rows.get(*place)?.id)));

@@ -63,7 +63,7 @@ type LetOutlook = ((Range, Known), bool);
 struct ItemRange<'a> {
     card: &'a Scorecard,
     facts: &'a [Fact<'a>],
-    /// What is known of the age of each dimension.
+    /// The age of each dimension, where it is known.
     ages: Vec<Option<f64>>,
     /// The outlook of each dimension; `None` if it does not apply.
     readings: Vec<Option<Outlook>>,

@@ -1,4 +1,4 @@
-//! Cliffs of any form: whatever is as steep as a comparison is told like one, and nothing that is not.
+//! Cliffs of any form: whatever is as steep as a comparison is reported like one, and nothing that is not.
 
 use karat_core::check::{Checked, check_text};
 use karat_core::diagnostic::{Code, Severity};
@@ -15,19 +15,28 @@ fn card(dimensions: &str) -> Checked {
 }
 
 fn of(formula: &str) -> Checked {
-    card(&format!("[[dimension]]\nkey = \"d\"\nweight = 1\nformula = \"{formula}\"\nmissing = \"withhold\"\n"))
+    card(&format!(
+        "[[dimension]]\nkey = \"d\"\nweight = 1\nformula = \"{formula}\"\nmissing = \"withhold\"\n"
+    ))
 }
 
 fn cliffs(checked: &Checked) -> Vec<String> {
-    let found = checked.diagnostics.iter().filter(|it| it.code == Code::Cliff && it.severity == Severity::Warning);
+    let found =
+        checked.diagnostics.iter().filter(|it| it.code == Code::Cliff && it.severity == Severity::Warning);
     found.map(|it| it.message.clone()).collect()
 }
 
 #[test]
 fn every_form_of_a_cliff_is_told_with_its_place_and_height() {
     for (formula, message) in [
-        ("clamp((q - 0.7) * 1000000, 0, 1)", "where `q` goes from 0.7 to 0.700001, the score can jump by 100 of 100"),
-        ("min(1, max(0, (q - 0.7) * 1e6))", "where `q` goes from 0.7 to 0.700001, the score can jump by 100 of 100"),
+        (
+            "clamp((q - 0.7) * 1000000, 0, 1)",
+            "where `q` goes from 0.7 to 0.700001, the score can jump by 100 of 100",
+        ),
+        (
+            "min(1, max(0, (q - 0.7) * 1e6))",
+            "where `q` goes from 0.7 to 0.700001, the score can jump by 100 of 100",
+        ),
         ("clamp(floor(q + 0.3), 0, 1)", "where `q` reaches 0.7, the score can jump by 100 of 100"),
         ("floor(q * 4 + 0.5) / 4", "the score can jump by 25 of 100"),
         ("1 - ceil(q * 2) / 2", "the score can jump by 50 of 100"),
@@ -35,7 +44,10 @@ fn every_form_of_a_cliff_is_told_with_its_place_and_height() {
         ("pow(q, 0.001)", "where `q` goes from 0 to "),
         ("pow(q, 5000)", "the score can jump by "),
         ("clamp(ln(max(1e-9, q * 1e6)), 0, 1)", "the score can jump by "),
-        ("clamp((q - 0.7) / 0.000001, 0, 1)", "where `q` goes from 0.7 to 0.700001, the score can jump by 100 of 100"),
+        (
+            "clamp((q - 0.7) / 0.000001, 0, 1)",
+            "where `q` goes from 0.7 to 0.700001, the score can jump by 100 of 100",
+        ),
         ("clamp(q / (q + 0.000001), 0, 1)", "where `q` goes from 0 to "),
         ("clamp(clamp((q - 0.3) * 5000, 0, 1) * 2 - 0.5, 0, 1)", "where `q` goes from 0.300"),
         ("sqrt(clamp((q - 0.5) * 1e9, 0, 1))", "where `q` goes from 0.5 to 0.5"),
@@ -44,7 +56,10 @@ fn every_form_of_a_cliff_is_told_with_its_place_and_height() {
         ("min(1, n)", "where `n` goes from 0 to 1, the score can jump by 100 of 100"),
         ("clamp(floor(n / 5), 0, 1)", "where `n` goes from 4 to 5, the score can jump by 100 of 100"),
         ("clamp((big - 50000) * 0.1, 0, 1)", "the score can jump by 100 of 100"),
-        ("p * clamp((q - 0.7) * 1e6, 0, 1)", "where `q` goes from 0.7 to 0.700001, the score can jump by 100 of 100"),
+        (
+            "p * clamp((q - 0.7) * 1e6, 0, 1)",
+            "where `q` goes from 0.7 to 0.700001, the score can jump by 100 of 100",
+        ),
         ("if(yes, clamp((q - 0.7) * 1e6, 0, 1), q)", "where `q` goes from 0.7 to 0.700001"),
         ("coalesce(p, clamp((q - 0.7) * 1e6, 0, 1))", "where `q` goes from 0.7 to 0.700001"),
         ("clamp((any - 3) * 1e6, 0, 1)", "where `any` goes from 3 to 3.000001"),
@@ -136,7 +151,10 @@ fn a_cliff_shows_through_other_dimensions_and_in_rules() {
         "{helper}[[dimension]]\nkey = \"d\"\nweight = 1\nformula = \"helper\"\nmissing = \"withhold\"\n"
     ));
     let found = cliffs(&through);
-    assert!(found.iter().any(|it| it.contains("where `p` reaches 0.5") && it.contains("100 of 100")), "{found:#?}");
+    assert!(
+        found.iter().any(|it| it.contains("where `p` reaches 0.5") && it.contains("100 of 100")),
+        "{found:#?}"
+    );
     // Two slopes that are harmless alone are a cliff together.
     let twice = card(
         "[[dimension]]\nkey = \"first\"\nweight = 0\nformula = \"clamp((q - 0.5) * 60, 0, 1)\"\nmissing = \"withhold\"\n\
@@ -149,7 +167,11 @@ fn a_cliff_shows_through_other_dimensions_and_in_rules() {
         ))
     };
     let steep = rule("when = \"yes\"\nset = \"score * clamp((q - 0.7) * 1e6, 0, 1)\"");
-    assert!(cliffs(&steep).iter().any(|it| it.contains("`q` goes from 0.7 to 0.700001")), "{:#?}", cliffs(&steep));
+    assert!(
+        cliffs(&steep).iter().any(|it| it.contains("`q` goes from 0.7 to 0.700001")),
+        "{:#?}",
+        cliffs(&steep)
+    );
     let steep = rule("when = \"yes\"\nset = \"clamp((score - 0.7) * 1e6, 0, 1)\"");
     assert!(cliffs(&steep).iter().any(|it| it.contains("`score` goes from 0.7")), "{:#?}", cliffs(&steep));
     // A rule that sets in gently is no cliff, whatever it does in the end.
@@ -183,7 +205,8 @@ fn a_card_of_the_largest_size_is_looked_at_in_full() {
     assert!(checked.card.is_some(), "{:?}", checked.diagnostics.first());
     let report = checked.report.unwrap();
     assert_eq!((report.slopes.len(), report.readings.len()), (4096, 4096));
-    let steep: Vec<_> = report.cliffs.iter().filter(|cliff| cliff.about.contains(&String::from("d4000"))).collect();
+    let steep: Vec<_> =
+        report.cliffs.iter().filter(|cliff| cliff.about.contains(&String::from("d4000"))).collect();
     assert_eq!(steep.len(), 1, "{:?}", report.cliffs.len());
     let checked = largest(|at| format!("if(f{at} >= c{at}, 1, 0.5 * f{at} / (f{at} + c{at}))"));
     let report = checked.report.unwrap();

@@ -43,7 +43,7 @@ fn number(value: f64, width: f64) -> String {
 struct Threshold {
     symbol: Symbol,
     at: f64,
-    /// What is above it passes.
+    /// A value above it passes.
     rises: bool,
 }
 
@@ -117,7 +117,8 @@ fn gentle(declared: &Declared<'_>, symbol: Symbol, at: f64) -> Option<(Interval,
     } else {
         1.0
     };
-    let is_integer = matches!(symbol, Symbol::Fact(fact) if declared.card.facts.get(fact).is_some_and(|it| it.integer));
+    let is_integer =
+        matches!(symbol, Symbol::Fact(fact) if declared.card.facts.get(fact).is_some_and(|it| it.integer));
     let width = if is_integer { libm::ceil(width).max(GENTLE_COUNT) } else { width };
     let width = width.min(whole);
     (width > 0.0).then_some((range, width))
@@ -136,7 +137,8 @@ fn beyond(declared: &Declared<'_>, threshold: &Threshold) -> Option<Ramp> {
 pub(super) fn over_more(declared: &Declared<'_>, input: Symbol, place: &Place) -> String {
     let middle = place.from + (place.to - place.from) / 2.0;
     let Some((range, width)) = gentle(declared, input, middle) else { return general() };
-    let is_integer = matches!(input, Symbol::Fact(at) if declared.card.facts.get(at).is_some_and(|fact| fact.integer));
+    let is_integer =
+        matches!(input, Symbol::Fact(at) if declared.card.facts.get(at).is_some_and(|fact| fact.integer));
     let low = (middle - width / 2.0).min(range.high - width).max(range.low);
     let low = if is_integer { libm::floor(low) } else { low };
     let ramp = ramp(declared, input, low, width, place.change > 0.0);
@@ -171,9 +173,7 @@ pub(super) fn for_choice(
         return general();
     }
     let text = |part: &Expr<Symbol>| formula.text.get(part.span.clone()).unwrap_or_default();
-    let is_number = |part: &Expr<Symbol>, number: f64| {
-        matches!(part.kind, ExprKind::Number(value) if (value - number).abs() <= 0.0)
-    };
+    let is_number = |part: &Expr<Symbol>, number: f64| matches!(part.kind, ExprKind::Number(value) if (value - number).abs() <= 0.0);
     let (yes_text, no_text) = (text(yes), text(no));
     let line = if is_number(no, 0.0) && is_number(yes, 1.0) {
         ramp.formula

@@ -57,7 +57,7 @@ struct Found<'c> {
     part: Bytes<usize>,
     about: Vec<&'c str>,
     size: f64,
-    /// Where it lies, if not at a condition.
+    /// The place, if not a condition.
     place: Option<String>,
     help: String,
 }
@@ -85,14 +85,22 @@ pub(super) fn check(
         let points = points(cliff.size * scale, scale);
         let whole = if card.family.is_some() { " of the dimension's weight" } else { "" };
         let place = cliff.place.as_ref().map_or_else(
-            || format!("`{}` turns", cliff.formula.text.get(cliff.part.clone()).unwrap_or(&cliff.formula.text)),
+            || {
+                format!(
+                    "`{}` turns",
+                    cliff.formula.text.get(cliff.part.clone()).unwrap_or(&cliff.formula.text)
+                )
+            },
             Clone::clone,
         );
         findings.warn(
             Code::Cliff,
             cliff.formula.place(&cliff.part),
             &cliff.about,
-            format!("where {place}, the score can jump by {points} of {scale}{whole} ({})", cliff.about.join(", ")),
+            format!(
+                "where {place}, the score can jump by {points} of {scale}{whole} ({})",
+                cliff.about.join(", ")
+            ),
             &format!("up to {points}"),
             &cliff.help,
         );

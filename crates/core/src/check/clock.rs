@@ -13,8 +13,8 @@ const MOMENTS: &[&str] =
 const TIMES_UP_TO_NOW: &[&str] = &["age", "ago", "since", "until", "epoch", "unix", "at"];
 /// Units of time.
 const TIMES: &[&str] = &[
-    "ns", "us", "ms", "s", "sec", "secs", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours", "d",
-    "day", "days", "week", "weeks", "month", "months",
+    "ns", "us", "ms", "s", "sec", "secs", "second", "seconds", "min", "minute", "minutes", "h", "hour",
+    "hours", "d", "day", "days", "week", "weeks", "month", "months",
 ];
 /// Words in a unit that count from a moment of the calendar.
 const CALENDARS: &[&str] = &["unix", "epoch", "utc", "timestamp", "date", "datetime"];

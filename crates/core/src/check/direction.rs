@@ -70,7 +70,7 @@ pub(super) fn directions(card: &Scorecard, declared: &Declared<'_>) -> Vec<(Stri
 
 /// The part of the card that each fact can reach: most facts reach little of it.
 struct Reach {
-    /// What lets and dimensions rest on, through lets and dimensions.
+    /// The symbols that lets and dimensions rest on, through lets and dimensions.
     lets: Vec<Roots>,
     dimensions: Vec<Roots>,
     /// The dimensions whose values lets read.

@@ -59,7 +59,7 @@ impl Node {
     }
 }
 
-/// A number, or the reason why there is none: [`MISSING`] or [`FAILED`].
+/// A number, or the reason why it is missing: [`MISSING`] or [`FAILED`].
 pub(super) type Value = Result<f64, f64>;
 const MISSING: f64 = 0.0;
 const FAILED: f64 = 1.0;
@@ -75,7 +75,7 @@ pub(super) struct Moved {
 pub(super) struct Graph<'c> {
     card: &'c Scorecard,
     nodes: Vec<Node>,
-    /// What the formula rests on: facts, and in rules the score and the values of dimensions.
+    /// The symbols that the formula rests on: facts, and in rules the score and the values of dimensions.
     pub(super) inputs: Vec<Symbol>,
     places: BTreeMap<Symbol, usize>,
     /// The conditions under which the formula counts.
@@ -168,7 +168,10 @@ impl<'c> Graph<'c> {
             }
             match symbol {
                 Symbol::Let(at) => {
-                    card.lets.get(at).into_iter().for_each(|named| note(&named.formula.expr, own, &mut waiting));
+                    card.lets
+                        .get(at)
+                        .into_iter()
+                        .for_each(|named| note(&named.formula.expr, own, &mut waiting));
                 }
                 Symbol::Reading(at) => {
                     let Some(dimension) = card.dimensions.get(at) else { continue };
@@ -266,11 +269,11 @@ impl<'c> Graph<'c> {
             ExprKind::Binary(operator, left, right) => {
                 let (a, b) = (self.add(left, own), self.add(right, own));
                 let node = match (operator, &left.kind, &right.kind) {
-                    (Binary::Divide, ExprKind::Name(Symbol::Fact(part)), ExprKind::Name(Symbol::Fact(whole)))
-                        if self.is_part(*part, *whole) =>
-                    {
-                        Node::Share(a, b)
-                    }
+                    (
+                        Binary::Divide,
+                        ExprKind::Name(Symbol::Fact(part)),
+                        ExprKind::Name(Symbol::Fact(whole)),
+                    ) if self.is_part(*part, *whole) => Node::Share(a, b),
                     _ => Node::Binary(*operator, a, b),
                 };
                 let place = self.push(node);
@@ -322,7 +325,7 @@ impl<'c> Graph<'c> {
         self.nodes.len()
     }
 
-    /// Returns the facts for which something else stands in where they are missing.
+    /// Returns the facts that are replaced where they are missing.
     pub(super) fn replaceable(&self) -> Vec<usize> {
         let mut marked: Vec<bool> = self.nodes.iter().map(|_| false).collect();
         for node in &self.nodes {
@@ -419,7 +422,9 @@ impl<'c> Graph<'c> {
                 Binary::And => a * b,
                 Binary::Or => a.max(b),
             }),
-            Node::If(condition, yes, no) => of(condition).and_then(|holds| of(if holds > 0.5 { yes } else { no })),
+            Node::If(condition, yes, no) => {
+                of(condition).and_then(|holds| of(if holds > 0.5 { yes } else { no }))
+            }
             Node::Unary(function, a) => of(a).and_then(|a| {
                 let result = match function {
                     Function::Abs => a.abs(),
@@ -465,7 +470,13 @@ impl<'c> Graph<'c> {
 
     /// Computes the range of every operation over a box, and of its change while input `moving` rises by at most `step`;
     /// gives those of the result.
-    pub(super) fn over(&self, within: &[Interval], moving: usize, step: f64, ranges: &mut Vec<Moved>) -> Moved {
+    pub(super) fn over(
+        &self,
+        within: &[Interval],
+        moving: usize,
+        step: f64,
+        ranges: &mut Vec<Moved>,
+    ) -> Moved {
         ranges.clear();
         for node in &self.nodes {
             let of = |at: usize| ranges.get(at).copied().unwrap_or(Moved::ANYTHING);
@@ -564,7 +575,9 @@ impl<'c> Graph<'c> {
     /// Returns whether an input is a number with something between its ends, and not missing by assumption.
     pub(super) fn can_move(&self, input: usize) -> bool {
         let is_number = match self.inputs.get(input) {
-            Some(Symbol::Fact(at)) => self.card.facts.get(*at).is_some_and(|fact| fact.kind == FactType::Number),
+            Some(Symbol::Fact(at)) => {
+                self.card.facts.get(*at).is_some_and(|fact| fact.kind == FactType::Number)
+            }
             symbol => symbol.is_some(),
         };
         let declared = self.declared(input);
@@ -611,9 +624,7 @@ impl Moved {
 
     fn binary(self, operator: Binary, other: Self) -> Self {
         match operator {
-            Binary::Add => {
-                Self { range: self.range.add(other.range), change: self.change.add(other.change) }
-            }
+            Binary::Add => Self { range: self.range.add(other.range), change: self.change.add(other.change) },
             Binary::Subtract => self.minus(other),
             Binary::Multiply => {
                 let parts = (self.range.multiply(other.change), self.change.multiply(other.range));
@@ -624,7 +635,8 @@ impl Moved {
             Binary::Or => self.max(other),
             _ => {
                 let decided = self.range.compare(operator, other.range);
-                let range = decided.map_or(Interval::UNIT, |holds| Interval::point(f64::from(u8::from(holds))));
+                let range =
+                    decided.map_or(Interval::UNIT, |holds| Interval::point(f64::from(u8::from(holds))));
                 let turns = decided.is_none() && (self.moves() || other.moves());
                 let most = if turns { 1.0 } else { 0.0 };
                 Self { range, change: Interval { low: -most, high: most } }
@@ -687,7 +699,8 @@ impl Moved {
             }
             Function::Floor | Function::Ceil => {
                 let range = x.map(if function == Function::Floor { libm::floor } else { libm::ceil });
-                let change = Interval { low: libm::floor(self.change.low), high: libm::ceil(self.change.high) };
+                let change =
+                    Interval { low: libm::floor(self.change.low), high: libm::ceil(self.change.high) };
                 Self { range, change }
             }
             Function::Exp => {

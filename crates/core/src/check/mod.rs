@@ -90,7 +90,8 @@ impl Scorecard {
         let (card, found) = Self::read(text, library);
         let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
         // Traps refuse no card, and to look for them takes longer than everything else.
-        let sound = card.filter(|card| !found.iter().any(is_error) && !proved(card).finish().iter().any(is_error));
+        let sound =
+            card.filter(|card| !found.iter().any(is_error) && !proved(card).finish().iter().any(is_error));
         sound.ok_or_else(|| check_text(text, library).diagnostics)
     }
 }

@@ -94,7 +94,10 @@ fn in_choice(
     let mut asks = false;
     condition.walk(&mut |node| {
         if let ExprKind::Binary(operator, ..) = &node.kind
-            && matches!(operator, Binary::Less | Binary::LessOrEqual | Binary::Greater | Binary::GreaterOrEqual)
+            && matches!(
+                operator,
+                Binary::Less | Binary::LessOrEqual | Binary::Greater | Binary::GreaterOrEqual
+            )
         {
             asks |= roots_of(node, lets).iter().any(|root| roots.contains(root));
         }
@@ -109,7 +112,9 @@ fn in_sum(card: &Scorecard, sum: &Expr<Symbol>) -> Option<OneSided> {
     for (place, (sign, term)) in terms.iter().enumerate() {
         for (other_sign, other) in terms.iter().skip(place + 1) {
             let (mut here, mut there) = (factors(term), factors(other));
-            let (Some(above), Some(below)) = (take_excess(&mut here), take_excess(&mut there)) else { continue };
+            let (Some(above), Some(below)) = (take_excess(&mut here), take_excess(&mut there)) else {
+                continue;
+            };
             let cancels = sign * above.sign * other_sign * below.sign < 0.0;
             if !cancels || !above.mirrors(&below) {
                 continue;
@@ -135,10 +140,9 @@ impl Excess<'_> {
     /// Returns whether one is above 0 where the other is not.
     fn mirrors(&self, other: &Self) -> bool {
         let is_swapped = match (&self.of.kind, &other.of.kind) {
-            (
-                ExprKind::Binary(Binary::Subtract, a, b),
-                ExprKind::Binary(Binary::Subtract, c, d),
-            ) => is_same(a, d) && is_same(b, c),
+            (ExprKind::Binary(Binary::Subtract, a, b), ExprKind::Binary(Binary::Subtract, c, d)) => {
+                is_same(a, d) && is_same(b, c)
+            }
             _ => false,
         };
         let (mine, others) = (self.is_of_negative, other.is_of_negative);
@@ -149,20 +153,31 @@ impl Excess<'_> {
 /// Takes `max(0, x)` or `min(0, x)` out of some factors.
 fn take_excess<'e>(factors: &mut Vec<Factor<'e>>) -> Option<Excess<'e>> {
     let is_zero = |part: &Expr<Symbol>| matches!(part.kind, ExprKind::Number(number) if number.abs() <= 0.0);
-    let found = factors.iter().enumerate().filter(|(_, factor)| !factor.divides).find_map(|(place, factor)| {
-        let ExprKind::Call(function @ (Function::Max | Function::Min), operands) = &factor.expr.kind else {
-            return None;
-        };
-        let [a, b] = operands.as_slice() else { return None };
-        let of = if is_zero(a) { b } else if is_zero(b) { a } else { return None };
-        // `min(0, x)` is `-max(0, -x)`.
-        let is_min = *function == Function::Min;
-        let (of, is_negated) = match &of.kind {
-            ExprKind::Unary(Unary::Negate, inner) => (&**inner, true),
-            _ => (of, false),
-        };
-        Some((place, Excess { of, is_of_negative: is_min != is_negated, sign: if is_min { -1.0 } else { 1.0 } }))
-    });
+    let found =
+        factors.iter().enumerate().filter(|(_, factor)| !factor.divides).find_map(|(place, factor)| {
+            let ExprKind::Call(function @ (Function::Max | Function::Min), operands) = &factor.expr.kind
+            else {
+                return None;
+            };
+            let [a, b] = operands.as_slice() else { return None };
+            let of = if is_zero(a) {
+                b
+            } else if is_zero(b) {
+                a
+            } else {
+                return None;
+            };
+            // `min(0, x)` is `-max(0, -x)`.
+            let is_min = *function == Function::Min;
+            let (of, is_negated) = match &of.kind {
+                ExprKind::Unary(Unary::Negate, inner) => (&**inner, true),
+                _ => (of, false),
+            };
+            Some((
+                place,
+                Excess { of, is_of_negative: is_min != is_negated, sign: if is_min { -1.0 } else { 1.0 } },
+            ))
+        });
     let (place, excess) = found?;
     factors.remove(place);
     Some(excess)
@@ -222,9 +237,8 @@ fn factors(expr: &Expr<Symbol>) -> Vec<Factor<'_>> {
 fn take_common<'e>(here: &mut Vec<Factor<'e>>, there: &mut Vec<Factor<'e>>) -> Vec<&'e Expr<Symbol>> {
     let mut common = Vec::new();
     here.retain(|part| {
-        let found = there
-            .iter()
-            .position(|other| part.divides == other.divides && is_same(part.expr, other.expr));
+        let found =
+            there.iter().position(|other| part.divides == other.divides && is_same(part.expr, other.expr));
         if let Some(place) = found {
             there.remove(place);
             common.push(part.expr);

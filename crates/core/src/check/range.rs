@@ -101,7 +101,7 @@ impl Interval {
         Self::new(monotone(self.low), monotone(self.high))
     }
 
-    /// Returns what a falling function makes of the numbers.
+    /// Returns the range of a falling function over the numbers.
     pub(super) fn map_falling(self, falling: impl Fn(f64) -> f64) -> Self {
         Self::new(falling(self.high), falling(self.low))
     }

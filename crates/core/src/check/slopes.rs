@@ -18,9 +18,9 @@ const SMALL_STEP: f64 = 0.001;
 /// A cliff: within a small step the value moves by more than this. A value that takes a hundredth of the range of a fact to
 /// go from one end to the other is the steepest that is no cliff.
 const CLIFF_HEIGHT: f64 = 0.1 + 1e-9;
-/// How many times higher than the steps next to it the step of a count must be, to be a cliff.
+/// The ratio of the step of a count to the steps next to it from which on it is a cliff.
 const COUNT_FACTOR: f64 = 10.0;
-/// What moves a value by less, over all of a count, is no case of its own.
+/// A count that moves a value by less, over all of its range, is not reported.
 const COUNT_MATTERS: f64 = 0.05;
 /// The numbers of a count that are looked at one by one.
 const COUNT_LONG: u32 = 64;
@@ -85,7 +85,7 @@ impl Slopes {
         Self { left: BUDGET, waiting: formulas.max(1) }
     }
 
-    /// Returns the steepest place of a formula in each of its inputs, with everything present; where something stands in for
+    /// Returns the steepest place of a formula in each of its inputs, with everything present; where something replaces
     /// what is missing also without that.
     pub(super) fn of(
         &mut self,
@@ -247,7 +247,9 @@ impl<'g, 'c> Search<'g, 'c> {
                 break;
             }
             match self.split(&next) {
-                Some(halves) => halves.into_iter().for_each(|half| self.look(half, next.is_inner, &mut waiting)),
+                Some(halves) => {
+                    halves.into_iter().for_each(|half| self.look(half, next.is_inner, &mut waiting))
+                }
                 None if next.is_inner => {}
                 None => {
                     settled = settled.max(next.upper);
@@ -493,7 +495,9 @@ impl<'g, 'c> Search<'g, 'c> {
                 // The others stay as they are, or the step would not be of the count alone.
                 if values.is_empty() {
                     point.clone_from(&fitting);
-                } else if (0..point.len()).any(|input| input != self.moving && fitting.get(input) != point.get(input)) {
+                } else if (0..point.len())
+                    .any(|input| input != self.moving && fitting.get(input) != point.get(input))
+                {
                     break;
                 }
                 if let Some(slot) = fitting.get_mut(self.moving) {

@@ -24,7 +24,7 @@ pub(super) fn small_steps(card: &Scorecard, findings: &mut Findings<'_>) {
     let Some(review) = standing.review else { return };
     let scale = card.scale.max;
     let (swing, cumulative) = (review.swing_points, review.cumulative_points);
-    // A review that never holds anything is told as one that never matters.
+    // A review that never holds anything is reported as one that never matters.
     if swing >= scale {
         return;
     }

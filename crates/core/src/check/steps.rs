@@ -6,8 +6,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::declared::Declared;
-use super::roots::{Roots, let_roots, roots_of};
 use super::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
+use super::roots::{Roots, let_roots, roots_of};
 use crate::formula::{Binary, Expr, ExprKind, Symbol};
 use crate::scorecard::{FactType, Scorecard};
 
@@ -24,7 +24,7 @@ const BUDGET: usize = 30_000_000;
 pub(super) struct Steps<'d, 'c> {
     declared: &'d Declared<'c>,
     hints: Hints,
-    /// What each let rests on.
+    /// The symbols that each let rests on.
     roots: Vec<Roots>,
     /// Bytes of formulas that may still be evaluated.
     budget: usize,
@@ -35,7 +35,13 @@ pub(super) struct Steps<'d, 'c> {
 impl<'d, 'c> Steps<'d, 'c> {
     /// Prepares for a number of comparisons.
     pub(super) fn new(declared: &'d Declared<'c>, comparisons: usize) -> Self {
-        Self { declared, hints: Hints::new(declared.card), roots: let_roots(declared.card), budget: BUDGET, waiting: comparisons.max(1) }
+        Self {
+            declared,
+            hints: Hints::new(declared.card),
+            roots: let_roots(declared.card),
+            budget: BUDGET,
+            waiting: comparisons.max(1),
+        }
     }
 
     /// Returns whether there is nothing left to look with.
@@ -242,7 +248,7 @@ impl<'p, 'c> Point<'p, 'c> {
     }
 }
 
-/// What a card says about the numbers that matter.
+/// The statements of a card about the numbers that matter.
 struct Hints {
     /// The facts by which something is divided.
     divisors: BTreeSet<Symbol>,

@@ -197,7 +197,6 @@ impl Inference<'_, '_, '_> {
         self.formula.text.get(part.span.clone()).unwrap_or(&self.formula.text).to_string()
     }
 
-
     fn expect_flag(&mut self, part: &Expr<Symbol>, found: &Type) {
         if matches!(found, Type::Number(_)) {
             let text = self.text(part);
@@ -249,7 +248,7 @@ impl Inference<'_, '_, '_> {
         self.infer(operand).as_number()
     }
 
-    /// Returns the unit of a number: that of the constant that it is, or none of its own.
+    /// Returns the unit of a number: that of the constant that it is, or nothing.
     fn unit_of_number(&self, expr: &Expr<Symbol>) -> Unit {
         let named = self.formula.constants.iter().find(|(span, _)| *span == expr.span);
         let constant = named.and_then(|(_, at)| self.card.constants.get(*at));

@@ -171,11 +171,8 @@ impl Search<'_, '_, '_> {
     }
 
     fn complain(&mut self, expr: &Expr<Symbol>, facts: &[usize]) {
-        let names: Vec<&str> = facts
-            .iter()
-            .filter_map(|&at| self.card.facts.get(at))
-            .map(|fact| fact.name.as_str())
-            .collect();
+        let names: Vec<&str> =
+            facts.iter().filter_map(|&at| self.card.facts.get(at)).map(|fact| fact.name.as_str()).collect();
         let list: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         let verb = if names.len() == 1 { "has" } else { "have" };
         let text = self.formula.text.get(expr.span.clone()).unwrap_or(&self.formula.text);

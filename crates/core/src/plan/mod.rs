@@ -209,7 +209,7 @@ pub(crate) enum Instruction {
         items: Vec<(Register, Register)>,
         to: Register,
     },
-    /// What age leaves of a reading (or composite).
+    /// A reading (or composite) less what its age takes.
     Decay {
         value: Register,
         age: Register,

@@ -301,9 +301,9 @@ pub struct Dimension {
 /// The age of the evidence for a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EvidenceAge {
-    /// That of the item.
+    /// The age of the item.
     OfItem,
-    /// That of the item, and the seconds that this fact says the evidence had at the time of the item.
+    /// The age of the item, and the seconds that this fact says the evidence had at the time of the item.
     Fact(usize),
     /// None: the reading is one of now, whatever the item is.
     Now,

@@ -376,7 +376,11 @@ fn read_constants(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftCo
             None => (constant_value(written, &what, report), None, String::new()),
             Some(table) => {
                 let table = Fields::new(table, name.span.clone(), what.clone(), FIELDS, report);
-                table.require("value", &format!("{} = {{ value = 0.20, unit = \"USD\" }}", name.value), report);
+                table.require(
+                    "value",
+                    &format!("{} = {{ value = 0.20, unit = \"USD\" }}", name.value),
+                    report,
+                );
                 let value = table.raw("value").and_then(|value| constant_value(value, &what, report));
                 let unit = table.text("unit", report).map(|unit| unit.value);
                 (value, unit, table.text_or_empty("about", report))
@@ -384,7 +388,7 @@ fn read_constants(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftCo
         };
         match value {
             Some(value) => constants.push(DraftConstant { name, value, unit, about }),
-            // What reads it must not be told that there is no such name.
+            // A formula that reads it is not to report an unknown name.
             None => report.is_partial = true,
         }
     }
@@ -404,7 +408,8 @@ fn constant_value(
     let finite = number.filter(|number| number.is_finite());
     if finite.is_none() {
         let found = written.get_ref().type_str();
-        let message = format!("{what} must be a finite number, true or false, here is a value of type {found}");
+        let message =
+            format!("{what} must be a finite number, true or false, here is a value of type {found}");
         let help = "write 0.20, or { value = 0.20, unit = \"USD\" }; a formula belongs into `[let]`";
         report.error(Code::WrongType, written.span(), message, help);
     }

@@ -113,7 +113,11 @@ fn the_cards_are_right() {
 fn one_mistake_is_one_finding() {
     let told = [
         // Refused formulas and conditions leave weights, groups and tiers as they are.
-        ("formula = \"share\"", "formula = \"shore\"", "KC102 there is no fact, constant, let or dimension `shore`"),
+        (
+            "formula = \"share\"",
+            "formula = \"shore\"",
+            "KC102 there is no fact, constant, let or dimension `shore`",
+        ),
         ("formula = \"share\"", "formula = \"share +\"", "KC201"),
         ("\"good / all\"", "\"good / \"", "KC201"),
         ("\"good / all\"", "1", "KC004 let `share` must be a formula in quotes"),
@@ -162,7 +166,11 @@ fn one_mistake_about_profiles_is_one_finding() {
         ("by = \"job\"", "by = \"jab\"", "KC102 there is no text fact `jab`"),
         ("by = \"job\"\n", "", "KC003 profiles needs `by`"),
         ("fallback = \"usual\"", "fallback = \"casual\"", "KC102 there is no profile `casual`"),
-        ("formula = \"share\"", "formula = \"shore\"", "KC102 there is no fact, constant, let or dimension `shore`"),
+        (
+            "formula = \"share\"",
+            "formula = \"shore\"",
+            "KC102 there is no fact, constant, let or dimension `shore`",
+        ),
         (
             "[profiles.weights.rare]\nsolved",
             "[profiles.weights.rare]\nsolid",

@@ -63,10 +63,12 @@ const FACTS: [&str; 11] = [
 
 /// Makes a number formula over facts and the readings of the first `known` dimensions.
 fn number(known: usize) -> BoxedStrategy<String> {
-    let mut names: Vec<String> =
-        ["a", "b", "c", "x", "part", "whole", "open", "0.25", "0.5", "2", "7", "share", "root", "yes", "no", "limit", "half", "on"]
-            .map(String::from)
-            .to_vec();
+    let mut names: Vec<String> = [
+        "a", "b", "c", "x", "part", "whole", "open", "0.25", "0.5", "2", "7", "share", "root", "yes", "no",
+        "limit", "half", "on",
+    ]
+    .map(String::from)
+    .to_vec();
     names.extend((0..known).map(|at| format!("d{at}")));
     let leaf = prop::sample::select(names).boxed();
     leaf.prop_recursive(3, 12, 3, move |inner| {

@@ -438,7 +438,7 @@ fn ids(rows: &[Row]) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 256, ..ProptestConfig::default() })]
 
-    /// What an item does not measure, it neither raises nor makes younger, whenever it took place.
+    /// An item neither raises nor makes younger what it does not measure, whenever it took place.
     #[test]
     fn an_item_leaves_alone_what_it_does_not_measure(
         rows in prop::collection::vec((0i64..400, prop::option::of((0..=BILLION, 0i64..400))), 1..8),

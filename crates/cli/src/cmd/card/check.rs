@@ -89,7 +89,10 @@ fn steepest(report: &Report, width: usize, screen: &mut Screen) -> Result<(), Fa
     if report.slopes.is_empty() {
         return Ok(());
     }
-    writeln!(screen, "\n{STRONG}Steepest{STRONG:#} place of each dimension: points of the score in a step of 1/1000")?;
+    writeln!(
+        screen,
+        "\n{STRONG}Steepest{STRONG:#} place of each dimension: points of the score in a step of 1/1000"
+    )?;
     for (key, _) in &report.readings {
         let of_key = report.slopes.iter().filter(|slope| slope.dimension == *key);
         let Some(slope) = of_key.max_by(|a, b| a.points.total_cmp(&b.points)) else { continue };
