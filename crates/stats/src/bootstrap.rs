@@ -138,7 +138,8 @@ impl<'a> Draws<'a> {
     /// let estimate = draws.estimate(0, 0.95, Ends::Percentile)?;
     /// assert_eq!(estimate.mean, 0.75);
     /// assert_eq!((estimate.interval.low, estimate.interval.high), (0.6, 0.875));
-    /// # Ok::<(), karat_stats::StatisticsError>(())
+    /// let interval = estimate.interval.unwrap();
+    /// assert_eq!((interval.low, interval.high), (0.6, 0.875));
     /// ```
     pub fn new(table: &'a TaskTable, plan: Plan) -> Result<Self, StatisticsError> {
         if plan.draws == 0 {
