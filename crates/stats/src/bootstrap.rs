@@ -137,7 +137,8 @@ impl<'a> Draws<'a> {
     /// let draws = Draws::new(&table, Plan { draws: 1000, seed: 1 })?;
     /// let estimate = draws.estimate(0, 0.95, Ends::Percentile)?;
     /// assert_eq!(estimate.mean, 0.75);
-    /// assert_eq!((estimate.interval.low, estimate.interval.high), (0.6, 0.875));
+    /// let interval = estimate.interval.unwrap();
+    /// assert_eq!((interval.low, interval.high), (0.6, 0.875));
     /// # Ok::<(), karat_stats::StatisticsError>(())
     /// ```
     pub fn new(table: &'a TaskTable, plan: Plan) -> Result<Self, StatisticsError> {
