@@ -51,8 +51,8 @@ struct Threshold {
 fn threshold(comparison: &Expr<Symbol>) -> Option<Threshold> {
     let ExprKind::Binary(operator, left, right) = &comparison.kind else { return None };
     let (symbol, at, is_left) = match (&left.kind, &right.kind) {
-        (ExprKind::Name(symbol), ExprKind::Number(at)) => (*symbol, *at, true),
-        (ExprKind::Number(at), ExprKind::Name(symbol)) => (*symbol, *at, false),
+        (ExprKind::Name(symbol), _) => (*symbol, right.literal()?, true),
+        (_, ExprKind::Name(symbol)) => (*symbol, left.literal()?, false),
         _ => return None,
     };
     match operator {

@@ -430,7 +430,7 @@ pub(super) fn strict_thresholds(card: &Scorecard, findings: &mut Findings<'_>) {
                 ExprKind::Binary(Binary::Less, left, right) => (right, left),
                 _ => continue,
             };
-            let ExprKind::Number(limit) = threshold.kind else { continue };
+            let Some(limit) = threshold.literal() else { continue };
             // Above nothing at all is a question, not a threshold; whole numbers have a next one.
             if limit.abs() <= 0.0 || is_whole(card, value) {
                 continue;

@@ -1,7 +1,7 @@
 //! Proof that every reading and every new score stays within 0..1, and what may have no value on the way.
 
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::declared::{Declared, LETS_DEEP, Narrowed};
@@ -67,7 +67,7 @@ fn prove(what: &str, value: Interval, formula: &Formula, findings: &mut Findings
 }
 
 /// Returns an end of an interval for a reader.
-pub(super) fn number(end: f64) -> alloc::string::String {
+pub(super) fn number(end: f64) -> String {
     if end.is_finite() {
         format!("{end}")
     } else {
@@ -122,14 +122,40 @@ impl Partial<'_, '_, '_> {
         }
     }
 
+    /// Returns a name that the card does not use.
+    fn free_name(&self) -> &'static str {
+        let card = self.declared.card;
+        let is_taken = |name: &str| {
+            card.facts.iter().any(|fact| fact.name == name)
+                || card.lets.iter().any(|named| named.name == name)
+                || card.constants.iter().any(|constant| constant.name == name)
+                || card.dimensions.iter().any(|dimension| dimension.key == name)
+        };
+        ["divisor", "operand", "guarded"].into_iter().find(|name| !is_taken(name)).unwrap_or("guarded_operand")
+    }
+
     fn complain(&mut self, formula: &Formula, expr: &Expr<Symbol>, inside: &Narrowed<'_>, name: &str) {
         let Some((part, label)) = without_result(expr, inside) else { return };
         let text = |part: &Expr<Symbol>| formula.text.get(part.span.clone()).unwrap_or_default();
         let (whole, operand) = (text(expr), text(part));
-        let help = match expr.kind {
-            ExprKind::Binary(..) => format!("guard it: `if({operand} > 0, {whole}, 0)`"),
+        let help = match &expr.kind {
             ExprKind::Call(Function::Sqrt, _) => format!("write `sqrt(max(0, {operand}))`"),
-            ExprKind::Call(Function::Pow, _) => format!("keep its base above 0: `max({operand}, ...)`"),
+            ExprKind::Call(Function::Pow, parts) => {
+                let exponent = parts.get(1).unwrap_or(expr);
+                let is_root = evaluate(exponent, inside).number().low >= 0.0;
+                let least = if is_root { "0" } else { "0.001" };
+                format!("keep its base above 0: `pow(max({least}, {operand}), {})`", text(exponent))
+            }
+            // Only a name is known to be above 0 inside of a guard.
+            _ if !matches!(part.kind, ExprKind::Name(_)) => {
+                let name = self.free_name();
+                let guarded = match &expr.kind {
+                    ExprKind::Binary(_, left, _) => format!("{} / {name}", text(left)),
+                    ExprKind::Call(function, _) => format!("{}({name})", function.name()),
+                    _ => String::from(whole),
+                };
+                format!("with `{name} = \"{operand}\"` in `[let]` guard it: `if({name} > 0, {guarded}, 0)`")
+            }
             _ => format!("guard it: `if({operand} > 0, {whole}, 0)`"),
         };
         let roots = part.symbols();

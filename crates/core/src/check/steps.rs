@@ -264,10 +264,11 @@ impl Hints {
                 ExprKind::Binary(Binary::Divide, _, by) => hints.divisors.extend(by.symbols()),
                 ExprKind::Binary(_, left, right) => {
                     let (name, number) = match (&left.kind, &right.kind) {
-                        (ExprKind::Name(name), ExprKind::Number(number))
-                        | (ExprKind::Number(number), ExprKind::Name(name)) => (*name, *number),
+                        (ExprKind::Name(name), _) => (*name, right.literal()),
+                        (_, ExprKind::Name(name)) => (*name, left.literal()),
                         _ => return,
                     };
+                    let Some(number) = number else { return };
                     let known = hints.thresholds.entry(name).or_default();
                     if known.len() < 12 && !known.contains(&number) {
                         known.extend([number, number + 1.0, number - 1.0]);

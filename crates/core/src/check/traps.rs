@@ -10,7 +10,7 @@ use super::declared::Declared;
 use super::direction::{Direction, has_weight};
 use super::findings::{Findings, Site};
 use super::range::{Interval, Known, Range, evaluate};
-use super::roots::{let_roots, lets_of, roots_of};
+use super::roots::{Roots, let_roots, lets_of, roots_of};
 use super::shares::Shares;
 use super::standing;
 use crate::diagnostic::Code;
@@ -118,6 +118,7 @@ pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<
     });
     let scale = f64::from(card.scale.max);
     let mut earned = Vec::new();
+    let roots = let_roots(card);
     for (at, dimension) in card.dimensions.iter().enumerate() {
         let holds = |condition: &Option<crate::formula::Formula>| {
             let decision = condition.as_ref().map(|formula| evaluate(&formula.expr, &nothing_done).flag());
@@ -141,6 +142,11 @@ pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<
         earned.push((dimension.key.clone(), reading * effect * scale));
         let how = if default > measured { "when it is left unmeasured" } else { "when nothing is done" };
         let whole = if card.family.is_some() { " of its weight" } else { "" };
+        let help = match achieved(card, &nothing_done, &roots, at) {
+            _ if default > measured => String::from("use `missing = \"zero\"` or `\"withhold\"`, or keep it and say why"),
+            Some(other) => format!("multiply `formula` by what was achieved, such as `{other}`, or keep it and say why"),
+            None => String::from("multiply `formula` by what was achieved, or keep it and say why"),
+        };
         findings.warn(
             Code::Idle,
             dimension.span.clone(),
@@ -151,10 +157,30 @@ pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<
                 points(reading * effect * scale, scale)
             ),
             "earned idle",
-            "count it only where something was achieved, with `when`, or keep it and say why",
+            &help,
         );
     }
     earned
+}
+
+/// Returns another dimension whose value is 0 where nothing is done, and which rests on facts alone.
+fn achieved<'c>(
+    card: &'c Scorecard,
+    nothing_done: &Declared<'_>,
+    roots: &[Roots],
+    at: usize,
+) -> Option<&'c str> {
+    let others = card.dimensions.iter().enumerate().filter(|(other, _)| *other != at);
+    let mut idle = others.filter(|(other, dimension)| {
+        let is_zero = nothing_done.values.get(*other).is_some_and(|value| value.high <= 0.0);
+        let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
+        let mut formulas = conditions.into_iter().flatten().chain([&dimension.formula]);
+        is_zero
+            && formulas.all(|formula| {
+                roots_of(&formula.expr, roots).iter().all(|root| matches!(root, Symbol::Fact(_)))
+            })
+    });
+    idle.next().map(|(_, dimension)| dimension.key.as_str())
 }
 
 /// Returns the share that a dimension adds by itself: none where a low reading elsewhere takes it away.
@@ -192,9 +218,10 @@ pub(super) fn coverage_picking(card: &Scorecard, findings: &mut Findings<'_>) {
         let floor = card.tiers.iter().map(|tier| tier.coverage).max().filter(|floor| floor.millionths() > 0);
         let help = match floor {
             Some(_) => {
-                "the coverage floors of the tiers limit it for tiers, not for the score; `missing = \"zero\"` or `\"withhold\"` ends it"
+                "the coverage floors of the tiers limit it for tiers, not for the score: use `missing = \"zero\"` or \
+                 `\"withhold\"`, or keep it and say why"
             }
-            None => "ask for coverage in `[[tier]]`, or use `missing = \"zero\"` or `\"withhold\"`",
+            None => "use `missing = \"zero\"` or `\"withhold\"`, or keep it and say why",
         };
         let span = group.map_or_else(|| first.span.clone(), |group| group.span.clone());
         let mut about: Vec<&str> = free.iter().map(|dimension| dimension.key.as_str()).collect();
@@ -214,7 +241,7 @@ pub(super) fn fallbacks(card: &Scorecard, findings: &mut Findings<'_>) {
         let fallback = profiles.list.get(profiles.fallback).map_or("", |(name, _)| name);
         if let Some(by) = card.facts.get(profiles.by) {
             let message = format!("a `{}` that no profile is named after is scored as `{fallback}`", by.name);
-            let help = "name every value that is expected; the record says when the fallback was used";
+            let help = "the record says when the fallback was used: keep it and say why";
             findings.warn(Code::Fallback, by.span.clone(), &[&by.name], message, "chooses the profile", help);
         }
     }
@@ -278,7 +305,7 @@ pub(super) fn never_matters(card: &Scorecard, declared: &Declared<'_>, findings:
     for band in card.bands.iter().filter(|band| band.from.to_f64() > highest) {
         let message =
             format!("`{}` is never reached: no score is above {}", band.name, points(highest, scale));
-        findings.warn(Code::NeverMatters, band.span.clone(), &[&band.name], message, "out of reach", "");
+        findings.warn(Code::NeverMatters, band.span.clone(), &[&band.name], message, "out of reach", "lower `from`, or remove it");
     }
     for tier in &card.tiers {
         let low = tier
@@ -293,7 +320,7 @@ pub(super) fn never_matters(card: &Scorecard, declared: &Declared<'_>, findings:
             None => continue,
         };
         let message = format!("`{}` is never reached: {why}", tier.name);
-        findings.warn(Code::NeverMatters, tier.span.clone(), &[&tier.name], message, "out of reach", "");
+        findings.warn(Code::NeverMatters, tier.span.clone(), &[&tier.name], message, "out of reach", "ask for less, or remove it");
     }
     let named: BTreeSet<Symbol> = Site::all(card).flat_map(|(_, formula)| formula.expr.symbols()).collect();
     for (at, dimension) in card.dimensions.iter().enumerate().filter(|(at, _)| !has_weight(card, *at)) {

@@ -151,12 +151,13 @@ pub(super) fn check(card: &Scorecard, findings: &mut Findings<'_>) -> Vec<Site> 
                 if let Some(unit) = found.as_number()
                     && !unit.is_none()
                 {
+                    let help = inference.references(&[&unit]);
                     inference.complain(
                         Code::UnitMismatch,
                         &formula.expr,
                         format!("the value is in {unit}, but a score has no unit"),
                         &format!("in {unit}"),
-                        "divide by a reference in the same unit, such as a budget or a limit",
+                        &help,
                     );
                 }
             }
@@ -200,14 +201,66 @@ impl Inference<'_, '_, '_> {
     fn expect_flag(&mut self, part: &Expr<Symbol>, found: &Type) {
         if matches!(found, Type::Number(_)) {
             let text = self.text(part);
+            let is_whole = !matches!(part.kind, ExprKind::Binary(..));
+            let compared = if is_whole { format!("{text} > 0") } else { format!("({text}) > 0") };
+            let help = format!("multiply by it, so that it counts in proportion; a condition would be `{compared}`");
             self.complain(
                 Code::TypeMismatch,
                 part,
                 format!("`{text}` is a number, but a condition is needed here"),
                 "a number",
-                "compare it with something: `x > 0`",
+                &help,
             );
         }
+    }
+
+    /// Returns how numbers lose their units: divided by a fact, or by a constant in the same unit.
+    fn references(&self, units: &[&Unit]) -> String {
+        let mut constants: Vec<String> = Vec::new();
+        for unit in units {
+            let [(name, exponent)] = unit.factors() else { continue };
+            if (exponent - 1.0).abs() > 0.0 {
+                continue;
+            }
+            let value = self.plain_divisor().unwrap_or(1.0);
+            constants.push(format!("`{} = {{ value = {value}, unit = \"{name}\" }}`", self.free_name(name)));
+        }
+        if constants.is_empty() {
+            return String::from("divide each fact by a reference in its own unit first: a fact, or a constant with a unit");
+        }
+        let constants = constants.join(" and ");
+        let each = if units.len() > 1 { "divide each by a reference in its own unit first" } else { "divide by a reference in the same unit" };
+        format!("{each}: a fact such as a budget, or in `[const]` {constants}")
+    }
+
+    /// Returns a number by which the formula divides: what should have a unit.
+    fn plain_divisor(&self) -> Option<f64> {
+        let mut found = None;
+        self.formula.expr.walk(&mut |node| {
+            if let ExprKind::Binary(Binary::Divide, _, by) = &node.kind
+                && let ExprKind::Number(value) = by.kind
+                && found.is_none()
+            {
+                found = Some(value);
+            }
+        });
+        found
+    }
+
+    /// Returns a name for a constant in a unit that the card does not use.
+    fn free_name(&self, unit: &str) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+        let mut name: String = unit.chars().map(plain).take(30).collect();
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            name.insert_str(0, "in_");
+        }
+        name.push_str("_limit");
+        let card = self.card;
+        let is_taken = card.facts.iter().any(|fact| fact.name == name)
+            || card.lets.iter().any(|named| named.name == name)
+            || card.constants.iter().any(|constant| constant.name == name)
+            || card.dimensions.iter().any(|dimension| dimension.key == name);
+        if is_taken { format!("{name}_constant") } else { name }
     }
 
     fn infer(&mut self, expr: &Expr<Symbol>) -> Type {
@@ -272,12 +325,13 @@ impl Inference<'_, '_, '_> {
             match shared.meet(&unit) {
                 Some(both) => shared = both,
                 None => {
+                    let help = self.references(&[&shared, &unit]);
                     self.complain(
                         Code::UnitMismatch,
                         expr,
                         format!("{shared} and {unit} cannot be {what}"),
                         &format!("{shared} and {unit}"),
-                        "divide each by a reference in its own unit first",
+                        &help,
                     );
                     return None;
                 }
@@ -372,8 +426,8 @@ impl Inference<'_, '_, '_> {
                     {
                         let message =
                             format!("`{}` takes a number without a unit, not {unit}", function.name());
-                        let help = "divide by a reference in the same unit first";
-                        self.complain(Code::UnitMismatch, operand, message, &format!("in {unit}"), help);
+                        let help = self.references(&[&unit]);
+                        self.complain(Code::UnitMismatch, operand, message, &format!("in {unit}"), &help);
                     }
                 }
                 Type::Number(Unit::NONE)

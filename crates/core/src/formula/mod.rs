@@ -224,6 +224,16 @@ impl<N> Expr<N> {
 }
 
 impl Expr<Symbol> {
+    /// Returns the number that is written, with its sign.
+    #[must_use]
+    pub(crate) fn literal(&self) -> Option<f64> {
+        match &self.kind {
+            ExprKind::Number(value) => Some(*value),
+            ExprKind::Unary(Unary::Negate, operand) => operand.literal().map(|value| -value),
+            _ => None,
+        }
+    }
+
     /// Returns the symbols that the formula names, in order, each once.
     #[must_use]
     pub fn symbols(&self) -> Vec<Symbol> {
