@@ -41,6 +41,8 @@ pub struct Options {
     pub budget: Option<Budget>,
     /// True to use only instructions that every processor has. Scores are the same.
     pub is_portable: bool,
+    /// True to score matches of other challenges too, which is refused otherwise: to see how scorecards compare.
+    pub any_challenge: bool,
 }
 
 /// A scorecard with everything that scoring takes: bytes of evidence in, records out, one after the other.
@@ -114,7 +116,7 @@ impl Engine {
         let card = card.into();
         let scorer = card.scorer()?;
         let kind = kind(scorer.card())?;
-        let Options { as_of, subject_field, embedder, cache, budget, is_portable } = options;
+        let Options { as_of, subject_field, embedder, cache, budget, is_portable, any_challenge } = options;
         let foreign = [
             (subject_field.is_some() && kind != Kind::Facts, "subject_field", Kind::Facts),
             (embedder.is_some() && kind != Kind::ReasoningTrace, "embedder", Kind::ReasoningTrace),
@@ -126,7 +128,7 @@ impl Engine {
             return Err(Error::new(Code::InvalidOption, message).hint(format!("leave out `{option}`")));
         }
         let evaluator = card.evaluator().cloned();
-        let challenge = card.challenge();
+        let challenge = card.challenge().filter(|_| !any_challenge);
         let graders = Graders { as_of, evaluator, challenge, embedder, cache, ..Graders::default() };
         let options = ReaderOptions { subject_field, ..ReaderOptions::default() };
         let reader = reader(scorer.card(), kind, options)?.with_graders(graders);

@@ -35,7 +35,15 @@ pub fn options(
     }
     let Graders { embedder, cache, .. } = of_kind(kind, args, None, portable)?;
     let subject_field = subject_field.map(str::to_owned);
-    Ok(Options { as_of: None, subject_field, embedder, cache, budget: None, is_portable: portable })
+    Ok(Options {
+        as_of: None,
+        subject_field,
+        embedder,
+        cache,
+        budget: None,
+        is_portable: portable,
+        any_challenge: false,
+    })
 }
 
 /// Returns the inputs of the graders of a kind of evidence, without a card.

@@ -4,8 +4,7 @@ use karat_core::check::check_text;
 use karat_core::diagnostic::{Code, Diagnostic, Severity};
 
 const GUIDE: &str = include_str!("../../../docs/guide/diagnostics.md");
-const HEAD: &str =
-    "schema = \"karat/scorecard/1\"\nid = \"t\"\nversion = \"1.0.0\"\ntitle = \"t\"\nevidence = \"facts\"\nscale = { max = 100 }\n";
+const HEAD: &str = "schema = \"karat/scorecard/1\"\nid = \"t\"\nversion = \"1.0.0\"\ntitle = \"t\"\nevidence = \"facts\"\nscale = { max = 100 }\n";
 
 /// A card with something wrong, and how its hint is followed.
 struct Case {
@@ -32,7 +31,9 @@ fn with(rest: &str) -> String {
 }
 
 fn of(formula: &str) -> String {
-    with(&format!("[[dimension]]\nkey = \"d\"\nweight = 1\nformula = \"{formula}\"\nmissing = \"withhold\"\n"))
+    with(&format!(
+        "[[dimension]]\nkey = \"d\"\nweight = 1\nformula = \"{formula}\"\nmissing = \"withhold\"\n"
+    ))
 }
 
 fn two(second: &str, rest: &str) -> String {
@@ -48,7 +49,8 @@ fn rule(when: &str, set: &str) -> String {
 
 fn standing(section: &str) -> String {
     let dimensions = "[[dimension]]\nkey = \"q\"\nweight = 1\nmissing = \"withhold\"\n";
-    with(&format!("{dimensions}[standing]\nscore = \"latest\"\n{section}\n")).replace("max = 100", "max = 1000")
+    with(&format!("{dimensions}[standing]\nscore = \"latest\"\n{section}\n"))
+        .replace("max = 100", "max = 1000")
 }
 
 fn cliffs() -> Vec<Case> {
@@ -67,7 +69,9 @@ fn cliffs() -> Vec<Case> {
         ("min(1, n)", "(n, d)"),
         ("clamp(floor(n / 5), 0, 1)", "(n, d)"),
     ];
-    cases.extend(with_symbol.map(|(formula, about)| case(Code::Cliff, of(formula), about, &[(formula, "{0}")])));
+    cases.extend(
+        with_symbol.map(|(formula, about)| case(Code::Cliff, of(formula), about, &[(formula, "{0}")])),
+    );
     for formula in ["clamp((usd / one - 3) / 0.000001, 0, 1)", "clamp((3 - usd / one) * 1e6, 0, 1)"] {
         let one = "one = { value = 1, unit = \"USD\" }\n";
         let card = of(formula).replace("[[dimension]]", &format!("[const]\n{one}[[dimension]]"));
@@ -76,7 +80,12 @@ fn cliffs() -> Vec<Case> {
     for when in ["q >= 0.7", "usd <= 3", "n > 2", "0.25 < q", "delta >= -2"] {
         let card = two(&format!("formula = \"p\"\nwhen = \"{when}\""), "");
         let leaked: &'static str = Box::leak(format!("\nwhen = \"{when}\"").into_boxed_str());
-        cases.push(case(Code::Cliff, card, "turns", &[(leaked, ""), ("formula = \"p\"", "formula = \"p * {1}\"")]));
+        cases.push(case(
+            Code::Cliff,
+            card,
+            "turns",
+            &[(leaked, ""), ("formula = \"p\"", "formula = \"p * {1}\"")],
+        ));
     }
     for (formula, part) in [
         ("if(q >= 0.7, 1, 0)", "if(q >= 0.7, 1, 0)"),
@@ -88,15 +97,19 @@ fn cliffs() -> Vec<Case> {
     ] {
         cases.push(case(Code::Cliff, of(formula), "turns", &[(part, "{1}")]));
     }
-    for (when, set) in
-        [("n > 2", "min(1, score + 0.1)"), ("q >= 0.9", "1"), ("q < 0.25", "score / 2"), ("usd >= 3", "0.5 * p")]
-    {
+    for (when, set) in [
+        ("n > 2", "min(1, score + 0.1)"),
+        ("q >= 0.9", "1"),
+        ("q < 0.25", "score / 2"),
+        ("usd >= 3", "0.5 * p"),
+    ] {
         let text: &'static str = Box::leak(format!("set = \"{set}\"").into_boxed_str());
         cases.push(case(Code::Cliff, rule(when, set), "turns", &[(text, "{0}")]));
     }
     for when in ["q < 0.25", "usd > 3", "n >= 5"] {
         let card = two("formula = \"q\"", &format!("[[gate]]\nname = \"g\"\nwhen = \"{when}\"\ncap = 40"));
-        let old: &'static str = Box::leak(format!("[[gate]]\nname = \"g\"\nwhen = \"{when}\"\ncap = 40").into_boxed_str());
+        let old: &'static str =
+            Box::leak(format!("[[gate]]\nname = \"g\"\nwhen = \"{when}\"\ncap = 40").into_boxed_str());
         cases.push(case(Code::Cliff, card, "turns", &[(old, "[[rule]]\nname = \"g\"\n{0}\n{1}")]));
     }
     cases
@@ -124,8 +137,10 @@ fn units() -> Vec<Case> {
             ("[[dimension]]", "[const]\nlow = { value = 1, unit = \"USD\" }\nlong = { value = 1, unit = \"s\" }\n[[dimension]]"),
         ],
     ));
-    let card = of("clamp(share / 100 - latency / 60, 0, 1)")
-        .replace("q = {", "share = { min = 0, from = \"harness\" }\nlatency = { min = 0, from = \"harness\" }\nq = {");
+    let card = of("clamp(share / 100 - latency / 60, 0, 1)").replace(
+        "q = {",
+        "share = { min = 0, from = \"harness\" }\nlatency = { min = 0, from = \"harness\" }\nq = {",
+    );
     let pure: &[(&str, &str)] = &[
         ("share = { min = 0", "share = { unit = \"1\", min = 0"),
         ("latency = { min = 0", "latency = { unit = \"1\", min = 0"),
@@ -154,7 +169,12 @@ fn formulas() -> Vec<Case> {
         (Code::FormulaSyntax, "q * !yes", "!yes", "(not yes)"),
         (Code::FormulaSyntax, "yes ? 1 : 0", "yes ? 1 : 0", "if(yes, 1, 0)"),
         (Code::UnknownName, "qq", "\"qq\"", "\"{0}\""),
-        (Code::OneSided, "clamp(if(delta > 0, delta * 1.2, delta), 0, 1)", "if(delta > 0, delta * 1.2, delta)", "delta * 1.2"),
+        (
+            Code::OneSided,
+            "clamp(if(delta > 0, delta * 1.2, delta), 0, 1)",
+            "if(delta > 0, delta * 1.2, delta)",
+            "delta * 1.2",
+        ),
         (Code::StrictThreshold, "if(q > 0.99, 1, q)", "q > 0.99", "q >= 0.99"),
         (Code::Fallback, "coalesce(q, 0.5)", "coalesce(q, 0.5)", "q"),
         (Code::NeverMatters, "if(q > 2, 0.75, q)", "if(q > 2, 0.75, q)", "q"),
@@ -170,11 +190,16 @@ fn formulas() -> Vec<Case> {
         Code::TypeMismatch,
         of("if(words == words, 1, 0)"),
         "a text",
-        &[("if(words == words, 1, 0)", "if(words, 1, 0)"), ("words = { type = \"text\"", "words = { type = \"boolean\"")],
+        &[
+            ("if(words == words, 1, 0)", "if(words, 1, 0)"),
+            ("words = { type = \"text\"", "words = { type = \"boolean\""),
+        ],
     ));
     cases.push(case(
         Code::Unused,
-        of("q").replace("[[dimension]]", "[const]\nspare = 1\n[[dimension]]").replace("code = \"KC208\"", "code = \"KC208\"\nat = \"n\""),
+        of("q")
+            .replace("[[dimension]]", "[const]\nspare = 1\n[[dimension]]")
+            .replace("code = \"KC208\"", "code = \"KC208\"\nat = \"n\""),
         "the constant `spare`",
         &[("[const]\nspare = 1\n", ""), ("at = \"n\"\n", "")],
     ));
@@ -188,11 +213,31 @@ fn formulas() -> Vec<Case> {
 }
 
 fn traps() -> Vec<Case> {
-    let subject = |formula: &str| of(formula).replace("n = { min = 0, integer = true, from = \"harness\"", "n = { min = 0, integer = true, from = \"subject\"");
+    let subject = |formula: &str| {
+        of(formula).replace(
+            "n = { min = 0, integer = true, from = \"harness\"",
+            "n = { min = 0, integer = true, from = \"subject\"",
+        )
+    };
     let mut cases = vec![
-        case(Code::SelfReported, subject("q / max(1, n)"), "divides", &[("from = \"subject\"", "from = \"task\"")]),
-        case(Code::SelfReported, subject("clamp(n / 10, 0, 1)"), "without limit", &[("integer = true, from = \"subject\"", "integer = true, max = 10, from = \"judge\"")]),
-        case(Code::SelfReported, subject("clamp(n / 10, 0, 1)"), "rests on", &[("from = \"subject\"", "from = \"judge\"")]),
+        case(
+            Code::SelfReported,
+            subject("q / max(1, n)"),
+            "divides",
+            &[("from = \"subject\"", "from = \"task\"")],
+        ),
+        case(
+            Code::SelfReported,
+            subject("clamp(n / 10, 0, 1)"),
+            "without limit",
+            &[("integer = true, from = \"subject\"", "integer = true, max = 10, from = \"judge\"")],
+        ),
+        case(
+            Code::SelfReported,
+            subject("clamp(n / 10, 0, 1)"),
+            "rests on",
+            &[("from = \"subject\"", "from = \"judge\"")],
+        ),
         case(
             Code::Idle,
             two("formula = \"max(0, 1 - n / 10)\"", ""),
@@ -205,23 +250,90 @@ fn traps() -> Vec<Case> {
             "left unmeasured",
             &[("{ default = 0.5 }", "\"zero\"")],
         ),
-        case(Code::Fallback, of("q").replace("\"withhold\"", "{ default = 0.5 }"), "counts as 0.5", &[("{ default = 0.5 }", "\"withhold\"")]),
-        case(Code::CoveragePicking, two("formula = \"q\"", "").replace("missing = \"withhold\"\n", ""), "", &[("key = \"p\"", "key = \"p\"\nmissing = \"zero\""), ("key = \"d\"", "key = \"d\"\nmissing = \"withhold\"")]),
+        case(
+            Code::Fallback,
+            of("q").replace("\"withhold\"", "{ default = 0.5 }"),
+            "counts as 0.5",
+            &[("{ default = 0.5 }", "\"withhold\"")],
+        ),
         case(
             Code::CoveragePicking,
-            two("formula = \"q\"", "[[tier]]\nname = \"t\"\nscore = 40\ncoverage = 0.5").replace("missing = \"withhold\"\n", ""),
+            two("formula = \"q\"", "").replace("missing = \"withhold\"\n", ""),
             "",
-            &[("key = \"p\"", "key = \"p\"\nmissing = \"zero\""), ("key = \"d\"", "key = \"d\"\nmissing = \"withhold\"")],
+            &[
+                ("key = \"p\"", "key = \"p\"\nmissing = \"zero\""),
+                ("key = \"d\"", "key = \"d\"\nmissing = \"withhold\""),
+            ],
         ),
-        case(Code::NeverMatters, two("formula = \"q\"\nwhen = \"n >= 0\"", ""), "always true", &[("\nwhen = \"n >= 0\"", "")]),
-        case(Code::NeverMatters, two("formula = \"q\"", "[[gate]]\nname = \"g\"\nwhen = \"yes\"\ncap = 100"), "takes nothing away", &[("cap = 100", "cap = 40")]),
-        case(Code::NeverMatters, two("formula = \"q\"", "[[tier]]\nname = \"t\"\nscore = 40\nrequire = { d = 0.9 }").replace("\"q\"", "\"q / 2\""), "never reached", &[("{ d = 0.9 }", "{ d = 0.4 }")]),
-        case(Code::NeverMatters, of("q / 2").replace("[[keep]]", "[[band]]\nname = \"low\"\nfrom = 0\n[[band]]\nname = \"high\"\nfrom = 90\n[[keep]]"), "`high` is never reached", &[("from = 90", "from = 40")]),
-        case(Code::NeverMatters, two("formula = \"q\"", "").replace("key = \"d\"\nweight = 1", "key = \"d\"\nweight = 0"), "has no weight", &[("weight = 0", "weight = 0.5")]),
-        case(Code::HiddenState, of("clamp(now / day, 0, 1)").replace("q = {", "now = { unit = \"s\", min = 0 }\nday = { unit = \"s\", min = 1 }\nq = {"), "`now`", &[("now =", "elapsed ="), ("now / day", "elapsed / day")]),
-        case(Code::SmallSteps, standing("review = { swing_points = 200, cumulative = \"flag\" }"), "only flags", &[("cumulative = \"flag\"", "{0}")]),
-        case(Code::SmallSteps, standing("review = { swing_points = 200, cumulative_points = 1000 }"), "no sum of changes", &[("cumulative_points = 1000", "{0}")]),
-        case(Code::NeverMatters, standing("review = { swing_points = 1000 }"), "no swing is over", &[("swing_points = 1000", "swing_points = 200")]),
+        case(
+            Code::CoveragePicking,
+            two("formula = \"q\"", "[[tier]]\nname = \"t\"\nscore = 40\ncoverage = 0.5")
+                .replace("missing = \"withhold\"\n", ""),
+            "",
+            &[
+                ("key = \"p\"", "key = \"p\"\nmissing = \"zero\""),
+                ("key = \"d\"", "key = \"d\"\nmissing = \"withhold\""),
+            ],
+        ),
+        case(
+            Code::NeverMatters,
+            two("formula = \"q\"\nwhen = \"n >= 0\"", ""),
+            "always true",
+            &[("\nwhen = \"n >= 0\"", "")],
+        ),
+        case(
+            Code::NeverMatters,
+            two("formula = \"q\"", "[[gate]]\nname = \"g\"\nwhen = \"yes\"\ncap = 100"),
+            "takes nothing away",
+            &[("cap = 100", "cap = 40")],
+        ),
+        case(
+            Code::NeverMatters,
+            two("formula = \"q\"", "[[tier]]\nname = \"t\"\nscore = 40\nrequire = { d = 0.9 }")
+                .replace("\"q\"", "\"q / 2\""),
+            "never reached",
+            &[("{ d = 0.9 }", "{ d = 0.4 }")],
+        ),
+        case(
+            Code::NeverMatters,
+            of("q / 2").replace(
+                "[[keep]]",
+                "[[band]]\nname = \"low\"\nfrom = 0\n[[band]]\nname = \"high\"\nfrom = 90\n[[keep]]",
+            ),
+            "`high` is never reached",
+            &[("from = 90", "from = 40")],
+        ),
+        case(
+            Code::NeverMatters,
+            two("formula = \"q\"", "").replace("key = \"d\"\nweight = 1", "key = \"d\"\nweight = 0"),
+            "has no weight",
+            &[("weight = 0", "weight = 0.5")],
+        ),
+        case(
+            Code::HiddenState,
+            of("clamp(now / day, 0, 1)")
+                .replace("q = {", "now = { unit = \"s\", min = 0 }\nday = { unit = \"s\", min = 1 }\nq = {"),
+            "`now`",
+            &[("now =", "elapsed ="), ("now / day", "elapsed / day")],
+        ),
+        case(
+            Code::SmallSteps,
+            standing("review = { swing_points = 200, cumulative = \"flag\" }"),
+            "only flags",
+            &[("cumulative = \"flag\"", "{0}")],
+        ),
+        case(
+            Code::SmallSteps,
+            standing("review = { swing_points = 200, cumulative_points = 1000 }"),
+            "no sum of changes",
+            &[("cumulative_points = 1000", "{0}")],
+        ),
+        case(
+            Code::NeverMatters,
+            standing("review = { swing_points = 1000 }"),
+            "no swing is over",
+            &[("swing_points = 1000", "swing_points = 200")],
+        ),
         case(
             Code::NeverMatters,
             standing("[[standing.tier]]\nname = \"t\"\nscore = 500\nconfidence = 0.5"),
@@ -238,7 +350,9 @@ fn traps() -> Vec<Case> {
     let spare = "spare = { min = 0, max = 1 }\n";
     cases.push(case(
         Code::Unused,
-        of("q").replace("q = {", &format!("{spare}q = {{")).replace("code = \"KC208\"", "code = \"KC208\"\nat = \"n\""),
+        of("q")
+            .replace("q = {", &format!("{spare}q = {{"))
+            .replace("code = \"KC208\"", "code = \"KC208\"\nat = \"n\""),
         "the fact `spare`",
         &[("spare = { min = 0, max = 1 }\n", ""), ("at = \"n\"\n", "")],
     ));
@@ -274,7 +388,10 @@ fn mended(case: &Case, help: &str) -> String {
     let mut card = case.card.clone();
     for (from, to) in &case.mend {
         assert!(card.contains(from), "{from} is not in\n{card}");
-        let filled = parts.iter().enumerate().fold(to.to_string(), |text, (at, part)| text.replace(&format!("{{{at}}}"), part));
+        let filled = parts
+            .iter()
+            .enumerate()
+            .fold(to.to_string(), |text, (at, part)| text.replace(&format!("{{{at}}}"), part));
         card = card.replacen(from, &filled, 1);
     }
     let constants: Vec<&str> = parts.iter().filter(|part| part.contains("= { value")).copied().collect();
@@ -321,18 +438,22 @@ fn no_hint_is_left_untried() {
         .iter()
         .flat_map(|case| {
             let meant = found(&case.card).into_iter();
-            meant.filter(|it| it.code == case.code && it.message.contains(case.message)).map(|it| shape(&it.help))
+            meant
+                .filter(|it| it.code == case.code && it.message.contains(case.message))
+                .map(|it| shape(&it.help))
         })
         .collect();
     let examples = GUIDE.split("```toml wrong\n").skip(1).filter_map(|rest| rest.split("```").next());
     let examples = examples.map(|example| {
-        let facts = if example.contains("[facts]") { "" } else { "[facts]\nquality = { min = 0, max = 1 }\n" };
+        let facts =
+            if example.contains("[facts]") { "" } else { "[facts]\nquality = { min = 0, max = 1 }\n" };
         let dimension = "[[dimension]]\nkey = \"quality\"\nweight = 1\nmissing = \"withhold\"\n";
         let dimension = if example.contains("[[dimension]]") { "" } else { dimension };
         format!("{}{example}\n{facts}{dimension}", HEAD.replace("scale = { max = 100 }\n", ""))
     });
     let cards = examples.chain(cases.iter().map(|case| case.card.clone()));
-    let is_formula = |it: &Diagnostic| it.code.as_str() > "KC201" && it.code != Code::Arguments && it.code != Code::Cycle;
+    let is_formula =
+        |it: &Diagnostic| it.code.as_str() > "KC201" && it.code != Code::Arguments && it.code != Code::Cycle;
     let mut untried: Vec<String> = cards
         .flat_map(|card| found(&card))
         .filter(|it| is_formula(it) && !tried.contains(&shape(&it.help)))

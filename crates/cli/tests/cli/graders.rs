@@ -138,7 +138,9 @@ fn an_agent_is_graded_at_the_moment_that_is_given() {
     let graded = lines(&done(line(grade))).remove(0);
     assert!(graded["grading"]["accuracy"]["status"].is_string(), "{graded}");
     let later = lines(&done(line(&format!("{grade} --as-of 2027-01-01T00:00:00Z")))).remove(0);
-    let age = |graded: &Value| graded["facts"]["accuracy_age_seconds"].as_f64().unwrap();
+    let age = |graded: &Value| graded["grading"]["accuracy"]["age_seconds"].as_f64().unwrap();
+    // A fact is the age at the time of the newest item, whenever that is asked for.
+    assert_eq!(later["facts"]["accuracy_age_seconds"], graded["facts"]["accuracy_age_seconds"]);
     assert!(age(&later) > age(&graded) + 86_400.0, "{later}");
     let screen = done(line(&format!("{grade} --table")));
     assert!(screen.contains("\nSeen by the grader of accuracy\n"), "{screen}");
@@ -260,7 +262,7 @@ fn an_explanation_shows_what_was_seen() {
     // With the later cache the score is the same, and the observations differ.
     let screen = refused(&against("mine.cache"), 14);
     assert!(
-        screen.contains("different: grading; the same: subject, id, digest, time, facts and score"),
+        screen.contains("different: grading; the same: subject, id, digest, time, facts, score and warnings"),
         "{screen}"
     );
     assert!(
@@ -301,7 +303,7 @@ fn a_record_keeps_what_was_seen_and_the_evidence_shows_if_it_was() {
     assert!(alone.contains("whose facts they are, only the evidence shows"), "{alone}");
     let screen = refused(&explain(&tampered, "run.json"), 14);
     assert!(
-        screen.contains("different: grading; the same: subject, id, digest, task, facts and score"),
+        screen.contains("different: grading; the same: subject, id, digest, task, facts, score and warnings"),
         "{screen}"
     );
     let start = record.find("\"grading\":{").unwrap();

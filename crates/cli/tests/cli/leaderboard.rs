@@ -448,10 +448,9 @@ fn columns_with_other_names_are_told() {
     assert_eq!(told("solved", "solvd"), format!("{all}{bare}"));
     let alone = "every item is its own subject; --subject-field says which field names thesubject";
     assert_eq!(told("subject", "agent"), alone);
-    let words = "163 of 240 items without a known outcome: counted by score";
     let runs = example("leaderboard/runs.csv").replace(",succeeded,", ",success,");
     let run = karat_reading(&["leaderboard", "--card", CARD, "--table", "--resamples", "100"], &runs);
-    assert_eq!(run.stdout.lines().nth(2), Some(words), "{}", run.stdout);
+    assert!(run.status != 0 && run.stderr.contains("$.outcome: found `success`"), "{}", run.stderr);
     // If nothing is left to rank, the refusal says so.
     let matches = karat(&["leaderboard", "--card", CARD, "examples/matches/season.csv"]);
     assert_eq!(matches.status, 1);

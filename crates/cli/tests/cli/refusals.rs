@@ -388,7 +388,7 @@ fn a_record_that_its_evidence_does_not_give() {
     folder.write("record.json", &sound);
     let noted = refused(&folder.karat(&["explain", "record.json", "--evidence", "noted.json"]), 14);
     assert!(
-        noted.contains("\n  different: digest; the same: subject, id, task, facts and score\n"),
+        noted.contains("\n  different: digest; the same: subject, id, task, facts, score and warnings\n"),
         "{noted}"
     );
     // An item of another subject is compared only if it is alone.

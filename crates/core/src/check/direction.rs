@@ -91,6 +91,9 @@ impl Reach {
         for &at in &card.order {
             let Some(dimension) = card.dimensions.get(at) else { continue };
             let mut found = Roots::none(card);
+            if let EvidenceAge::Fact(age) = dimension.age {
+                found.insert(Symbol::Fact(age));
+            }
             let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
             for formula in conditions.into_iter().flatten().chain([&dimension.formula]) {
                 for root in roots_of(&formula.expr, &reach.lets) {

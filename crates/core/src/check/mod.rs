@@ -10,6 +10,7 @@ mod declared;
 mod direction;
 mod findings;
 mod graph;
+mod moved;
 mod one_sided;
 pub(crate) mod range;
 mod readings;

@@ -131,7 +131,10 @@ impl Partial<'_, '_, '_> {
                 || card.constants.iter().any(|constant| constant.name == name)
                 || card.dimensions.iter().any(|dimension| dimension.key == name)
         };
-        ["divisor", "operand", "guarded"].into_iter().find(|name| !is_taken(name)).unwrap_or("guarded_operand")
+        ["divisor", "operand", "guarded"]
+            .into_iter()
+            .find(|name| !is_taken(name))
+            .unwrap_or("guarded_operand")
     }
 
     fn complain(&mut self, formula: &Formula, expr: &Expr<Symbol>, inside: &Narrowed<'_>, name: &str) {

@@ -8,7 +8,8 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use super::graph::{Graph, Moved, Value};
+use super::graph::{Graph, Value};
+use super::moved::Moved;
 use super::range::Interval;
 use crate::formula::{Expr, Symbol};
 use crate::scorecard::Scorecard;

@@ -143,8 +143,12 @@ pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<
         let how = if default > measured { "when it is left unmeasured" } else { "when nothing is done" };
         let whole = if card.family.is_some() { " of its weight" } else { "" };
         let help = match achieved(card, &nothing_done, &roots, at) {
-            _ if default > measured => String::from("use `missing = \"zero\"` or `\"withhold\"`, or keep it and say why"),
-            Some(other) => format!("multiply `formula` by what was achieved, such as `{other}`, or keep it and say why"),
+            _ if default > measured => {
+                String::from("use `missing = \"zero\"` or `\"withhold\"`, or keep it and say why")
+            }
+            Some(other) => {
+                format!("multiply `formula` by what was achieved, such as `{other}`, or keep it and say why")
+            }
             None => String::from("multiply `formula` by what was achieved, or keep it and say why"),
         };
         findings.warn(
@@ -305,7 +309,14 @@ pub(super) fn never_matters(card: &Scorecard, declared: &Declared<'_>, findings:
     for band in card.bands.iter().filter(|band| band.from.to_f64() > highest) {
         let message =
             format!("`{}` is never reached: no score is above {}", band.name, points(highest, scale));
-        findings.warn(Code::NeverMatters, band.span.clone(), &[&band.name], message, "out of reach", "lower `from`, or remove it");
+        findings.warn(
+            Code::NeverMatters,
+            band.span.clone(),
+            &[&band.name],
+            message,
+            "out of reach",
+            "lower `from`, or remove it",
+        );
     }
     for tier in &card.tiers {
         let low = tier
@@ -320,7 +331,14 @@ pub(super) fn never_matters(card: &Scorecard, declared: &Declared<'_>, findings:
             None => continue,
         };
         let message = format!("`{}` is never reached: {why}", tier.name);
-        findings.warn(Code::NeverMatters, tier.span.clone(), &[&tier.name], message, "out of reach", "ask for less, or remove it");
+        findings.warn(
+            Code::NeverMatters,
+            tier.span.clone(),
+            &[&tier.name],
+            message,
+            "out of reach",
+            "ask for less, or remove it",
+        );
     }
     let named: BTreeSet<Symbol> = Site::all(card).flat_map(|(_, formula)| formula.expr.symbols()).collect();
     for (at, dimension) in card.dimensions.iter().enumerate().filter(|(at, _)| !has_weight(card, *at)) {

@@ -203,7 +203,8 @@ impl Inference<'_, '_, '_> {
             let text = self.text(part);
             let is_whole = !matches!(part.kind, ExprKind::Binary(..));
             let compared = if is_whole { format!("{text} > 0") } else { format!("({text}) > 0") };
-            let help = format!("multiply by it, so that it counts in proportion; a condition would be `{compared}`");
+            let help =
+                format!("multiply by it, so that it counts in proportion; a condition would be `{compared}`");
             self.complain(
                 Code::TypeMismatch,
                 part,
@@ -226,10 +227,16 @@ impl Inference<'_, '_, '_> {
             constants.push(format!("`{} = {{ value = {value}, unit = \"{name}\" }}`", self.free_name(name)));
         }
         if constants.is_empty() {
-            return String::from("divide each fact by a reference in its own unit first: a fact, or a constant with a unit");
+            return String::from(
+                "divide each fact by a reference in its own unit first: a fact, or a constant with a unit",
+            );
         }
         let constants = constants.join(" and ");
-        let each = if units.len() > 1 { "divide each by a reference in its own unit first" } else { "divide by a reference in the same unit" };
+        let each = if units.len() > 1 {
+            "divide each by a reference in its own unit first"
+        } else {
+            "divide by a reference in the same unit"
+        };
         format!("{each}: a fact such as a budget, or in `[const]` {constants}")
     }
 

@@ -388,8 +388,16 @@ impl<'c> Compiler<'c> {
     /// Returns the age of the newest evidence, for a card whose composite decays as a whole.
     fn newest(&mut self, dimensions: &[DimensionPlaces]) -> Option<Register> {
         self.card.decay().filter(|rule| rule.scope == DecayScope::Composite)?;
-        let aged = dimensions.iter().filter_map(|places| Some((places.measured, places.age?)));
-        let items: Vec<(Register, Register)> = aged.collect();
+        let mut items: Vec<(Register, Register)> = Vec::new();
+        for places in dimensions {
+            let Some(age) = places.age else { continue };
+            // What a gate makes 0 was not measured: it has no age.
+            let age = places.when.map_or(age, |c| {
+                let b = self.constant(state::MISSING);
+                self.known(Key::Select(c, age, b), |to| Instruction::Select { c, a: age, b, to })
+            });
+            items.push((places.measured, age));
+        }
         (!items.is_empty()).then(|| {
             let to = self.fresh();
             self.instructions.push(Instruction::Newest { items, to });

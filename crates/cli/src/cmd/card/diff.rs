@@ -17,7 +17,7 @@ use crate::graders;
 use crate::output::{FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::progress::Progress;
 use karat::card::CompiledCard;
-use karat::engine::Engine;
+use karat::engine::{Engine, Options};
 use karat::number::{published, share};
 use karat::text::{clean, count, fit, own_name, wrap};
 
@@ -126,7 +126,7 @@ pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Fail
     let field = args.subject_field.as_deref();
     let engine = |card: &Arc<CompiledCard>| -> Result<Engine, Failure> {
         let options = graders::options(card.card(), &GraderArgs::default(), field, cli.portable)?;
-        Ok(Engine::new(Arc::clone(card), options)?)
+        Ok(Engine::new(Arc::clone(card), Options { any_challenge: true, ..options })?)
     };
     let (mut first, mut second) = (engine(&before)?, engine(&after)?);
     let mut all = Comparison { scores: Vec::new(), badges_changed: 0, movers: Vec::new(), top: args.top };
