@@ -70,8 +70,9 @@ class Card:
         self.is_family = "family" in table
         self.facts = table.get("facts", {})
         # A constant is a formula of one number; a unit is for the checker, and true is 1.
-        constants = {name: entry["value"] if isinstance(entry, dict) else entry for name, entry in table.get("const", {}).items()}
-        self.lets = {name: ("constant", float(value)) for name, value in constants.items()}
+        constants = table.get("const", {}).items()
+        values = {name: entry["value"] if isinstance(entry, dict) else entry for name, entry in constants}
+        self.lets = {name: ("constant", float(value)) for name, value in values.items()}
         self.lets |= {name: parse(text) for name, text in table.get("let", {}).items()}
         self.mean = table.get("mean", "weighted-mean")
         self.scale = {"max": 1, "publish": "exact", "places": 0} | table.get("scale", {})

@@ -15,11 +15,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import conformance
 import generate
-from card import build_card, decimal_text
+from card import Card, build_card, decimal_text
 from formula import (
     EVERYTHING, FAILED, MISSING, UNDECIDED, Interval, Possible, Refused, evaluate, evaluate_interval, parse, point,
 )  # fmt: skip
-from model import read_json, score_item, score_line, to_json
+from model import Item, read_json, score_item, score_line, to_json
 
 HEAD = 'schema = "karat/scorecard/1"\nid = "test"\nversion = "1.0.0"\ntitle = "Test"\n'
 
@@ -317,8 +317,29 @@ class Formulas(unittest.TestCase):
             ("coalesce(m, x)", 2), ("coalesce(m, f)", FAILED), ("coalesce(x, f)", 2), ("coalesce(m, m)", MISSING),
             ("if(x > 1, x, f)", 2), ("if(m > 1, 1, 2)", MISSING), ("is_missing(m)", True), ("is_missing(f)", FAILED),
             ("is_missing(x)", False), ("false and m > 1", MISSING), ("true or f > 1", FAILED),
+            ("true + m", MISSING), ("x / false", FAILED),
         ):  # fmt: skip
             self.assertEqual(self.value(text, **names), value, text)
+
+    def test_a_condition_is_1_or_0_where_a_number_is_needed(self):
+        names = {"yes": True, "no": False, "x": 2.0}
+        for text, value in (
+            ("0.5 * yes + 0.25 * no", 0.5), ("-yes", -1), ("yes - (x > 3)", 1), ("max(no, 0.5)", 0.5), ("min(yes, 3)", 1),
+            ("x / yes", 2), ("if(yes == 1, 7, 8)", 7), ("pow(x, no)", 1), ("if(no, x, yes)", 1), ("floor(yes / 2)", 0),
+        ):  # fmt: skip
+            self.assertEqual(self.value(text, **names), value, text)
+        for text, expected in (
+            ("0.5 * p", (0, 0.5)), ("1 - p", (0, 1)), ("if(p, p, 0.5)", (0, 1)), ("max(p, 0.5)", (0.5, 1)), ("p + p", (0, 2)),
+            ("p == 1", UNDECIDED), ("p < 2", point(True)),
+        ):  # fmt: skip
+            self.assertEqual(self.range(text, {"p": UNDECIDED}), expected, text)
+
+    def test_constants(self):
+        dimension = {"key": "d", "weight": 1, "formula": "clamp(half * x / limit + on - 1, 0, 1)"}
+        constants = {"half": 0.5, "limit": {"value": 4, "unit": "USD"}, "on": True}
+        table = {"id": "c", "version": "1.0.0", "facts": {"x": {"min": 0}}, "const": constants, "dimension": [dimension]}
+        item = Item(Card(table), {"x": 6.0})
+        self.assertEqual(item.reading("d").value, Fraction(3, 4))
 
     def test_intervals(self):
         inf = math.inf

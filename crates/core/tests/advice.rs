@@ -1,4 +1,4 @@
-//! What a message advises passes the check: every hint is followed to the letter, and the finding is gone, without a new one.
+//! The advice of a message passes the check: every hint is followed to the letter, and the finding is gone, without a new one.
 
 use karat_core::check::check_text;
 use karat_core::diagnostic::{Code, Diagnostic, Severity};
@@ -12,7 +12,7 @@ struct Case {
     card: String,
     /// Words of the message that is meant.
     message: &'static str,
-    /// What is replaced in the card; `{0}`, `{1}` are the parts of the hint in backticks.
+    /// The replacements in the card; `{0}`, `{1}` are the parts of the hint in backticks.
     mend: Vec<(&'static str, &'static str)>,
 }
 
