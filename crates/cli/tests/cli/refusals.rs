@@ -396,7 +396,7 @@ fn a_record_that_its_evidence_does_not_give() {
     folder.write("other.json", &other);
     let other = refused(&folder.karat(&["explain", "record.json", "--evidence", "other.json"]), 14);
     assert!(
-        other.contains("\n  different: subject, id, digest, facts and score; the same: task\n"),
+        other.contains("\n  different: subject, id, digest, facts and score; the same: task and warnings\n"),
         "{other}"
     );
     folder.write("others.jsonl", &example("workflow/retries.jsonl"));
