@@ -583,7 +583,7 @@ def decayed_composite(card, item, composite):
     ages = [reading.age_seconds for reading in item.readings.values() if reading.age_seconds is not None]
     if composite is None or not ages or not card.decay or card.decay["scope"] != "composite":
         return composite
-    return on_grid(remains(card.decay, composite, min(ages)), SCORE_PLACES)
+    return on_grid(remains(card.decay, composite, min(ages)), READING_PLACES)
 
 
 def score_item(card, given, override=None, elapsed_seconds=None):

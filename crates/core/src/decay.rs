@@ -9,8 +9,10 @@ use crate::scorecard::{DecayRule, Periods};
 pub(crate) struct Loss {
     grace_seconds: f64,
     period_seconds: f64,
-    /// The loss in a period, in the unit of the values.
+    /// The billionths lost in a period.
     per_period: f64,
+    /// The size of a billionth in the unit of the values.
+    units: f64,
     is_whole: bool,
 }
 
@@ -21,12 +23,13 @@ impl Loss {
         Self {
             grace_seconds: f64::from(rule.grace_seconds),
             period_seconds: f64::from(rule.period_seconds.get()),
-            per_period: points * units,
+            per_period: points,
+            units,
             is_whole: rule.periods == Periods::Whole,
         }
     }
 
-    /// Returns the whole units that are left of a value of this age, ties to even; not below 0, so that the loss of one
+    /// Returns what is left of a value of this age, to the nearest billionth, ties to even; not below 0, so that the loss of one
     /// value is never taken from another.
     #[inline(always)]
     pub(crate) fn left(self, value: f64, age_seconds: f64) -> f64 {
@@ -38,8 +41,8 @@ impl Loss {
         } else {
             beyond * self.per_period / self.period_seconds
         };
-        let left = value - lost;
-        round(if left > 0.0 { left } else { 0.0 })
+        let left = value / self.units - lost;
+        round(if left > 0.0 { left } else { 0.0 }) * self.units
     }
 }
 
