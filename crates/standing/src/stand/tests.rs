@@ -390,8 +390,8 @@ fn all_that_is_wrong_is_told() {
     let told = told(&card, &items, &events);
     assert_eq!(told.len(), 3, "{told:#?}");
     assert!(told[0].starts_with("`1` of `ann` is there with two contents, sha256:"));
-    assert_eq!(told[1], "there is no item of `an`; did you mean `ann`?");
-    assert_eq!(told[2], "`bo` is operated by `x` and by `y`, expected one of them");
+    assert_eq!(told[1], "`bo` is operated by `x` and by `y`, expected one of them");
+    assert_eq!(told[2], "there is no item of `an`; did you mean `ann`?");
 
     let none = Scorecard::parse(HEAD, &|_| None).unwrap();
     let errors = stand(&none, &items, &[], 0, INTERVAL).unwrap_err();
