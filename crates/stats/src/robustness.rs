@@ -15,10 +15,10 @@ use karat_core::mean::Mean;
 /// The distribution of the random weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WeightDistribution {
-    /// Around the nominal weights, on each level of the tree by itself: Dirichlet with the shapes `concentration * members
-    /// * weight`. A weight `w` has the mean `w` and the deviation `sqrt(w (1 - w) / (concentration * members + 1))`: with a
-    /// concentration of 20 weights move by about a fifth of themselves, however many they are. A weight of 0 stays 0, and
-    /// is no member.
+    /// Around the nominal weights, on each level of the tree by itself. The shapes of the Dirichlet distribution are the
+    /// weights times `n`, the product of the concentration and the number of members: a weight `w` has the mean `w` and the
+    /// deviation `sqrt(w (1 - w) / (n + 1))`. With a concentration of 20 weights move by about a fifth of themselves,
+    /// however many they are. A weight of 0 stays 0, and is no member.
     Around {
         /// The concentration for each member, above 0 and finite.
         concentration: f64,

@@ -676,7 +676,7 @@ fn halves(range: Interval, declared: Interval, is_integer: bool) -> [Interval; 2
     if is_open(declared) && low < 0.0 && high > 0.0 {
         return [Interval { low, high: 0.0 }, Interval { low: 0.0, high }];
     }
-    if is_open(declared) && low >= 0.0 && low < NEAR && high > NEAR {
+    if is_open(declared) && (0.0..NEAR).contains(&low) && high > NEAR {
         return [Interval { low, high: NEAR }, Interval { low: NEAR, high }];
     }
     if is_open(declared) && high <= 0.0 && high > -NEAR && low < -NEAR {

@@ -299,7 +299,7 @@ pub(super) fn age(out: &mut [f64], stated: Values<'_>, elapsed: Values<'_>) {
 #[inline(always)]
 pub(super) fn newer(out: &mut [f64], reading: &[f64], age: Values<'_>) {
     let lower = |newest: f64, reading: f64, age: f64| {
-        let is_newer = !reading.is_nan() && !age.is_nan() && !(newest <= age);
+        let is_newer = !reading.is_nan() && !age.is_nan() && (newest.is_nan() || age < newest);
         if is_newer { age } else { newest }
     };
     match age {
