@@ -70,6 +70,8 @@ impl Proportion {
     /// # Errors
     /// If `level` is not between 0 and 1, or there are no trials.
     pub fn wilson(self, level: f64) -> Result<Interval, StatisticsError> {
+        // A level that is wrong is refused first.
+        outside(level)?;
         let share = self.share().ok_or(NO_TRIALS)?;
         wilson(share, self.trials, level)
     }
