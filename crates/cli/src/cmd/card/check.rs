@@ -108,7 +108,7 @@ fn short(value: f64) -> String {
     if size >= 1e9 || (size > 0.0 && size < 1e-6) {
         return format!("{value:.4e}");
     }
-    let whole = if size >= 1.0 { size.log10().floor() as usize + 1 } else { 0 };
+    let whole = if size >= 1.0 { format!("{:.0}", size.floor()).len() } else { 0 };
     let text = format!("{value:.places$}", places = 6_usize.saturating_sub(whole));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
