@@ -122,7 +122,7 @@ pub fn check_field<'c>(
 }
 
 /// Rejects a filter on a field that no card has, or by a value that the field never has: it would select nothing, or all,
-/// without a word. An empty value stands for none.
+/// without a word. An empty value means that there is no value.
 ///
 /// # Errors
 /// If the field or the value is not understood.

@@ -106,11 +106,10 @@ impl<'r> Loader<'r> {
             matches!(dimension.status, ReadingStatus::Scored | ReadingStatus::Gated)
         };
         let readings = record.dimensions.iter().map(|it| it.reading.filter(|_| measured(it))).collect();
-        let elapsed_seconds = record.elapsed_seconds().unwrap_or_default();
+        let elapsed_seconds = record.elapsed_seconds();
         let aged = |it: &DimensionRecord<'_>| {
             let decay = it.decay?;
-            let age_seconds = decay.age_seconds as i64 - elapsed_seconds;
-            Some(MeasuredValue { before: decay.before, age_seconds })
+            Some(MeasuredValue::of_record(decay.before, decay.age_seconds, elapsed_seconds))
         };
         let has_decay = record.card.decay().is_some();
         let row = Row {
@@ -159,11 +158,10 @@ impl<'r> Loader<'r> {
         let share = |value: f64| on_grid(value, BILLION as f64);
         let readings =
             document.dimensions.iter().map(|it| it.reading.filter(|_| measured(it)).map(share)).collect();
-        let elapsed_seconds = document.elapsed_seconds().unwrap_or_default();
+        let elapsed_seconds = document.elapsed_seconds();
         let aged = |it: &DimensionDocument| {
             let decay = it.decay?;
-            let age_seconds = decay.age_seconds as i64 - elapsed_seconds;
-            Some(MeasuredValue { before: share(decay.before), age_seconds })
+            Some(MeasuredValue::of_record(share(decay.before), decay.age_seconds, elapsed_seconds))
         };
         let has_decay = document.dimensions.iter().any(|it| it.decay.is_some());
         let bare = document.dimensions.iter().filter(|it| it.status == ValueStatus::NotApplicable);

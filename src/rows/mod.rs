@@ -32,6 +32,14 @@ pub struct MeasuredValue {
     pub age_seconds: i64,
 }
 
+impl MeasuredValue {
+    /// Returns the evidence of a record: its age there is that at the moment of the score, which is `elapsed_seconds` after
+    /// the item where both are known.
+    fn of_record(before: i64, age_seconds: f64, elapsed_seconds: Option<i64>) -> Self {
+        Self { before, age_seconds: age_seconds as i64 - elapsed_seconds.unwrap_or_default() }
+    }
+}
+
 /// One scored item.
 #[derive(Debug, Clone)]
 pub struct Row {

@@ -10,7 +10,7 @@ use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
 use crate::number::{BILLION, Score, UNITS_PER_ONE, round};
 use crate::plan::{mean_of_points, units};
 use crate::record::{Published, Record};
-use crate::scorecard::{DecayScope, EvidenceAge, FactType, Scorecard};
+use crate::scorecard::{DecayScope, FactType, Scorecard};
 use crate::scorer::Scorer;
 
 /// Returns the lowest and the highest published score that the missing parts leave possible.
@@ -18,9 +18,8 @@ pub(crate) fn of(scorer: &Scorer, record: &Record<'_>, profile: usize) -> Option
     let card = &scorer.card;
     let scale = card.scale;
     // What an age would take if it were known is not a matter of bounds: a warning says that it is not.
-    let is_age = |at| card.dimensions.iter().any(|dimension| dimension.age == EvidenceAge::Fact(at));
     let mut facts = card.facts.iter().zip(record.item.facts).enumerate();
-    let any_missing = facts.any(|(at, (declared, fact))| declared.is_missing(fact) && !is_age(at));
+    let any_missing = facts.any(|(at, (declared, fact))| declared.is_missing(fact) && !card.is_age(at));
     let any_unmeasured = record.dimensions.iter().any(|dimension| dimension.status.is_unmeasured());
     let certain = !any_missing && record.undecided.is_empty() && !any_unmeasured;
     if let (true, Some(published)) = (certain, record.published) {

@@ -13,11 +13,11 @@ struct Case {
     /// Words of the message that is meant.
     message: &'static str,
     /// The replacements in the card; `{0}`, `{1}` are the parts of the hint in backticks.
-    mend: Vec<(&'static str, &'static str)>,
+    edits: Vec<(&'static str, &'static str)>,
 }
 
-fn case(code: Code, card: String, message: &'static str, mend: &[(&'static str, &'static str)]) -> Case {
-    Case { code, card, message, mend: mend.to_vec() }
+fn case(code: Code, card: String, message: &'static str, edits: &[(&'static str, &'static str)]) -> Case {
+    Case { code, card, message, edits: edits.to_vec() }
 }
 
 const FACTS: &str = "q = { min = 0, max = 1, from = \"harness\" }\np = { min = 0, max = 1, from = \"harness\" }\nn = { min = 0, integer = \
@@ -182,7 +182,7 @@ fn formulas() -> Vec<Case> {
         let mut found = case(code, of(formula), "", &[(part, mended)]);
         if mended == "{2}" {
             // The hint names the operand in `[let]`.
-            found.mend.push(("[[dimension]]", "[let]\n{0}\n[[dimension]]"));
+            found.edits.push(("[[dimension]]", "[let]\n{0}\n[[dimension]]"));
         }
         cases.push(found);
     }
@@ -386,7 +386,7 @@ fn shape(help: &str) -> String {
 fn mended(case: &Case, help: &str) -> String {
     let parts = parts(help);
     let mut card = case.card.clone();
-    for (from, to) in &case.mend {
+    for (from, to) in &case.edits {
         assert!(card.contains(from), "{from} is not in\n{card}");
         let filled = parts
             .iter()

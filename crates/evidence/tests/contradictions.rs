@@ -10,8 +10,11 @@ use karat_evidence::grade::arena::Challenge;
 use karat_evidence::{Graders, Kind, Reader, ReaderOptions};
 use serde_json::{Value, json};
 
+/// The facts of an item by name, and what is suspected.
+type Read = (Vec<(String, Value)>, Vec<String>);
+
 /// Reads an item: its facts and what is suspected, or what is refused.
-fn read(kind: Kind, graders: Graders, item: &Value) -> Result<(Vec<(String, Value)>, Vec<String>), String> {
+fn read(kind: Kind, graders: Graders, item: &Value) -> Result<Read, String> {
     let wanted: Vec<_> =
         kind.vocabulary().iter().map(|spec| (spec.name.to_owned(), spec.fact_type)).collect();
     let mut reader = Reader::new(kind, &wanted, ReaderOptions::default()).unwrap().with_graders(graders);
@@ -56,7 +59,7 @@ fn run() -> Value {
     })
 }
 
-fn read_run(changes: &[(&str, Value)]) -> Result<(Vec<(String, Value)>, Vec<String>), String> {
+fn read_run(changes: &[(&str, Value)]) -> Result<Read, String> {
     read(Kind::WorkflowRun, Graders::default(), &changed(&run(), changes))
 }
 
@@ -253,7 +256,7 @@ fn played() -> Value {
     })
 }
 
-fn read_match(changes: &[(&str, Value)]) -> Result<(Vec<(String, Value)>, Vec<String>), String> {
+fn read_match(changes: &[(&str, Value)]) -> Result<Read, String> {
     read(Kind::Match, challenge(), &changed(&played(), changes))
 }
 

@@ -135,3 +135,13 @@ impl Drop for Folder {
 pub fn example(path: &str) -> String {
     fs::read_to_string(root().join("examples").join(path)).expect("an example")
 }
+
+/// Returns a fixed sequence of numbers that looks random (SplitMix64).
+pub fn numbers(mut state: u64) -> impl FnMut(u64) -> u64 {
+    move |below| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % below
+    }
+}

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::common::{Folder, Run};
+use crate::common::{Folder, Run, numbers};
 
 const CARD: &str = r#"
 schema = "karat/scorecard/1"
@@ -23,16 +23,6 @@ label = "Solved"
 weight = 1
 formula = "solved"
 "#;
-
-/// Returns a fixed sequence of numbers that looks random (SplitMix64).
-fn numbers(mut state: u64) -> impl FnMut(u64) -> u64 {
-    move |below| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % below
-    }
-}
 
 fn json(run: &Run) -> Value {
     assert_eq!(run.status, 0, "{}", run.stderr);

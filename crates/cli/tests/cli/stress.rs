@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::common::{Folder, karat_reading};
+use crate::common::{Folder, karat_reading, numbers};
 use crate::leaderboard::{CARD, line, parsed, passing, table};
 
 /// Two dimensions of equal weight.
@@ -152,16 +152,6 @@ fn what_is_refused_and_how_it_is_mended() {
     ];
     let told = lines.map(|text| format!("$ karat {text}\n{}", line(text).screen()));
     assert_snapshot!(told.join("\n"));
-}
-
-/// Returns a fixed sequence of numbers that looks random (SplitMix64).
-fn numbers(mut state: u64) -> impl FnMut(u64) -> u64 {
-    move |below| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % below
-    }
 }
 
 /// A card of three levels: indicators in themes, themes in pillars, some indicators at higher levels.

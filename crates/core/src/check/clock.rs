@@ -4,7 +4,7 @@ use alloc::format;
 
 use super::findings::Findings;
 use crate::diagnostic::Code;
-use crate::scorecard::{EvidenceAge, FactDeclaration, FactType, Scorecard};
+use crate::scorecard::{FactDeclaration, FactType, Scorecard};
 
 /// Words in the name of a fact that mean a moment.
 const MOMENTS: &[&str] =
@@ -23,10 +23,9 @@ const A_MOMENT: f64 = 1e9;
 
 /// Finds facts that are read off a clock.
 pub(super) fn check(card: &Scorecard, findings: &mut Findings<'_>) {
-    // The age that decay takes is that at the time of the item.
-    let is_age = |at| card.dimensions.iter().any(|dimension| dimension.age == EvidenceAge::Fact(at));
     let numbers = card.facts.iter().enumerate().filter(|(_, fact)| fact.kind == FactType::Number);
-    for (_, fact) in numbers.filter(|&(at, fact)| is_read_off_a_clock(fact) && !is_age(at)) {
+    // The age that decay takes is that at the time of the item.
+    for (_, fact) in numbers.filter(|&(at, fact)| is_read_off_a_clock(fact) && !card.is_age(at)) {
         let message = format!(
             "`{}` is a moment of the clock or a time up to now: the same item scored later gives another value",
             fact.name

@@ -154,8 +154,7 @@ fn of_fact(declared: &Declared<'_>, fact: usize, reach: &Reach) -> Direction {
             }
         }
     }
-    let ages = card.dimensions.iter().any(|dimension| dimension.age == EvidenceAge::Fact(fact));
-    if ages && card.decay().is_some_and(|rule| rule.scope == DecayScope::Composite) {
+    if card.is_age(fact) && card.decay().is_some_and(|rule| rule.scope == DecayScope::Composite) {
         trace.composite = trace.composite.join(Direction::Down);
     }
     trace.score = trace.composite;

@@ -16,7 +16,7 @@ use super::standing;
 use crate::diagnostic::Code;
 use crate::formula::{Binary, Expr, ExprKind, Function, Symbol};
 use crate::number::BILLION;
-use crate::scorecard::{EvidenceAge, FactDeclaration, FactType, MissingPolicy, Reporter, Scorecard};
+use crate::scorecard::{FactDeclaration, FactType, MissingPolicy, Reporter, Scorecard};
 
 /// From this share of the weight on, what the subject reports about itself is a finding.
 const LARGE_SHARE: f64 = 0.25;
@@ -423,8 +423,7 @@ pub(super) fn unused(card: &Scorecard, findings: &mut Findings<'_>) {
     for (at, fact) in card.facts.iter().enumerate() {
         let bounds = wholes.contains(&at);
         let chooses = card.profiles.as_ref().is_some_and(|profiles| profiles.by == at);
-        let is_age = card.dimensions.iter().any(|dimension| dimension.age == EvidenceAge::Fact(at));
-        if !bounds && !chooses && !is_age && !symbols.contains(&Symbol::Fact(at)) {
+        if !bounds && !chooses && !card.is_age(at) && !symbols.contains(&Symbol::Fact(at)) {
             let message = format!("nothing reads the fact `{}`", fact.name);
             let help = "remove it; evidence may hold more than a card reads";
             findings.warn(Code::Unused, fact.span.clone(), &[&fact.name], message, "unused", help);

@@ -68,16 +68,7 @@ impl Unit {
         if matches!((self, other), (Self::Any, Self::Any)) {
             return Self::Any;
         }
-        let mut factors = self.factors().to_vec();
-        for (name, exponent) in other.factors() {
-            match factors.iter_mut().find(|(known, _)| known == name) {
-                Some((_, sum)) => *sum += exponent * power,
-                None => factors.push((name.clone(), exponent * power)),
-            }
-        }
-        factors.retain(|(_, exponent)| exponent.abs() > 0.0);
-        factors.sort_by(|a, b| a.0.cmp(&b.0));
-        Self::Product(factors)
+        Self::Product(product(self.factors(), other.factors(), power))
     }
 
     fn root(&self) -> Self {
@@ -450,4 +441,18 @@ impl Inference<'_, '_, '_> {
             self.alike(expr, "alternatives of one value", choices).map_or(Type::Unknown, Type::Number)
         }
     }
+}
+
+/// Returns `one * other^power` of factors with their exponents, in order; those that cancel are left out.
+pub(super) fn product<T: Ord + Clone>(one: &[(T, f64)], other: &[(T, f64)], power: f64) -> Vec<(T, f64)> {
+    let mut factors = one.to_vec();
+    for (factor, exponent) in other {
+        match factors.iter_mut().find(|(known, _)| known == factor) {
+            Some((_, sum)) => *sum += exponent * power,
+            None => factors.push((factor.clone(), exponent * power)),
+        }
+    }
+    factors.retain(|(_, exponent)| exponent.abs() > 0.0);
+    factors.sort_by(|a, b| a.0.cmp(&b.0));
+    factors
 }

@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::findings::{Findings, Site};
+use super::types::product;
 use crate::diagnostic::Code;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
 use crate::scorecard::{FactDeclaration, FactType, Scorecard};
@@ -34,15 +35,7 @@ impl Origin {
         if matches!((self, other), (Self::Literal, Self::Literal)) {
             return Self::Literal;
         }
-        let mut facts = self.facts().to_vec();
-        for (at, exponent) in other.facts() {
-            match facts.iter_mut().find(|(known, _)| known == at) {
-                Some((_, sum)) => *sum += exponent * power,
-                None => facts.push((*at, exponent * power)),
-            }
-        }
-        facts.retain(|(_, exponent)| exponent.abs() > 0.0);
-        facts.sort_by_key(|(at, _)| *at);
+        let facts = product(self.facts(), other.facts(), power);
         let sum: f64 = facts.iter().map(|(_, exponent)| exponent).sum();
         if sum.abs() < 1e-9 { Self::STATED } else { Self::Facts(facts) }
     }
@@ -69,7 +62,7 @@ fn is_unstated(fact: &FactDeclaration) -> bool {
     fact.kind == FactType::Number && !fact.has_unit && !fact.integer && !is_share
 }
 
-/// Returns the fact that stands for all that bound each other: a part has the unit of its whole.
+/// Returns the fact whose unit all facts that bound each other have: a part has the unit of its whole.
 fn whole_of(card: &Scorecard, fact: usize) -> usize {
     let mut at = fact;
     for _ in 0..card.facts.len() {

@@ -436,6 +436,11 @@ pub struct Keep {
 }
 
 impl Scorecard {
+    /// Returns whether a fact is the age of the evidence for some dimension.
+    pub(crate) fn is_age(&self, fact: usize) -> bool {
+        self.dimensions.iter().any(|dimension| dimension.age == EvidenceAge::Fact(fact))
+    }
+
     /// Returns the decay of readings with the age of their evidence, if the card has one.
     #[must_use]
     pub fn decay(&self) -> Option<DecayRule> {
