@@ -290,7 +290,7 @@ fn a_record_keeps_what_was_seen_and_the_evidence_shows_if_it_was() {
     exit status 14
     --- errors
     error: the record of `23` is not what changed.json:1 gives
-      different: digest and grading; the same: subject, id, task, facts and score
+      different: digest and grading; the same: subject, id, task, facts, score and warnings
       evidence.digest: the record says "sha256:[digest]…, by the evidence it is "sha256:[digest]…
       grading.quality.criteria[0].wanted: the record says "booked", by the evidence it is "status"
     "#);

@@ -378,7 +378,7 @@ fn a_record_that_its_evidence_does_not_give() {
     exit status 14
     --- errors
     error: the record of `8` is not what run.json:1 gives
-      different: facts and score; the same: subject, id, digest and task
+      different: facts and score; the same: subject, id, digest, task and warnings
       facts.output_quality: the record says 0.95, by the evidence it is 0.65
       score.exact: the record says 0.875, by the evidence it is 0.405
       score.published: the record says 0.875, by the evidence it is 0.405
