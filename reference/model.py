@@ -246,6 +246,37 @@ def composite_of(card, weights, readings):
     return mean(card.mean, [(weight, reading) for _, weight, reading in member_readings(card, None, weights, readings)])
 
 
+def groups_of(card, item, weights, readings, contributions, effective):
+    """The groups of a record: the mean of each, and the sums of what its dimensions make."""
+
+    def dimensions(group):
+        """The dimensions in a group, and in its groups."""
+        for entry in card.members(group):
+            if entry["key"] in card.keys:
+                yield entry
+            else:
+                yield from dimensions(entry["key"])
+
+    def is_withheld(entry):
+        return entry["missing"] == "withhold" and item.readings[entry["key"]].status in ("missing", "failed")
+
+    result = []
+    for group in card.groups:
+        own = list(dimensions(group["key"]))
+        withheld = any(is_withheld(entry) for entry in own)
+        result.append(
+            {
+                "key": group["key"],
+                "reading": None if withheld else group_mean(card, group, weights, readings),
+                "weight": card.weights[group["key"]],
+                "effective_weight": sum((effective.get(entry["key"], Fraction(0)) for entry in own), Fraction(0)),
+                "contribution": sum((contributions.get(entry["key"], Fraction(0)) for entry in own), Fraction(0)),
+                "group": group["group"],
+            }
+        )
+    return result
+
+
 def apportion(total, parts, places):
     """Parts rounded down to the grid; the units left over go to the largest remainders, the first among equals."""
     units = [part * 10**places for part in parts]
@@ -621,7 +652,8 @@ def score_item(card, given, override=None, elapsed_seconds=None):
         band = band_of(card, published)
         tier = tier_of(card, item, published, coverage, held)
 
-    return {
+    groups = groups_of(card, item, weights, readings, contributions, effective)
+    return ({"groups": groups} if groups else {}) | {
         "status": status,
         "score": None if score is None else {"exact": score, "published": published},
         "composite": composite,

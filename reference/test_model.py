@@ -432,6 +432,9 @@ class Means(unittest.TestCase):
         parts = [dimension["contribution"] for dimension in record["dimensions"]]
         self.assertEqual(sum(parts), Fraction("0.5"))
         self.assertEqual(parts[2], 0)
+        (group,) = record["groups"]
+        self.assertEqual((group["key"], group["reading"], group["weight"]), ("g", Fraction("0.5"), 1))
+        self.assertEqual((group["contribution"], group["effective_weight"]), (Fraction("0.5"), 1))
 
     def test_not_applicable_leaves_mean_and_coverage(self):
         card = simple_card("weighted-mean")

@@ -19,6 +19,7 @@ use karat_evidence::source::{Layout, Source};
 use karat_evidence::{Evidence, Graders, Kind, Note, Problem, Reader, ReaderOptions};
 use serde::Serialize;
 
+use crate::bulk::Noticed;
 use crate::card::CompiledCard;
 use crate::cards::wanted_facts;
 use crate::error::{Code, Error, Place};
@@ -67,6 +68,8 @@ pub struct Engine {
     /// For each fact of the scorecard, whether an item gave it.
     given: Vec<bool>,
     stopwatch: Option<Stopwatch>,
+    /// The name of the last item, by its place.
+    name: String,
 }
 
 /// One item that was scored, borrowed from the engine: the account of its score, and the evidence as it was read.
@@ -135,7 +138,8 @@ impl Engine {
         let workspace = workspace(scorer, is_portable);
         let given = vec![false; scorer.card().facts.len()];
         let as_of = as_of.map(|at| (at.to_string(), at));
-        Ok(Self { reader, workspace, as_of, given, stopwatch: budget.map(Stopwatch::new), card })
+        let (stopwatch, name) = (budget.map(Stopwatch::new), String::new());
+        Ok(Self { reader, workspace, as_of, given, stopwatch, name, card })
     }
 
     /// Returns the scorecard.
@@ -224,8 +228,12 @@ impl Engine {
         bytes: &[u8],
         visit: impl FnOnce(&Scored<'_>) -> T,
     ) -> Result<T, Error> {
-        self.try_visit_named(Some(&place.name()), bytes, |scored| Ok(visit(scored)))
-            .map_err(|error: Error| error.at(place.clone()))
+        let mut name = std::mem::take(&mut self.name);
+        name.clear();
+        place.write_name(&mut name);
+        let visited = self.try_visit_named(Some(&name), bytes, |scored| Ok(visit(scored)));
+        self.name = name;
+        visited.map_err(|error: Error| error.at(place.clone()))
     }
 
     /// As [`Engine::visit`]; an item that `visit` refuses leaves nothing in the cache of vectors.
@@ -370,10 +378,10 @@ impl Engine {
         let wanted = self.wanted();
         let _ = each_item(file, input, layout, &wanted, |place, bytes| {
             let scored =
-                bytes.and_then(|bytes| self.visit_at(&place, bytes, |scored| visit(&place, Ok(scored))));
+                bytes.and_then(|bytes| self.visit_at(place, bytes, |scored| visit(place, Ok(scored))));
             match scored {
                 Ok(flow) => flow,
-                Err(error) => visit(&place, Err(error)),
+                Err(error) => visit(place, Err(error)),
             }
         });
     }
@@ -399,6 +407,18 @@ impl Engine {
     /// Returns the fields of the evidence that nothing reads, and how often each occurred.
     pub fn unknown_fields(&self) -> impl Iterator<Item = (&str, u64)> {
         self.reader.unknown_fields()
+    }
+
+    /// Takes what was noticed of the items since it was taken last.
+    pub fn take_noticed(&mut self) -> Noticed {
+        let given = self.given.iter_mut().map(std::mem::take).collect();
+        Noticed { unknown: self.reader.take_unknown_fields(), given }
+    }
+
+    /// Replaces what was noticed, such as by what several engines noticed together.
+    pub fn set_noticed(&mut self, noticed: Noticed) {
+        self.reader.set_unknown_fields(noticed.unknown);
+        self.given = noticed.given;
     }
 
     /// Returns the fact that an unread field may have been meant for: one of a like name that no item gave.
@@ -545,20 +565,21 @@ pub fn each_item<B>(
     input: impl BufRead,
     layout: Layout,
     wanted: &Wanted,
-    mut visit: impl FnMut(Place, Result<&[u8], Error>) -> ControlFlow<B>,
+    mut visit: impl FnMut(&Place, Result<&[u8], Error>) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
-    let is_row = layout == Layout::Csv;
+    let mut place = Place { file: file.to_owned(), line: None, is_row: layout == Layout::Csv };
     let mut source = Source::new(input, layout, &wanted.facts, ReaderOptions::default().max_item_bytes);
     while let Some(item) = source.next_item() {
         match item {
             Ok(item) => {
-                visit(Place { file: file.to_owned(), line: Some(item.line), is_row }, Ok(item.bytes))?;
+                place.line = Some(item.line);
+                visit(&place, Ok(item.bytes))?;
             }
             Err(failure) => {
-                let place = Place { file: file.to_owned(), line: failure.problem.line, is_row };
+                place.line = failure.problem.line;
                 let is_over = !failure.resumable;
                 let error = Error::new(Code::EvidenceRefused, failure.to_string()).at(place.clone());
-                visit(place, Err(error))?;
+                visit(&place, Err(error))?;
                 if is_over {
                     break;
                 }

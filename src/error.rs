@@ -1,6 +1,6 @@
 //! Reasons why something could not be done, for the person who must act.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use karat_core::diagnostic::{Diagnostic, Severity};
 use karat_core::evaluate::FactError;
@@ -109,9 +109,17 @@ impl Place {
     /// Returns the id of an item that stands here and has none: `runs.csv:17`; `-:17` for standard input.
     #[must_use]
     pub fn name(&self) -> String {
-        match self.file.as_str() {
-            STANDARD_INPUT => Self { file: String::from("-"), ..*self }.to_string(),
-            _ => self.to_string(),
+        let mut name = String::new();
+        self.write_name(&mut name);
+        name
+    }
+
+    /// Appends that id.
+    pub(crate) fn write_name(&self, out: &mut String) {
+        out.push_str(if self.file == STANDARD_INPUT { "-" } else { &self.file });
+        if let Some(line) = self.line {
+            // Writing to a string cannot fail.
+            let _ = write!(out, ":{line}");
         }
     }
 }

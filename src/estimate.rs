@@ -40,6 +40,12 @@ impl Writing {
         self.decimals
     }
 
+    /// Returns a share in units of the last decimal that is written.
+    pub fn units(self, share: f64) -> i64 {
+        let digits: String = self.number(share).chars().filter(|c| *c != '.').collect();
+        digits.parse().unwrap_or_default()
+    }
+
     /// Formats a share as a number on this scale.
     pub fn number(self, share: f64) -> String {
         let text = format!("{:.1$}", self.value(share), self.decimals);

@@ -33,7 +33,7 @@ impl Items {
         let scorer = self.loader.scorer(card);
         let (item, name) = (&scored.record.item, place.name());
         let id = if item.id == item.digest.to_string() { name.as_str() } else { item.id };
-        self.loader.add_as(id, &place.to_string(), &place.file, scorer, &scored.record);
+        self.loader.add_as(id, place, scorer, &scored.record);
     }
 
     /// Adds a record after computing it again from its own facts.
@@ -43,8 +43,7 @@ impl Items {
     /// If the record is not what its facts give, or its scorecard does not come with karat.
     pub fn add_record(&mut self, place: &Place, record: &Record) -> Result<(), Error> {
         let card = base(record, self.loader.known(record))?;
-        let at = place.to_string();
-        self.loader.add_record(record, &card, false, (&at, &place.file))
+        self.loader.add_record(record, &card, false, place)
     }
 
     /// Ranks the subjects by score: means of tasks with 95 % intervals, ranks that are shared where they should be, and

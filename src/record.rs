@@ -45,6 +45,10 @@ impl Record {
     /// If it is a record of another version of the schema, or a member is not as the schema says.
     pub fn parse(bytes: &[u8]) -> Result<Option<Self>, Error> {
         let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
+        // Most of what is asked about is evidence, which need not be read to be known as such.
+        if !text.contains(RECORD) && !text.contains('\\') {
+            return Ok(None);
+        }
         let text = text.trim_end_matches(['\n', '\r']);
         let error = match serde_json::from_str::<RecordDocument>(text) {
             Ok(document) if document.schema.strip_prefix(RECORD) == Some(VERSION) => {
@@ -201,8 +205,13 @@ mod tests {
 
     #[test]
     fn only_records_are_taken_for_records() {
-        for other in [r#"{"schema":"karat/scorecard/1"}"#, r#"{"subject":"a"}"#, "[1]", "{"] {
+        let note = r#"{"note":"karat/record/1"}"#;
+        for other in [r#"{"schema":"karat/scorecard/1"}"#, r#"{"subject":"a"}"#, note, "[1]", "{"] {
             assert!(Record::parse(other.as_bytes()).unwrap().is_none(), "{other}");
+        }
+        for escaped in [r"karat\/record\/1", r"karat/\u0072ecord/1"] {
+            let other = record().as_str().replace("karat/record/1", escaped);
+            assert!(Record::parse(other.as_bytes()).unwrap().is_some(), "{escaped}");
         }
     }
 }

@@ -106,6 +106,34 @@ words! {
         Census = "census",
     }
 
+    /// A level between the mean of the runs of a subject and its official score.
+    BridgeStep [] {
+        /// The mean of its runs.
+        Runs = "runs",
+        /// The mean over the window of the scorecard, in which items count alike.
+        Window = "window",
+        /// The composite of the newest values, before decay.
+        Newest = "newest",
+        /// The rest after the loss with the age of the evidence.
+        Decay = "decay",
+        /// The score as the scorecard publishes it.
+        Rounding = "rounding",
+        /// The score after the gate.
+        Gate = "gate",
+        /// The last score that was committed; a newer one is held for review or was rejected.
+        Review = "review",
+    }
+
+    /// The reason for which a subject has no rank.
+    UnrankedReason [] {
+        /// None of its items counts.
+        NothingCounts = "nothing-counts",
+        /// It has fewer tasks than required.
+        TooFewTasks = "too-few-tasks",
+        /// It has no official score at this moment.
+        NoOfficialScore = "no-official-score",
+    }
+
     /// The origin of a choice.
     ChoiceSource [] {
         /// The scorecard states it.

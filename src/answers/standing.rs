@@ -408,7 +408,7 @@ impl Standing {
             gating_points: standing.gating_points,
             items: items(answer, standing),
             window: window
-                .map(|row| WindowItem { id: row.id.clone(), digest: row.digest.to_string() })
+                .map(|row| WindowItem { id: answer.rows.id(row).to_owned(), digest: row.digest.to_string() })
                 .collect(),
             dimensions: standing.dimensions.iter().map(StandingDimension::from).collect(),
             coverage: from_billionths(facts.coverage),
@@ -451,7 +451,7 @@ fn items(answer: &Answer<'_>, standing: &SubjectStanding) -> StandingItems {
     let counts = &standing.counts;
     let mut outcomes = OutcomeCounts::from(counts.outcomes);
     outcomes.unstated = counts.outcome_unstated;
-    let is_missing = |row: &&Row| row.outcome == Some(Outcome::Succeeded) && row.score.is_none();
+    let is_missing = |row: &&Row| row.outcome == Some(Outcome::Succeeded) && row.score().is_none();
     let own = standing.items.iter().filter_map(|place| answer.rows.rows.get(*place));
     outcomes.missing = own.filter(is_missing).count() as u64;
     outcomes.succeeded -= outcomes.missing;
@@ -483,7 +483,7 @@ pub(crate) fn without_time<'r>(
     places: &'r [usize],
 ) -> impl Iterator<Item = (&'r str, &'r str)> {
     let found = places.iter().filter_map(|place| rows.rows.get(*place));
-    found.map(|row| (rows.subjects.get(row.subject).map_or("", String::as_str), row.id.as_str()))
+    found.map(|row| (rows.subject_name(row.subject), rows.id(row)))
 }
 
 /// Returns the digest over all items considered, in their order: lines of digest, blank and id as a JSON string.
@@ -492,7 +492,7 @@ pub(super) fn items_digest(rows: &Rows, places: &[usize]) -> Digest {
     for row in places.iter().filter_map(|place| rows.rows.get(*place)) {
         lines.extend_from_slice(row.digest.to_string().as_bytes());
         lines.push(b' ');
-        karat_core::json::write_string(&mut lines, &row.id);
+        karat_core::json::write_string(&mut lines, rows.id(row));
         lines.push(b'\n');
     }
     Digest::of(&lines)

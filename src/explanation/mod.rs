@@ -5,7 +5,7 @@ pub mod document;
 pub mod words;
 
 use karat_core::number::Score;
-use karat_core::record::{DimensionRecord, ReadingStatus, Record, StepKind};
+use karat_core::record::{DimensionRecord, GroupRecord, ReadingStatus, Record, StepKind};
 use karat_core::scorecard::MissingPolicy;
 
 /// One part of the score, and the running total around it.
@@ -75,6 +75,33 @@ pub fn rows<'r>(record: &'r Record<'_>) -> Vec<Row<'r>> {
         rows.push(Row { name: step.name, part, before: step.before, after: step.after });
     }
     rows
+}
+
+/// A group of dimensions in an account.
+#[derive(Debug)]
+pub struct GroupRow<'r> {
+    /// Its label.
+    pub name: &'r str,
+    /// The number of groups that it is in.
+    pub depth: usize,
+    /// Its part of the record.
+    pub group: &'r GroupRecord<'r>,
+}
+
+/// Returns the groups of `record`, each followed by the groups in it.
+pub fn groups<'r>(record: &'r Record<'_>) -> Vec<GroupRow<'r>> {
+    let mut rows = Vec::with_capacity(record.groups.len());
+    add_groups(record, None, 0, &mut rows);
+    rows
+}
+
+fn add_groups<'r>(record: &'r Record<'_>, parent: Option<&str>, depth: usize, rows: &mut Vec<GroupRow<'r>>) {
+    for (group, of_card) in record.groups.iter().zip(&record.card.groups) {
+        if group.group == parent {
+            rows.push(GroupRow { name: &of_card.label, depth, group });
+            add_groups(record, Some(group.key), depth + 1, rows);
+        }
+    }
 }
 
 /// Returns the dimensions that lack a value but could have one.

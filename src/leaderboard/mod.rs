@@ -11,7 +11,7 @@ pub mod pair;
 pub mod stress;
 pub mod what_if;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use karat_core::facts::Outcome;
 use karat_core::number::{BILLION, Score};
@@ -20,7 +20,7 @@ use karat_stats::StatisticsError;
 use karat_stats::bootstrap::{Draws, Ends, Estimate, Plan};
 use karat_stats::cases::{CaseResult, Cases};
 use karat_stats::leaderboard::Leaderboard;
-use karat_stats::outcome::{Policy, PolicyRankings, Run, Treatment, other_policies, table};
+use karat_stats::outcome::{Policy, PolicyRankings, Run, Treatment, other_policies, table_of};
 use karat_stats::table::{Observation, TaskTable};
 
 use crate::rows::{Row, Rows};
@@ -128,8 +128,8 @@ impl By {
     /// Returns the value of an item, in billionths.
     fn of(self, row: &Row) -> Option<i64> {
         match self {
-            Self::Score => row.score.map(Score::billionths),
-            Self::Dimension(at) => row.readings.get(at).copied().flatten(),
+            Self::Score => row.score().map(Score::billionths),
+            Self::Dimension(at) => row.reading(at),
         }
     }
 }
@@ -175,23 +175,25 @@ impl Ranking {
         settings: &Settings,
     ) -> Result<Self, StatisticsError> {
         let subjects = rows.subjects.len();
-        let taken: Vec<(&Row, usize)> =
-            items.iter().filter_map(|&at| Some((rows.rows.get(at)?, *rows.tasks.of_rows.get(at)?))).collect();
+        // There may be millions, so they are looked at where they are.
+        let taken = items.iter().filter_map(|&at| Some((rows.rows.get(at)?, *rows.tasks.of_rows.get(at)?)));
         let mut counts = vec![0; subjects];
-        taken.iter().for_each(|(row, _)| counts.iter_mut().skip(row.subject).take(1).for_each(|it| *it += 1));
-        let measured = taken.iter().filter(|(row, _)| is_measured(row, settings.by));
-        let runs: Vec<Run> = measured.map(|&(row, task)| run(row, task, settings.by)).collect();
-        let all = table(subjects, &runs, settings.policy)?;
+        taken
+            .clone()
+            .for_each(|(row, _)| counts.iter_mut().skip(row.subject).take(1).for_each(|it| *it += 1));
+        let measured = taken.clone().filter(|(row, _)| is_measured(row, settings.by));
+        let runs = measured.map(|(row, task)| run(row, task, settings.by));
+        let all = table_of(subjects, runs.clone(), settings.policy)?;
         let is_ranked = |subject: usize| {
             let tasks = all.tasks_of(subject);
             tasks > 0 && tasks >= settings.tasks_min
         };
-        let ranked: Vec<Run> = runs.iter().filter(|run| is_ranked(run.subject)).copied().collect();
-        let kept = table(subjects, &ranked, settings.policy)?;
+        let ranked = runs.filter(|run| is_ranked(run.subject));
+        let kept = table_of(subjects, ranked.clone(), settings.policy)?;
         if kept.tasks() == 0 {
             return Err(if all.tasks() == 0 { nothing_counts() } else { too_few_tasks() });
         }
-        let cases = cases(&taken, settings);
+        let cases = cases(taken.clone(), settings);
         let leaderboard = if settings.is_census {
             Leaderboard::of_census(&kept)
         } else {
@@ -204,19 +206,19 @@ impl Ranking {
             0 => (it, Unranked::Nothing),
             few => (it, Unranked::FewTasks(few)),
         });
-        let occurs = |outcome: Outcome| ranked.iter().any(|run| run.outcome() == Some(outcome));
-        let others = other_policies(settings.policy, occurs);
+        let occurring: BTreeSet<Outcome> = ranked.clone().filter_map(|run| run.outcome()).collect();
+        let others = other_policies(settings.policy, |outcome| occurring.contains(&outcome));
         Ok(Self {
             group,
             leaderboard,
             unranked: unranked.collect(),
-            rankings: PolicyRankings::new(subjects, &ranked, settings.policy, &others)?,
-            profiles: profiles(rows, &taken, settings)?,
+            rankings: PolicyRankings::of(subjects, ranked.clone(), settings.policy, &others)?,
+            profiles: profiles(rows, taken.clone(), settings)?,
             items: counts,
-            bounds: bounds(&taken, settings, |subject| kept.tasks_of(subject) == 1),
+            bounds: bounds(taken, settings, |subject| kept.tasks_of(subject) == 1),
             cases,
             attempts: match settings.attempts {
-                Some(wanted) => attempts::of(subjects, &ranked, wanted, settings)?,
+                Some(wanted) => attempts::of(subjects, &ranked.collect::<Vec<_>>(), wanted, settings)?,
                 None => Vec::new(),
             },
         })
@@ -225,16 +227,16 @@ impl Ranking {
 
 /// Returns the mean values of each subject with their intervals, by dimension. All dimensions use the same plan and so
 /// share their resamples.
-fn profiles(
+fn profiles<'r>(
     rows: &Rows,
-    taken: &[(&Row, usize)],
+    taken: impl Iterator<Item = (&'r Row, usize)> + Clone,
     settings: &Settings,
 ) -> Result<Vec<Vec<Option<Estimate>>>, StatisticsError> {
     let subjects = rows.subjects.len();
     let mut profiles = vec![Vec::with_capacity(rows.dimensions.len()); subjects];
     for at in 0..rows.dimensions.len() {
-        let table = readings(subjects, taken, at, settings.policy)?;
-        let cases = cases_of_dimension(taken, at, settings.policy);
+        let table = readings(subjects, taken.clone(), at, settings.policy)?;
+        let cases = cases_of_dimension(taken.clone(), at, settings.policy);
         let estimates = estimates(&table, &cases, settings)?;
         profiles.iter_mut().zip(estimates).for_each(|(profile, estimate)| profile.push(estimate));
     }
@@ -264,35 +266,38 @@ fn estimates(
 }
 
 /// Returns the subjects all of whose results that count are means over a number of cases.
-pub(crate) fn cases(taken: &[(&Row, usize)], settings: &Settings) -> Cases {
-    let measured = taken.iter().filter(|(row, _)| is_measured(row, settings.by)).copied();
+pub(crate) fn cases<'r>(taken: impl Iterator<Item = (&'r Row, usize)>, settings: &Settings) -> Cases {
+    let measured = taken.filter(|(row, _)| is_measured(row, settings.by));
     Cases::new(measured.filter_map(|(row, task)| {
         case_result(row, task, run(row, task, settings.by).value(settings.policy)?)
     }))
 }
 
 /// Does the same for a dimension.
-fn cases_of_dimension(taken: &[(&Row, usize)], dimension: usize, policy: Policy) -> Cases {
-    let measured = taken.iter().copied();
-    Cases::new(measured.filter_map(|(row, task)| case_result(row, task, reading(row, dimension, policy)?)))
+fn cases_of_dimension<'r>(
+    taken: impl Iterator<Item = (&'r Row, usize)>,
+    dimension: usize,
+    policy: Policy,
+) -> Cases {
+    Cases::new(taken.filter_map(|(row, task)| case_result(row, task, reading(row, dimension, policy)?)))
 }
 
 fn case_result(row: &Row, task: usize, value: i64) -> Option<CaseResult> {
-    Some(CaseResult { subject: row.subject, task, value, cases: row.cases })
+    Some(CaseResult { subject: row.subject, task, value, cases: row.cases() })
 }
 
 /// Returns the mean of the bounds of the items that count, of each subject that `is_wanted`; none where an item has no
 /// bounds and no score.
-fn bounds(
-    taken: &[(&Row, usize)],
+fn bounds<'r>(
+    taken: impl Iterator<Item = (&'r Row, usize)>,
     settings: &Settings,
     is_wanted: impl Fn(usize) -> bool,
 ) -> BTreeMap<usize, (f64, f64)> {
     let mut found: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
-    for (row, task) in taken.iter().filter(|(row, _)| settings.by == By::Score && is_wanted(row.subject)) {
-        if let Some(value) = run(row, *task, settings.by).value(settings.policy) {
+    for (row, task) in taken.filter(|(row, _)| settings.by == By::Score && is_wanted(row.subject)) {
+        if let Some(value) = run(row, task, settings.by).value(settings.policy) {
             let value = value as f64 / BILLION as f64;
-            found.entry(row.subject).or_default().push(row.bounds.unwrap_or((value, value)));
+            found.entry(row.subject).or_default().push(row.bounds().unwrap_or((value, value)));
         }
     }
     let mean = |ends: &[(f64, f64)], end: fn(&(f64, f64)) -> f64| {
@@ -306,7 +311,7 @@ fn bounds(
 /// Returns the value of an item in one dimension, in billionths: as measured, or as the policy treats its outcome. A
 /// success or failure with a missing value is left out.
 fn reading(row: &Row, dimension: usize, policy: Policy) -> Option<i64> {
-    let own = row.readings.get(dimension).copied().flatten();
+    let own = row.reading(dimension);
     let run = run(row, 0, By::Score);
     match run.outcome() {
         None | Some(Outcome::Succeeded | Outcome::Failed) => own,
@@ -345,15 +350,15 @@ pub(crate) fn run(row: &Row, task: usize, by: By) -> Run {
 }
 
 /// Returns the values in one dimension by subject and task.
-fn readings(
+fn readings<'r>(
     subjects: usize,
-    taken: &[(&Row, usize)],
+    taken: impl Iterator<Item = (&'r Row, usize)> + Clone,
     dimension: usize,
     policy: Policy,
 ) -> Result<TaskTable, StatisticsError> {
-    let measured = taken.iter().filter_map(|&(row, task)| {
+    let measured = taken.filter_map(|(row, task)| {
         let value = reading(row, dimension, policy)?;
         Some(Observation { subject: row.subject, task, value })
     });
-    TaskTable::new(subjects, &measured.collect::<Vec<_>>())
+    TaskTable::of(subjects, measured)
 }

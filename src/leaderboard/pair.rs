@@ -75,12 +75,12 @@ impl Pair {
         };
         let mut dimensions = Vec::with_capacity(rows.dimensions.len());
         for at in 0..rows.dimensions.len() {
-            let table = readings(subjects, &taken, at, settings.policy)?;
-            let cases = cases_of_dimension(&taken, at, settings.policy);
+            let table = readings(subjects, taken.iter().copied(), at, settings.policy)?;
+            let cases = cases_of_dimension(taken.iter().copied(), at, settings.policy);
             let shares_tasks = table.between(first, second).tasks() > 0;
             dimensions.push(if shares_tasks { Some(difference(&table, &cases)?) } else { None });
         }
-        let cases = cases(&taken, settings);
+        let cases = cases(taken.iter().copied(), settings);
         // A mean over cases passes nothing.
         let are_single = [first, second].iter().all(|&subject| cases.of(subject).is_none());
         let passes = if are_single { Passes::new(&runs, first, pass, settings)? } else { None };

@@ -127,7 +127,7 @@ pub(super) fn readings(
     let inapplicable: BTreeSet<(usize, &str)> = rows
         .rows
         .iter()
-        .flat_map(|row| row.not_applicable.iter().map(|key| (row.subject, key.as_str())))
+        .flat_map(|row| row.not_applicable().iter().map(|key| (row.subject, key.as_str())))
         .collect();
     let filled = |subject: usize, at: usize| {
         let dimension = card.dimensions.get(at)?;

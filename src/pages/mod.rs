@@ -130,7 +130,7 @@ pub fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Option<S
         // Items are in order of time, those without one first.
         let items = rows.rows.iter().filter(|row| row.subject == subject);
         let scored: Vec<_> =
-            items.filter_map(|row| Some((row.time?, counted(row, settings.policy)?))).collect();
+            items.filter_map(|row| Some((row.time()?, counted(row, settings.policy)?))).collect();
         let scores: Vec<Score> = scored.iter().map(|&(_, score)| score).collect();
         let mut means = vec![Score::ZERO; scores.len()];
         rolling.column(&scores, &mut means).ok()?;

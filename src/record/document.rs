@@ -50,6 +50,9 @@ pub struct RecordDocument {
     /// The findings of the graders that made facts from raw evidence, by grader; null where the facts were given.
     #[cfg_attr(feature = "schema", schema(value_type = Option<BTreeMap<String, serde_json::Value>>))]
     pub grading: Option<Grading>,
+    /// The groups, in the order of the scorecard; only in the record of a scorecard with groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupDocument>,
     /// The mean of the scorecard, such as `weighted-mean`.
     pub mean: String,
     /// The override that was given, if any, and whether it was accepted.
@@ -131,6 +134,25 @@ pub struct DimensionDocument {
     /// The outcome of its formula.
     pub status: ValueStatus,
     /// Its weight in the scorecard, the profile or the override.
+    pub weight: f64,
+}
+
+/// One group of dimensions in a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct GroupDocument {
+    /// The part of the composite that its dimensions make.
+    pub contribution: f64,
+    /// Their share of the composite, 0 to 1.
+    pub effective_weight: f64,
+    /// The group that it is in, if any.
+    pub group: Option<String>,
+    /// Its key in the scorecard.
+    pub key: String,
+    /// The mean of its members, 0 to 1; null where it has none.
+    pub reading: Option<f64>,
+    /// Its weight in the scorecard.
     pub weight: f64,
 }
 

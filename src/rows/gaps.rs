@@ -5,8 +5,8 @@ use crate::text::{count, named};
 
 /// Notes dimensions that no item measures, items that do not name their subject, and outcomes that only some state.
 pub fn gaps(rows: &Rows) -> Vec<String> {
-    let applies = |row: &Row, key: &str| !row.not_applicable.iter().any(|it| it == key);
-    let measured = |at: usize| rows.rows.iter().any(|row| row.readings.get(at).copied().flatten().is_some());
+    let applies = |row: &Row, key: &str| !row.not_applicable().iter().any(|it| it == key);
+    let measured = |at: usize| rows.rows.iter().any(|row| row.reading(at).is_some());
     let lacking = rows
         .dimensions
         .iter()
@@ -14,7 +14,7 @@ pub fn gaps(rows: &Rows) -> Vec<String> {
         .filter(|(at, (key, _))| !measured(*at) && rows.rows.iter().any(|row| applies(row, key)));
     let lacking: Vec<&str> = lacking.map(|(_, (key, _))| key.as_str()).collect();
     let readings = named(&lacking).map(|keys| format!("no item has a value of {keys}"));
-    let is_alone = |row: &Row| rows.subjects.get(row.subject) == Some(&row.id);
+    let is_alone = |row: &Row| rows.subject_name(row.subject) == rows.id(row);
     let is_nameless = rows.rows.len() > 1 && rows.rows.iter().all(is_alone);
     let subjects = is_nameless.then(|| {
         String::from("every item is its own subject; --subject-field says which field names the subject")

@@ -1,21 +1,23 @@
 //! Loading of scored items: records, which are computed again from their facts, or items that were just scored.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use karat_core::diagnostic::nearest;
-use karat_core::facts::Digest;
-use karat_core::number::BILLION;
+use karat_core::facts::{Digest, Digester, Outcome};
+use karat_core::json::hexadecimal;
+use karat_core::number::{BILLION, Score};
 use karat_core::record::{DimensionRecord, ReadingStatus, Record as Scoring};
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 
 use super::filter::{Wish, check_field, check_filter, value};
+use super::names::{Interned, Names};
+use super::order::{by_id, put};
 use super::problems::Problems;
-use super::{MeasuredValue, Row, Rows, Tasks};
+use super::{MeasuredValue, More, NO_MORE, NO_TASK, NONE, Readings, Row, Rows, Tasks};
 use crate::card::CompiledCard;
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, Place};
 use crate::recompute::{overridden, recompute};
 use crate::record::Record;
 use crate::record::document::{DimensionDocument, RecordDocument, on_grid};
@@ -42,7 +44,10 @@ pub struct Loader<'r> {
     selection: Selection<'r>,
     renames: Renames<'r>,
     scorers: Vec<Arc<CompiledCard>>,
-    rows: Vec<(String, Row)>,
+    /// The items, their subjects by the order of first appearance.
+    rows: Vec<Row>,
+    subjects: Interned,
+    names: Names,
     /// The subjects of each file, if files are subjects.
     files: BTreeMap<String, BTreeSet<String>>,
     filtered: u64,
@@ -55,8 +60,7 @@ impl<'r> Loader<'r> {
     /// If a name has two new names, or a new name is itself renamed.
     pub fn new(selection: Selection<'r>) -> Result<Self, Error> {
         let renames = Renames::new(selection.renames)?;
-        let (scorers, rows, files) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Ok(Self { selection, renames, scorers, rows, files, filtered: 0 })
+        Ok(Self { selection, renames, ..Self::default() })
     }
 
     /// Returns the scorer of the record's card, if it was made for an earlier record.
@@ -80,20 +84,20 @@ impl<'r> Loader<'r> {
         record: &Record,
         base: &Arc<CompiledCard>,
         is_portable: bool,
-        (place, file): (&str, &str),
+        place: &Place,
     ) -> Result<(), Error> {
         let at = self.scorer(base);
         let card = overridden(record, Arc::clone(base))?;
-        recompute(record, &card, is_portable, |scoring| self.add(place, file, at, scoring))
+        recompute(record, &card, is_portable, |scoring| self.add(place, at, scoring))
     }
 
     /// Adds an item that was just scored by the scorer with the index `scorer`.
-    pub fn add(&mut self, place: &str, file: &str, scorer: usize, record: &Scoring<'_>) {
-        self.add_as(record.item.id, place, file, scorer, record);
+    pub fn add(&mut self, place: &Place, scorer: usize, record: &Scoring<'_>) {
+        self.add_as(record.item.id, place, scorer, record);
     }
 
     /// Adds such an item under the id `id`.
-    pub(crate) fn add_as(&mut self, id: &str, place: &str, file: &str, scorer: usize, record: &Scoring<'_>) {
+    pub(crate) fn add_as(&mut self, id: &str, place: &Place, scorer: usize, record: &Scoring<'_>) {
         let item = &record.item;
         let time = item.context.time;
         let subject = self.renames.apply(item.subject);
@@ -105,59 +109,58 @@ impl<'r> Loader<'r> {
         let measured = |dimension: &DimensionRecord<'_>| {
             matches!(dimension.status, ReadingStatus::Scored | ReadingStatus::Gated)
         };
-        let readings = record.dimensions.iter().map(|it| it.reading.filter(|_| measured(it))).collect();
+        let readings = record.dimensions.iter().map(|it| it.reading.filter(|_| measured(it)));
+        let readings = readings.chain(record.groups.iter().map(|group| group.reading));
         let elapsed_seconds = record.elapsed_seconds();
         let aged = |it: &DimensionRecord<'_>| {
             let decay = it.decay?;
             Some(MeasuredValue::of_record(decay.before, decay.age_seconds, elapsed_seconds))
         };
         let has_decay = record.card.decay().is_some();
-        let row = Row {
-            place: place.to_owned(),
-            subject: 0,
-            id: id.to_owned(),
-            task: item.context.task.map(str::to_owned),
-            time,
-            outcome: item.context.outcome,
+        let bare = record.dimensions.iter().filter(|it| it.status == ReadingStatus::NotApplicable);
+        let more = More {
             cases: item.context.cases,
-            digest: item.digest,
-            scorer,
-            score: record.score,
-            bounds: record.bounds.and_then(|(low, high)| {
+            bounds: record.bounds.filter(|(low, high)| low != high).and_then(|(low, high)| {
                 let max = f64::from(record.card.scale.max);
                 possible(low.to_f64() / max, high.to_f64() / max)
             }),
-            coverage: record.coverage,
-            readings,
             measured: if has_decay { record.dimensions.iter().map(aged).collect() } else { Vec::new() },
-            not_applicable: record
-                .dimensions
-                .iter()
-                .filter(|it| it.status == ReadingStatus::NotApplicable)
-                .map(|it| it.key.to_owned())
-                .collect(),
+            not_applicable: bare.map(|it| it.key.to_owned()).collect(),
             gates: record.gates.iter().map(|gate| (*gate).to_owned()).collect(),
             labels: self.selection.labels.iter().map(|field| value(record, subject, field)).collect(),
         };
         if self.selection.by_file {
-            self.files.entry(file.to_owned()).or_default().insert(subject.to_owned());
+            self.files.entry(place.file.clone()).or_default().insert(subject.to_owned());
         }
-        let subject = if self.selection.by_file { file } else { subject };
-        self.push(subject, row);
+        let subject = if self.selection.by_file { &place.file } else { subject };
+        let row = Row {
+            subject: self.subjects.index(subject) as usize,
+            digest: item.digest,
+            outcome: item.context.outcome,
+            scorer: short(scorer),
+            arrival: self.names.add(id, place),
+            task: item.context.task.map_or(NO_TASK, |task| self.names.tasks.index(task)),
+            coverage: coverage(record.coverage),
+            time: time.map_or(NONE, |time| time.milliseconds),
+            score: record.score.map_or(NONE, Score::units),
+            readings: Readings::new(record.dimensions.len() + record.groups.len(), readings),
+            more: (more != NO_MORE).then(|| Box::new(more)),
+        };
+        self.rows.push(row);
     }
 
-    /// Adds a record without computing it again: it comes from a store whose log vouches for its bytes. `scorer` is the
+    /// Adds the record at `position` of a store without computing it again: its log vouches for the bytes. `scorer` is the
     /// index of its scorecard as [`Loader::scorer`] returned it. An item without a time has that at which it `arrived`. Of
     /// the selection, only fields and filters apply.
-    pub fn add_kept(&mut self, place: &str, scorer: usize, document: &RecordDocument, arrived: Timestamp) {
+    pub fn add_kept(&mut self, position: u64, scorer: usize, document: &RecordDocument, arrived: Timestamp) {
         if !self.selection.wish.filters.iter().all(|filter| filter.is_met(document)) {
             self.filtered += 1;
             return;
         }
         let measured = |it: &DimensionDocument| matches!(it.status, ValueStatus::Scored | ValueStatus::Gated);
         let share = |value: f64| on_grid(value, BILLION as f64);
-        let readings =
-            document.dimensions.iter().map(|it| it.reading.filter(|_| measured(it)).map(share)).collect();
+        let readings = document.dimensions.iter().map(|it| it.reading.filter(|_| measured(it)).map(share));
+        let readings = readings.chain(document.groups.iter().map(|group| group.reading.map(share)));
         let elapsed_seconds = document.elapsed_seconds();
         let aged = |it: &DimensionDocument| {
             let decay = it.decay?;
@@ -165,33 +168,32 @@ impl<'r> Loader<'r> {
         };
         let has_decay = document.dimensions.iter().any(|it| it.decay.is_some());
         let bare = document.dimensions.iter().filter(|it| it.status == ValueStatus::NotApplicable);
-        let row = Row {
-            place: place.to_owned(),
-            subject: 0,
-            id: document.evidence.id.clone(),
-            task: document.evidence.task.clone(),
-            time: document.time().or(Some(arrived)),
-            outcome: document.evidence.outcome,
-            cases: document.evidence.n,
-            digest: document.evidence.digest,
-            scorer,
-            score: document.score(),
+        let evidence = &document.evidence;
+        let more = More {
+            cases: evidence.n,
             bounds: document.bounds.and_then(|it| {
                 let max = f64::from(self.scorers.get(scorer)?.card().scale.max);
                 possible(it.low / max, it.high / max)
             }),
-            coverage: share(document.coverage),
-            readings,
             measured: if has_decay { document.dimensions.iter().map(aged).collect() } else { Vec::new() },
             not_applicable: bare.map(|it| it.key.clone()).collect(),
             gates: document.gates.clone(),
             labels: self.selection.labels.iter().map(|field| document.value(field)).collect(),
         };
-        self.push(&document.subject, row);
-    }
-
-    fn push(&mut self, subject: &str, row: Row) {
-        self.rows.push((subject.to_owned(), row));
+        let row = Row {
+            subject: self.subjects.index(&document.subject) as usize,
+            digest: evidence.digest,
+            outcome: evidence.outcome,
+            scorer: short(scorer),
+            arrival: self.names.add_numbered(&evidence.id, "record ", position),
+            task: evidence.task.as_ref().map_or(NO_TASK, |task| self.names.tasks.index(task)),
+            coverage: coverage(share(document.coverage)),
+            time: document.time().unwrap_or(arrived).milliseconds,
+            score: document.score().map_or(NONE, Score::units),
+            readings: Readings::new(document.dimensions.len() + document.groups.len(), readings),
+            more: (more != NO_MORE).then(|| Box::new(more)),
+        };
+        self.rows.push(row);
     }
 
     /// Sorts the items and removes repeated ones; the order in which they came does not matter.
@@ -199,39 +201,57 @@ impl<'r> Loader<'r> {
         self.check()?;
         let order = self.order_scorers();
         let dimensions = self.dimensions();
-        for (_, row) in &mut self.rows {
-            row.scorer = order.get(row.scorer).copied().unwrap_or_default();
-            let card = self.scorers.get(row.scorer).map(|card| card.card());
-            let own: Vec<&str> =
-                card.into_iter().flat_map(|card| &card.dimensions).map(|it| it.key.as_str()).collect();
-            let places = dimensions.iter().map(|(key, _)| own.iter().position(|known| known == key));
-            let places: Vec<Option<usize>> = places.collect();
-            row.readings = in_order(&places, &row.readings);
-            if !row.measured.is_empty() {
-                row.measured = in_order(&places, &row.measured);
+        let mut places: Vec<Option<Vec<Option<usize>>>> = Vec::new();
+        for card in &self.scorers {
+            let own: Vec<&str> = values(card.card()).map(|(key, _)| key).collect();
+            let of_all = dimensions.iter().map(|(key, _)| own.iter().position(|known| known == key));
+            let of_all: Vec<Option<usize>> = of_all.collect();
+            // Most often all have the same, in the same order.
+            let is_same = own.len() == of_all.len() && of_all.iter().copied().eq((0..own.len()).map(Some));
+            places.push((!is_same).then_some(of_all));
+        }
+        let mut subjects: Vec<(String, usize)> = self.subjects.all().map(str::to_owned).zip(0..).collect();
+        subjects.sort_unstable();
+        let mut ranks = vec![0; subjects.len()];
+        for (rank, (_, at)) in subjects.iter().enumerate() {
+            ranks.iter_mut().skip(*at).take(1).for_each(|it| *it = rank);
+        }
+        let subjects: Vec<String> = subjects.into_iter().map(|(name, _)| name).collect();
+        for row in &mut self.rows {
+            row.subject = ranks.get(row.subject).copied().unwrap_or_default();
+            row.scorer = short(order.get(row.scorer()).copied().unwrap_or_default());
+            let Some(Some(places)) = places.get(row.scorer()) else { continue };
+            let readings = places.iter().map(|at| at.and_then(|at| row.readings.get(at)));
+            row.readings = Readings::new(places.len(), readings);
+            if let Some(more) = &mut row.more
+                && !more.measured.is_empty()
+            {
+                let own = |at: &Option<usize>| at.and_then(|at| more.measured.get(at).copied().flatten());
+                more.measured = places.iter().map(own).collect();
             }
         }
-        let repeated = self.deduplicate()?;
-        let digest = self.digest();
-        let mut subjects: Vec<String> = self.rows.iter().map(|(subject, _)| subject.clone()).collect();
-        subjects.dedup();
-        let places: BTreeMap<&str, usize> =
-            subjects.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
-        let mut rows = Vec::with_capacity(self.rows.len());
-        for (subject, row) in self.rows {
-            rows.push(Row { subject: places.get(subject.as_str()).copied().unwrap_or_default(), ..row });
-        }
-        rows.sort_by(|a, b| (a.subject, a.time, &a.id, a.scorer).cmp(&(b.subject, b.time, &b.id, b.scorer)));
+        let mut order = by_id(&self.rows, &self.names, subjects.len());
+        let repeated = self.deduplicate(&mut order, &subjects)?;
+        let digest = self.digest(&order, &subjects);
+        // What is left of one subject is in order of the ids.
+        order.sort_by_key(|at| self.rows.get(*at as usize).map(|row| (row.subject, row.time())));
+        put(&mut self.rows, &mut order);
+        drop(order);
         let Some(scale) = self.scorers.first().map(|scorer| scorer.card().scale) else {
             return Err(nothing());
         };
-        let (scorers, filtered) = (self.scorers, self.filtered);
-        let tasks = Tasks::new(&rows, &scorers);
-        Ok(Rows { scorers, scale, dimensions, subjects, rows, tasks, repeated, filtered, digest })
+        let Self { scorers, filtered, rows, names, .. } = self;
+        let tasks = Tasks::new(&rows, &names, &scorers);
+        Ok(Rows { scorers, scale, dimensions, subjects, rows, tasks, names, repeated, filtered, digest })
     }
 
     /// Rejects scorecards that cannot be compared, fields that no item has, and empty input.
     fn check(&self) -> Result<(), Error> {
+        if self.scorers.len() > MOST_CARDS || self.rows.len() > MOST_ROWS {
+            let message =
+                format!("there are more than {MOST_ROWS} items, or more than {MOST_CARDS} scorecards");
+            return Err(Error::new(Code::InvalidOption, message).hint("select some of them"));
+        }
         let cards = || self.scorers.iter().map(|card| card.card());
         let Some(first) = cards().next() else { return Err(nothing()) };
         let is_foreign = |card: &&Scorecard| {
@@ -251,8 +271,7 @@ impl<'r> Loader<'r> {
                 Code::InvalidOption,
                 format!("no item is of `{}`, which --rename gives a new name", clean(old)),
             );
-            let known = self.rows.iter().map(|(subject, _)| subject.as_str());
-            return Err(match nearest(old, known) {
+            return Err(match nearest(old, self.subjects.all()) {
                 Some(near) => failure.hint(format!("did you mean `{}`?", clean(near))),
                 None => failure,
             });
@@ -298,27 +317,29 @@ impl<'r> Loader<'r> {
     /// Returns key and label of the dimensions of all cards, in order of first use.
     fn dimensions(&self) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = Vec::new();
-        for dimension in self.scorers.iter().flat_map(|scorer| &scorer.card().dimensions) {
-            if all.iter().all(|(key, _)| *key != dimension.key) {
-                all.push((dimension.key.clone(), dimension.label.clone()));
+        for (key, label) in self.scorers.iter().flat_map(|scorer| values(scorer.card())) {
+            if all.iter().all(|(known, _)| known != key) {
+                all.push((key.to_owned(), label.to_owned()));
             }
         }
         all
     }
 
-    /// Sorts the items by subject and id, and keeps each once; returns the number of repeated items.
-    fn deduplicate(&mut self) -> Result<u64, Error> {
-        self.rows.sort_by(|(a_subject, a), (b_subject, b)| {
-            let left = (a_subject, &a.id, a.scorer, a.digest, &a.place);
-            left.cmp(&(b_subject, &b.id, b.scorer, b.digest, &b.place))
-        });
+    /// Keeps each item once in `order`, which is by subject and id; returns the number of repeated items.
+    fn deduplicate(&self, order: &mut Vec<u32>, subjects: &[String]) -> Result<u64, Error> {
+        let (rows, names) = (&self.rows, &self.names);
         let mut problems = Problems::default();
-        let before = self.rows.len();
-        self.rows.dedup_by(|(next_subject, next), (subject, kept)| {
-            let is_same = (&*next_subject, &next.id, next.scorer) == (&*subject, &kept.id, kept.scorer);
-            if is_same && next.content() != kept.content() {
-                let (subject, id) = (clean(subject), clean(&kept.id));
-                let mut places = [&kept.place, &next.place];
+        let before = order.len();
+        order.dedup_by(|next, kept| {
+            let (Some(next), Some(kept)) = (rows.get(*next as usize), rows.get(*kept as usize)) else {
+                return false;
+            };
+            let is_same = (next.subject, next.scorer) == (kept.subject, kept.scorer)
+                && names.id(next) == names.id(kept);
+            if is_same && content(next) != content(kept) {
+                let subject = clean(subjects.get(kept.subject).map_or("", String::as_str));
+                let id = clean(names.id(kept));
+                let mut places = [names.place(kept), names.place(next)];
                 places.sort();
                 let [one, other] = places;
                 problems.add(format!("`{subject}` has two items `{id}` that differ: {one} and {other}"));
@@ -326,20 +347,71 @@ impl<'r> Loader<'r> {
             is_same
         });
         problems.end("remove one of the two, or give it its own id")?;
-        Ok((before - self.rows.len()) as u64)
+        Ok((before - order.len()) as u64)
     }
 
     /// Returns the digest over the identity of all items, in their order.
-    fn digest(&self) -> Digest {
-        let cards: Vec<Digest> = self.scorers.iter().map(|scorer| scorer.card().digest).collect();
-        let mut all = String::new();
-        for (subject, row) in &self.rows {
-            let card = cards.get(row.scorer).copied().unwrap_or(row.digest);
-            // Writing to a string cannot fail.
-            let _ = writeln!(all, "{card} {} {subject:?} {:?}", row.digest, row.id);
+    fn digest(&self, order: &[u32], subjects: &[String]) -> Digest {
+        let cards: Vec<String> = self.scorers.iter().map(|it| it.card().digest.to_string()).collect();
+        let mut digester = Digester::default();
+        let mut text = Vec::with_capacity(2 * DIGESTED);
+        let (mut subject, mut of_subject) = (None, String::new());
+        for row in order.iter().filter_map(|at| self.rows.get(*at as usize)) {
+            if subject != Some(row.subject) {
+                subject = Some(row.subject);
+                of_subject = format!(" {:?} ", subjects.get(row.subject).map_or("", String::as_str));
+            }
+            text.extend_from_slice(cards.get(row.scorer()).map_or(&[], |card| card.as_bytes()));
+            text.extend_from_slice(b" sha256:");
+            text.extend_from_slice(&hexadecimal(&row.digest.0));
+            text.extend_from_slice(of_subject.as_bytes());
+            quote(self.names.id(row), &mut text);
+            text.push(b'\n');
+            if text.len() >= DIGESTED {
+                digester.add(&text);
+                text.clear();
+            }
         }
-        Digest::of(all.as_bytes())
+        digester.add(&text);
+        digester.end()
     }
+}
+
+/// Bytes that are digested at once.
+const DIGESTED: usize = 1 << 14;
+/// The most scorecards and items, which have short numbers.
+const MOST_CARDS: usize = u16::MAX as usize;
+const MOST_ROWS: usize = u32::MAX as usize - 1;
+
+/// Returns the number of a scorecard; more than [`MOST_CARDS`] are refused.
+fn short(scorer: usize) -> u16 {
+    u16::try_from(scorer).unwrap_or(u16::MAX)
+}
+
+fn coverage(billionths: i64) -> u32 {
+    u32::try_from(billionths.clamp(0, BILLION)).unwrap_or_default()
+}
+
+/// Returns the parts that must be equal if one id is given twice.
+fn content(row: &Row) -> (Digest, i64, i64, u32, Option<Outcome>, Option<u64>) {
+    (row.digest, row.score, row.time, row.task, row.outcome, row.cases())
+}
+
+/// Writes a text as Rust prints it for debugging: in quotes, escaped.
+fn quote(text: &str, out: &mut Vec<u8>) {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        out.extend_from_slice(format!("{text:?}").as_bytes());
+    }
+}
+
+/// Returns the keys and labels of what items have values of: the dimensions of a card, then its groups.
+fn values(card: &Scorecard) -> impl Iterator<Item = (&str, &str)> {
+    let dimensions = card.dimensions.iter().map(|it| (it.key.as_str(), it.label.as_str()));
+    dimensions.chain(card.groups.iter().map(|it| (it.key.as_str(), it.label.as_str())))
 }
 
 /// Returns the bounds of a score; none where nothing is missing, so that they are the score.
@@ -349,9 +421,4 @@ fn possible(low: f64, high: f64) -> Option<(f64, f64)> {
 
 fn nothing() -> Error {
     Error::new(Code::NoItems, "there are no items").hint("give records, or evidence with a scorecard")
-}
-
-/// Returns the values at these places; none where there is no place.
-fn in_order<T: Copy>(places: &[Option<usize>], values: &[Option<T>]) -> Vec<Option<T>> {
-    places.iter().map(|place| place.and_then(|place| values.get(place).copied().flatten())).collect()
 }

@@ -6,18 +6,21 @@
 pub mod filter;
 pub mod gaps;
 mod load;
+mod names;
+mod order;
 pub mod problems;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use karat_core::facts::{Digest, ItemContext, Outcome};
+use karat_core::facts::{Digest, Outcome};
 use karat_core::number::Score;
 use karat_core::scorecard::{Scale, Scorecard};
 use karat_core::timestamp::Timestamp;
 
 pub use load::{Loader, Selection};
 
+use self::names::Names;
 use crate::card::CompiledCard;
 
 /// The task of an item that is a mean over cases and names no task: the items of all subjects are about the same cases.
@@ -40,61 +43,162 @@ impl MeasuredValue {
     }
 }
 
-/// One scored item.
+/// One scored item. There may be millions, so it is small; names are kept by [`Rows`].
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The file and line of the item.
-    pub place: String,
     /// The subject, as an index into [`Rows::subjects`].
     pub subject: usize,
-    /// The item's own id.
-    pub id: String,
-    /// The task that was attempted, if stated.
-    pub task: Option<String>,
-    /// The time of the item, if stated.
-    pub time: Option<Timestamp>,
-    /// The outcome, if stated.
-    pub outcome: Option<Outcome>,
-    /// The number of cases that its values are means over, if stated.
-    pub cases: Option<u64>,
     /// The digest of the evidence.
     pub digest: Digest,
+    /// The outcome, if stated.
+    pub outcome: Option<Outcome>,
     /// The scorecard, as an index into [`Rows::scorers`].
-    pub scorer: usize,
-    /// The score, if there is one.
-    pub score: Option<Score>,
-    /// The lowest and the highest possible score as shares of the scale, where a part of it is missing.
-    pub bounds: Option<(f64, f64)>,
+    scorer: u16,
+    /// The place in the order of arrival, by which names are found.
+    arrival: u32,
+    /// The stated task, as an index into the names of tasks; [`NO_TASK`] if it states none.
+    task: u32,
     /// The share of the applicable weight that was measured, in billionths.
-    pub coverage: i64,
-    /// The measured values in billionths, by [`Rows::dimensions`]. A default is not a measured value.
-    pub readings: Vec<Option<i64>>,
-    /// Of a scorecard with decay, the evidence behind each value; else empty.
-    pub measured: Vec<Option<MeasuredValue>>,
-    /// The dimensions that do not apply to it.
-    pub not_applicable: Vec<String>,
-    /// The gates that held.
-    pub gates: Vec<String>,
-    /// The values of the requested fields, in that order.
-    pub labels: Vec<Option<String>>,
+    coverage: u32,
+    /// The time in milliseconds, and the score on its grid; [`NONE`] if it has none.
+    time: i64,
+    score: i64,
+    /// The measured values in billionths, by [`Rows::dimensions`]; [`NONE`] where it has no value.
+    readings: Readings,
+    /// The parts that few items have.
+    more: Option<Box<More>>,
+}
+
+/// A number that is not there. No time, score or value is that small.
+const NONE: i64 = i64::MIN;
+const NO_TASK: u32 = u32::MAX;
+
+/// The values of an item: most scorecards that score millions of items have one dimension.
+#[derive(Debug, Clone)]
+enum Readings {
+    One(i64),
+    Several(Box<[i64]>),
+}
+
+/// The parts that few items have.
+#[derive(Debug, Clone, PartialEq)]
+struct More {
+    cases: Option<u64>,
+    bounds: Option<(f64, f64)>,
+    measured: Vec<Option<MeasuredValue>>,
+    not_applicable: Vec<String>,
+    gates: Vec<String>,
+    labels: Vec<Option<String>>,
+}
+
+static NO_MORE: More = More {
+    cases: None,
+    bounds: None,
+    measured: Vec::new(),
+    not_applicable: Vec::new(),
+    gates: Vec::new(),
+    labels: Vec::new(),
+};
+
+fn stated(number: i64) -> Option<i64> {
+    (number != NONE).then_some(number)
+}
+
+impl Readings {
+    /// Creates the values of an item in `count` dimensions and groups.
+    fn new(count: usize, mut values: impl Iterator<Item = Option<i64>>) -> Self {
+        let number = |value: Option<i64>| value.unwrap_or(NONE);
+        if count == 1 {
+            return Self::One(number(values.next().flatten()));
+        }
+        let mut all = Vec::with_capacity(count);
+        all.extend(values.map(number));
+        Self::Several(all.into())
+    }
+
+    fn get(&self, at: usize) -> Option<i64> {
+        let values = match self {
+            Self::One(value) => std::slice::from_ref(value),
+            Self::Several(values) => values,
+        };
+        values.get(at).copied().and_then(stated)
+    }
 }
 
 impl Row {
-    /// Returns the parts that must be equal if one id is given twice.
-    fn content(&self) -> (Digest, Option<Score>, ItemContext<'_>) {
-        let Self { time, outcome, cases, .. } = *self;
-        (self.digest, self.score, ItemContext { time, task: self.task.as_deref(), outcome, cases })
+    fn more(&self) -> &More {
+        self.more.as_deref().unwrap_or(&NO_MORE)
     }
 
-    /// Returns the name of the task: as stated, else that of the challenge, else for a mean over cases that of all its
-    /// cases, else the id of the item.
-    pub(crate) fn task_name<'r>(&'r self, scorers: &'r [Arc<CompiledCard>]) -> &'r str {
-        let challenge = scorers.get(self.scorer).map(|card| card.card()).filter(|card| card.base.is_some());
-        let challenge = challenge.map(|card| card.id.as_str());
-        let all_cases = self.cases.map(|_| ALL_CASES);
-        self.task.as_deref().or(challenge).or(all_cases).unwrap_or(&self.id)
+    /// Returns the index of its scorecard in [`Rows::scorers`].
+    #[must_use]
+    pub fn scorer(&self) -> usize {
+        self.scorer.into()
+    }
+
+    /// Returns the time of the item, if stated.
+    #[must_use]
+    pub fn time(&self) -> Option<Timestamp> {
+        stated(self.time).map(|milliseconds| Timestamp { milliseconds })
+    }
+
+    /// Returns the score, if there is one.
+    #[must_use]
+    pub fn score(&self) -> Option<Score> {
+        stated(self.score).map(Score::from_units)
+    }
+
+    /// Returns the number of cases that its values are means over, if stated.
+    #[must_use]
+    pub fn cases(&self) -> Option<u64> {
+        self.more().cases
+    }
+
+    /// Returns the lowest and the highest possible score as shares of the scale, where a part of it is missing.
+    #[must_use]
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        self.more().bounds
+    }
+
+    /// Returns the share of the applicable weight that was measured, in billionths.
+    #[must_use]
+    pub fn coverage(&self) -> i64 {
+        self.coverage.into()
+    }
+
+    /// Returns the measured value of the dimension with this index, in billionths. A default is not a measured value.
+    #[must_use]
+    pub fn reading(&self, dimension: usize) -> Option<i64> {
+        self.readings.get(dimension)
+    }
+
+    /// Returns the evidence behind that value, of a scorecard with decay.
+    #[must_use]
+    pub fn measured(&self, dimension: usize) -> Option<MeasuredValue> {
+        self.more().measured.get(dimension).copied().flatten()
+    }
+
+    /// Returns the dimensions that do not apply to it.
+    #[must_use]
+    pub fn not_applicable(&self) -> &[String] {
+        &self.more().not_applicable
+    }
+
+    /// Returns the gates that held.
+    #[must_use]
+    pub fn gates(&self) -> &[String] {
+        &self.more().gates
+    }
+
+    /// Returns the values of the requested fields, in that order.
+    #[must_use]
+    pub fn labels(&self) -> &[Option<String>] {
+        &self.more().labels
     }
 }
+
+/// The group of the items that have no value of the field.
+pub(crate) const NO_LABEL: &str = "(none)";
 
 /// The tasks of all items.
 #[derive(Debug, Clone, Default)]
@@ -105,17 +209,6 @@ pub struct Tasks {
     pub of_rows: Vec<usize>,
 }
 
-impl Tasks {
-    fn new(rows: &[Row], scorers: &[Arc<CompiledCard>]) -> Self {
-        let of_rows: Vec<&str> = rows.iter().map(|row| row.task_name(scorers)).collect();
-        let mut names = of_rows.clone();
-        names.sort_unstable();
-        names.dedup();
-        let places = of_rows.iter().map(|name| names.binary_search(name).unwrap_or_default()).collect();
-        Self { of_rows: places, names: names.into_iter().map(str::to_owned).collect() }
-    }
-}
-
 /// Scored items under one scorecard, or under challenges of one family.
 #[derive(Debug, Clone)]
 pub struct Rows {
@@ -123,7 +216,7 @@ pub struct Rows {
     pub scorers: Vec<Arc<CompiledCard>>,
     /// The scale of all scorecards.
     pub scale: Scale,
-    /// Key and label of all dimensions.
+    /// Key and label of all dimensions and groups.
     pub dimensions: Vec<(String, String)>,
     /// The subjects, in order of their names.
     pub subjects: Vec<String>,
@@ -131,6 +224,7 @@ pub struct Rows {
     pub rows: Vec<Row>,
     /// The tasks of the items.
     pub tasks: Tasks,
+    names: Names,
     /// The number of items that were given again with the same content.
     pub repeated: u64,
     /// The number of items that the filters left out.
@@ -153,6 +247,11 @@ impl Rows {
         self.scorers.iter().map(|scorer| scorer.card().name()).collect()
     }
 
+    /// Returns the time of the newest item; none if no item has a time.
+    pub fn newest(&self) -> Option<Timestamp> {
+        self.rows.iter().filter_map(Row::time).max()
+    }
+
     /// Returns the index of a dimension.
     pub fn dimension(&self, key: &str) -> Option<usize> {
         self.dimensions.iter().position(|(known, _)| known == key)
@@ -161,7 +260,7 @@ impl Rows {
     /// Returns the number of items that succeeded or failed but have no score.
     pub(crate) fn without_score(&self) -> usize {
         let is_bare = |row: &&Row| {
-            row.score.is_none() && matches!(row.outcome, Some(Outcome::Succeeded | Outcome::Failed))
+            row.score == NONE && matches!(row.outcome, Some(Outcome::Succeeded | Outcome::Failed))
         };
         self.rows.iter().filter(is_bare).count()
     }
@@ -171,10 +270,34 @@ impl Rows {
     pub fn groups(&self) -> Vec<(Option<&str>, Vec<usize>)> {
         let mut groups: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
         for (at, row) in self.rows.iter().enumerate() {
-            let value = row.labels.first().map(|label| label.as_deref().unwrap_or("(none)"));
+            let value = row.labels().first().map(|label| label.as_deref().unwrap_or(NO_LABEL));
             groups.entry(value).or_default().push(at);
         }
         groups.into_iter().collect()
+    }
+
+    /// Returns the own id of an item.
+    #[must_use]
+    pub fn id(&self, row: &Row) -> &str {
+        self.names.id(row)
+    }
+
+    /// Returns the task that an item states, if it does.
+    #[must_use]
+    pub fn stated_task(&self, row: &Row) -> Option<&str> {
+        self.names.task(row)
+    }
+
+    /// Returns the file and line of an item, or where else it comes from.
+    #[must_use]
+    pub fn place(&self, row: &Row) -> String {
+        self.names.place(row)
+    }
+
+    /// Returns the name of the task of an item: as stated, else that of the challenge, else for a mean over cases that of all
+    /// its cases, else the id of the item.
+    pub(crate) fn task_name(&self, row: &Row) -> &str {
+        self.names.task_name(row, &self.scorers)
     }
 
     /// Returns the name of the subject with this index; empty if there is no such subject.

@@ -24,28 +24,29 @@ pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result
     let item = |row: &'r Row| {
         let subject = rows.subjects.get(row.subject).map_or("", String::as_str);
         let reading = |(dimension, at): (&karat_core::scorecard::Dimension, &Option<usize>)| match at
-            .and_then(|at| row.readings.get(at).copied().flatten())
+            .and_then(|at| row.reading(at))
         {
-            Some(reading) => match at.and_then(|at| row.measured.get(at).copied().flatten()) {
+            Some(reading) => match at.and_then(|at| row.measured(at)) {
                 Some(MeasuredValue { before, age_seconds }) => {
                     Reading::Measured { reading: before, age_seconds }
                 }
                 None => Reading::fresh(reading),
             },
-            None if row.not_applicable.contains(&dimension.key) => Reading::NotApplicable,
+            None if row.not_applicable().contains(&dimension.key) => Reading::NotApplicable,
             None => Reading::Missing,
         };
-        used.insert((subject, &row.id));
+        let id = rows.id(row);
+        used.insert((subject, id));
         Item {
-            task: row.task_name(&rows.scorers),
-            time_seconds: row.time.map(Timestamp::seconds),
+            task: rows.task_name(row),
+            time_seconds: row.time().map(Timestamp::seconds),
             outcome: row.outcome,
-            score: row.score,
-            coverage: row.coverage,
+            score: row.score(),
+            coverage: row.coverage(),
             readings: card.dimensions.iter().zip(&places).map(reading).collect(),
-            gates: row.gates.iter().map(String::as_str).collect(),
-            runner: runners.get(&(subject, row.id.as_str())).copied(),
-            ..Item::new(subject, &row.id, row.digest)
+            gates: row.gates().iter().map(String::as_str).collect(),
+            runner: runners.get(&(subject, id)).copied(),
+            ..Item::new(subject, id, row.digest)
         }
     };
     let items = rows.rows.iter().map(item).collect();

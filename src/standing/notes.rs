@@ -144,7 +144,7 @@ pub fn foot(answer: &Answer<'_>) -> Vec<String> {
 /// Names the items that are left out because they have no time; None if all have one.
 pub fn untimed(rows: &Rows, places: &[usize]) -> Option<String> {
     const NAMED: usize = 3;
-    let name = |place: &usize| Some(format!("`{}`", clean(&rows.rows.get(*place)?.id)));
+    let name = |place: &usize| Some(format!("`{}`", clean(rows.id(rows.rows.get(*place)?))));
     let names: Vec<String> = places.iter().take(NAMED).filter_map(name).collect();
     let more = places.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -56,7 +56,7 @@ fn window(given: &Given<'_>) -> Result<Value, String> {
         ..Item::new("case", id, Digest::of(id.as_bytes()))
     });
     let interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
-    let standings = stand(&card, &items.collect::<Vec<_>>(), &[], i64::MAX, interval).map_err(all)?;
+    let standings = stand(&card, &items.collect::<Vec<_>>(), &[], i64::MAX, Some(interval)).map_err(all)?;
     let subject = standings.subjects.first();
     let mean = subject.and_then(|subject| subject.score).map_or(0.0, Ratio::to_f64);
     let in_window = subject.map_or(0, |subject| subject.counts.in_window);

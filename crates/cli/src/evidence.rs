@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, metadata};
-use std::io::{self, BufRead, BufReader, IsTerminal as _, Write as _};
+use std::io::{self, BufRead, BufReader, IsTerminal as _, Read, Write as _};
 use std::ops::ControlFlow;
 
 use crate::failure::Failure;
 use crate::output::{Color, FAINT, Screen};
 use crate::progress::Progress;
+use karat::bulk::Intake;
 use karat::engine::{Wanted, each_item};
 use karat::error::{Error, Place, STANDARD_INPUT};
 
@@ -58,6 +59,23 @@ impl Files {
 
     /// Hands every item to `visit`, file by file, with one item at a time in memory.
     pub fn each(&self, wanted: &Wanted, progress: &Progress, visit: &mut Visit<'_>) -> Result<(), Failure> {
+        self.go(wanted, &|input| Box::new(progress.count(input)), visit)
+    }
+
+    /// Puts every item into `intake`, until it wants no more.
+    pub fn put(&self, wanted: &Wanted, progress: &Progress, intake: &Intake<'_>) -> Result<(), Failure> {
+        self.go(wanted, &|input| Box::new(intake.watch(progress.count(input))), &mut |place, item| {
+            let flow = intake.push(place, item);
+            Ok(if flow.is_continue() { Flow::Continue } else { Flow::Stop })
+        })
+    }
+
+    fn go<'w>(
+        &self,
+        wanted: &Wanted,
+        watch: &dyn Fn(Box<dyn Read>) -> Box<dyn Read + 'w>,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Failure> {
         for path in &self.paths {
             let flow = if path == "-" {
                 if io::stdin().is_terminal() {
@@ -66,13 +84,13 @@ impl Files {
                         "{FAINT}reading standard input; Ctrl-D ends it{FAINT:#}"
                     )?;
                 }
-                let mut input = BufReader::with_capacity(BUFFER, progress.count(io::stdin().lock()));
+                let mut input = BufReader::with_capacity(BUFFER, watch(Box::new(io::stdin().lock())));
                 let layout = wanted.layout_of_stream(&mut input)?;
                 items(STANDARD_INPUT, input, layout, wanted, visit)?
             } else {
                 let layout = wanted.layout_of_file(path)?;
                 let file = File::open(path).map_err(|error| Failure::reading(path, &error))?;
-                let input = BufReader::with_capacity(BUFFER, progress.count(file));
+                let input = BufReader::with_capacity(BUFFER, watch(Box::new(file)));
                 items(path, input, layout, wanted, visit)?
             };
             if flow == Flow::Stop {
@@ -99,7 +117,7 @@ fn items(
     wanted: &Wanted,
     visit: &mut Visit<'_>,
 ) -> Result<Flow, Failure> {
-    let ended = each_item(name, input, layout, wanted, |place, bytes| match visit(&place, bytes) {
+    let ended = each_item(name, input, layout, wanted, |place, bytes| match visit(place, bytes) {
         Ok(Flow::Continue) => ControlFlow::Continue(()),
         other => ControlFlow::Break(other),
     });

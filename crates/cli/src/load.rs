@@ -56,7 +56,6 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
     }
     let mut problems = Problems::default();
     files.each(&wanted, &progress, &mut |place, bytes| {
-        let (shown, file) = (place.to_string(), place.file.as_str());
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(error) => {
@@ -67,7 +66,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
         let claim = match Record::parse(bytes) {
             Ok(claim) => claim,
             Err(error) => {
-                problems.add_error(&shown, &error);
+                problems.add_error(&place.to_string(), &error);
                 return Ok(Flow::Continue);
             }
         };
@@ -80,19 +79,18 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
                     // It is missing for all of its records, so it is reported once.
                     return Err(error.clone().at(place.clone()).into());
                 }
-                let added =
-                    base.and_then(|base| loader.add_record(&claim, &base, cli.portable, (&shown, file)));
+                let added = base.and_then(|base| loader.add_record(&claim, &base, cli.portable, place));
                 if let Err(error) = added {
-                    problems.add_error(&shown, &error);
+                    problems.add_error(&place.to_string(), &error);
                     return Ok(Flow::Continue);
                 }
                 Ok(())
             }
             (None, Some(engine)) => {
-                engine.visit_at(place, bytes, |scored| loader.add(&shown, file, 0, &scored.record))
+                engine.visit_at(place, bytes, |scored| loader.add(place, 0, &scored.record))
             }
             (None, None) => {
-                return Err(Failure::new(format!("{shown}: this is not a record, so it needs a scorecard"))
+                return Err(Failure::new(format!("{place}: this is not a record, so it needs a scorecard"))
                     .help("say how to score it: --card workflow")
                     .help("`karat card list` names the scorecards that come with karat"));
             }

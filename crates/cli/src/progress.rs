@@ -1,7 +1,7 @@
 //! The progress bar: on standard error, only on a terminal, only for long work.
 
-use std::cell::Cell;
 use std::io::{self, IsTerminal as _, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -14,7 +14,7 @@ pub struct Progress {
     bar: ProgressBar,
     started: Instant,
     /// True while the bar is not shown yet but may be.
-    waits: Cell<bool>,
+    waits: AtomicBool,
 }
 
 impl Progress {
@@ -43,7 +43,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(shape) {
             bar.set_style(style);
         }
-        Self { bar, started: Instant::now(), waits: Cell::new(!quiet && io::stderr().is_terminal()) }
+        Self { bar, started: Instant::now(), waits: AtomicBool::new(!quiet && io::stderr().is_terminal()) }
     }
 
     /// Returns a bar that is never shown.
@@ -61,6 +61,12 @@ impl Progress {
         self.bar.suspend(say)
     }
 
+    /// Removes the bar.
+    pub fn end(&self) {
+        self.waits.store(false, Ordering::Relaxed);
+        self.bar.finish_and_clear();
+    }
+
     /// Shows that `done` of `all` items are done.
     pub fn reached(&self, done: u64, all: u64) {
         self.show_if_long();
@@ -74,8 +80,8 @@ impl Progress {
     }
 
     fn show_if_long(&self) {
-        if self.waits.get() && self.started.elapsed() > PATIENCE {
-            self.waits.set(false);
+        if self.waits.load(Ordering::Relaxed) && self.started.elapsed() > PATIENCE {
+            self.waits.store(false, Ordering::Relaxed);
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
     }
@@ -83,7 +89,7 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.end();
     }
 }
 

@@ -8,10 +8,10 @@ use crate::formula::{Formula, Symbol};
 use crate::number::{Decimal, Score};
 use crate::plan::{Registers, state};
 use crate::record::{
-    Blocker, Condition, Decay, DimensionRecord, ProfileUse, Published, ReadingStatus, Reason, Record, Status,
-    Step, StepKind, TierRecord, Warning,
+    Blocker, Condition, Decay, DimensionRecord, GroupRecord, ProfileUse, Published, ReadingStatus, Reason,
+    Record, Status, Step, StepKind, TierRecord, Warning,
 };
-use crate::scorecard::{EvidenceAge, MissingPolicy, Tier};
+use crate::scorecard::{EvidenceAge, Group, MissingPolicy, Tier};
 use crate::scorer::{Context, Scorer};
 use crate::shares::share_out;
 
@@ -59,6 +59,7 @@ impl Scorer {
         let group_reading =
             |at: usize| places.groups.get(at).map_or(f64::NAN, |&group| registers.value(group));
         let weighted = share_out(self, profile_place, scored, &mut dimensions, &group_reading);
+        let groups = self.group_records(&dimensions, &group_reading);
         let Course { steps, undecided, gates } = self.course(registers, scored, weighted);
         warnings.extend(undecided.iter().map(|&name| Warning::Undecided { name }));
         warnings.extend(item.suspicions.iter().map(|message| Warning::Suspicion { message }));
@@ -81,6 +82,7 @@ impl Scorer {
             profile: profile.map(|(_, used)| used),
             override_use: self.override_use.as_ref(),
             dimensions,
+            groups,
             steps,
             undecided,
             gates,
@@ -229,6 +231,38 @@ impl Scorer {
             });
             if without > 0 {
                 warnings.push(Warning::NotDecayed { without, measured });
+            }
+        }
+        records
+    }
+
+    /// Returns the groups, with the sums of what their dimensions make.
+    fn group_records<'a>(
+        &'a self,
+        dimensions: &[DimensionRecord<'a>],
+        group_reading: &dyn Fn(usize) -> f64,
+    ) -> Vec<GroupRecord<'a>> {
+        let groups = &self.card.groups;
+        let key = |at: Option<usize>| at.and_then(|at| groups.get(at)).map(|group| group.key.as_str());
+        let record = |(at, group): (usize, &'a Group)| {
+            let reading = group_reading(at);
+            GroupRecord {
+                key: &group.key,
+                reading: (!reading.is_nan()).then_some(reading as i64),
+                weight: group.weight,
+                effective_weight: 0,
+                contribution: Score::ZERO,
+                group: key(group.parent),
+            }
+        };
+        let mut records: Vec<GroupRecord<'a>> = groups.iter().enumerate().map(record).collect();
+        for (dimension, own) in dimensions.iter().zip(&self.card.dimensions) {
+            let mut group = own.group;
+            while let Some((at, record)) = group.and_then(|at| Some((at, records.get_mut(at)?))) {
+                record.effective_weight += dimension.effective_weight;
+                let units = record.contribution.units() + dimension.contribution.units();
+                record.contribution = Score::from_units(units);
+                group = groups.get(at).and_then(|group| group.parent);
             }
         }
         records

@@ -1,7 +1,7 @@
 //! Decay: the part of a reading that the age of its evidence takes (trust document, section 3, "Time decay", and section
 //! 5, step 4).
 
-use crate::number::round;
+use crate::number::{floor, round};
 use crate::scorecard::{DecayRule, Periods};
 
 /// A rule of decay as numbers to compute with.
@@ -29,6 +29,18 @@ impl Loss {
         }
     }
 
+    /// Returns whether periods count when they are over, and whether values are in billionths.
+    #[inline(always)]
+    pub(crate) fn form(self) -> (bool, bool) {
+        (self.is_whole, self.units == 1.0)
+    }
+
+    /// Returns the same loss, its form said once more: as constants, for a loop of which the compiler then knows it.
+    #[inline(always)]
+    pub(crate) fn in_form(self, (is_whole, in_billionths): (bool, bool)) -> Self {
+        Self { is_whole, units: if in_billionths { 1.0 } else { self.units }, ..self }
+    }
+
     /// Returns what is left of a value of this age, to the nearest billionth, ties to even; not below 0, so that the loss of one
     /// value is never taken from another.
     #[inline(always)]
@@ -37,7 +49,7 @@ impl Loss {
         let beyond = if beyond > 0.0 { beyond } else { 0.0 };
         // Multiplied first: for ages in whole seconds the product is exact wherever something is left.
         let lost = if self.is_whole {
-            libm::floor(beyond / self.period_seconds) * self.per_period
+            floor(beyond / self.period_seconds) * self.per_period
         } else {
             beyond * self.per_period / self.period_seconds
         };
@@ -59,4 +71,26 @@ impl Loss {
 #[must_use]
 pub fn decayed(rule: DecayRule, reading: i64, age_seconds: f64) -> i64 {
     Loss::new(rule, 1.0).left(reading as f64, age_seconds) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_of_whole_periods_is_the_one_of_the_library_at_every_age() {
+        let ages = (0..2000).map(|step| f64::from(step) * 3_024.5);
+        for age in ages.chain([604_799.999, 9e15, 4.6e21, 1e300, f64::MAX]) {
+            for (period_seconds, per_period, units) in
+                [(604_800.0, 1e6, 1.0), (1.0, 1.0, 1e6), (7.0, 0.0, 1.0)]
+            {
+                let loss =
+                    Loss { grace_seconds: 604_800.0, period_seconds, per_period, units, is_whole: true };
+                let periods = libm::floor((age - 604_800.0).max(0.0) / period_seconds);
+                let left = (8e8 - periods * per_period).max(0.0);
+                assert_eq!(loss.left(8e8 * units, age), round(left) * units, "{age} {period_seconds}");
+                assert_eq!(loss.in_form(loss.form()), loss);
+            }
+        }
+    }
 }

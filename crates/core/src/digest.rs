@@ -48,6 +48,31 @@ impl Digest {
     }
 }
 
+/// A digest in the making, of bytes that come in parts.
+///
+/// ```
+/// use karat_core::facts::{Digest, Digester};
+/// let mut digester = Digester::default();
+/// digester.add(b"ab");
+/// digester.add(b"c");
+/// assert_eq!(digester.end(), Digest::of(b"abc"));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Digester(Sha256);
+
+impl Digester {
+    /// Adds the next bytes.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Returns the digest of all bytes.
+    #[must_use]
+    pub fn end(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("sha256:")?;

@@ -68,6 +68,15 @@ impl Workspace {
         Self::with(scorer, Instructions::portable())
     }
 
+    /// Makes room for `scorer` once for each set of instructions that this processor has, under its name: `portable` first,
+    /// the fastest last. The results are the same, which is for tests to see.
+    #[must_use]
+    pub fn of_each_kind(scorer: &Scorer) -> Vec<(&'static str, Self)> {
+        Instructions::all()
+            .map(|instructions| (instructions.name(), Self::with(scorer, instructions)))
+            .collect()
+    }
+
     fn with(scorer: &Scorer, instructions: Instructions) -> Self {
         Self { instructions, single: Registers::new(&scorer.plan), table: None, row: Vec::new() }
     }

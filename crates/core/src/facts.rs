@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-pub use crate::digest::Digest;
+pub use crate::digest::{Digest, Digester};
 use crate::timestamp::Timestamp;
 
 /// One measurement of one evidence item. A missing fact is a separate value, never a number.

@@ -27,6 +27,14 @@ pub fn round(x: f64) -> f64 {
     (x + TWO_TO_52) - TWO_TO_52
 }
 
+/// Returns the whole number at or below `x`. Exact for `0 <= x < 2^51`: the nearest one is at most one too high there.
+#[inline(always)]
+#[must_use]
+pub(crate) fn floor(x: f64) -> f64 {
+    let near = round(x);
+    if near > x { near - 1.0 } else { near }
+}
+
 /// Rounds the fraction `numerator / denominator` to a whole number, ties to even.
 ///
 /// Both must not be negative and `denominator` above zero.

@@ -40,6 +40,8 @@ pub struct Record<'a> {
     pub override_use: Option<&'a OverrideUse>,
     /// The dimensions in card order.
     pub dimensions: Vec<DimensionRecord<'a>>,
+    /// The groups in card order.
+    pub groups: Vec<GroupRecord<'a>>,
     /// The steps that moved the score after the weighted parts were added, in order.
     pub steps: Vec<Step<'a>>,
     /// Rules and gates whose condition was missing or failed.
@@ -186,6 +188,23 @@ pub struct DimensionRecord<'a> {
     pub group: Option<&'a str>,
     /// The age of its evidence and the reading before decay, where the card has decay and the age is known.
     pub decay: Option<Decay>,
+}
+
+/// One group of dimensions in a record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GroupRecord<'a> {
+    /// The group's key.
+    pub key: &'a str,
+    /// The mean of its members, in billionths; none where none of them has a reading, or one that must be there has not.
+    pub reading: Option<i64>,
+    /// Its weight in its parent.
+    pub weight: Decimal,
+    /// Its share of the composite, in billionths: those of its dimensions.
+    pub effective_weight: i64,
+    /// Its part of the composite: those of its dimensions.
+    pub contribution: Score,
+    /// The group that it is in, if any.
+    pub group: Option<&'a str>,
 }
 
 /// The decay of a reading.

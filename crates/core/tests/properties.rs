@@ -183,7 +183,9 @@ proptest! {
         let bytes = record_bytes(&scorer, &mut work, &one).unwrap();
         record_bytes(&scorer, &mut work, &two).unwrap();
         prop_assert_eq!(&record_bytes(&scorer, &mut work, &one).unwrap(), &bytes);
-        prop_assert_eq!(&record_bytes(&scorer, &mut Workspace::portable(&scorer), &one).unwrap(), &bytes);
+        for (name, mut work) in Workspace::of_each_kind(&scorer) {
+            prop_assert_eq!(&record_bytes(&scorer, &mut work, &one).unwrap(), &bytes, "{}", name);
+        }
         let mut again = Vec::new();
         canonical(&serde_json::from_slice(&bytes).unwrap(), &mut again);
         prop_assert_eq!(String::from_utf8(again).unwrap(), String::from_utf8(bytes).unwrap());
@@ -260,10 +262,11 @@ proptest! {
         let elapsed = [ELAPSED_SECONDS; ROWS];
         let (each, all) = (Column::Values(&elapsed), Column::Constant(ELAPSED_SECONDS));
         let wide = score_columns(&scorer, &mut Workspace::new(&scorer), &values, &profiles, each);
-        let portable = score_columns(&scorer, &mut Workspace::portable(&scorer), &values, &profiles, all);
-        prop_assert_eq!(&wide, &portable);
         let shortened: Vec<Column<'_>> = columns.iter().map(|column| shortened(column)).collect();
-        prop_assert_eq!(&wide, &score_columns(&scorer, &mut Workspace::new(&scorer), &shortened, &profiles, all));
+        for (name, mut work) in Workspace::of_each_kind(&scorer) {
+            prop_assert_eq!(&wide, &score_columns(&scorer, &mut work, &values, &profiles, all), "{}", name);
+            prop_assert_eq!(&wide, &score_columns(&scorer, &mut work, &shortened, &profiles, all), "{}", name);
+        }
         for (facts, row) in rows.iter().zip(wide) {
             scored(&scorer, facts, |record| {
                 let score = f64::from_bits(row.0);

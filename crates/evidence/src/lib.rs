@@ -36,6 +36,7 @@ pub mod source;
 mod vocabulary;
 
 pub use graders::Graders;
+pub use json::check::UnknownFields;
 pub use json::note::Note;
 pub use json::problem::{Problem, Problems};
 pub use json::value::canonical_json;

@@ -341,6 +341,17 @@ impl Reader {
     pub fn unknown_fields(&self) -> impl Iterator<Item = (&str, u64)> {
         self.unknown.iter()
     }
+
+    /// Takes these fields, of the items since they were taken last. From then on each name has a count, however many there
+    /// are: take them often.
+    pub fn take_unknown_fields(&mut self) -> UnknownFields {
+        std::mem::replace(&mut self.unknown, UnknownFields::whole())
+    }
+
+    /// Replaces the fields that are never read.
+    pub fn set_unknown_fields(&mut self, fields: UnknownFields) {
+        self.unknown = fields;
+    }
 }
 
 /// Describes the fields that an item of facts has in place of a name: one of its fields may be meant.

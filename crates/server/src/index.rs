@@ -66,14 +66,15 @@ pub struct Index {
 
 /// Names, each once, with a number.
 #[derive(Debug, Default)]
-struct Names {
+pub(crate) struct Names {
     /// Only looked up, never iterated.
     places: HashMap<Arc<str>, u32>,
     list: Vec<Arc<str>>,
 }
 
 impl Names {
-    fn place(&mut self, name: &str) -> u32 {
+    /// Returns the number of a name, which is new or known.
+    pub(crate) fn place(&mut self, name: &str) -> u32 {
         if let Some(place) = self.places.get(name) {
             return *place;
         }
@@ -83,6 +84,16 @@ impl Names {
         self.list.push(Arc::clone(&name));
         self.places.insert(name, place);
         place
+    }
+
+    /// Returns the name with that number; empty without such a name.
+    pub(crate) fn name(&self, number: u32) -> &str {
+        usize::try_from(number).ok().and_then(|at| self.list.get(at)).map_or("", |name| name)
+    }
+
+    /// Returns the number of names.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
     }
 }
 
@@ -217,7 +228,7 @@ impl Index {
     /// Returns the number of names.
     #[must_use]
     pub fn names(&self) -> usize {
-        self.names.list.len()
+        self.names.len()
     }
 
     /// Returns the number of a name, if a record has it.
@@ -229,7 +240,7 @@ impl Index {
     /// Returns the name with that number.
     #[must_use]
     pub fn name(&self, number: u32) -> &str {
-        usize::try_from(number).ok().and_then(|at| self.names.list.get(at)).map_or("", |name| name)
+        self.names.name(number)
     }
 }
 

@@ -8,8 +8,9 @@
 //!   with the [`index`] of records, the [`cards`] and the [`keys`].
 //! * [`api`]: one file for each resource, and their description; [`problem`] is every error.
 //! * [`arena`]: challenges, agents and matches; [`play`]: what is done with them, and its effect on ratings.
-//! * [`select`], [`rows`], [`standing`]: the records for an answer, and the answers computed from them; [`answers`]
-//!   caches those that took work.
+//! * [`select`], [`rows`], [`standing`]: the records for an answer, and the answers computed from them; `decisions`: the
+//!   events beside them; `subjects`: answers about all subjects, from what is `kept` of each; [`answers`] caches those
+//!   that took work.
 //! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out.
 //! * [`guard`], [`limits`], [`body`], [`listen`]: permissions, rates, sizes and timeouts.
 //! * [`web`]: the pages for people.
@@ -23,6 +24,7 @@ pub mod arena;
 pub mod body;
 pub mod cards;
 pub mod clock;
+mod decisions;
 pub mod effect;
 pub mod events;
 pub mod folder;
@@ -31,6 +33,7 @@ pub mod guard;
 pub mod ids;
 pub mod index;
 mod index_cache;
+mod kept;
 pub mod keys;
 pub mod limits;
 pub mod listen;
@@ -47,6 +50,7 @@ pub mod select;
 pub mod standing;
 pub mod state;
 pub mod stored;
+mod subjects;
 pub mod web;
 
 use std::future::Future;

@@ -4,6 +4,7 @@
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
@@ -38,6 +39,8 @@ pub struct Memory {
     /// The arena.
     pub arena: Arena,
     size: watch::Sender<u64>,
+    /// The time of the newest entry of the log, in milliseconds.
+    newest: AtomicI64,
 }
 
 impl Memory {
@@ -52,6 +55,7 @@ impl Memory {
             keys: RwLock::default(),
             arena: Arena::default(),
             size: watch::Sender::new(0),
+            newest: AtomicI64::new(i64::MIN),
         })
     }
 
@@ -87,6 +91,9 @@ impl Memory {
             }
         }
         self.load_records(store, cache.as_ref().map_or(0, IndexCache::end)..size, watch)?;
+        if let Some(last) = size.checked_sub(1) {
+            self.newest.store(reader.item(last)?.entry.moment.milliseconds, Ordering::Release);
+        }
         self.size.send_replace(size);
         Ok(cache)
     }
@@ -158,6 +165,12 @@ impl Memory {
         self.keys.read().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the time of the newest entry of the log; the earliest of all times for an empty log.
+    #[must_use]
+    pub fn newest(&self) -> Timestamp {
+        Timestamp { milliseconds: self.newest.load(Ordering::Acquire) }
+    }
+
     /// Returns the size of the log as memory knows it, and watches it grow.
     #[must_use]
     pub fn size(&self) -> watch::Receiver<u64> {
@@ -173,6 +186,8 @@ impl Memory {
             for (outcome, of_batch) in outcomes.iter().zip(waiting.effects.drain(..)) {
                 let Ok(accepted) = outcome else { continue };
                 size = accepted.iter().map(|it| it.position + 1).fold(size, u64::max);
+                let newest = accepted.iter().map(|it| it.moment.milliseconds).max().unwrap_or(i64::MIN);
+                self.newest.fetch_max(newest, Ordering::AcqRel);
                 let new = of_batch.into_iter().filter_map(|(place, mut effect)| {
                     let accepted = accepted.get(place).filter(|it: &&Accepted| !it.repeated)?;
                     if let Effect::Record(row) = &mut effect {

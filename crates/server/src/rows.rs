@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use karat::error::Error;
+use karat::error::{Code as ErrorCode, Error};
 use karat::record::Record;
 use karat::rows::filter::{Filter, Wish, check_field, check_filter};
 use karat::rows::{Loader, Rows, Selection};
@@ -12,7 +12,7 @@ use karat_store::Reader;
 use crate::cards::ScorerPool;
 use crate::problem::{Code, Problem};
 
-/// The largest number of records that are read for one answer. Beyond it, only the index is used.
+/// The largest number of records that are read at once.
 pub const RECORDS_MAX: usize = 20_000;
 
 /// The options for reading records.
@@ -24,7 +24,7 @@ pub struct ReadOptions {
     pub labels: Vec<String>,
 }
 
-/// Reads the records at these positions, which `rules` scored.
+/// Reads the records at these positions, which `pools` scored.
 ///
 /// # Errors
 /// If there are no records, they cannot be compared, or the store cannot be read.
@@ -34,6 +34,33 @@ pub fn read(
     positions: &[u64],
     options: &ReadOptions,
 ) -> Result<Rows, Problem> {
+    load(reader, pools, positions, options)?.map_err(|failure| unanswerable(&failure))
+}
+
+/// Does the same for a part of the records; `None` if none of them matches.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_part(
+    reader: &mut Reader,
+    pools: &[Arc<ScorerPool>],
+    positions: &[u64],
+    options: &ReadOptions,
+) -> Result<Option<Rows>, Problem> {
+    match load(reader, pools, positions, options)? {
+        Ok(rows) => Ok(Some(rows)),
+        Err(failure) if failure.code() == ErrorCode::NoItems => Ok(None),
+        Err(failure) => Err(unanswerable(&failure)),
+    }
+}
+
+/// Loads records; the inner error is that of all of them together.
+fn load(
+    reader: &mut Reader,
+    pools: &[Arc<ScorerPool>],
+    positions: &[u64],
+    options: &ReadOptions,
+) -> Result<Result<Rows, Error>, Problem> {
     let cards = || pools.iter().map(|pool| &**pool.card);
     for filter in &options.filters {
         check_filter(filter, "where", cards()).map_err(|failure| unanswerable(&failure).at("where"))?;
@@ -55,9 +82,9 @@ pub fn read(
         let scorer = loader.scorer(&pool.card);
         // An item that does not say when it took place counts from when it arrived.
         let arrived = item.entry.moment;
-        loader.add_kept(&format!("record {position}"), scorer, record.document(), arrived);
+        loader.add_kept(*position, scorer, record.document(), arrived);
     }
-    loader.finish().map_err(|failure| unanswerable(&failure))
+    Ok(loader.finish())
 }
 
 /// Returns the problem of a question that has no answer.

@@ -1,32 +1,31 @@
 //! Standings of subjects, from their records and the decisions in the log about them.
 
-use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use karat::answers::standing::Standing;
-use karat::standing::events::{self, Events};
 use karat::standing::{Answer, items, refused};
+use karat_core::scorecard;
 use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Interval, SubjectStanding, stand};
 use karat_stats::bootstrap::Plan;
-use karat_store::port::Order;
-use karat_store::{Kind, Reader, Term};
 
 use crate::cards::ScorerPool;
-use crate::ids;
+use crate::decisions::Decisions;
 use crate::index::Index;
 use crate::problem::{Code, Problem};
-use crate::rows::{self, RECORDS_MAX, ReadOptions, unanswerable};
+use crate::rows::{self, ReadOptions, unanswerable};
 use crate::select::{Filter, Selection};
 use crate::state::App;
+use crate::subjects::all_subjects;
 
 /// A question for standings.
 #[derive(Debug, Clone)]
 pub struct Question {
     /// The scorecard; for a family, its section counts for all challenges.
     pub pool: Arc<ScorerPool>,
-    /// One subject, or all.
-    pub subject: Option<String>,
+    /// The subjects.
+    pub subjects: Vec<String>,
     /// The timestamp of the standing.
     pub as_of: Timestamp,
     /// The size of the log up to which items count.
@@ -35,6 +34,14 @@ pub struct Question {
     pub interval: Interval,
     /// A line of events that is not in the log, to see its effect.
     pub proposed: Option<String>,
+}
+
+impl Question {
+    /// Returns the question for the standings of `subjects`, with the default intervals.
+    #[must_use]
+    pub fn new(pool: Arc<ScorerPool>, subjects: Vec<String>, as_of: Timestamp, size: u64) -> Self {
+        Self { pool, subjects, as_of, size, interval: INTERVAL, proposed: None }
+    }
 }
 
 /// The standings that answer a question.
@@ -47,12 +54,12 @@ pub struct Standings {
 }
 
 /// The default plan of intervals, the same as on the command line.
-pub const INTERVAL: Interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
+const INTERVAL: Interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
 
 /// Computes the standings of the subjects of the question.
 ///
 /// # Errors
-/// If the scorecard has no section `[standing]`, or there are no records, or too many.
+/// If the scorecard has no section `[standing]`, or there are no records.
 pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Problem> {
     let lines = |answer: &Answer<'_>, shown: &[SubjectStanding]| Standings {
         subjects: shown.iter().map(|it| Standing::new(answer, it)).collect(),
@@ -70,84 +77,78 @@ pub async fn answered<T: Send + 'static>(
     question: Question,
     tell: impl FnOnce(&Answer<'_>, &[SubjectStanding]) -> T + Send + 'static,
 ) -> Result<T, Problem> {
-    let card = &question.pool.card;
-    let Some(rules) = &card.standing else {
-        let detail =
-            format!("`{}` has no section `[standing]`, so there are no standings under it", card.name());
-        return Err(Problem::new(Code::Unanswerable, detail).at("card"));
+    let rules = rules(&question.pool)?;
+    // Shares are parts of a total, so they need all subjects. A proposed decision is not about them.
+    let shares = match rules.shares {
+        Some(_) if question.proposed.is_none() => {
+            let all = all_subjects(app, &question.pool, question.as_of, question.size).await?;
+            all.shares.clone()
+        }
+        _ => None,
     };
-    // Shares are parts of a total, so they need all subjects.
-    let alone = question.subject.clone().filter(|_| rules.shares.is_none());
-    let (asked, of) = (question.clone(), alone.clone());
-    let selected = app.indexed(move |app, index| select(app, index, &asked, of.as_deref()));
+    let asked = question.clone();
+    let selected = app.indexed(move |app, index| select(app, index, &asked));
     let (positions, pools) = selected.await?;
     let read = {
         let question = question.clone();
         app.read(move |reader| {
             let rows = rows::read(reader, &pools, &positions, &ReadOptions::default())?;
-            let events = decisions(reader, &question, alone.as_deref())?;
+            let Question { pool, subjects, size, proposed, .. } = &question;
+            let only = match subjects.as_slice() {
+                [only] => Some(only.as_str()),
+                _ => None,
+            };
+            let decisions = Decisions::read(reader, &pool.name(), only, *size)?;
+            let events = decisions.events(|name| rows.subject(name).is_some(), proposed.as_deref())?;
             Ok((rows, events))
         })
     };
     let (rows, events) = read.await?;
     app.checked(move || {
-        let Question { pool, subject, as_of, interval, .. } = question;
+        let Question { pool, as_of, interval, .. } = question;
         let card = &pool.card;
         let items = items::items(&rows, card, &events).map_err(|failure| unanswerable(&failure))?;
-        let standings = stand(card, &items, &events.events, as_of.seconds(), interval)
+        let mut standings = stand(card, &items, &events.events, as_of.seconds(), Some(interval))
             .map_err(|errors| unanswerable(&refused(&errors)))?;
+        if let Some((shared, each)) = &shares {
+            standings.shared = Some(*shared);
+            for standing in &mut standings.subjects {
+                standing.share = each.get(&standing.subject).copied();
+            }
+        }
         let answer = Answer { card, rows: &rows, standings: &standings, as_of, interval, events: &events };
-        let all = standings.subjects.as_slice();
-        let shown = match subject.as_deref() {
-            None => all,
-            Some(name) => match all.iter().position(|it| it.subject == name) {
-                Some(at) => all.get(at..=at).unwrap_or_default(),
-                None => &[],
-            },
-        };
-        Ok(tell(&answer, shown))
+        Ok(tell(&answer, &standings.subjects))
     })
     .await
 }
 
+/// Returns the rules for standings of a scorecard.
+///
+/// # Errors
+/// If it has no section `[standing]`.
+pub fn rules(pool: &ScorerPool) -> Result<&scorecard::Standing, Problem> {
+    pool.card.standing.as_ref().ok_or_else(|| {
+        let name = pool.card.name();
+        let detail = format!("`{name}` has no section `[standing]`, so there are no standings under it");
+        Problem::new(Code::Unanswerable, detail).at("card")
+    })
+}
+
+/// Selects the records of the subjects in question.
 fn select(
     app: &App,
     index: &Index,
     question: &Question,
-    subject: Option<&str>,
 ) -> Result<(Vec<u64>, Vec<Arc<ScorerPool>>), Problem> {
     let name = question.pool.name();
-    let selection = Selection { subject, card: Some(&name), ..Selection::default() };
-    let (filter, pools) = Filter::new(app, index, &selection)?;
-    let rows = index.rows(question.size).filter(|row| filter.admits(row));
-    let positions: Vec<u64> = rows.take(RECORDS_MAX + 1).map(|row| row.position).collect();
-    match positions.len() {
-        0 => Err(Problem::not_found(match subject {
-            Some(subject) => format!("there is no record of `{}` under `{name}`", subject.escape_debug()),
-            None => format!("there is no record under `{name}`"),
-        })),
-        count if count > RECORDS_MAX => {
-            let detail =
-                format!("standings are computed from at most {RECORDS_MAX} records; ask for one subject");
-            Err(Problem::new(Code::Unanswerable, detail))
-        }
-        _ => Ok((positions, pools)),
+    let (filter, pools) = Filter::new(app, index, &Selection { card: Some(&name), ..Selection::default() })?;
+    let subjects: BTreeSet<u32> = question.subjects.iter().filter_map(|name| index.number(name)).collect();
+    let rows = index.rows(question.size).filter(|row| subjects.contains(&row.subject) && filter.admits(row));
+    let positions: Vec<u64> = rows.map(|row| row.position).collect();
+    if positions.is_empty() {
+        let names: Vec<String> =
+            question.subjects.iter().map(|it| format!("`{}`", it.escape_debug())).collect();
+        return Err(Problem::not_found(format!("there is no record of {} under `{name}`", names.join(", "))));
     }
-}
-
-/// Reads the decisions about one subject or all under a scorecard, as a file of events.
-fn decisions(reader: &mut Reader, question: &Question, subject: Option<&str>) -> Result<Events, Problem> {
-    let term = match subject {
-        Some(subject) => Term::subject(Kind::Review, subject),
-        None => Term::kind(Kind::Review),
-    };
-    let own = format!("{}/", ids::part(&question.pool.name()));
-    let found = reader.list(term, 0..question.size, Order::Oldest, usize::MAX)?;
-    let own = found.iter().filter(|item| item.entry.id.starts_with(&own));
-    let mut lines: Vec<Cow<'_, str>> = own.map(|item| String::from_utf8_lossy(&item.content)).collect();
-    lines.extend(question.proposed.as_deref().map(Cow::Borrowed));
-    if lines.is_empty() {
-        return Ok(Events::default());
-    }
-    events::read("reviews", &lines.join("\n")).map_err(|failure| unanswerable(&failure))
+    Ok((positions, pools))
 }

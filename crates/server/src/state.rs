@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use karat_core::timestamp::Timestamp;
 use karat_store::log::Signer;
 use karat_store::port::Backend;
 use karat_store::{Accepted, Error, Kind, NewItem, Outcome, Reader, Store};
@@ -15,6 +16,7 @@ use crate::clock::{Clock, random};
 use crate::effect::{Effect, Waiting};
 use crate::follower::Follower;
 use crate::index::Index;
+use crate::kept::Keeper;
 use crate::keys::KeyRequest;
 use crate::limits::Rates;
 use crate::memory::Memory;
@@ -34,6 +36,8 @@ pub struct App {
     pub metrics: Metrics,
     /// Cached leaderboards.
     pub answers: Answers,
+    /// The states of all subjects.
+    pub(crate) keeper: Keeper,
     /// The rate limits.
     pub rates: Rates,
     /// Permits for requests at work.
@@ -118,6 +122,7 @@ impl App {
             stopping: watch::Sender::new(false),
             metrics: Metrics::default(),
             answers: Answers::default(),
+            keeper: Keeper::default(),
             readers: Arc::new(Readers::new(Arc::clone(&store))),
             options,
             clock,
@@ -177,6 +182,23 @@ impl App {
             }
         })?;
         Ok(receiver)
+    }
+
+    /// Returns the moment of official scores for which none is asked: the present full minute, or the newest entry of the log
+    /// if that is later. So answers agree, and are not computed again every second.
+    #[must_use]
+    pub fn moment(&self) -> Timestamp {
+        const MINUTE: i64 = 60;
+        let minute = self.clock.now().seconds().div_euclid(MINUTE).saturating_mul(MINUTE);
+        Timestamp::from_seconds(minute.max(self.memory.newest().seconds()))
+    }
+
+    /// Returns a reader of the store.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn reader(&self) -> Result<Reader, Error> {
+        self.store.reader()
     }
 
     /// Reads the store on a thread that may wait for the disk.

@@ -203,11 +203,23 @@ impl Run {
 /// # Errors
 /// If [`TaskTable::new`] fails.
 pub fn table(subjects: usize, runs: &[Run], policy: Policy) -> Result<TaskTable, StatisticsError> {
-    let counted = runs.iter().filter_map(|run| {
+    table_of(subjects, runs.iter().copied(), policy)
+}
+
+/// Does the same with runs that are computed on the way, several times, and never held all at once.
+///
+/// # Errors
+/// If [`TaskTable::new`] fails.
+pub fn table_of(
+    subjects: usize,
+    runs: impl Iterator<Item = Run> + Clone,
+    policy: Policy,
+) -> Result<TaskTable, StatisticsError> {
+    let counted = runs.filter_map(|run| {
         let value = run.value(policy)?;
         Some(Observation { subject: run.subject, task: run.task, value })
     });
-    TaskTable::new(subjects, &counted.collect::<Vec<_>>())
+    TaskTable::of(subjects, counted)
 }
 
 /// The ranking under a policy, and under others.
@@ -236,13 +248,26 @@ impl PolicyRankings {
         policy: Policy,
         others: &[Policy],
     ) -> Result<Self, StatisticsError> {
+        Self::of(subjects, runs.iter().copied(), policy, others)
+    }
+
+    /// Does the same with runs that are computed on the way, several times, and never held all at once.
+    ///
+    /// # Errors
+    /// If [`Self::new`] fails.
+    pub fn of(
+        subjects: usize,
+        runs: impl Iterator<Item = Run> + Clone,
+        policy: Policy,
+        others: &[Policy],
+    ) -> Result<Self, StatisticsError> {
         let means = |policy| {
-            let table = table(subjects, runs, policy)?;
+            let table = table_of(subjects, runs.clone(), policy)?;
             Ok::<_, StatisticsError>((0..subjects).map(|subject| table.mean(subject)).collect::<Vec<_>>())
         };
         // A subject that does not exist is an error even where the policy leaves its run out.
         let mut counts = alloc::vec![OutcomeCounts::default(); subjects];
-        for (row, run) in runs.iter().enumerate() {
+        for (row, run) in runs.clone().enumerate() {
             let Some(counts) = counts.get_mut(run.subject) else {
                 let found = i64::try_from(run.subject).unwrap_or(i64::MAX);
                 let expected = "a place in the list of subjects";

@@ -77,6 +77,18 @@ impl TaskTable {
     /// # Ok::<(), karat_stats::StatisticsError>(())
     /// ```
     pub fn new(subjects: usize, observations: &[Observation]) -> Result<Self, StatisticsError> {
+        Self::build(subjects, observations.iter().copied(), false)
+    }
+
+    /// Does what [`Self::new`] does with observations that are computed on the way: they are looked at several times, and
+    /// never held all at once.
+    ///
+    /// # Errors
+    /// If [`Self::new`] fails.
+    pub fn of(
+        subjects: usize,
+        observations: impl Iterator<Item = Observation> + Clone,
+    ) -> Result<Self, StatisticsError> {
         Self::build(subjects, observations, false)
     }
 
@@ -96,16 +108,17 @@ impl TaskTable {
     /// # Ok::<(), karat_stats::StatisticsError>(())
     /// ```
     pub fn weighing_trials(subjects: usize, observations: &[Observation]) -> Result<Self, StatisticsError> {
-        Self::build(subjects, observations, true)
+        Self::build(subjects, observations.iter().copied(), true)
     }
 
     fn build(
         subjects: usize,
-        observations: &[Observation],
+        observations: impl Iterator<Item = Observation> + Clone,
         by_trials: bool,
     ) -> Result<Self, StatisticsError> {
         let row_error = |row, part, found, expected| StatisticsError::Row { row, part, found, expected };
-        for (row, it) in observations.iter().enumerate() {
+        let mut count = 0;
+        for (row, it) in observations.clone().enumerate() {
             if it.subject >= subjects {
                 let found = i64::try_from(it.subject).unwrap_or(i64::MAX);
                 return Err(row_error(row, "subject", found, "a place in the list of subjects"));
@@ -113,35 +126,28 @@ impl TaskTable {
             if !(0..=BILLION).contains(&it.value) {
                 return Err(row_error(row, "value", it.value, "billionths from 0 to 1000000000"));
             }
+            count = row + 1;
         }
-        let mut tasks: Vec<usize> = observations.iter().map(|it| it.task).collect();
-        tasks.sort_unstable();
-        tasks.dedup();
+        let tasks = distinct(observations.clone().map(|it| it.task), count);
         if tasks.len() > Self::MOST_TASKS {
             let (found, most) = (tasks.len() as u64, Self::MOST_TASKS as u64);
             return Err(StatisticsError::TooMany { what: "tasks", found, most });
         }
-        let mut ordered: Vec<&Observation> = observations.iter().collect();
-        ordered.sort_unstable_by_key(|it| (it.subject, it.task));
         let mut columns = alloc::vec![Column::default(); subjects];
-        for trials in ordered.chunk_by(|a, b| (a.subject, a.task) == (b.subject, b.task)) {
-            let Some(first) = trials.first() else { continue };
-            let place = tasks.binary_search(&first.task).ok().and_then(|place| u32::try_from(place).ok());
-            if let (Some(column), Some(place)) = (columns.get_mut(first.subject), place) {
-                let sum: i128 = trials.iter().map(|it| i128::from(it.value)).sum();
+        for (subject, place, sum, trials) in cells(subjects, &tasks, observations, count) {
+            if let Some(column) = columns.get_mut(subject) {
                 column.places.push(place);
-                column.values.push(round_ratio(sum, trials.len() as i128) as f64);
+                column.values.push(round_ratio(sum, trials.into()) as f64);
                 if by_trials {
-                    column.weights.push(trials.len() as f64);
+                    column.weights.push(trials.into());
                 }
-                let sum = i64::try_from(sum).unwrap_or(i64::MAX);
-                column.trials.push((sum, u32::try_from(trials.len()).unwrap_or(u32::MAX)));
+                column.trials.push((i64::try_from(sum).unwrap_or(i64::MAX), trials));
             }
         }
         for column in &mut columns {
             column.settle();
         }
-        Ok(Self { columns, tasks, observations: observations.len(), lowest: 0.0 })
+        Ok(Self { columns, tasks, observations: count, lowest: 0.0 })
     }
 
     /// Returns how many subjects there are, those without results included.
@@ -287,6 +293,65 @@ impl Column {
     }
 }
 
+/// Returns whether a table of that many entries is worth its memory for that many observations.
+fn is_dense(entries: usize, observations: usize) -> bool {
+    entries <= observations.saturating_mul(4).saturating_add(1024)
+}
+
+/// Returns each of `count` numbers once, in rising order.
+fn distinct(numbers: impl Iterator<Item = usize> + Clone, count: usize) -> Vec<usize> {
+    let most = numbers.clone().max().unwrap_or_default();
+    if !is_dense(most, count) {
+        let mut all: Vec<usize> = numbers.collect();
+        all.sort_unstable();
+        all.dedup();
+        return all;
+    }
+    let mut occurs = alloc::vec![false; most + 1];
+    for number in numbers {
+        occurs.iter_mut().skip(number).take(1).for_each(|it| *it = true);
+    }
+    occurs.iter().enumerate().filter(|(_, occurs)| **occurs).map(|(number, _)| number).collect()
+}
+
+/// Returns the trials of each subject at each of its tasks, in rising order: the subject, the place of the task, the sum and
+/// the number of the trials.
+fn cells(
+    subjects: usize,
+    tasks: &[usize],
+    observations: impl Iterator<Item = Observation>,
+    count: usize,
+) -> Vec<(usize, u32, i128, u32)> {
+    let place = |task: usize| tasks.binary_search(&task).ok().and_then(|place| u32::try_from(place).ok());
+    if is_dense(subjects.saturating_mul(tasks.len()), count) {
+        let most = tasks.last().copied().unwrap_or_default();
+        let places: Vec<Option<u32>> =
+            if is_dense(most, count) { (0..=most).map(place).collect() } else { Vec::new() };
+        let mut sums = alloc::vec![(0i128, 0u32); subjects * tasks.len()];
+        for it in observations {
+            let Some(at) = places.get(it.task).copied().unwrap_or_else(|| place(it.task)) else { continue };
+            if let Some((sum, trials)) = sums.get_mut(it.subject * tasks.len() + at as usize) {
+                *sum += i128::from(it.value);
+                *trials = trials.saturating_add(1);
+            }
+        }
+        let of_tasks = sums.chunks(tasks.len().max(1)).enumerate();
+        let cells = of_tasks.flat_map(|(subject, sums)| {
+            (0u32..).zip(sums).map(move |(place, &(sum, trials))| (subject, place, sum, trials))
+        });
+        return cells.filter(|&(.., trials)| trials > 0).collect();
+    }
+    let mut ordered: Vec<Observation> = observations.collect();
+    ordered.sort_unstable_by_key(|it| (it.subject, it.task));
+    let chunks = ordered.chunk_by(|a, b| (a.subject, a.task) == (b.subject, b.task));
+    let cell = |trials: &[Observation]| {
+        let first = trials.first()?;
+        let sum = trials.iter().map(|it| i128::from(it.value)).sum();
+        Some((first.subject, place(first.task)?, sum, u32::try_from(trials.len()).unwrap_or(u32::MAX)))
+    };
+    chunks.filter_map(cell).collect()
+}
+
 /// Returns the sum of products of whole numbers. Every sum is exact (see [`TaskTable::MOST_TASKS`]), so the order that
 /// suits the processor gives the same bits as any other.
 pub(super) fn sum_of_products(times: &[f64], values: &[f64]) -> f64 {
@@ -332,6 +397,25 @@ mod tests {
         assert_eq!(forward.mean(0), Some(166_666_672), "ties to even");
         assert_eq!((forward.mean(2), forward.mean(9)), (None, None));
         assert_eq!((forward.tasks(), forward.tasks_of(0), forward.observations()), (2, 2, 5));
+    }
+
+    #[test]
+    fn numbers_of_tasks_far_apart_give_the_same_table() {
+        // Dense in tasks and subjects, in neither, and in tasks alone.
+        for (subjects, far) in [(3, 1), (3, usize::MAX / 100), (3000, 1)] {
+            let near: Vec<(usize, usize, i64)> = (0..500)
+                .map(|at| (at * 7 % 3, at * at % 41, (at * 1_000_003 % 999_999_937) as i64))
+                .collect();
+            let moved: Vec<_> =
+                near.iter().map(|&(subject, task, value)| (subject, task * far, value)).collect();
+            let (own, other) = (table(3, &near), table(subjects, &moved));
+            for subject in 0..3 {
+                let results: Vec<_> = own.results(subject).map(|(task, value)| (task * far, value)).collect();
+                assert_eq!(other.results(subject).collect::<Vec<_>>(), results);
+                assert_eq!(other.mean(subject), own.mean(subject));
+            }
+            assert_eq!((other.tasks(), other.observations()), (own.tasks(), 500));
+        }
     }
 
     #[test]

@@ -11,8 +11,9 @@ use karat_stats::student::{StudentRanking, StudentRow, TaskValues};
 use super::{Leaderboard, LeaderboardAnswer, LeaderboardRow, LeaderboardSchema, by};
 use crate::answers::LeaderboardMethod;
 use crate::answers::basis::Basis;
+use crate::answers::leaderboard::officials::Officials;
 use crate::leaderboard::{Ranking, Settings, is_measured, nothing_counts, run, too_few_tasks};
-use crate::rows::Rows;
+use crate::rows::{NO_LABEL, Rows};
 
 /// The largest number of subjects that are resampled by default.
 pub const RESAMPLED_SUBJECTS_MAX: usize = 200;
@@ -87,6 +88,48 @@ pub fn rank(
     }
 }
 
+/// Ranks the subjects of `items` by their official scores, with the means of their runs by `method` beside them. Every
+/// item of a subject is among `items`.
+///
+/// # Errors
+/// If no subject has a rank, or the level or the number of resamples cannot be used.
+pub fn rank_by_official(
+    rows: &Rows,
+    items: &[usize],
+    method: LeaderboardMethod,
+    settings: &Settings,
+    page: Page,
+    officials: &Officials,
+) -> Result<Ranked, StatisticsError> {
+    let means = rank(rows, items, None, method, settings, Page::ALL);
+    official(means, officials, settings, page)
+}
+
+/// Replaces the ranks of `means` by those of official scores. A subject none of whose runs counts may have such a score.
+///
+/// # Errors
+/// If no subject has a rank, or `means` is another error.
+pub fn official(
+    means: Result<Ranked, StatisticsError>,
+    officials: &Officials,
+    settings: &Settings,
+    page: Page,
+) -> Result<Ranked, StatisticsError> {
+    let mut ranked = match means {
+        Ok(ranked) => ranked,
+        Err(StatisticsError::TooFew { .. }) => {
+            Ranked { leaderboard: Leaderboard::empty(None), ranking: None }
+        }
+        Err(error) => return Err(error),
+    };
+    super::official::rank_by_official(&mut ranked.leaderboard, officials, settings.tasks_min, page);
+    match (ranked.leaderboard.ranked, settings.tasks_min) {
+        (0, 0..=1) => Err(nothing_counts()),
+        (0, _) => Err(too_few_tasks()),
+        _ => Ok(ranked),
+    }
+}
+
 /// Ranks subjects by values with the method `student`.
 ///
 /// # Errors
@@ -117,15 +160,9 @@ pub fn leaderboard<'n>(
         _ => LeaderboardRow::of_means(name(row.subject), &row),
     };
     Leaderboard {
-        group: None,
-        by: String::from("score"),
         ranked: ranking.ranked() as u64,
         rows: ranking.rows(page.skip, page.limit).into_iter().map(row).collect(),
-        unranked: None,
-        same_tasks: None,
-        letters: None,
-        other_outcomes: None,
-        robustness: None,
+        ..Leaderboard::empty(None)
     }
 }
 
@@ -156,6 +193,23 @@ pub fn answer(
     }
 }
 
+/// A value that counts: of the first label, the subject and the task, in billionths.
+pub type CountedValue<'r> = (Option<&'r str>, &'r str, &'r str, i64);
+
+/// Returns the values of the items that count, for a ranking of more items than are read at once.
+pub fn counted_values<'r>(
+    rows: &'r Rows,
+    settings: &Settings,
+) -> impl Iterator<Item = CountedValue<'r>> + use<'r> {
+    let Settings { by, policy, .. } = *settings;
+    rows.rows.iter().zip(&rows.tasks.of_rows).filter_map(move |(row, &task)| {
+        let value = run(row, task, by).value(policy)?;
+        let label = row.labels().first().map(|label| label.as_deref().unwrap_or(NO_LABEL));
+        let task = rows.tasks.names.get(task).map_or("", String::as_str);
+        is_measured(row, by).then(|| (label, rows.subject_name(row.subject), task, value))
+    })
+}
+
 /// Returns the values of the items that count.
 fn values(rows: &Rows, items: &[usize], settings: &Settings) -> TaskValues {
     let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
@@ -170,7 +224,7 @@ fn values(rows: &Rows, items: &[usize], settings: &Settings) -> TaskValues {
 /// Returns the subjects whose results that count are means over cases.
 fn cases(rows: &Rows, items: &[usize], settings: &Settings) -> Cases {
     let taken = items.iter().filter_map(|&at| Some((rows.rows.get(at)?, *rows.tasks.of_rows.get(at)?)));
-    crate::leaderboard::cases(&taken.collect::<Vec<_>>(), settings)
+    crate::leaderboard::cases(taken, settings)
 }
 
 #[cfg(test)]

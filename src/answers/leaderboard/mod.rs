@@ -2,10 +2,13 @@
 
 pub mod method;
 pub mod notes;
+pub mod official;
+pub mod officials;
 
 use std::collections::BTreeMap;
 
 use karat_stats::leaderboard::Row;
+use karat_stats::ranks::RankRange;
 use karat_stats::student::StudentRow;
 use serde::{Deserialize, Serialize};
 
@@ -13,12 +16,18 @@ use crate::answers::basis::{
     Basis, Estimate, MovedSubject, OutcomeCounts, OutcomePolicy, Ranks, first, moved, ranks,
 };
 use crate::answers::stress::Robustness;
-use crate::answers::{LeaderboardMethod, answer, share};
+use crate::answers::{LeaderboardMethod, UnrankedReason, answer, share};
 use crate::estimate::{Writing, letter, letters};
 use crate::leaderboard::attempts::AttemptsAt;
 use crate::leaderboard::{By, Ranking, Settings, Unranked};
 use crate::record::document::BoundsDocument;
 use crate::rows::Rows;
+use official::Official;
+
+/// The basis of a leaderboard of official scores.
+pub const OFFICIAL: &str = "official";
+/// The basis of a leaderboard of the means of runs.
+pub const MEAN: &str = "mean";
 
 /// The answer of `karat leaderboard`: one leaderboard or several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,8 +61,13 @@ answer!(LeaderboardAnswer, LeaderboardSchema = "karat/leaderboard/1", "a leaderb
 pub struct Leaderboard {
     /// The common property of the items, `FIELD = VALUE`; null if there is one leaderboard.
     pub group: Option<String>,
-    /// The basis of the ranking: `score`, or the key of a dimension.
+    /// The basis of the ranking: `official` scores, the `mean` of runs, or the key of a dimension.
     pub by: String,
+    /// The moment of the official scores; null on another basis, and if no item has a time.
+    pub as_of: Option<String>,
+    /// The reason why the ranks are by the mean of runs although the scorecard has a section `[standing]`; null if they are
+    /// not, or if the mean was asked for.
+    pub without_official: Option<String>,
     /// The number of subjects that have a rank.
     pub ranked: u64,
     /// The subjects that have a rank, or a page of them.
@@ -79,10 +93,10 @@ pub struct Leaderboard {
 pub struct LeaderboardRow {
     /// The subject.
     pub subject: String,
-    /// Its ranks by the mean alone.
+    /// Its ranks by the score alone: those of all subjects with the same score.
     #[cfg_attr(feature = "schema", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub rank: Ranks,
-    /// The ranks in which it lies in `level` of the resamples; if not all subjects are resampled, those that the
+    /// The ranks by the mean of runs in which it lies in `level` of the resamples; if not all subjects are resampled, those that the
     /// comparisons of pairs leave open, and with the method `student`, those that all intervals together allow. Null for a
     /// subject with one task, and in a census.
     #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<u32>>, min_items = 2, max_items = 2))]
@@ -99,8 +113,14 @@ pub struct LeaderboardRow {
     /// The subjects with which it shares too few tasks to be compared: fewer than six at 95 %. Null where subjects are not
     /// compared.
     pub too_few_shared_tasks: Option<Vec<String>>,
-    /// The mean of the score or dimension that is ranked, with its interval.
+    /// The value that is ranked, with its interval: the mean of runs or of a dimension, or the official score as a share of the best
+    /// one, whose interval is null if it is not the plain mean over a window.
     pub score: Estimate,
+    /// The way to the official score; null on another basis.
+    pub official: Option<Official>,
+    /// The mean of its runs with its interval, beside an official score; null on another basis, and if no run counts. Rank
+    /// range, chance of rank 1 and letters are about this mean.
+    pub runs: Option<Estimate>,
     /// The number of cases, if all its results that count are means over cases (`n`).
     #[cfg_attr(feature = "schema", schema(minimum = 1))]
     pub cases: Option<u64>,
@@ -126,8 +146,10 @@ pub struct LeaderboardRow {
 pub struct UnrankedSubject {
     /// The subject.
     pub subject: String,
-    /// The number of its tasks that count: 0, or fewer than required.
+    /// The number of its tasks that count.
     pub tasks: u64,
+    /// The reason.
+    pub why: UnrankedReason,
 }
 
 /// The results of k attempts at each task. Tasks with fewer attempts are left out.
@@ -179,6 +201,29 @@ pub struct OutcomeRanking {
 }
 
 impl Leaderboard {
+    /// Returns true if scores are ranked, and not the values of a dimension.
+    #[must_use]
+    pub fn is_of_scores(&self) -> bool {
+        matches!(self.by.as_str(), OFFICIAL | MEAN)
+    }
+
+    /// Returns a leaderboard by the mean without subjects.
+    pub(crate) fn empty(group: Option<String>) -> Self {
+        Self {
+            group,
+            by: String::from(MEAN),
+            as_of: None,
+            without_official: None,
+            ranked: 0,
+            rows: Vec::new(),
+            unranked: None,
+            same_tasks: None,
+            letters: None,
+            other_outcomes: None,
+            robustness: None,
+        }
+    }
+
     /// Returns the leaderboard of a ranking of subjects of `rows` by resamples.
     #[must_use]
     pub fn of_resamples(rows: &Rows, ranking: &Ranking, settings: &Settings) -> Self {
@@ -198,6 +243,8 @@ impl Leaderboard {
                 ahead_of: compared.then(|| names(&row.ahead_of)),
                 too_few_shared_tasks: compared.then(|| names(&row.too_few_shared)),
                 score: (&row.estimate).into(),
+                official: None,
+                runs: None,
                 cases: ranking.cases.of(row.subject),
                 bounds: ranking
                     .bounds
@@ -217,12 +264,12 @@ impl Leaderboard {
                     .map(|found| found.by_k.iter().map(Attempts::from).collect()),
             }
         };
-        let unranked = ranking.unranked.iter().map(|&(subject, why)| UnrankedSubject {
-            subject: name(subject).to_owned(),
-            tasks: match why {
-                Unranked::Nothing => 0,
-                Unranked::FewTasks(tasks) => tasks as u64,
-            },
+        let unranked = ranking.unranked.iter().map(|&(subject, why)| {
+            let (tasks, why) = match why {
+                Unranked::Nothing => (0, UnrankedReason::NothingCounts),
+                Unranked::FewTasks(tasks) => (tasks as u64, UnrankedReason::TooFewTasks),
+            };
+            UnrankedSubject { subject: name(subject).to_owned(), tasks, why }
         });
         let others = ranking.rankings.others.iter().map(|(other, ranking)| OutcomeRanking {
             outcomes: (*other).into(),
@@ -233,6 +280,8 @@ impl Leaderboard {
         Self {
             group: ranking.group.clone(),
             by: by(rows, settings),
+            as_of: None,
+            without_official: None,
             ranked: ranking.leaderboard.rows.len() as u64,
             rows: ranking.leaderboard.rows.iter().map(row).collect(),
             unranked: Some(unranked.collect()),
@@ -249,9 +298,10 @@ impl Leaderboard {
 }
 
 /// Returns the basis of the ranking in the form that answers use.
-pub(crate) fn by(rows: &Rows, settings: &Settings) -> String {
+#[must_use]
+pub fn by(rows: &Rows, settings: &Settings) -> String {
     match settings.by {
-        By::Score => String::from("score"),
+        By::Score => String::from(MEAN),
         By::Dimension(at) => rows.dimensions.get(at).map(|(key, _)| key.clone()).unwrap_or_default(),
     }
 }
@@ -270,10 +320,16 @@ impl From<&AttemptsAt> for Attempts {
 }
 
 impl LeaderboardRow {
-    /// Returns the ranks to show: those that the evidence leaves open, else those by the mean alone.
+    /// Returns the ranks to show: those that the evidence leaves open, else those by the score alone, as for official scores.
     #[must_use]
     pub fn shown_ranks(&self) -> Ranks {
-        self.rank_range.unwrap_or(self.rank)
+        self.rank_range.filter(|_| self.official.is_none()).unwrap_or(self.rank)
+    }
+
+    /// Returns the mean of its runs, or of the dimension that is ranked; none if no run counts.
+    #[must_use]
+    pub fn mean(&self) -> Option<&Estimate> {
+        if self.official.is_some() { self.runs.as_ref() } else { Some(&self.score) }
     }
 
     /// Returns its letters as text, with a question mark if it shares too few tasks with some to be compared.
@@ -287,10 +343,19 @@ impl LeaderboardRow {
     /// Returns the interval as text; without one the bounds, in brackets, and without those `-`.
     #[must_use]
     pub fn ends(&self, writing: Writing) -> String {
-        match (self.score.interval(), self.bounds) {
+        match (self.mean().and_then(Estimate::interval), self.bounds) {
             (None, Some(bounds)) => format!("({})", writing.ends(Some((bounds.low, bounds.high)))),
             (interval, _) => writing.ends(interval),
         }
+    }
+
+    /// Returns the row of a subject none of whose runs counts.
+    #[must_use]
+    pub(crate) fn without_runs(name: &str) -> Self {
+        let rank = RankRange { best: 1, worst: 1 };
+        let none =
+            StudentRow { subject: 0, mean: 0.0, tasks: 0, items: 0, rank, rank_range: None, interval: None };
+        Self::of_means(name, &none)
     }
 
     /// Returns the row of the method `student` for the subject `name`.
@@ -312,6 +377,8 @@ impl LeaderboardRow {
                 method: interval.map(|it| it.method.into()),
                 tasks,
             },
+            official: None,
+            runs: None,
             cases: None,
             bounds: None,
             tasks,

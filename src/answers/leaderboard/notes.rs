@@ -1,9 +1,9 @@
 //! Notes on a leaderboard, in sentences.
 
 use crate::answers::basis::Basis;
-use crate::answers::leaderboard::{Leaderboard, LeaderboardRow};
-use crate::answers::{ChoiceSource, LeaderboardMethod, Outcome};
-use crate::estimate::percent;
+use crate::answers::leaderboard::{Leaderboard, LeaderboardRow, OFFICIAL};
+use crate::answers::{BridgeStep, ChoiceSource, LeaderboardMethod, Outcome, UnrankedReason};
+use crate::estimate::{Writing, percent};
 use crate::text::{Tone, count, list, named, short};
 
 /// The note on a census.
@@ -14,10 +14,15 @@ pub const CENSUS: &str =
 #[must_use]
 pub fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
+    lines.extend(official(basis, board));
     lines.extend(meaning(basis, method, board).map(|line| (Tone::Plain, line)));
     lines.extend(single(method, board).map(|line| (Tone::Care, line)));
     lines.extend(of_cases(board).map(|line| (Tone::Plain, line)));
-    if board.rows.iter().any(|row| row.bounds.is_some() && row.score.interval().is_none()) {
+    if board
+        .rows
+        .iter()
+        .any(|row| row.bounds.is_some() && row.mean().is_some_and(|mean| mean.interval().is_none()))
+    {
         let text = "in brackets: the lowest and highest score that what is missing allows";
         lines.push((Tone::Plain, text.to_owned()));
     }
@@ -39,15 +44,66 @@ pub fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> V
     lines
 }
 
+/// Says what an official score is, how it differs from the mean of runs, and which ones are under review.
+fn official(basis: &Basis, board: &Leaderboard) -> Vec<(Tone, String)> {
+    let mut lines = Vec::new();
+    if let Some(why) = &board.without_official {
+        lines.push((Tone::Care, format!("by the mean of runs and not by official score: {why}")));
+    }
+    if board.by != OFFICIAL {
+        return lines;
+    }
+    let steps: Vec<String> = board
+        .bridge_steps(Writing::of(basis.scale))
+        .into_iter()
+        .map(|step| in_words(step).to_owned())
+        .collect();
+    let text = match steps.is_empty() {
+        true => String::from("the official score of each is the mean of its runs"),
+        false => format!("from the mean of runs to the official score: {}", list(&steps)),
+    };
+    lines.push((Tone::Plain, text));
+    let held = board.rows.iter().filter(|row| row.official.as_ref().is_some_and(|it| it.under_review));
+    let held: Vec<&str> = held.map(|row| row.subject.as_str()).collect();
+    lines
+        .extend(named(&held).map(|names| (Tone::Care, format!("a newer score is held for review: {names}"))));
+    lines
+}
+
+/// Describes what a step changes.
+const fn in_words(step: BridgeStep) -> &'static str {
+    match step {
+        BridgeStep::Runs => "the mean of runs",
+        BridgeStep::Window => "the window (items count alike)",
+        BridgeStep::Newest => "the newest values in place of means",
+        BridgeStep::Decay => "decay with age",
+        BridgeStep::Rounding => "rounding",
+        BridgeStep::Gate => "the gate",
+        BridgeStep::Review => "review (large swings wait)",
+    }
+}
+
 /// Says what ranks and letters mean.
 fn meaning(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Option<String> {
     let level = percent(basis.level);
+    let is_official = board.by == OFFICIAL;
     let has = |of: fn(&LeaderboardRow) -> bool| board.rows.iter().any(of);
     if method == LeaderboardMethod::Census {
         return Some(CENSUS.to_owned());
     }
     if board.ranked < 2 || !has(|row| row.rank_range.is_some()) {
         return None;
+    }
+    if is_official {
+        let is_tied =
+            board.letters.is_some() && has(|row| row.letters.as_ref().is_some_and(|it| !it.is_empty()));
+        let tied = is_tied.then(|| {
+            format!("two that share a letter are tied by their runs: a comparison does not separate them, at {level}")
+        });
+        let few = has(|row| row.ties().ends_with('?'));
+        let few = few.then(|| String::from("?: too few shared tasks to compare it with some"));
+        let parts: Vec<String> = tied.into_iter().chain(few).collect();
+        return Some(parts.join("; ")).filter(|text| !text.is_empty());
     }
     let ranks = match method {
         LeaderboardMethod::Student => {
@@ -70,7 +126,8 @@ fn meaning(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Opt
 
 /// Names the subjects with a single task, of which nothing but the score is known.
 fn single(method: LeaderboardMethod, board: &Leaderboard) -> Option<String> {
-    let is_single = |row: &&LeaderboardRow| row.score.tasks < 2 && row.score.interval().is_none();
+    let is_single =
+        |row: &&LeaderboardRow| row.mean().is_some_and(|mean| mean.tasks < 2 && mean.interval().is_none());
     let single: Vec<&LeaderboardRow> = board.rows.iter().filter(is_single).collect();
     let each = if single.iter().all(|row| row.items < 2) { "result" } else { "task" };
     let names: Vec<&str> = single.iter().map(|row| row.subject.as_str()).collect();
@@ -84,7 +141,10 @@ fn single(method: LeaderboardMethod, board: &Leaderboard) -> Option<String> {
 
 /// Says whose intervals rest on the number of cases of each result.
 fn of_cases(board: &Leaderboard) -> Option<String> {
-    let with = board.rows.iter().filter(|row| row.cases.is_some() && row.score.interval().is_some());
+    let with = board
+        .rows
+        .iter()
+        .filter(|row| row.cases.is_some() && row.mean().is_some_and(|mean| mean.interval().is_some()));
     let names: Vec<&str> = with.map(|row| row.subject.as_str()).collect();
     let whose =
         if names.len() == board.rows.len() { String::new() } else { format!(" of {}", named(&names)?) };
@@ -102,13 +162,16 @@ fn missing(board: &Leaderboard) -> Option<String> {
 }
 
 fn unranked(board: &Leaderboard) -> impl Iterator<Item = String> {
-    let names = |has_tasks: bool| {
-        let all = board.unranked.iter().flatten().filter(|it| (it.tasks > 0) == has_tasks);
-        named(&all.map(|it| it.subject.as_str()).collect::<Vec<_>>())
-    };
-    let nothing = names(false).map(|names| format!("without a rank, as none of its items counts: {names}"));
-    let few = names(true).map(|names| format!("without a rank, as it has too few tasks: {names}"));
-    nothing.into_iter().chain(few)
+    let reasons = [
+        (UnrankedReason::NothingCounts, "none of its items counts"),
+        (UnrankedReason::TooFewTasks, "it has too few tasks"),
+        (UnrankedReason::NoOfficialScore, "it has no official score at this moment"),
+    ];
+    reasons.into_iter().filter_map(|(why, text)| {
+        let all = board.unranked.iter().flatten().filter(|it| it.why == why);
+        let names = named(&all.map(|it| it.subject.as_str()).collect::<Vec<_>>())?;
+        Some(format!("without a rank, as {text}: {names}"))
+    })
 }
 
 /// Returns the origin of a treatment in words.

@@ -71,9 +71,8 @@ pub struct FormArgs {
 /// Subjects by rank.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Examples:
-  karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/*.csv
-  karat score -c workflow examples/workflow/*.json* | karat leaderboard")]
+Example:
+  karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/*.csv")]
 pub struct LeaderboardArgs {
     /// The scorecard of evidence; records name their own
     #[arg(long, short = 'c', value_name = "ID|FILE")]
@@ -81,9 +80,12 @@ pub struct LeaderboardArgs {
     /// The items
     #[command(flatten)]
     pub items: ItemArgs,
-    /// Rank by score, or by a dimension
-    #[arg(long, value_name = "KEY", default_value = "score")]
-    pub by: String,
+    /// official, mean, a dimension or a group
+    #[arg(long, value_name = "KEY")]
+    pub by: Option<String>,
+    /// Events beside the evaluations
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<String>,
     /// Rows by rank or another key
     #[arg(long, value_name = "KEY", default_value = "rank")]
     pub sort: String,

@@ -115,6 +115,9 @@ pub struct ScoreArgs {
     /// Note slower items; 100 for traces if not given
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..))]
     pub budget_ms: Option<u32>,
+    /// Threads that score; as many as cores if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
     /// Fail when a published score is below POINTS
     #[arg(long, value_name = "POINTS", value_parser = points, allow_negative_numbers = true)]
     pub fail_under: Option<Decimal>,

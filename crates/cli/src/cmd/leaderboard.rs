@@ -2,19 +2,25 @@
 
 use std::io::Write as _;
 
+use karat::answers::LeaderboardMethod;
 use karat::answers::basis::Basis;
-use karat::answers::leaderboard::method::{Page, answer, method_of_size, rank};
-use karat::answers::leaderboard::{Leaderboard, LeaderboardRow};
+use karat::answers::leaderboard::method::{Page, answer, method_of_size, rank, rank_by_official};
+use karat::answers::leaderboard::official::Asked;
+use karat::answers::leaderboard::officials::Officials;
+use karat::answers::leaderboard::{Leaderboard, LeaderboardRow, MEAN, OFFICIAL};
 use karat::answers::stress::Robustness;
-use karat::answers::{IntervalMethod, LeaderboardMethod};
 use karat::leaderboard::attempts::Attempts;
 use karat::leaderboard::stress::{CONCENTRATION, Stress};
 use karat::leaderboard::{By, Ranking, Settings};
 use karat::pages::leaderboard as page_of;
 use karat::rows::Rows;
 use karat::text::clean;
+use karat_core::timestamp::Timestamp;
+use karat_standing::stand::Interval;
+use karat_stats::bootstrap::Plan;
 
 use super::many;
+use super::standing::events_of;
 use crate::args::{Cli, LeaderboardArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -25,9 +31,10 @@ use crate::render::{leaderboard as screen, stress as stress_screen};
 pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let labels: Vec<String> = args.group_by.iter().cloned().collect();
     let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &labels, cli)?;
-    let settings = settings(args, &rows)?;
+    let (by, officials) = by(args, &rows, cli)?;
+    let settings = settings(args, &rows, by)?;
     let method = method(args, &rows)?;
-    let mut boards = leaderboards(args, &rows, method, &settings)?;
+    let mut boards = leaderboards(args, &rows, method, &settings, officials)?;
     boards.iter_mut().try_for_each(|board| sort(&rows, board, &args.sort))?;
     let basis = Basis::new(&rows, &settings);
     let answer = answer(basis, method, args.group_by.clone(), boards, Page::ALL);
@@ -41,12 +48,8 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut out = Screen::stdout(cli.color);
     let layout =
         screen::Layout { width: out.width, top: args.top.filter(|&top| top > 0).unwrap_or(usize::MAX) };
-    let by = answer.leaderboards.first().map_or("score", |board| board.by.as_str());
     let gaps = many::gaps_of(&rows, settings.by);
-    let is_of_tasks =
-        |row: &LeaderboardRow| row.score.method.is_some_and(|method| method != IntervalMethod::Wilson);
-    let has_intervals = answer.leaderboards.iter().any(|board| board.rows.iter().any(is_of_tasks));
-    write!(out, "{}", screen::head(&answer.basis, has_intervals, by, &gaps, layout))?;
+    write!(out, "{}", screen::head(&answer, &gaps, layout))?;
     for board in &answer.leaderboards {
         write!(out, "{}", screen::board(&answer.basis, method, board, layout))?;
         if let Some(robustness) = &board.robustness {
@@ -72,16 +75,67 @@ fn method(args: &LeaderboardArgs, rows: &Rows) -> Result<LeaderboardMethod, Fail
     }
 }
 
-fn settings(args: &LeaderboardArgs, rows: &Rows) -> Result<Settings, Failure> {
-    let by = match args.by.as_str() {
-        "score" => By::Score,
-        key => By::Dimension(rows.dimension(key).ok_or_else(|| unknown_key("--by", key, &["score"], rows))?),
-    };
+fn settings(args: &LeaderboardArgs, rows: &Rows, by: By) -> Result<Settings, Failure> {
     let attempts = match args.attempts {
         Some(most) => Some(Attempts { most, pass: many::pass(args.pass, rows.scale)? }),
         None => None,
     };
     Ok(Settings { attempts, tasks_min: args.min_tasks, ..many::settings(&args.sure, by, rows) })
+}
+
+/// Returns the basis of the means, and the official scores, or why ranks are not by them.
+fn by(args: &LeaderboardArgs, rows: &Rows, cli: &Cli) -> Result<(By, Basing), Failure> {
+    let is_asked = match args.by.as_deref() {
+        None => false,
+        Some(OFFICIAL) => true,
+        Some(MEAN) => return Ok((By::Score, Basing::Means(None))),
+        Some(key) => {
+            let known = || unknown_key("--by", key, &[OFFICIAL, MEAN], rows);
+            return Ok((By::Dimension(rows.dimension(key).ok_or_else(known)?), Basing::Means(None)));
+        }
+    };
+    let Some(card) = many::card_of(rows, cli)?.filter(|card| card.standing.is_some()) else {
+        return match is_asked {
+            false => Ok((By::Score, Basing::Means(None))),
+            true => Err(Failure::new(
+                "--by official: there are no official scores, as the scorecard has no section [standing]",
+            )
+            .help("rank by the mean of runs: --by mean")),
+        };
+    };
+    let without = |why: &str| match is_asked {
+        false => Ok((By::Score, Basing::Means(Some(why.to_owned())))),
+        true => {
+            Err(Failure::new(format!("--by official: {why}")).help("rank by the mean of runs: --by mean"))
+        }
+    };
+    let items = &args.items;
+    let asked = Asked {
+        is_selection: !items.filters.is_empty() || items.since.is_some() || items.until.is_some(),
+        is_grouped: args.group_by.is_some(),
+        has_other_outcomes: !args.sure.counts.is_empty(),
+    };
+    if let Some(why) = asked.without_official() {
+        return without(why);
+    }
+    let events = events_of(args.events.as_deref())?;
+    let as_of = items.as_of.as_ref().map(|as_of| as_of.at).or_else(|| rows.newest());
+    let plan = Plan { draws: args.sure.resamples, seed: args.sure.seed };
+    let is_drawn = method(args, rows)? == LeaderboardMethod::Bootstrap;
+    let interval = is_drawn.then_some(Interval { plan, level: args.sure.level });
+    match Officials::new(rows, &card, &events, as_of.unwrap_or(Timestamp { milliseconds: 0 }), interval) {
+        Ok(officials) => Ok((By::Score, Basing::Officials(officials))),
+        Err(error) if rows.newest().is_none() => without(&error.to_string()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The basis of ranks.
+enum Basing {
+    /// Official scores.
+    Officials(Officials),
+    /// Means; with the reason if it was not asked for and the scorecard has official scores.
+    Means(Option<String>),
 }
 
 /// Returns one leaderboard over all items, or one for each value of a field.
@@ -90,10 +144,19 @@ fn leaderboards(
     rows: &Rows,
     method: LeaderboardMethod,
     settings: &Settings,
+    basing: Basing,
 ) -> Result<Vec<Leaderboard>, Failure> {
+    let (officials, without_official) = match basing {
+        Basing::Officials(officials) => (Some(officials), None),
+        Basing::Means(why) => (None, why),
+    };
     let found = rows.groups().into_iter().map(|(value, items)| {
         let name = args.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
-        let ranked = rank(rows, &items, name, method, settings, Page::ALL).map_err(|error| {
+        let ranked = match &officials {
+            Some(officials) => rank_by_official(rows, &items, method, settings, Page::ALL, officials),
+            None => rank(rows, &items, name, method, settings, Page::ALL),
+        };
+        let ranked = ranked.map_err(|error| {
             let failure = many::refused(&error, rows);
             let failure = match args.group_by.as_ref().zip(value) {
                 Some((field, value)) => {
@@ -110,7 +173,8 @@ fn leaderboards(
             Some(ranking) => Some(robustness(rows, &items, &ranking, settings)?),
             None => None,
         };
-        Ok(Leaderboard { robustness, ..ranked.leaderboard })
+        let without_official = without_official.clone();
+        Ok(Leaderboard { robustness, without_official, ..ranked.leaderboard })
     });
     found.collect()
 }

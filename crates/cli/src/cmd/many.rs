@@ -1,14 +1,16 @@
 //! Code shared by the verbs over many items: loading them, the policy for outcomes, one line of JSON.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 
 use karat_core::number::{BILLION, Decimal};
-use karat_core::scorecard::Scale;
+use karat_core::scorecard::{Scale, Scorecard};
 use karat_stats::StatisticsError;
 use karat_stats::bootstrap::Plan;
 use serde::Serialize;
 
 use crate::args::{AsOf, Cli, FormArgs, ItemArgs, SureArgs};
+use crate::cards;
 use crate::failure::Failure;
 use crate::load::{Request, load};
 use crate::output::{is_watched, lines};
@@ -55,6 +57,21 @@ fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) 
             ..Selection::default()
         },
         quiet: items.no_progress,
+    }
+}
+
+/// Returns the card whose section `[standing]` applies: that of the items, or the family of their challenges; none for items
+/// of cards that are not related.
+pub fn card_of<'r>(rows: &'r Rows, cli: &Cli) -> Result<Option<Cow<'r, Scorecard>>, Failure> {
+    if let Some(card) = rows.only_card() {
+        return Ok(Some(Cow::Borrowed(card)));
+    }
+    let mut bases = rows.scorers.iter().map(|scorer| scorer.card().base.as_deref());
+    match bases.next().flatten() {
+        Some(base) if bases.all(|other| other == Some(base)) => {
+            Ok(Some(Cow::Owned(cards::load(base, cli.color)?)))
+        }
+        _ => Ok(None),
     }
 }
 

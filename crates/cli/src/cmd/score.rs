@@ -1,7 +1,9 @@
 //! `karat score`: one record per item, streamed.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use karat_core::number::Decimal;
@@ -11,7 +13,7 @@ use karat_evidence::{Kind, Note};
 
 use crate::args::{AsOf, Cli, ScoreArgs};
 use crate::cards;
-use crate::evidence::{Files, Flow};
+use crate::evidence::Files;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::graders;
@@ -19,6 +21,7 @@ use crate::input::read_text;
 use crate::output::{CARE, Color, LOSS, Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::render::table::Table;
+use karat::bulk::{Block, Noticed, in_order};
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Options, Scored, kind};
 use karat::error::{Error, Place};
@@ -32,58 +35,177 @@ const LISTED: usize = 20;
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let card = card(args, cli.color)?;
     let options = graders::options(card.card(), &args.graders, args.subject_field.as_deref(), cli.portable)?;
-    let budget = budget(args, kind(card.card())?);
-    let mut engine = Engine::new(Arc::clone(&card), Options { budget, ..options })?;
-    engine.set_as_of_written(args.as_of.as_ref().map(AsOf::written));
+    let options = Options { budget: budget(args, kind(card.card())?), ..options };
+    // With an embedder or a cache, each trace counts for the novelty of the next.
+    let is_apart = options.embedder.is_none() && options.cache.is_none();
+    let workers = if is_apart { workers(args.jobs) } else { 0 };
+    let engine = |options| -> Result<Engine, Failure> {
+        let mut engine = Engine::new(Arc::clone(&card), options)?;
+        engine.set_as_of_written(args.as_of.as_ref().map(AsOf::written));
+        drop(engine.take_noticed());
+        Ok(engine)
+    };
     let files = Files::new(&args.files, cli.color)?;
     let as_table = args.table || (!args.json && is_watched());
-    let progress = Progress::new(files.bytes(), args.no_progress || as_table);
-    let mut sink: Box<dyn Sink> =
-        if as_table { Box::new(Rows::new(&card, cli.color)) } else { Box::new(Lines::new()) };
-    let mut limit = FailUnder::new(args.fail_under);
-    let mut remarks = Remarks::new(as_table);
-    let mut slow = Slow::default();
-    let mut refused = 0u64;
-    let wanted = engine.wanted();
-    files.each(&wanted, &progress, &mut |place, bytes| {
-        let outcome = bytes.and_then(|bytes| {
-            engine.visit_at(place, bytes, |scored| {
-                limit.see(&scored.record);
-                remarks.see(place, scored.notes());
-                sink.record(scored)
-            })
-        });
-        slow.see(place, engine.overrun());
-        match outcome {
-            Ok(written) => written?,
-            Err(error) if args.keep_going => {
-                refused += 1;
-                sink.flush()?;
-                progress.aside(|| tell(error, cli.color))?;
-            }
-            Err(error) => {
-                sink.flush()?;
-                progress.aside(|| tell(error, cli.color))?;
-                return Err(Failure::Shown(Exit::CouldNotRun));
-            }
+    let progress = Arc::new(Progress::new(files.bytes(), args.no_progress || as_table));
+    let screen = as_table.then(|| Screen::stdout(cli.color));
+    let table = screen.as_ref().map(|screen| Arc::new(Table::new(card.card(), screen.width)));
+    let mut out: Box<dyn Write> = match screen {
+        Some(screen) => Box::new(screen),
+        None => Box::new(lines()),
+    };
+    let form = Form { table, fail_under: args.fail_under, keeps_going: args.keep_going };
+    let engines: Result<Vec<Engine>, Failure> = (0..workers).map(|_| engine(options.clone())).collect();
+    let workers = engines?.into_iter().map(|mut engine| {
+        let form = form.clone();
+        move |block: &Block| {
+            let part = form.score(block, &mut engine);
+            // A vector in a trace begins a cache too.
+            engine.cache().is_none().then_some(part)
         }
-        Ok(Flow::Continue)
-    })?;
-    drop(progress);
-    sink.flush()?;
-    remarks.report(cli.color)?;
+    });
+    let mut engine = engine(options)?;
+    let wanted = engine.wanted();
+    let mut total = Part::default();
+    let read = in_order(
+        workers.collect(),
+        |block| form.score(block, &mut engine),
+        {
+            let progress = Arc::clone(&progress);
+            move |intake| files.put(&wanted, &progress, intake)
+        },
+        |part| {
+            let written = match part {
+                Some(part) => total.add(part, &mut out, &progress, cli.color),
+                None => out.flush().map_err(Failure::from),
+            };
+            match written {
+                Ok(()) if total.refused == 0 || args.keep_going => ControlFlow::Continue(()),
+                Ok(()) => ControlFlow::Break(Failure::Shown(Exit::CouldNotRun)),
+                Err(failure) => ControlFlow::Break(failure),
+            }
+        },
+    );
+    progress.end();
+    match read {
+        ControlFlow::Continue(read) => read?,
+        ControlFlow::Break(failure) => return Err(failure),
+    }
+    out.flush()?;
+    total.remarks.report(cli.color)?;
+    engine.set_noticed(total.noticed);
     report_unread(engine.unknown_fields(), |path| engine.meant(path), cli.color)?;
-    slow.report(cli.color)?;
+    total.slow.report(cli.color)?;
     if let (Some(path), Some(cache)) = (&args.graders.cache, engine.cache()) {
         graders::save_cache(path, cache)?;
     }
-    if refused > 0 {
-        return Err(Failure::new(match refused {
+    if total.refused > 0 {
+        return Err(Failure::new(match total.refused {
             1 => String::from("1 item was refused; the others were scored"),
             many => format!("{many} items were refused; the others were scored"),
         }));
     }
-    Ok(limit.exit())
+    Ok(total.limit.exit())
+}
+
+/// Returns the number of threads that score besides this one: none if one is enough, else one for each core.
+fn workers(jobs: Option<u16>) -> usize {
+    match jobs.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from) {
+        1 => 0,
+        many => many,
+    }
+}
+
+/// The form of the report on items.
+#[derive(Clone)]
+struct Form {
+    /// The layout of a table; none for one canonical JSON record per line.
+    table: Option<Arc<Table>>,
+    fail_under: Option<Decimal>,
+    keeps_going: bool,
+}
+
+impl Form {
+    /// Scores the items of a block, up to the first that stops.
+    fn score(&self, block: &Block, engine: &mut Engine) -> Part {
+        let mut part = Part::default();
+        let _ = block.each(|place, bytes| {
+            let scored = bytes.and_then(|bytes| {
+                let scored = engine.visit_at(place, bytes, |scored| self.write(place, scored, &mut part));
+                part.slow.see(place, engine.overrun());
+                scored
+            });
+            let Err(error) = scored else { return ControlFlow::Continue(()) };
+            part.errors.push((part.text.len(), error));
+            if self.keeps_going { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        part.noticed = engine.take_noticed();
+        part
+    }
+
+    fn write(&self, place: &Place, scored: &Scored<'_>, part: &mut Part) {
+        let record = &scored.record;
+        if let Some(points) = self.fail_under {
+            part.limit.see(record, points);
+        }
+        if let Some(table) = &self.table {
+            part.head.get_or_insert_with(|| table.head(record.card));
+            part.text.extend_from_slice(table.row(record, scored.notes()).as_bytes());
+        } else {
+            part.remarks.see(place, scored.notes());
+            scored.write(&mut part.text);
+            part.text.push(b'\n');
+        }
+    }
+}
+
+/// The report on some items, one after the other.
+#[derive(Default)]
+struct Part {
+    /// The head of the table, if there is a row.
+    head: Option<String>,
+    /// The records, as JSON or rows.
+    text: Vec<u8>,
+    /// The refusals, each with its place in the text.
+    errors: Vec<(usize, Error)>,
+    refused: u64,
+    limit: FailUnder,
+    remarks: Remarks,
+    slow: Slow,
+    noticed: Noticed,
+}
+
+impl Part {
+    /// Writes the records and refusals of the next items, and keeps the notes for the end.
+    fn add(
+        &mut self,
+        next: Self,
+        out: &mut dyn Write,
+        progress: &Progress,
+        color: Color,
+    ) -> Result<(), Failure> {
+        let ends = next.errors.into_iter().map(|(end, error)| (end, Some(error)));
+        let mut start = 0;
+        for (end, error) in ends.chain([(next.text.len(), None)]) {
+            let text = next.text.get(start..end).unwrap_or_default();
+            start = end;
+            if let Some(head) = next.head.as_ref().filter(|_| self.head.is_none() && !text.is_empty()) {
+                out.write_all(head.as_bytes())?;
+                self.head = Some(head.clone());
+            }
+            out.write_all(text)?;
+            if let Some(error) = error {
+                self.refused += 1;
+                out.flush()?;
+                progress.aside(|| tell(error, color))?;
+            }
+        }
+        self.limit.add(&next.limit);
+        self.remarks.add(next.remarks);
+        self.slow.add(next.slow);
+        self.noticed.add(next.noticed);
+        Ok(())
+    }
 }
 
 /// Returns the time limit of an item: from the command line, else from the document of traces.
@@ -109,6 +231,12 @@ impl Slow {
         } else {
             self.more += 1;
         }
+    }
+
+    fn add(&mut self, next: Self) {
+        let room = LISTED.saturating_sub(self.first.len());
+        self.more += next.more + next.first.len().saturating_sub(room) as u64;
+        self.first.extend(next.first.into_iter().take(room));
     }
 
     fn report(&self, color: Color) -> Result<(), Failure> {
@@ -165,25 +293,27 @@ pub(super) fn report_unread<'a>(
 }
 
 /// Remarks of readers about items, for output without a line for them: records have none.
+#[derive(Default)]
 struct Remarks {
-    ignored: bool,
     first: Vec<String>,
     more: u64,
 }
 
 impl Remarks {
-    fn new(ignored: bool) -> Self {
-        Self { ignored, first: Vec::new(), more: 0 }
-    }
-
     fn see(&mut self, place: &Place, notes: &[Note]) {
-        for note in notes.iter().filter(|_| !self.ignored) {
+        for note in notes {
             if self.first.len() < LISTED {
                 self.first.push(format!("{place}: {note}"));
             } else {
                 self.more += 1;
             }
         }
+    }
+
+    fn add(&mut self, next: Self) {
+        let room = LISTED.saturating_sub(self.first.len());
+        self.more += next.more + next.first.len().saturating_sub(room) as u64;
+        self.first.extend(next.first.into_iter().take(room));
     }
 
     fn report(&self, color: Color) -> Result<(), Failure> {
@@ -198,87 +328,27 @@ impl Remarks {
     }
 }
 
-/// The output for records.
-trait Sink {
-    fn record(&mut self, scored: &Scored<'_>) -> Result<(), Failure>;
-    fn flush(&mut self) -> Result<(), Failure>;
-}
-
-/// One canonical JSON record per line.
-struct Lines {
-    out: std::io::BufWriter<std::io::StdoutLock<'static>>,
-    line: Vec<u8>,
-}
-
-impl Lines {
-    fn new() -> Self {
-        Self { out: lines(), line: Vec::with_capacity(4096) }
-    }
-}
-
-impl Sink for Lines {
-    fn record(&mut self, scored: &Scored<'_>) -> Result<(), Failure> {
-        self.line.clear();
-        scored.write(&mut self.line);
-        self.line.push(b'\n');
-        Ok(self.out.write_all(&self.line)?)
-    }
-
-    fn flush(&mut self) -> Result<(), Failure> {
-        Ok(self.out.flush()?)
-    }
-}
-
-/// Rows of a table, shown as they come.
-struct Rows {
-    screen: Screen,
-    table: Table,
-    has_head: bool,
-}
-
-impl Rows {
-    fn new(card: &CompiledCard, color: Color) -> Self {
-        let screen = Screen::stdout(color);
-        let table = Table::new(card.card(), screen.width);
-        Self { screen, table, has_head: false }
-    }
-}
-
-impl Sink for Rows {
-    fn record(&mut self, scored: &Scored<'_>) -> Result<(), Failure> {
-        let record = &scored.record;
-        if !std::mem::replace(&mut self.has_head, true) {
-            write!(self.screen, "{}", self.table.head(record.card))?;
-        }
-        write!(self.screen, "{}", self.table.row(record, scored.notes()))?;
-        Ok(self.screen.show()?)
-    }
-
-    fn flush(&mut self) -> Result<(), Failure> {
-        Ok(self.screen.flush()?)
-    }
-}
-
 /// The findings of `--fail-under`. The exit status is that of the gravest case.
+#[derive(Default)]
 struct FailUnder {
-    points: Option<Decimal>,
     blocked: bool,
     below: bool,
     inconclusive: bool,
 }
 
 impl FailUnder {
-    fn new(points: Option<Decimal>) -> Self {
-        Self { points, blocked: false, below: false, inconclusive: false }
-    }
-
-    fn see(&mut self, record: &Scoring<'_>) {
-        let Some(points) = self.points else { return };
+    fn see(&mut self, record: &Scoring<'_>, points: Decimal) {
         self.blocked |= !record.gates.is_empty();
         match record.published {
             Some(published) => self.below |= !published.reaches(points),
             None => self.inconclusive = true,
         }
+    }
+
+    fn add(&mut self, next: &Self) {
+        self.blocked |= next.blocked;
+        self.below |= next.below;
+        self.inconclusive |= next.inconclusive;
     }
 
     fn exit(&self) -> Exit {

@@ -1,6 +1,5 @@
 //! `karat standing`: official scores of subjects at a moment, from all their scored items; with `--tasks`, tasks.
 
-use std::borrow::Cow;
 use std::io::Write as _;
 
 use karat::answers;
@@ -15,7 +14,6 @@ use karat_stats::bootstrap::Plan;
 
 use super::many;
 use crate::args::{Cli, StandingArgs};
-use crate::cards;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::read_text;
@@ -32,18 +30,18 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
         return Err(Failure::new("a standing needs a moment").help("--as-of 2026-01-31T12:00:00Z"));
     };
     let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;
-    let card = card_of(&rows, cli)?;
+    let card = many::card_of(&rows, cli)?.ok_or_else(|| {
+        Failure::new("the items are scored by several scorecards, each with other rules for standings")
+            .help("give the items of one scorecard, or of the challenges of one family")
+    })?;
     if args.tasks {
         return run_tasks(args, &rows, &card, as_of, cli);
     }
-    let events = match &args.events {
-        Some(path) => events::read(path, &read_text(path, "a file of events", Exit::CouldNotRun)?)?,
-        None => Events::default(),
-    };
+    let events = events_of(args.events.as_deref())?;
     let items = items::items(&rows, &card, &events)?;
     let interval = Interval { plan: Plan { draws: args.resamples, seed: args.seed }, level: args.level };
-    let standings =
-        stand(&card, &items, &events.events, as_of.seconds(), interval).map_err(|errors| refused(&errors))?;
+    let standings = stand(&card, &items, &events.events, as_of.seconds(), Some(interval))
+        .map_err(|errors| refused(&errors))?;
     let answer = Answer { card: &card, rows: &rows, standings: &standings, as_of, interval, events: &events };
     let shown = match &args.subject {
         Some(name) => std::slice::from_ref(subject(&standings, name)?),
@@ -70,13 +68,10 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Returns the card whose section applies: that of the items, or the family of their challenges.
-fn card_of<'r>(rows: &'r Rows, cli: &Cli) -> Result<Cow<'r, Scorecard>, Failure> {
-    if let Some(card) = rows.only_card() {
-        return Ok(Cow::Borrowed(card));
-    }
-    let base = rows.scorers.first().and_then(|scorer| scorer.card().base.as_deref());
-    Ok(Cow::Owned(cards::load(base.unwrap_or_default(), cli.color)?))
+/// Reads the events in a file, if one is given.
+pub(super) fn events_of(path: Option<&str>) -> Result<Events, Failure> {
+    let Some(path) = path else { return Ok(Events::default()) };
+    Ok(events::read(path, &read_text(path, "a file of events", Exit::CouldNotRun)?)?)
 }
 
 /// Shows the state of tasks.

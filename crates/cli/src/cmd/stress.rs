@@ -13,7 +13,7 @@ use crate::args::{Cli, StressArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Screen, save_page};
-use crate::render::leaderboard::{Layout, head};
+use crate::render::leaderboard::{Layout, heading};
 use crate::render::stress::stress;
 
 /// Tries other weights, other means, fewer dimensions and fewer tasks.
@@ -43,7 +43,7 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
         let mut out = Screen::stdout(cli.color);
         let layout = Layout { width: out.width, top: usize::MAX };
         let gaps = many::gaps_of(&rows, By::Score);
-        write!(out, "{}", head(&answer.basis, true, "score", &gaps, layout))?;
+        write!(out, "{}", heading(&answer.basis, true, "by mean of runs", &gaps, layout))?;
         write!(out, "{}", stress(&answer.basis, &answer.robustness, out.width))?;
         out.flush()?;
     }

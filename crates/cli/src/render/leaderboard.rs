@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use karat::answers::LeaderboardMethod;
 use karat::answers::basis::{Basis, Estimate};
 use karat::answers::leaderboard::notes::notes;
-use karat::answers::leaderboard::{Attempts, Leaderboard, LeaderboardRow};
+use karat::answers::leaderboard::official::Official;
+use karat::answers::leaderboard::{Attempts, Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
+use karat::answers::{BridgeStep, IntervalMethod, LeaderboardMethod};
 use karat::estimate::{Writing, percent, ranks};
 use karat::text::{NAMED, Tone, clean, count, fit, list, wrap};
 use unicode_width::UnicodeWidthStr as _;
@@ -24,18 +25,36 @@ pub struct Layout {
 
 const GAP: &str = "  ";
 const TASKS: usize = 5;
+/// Columns of an official score.
+const OFFICIAL_COLUMNS: usize = 8;
 /// Fewest columns of a rank range.
 const RANK: usize = 5;
 /// Columns of a value of `k` attempts.
 const ATTEMPT: usize = 14;
 
+/// Returns the heading of leaderboards, with `gaps` of the items.
+pub fn head(answer: &LeaderboardAnswer, gaps: &[String], layout: Layout) -> String {
+    let is_of_tasks = |row: &LeaderboardRow| {
+        row.mean().and_then(|it| it.method).is_some_and(|method| method != IntervalMethod::Wilson)
+    };
+    let has_intervals = answer.leaderboards.iter().any(|board| board.rows.iter().any(is_of_tasks));
+    let first = answer.leaderboards.first();
+    let by = first.map_or_else(String::new, |board| match (board.by.as_str(), &board.as_of) {
+        (OFFICIAL, Some(as_of)) => format!("by official score at {as_of}"),
+        (OFFICIAL, None) => String::from("by official score"),
+        (MEAN, _) => String::from("by mean of runs"),
+        (key, _) => format!("by {key}"),
+    });
+    heading(&answer.basis, has_intervals, &by, gaps, layout)
+}
+
 /// Returns the heading: items, method if there are intervals from it, and `gaps` of the items.
-pub fn head(basis: &Basis, has_intervals: bool, by: &str, gaps: &[String], layout: Layout) -> String {
+pub fn heading(basis: &Basis, has_intervals: bool, by: &str, gaps: &[String], layout: Layout) -> String {
     let mut text = String::new();
     let cards = basis.card_names();
     let shown: Vec<&str> = cards.iter().take(NAMED).map(String::as_str).collect();
     let more = if cards.len() > NAMED { " and more" } else { "" };
-    let _ = writeln!(text, "{STRONG}{}{more}{STRONG:#}  by {by}", list(&shown));
+    let _ = writeln!(text, "{STRONG}{}{more}{STRONG:#}  {by}", list(&shown));
     let items = &basis.items;
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let mut line =
@@ -74,6 +93,7 @@ pub fn board(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard, layo
         let _ = writeln!(text, "\n{STRONG}{}{STRONG:#}", clean(group));
     }
     text.push_str(&table(basis, board, layout));
+    text.push_str(&bridge(board, Writing::of(basis.scale), layout));
     for (tone, line) in notes(basis, method, board) {
         note(&mut text, tone, &line, layout.width);
     }
@@ -91,7 +111,7 @@ fn note(text: &mut String, tone: Tone, line: &str, width: usize) {
 }
 
 fn table(basis: &Basis, board: &Leaderboard, layout: Layout) -> String {
-    let writing = if board.by == "score" { Writing::of(basis.scale) } else { Writing::shares() };
+    let writing = if board.is_of_scores() { Writing::of(basis.scale) } else { Writing::shares() };
     let shown: Vec<&LeaderboardRow> = board.rows.iter().take(layout.top).collect();
     let widest = |of: &dyn Fn(&LeaderboardRow) -> usize, least: usize| {
         shown.iter().map(|row| of(row)).fold(least, usize::max)
@@ -99,19 +119,28 @@ fn table(basis: &Basis, board: &Leaderboard, layout: Layout) -> String {
     let rank = widest(&|row| ranks(row.shown_ranks()).len(), RANK);
     let ties = widest(&|row| row.ties().len(), 1);
     let number = writing.width().max("score".len());
+    let is_official = shown.iter().any(|row| row.official.is_some());
+    let value =
+        |row: &LeaderboardRow| row.mean().map_or_else(|| String::from("-"), |it| writing.number(it.mean));
+    let points = |row: &LeaderboardRow| match is_official {
+        true => format!("{:>OFFICIAL_COLUMNS$}{GAP}", writing.number(row.score.mean)),
+        false => String::new(),
+    };
+    let points_head =
+        if is_official { format!("{:>OFFICIAL_COLUMNS$}{GAP}", "official") } else { String::new() };
     let ends = widest(&|row| row.ends(writing).len(), "interval".len());
-    let fixed = rank + ties + number + ends + TASKS + 6 * GAP.len();
+    let fixed = rank + ties + number + ends + TASKS + 6 * GAP.len() + points_head.len();
     let free = layout.width.saturating_sub(fixed);
     let names = widest(&|row| row.subject.width(), "subject".len());
     let subject = names.clamp(7, free.saturating_sub(14).max(12));
     let bar = free.saturating_sub(subject).clamp(8, 40);
-    let axis = axis(shown.iter().map(|row| span(&row.score)));
+    let axis = axis(shown.iter().filter_map(|row| row.mean()).map(span));
     let mut text = format!(
-        "{FAINT}{:>rank$}{GAP}{:ties$}{GAP}{}{GAP}{:>number$}{GAP}{}{GAP}{}{GAP}{:>TASKS$}{FAINT:#}\n",
+        "{FAINT}{:>rank$}{GAP}{:ties$}{GAP}{}{GAP}{points_head}{:>number$}{GAP}{}{GAP}{}{GAP}{:>TASKS$}{FAINT:#}\n",
         "rank",
         "",
         fit("subject", subject),
-        "score",
+        if is_official { "runs" } else { "score" },
         writing.axis(&axis, bar),
         fit("interval", ends),
         "tasks"
@@ -119,12 +148,13 @@ fn table(basis: &Basis, board: &Leaderboard, layout: Layout) -> String {
     for row in &shown {
         let _ = writeln!(
             text,
-            "{:>rank$}{GAP}{FAINT}{:ties$}{FAINT:#}{GAP}{}{GAP}{:>number$}{GAP}{BAR}{}{BAR:#}{GAP}{FAINT}{}{FAINT:#}{GAP}{:>TASKS$}",
+            "{:>rank$}{GAP}{FAINT}{:ties$}{FAINT:#}{GAP}{}{GAP}{STRONG}{}{STRONG:#}{:>number$}{GAP}{BAR}{}{BAR:#}{GAP}{FAINT}{}{FAINT:#}{GAP}{:>TASKS$}",
             ranks(row.shown_ranks()),
             row.ties(),
             fit(&row.subject, subject),
-            writing.number(row.score.mean),
-            interval(span(&row.score), &axis, bar),
+            points(row),
+            value(row),
+            row.mean().map_or_else(|| " ".repeat(bar), |it| interval(span(it), &axis, bar)),
             fit(&row.ends(writing), ends),
             row.tasks
         );
@@ -132,6 +162,63 @@ fn table(basis: &Basis, board: &Leaderboard, layout: Layout) -> String {
     let more = board.rows.len() - shown.len();
     if more > 0 {
         let _ = writeln!(text, "{FAINT}and {more} more{FAINT:#}");
+    }
+    text
+}
+
+/// Returns the way from the mean of runs to each official score: a column for each step that changes one, or sentences if
+/// the columns are too many.
+fn bridge(board: &Leaderboard, writing: Writing, layout: Layout) -> String {
+    const STEP: usize = 8;
+    let steps = board.bridge_steps(writing);
+    let shown: Vec<&LeaderboardRow> = board.rows.iter().take(layout.top).collect();
+    let tier = |official: &Official| official.tier.as_deref().map(|tier| clean(tier).into_owned());
+    let has_tiers = shown.iter().any(|row| row.official.as_ref().is_some_and(|it| it.tier.is_some()));
+    if steps.is_empty() && !has_tiers {
+        return String::new();
+    }
+    let number = |points: f64| writing.number(points / writing.value(1.0));
+    let tiers = shown.iter().filter_map(|row| tier(row.official.as_ref()?)).map(|it| it.width()).max();
+    let names = shown.iter().map(|row| row.subject.width()).max().unwrap_or(0);
+    let columns = (STEP + GAP.len()) * (steps.len() + 2) + tiers.map_or(0, |tier| tier.max(4) + GAP.len());
+    let free = layout.width.saturating_sub(columns);
+    let mut text = String::from("\n");
+    if free < names.clamp("subject".len(), 14) {
+        for row in shown {
+            let Some(official) = &row.official else { continue };
+            let change =
+                |step: &BridgeStep| Some(format!("{} {}", official.change(*step, writing)?, step.name()));
+            let changes: Vec<String> = steps.iter().filter_map(change).collect();
+            let runs = row.runs.map_or_else(|| String::from("-"), |runs| writing.number(runs.mean));
+            let tier = tier(official).map_or_else(String::new, |tier| format!(", {tier}"));
+            let line = format!(
+                "{}: {runs} runs{}{} = {} official{tier}",
+                clean(&row.subject),
+                if changes.is_empty() { "" } else { ", " },
+                changes.join(", "),
+                number(official.points)
+            );
+            note(&mut text, Tone::Plain, &line, layout.width);
+        }
+        return text;
+    }
+    let subject = names.clamp("subject".len(), free.min(40));
+    let _ = write!(text, "{FAINT}{}{GAP}{:>STEP$}", fit("subject", subject), "runs");
+    for name in steps.iter().map(|step| step.name()).chain([OFFICIAL]) {
+        let _ = write!(text, "{GAP}{name:>STEP$}");
+    }
+    let _ = writeln!(text, "{}{FAINT:#}", if has_tiers { "  tier" } else { "" });
+    for row in shown {
+        let Some(official) = &row.official else { continue };
+        let runs = row.runs.map_or_else(|| String::from("-"), |runs| writing.number(runs.mean));
+        let _ = write!(text, "{}{GAP}{runs:>STEP$}", fit(&row.subject, subject));
+        for step in &steps {
+            let change = official.change(*step, writing).unwrap_or_else(|| String::from("·"));
+            let _ = write!(text, "{GAP}{change:>STEP$}");
+        }
+        let _ = write!(text, "{GAP}{STRONG}{:>STEP$}{STRONG:#}", number(official.points));
+        let held = tier(official).unwrap_or_else(|| String::from("-"));
+        let _ = writeln!(text, "{}", if has_tiers { format!("{GAP}{held}") } else { String::new() });
     }
     text
 }

@@ -10,6 +10,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::interval::{axis, interval, span};
 use crate::output::{BAR, FAINT, STRONG, style};
 use crate::span::Span;
+use karat::answers::standing::official_points;
 use karat::estimate::{self, Writing};
 use karat::standing::Answer;
 use karat::standing::notes::{foot, notes, percent};
@@ -69,10 +70,7 @@ pub fn table(answer: &Answer<'_>, width: usize) -> String {
 
 /// Returns the official score as a part of the scale, in billionths.
 fn stands(standing: &SubjectStanding, answer: &Answer<'_>) -> Option<i64> {
-    match standing.points.filter(|_| standing.review.is_some()) {
-        Some(points) => Some(points.saturating_mul(BILLION) / i64::from(answer.card.scale.max)),
-        None => Some(standing.score?.billionths()),
-    }
+    Some((official_points(standing)? / f64::from(answer.card.scale.max) * 1e9).round() as i64)
 }
 
 /// Returns each row with its notes below.
@@ -129,13 +127,12 @@ fn head(answer: &Answer<'_>, width: usize) -> String {
     text
 }
 
-/// Returns the score as it is shown: whole points if the card has them, else a share.
+/// Returns the official score.
 fn shown(standing: &SubjectStanding, writing: Writing) -> String {
-    let is_under_review = standing.review.is_some();
-    match (standing.score, standing.points) {
-        (Some(_), Some(points)) if is_under_review => points.to_string(),
-        (Some(score), _) => writing.number(score.to_f64()),
-        _ => "-".to_owned(),
+    match official_points(standing) {
+        Some(points) if standing.review.is_some() => points.to_string(),
+        Some(points) => writing.number(points / writing.value(1.0)),
+        None => "-".to_owned(),
     }
 }
 

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::output::{BAR, CARE, FAINT, GAIN, LOSS, STRONG, style};
 use crate::render::bar::span;
 use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
-use karat::explanation::{Part, Row, open, rows};
+use karat::explanation::{GroupRow, Part, Row, groups, open, rows};
 use karat::number::{Points, billionths, cut, published};
 use karat::text::{clean, fit, own_name, wrap};
 
@@ -29,6 +29,7 @@ pub fn waterfall(record: &Record<'_>, width: usize) -> String {
     if record.score.is_some() {
         let _ = parts(&mut text, record, &rows, width);
     }
+    let _ = groups_of(&mut text, record);
     let _ = missing(&mut text, record, width);
     let _ = verdict(&mut text, record, width);
     text
@@ -122,6 +123,31 @@ fn parts(text: &mut String, record: &Record<'_>, rows: &[Row<'_>], width: usize)
             "amounts are cut so that they add up as shown; the record has them exactly",
             width,
         )?;
+    }
+    Ok(())
+}
+
+/// Writes the values of groups, each below the group that it is in.
+fn groups_of(text: &mut String, record: &Record<'_>) -> std::fmt::Result {
+    let groups = groups(record);
+    if groups.is_empty() {
+        return Ok(());
+    }
+    let points = Points::new(record.card.scale, groups.iter().map(|it| it.group.contribution));
+    writeln!(
+        text,
+        "\n{STRONG}{}{STRONG:#}{FAINT} {:>READING$} {:>SHARE$} {:>AMOUNT$}{FAINT:#}",
+        fit("Groups", NAME),
+        "value",
+        "share",
+        "points"
+    )?;
+    for GroupRow { name, depth, group } in groups {
+        let name = fit(&format!("{:width$}{name}", "", width = 2 * depth), NAME);
+        let value = group.reading.map_or_else(|| String::from("none"), billionths);
+        let share = format!("{}%", cut(group.effective_weight, 7, 1));
+        let amount = points.signed(points.shown(group.contribution));
+        writeln!(text, "{name} {value:>READING$} {share:>SHARE$} {amount:>AMOUNT$}")?;
     }
     Ok(())
 }

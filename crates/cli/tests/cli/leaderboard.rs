@@ -30,7 +30,8 @@ fn answer(text: &str) -> Value {
 
 /// Ranks rows of `subject,task,id,outcome,solved` with any flags.
 pub fn ranked(rows: &str, flags: &str) -> Run {
-    let arguments = format!("leaderboard --card {CARD} --resamples 100 {flags}");
+    let by = if flags.contains("--by") { "" } else { "--by mean" };
+    let arguments = format!("leaderboard --card {CARD} --resamples 100 {by} {flags}");
     karat_reading(&arguments.split_whitespace().collect::<Vec<_>>(), &table(rows))
 }
 
@@ -130,7 +131,7 @@ pub fn near(found: &Value, expected: f64) {
 #[test]
 fn means_are_those_of_the_rows() {
     let all = Attempt::all();
-    let found = answer("leaderboard --card CARD RUNS");
+    let found = answer("leaderboard --card CARD RUNS --by mean");
     assert_eq!(subjects(&found).len(), 5);
     let mut expected: Vec<(f64, &str)> = Vec::new();
     for subject in subjects(&found) {
@@ -340,7 +341,10 @@ fn few_tasks_have_no_rank_and_are_named() {
     let rows = [passing("a", 5, 9), passing("b", 3, 3), "c t00 no-verdict -\n".to_owned()].concat();
     let found = parsed(&ranked(&rows, "--min-tasks 4"));
     assert_eq!(subjects(&found), ["a"]);
-    let unranked = serde_json::json!([{"subject": "b", "tasks": 3}, {"subject": "c", "tasks": 0}]);
+    let unranked = serde_json::json!([
+        {"subject": "b", "tasks": 3, "why": "too-few-tasks"},
+        {"subject": "c", "tasks": 0, "why": "nothing-counts"},
+    ]);
     assert_eq!(found["leaderboards"][0]["unranked"], unranked);
     assert_snapshot!(ranked(&rows, "--min-tasks 4 --table").screen());
 }

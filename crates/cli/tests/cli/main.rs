@@ -1,5 +1,6 @@
 //! The program from outside: its output, its refusals, its promises.
 
+mod boards;
 mod caches;
 mod cards;
 mod common;
@@ -10,8 +11,10 @@ mod doors;
 mod graders;
 mod help;
 mod identity;
+mod jobs;
 mod leaderboard;
 mod log;
+mod official;
 mod pages;
 mod rate;
 mod real;

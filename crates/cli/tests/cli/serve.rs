@@ -43,6 +43,12 @@ impl Server {
         ask(self.address(), key, method, path, body).unwrap()
     }
 
+    /// Does the same for a body of another media type.
+    pub fn post(&self, media: &str, path: &str, body: &str) -> (u16, String) {
+        let key = self.started["admin_key"].as_str().unwrap_or_default();
+        ask_as(self.address(), key, media, "POST", path, body).unwrap()
+    }
+
     /// Kills it, as a loss of power would.
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
@@ -61,13 +67,24 @@ impl Server {
 
 /// Returns status and body of the answer to a request, if there is an answer.
 pub fn ask(address: &str, key: &str, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
+    ask_as(address, key, "application/json", method, path, body)
+}
+
+fn ask_as(
+    address: &str,
+    key: &str,
+    media: &str,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     let authorization =
         if key.is_empty() { String::new() } else { format!("authorization: Bearer {key}\r\n") };
     let length = body.len();
     let head = format!(
         "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{authorization}\
-         content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+         content-type: {media}\r\ncontent-length: {length}\r\n\r\n"
     );
     stream.write_all(format!("{head}{body}").as_bytes()).ok()?;
     let mut answer = String::new();

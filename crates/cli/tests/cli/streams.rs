@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 
 use crate::common::{Folder, karat};
 
-/// Address space that the program gets, in KiB: what it needs to start, and little more than its largest item.
+/// Address space that the program gets with one thread, in KiB: what it needs to start, and little more than its largest item.
+/// Each further thread reserves addresses that it never uses.
 const MEMORY_KIB: u32 = 200_000;
 
 /// Scores the output of `write` under the limit; returns status, lines and errors.
@@ -16,7 +17,7 @@ fn score(
 ) -> (i32, usize, String) {
     let folder = Folder::new();
     folder.write("mine.toml", &karat(&["card", "new", "mine"]).stdout);
-    let script = format!("ulimit -v {MEMORY_KIB}; exec \"$KARAT\" score -c mine.toml {arguments}");
+    let script = format!("ulimit -v {MEMORY_KIB}; exec \"$KARAT\" score --jobs 1 -c mine.toml {arguments}");
     let mut child = Command::new("bash")
         .args(["-c", &script])
         .env("KARAT", env!("CARGO_BIN_EXE_karat"))

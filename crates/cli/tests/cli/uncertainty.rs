@@ -79,7 +79,7 @@ fn results(n: &str) -> String {
 }
 
 fn of_results(n: &str, flags: &str) -> Run {
-    let arguments = format!("leaderboard --card {CARD} --resamples 100 {flags}");
+    let arguments = format!("leaderboard --card {CARD} --by mean --resamples 100 {flags}");
     karat_reading(&arguments.split_whitespace().collect::<Vec<_>>(), &results(n))
 }
 
@@ -150,7 +150,10 @@ fn a_result_over_cases_has_an_interval_and_a_census_has_none() {
     // The record has the number of cases, and gives the same leaderboard.
     let scored = karat_reading(&["score", "-c", CARD], &results(",225"));
     assert!(scored.stdout.contains(r#""kind":"facts","n":225,"outcome":null"#), "{}", scored.stdout);
-    let again = parsed(&karat_reading(&["leaderboard", "-c", CARD, "--resamples", "100"], &scored.stdout));
+    let again = parsed(&karat_reading(
+        &["leaderboard", "-c", CARD, "--by", "mean", "--resamples", "100"],
+        &scored.stdout,
+    ));
     assert_eq!(again["leaderboards"], found["leaderboards"]);
 
     for n in ["", ",225"] {

@@ -108,51 +108,31 @@ fn seconds(mut run: impl FnMut()) -> f64 {
     processor_seconds().zip(start).map_or(wall, |(end, start)| end - start)
 }
 
-/// Prints millions of rows per second; gives it back.
-fn measure(name: &str, rows: usize, mut pass: impl FnMut()) -> f64 {
-    let mut best = f64::INFINITY;
-    let passes = PASSES * (ROWS / rows).max(1);
-    for _ in 0..ROUNDS {
-        best = best.min(seconds(|| (0..passes).for_each(|_| pass())));
-    }
-    let rate = (rows * passes) as f64 / best / 1e6;
-    println!("  {name:<44} {rate:>8.1} M rows/s");
-    rate
-}
+/// One way of scoring the columns of a benchmark: its name, and a pass over all rows.
+type Way<'a> = (String, Box<dyn FnMut(&mut Scores<'_>) + 'a>);
 
-/// A rule written by hand: columns in, scores out.
-type Loop<'a> = &'a dyn Fn(&[&[f64]], &mut Scores<'_>);
-
-/// Times the compiled card on both instruction sets, and the loops by hand.
-fn compare(scorer: &Scorer, columns: &[Vec<f64>], rows: usize, by_hand: [(&str, Loop<'_>); 2]) {
-    let facts: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    // A column of one value means a fact that is the same everywhere.
-    let mut table = Vec::new();
-    for column in &facts {
-        table.push(if let [value] = **column { Column::Constant(value) } else { Column::Values(column) });
-    }
-    let columns = Columns { facts: &table, profiles: &[], elapsed_seconds: Column::Constant(f64::NAN) };
+/// Measures all ways in turn, round after round, so that a change of the machine's speed meets them all. Prints millions of
+/// rows per second, and returns them.
+fn measure(ways: &mut [Way<'_>], rows: usize) -> Vec<f64> {
     let mut out = Outputs::new(rows);
-    let mut checks = Vec::new();
-    let mut rates = Vec::new();
-    for (name, mut work) in
-        [("card, this processor", Workspace::new(scorer)), ("card, portable", Workspace::portable(scorer))]
-    {
-        rates.push(measure(name, rows, || {
-            scorer.score_columns(&mut work, &columns, &mut out.scores()).unwrap()
-        }));
-        checks.push(out.check());
+    let checks: Vec<_> = (ways.iter_mut())
+        .map(|(_, pass)| {
+            out = Outputs::new(rows);
+            pass(&mut out.scores());
+            out.check()
+        })
+        .collect();
+    let passes = PASSES * (ROWS / rows).max(1);
+    let mut best = vec![f64::INFINITY; ways.len()];
+    for _ in 0..ROUNDS {
+        for ((_, pass), best) in ways.iter_mut().zip(&mut best) {
+            *best = best.min(seconds(|| (0..passes).for_each(|_| pass(&mut out.scores()))));
+        }
     }
-    for (name, run) in by_hand {
-        out = Outputs::new(rows);
-        rates.push(measure(name, rows, || run(black_box(&facts), &mut out.scores())));
-        checks.push(out.check());
+    let rates: Vec<f64> = best.iter().map(|best| (rows * passes) as f64 / best / 1e6).collect();
+    for ((name, _), rate) in ways.iter().zip(&rates) {
+        println!("  {name:<44} {rate:>8.1} M rows/s");
     }
-    println!(
-        "  ratio to the loop by hand: {:.2} (this processor), {:.2} (portable)",
-        rates[0] / rates[2],
-        rates[1] / rates[3]
-    );
     let same = checks.windows(2).all(|pair| pair[0] == pair[1]);
     println!(
         "  sums of score, coverage, tier: {:?}, {}",
@@ -160,6 +140,41 @@ fn compare(scorer: &Scorer, columns: &[Vec<f64>], rows: usize, by_hand: [(&str, 
         if same { "all equal" } else { "NOT EQUAL" }
     );
     assert!(same, "{checks:?}");
+    rates
+}
+
+/// A rule written by hand: columns in, scores out.
+type Loop<'a> = &'a dyn Fn(&[&[f64]], &mut Scores<'_>);
+
+/// Times the compiled card on every instruction set of this processor, and the loops by hand.
+fn compare(scorer: &Scorer, columns: &[Vec<f64>], rows: usize, by_hand: [(&str, Loop<'_>); 2]) {
+    let facts: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    // A column of one value means a fact that is the same everywhere.
+    let mut table = Vec::new();
+    for column in &facts {
+        table.push(if let [value] = **column { Column::Constant(value) } else { Column::Values(column) });
+    }
+    let columns = &Columns { facts: &table, profiles: &[], elapsed_seconds: Column::Constant(f64::NAN) };
+    let facts = &facts;
+    let mut ways: Vec<Way<'_>> = Vec::new();
+    for (name, mut work) in Workspace::of_each_kind(scorer) {
+        let pass = move |out: &mut Scores<'_>| scorer.score_columns(&mut work, columns, out).unwrap();
+        ways.push((format!("card, {name}"), Box::new(pass)));
+    }
+    let cards = ways.len();
+    for (name, run) in by_hand {
+        ways.push((name.to_string(), Box::new(move |out| run(black_box(facts), out))));
+    }
+    let rates = measure(&mut ways, rows);
+    let (cards, by_hand) = rates.split_at(cards);
+    for ((name, _), rate) in ways.iter().zip(cards).skip(1) {
+        println!("  ratio of {name} to portable: {:.2}", rate / cards[0]);
+    }
+    println!(
+        "  ratio to the loop by hand: {:.2} (this processor), {:.2} (portable)",
+        cards[cards.len() - 1] / by_hand[0],
+        cards[0] / by_hand[1]
+    );
 }
 
 fn trust(rows: usize) {

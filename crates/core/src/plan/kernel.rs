@@ -1,9 +1,12 @@
 //! The loops over columns. Each is a plain loop over slices that the compiler turns into vector instructions, on every
 //! instruction set to the same bits: no operation depends on its neighbours, nothing is fused or reordered.
+//!
+//! Whether some row is out of the ordinary is found by counting these rows, in a number as wide as a value: vectors have
+//! that at once, while a `bool` must be made narrow in every step.
 
 use super::{BinaryOperator, Rounding, TierLevel, UnaryOperator, state};
 use crate::decay::Loss;
-use crate::number::{BILLION, UNITS_PER_ONE, round};
+use crate::number::{BILLION, UNITS_PER_ONE, floor, round};
 
 /// One, in billionths.
 pub(super) const COVERED: f64 = BILLION as f64;
@@ -57,13 +60,13 @@ fn arithmetic(
     let careful = |x: f64, y: f64| settle(x, y, blame(x, y, why(y)));
     match (x, y) {
         (Values::Each(x), Values::Each(y)) => {
-            let mut bad = false;
+            let mut bad = 0;
             for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
                 let result = operation(x, y);
                 *out = then(result);
-                bad |= !is_finite(result);
+                bad += u64::from(!is_finite(result));
             }
-            if bad {
+            if bad != 0 {
                 map2(out, x, y, careful);
             }
         }
@@ -84,12 +87,12 @@ fn comparison(out: &mut [f64], x: Values<'_>, y: Values<'_>, operation: impl Fn(
         |x: f64, y: f64| if x.is_nan() || y.is_nan() { blame(x, y, state::MISSING) } else { operation(x, y) };
     match (x, y) {
         (Values::Each(x), Values::Each(y)) => {
-            let mut bad = false;
+            let mut bad = 0;
             for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
                 *out = operation(x, y);
-                bad |= x.is_nan() | y.is_nan();
+                bad += u64::from(x.is_nan() | y.is_nan());
             }
-            if bad {
+            if bad != 0 {
                 map2(out, x, y, careful);
             }
         }
@@ -319,9 +322,21 @@ pub(super) fn newer(out: &mut [f64], reading: &[f64], age: Values<'_>) {
 /// Takes from readings what they have lost; where the age is not known, nothing.
 #[inline(always)]
 pub(super) fn decay(out: &mut [f64], value: &[f64], age: Values<'_>, loss: Loss) {
+    // Loops of which the compiler knows what is the same in all rows: a vector would compute both sides of a choice, and
+    // a division is no faster in a wide one.
+    match loss.form() {
+        (false, true) => decay_each(out, value, age, loss.in_form((false, true))),
+        (false, false) => decay_each(out, value, age, loss.in_form((false, false))),
+        (true, true) => decay_each(out, value, age, loss.in_form((true, true))),
+        (true, false) => decay_each(out, value, age, loss.in_form((true, false))),
+    }
+}
+
+#[inline(always)]
+fn decay_each(out: &mut [f64], value: &[f64], age: Values<'_>, loss: Loss) {
     zip(out, Values::Each(value), age, |value, age| {
-        let is_there = !value.is_nan() && !age.is_nan();
-        if is_there { loss.left(value, age) } else { value }
+        let left = loss.left(value, age);
+        if value.is_nan() | age.is_nan() { value } else { left }
     });
 }
 
@@ -341,11 +356,6 @@ pub(super) fn cap(out: &mut [f64], when: &[f64], score: &[f64], cap: f64) {
 
 #[inline(always)]
 pub(super) fn publish(out: &mut [f64], score: &[f64], rounding: Rounding) {
-    // Exactly the whole number at or below `x`, below 2^51: the nearest one is at most one too high.
-    let floor = |x: f64| {
-        let near = round(x);
-        if near > x { near - 1.0 } else { near }
-    };
     let keep = |x: f64, result: f64| if x.is_nan() { x } else { result };
     match rounding {
         Rounding::Exact => out.copy_from_slice(score),
@@ -374,14 +384,14 @@ pub(super) fn tier(
     published: &[f64],
     coverage: &[f64],
 ) -> bool {
-    let mut some = false;
+    let mut some = 0;
     for ((out, &published), &coverage) in out.iter_mut().zip(published).zip(coverage) {
         let holds =
             (*out == level - 1.0) & (published >= conditions.published) & (coverage >= conditions.coverage);
         *out = if holds { level } else { *out };
-        some |= holds;
+        some += u64::from(holds);
     }
-    some
+    some != 0
 }
 
 /// Takes the tier away again where one of four floors is not reached.

@@ -64,12 +64,12 @@ fn load_each(
     then: impl Fn(f64) -> f64,
     doubtful: impl Fn(f64, f64) -> bool,
 ) -> bool {
-    let mut doubt = false;
+    let mut doubt = 0;
     for ((out, &x), &bound) in out.iter_mut().zip(fact).zip(bound) {
         *out = if missing(x) { state::MISSING } else { then(x) };
-        doubt |= doubtful(x, bound);
+        doubt += u64::from(doubtful(x, bound));
     }
-    doubt
+    doubt != 0
 }
 
 /// Returns the same with all care.

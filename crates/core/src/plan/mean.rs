@@ -97,7 +97,7 @@ fn add_loaded<const BEGIN: bool>(
     total: &mut [f64],
     weight: &mut [f64],
 ) -> bool {
-    let mut broken = false;
+    let mut broken = 0;
     let out = a.iter_mut().zip(b).zip(c.iter_mut().zip(d)).zip(total.iter_mut().zip(weight));
     let facts = p.iter().zip(q).zip(r.iter().zip(s));
     for ((((a, b), (c, d)), (total, weight)), ((&p, &q), (&r, &s))) in out.zip(facts) {
@@ -106,9 +106,9 @@ fn add_loaded<const BEGIN: bool>(
         let term = (p.term + q.term) + (r.term + s.term);
         let count = (p.weight + q.weight) + (r.weight + s.weight);
         (*total, *weight) = if BEGIN { (term, count) } else { (*total + term, *weight + count) };
-        broken |= p.broken | q.broken | r.broken | s.broken;
+        broken += u64::from(p.broken | q.broken | r.broken | s.broken);
     }
-    broken
+    broken != 0
 }
 
 /// The part of one value.
@@ -198,7 +198,7 @@ pub(super) fn mean<const ROWS: usize>(
         }
     }
     // Where every member is there in every row, nothing can be withheld.
-    let complete = plain && columns.weight.iter().fold(true, |complete, &sum| complete & (sum == all));
+    let complete = plain && columns.weight.iter().filter(|&&sum| sum != all).count() == 0;
     let withholds = |member: &Member<'_>| member.item.withhold || member.coverage.is_some();
     let may_withhold = !complete && members.iter().any(withholds);
     if may_withhold {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{DimensionRecord, ENGINE_VERSION, Published, Reason, Record, Step, TierRecord};
+use super::{DimensionRecord, ENGINE_VERSION, GroupRecord, Published, Reason, Record, Step, TierRecord};
 use crate::facts::{Digest, Fact, ItemContext, Outcome};
 use crate::json::{
     write_digest, write_displayed, write_flag, write_integer, write_list, write_number, write_option,
@@ -68,6 +68,11 @@ impl Record<'_> {
         match self.item.grading {
             Some(grading) => out.extend_from_slice(grading.as_bytes()),
             None => out.extend_from_slice(b"null"),
+        }
+        // Only a card with groups has some.
+        if !self.groups.is_empty() {
+            out.extend_from_slice(b",\"groups\":");
+            write_list(out, &self.groups, GroupRecord::write);
         }
         out.extend_from_slice(b",\"mean\":");
         write_string(out, self.card.mean.name());
@@ -175,6 +180,24 @@ impl DimensionRecord<'_> {
         }
         out.extend_from_slice(b",\"status\":");
         write_string(out, self.status.name());
+        out.extend_from_slice(b",\"weight\":");
+        write_json(out, self.weight.millionths(), 6);
+        out.push(b'}');
+    }
+}
+
+impl GroupRecord<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"contribution\":");
+        write_score(out, self.contribution);
+        out.extend_from_slice(b",\"effective_weight\":");
+        write_json(out, self.effective_weight, 9);
+        out.extend_from_slice(b",\"group\":");
+        write_option(out, self.group, write_string);
+        out.extend_from_slice(b",\"key\":");
+        write_string(out, self.key);
+        out.extend_from_slice(b",\"reading\":");
+        write_option(out, self.reading, |out, reading| write_json(out, reading, 9));
         out.extend_from_slice(b",\"weight\":");
         write_json(out, self.weight.millionths(), 6);
         out.push(b'}');

@@ -14,9 +14,12 @@ use karat_core::timestamp::{Timestamp, TimestampError};
 
 /// The fields that no reader knows, by path, over all items of a run.
 #[derive(Debug, Default)]
-pub(crate) struct UnknownFields {
-    counts: BTreeMap<String, u64>,
+pub struct UnknownFields {
+    /// Each path with its place in the order of first appearance, and its count.
+    counts: BTreeMap<String, (usize, u64)>,
     path: String,
+    /// True if every name has a count, because those who count many items will add it to theirs.
+    is_whole: bool,
 }
 
 impl UnknownFields {
@@ -24,20 +27,43 @@ impl UnknownFields {
     const LISTED: usize = 1000;
     const OTHERS: &'static str = "(others)";
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.counts.iter().map(|(path, &count)| (path.as_str(), count))
+    /// Counts nothing yet, and will count every name by itself: for few items.
+    pub(crate) fn whole() -> Self {
+        Self { is_whole: true, ..Self::default() }
+    }
+
+    /// Returns the paths in their order, each with its count.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.counts.iter().map(|(path, &(_, count))| (path.as_str(), count))
+    }
+
+    /// Adds the fields of items that come after these.
+    pub fn add(&mut self, later: Self) {
+        let mut later: Vec<_> = later.counts.into_iter().collect();
+        later.sort_unstable_by_key(|&(_, (place, _))| place);
+        for (path, (_, count)) in later {
+            self.add_path(&path, count);
+        }
     }
 
     fn count(&mut self, parent: &str, key: &str) {
-        self.path.clear();
-        self.path.push_str(parent);
-        locate::push_member(&mut self.path, key);
-        if let Some(count) = self.counts.get_mut(&self.path) {
-            *count += 1;
+        let mut path = std::mem::take(&mut self.path);
+        path.clear();
+        path.push_str(parent);
+        locate::push_member(&mut path, key);
+        self.add_path(&path, 1);
+        self.path = path;
+    }
+
+    fn add_path(&mut self, path: &str, more: u64) {
+        if let Some((_, count)) = self.counts.get_mut(path) {
+            *count += more;
             return;
         }
-        let path = if self.counts.len() < Self::LISTED { &self.path } else { Self::OTHERS };
-        *self.counts.entry(path.to_owned()).or_default() += 1;
+        let is_listed = self.is_whole || self.counts.len() < Self::LISTED;
+        let next = self.counts.len();
+        let entry = self.counts.entry(if is_listed { path } else { Self::OTHERS }.to_owned());
+        entry.or_insert((next, 0)).1 += more;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Leaderboards: the subjects of a scorecard by rank.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -8,31 +8,39 @@ use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::{Basis, ItemsUsed};
-use karat::answers::leaderboard::LeaderboardAnswer;
 use karat::answers::leaderboard::method::{
-    Page, RESAMPLED_ITEMS_MAX, RESAMPLED_SUBJECTS_MAX, answer, leaderboard, method_of_size, rank, rank_values,
+    Page, RESAMPLED_ITEMS_MAX, RESAMPLED_SUBJECTS_MAX, Ranked, answer, counted_values, leaderboard,
+    method_of_size, official as with_official, rank, rank_by_official, rank_values,
 };
+use karat::answers::leaderboard::officials::Officials;
+use karat::answers::leaderboard::{Leaderboard, LeaderboardAnswer, MEAN, OFFICIAL, official};
 use karat::leaderboard::{By, Settings};
 use karat::record::ScorecardReference;
 use karat::rows::Rows;
 use karat::rows::filter::Filter as Condition;
+use karat::standing::events::Events;
 use karat_core::number::Score;
 use karat_core::record::ENGINE_VERSION;
+use karat_core::timestamp::Timestamp;
+use karat_standing::stand::Interval;
 use karat_stats::bootstrap::Plan;
 use karat_stats::outcome::Run;
-use karat_stats::student::TaskValues;
+use karat_stats::student::{StudentRanking, TaskValues};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{answered, bytes};
 use crate::cards::ScorerPool;
+use crate::decisions::Decisions;
 use crate::guard::Caller;
-use crate::params::{Params, limit};
+use crate::index::Names;
+use crate::params::{Params, limit, timestamp};
 use crate::problem::{Code, Problem};
-use crate::rows::{self, RECORDS_MAX, ReadOptions, refused};
+use crate::rows::{self, RECORDS_MAX, ReadOptions, refused, unanswerable};
 use crate::select::{Filter, Selection, size_at};
 use crate::state::App;
 use crate::stored::Trust;
+use crate::subjects::all_subjects;
 
 /// The default confidence of intervals.
 pub const LEVEL: f64 = Settings::LEVEL;
@@ -64,13 +72,16 @@ pub struct LeaderboardParams {
     /// The state of knowledge at this timestamp: later records and corrections do not count.
     pub known_at: Option<String>,
     /// Only records that match: `FIELD=VALUE` or `FIELD!=VALUE`, where a field is `subject`, `id`, `task`, `outcome`
-    /// or a fact of the scorecard. For at most 20,000 records.
+    /// or a fact of the scorecard.
     #[serde(rename = "where")]
     pub condition: Option<String>,
-    /// One leaderboard for each value of this field. For at most 20,000 records.
+    /// One leaderboard for each value of this field.
     pub group_by: Option<String>,
-    /// The value to rank by: `score`, or the key of a dimension. A dimension is for at most 20,000 records.
+    /// The value to rank by: `official`, `mean`, or the key of a dimension. If not given, the official score for a scorecard
+    /// that has one, unless records are selected by task, time, trust, condition or group; else the mean of runs.
     pub by: Option<String>,
+    /// The timestamp of official scores; the present one if not given.
+    pub as_of: Option<String>,
     /// The method for ranks: `bootstrap` for up to 200 subjects and 20,000 records, else `student`, if not given; `census`
     /// if the records are all there are, so that there are no intervals, letters or shares.
     pub method: Option<LeaderboardMethod>,
@@ -123,8 +134,8 @@ pub struct Made {
 /// The records that a leaderboard ranks.
 struct Selected {
     pools: Vec<Arc<ScorerPool>>,
-    /// Their positions in the log; `None` if there are more than may be read.
-    positions: Option<Vec<u64>>,
+    /// Their positions in the log.
+    positions: Vec<u64>,
     /// The number of their subjects, counted as far as needed.
     subjects: usize,
 }
@@ -146,6 +157,7 @@ pub(crate) async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let size = size_at(&app, params.known_at.as_deref()).await?;
+    let params = params.at_moment(&app)?;
     let question = format!("{size} {params:?}");
     if let Some(known) = app.answers.get(&question) {
         return Ok(bytes(StatusCode::OK, "application/json", known.to_vec()));
@@ -166,28 +178,49 @@ pub async fn make(
     size: u64,
     pages: Pages,
 ) -> Result<Made, Problem> {
+    let pool = app.memory.cards().find(&params.card)?;
+    let basing = params.basing(&pool)?;
     let Selected { pools, positions, subjects } = select(app, params, size).await?;
-    let needs_records = [
-        ("where", params.condition.is_some()),
-        ("group_by", params.group_by.is_some()),
-        ("by", params.by.as_deref().is_some_and(|by| by != "score")),
-    ];
-    let needs_records = needs_records.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name);
-    let usual = method_of_size(subjects, positions.as_ref().map_or(usize::MAX, Vec::len));
-    let mut made = match (positions, needs_records) {
-        (None, Some(name)) => return Err(too_many_records().at(name)),
-        (None, None) if params.method == Some(LeaderboardMethod::Bootstrap) => {
-            return Err(too_many_resamples());
-        }
-        (Some(positions), needs)
-            if needs.is_some() || params.method.unwrap_or(usual) != LeaderboardMethod::Student =>
-        {
-            of_records(app, params.clone(), pools, positions, pages).await?
-        }
-        _ => of_index(app, params.clone(), size, pages.student).await?,
+    let needs_records = params.condition.is_some() || params.group_by.is_some() || basing.is_dimension;
+    let few = positions.len() <= RECORDS_MAX;
+    let usual = method_of_size(subjects, positions.len());
+    if !few && params.method == Some(LeaderboardMethod::Bootstrap) {
+        return Err(too_many_resamples());
+    }
+    let is_read = needs_records || params.method.unwrap_or(usual) != LeaderboardMethod::Student;
+    let as_of = params.moment(app)?;
+    let asked = Asked { params: params.clone(), pool, size, as_of, pages, is_official: basing.is_official };
+    let mut made = match (few, is_read) {
+        (true, true) => of_records(app, asked, pools, positions).await?,
+        (false, _) if needs_records => of_parts(app, asked, pools, positions).await?,
+        _ => of_index(app, asked).await?,
     };
+    for board in &mut made.answer.leaderboards {
+        board.without_official.clone_from(&basing.without_official);
+    }
     made.answer.log_size = Some(size);
     Ok(made)
+}
+
+/// A leaderboard that was asked for.
+#[derive(Clone)]
+struct Asked {
+    params: LeaderboardParams,
+    /// The scorecard; for a family, that of the family.
+    pool: Arc<ScorerPool>,
+    size: u64,
+    as_of: Timestamp,
+    pages: Pages,
+    /// True if ranks are by official scores.
+    is_official: bool,
+}
+
+/// The basis of ranks.
+struct Basing {
+    is_official: bool,
+    is_dimension: bool,
+    /// The reason why ranks are by means although the scorecard has official scores; none if means were asked for.
+    without_official: Option<String>,
 }
 
 async fn select(app: &Arc<App>, params: &LeaderboardParams, size: u64) -> Result<Selected, Problem> {
@@ -197,15 +230,12 @@ async fn select(app: &Arc<App>, params: &LeaderboardParams, size: u64) -> Result
         let mut subjects = BTreeSet::new();
         let mut positions = Vec::new();
         for row in index.rows(size).filter(|row| filter.admits(row)) {
-            if positions.len() == RECORDS_MAX {
-                return Ok(Selected { pools, positions: None, subjects: subjects.len() });
-            }
             positions.push(row.position);
             if subjects.len() <= RESAMPLED_SUBJECTS_MAX {
                 subjects.insert(row.subject);
             }
         }
-        Ok(Selected { pools, positions: Some(positions), subjects: subjects.len() })
+        Ok(Selected { pools, positions, subjects: subjects.len() })
     })
     .await
 }
@@ -213,23 +243,22 @@ async fn select(app: &Arc<App>, params: &LeaderboardParams, size: u64) -> Result
 /// Computes a leaderboard from the records themselves.
 async fn of_records(
     app: &Arc<App>,
-    params: LeaderboardParams,
+    asked: Asked,
     pools: Vec<Arc<ScorerPool>>,
     positions: Vec<u64>,
-    pages: Pages,
 ) -> Result<Made, Problem> {
     let read = app.read(move |reader| {
-        let condition = params.condition.as_deref().map(Condition::parse).transpose();
-        let condition = condition.map_err(|problem| Problem::parameter("where", problem))?;
-        let options = ReadOptions {
-            filters: condition.into_iter().collect(),
-            labels: params.group_by.clone().into_iter().collect(),
+        let rows = rows::read(reader, &pools, &positions, &asked.params.options()?)?;
+        let events = match asked.is_official {
+            true => Decisions::read(reader, &asked.pool.name(), None, asked.size)?
+                .events(|name| rows.subject(name).is_some(), None)?,
+            false => Events::default(),
         };
-        let rows = rows::read(reader, &pools, &positions, &options)?;
-        Ok((rows, params, pools))
+        Ok((rows, events, asked, pools))
     });
-    let (rows, params, pools) = read.await?;
+    let (rows, events, asked, pools) = read.await?;
     app.checked(move || {
+        let Asked { params, pool, as_of, pages, is_official, .. } = asked;
         let settings = settings(&params, Some(&rows), &pools)?;
         let usual = method_of_size(rows.subjects.len(), rows.rows.len());
         let method = params.method.unwrap_or(usual);
@@ -241,9 +270,19 @@ async fn of_records(
             LeaderboardMethod::Student | LeaderboardMethod::Census => pages.student,
         };
         params.may_draw(method)?;
+        let interval = Interval { plan: settings.plan, level: settings.level };
+        let interval = (method == LeaderboardMethod::Bootstrap).then_some(interval);
+        let officials = match is_official {
+            true => Some(Officials::new(&rows, &pool.card, &events, as_of, interval)),
+            false => None,
+        };
+        let officials = officials.transpose().map_err(|error| unanswerable(&error))?;
         let boards = rows.groups().into_iter().map(|(value, items)| {
             let name = params.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
-            let ranked = rank(&rows, &items, name, method, &settings, page);
+            let ranked = match &officials {
+                Some(officials) => rank_by_official(&rows, &items, method, &settings, page, officials),
+                None => rank(&rows, &items, name, method, &settings, page),
+            };
             ranked.map(|ranked| ranked.leaderboard).map_err(|error| refused(&error))
         });
         let boards = boards.collect::<Result<_, _>>()?;
@@ -253,9 +292,76 @@ async fn of_records(
     .await
 }
 
-/// Computes a leaderboard from the index alone, with the method `student`.
-async fn of_index(app: &Arc<App>, params: LeaderboardParams, size: u64, page: Page) -> Result<Made, Problem> {
+/// Computes leaderboards of more records than are read at once, part by part, with the method `student`.
+async fn of_parts(
+    app: &Arc<App>,
+    asked: Asked,
+    pools: Vec<Arc<ScorerPool>>,
+    positions: Vec<u64>,
+) -> Result<Made, Problem> {
+    asked.params.may_draw(LeaderboardMethod::Student)?;
+    app.read(move |reader| {
+        let Asked { params, pages, .. } = asked;
+        let options = params.options()?;
+        let (mut subjects, mut tasks) = (Names::default(), Names::default());
+        let mut groups: BTreeMap<Option<String>, Vec<NumberedValue>> = BTreeMap::new();
+        let mut last = None;
+        let (mut count, mut left_out) = (0, 0);
+        for part in positions.chunks(RECORDS_MAX) {
+            let Some(rows) = rows::read_part(reader, &pools, part, &options)? else {
+                left_out += part.len() as u64;
+                continue;
+            };
+            let settings = settings(&params, Some(&rows), &pools)?;
+            for (label, subject, task, value) in counted_values(&rows, &settings) {
+                let value = (subjects.place(subject), Some(tasks.place(task)), value);
+                match groups.get_mut(&label.map(str::to_owned)) {
+                    Some(group) => group.push(value),
+                    None => _ = groups.insert(label.map(str::to_owned), vec![value]),
+                }
+            }
+            (count, left_out) = (count + rows.rows.len() as u64, left_out + rows.filtered);
+            last = Some((settings, karat::answers::leaderboard::by(&rows, &settings)));
+        }
+        let Some((settings, by)) = last else {
+            let detail = format!("none of the {left_out} records matches the conditions");
+            return Err(Problem::new(Code::Unanswerable, detail));
+        };
+        let method = params.method.unwrap_or(LeaderboardMethod::Student);
+        let boards = groups.into_iter().map(|(value, values)| {
+            let group =
+                params.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
+            let ranking = rank_values(TaskValues::new(values, subjects.len()), &settings);
+            let ranking = ranking.map_err(|error| refused(&error))?;
+            let board = leaderboard(&ranking, method, pages.student, |subject| subjects.name(subject));
+            Ok(Leaderboard { group, by: by.clone(), ..board })
+        });
+        let boards = boards.collect::<Result<Vec<_>, Problem>>()?;
+        let items = ItemsUsed {
+            count,
+            subjects: subjects.len() as u64,
+            repeated: None,
+            left_out: Some(left_out),
+            digest: None,
+        };
+        let basis = basis_of(&pools, items, &settings);
+        Ok(Made { answer: answer(basis, method, params.group_by, boards, pages.student), rows: None })
+    })
+    .await
+}
+
+/// A value that counts: the numbers of its subject and task, and its billionths.
+type NumberedValue = (u32, Option<u32>, i64);
+
+/// Computes a leaderboard from the index and from what is kept of every subject, with the method `student`.
+async fn of_index(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
+    let Asked { params, pool, size, as_of, pages, is_official } = asked;
+    let page = pages.student;
     params.may_draw(LeaderboardMethod::Student)?;
+    let all = match is_official {
+        true => Some(all_subjects(app, &pool, as_of, size).await?),
+        false => None,
+    };
     let shared = Arc::clone(app);
     app.checked(move || {
         let mut count = 0;
@@ -273,36 +379,94 @@ async fn of_index(app: &Arc<App>, params: LeaderboardParams, size: u64, page: Pa
             let values = TaskValues::new(values, index.names());
             (pools, settings, values)
         };
-        let ranking = rank_values(values, &settings).map_err(|error| refused(&error))?;
-        let basis = Basis {
-            engine: ENGINE_VERSION.to_owned(),
-            scorecards: pools.iter().map(|pool| ScorecardReference::of(&pool.card)).collect(),
-            scale: pools.first().map_or(1, |pool| pool.card.scale.max),
-            items: ItemsUsed {
-                count,
-                subjects: ranking.subjects() as u64,
-                repeated: None,
-                left_out: None,
-                digest: None,
-            },
-            level: settings.level,
-            resamples: None,
-            seed: None,
-            outcomes: settings.policy.into(),
-            outcome_sources: settings.sources.into(),
-        };
+        let ranking = rank_values(values, &settings);
+        let subjects = ranking.as_ref().map_or(0, StudentRanking::subjects) as u64;
+        let items = ItemsUsed { count, subjects, repeated: None, left_out: None, digest: None };
+        let basis = basis_of(&pools, items, &settings);
         let index = shared.memory.index();
         let method = match params.method {
             Some(LeaderboardMethod::Census) => LeaderboardMethod::Census,
             _ => LeaderboardMethod::Student,
         };
-        let board = leaderboard(&ranking, method, page, |subject| index.name(subject));
+        let board = |ranking, page| leaderboard(&ranking, method, page, |subject| index.name(subject));
+        let board = match all.as_ref().and_then(|all| all.officials.as_ref()) {
+            Some(officials) => {
+                let means = ranking.map(|it| Ranked { leaderboard: board(it, Page::ALL), ranking: None });
+                with_official(means, officials, &settings, page).map(|ranked| ranked.leaderboard)
+            }
+            None => ranking.map(|ranking| board(ranking, page)),
+        };
+        let board = board.map_err(|error| refused(&error))?;
         Ok(Made { answer: answer(basis, method, None, vec![board], page), rows: None })
     })
     .await
 }
 
+/// Returns the basis of an answer that draws no resamples.
+fn basis_of(pools: &[Arc<ScorerPool>], items: ItemsUsed, settings: &Settings) -> Basis {
+    Basis {
+        engine: ENGINE_VERSION.to_owned(),
+        scorecards: pools.iter().map(|pool| ScorecardReference::of(&pool.card)).collect(),
+        scale: pools.first().map_or(1, |pool| pool.card.scale.max),
+        items,
+        level: settings.level,
+        resamples: None,
+        seed: None,
+        outcomes: settings.policy.into(),
+        outcome_sources: settings.sources.into(),
+    }
+}
+
 impl LeaderboardParams {
+    /// Returns the moment of official scores.
+    fn moment(&self, app: &App) -> Result<Timestamp, Problem> {
+        Ok(timestamp("as_of", self.as_of.as_deref())?.unwrap_or_else(|| app.moment()))
+    }
+
+    /// Returns the same parameters with the moment that they mean now, so that an answer is kept under its own.
+    pub(crate) fn at_moment(self, app: &App) -> Result<Self, Problem> {
+        let as_of = Some(self.moment(app)?.to_string());
+        Ok(Self { as_of, ..self })
+    }
+
+    /// Returns what to read of the records.
+    fn options(&self) -> Result<ReadOptions, Problem> {
+        let condition = self.condition.as_deref().map(Condition::parse).transpose();
+        let condition = condition.map_err(|problem| Problem::parameter("where", problem))?;
+        Ok(ReadOptions {
+            filters: condition.into_iter().collect(),
+            labels: self.group_by.clone().into_iter().collect(),
+        })
+    }
+
+    /// Returns what ranks are based on: official scores are of all records of a subject.
+    fn basing(&self, pool: &ScorerPool) -> Result<Basing, Problem> {
+        let selected = [&self.track, &self.since, &self.until, &self.condition];
+        let asked = official::Asked {
+            is_selection: selected.iter().any(|it| it.is_some()) || self.trust.is_some(),
+            is_grouped: self.group_by.is_some(),
+            has_other_outcomes: false,
+        };
+        let refusal = match pool.card.standing {
+            None => Some("the scorecard has no section [standing]"),
+            Some(_) => asked.without_official(),
+        };
+        let without = |why: Option<&str>| Basing {
+            is_official: false,
+            is_dimension: false,
+            without_official: why.map(str::to_owned),
+        };
+        match (self.by.as_deref(), refusal) {
+            (None | Some(OFFICIAL), None) => Ok(Basing { is_official: true, ..without(None) }),
+            (None, Some(why)) => Ok(without(Some(why).filter(|_| pool.card.standing.is_some()))),
+            (Some(OFFICIAL), Some(why)) => {
+                Err(Problem::parameter("by", format!("there are no official scores: {why}; ask for by=mean")))
+            }
+            (Some(MEAN), _) => Ok(without(None)),
+            (Some(_), _) => Ok(Basing { is_dimension: true, ..without(None) }),
+        }
+    }
+
     /// Returns the page of each method that the parameters ask for.
     fn pages(&self) -> Result<Pages, Problem> {
         let skip = self.skip.unwrap_or(0);
@@ -330,13 +494,6 @@ impl LeaderboardParams {
     }
 }
 
-fn too_many_records() -> Problem {
-    let detail = format!(
-        "this needs the records themselves, of which at most {RECORDS_MAX} are read; narrow the leaderboard with track, since, until or trust"
-    );
-    Problem::new(Code::Unanswerable, detail)
-}
-
 fn too_many_resamples() -> Problem {
     let detail = format!(
         "resamples are drawn for at most {RESAMPLED_SUBJECTS_MAX} subjects and {RESAMPLED_ITEMS_MAX} records; narrow the leaderboard, or ask for method=student"
@@ -350,11 +507,14 @@ fn settings(
     pools: &[Arc<ScorerPool>],
 ) -> Result<Settings, Problem> {
     let by = match (params.by.as_deref(), rows) {
-        (None | Some("score"), _) | (_, None) => By::Score,
+        (None | Some(OFFICIAL | MEAN), _) | (_, None) => By::Score,
         (Some(key), Some(rows)) => By::Dimension(rows.dimension(key).ok_or_else(|| {
             let known: Vec<&str> = rows.dimensions.iter().map(|(key, _)| key.as_str()).collect();
             let key = key.escape_debug();
-            Problem::parameter("by", format!("found `{key}`, expected score or one of {}", known.join(", ")))
+            Problem::parameter(
+                "by",
+                format!("found `{key}`, expected official, mean or one of {}", known.join(", ")),
+            )
         })?),
     };
     let resamples = params.resamples.unwrap_or(RESAMPLES);

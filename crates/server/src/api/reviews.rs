@@ -24,8 +24,9 @@ use crate::keys::Scope;
 use crate::params::Params;
 use crate::problem::{Code, Problem};
 use crate::select::size_at;
-use crate::standing::{INTERVAL, Question, answer};
+use crate::standing::{Question, answer, rules};
 use crate::state::{App, Submission};
+use crate::subjects::all_subjects;
 
 /// The parameters of the list of reviews.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
@@ -139,24 +140,25 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingRe
         }
     };
     let size = size_at(app, None).await?;
-    let as_of = app.clock.now();
+    let as_of = app.moment();
     let mut reviews = Vec::new();
     for pool in pools {
-        let question = Question {
-            pool: Arc::clone(&pool),
-            subject: None,
-            as_of,
-            size,
-            interval: INTERVAL,
-            proposed: None,
-        };
-        let standings = match answer(app, question).await {
-            Ok(standings) => standings.subjects,
-            // The card has scored nothing yet, or nothing with a time.
+        rules(&pool)?;
+        let all = match all_subjects(app, &pool, as_of, size).await {
+            Ok(all) => all,
+            // The card has scored nothing yet.
             Err(problem) if problem.code == Code::NotFound => continue,
             Err(problem) if problem.code == Code::Unanswerable && card.is_none() => continue,
             Err(problem) => return Err(problem),
         };
+        let subjects = all.officials.iter().flat_map(|officials| &officials.subjects);
+        let held = subjects.filter(|(_, score)| score.as_ref().is_some_and(|score| score.is_under_review));
+        let held: Vec<String> = held.map(|(name, _)| name.clone()).collect();
+        if held.is_empty() {
+            continue;
+        }
+        let question = Question::new(Arc::clone(&pool), held, as_of, size);
+        let standings = answer(app, question).await?.subjects;
         reviews.extend(standings.into_iter().filter_map(|standing| {
             let review = standing.review.filter(|review| review.under_review)?;
             Some(PendingReview { card: pool.name(), subject: standing.subject, review })
@@ -203,14 +205,9 @@ pub async fn keep(
     let as_of = now;
     let line = line(&request, reviewer, as_of)?;
     let size = size_at(app, None).await?;
-    let question = Question {
-        pool: Arc::clone(&pool),
-        subject: Some(request.subject.clone()),
-        as_of,
-        size,
-        interval: INTERVAL,
-        proposed: Some(line.clone()),
-    };
+    let subjects = vec![request.subject.clone()];
+    let question =
+        Question { proposed: Some(line.clone()), ..Question::new(Arc::clone(&pool), subjects, as_of, size) };
     let standings = answer(app, question).await?;
     let review = standings.subjects.into_iter().next().and_then(|standing| standing.review);
     if let Some(why) = review.as_ref().and_then(|review| refusal(review, standings.events)) {

@@ -1,21 +1,30 @@
 //! Standings: the official scores of subjects at a timestamp, with their tiers and reviews.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use karat::answers::standing::Standing;
+use karat_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer as response;
+use crate::cards::ScorerPool;
 use crate::guard::Caller;
-use crate::params::{Named, Params, timestamp};
+use crate::params::{Named, Params, limit, timestamp};
 use crate::problem::Problem;
-use crate::select::size_at;
-use crate::standing::{INTERVAL, Question, answer};
+use crate::rows::RECORDS_MAX;
+use crate::select::{Filter, Selection, size_at};
+use crate::standing::{Question, answer, rules};
 use crate::state::App;
+
+/// The default number of standings in a list.
+const USUAL: usize = 100;
+/// The largest number of standings in a list.
+const MOST: usize = 1000;
 
 /// The parameters of a standing.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
@@ -25,13 +34,31 @@ pub struct StandingParams {
     /// The scorecard, with a section `[standing]`.
     #[param(example = "workflow@1.0.0")]
     pub card: String,
-    /// The timestamp of the standing; now if not given.
+    /// The timestamp of the standing; the present one if not given.
     pub as_of: Option<String>,
     /// The state of knowledge at this timestamp: later records and corrections do not count.
     pub known_at: Option<String>,
 }
 
-/// The standings of all subjects of a scorecard.
+/// The parameters of a list of standings.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListParams {
+    /// The scorecard, with a section `[standing]`.
+    #[param(example = "workflow@1.0.0")]
+    pub card: String,
+    /// The timestamp of the standings; the present one if not given.
+    pub as_of: Option<String>,
+    /// The state of knowledge at this timestamp: later records and corrections do not count.
+    pub known_at: Option<String>,
+    /// Only subjects whose names come after this one: `next` of the previous list.
+    pub after: Option<String>,
+    /// The largest number of subjects, 1 to 1000; 100 if not given. Fewer if they have very many records.
+    pub limit: Option<usize>,
+}
+
+/// The standings of subjects of a scorecard.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StandingList {
     /// The timestamp of the standings.
@@ -40,6 +67,8 @@ pub(crate) struct StandingList {
     log_size: u64,
     /// One standing for each subject, by name.
     standings: Vec<Standing>,
+    /// The value of `after` for the next list; null at the end.
+    next: Option<String>,
 }
 
 /// Returns the standing of one subject: the line that `karat standing --json` writes.
@@ -58,13 +87,14 @@ pub(crate) async fn show(
     caller.may_read()?;
     let missing =
         || Problem::not_found(format!("there is no record of `{}` up to that time", subject.escape_debug()));
-    let question = question(&app, &params, Some(subject.clone())).await?;
+    let (pool, as_of, size) = asked(&app, &params).await?;
+    let question = Question::new(pool, vec![subject.clone()], as_of, size);
     let found = answer(&app, question).await?.subjects.into_iter().next().ok_or_else(missing)?;
     Ok(response(StatusCode::OK, &found))
 }
 
-/// Lists the standings of all subjects of a scorecard, for up to 20,000 records.
-#[utoipa::path(get, operation_id = "list_standings", path = "/v1/standings", tag = "records", params(StandingParams), responses(
+/// Lists the standings of the subjects of a scorecard, in the order of their names.
+#[utoipa::path(get, operation_id = "list_standings", path = "/v1/standings", tag = "records", params(ListParams), responses(
     (status = 200, body = StandingList),
     (status = 404, body = Problem, content_type = "application/problem+json"),
     (status = 422, body = Problem, content_type = "application/problem+json"),
@@ -72,19 +102,52 @@ pub(crate) async fn show(
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
-    Params(params): Params<StandingParams>,
+    Params(params): Params<ListParams>,
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
-    let question = question(&app, &params, None).await?;
-    let (as_of, size) = (question.as_of.to_string(), question.size);
-    let standings = answer(&app, question).await?.subjects;
-    Ok(response(StatusCode::OK, &StandingList { as_of, log_size: size, standings }))
+    let limit = limit(params.limit, USUAL, MOST)?;
+    let one = StandingParams { card: params.card, as_of: params.as_of, known_at: params.known_at };
+    let (pool, as_of, size) = asked(&app, &one).await?;
+    rules(&pool)?;
+    let name = pool.name();
+    let subjects = app.indexed(move |app, index| {
+        let (filter, _) = Filter::new(app, index, &Selection { card: Some(&name), ..Selection::default() })?;
+        let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+        let after = params.after.as_deref().unwrap_or_default();
+        for row in index.rows(size).filter(|row| filter.admits(row)) {
+            let subject = index.name(row.subject);
+            if subject > after {
+                *found.entry(subject).or_default() += 1;
+            }
+        }
+        if found.is_empty() && params.after.is_none() {
+            return Err(Problem::not_found(format!("there is no record under `{name}`")));
+        }
+        // As many as can be read at once, and at least one.
+        let mut records = 0;
+        let is_room = |(_, own): &(&&str, &usize)| {
+            let is_first = records == 0;
+            records += **own;
+            is_first || records <= RECORDS_MAX
+        };
+        let shown: Vec<String> =
+            found.iter().take(limit).take_while(is_room).map(|(name, _)| (*name).to_owned()).collect();
+        let next = shown.last().filter(|_| shown.len() < found.len()).cloned();
+        Ok((shown, next))
+    });
+    let (shown, next) = subjects.await?;
+    let standings = match shown.is_empty() {
+        true => Vec::new(),
+        false => answer(&app, Question::new(pool, shown, as_of, size)).await?.subjects,
+    };
+    let list = StandingList { as_of: as_of.to_string(), log_size: size, standings, next };
+    Ok(response(StatusCode::OK, &list))
 }
 
-async fn question(app: &App, params: &StandingParams, subject: Option<String>) -> Result<Question, Problem> {
+/// Returns the scorecard, the timestamp and the size of the log that parameters ask for.
+async fn asked(app: &App, params: &StandingParams) -> Result<(Arc<ScorerPool>, Timestamp, u64), Problem> {
     let pool = app.memory.cards().find(&params.card)?;
-    let now = app.clock.now();
-    let as_of = timestamp("as_of", params.as_of.as_deref())?.unwrap_or(now);
+    let as_of = timestamp("as_of", params.as_of.as_deref())?.unwrap_or_else(|| app.moment());
     let size = size_at(app, params.known_at.as_deref()).await?;
-    Ok(Question { pool, subject, as_of, size, interval: INTERVAL, proposed: None })
+    Ok((pool, as_of, size))
 }

@@ -2,9 +2,9 @@
 
 use karat::card_words::effect;
 use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
-use karat::explanation::{Part as Kind, open, rows};
+use karat::explanation::{GroupRow, Part as Kind, groups, open, rows};
 use karat::number::{Points, billionths, cut, published};
-use karat::page::model::{Figure, Part, Waterfall};
+use karat::page::model::{Cell, Column, Figure, Kind as Type, Part, Row as Line, Table, Waterfall};
 use karat::page::{figure, scrolling};
 use karat::text::Tone;
 use karat_core::explain::Change;
@@ -27,6 +27,7 @@ pub fn record(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
             @else { p.care { "There is no score: " (record.status.name()) "." } (unmeasured(record)) }
             @if let Some(rounded) = rounding(record) { p { (rounded) "." } }
         }
+        (groups_of(record))
         (missing(record))
         (next(record, change))
         (conditions(record))
@@ -97,6 +98,42 @@ fn waterfall(record: &Record<'_>) -> Waterfall {
         caption: format!("Value times share of the weights is the contribution of a dimension{exact}"),
         range: (0.0, top),
         parts: rows.iter().map(part).collect(),
+    }
+}
+
+/// Shows the values of groups, each below the group that it is in.
+fn groups_of(record: &Record<'_>) -> Markup {
+    let groups = groups(record);
+    if groups.is_empty() {
+        return html! {};
+    }
+    let points = Points::new(record.card.scale, groups.iter().map(|it| it.group.contribution));
+    let text = |text: String| Cell::Text(text);
+    let row = |GroupRow { name, depth, group }: &GroupRow<'_>| Line {
+        cells: vec![
+            text(format!("{}{name}", "\u{2003}".repeat(*depth))),
+            group.reading.map_or_else(|| Cell::Absent(String::from("none")), |it| text(billionths(it))),
+            text(format!("{}%", cut(group.effective_weight, 7, 1))),
+            text(points.signed(points.shown(group.contribution))),
+        ],
+        group: None,
+    };
+    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
+    let table = Table {
+        caption: String::from("The mean of each group, and the contribution of its dimensions"),
+        columns: vec![
+            column("group", Type::Name),
+            column("value", Type::Number),
+            column("share", Type::Number),
+            column("points", Type::Number),
+        ],
+        rows: groups.iter().map(row).collect(),
+    };
+    html! {
+        section aria-labelledby="groups" {
+            h2 id="groups" { "Groups" }
+            (figure("groups-figure", &Figure::Table(table)))
+        }
     }
 }
 

@@ -45,8 +45,8 @@ pub async fn rows(app: &Arc<App>, card: &str, subject: Option<&str>) -> Result<F
 }
 
 /// Returns the position in the log of the record that a row was read from.
-pub fn position(row: &Row) -> u64 {
-    row.place.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
+pub fn position(rows: &Rows, row: &Row) -> u64 {
+    rows.place(row).rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
 }
 
 /// Returns the scorecards that have records, each with their number, the largest first.

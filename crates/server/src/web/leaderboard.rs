@@ -15,7 +15,10 @@ use karat::estimate::{Writing, percent, whole_percent};
 use karat::leaderboard::{Settings, counted};
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Kind, Table};
-use karat::pages::{self, leaderboard::ranks_table};
+use karat::pages::{
+    self,
+    leaderboard::{bridge_table, ranks_table},
+};
 use karat::rows::Rows;
 use karat::rows::gaps::{all_or_nothing, gaps};
 use karat::text::{Tone, count};
@@ -76,7 +79,7 @@ pub async fn show(
         let sheet = Sheet { title: "Leaderboard", part: "/", caller: Some(&caller) };
         return Ok(sheet.answer(welcome::page(&welcome::host(&headers))));
     };
-    let params = LeaderboardParams { card: pool.name(), ..params };
+    let params = LeaderboardParams { card: pool.name(), ..params }.at_moment(&app)?;
     let size = *app.memory.size().borrow();
     let question = format!("page {size} {page} {params:?}");
     let boards = match app.answers.get(&question) {
@@ -156,6 +159,7 @@ fn params(asked: &Asked) -> Result<LeaderboardParams, Problem> {
         condition: text(&asked.r#where),
         group_by: text(&asked.group),
         by: None,
+        as_of: None,
         min_tasks: u32::try_from(tasks).ok().filter(|tasks| *tasks > 1),
         level: None,
         method: None,
@@ -265,6 +269,9 @@ fn board(
         @for line in plain { p { (words(line)) "." } }
         @for line in care { p.care { (words(line)) "." } }
         (figure(&format!("b{at}f"), &linked(table, &pool.name())))
+        @if let Some(bridge) = bridge_table(&made.answer.basis, board) {
+            (figure(&format!("b{at}o"), &linked(shown(bridge, made, page), &pool.name())))
+        }
         @if all > ROWS { (turn(asked, page, all)) }
         @if let Some(section) = profiles {
             h3 { (section.heading) }
@@ -280,7 +287,12 @@ fn table(made: &Made, board: &Leaderboard, pool: &ScorerPool, page: usize) -> Ta
     if let Some(rows) = rows {
         more_columns(&mut table, board, rows, &settings(pool));
     }
-    if answer.method == LeaderboardMethod::Bootstrap {
+    shown(table, made, page)
+}
+
+/// Returns the rows of a page, of a table of all subjects.
+fn shown(mut table: Table, made: &Made, page: usize) -> Table {
+    if made.answer.method == LeaderboardMethod::Bootstrap {
         let from = (page - 1).saturating_mul(ROWS);
         table.rows = table.rows.into_iter().skip(from).take(ROWS).collect();
     }
@@ -293,8 +305,8 @@ fn more_columns(table: &mut Table, board: &Leaderboard, rows: &Rows, settings: &
     for row in &rows.rows {
         let (items, coverage, scores) = of_subject.entry(row.subject).or_default();
         *items += 1;
-        *coverage = coverage.saturating_add(row.coverage);
-        if row.time.is_some() {
+        *coverage = coverage.saturating_add(row.coverage());
+        if row.time().is_some() {
             scores.extend(
                 counted(row, settings.policy).map(|score| writing.value(score.billionths() as f64 / 1e9)),
             );

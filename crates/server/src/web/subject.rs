@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
 use karat::answers::leaderboard::Leaderboard;
+use karat::answers::standing::official_points;
 use karat::estimate::Writing;
 use karat::estimate::whole_percent;
 use karat::leaderboard::{Ranking, Settings};
@@ -31,7 +32,7 @@ use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::{Named, Params};
 use crate::problem::{Code, Problem};
-use crate::standing::{INTERVAL, Question, answered};
+use crate::standing::{Question, answered};
 use crate::state::App;
 
 /// The number of items on a page.
@@ -72,7 +73,7 @@ pub async fn show(
     let card = pool.name();
     let found = items::rows(&app, &card, Some(&name)).await?;
     let as_of = timestamp("as_of", asked.as_of.as_deref())?;
-    let as_of = as_of.unwrap_or(app.clock.now());
+    let as_of = as_of.unwrap_or_else(|| app.moment());
     let standing = match pool.card.standing {
         Some(_) => Some(stands(&app, &pool, &name, as_of).await?),
         None => None,
@@ -137,14 +138,8 @@ async fn stands(
     name: &str,
     as_of: Timestamp,
 ) -> Result<Markup, Problem> {
-    let question = Question {
-        pool: Arc::clone(pool),
-        subject: Some(name.to_owned()),
-        as_of,
-        size: *app.memory.size().borrow(),
-        interval: INTERVAL,
-        proposed: None,
-    };
+    let size = *app.memory.size().borrow();
+    let question = Question::new(Arc::clone(pool), vec![name.to_owned()], as_of, size);
     let tell = |answer: &Answer<'_>, shown: &[SubjectStanding]| match shown.first() {
         None => html! { p.care { "No item counts up to " time { (answer.as_of.to_string()) } "." } },
         Some(standing) => {
@@ -184,10 +179,10 @@ fn sections(sections: &[Section]) -> Markup {
 
 fn numbers(standing: &SubjectStanding, card: &Scorecard) -> Markup {
     let writing = Writing::of(card.scale.max);
-    let score = match (standing.points, standing.score) {
-        (Some(points), _) if standing.review.is_some() => Some(points.to_string()),
-        (_, score) => score.map(|score| writing.number(score.to_f64())),
-    };
+    let score = official_points(standing).map(|points| match standing.review {
+        Some(_) => points.to_string(),
+        None => writing.number(points / writing.value(1.0)),
+    });
     let is_held = standing.review.as_ref().is_some_and(|review| review.history.is_under_review());
     html! {
         dl.figures {
@@ -322,25 +317,29 @@ fn means(rows: &Rows, settings: &Settings) -> Markup {
 /// Shows the items, the newest first.
 fn evidence(name: &str, rows: &Rows, found: &Found, pool: &ScorerPool, page: usize) -> Markup {
     let mut all: Vec<&Row> = rows.rows.iter().collect();
-    all.sort_by_key(|row| std::cmp::Reverse((row.time, items::position(row))));
+    all.sort_by_key(|row| std::cmp::Reverse((row.time(), items::position(rows, row))));
     let writing = Writing::of(rows.scale.max);
     let absent = |why: &str| Cell::Absent(why.to_owned());
-    let has_gates = all.iter().any(|row| !row.gates.is_empty());
+    let has_gates = all.iter().any(|row| !row.gates().is_empty());
     let row = |row: &&Row| {
-        let address = address::record(items::position(row));
-        let coverage = row.coverage as f64 / 1e9;
+        let address = address::record(items::position(rows, row));
+        let coverage = row.coverage() as f64 / 1e9;
         Line {
             cells: vec![
-                Cell::Link(row.id.clone(), address),
-                row.time.map_or_else(|| absent("not said"), |time| Cell::Text(time.to_string())),
-                row.task.clone().map_or_else(|| absent("not said"), Cell::Text),
+                Cell::Link(rows.id(row).to_owned(), address),
+                row.time().map_or_else(|| absent("not said"), |time| Cell::Text(time.to_string())),
+                rows.stated_task(row).map_or_else(|| absent("not said"), |task| Cell::Text(task.to_owned())),
                 row.outcome.map_or_else(|| absent("not said"), |it| Cell::Text(it.name().to_owned())),
-                row.score.map_or_else(
+                row.score().map_or_else(
                     || absent("none"),
                     |it| Cell::Text(writing.number(it.billionths() as f64 / 1e9)),
                 ),
                 Cell::Share(coverage, whole_percent(coverage)),
-                if row.gates.is_empty() { Cell::Text(String::new()) } else { Cell::Text(list(&row.gates)) },
+                if row.gates().is_empty() {
+                    Cell::Text(String::new())
+                } else {
+                    Cell::Text(list(row.gates()))
+                },
             ],
             group: None,
         }

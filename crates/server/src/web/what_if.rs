@@ -1,37 +1,44 @@
 //! Other weights on trial: a form for them, and the ranks and their robustness beside those of the scorecard.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
+use karat::answers::leaderboard::officials::Officials;
 use karat::estimate::{Writing, ranks, whole_percent};
-use karat::leaderboard::Ranking;
+use karat::leaderboard::Settings;
 use karat::leaderboard::stress::weights;
-use karat::leaderboard::what_if::WhatIf;
+use karat::leaderboard::what_if::{MeanValues, WhatIf};
 use karat::number::cut;
 use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
 use karat::page::{figure, scrolling};
-use karat::rows::Rows;
 use karat::text::{count, short};
 use karat_core::number::Decimal;
+use karat_stats::bootstrap::Plan;
 use karat_stats::ranks::RankRange;
 use maud::{Markup, html};
 
-use super::items::{self, Found};
 use super::{address, layout, leaderboard, welcome};
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
+use crate::kept::AllSubjects;
 use crate::params::{Named, Params};
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 use crate::state::App;
+use crate::subjects::all_subjects;
 
 /// The query of the address: `w.KEY` is the weight of the dimension KEY.
 pub type Asked = BTreeMap<String, String>;
 
 /// The prefix of a weight field.
 const FIELD: &str = "w.";
+/// The largest number of rows.
+const SHOWN: usize = 200;
+/// The number of ranks that random weights may take, with the fewest weights.
+const RANKED_MAX: usize = 300_000;
+const DRAWS_MIN: usize = 50;
 /// The largest weight.
 const MOST: i64 = 1_000_000_000_000;
 
@@ -128,65 +135,66 @@ fn form(pool: &ScorerPool, wanted: &[Decimal]) -> Markup {
     }
 }
 
-/// Shows the ranks of the present records under these weights.
+/// Shows the ranks of all subjects under these weights.
 async fn answer(
     app: &Arc<App>,
     pool: &Arc<ScorerPool>,
     wanted: Vec<Decimal>,
     host: String,
 ) -> Result<Markup, Problem> {
-    let name = pool.name();
-    let found = items::rows(app, &name, None).await?;
+    let size = *app.memory.size().borrow();
+    let all = match all_subjects(app, pool, app.moment(), size).await {
+        Ok(all) => all,
+        Err(problem) if problem.code == Code::NotFound => return Ok(welcome::nothing(&host, pool)),
+        Err(problem) => return Err(problem),
+    };
     let pool = Arc::clone(pool);
-    app.checked(move || Ok(result_of(&found, &pool, &wanted, &host))).await
+    app.checked(move || Ok(result_of(&all, &pool, &wanted, &host))).await
 }
 
-fn result_of(found: &Found, pool: &ScorerPool, wanted: &[Decimal], host: &str) -> Markup {
-    let Some(rows) = &found.rows else { return welcome::nothing(host, pool) };
+fn result_of(all: &AllSubjects, pool: &ScorerPool, wanted: &[Decimal], host: &str) -> Markup {
+    let Some(values) = all.values.as_ref().filter(|values| !values.subjects.is_empty()) else {
+        return welcome::nothing(host, pool);
+    };
     let settings = leaderboard::settings(pool);
-    let all: Vec<usize> = (0..rows.rows.len()).collect();
-    let what_if = Ranking::new(rows, &all, None, &settings)
-        .and_then(|ranking| WhatIf::new(rows, &ranking, &pool.card, wanted, &settings));
-    match what_if {
+    // Each random weight ranks every subject.
+    let draws = (RANKED_MAX / values.subjects.len().max(1)).clamp(DRAWS_MIN, settings.plan.draws as usize);
+    let plan = Plan { draws: draws as u32, ..settings.plan };
+    match WhatIf::new(values, &pool.card, wanted, &Settings { plan, ..settings }) {
         Ok(what_if) => html! {
-            (sentences(rows, &what_if))
-            (figure("what-if-table", &Figure::Table(table(rows, &what_if, &pool.name()))))
+            (sentences(values, &what_if))
+            (figure("what-if-table", &Figure::Table(table(all, values, &what_if, pool))))
             (shares(pool, wanted))
         },
         Err(why) => html! { p.care { "There is no ranking under these weights: " (why) "." } },
     }
 }
 
-fn sentences(rows: &Rows, found: &WhatIf) -> Markup {
-    let name =
-        |at: usize| found.subjects.get(at).and_then(|&it| rows.subjects.get(it)).map_or("", String::as_str);
+fn sentences(values: &MeanValues, found: &WhatIf) -> Markup {
+    let subjects = values.subjects.len();
     let is_first = |rank: &Option<RankRange>| rank.is_some_and(|rank| rank.best == 1);
-    let first: Vec<String> = found
-        .after
-        .ranks
-        .iter()
-        .enumerate()
-        .filter(|(_, rank)| is_first(rank))
-        .map(|(at, _)| short(name(at)))
-        .collect();
+    let first = found.after.ranks.iter().zip(&values.subjects).filter(|(rank, _)| is_first(rank));
+    let first: Vec<String> = first.map(|(_, name)| short(name)).collect();
     let moved = found.after.moved.len();
     html! {
         p {
+            @if subjects > SHOWN { "The first " (SHOWN) " of " (count(subjects, "subject")) " are shown. " }
             @match first.as_slice() {
                 [] => "No subject has rank 1. ",
                 [only] => { b { (only) } @if found.after.first_differs { " would have rank 1. " } @else { " keeps rank 1. " } },
                 several => { (count(several.len(), "subject")) " would share rank 1. " },
             }
-            @if moved == 0 { "No rank changes. " } @else { (count(moved, "subject")) " of " (found.subjects.len()) @if moved == 1 { " moves. " } @else { " move. " } }
+            @if moved == 0 { "No rank changes. " } @else { (count(moved, "subject")) " of " (subjects) @if moved == 1 { " moves. " } @else { " move. " } }
             "Around these weights the same subjects have rank 1 in " b { (whole_percent(found.around_after.share_first_kept)) } " of "
             (found.around_after.plan.draws) " random weights; around those of the scorecard in " b { (whole_percent(found.around_before.share_first_kept)) } "."
         }
     }
 }
 
-fn table(rows: &Rows, found: &WhatIf, card: &str) -> Table {
-    let writing = Writing::of(rows.scale.max);
-    let mut order: Vec<usize> = (0..found.subjects.len()).collect();
+fn table(all: &AllSubjects, values: &MeanValues, found: &WhatIf, pool: &ScorerPool) -> Table {
+    let writing = Writing::of(pool.card.scale.max);
+    let official = all.officials.as_ref().map(official_ranks);
+    let mut order: Vec<usize> = (0..values.subjects.len()).collect();
     let after = |at: usize| found.after.ranks.get(at).copied().flatten();
     let before = |at: usize| found.ranks_before.get(at).copied().flatten();
     order.sort_by_key(|&at| (after(at).is_none(), after(at), at));
@@ -198,7 +206,7 @@ fn table(rows: &Rows, found: &WhatIf, card: &str) -> Table {
         None => Cell::Absent(String::from("none")),
     };
     let row = |at: usize| {
-        let name = found.subjects.get(at).and_then(|&it| rows.subjects.get(it)).cloned().unwrap_or_default();
+        let name = values.subjects.get(at).cloned().unwrap_or_default();
         let steps =
             before(at).zip(after(at)).map_or(0, |(from, to)| i64::from(from.best) - i64::from(to.best));
         let moves = match steps {
@@ -207,39 +215,46 @@ fn table(rows: &Rows, found: &WhatIf, card: &str) -> Table {
             down => format!("▼ {}", -down),
         };
         let kept = found.around_after.subjects.get(at).and_then(Option::as_ref).map(|it| it.share_kept);
-        let address = address::subject(&name, Some(card));
-        Row {
-            cells: vec![
-                rank(after(at)),
-                Cell::Link(name, address),
-                Cell::Text(moves),
-                rank(before(at)),
-                composite(&found.composites_after, at),
-                composite(&found.composites_before, at),
-                kept.map_or_else(
-                    || Cell::Absent(String::from("none")),
-                    |share| Cell::Share(share, whole_percent(share)),
-                ),
-            ],
-            group: None,
-        }
+        let address = address::subject(&name, Some(&pool.name()));
+        let place = official.as_ref().map(|places| rank(places.get(name.as_str()).copied()));
+        let mut cells = vec![
+            rank(after(at)),
+            Cell::Link(name.clone(), address),
+            Cell::Text(moves),
+            rank(before(at)),
+            composite(&found.composites_after, at),
+            composite(&found.composites_before, at),
+            kept.map_or_else(
+                || Cell::Absent(String::from("none")),
+                |share| Cell::Share(share, whole_percent(share)),
+            ),
+        ];
+        cells.extend(place);
+        Row { cells, group: None }
     };
     let column = |label: &str, kind| Column { label: label.to_owned(), kind };
-    Table {
-        caption: String::from(
-            "By the composite of the mean values, without rules and gates of the scorecard",
-        ),
-        columns: vec![
-            column("rank", Kind::Number),
-            column("subject", Kind::Name),
-            column("moves", Kind::Text),
-            column("rank now", Kind::Number),
-            column("composite", Kind::Number),
-            column("composite now", Kind::Number),
-            column("keeps its rank", Kind::Share),
-        ],
-        rows: order.into_iter().map(row).collect(),
-    }
+    let mut columns = vec![
+        column("rank", Kind::Number),
+        column("subject", Kind::Name),
+        column("moves", Kind::Text),
+        column("rank now", Kind::Number),
+        column("composite", Kind::Number),
+        column("composite now", Kind::Number),
+        column("keeps its rank", Kind::Share),
+    ];
+    columns.extend(official.is_some().then(|| column("official rank", Kind::Number)));
+    let what = "By the composite of the mean values, without rules and gates of the scorecard";
+    let caption = match official {
+        Some(_) => format!("{what}, and without the window, decay, review and gate of official scores"),
+        None => String::from(what),
+    };
+    Table { caption, columns, rows: order.into_iter().take(SHOWN).map(row).collect() }
+}
+
+/// Returns the official rank of each subject.
+fn official_ranks(officials: &Officials) -> HashMap<&str, RankRange> {
+    let names = officials.subjects.iter().map(|(name, _)| name.as_str());
+    names.zip(officials.ranks()).filter_map(|(name, rank)| Some((name, rank?))).collect()
 }
 
 /// Shows each weight as a share of the sum.

@@ -7,6 +7,7 @@ mod common;
 mod events;
 mod evidence;
 mod keys;
+mod large;
 mod limits;
 mod log;
 mod openapi;

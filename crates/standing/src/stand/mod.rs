@@ -6,12 +6,14 @@
 //! | `input` | items and events; what is refused in them; the order in which they count |
 //! | `series` | the items of one subject, and their result at a moment: score, dimensions, facts for tiers |
 //! | `replay` | the history of one subject: reviews, certification, moment by moment |
+//! | `kept` | the state at the end of a history, and the standing at later moments |
 //! | `value` | the results |
 //! | `tasks` | the same items by task: difficulty, and the life of tasks |
 //!
 //! Nothing depends on the order in which items and events are given.
 
 mod input;
+mod kept;
 mod replay;
 mod series;
 mod tasks;
@@ -21,8 +23,9 @@ use alloc::vec::Vec;
 
 pub use self::input::{Change, Event, Happening, Item, Reading, StandError};
 use self::input::{Ordered, order};
+pub use self::kept::{Kept, keep};
 use self::replay::{Until, replay};
-use self::series::Weights;
+use self::series::{View, Weights};
 pub use self::tasks::{Calibrated, Lived, Period, Rate, Results, TaskStanding, TaskStandings, tasks};
 pub use self::value::{
     Counts, DimensionStanding, Point, ReviewStanding, ShareStanding, Shared, Standings, SubjectStanding,
@@ -47,6 +50,7 @@ pub struct Interval {
 ///
 /// Items after that moment are left out and counted; so are items given twice. Items of one second count together.
 /// If no item says when it took place they count in the order of their ids, unless the card asks for their age.
+/// Without an `interval` no intervals are drawn.
 ///
 /// # Errors
 /// If there are problems: everything that is wrong with the items and events, or that the card has no section `[standing]`.
@@ -66,7 +70,7 @@ pub struct Interval {
 /// };
 /// let items = [item("a", 10, 900_000_000), item("b", 20, 600_000_000), item("late", 99, 0)];
 /// let interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
-/// let standings = stand(&card, &items, &[], 50, interval).unwrap();
+/// let standings = stand(&card, &items, &[], 50, Some(interval)).unwrap();
 /// let [miner] = standings.subjects.as_slice() else { panic!() };
 /// assert_eq!(miner.score.unwrap().to_string(), "3/4");
 /// assert_eq!((miner.counts.in_window, standings.after), (2, 1));
@@ -77,16 +81,17 @@ pub fn stand(
     items: &[Item<'_>],
     events: &[Event],
     as_of_seconds: i64,
-    interval: Interval,
+    interval: Option<Interval>,
 ) -> Result<Standings, Vec<StandError>> {
     let Some(rules) = &card.standing else { return Err(alloc::vec![StandError::NoSection(card.name())]) };
     let ordered = order(card, rules, items, events, as_of_seconds)?;
     let (overrides, weights, override_refusals) = weights(card, &ordered);
     let mut errors = Vec::new();
     let mut subjects = Vec::new();
+    let view = View { card, rules };
     for (subject, own) in &ordered.subjects {
         let moment = Until { as_of_seconds, by_id: ordered.by_id, interval };
-        match replay(card, rules, &weights, moment, subject, own) {
+        match replay(view, &weights, moment, subject, own) {
             Ok(standing) => subjects.push(standing),
             Err(wrong) => errors.extend(wrong),
         }
@@ -95,7 +100,12 @@ pub fn stand(
         errors.dedup();
         return Err(errors);
     }
-    let shared = share_out(rules, card.scale.max, &mut subjects).map_err(|error| alloc::vec![error])?;
+    let scores: Vec<Score> = subjects.iter().map(|subject| subject.shared_score(card.scale.max)).collect();
+    let shared = share_out(rules, &scores).map_err(|error| alloc::vec![error])?;
+    let shared = shared.map(|(shared, each)| {
+        subjects.iter_mut().zip(each).for_each(|(subject, share)| subject.share = Some(share));
+        shared
+    });
     Ok(Standings {
         subjects,
         shared,
@@ -127,19 +137,21 @@ fn weights(card: &Scorecard, ordered: &Ordered<'_>) -> InForce {
     (log, changes, refusals)
 }
 
-/// Gives every subject its share, from what gates see of it.
-fn share_out(
+/// Returns the share of each subject, from the [scores](SubjectStanding::shared_score) that shares are made of; none for rules
+/// without shares.
+///
+/// # Errors
+/// If there are no shares.
+pub fn share_out(
     rules: &Standing,
-    scale_max: u32,
-    subjects: &mut [SubjectStanding],
-) -> Result<Option<Shared>, StandError> {
+    scores: &[Score],
+) -> Result<Option<(Shared, Vec<ShareStanding>)>, StandError> {
     let Some(policy) = rules.shares else { return Ok(None) };
-    let scores: Vec<Score> = subjects.iter().map(|subject| subject.shared_score(scale_max)).collect();
     let wrong = |errors: Vec<crate::shares::ShareError>| match errors.first() {
         Some(error) => StandError::Share(*error),
         None => StandError::Share(crate::shares::ShareError::Cap(policy.rules.cap)),
     };
-    let shared = shares(&scores, &policy.rules).map_err(wrong)?;
+    let shared = shares(scores, &policy.rules).map_err(wrong)?;
     let whole: Vec<u64> = match policy.whole {
         None => Vec::new(),
         Some(WholeShares::Sum(total)) => {
@@ -152,15 +164,15 @@ fn share_out(
             sixteen_bit_shares(&shared.shares).map_err(wrong)?.into_iter().map(u64::from).collect()
         }
     };
-    for (at, (subject, share)) in subjects.iter_mut().zip(&shared.shares).enumerate() {
-        subject.share = Some(ShareStanding { share: *share, whole: whole.get(at).copied() });
-    }
-    Ok(Some(Shared {
+    let share = |(at, share): (usize, &Score)| ShareStanding { share: *share, whole: whole.get(at).copied() };
+    let each = shared.shares.iter().enumerate().map(share).collect();
+    let sum = Shared {
         case: shared.case,
         positive: shared.positive,
         capped: shared.capped,
         unassigned: shared.unassigned,
-    }))
+    };
+    Ok(Some((sum, each)))
 }
 
 #[cfg(test)]

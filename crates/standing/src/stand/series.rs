@@ -42,17 +42,59 @@ impl Weights {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Now {
     pub at_seconds: i64,
-    /// Number of counted items up to the moment.
-    pub count: usize,
     pub has_incident: bool,
     pub is_on_hold: bool,
     pub canonical_points: Option<i64>,
+}
+
+/// The sums over the items up to a moment. They hold until another one comes, or one leaves the window.
+#[derive(Debug, Clone)]
+pub(super) struct Summary {
+    /// Number of counted items up to the moment.
+    pub count: usize,
+    /// The time of the first item.
+    pub first_seconds: Option<i64>,
+    /// The moment from which one of them is too old for the window; none in a window without a time.
+    pub until_seconds: Option<i64>,
+    /// Number of the items in the window, and the sums over them.
+    items: i128,
+    scores: i128,
+    coverages: i128,
+    /// Days on which the items took place, and runners that are not the operator.
+    days: u64,
+    runners: u64,
+    /// The time of the oldest of the newest items that make a full batch.
+    batch_seconds: Option<i64>,
+    /// By dimension.
+    parts: Vec<Part>,
+}
+
+/// The sums over the items in one dimension.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    measured: Option<i64>,
+    /// Number of items within the window that measured it.
+    items: u64,
+    /// True if an item within the window says that it does not apply.
+    is_absent: bool,
+    /// The time of the newest item that measured it, and the age that its evidence had then.
+    newest_seconds: Option<i64>,
+    age_seconds: i64,
+}
+
+/// A card and its rules for standings.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View<'s> {
+    pub card: &'s Scorecard,
+    pub rules: &'s Standing,
 }
 
 /// The score of the items at a moment.
 #[derive(Debug, Clone)]
 pub(super) struct Look {
     pub score: Option<Ratio>,
+    /// The score as if all evidence were of now; none for a mean over a window.
+    pub undecayed_score: Option<Ratio>,
     pub ungated: Option<Published>,
     pub gated: Option<Gated>,
     pub dimensions: Vec<DimensionStanding>,
@@ -64,7 +106,6 @@ pub(super) struct Look {
 
 /// The items of a subject that count, and sums over them.
 pub(super) struct Series<'s, 'a> {
-    card: &'s Scorecard,
     rules: &'s Standing,
     pub items: Vec<&'s Counted<'a>>,
     /// Sum of the scores of the first n.
@@ -89,7 +130,7 @@ struct Column {
 }
 
 impl<'s, 'a> Series<'s, 'a> {
-    pub(super) fn new(card: &'s Scorecard, rules: &'s Standing, own: &'s Subject<'a>) -> Self {
+    pub(super) fn new(view: View<'s>, own: &'s Subject<'a>) -> Self {
         let items: Vec<&Counted<'_>> = own.items.iter().filter(|item| item.is_counted).collect();
         let sums = |of: &dyn Fn(&Counted<'_>) -> i128| {
             let mut sum = 0;
@@ -126,8 +167,8 @@ impl<'s, 'a> Series<'s, 'a> {
             }
             column
         };
-        let columns = (0..card.dimensions.len()).map(column).collect();
-        Self { card, rules, items, scores, coverages, days, runners, columns }
+        let columns = (0..view.card.dimensions.len()).map(column).collect();
+        Self { rules: view.rules, items, scores, coverages, days, runners, columns }
     }
 
     /// Places of the items that count at a moment: from, to.
@@ -143,13 +184,79 @@ impl<'s, 'a> Series<'s, 'a> {
         (by_tasks.max(by_time).min(count), count)
     }
 
+    /// Returns what the items up to a moment come to: the first `count`.
+    pub(super) fn summary(&self, at_seconds: i64, count: usize) -> Summary {
+        let (from, to) = self.window(at_seconds, count);
+        let sum = |sums: &[i128]| {
+            let at = |place: usize| sums.get(place).copied().unwrap_or_default();
+            at(to) - at(from)
+        };
+        let oldest = self.items.get(from).filter(|_| from < to);
+        let span = self.rules.window.span_seconds;
+        let batch = count.checked_sub(self.rules.batch_evaluations as usize);
+        let dimension = |(at, column)| self.part(at, column, (from, to));
+        Summary {
+            count,
+            first_seconds: self.items.first().map(|item| item.at_seconds),
+            until_seconds: oldest
+                .zip(span)
+                .map(|(item, span)| item.at_seconds.saturating_add(i64::from(span.get()))),
+            items: to.saturating_sub(from) as i128,
+            scores: sum(&self.scores),
+            coverages: sum(&self.coverages),
+            days: self.days.get(count).copied().unwrap_or_default(),
+            runners: self.runners.get(count).copied().unwrap_or_default(),
+            batch_seconds: batch.and_then(|first| self.items.get(first)).map(|item| item.at_seconds),
+            parts: self.columns.iter().enumerate().map(dimension).collect(),
+        }
+    }
+
+    fn part(&self, at: usize, column: &Column, (from, to): (usize, usize)) -> Part {
+        let first = column.measured.partition_point(|place| *place < from);
+        let last = column.measured.partition_point(|place| *place < to);
+        let items = last.saturating_sub(first);
+        let newest =
+            last.checked_sub(1).filter(|_| items > 0).and_then(|at| column.measured.get(at).copied());
+        let newest = newest.and_then(|place| self.items.get(place));
+        let newest_reading = newest.and_then(|item| item.item.readings.get(at));
+        let measured = match self.rules.score {
+            StandingScore::Window => {
+                let sum = |at: usize| column.sums.get(at).copied().unwrap_or_default();
+                (items > 0).then(|| round_ratio(sum(last) - sum(first), items as i128) as i64)
+            }
+            StandingScore::Latest => newest_reading.and_then(|found| match found {
+                Reading::Measured { reading, .. } => Some(*reading),
+                Reading::NotApplicable | Reading::Missing => None,
+            }),
+        };
+        let absent = column.absent.partition_point(|place| *place < to).checked_sub(1);
+        Part {
+            measured,
+            items: items as u64,
+            is_absent: absent.and_then(|at| column.absent.get(at)).is_some_and(|place| *place >= from),
+            newest_seconds: newest.map(|item| item.at_seconds),
+            // An item may be about evidence that was old when it was made.
+            age_seconds: match newest_reading {
+                Some(Reading::Measured { age_seconds, .. }) => *age_seconds,
+                _ => 0,
+            },
+        }
+    }
+}
+
+impl View<'_> {
     /// Returns the score of the items at a moment.
-    pub(super) fn look(&self, now: &Now, weights: Option<&OverrideUse>) -> Result<Look, Vec<VerdictError>> {
-        let window = self.window(now.at_seconds, now.count);
-        let mut dimensions = self.dimensions(now, window, weights);
+    pub(super) fn look(
+        self,
+        summary: &Summary,
+        now: &Now,
+        weights: Option<&OverrideUse>,
+    ) -> Result<Look, Vec<VerdictError>> {
+        let mut dimensions = self.dimensions(summary, now, weights);
+        let mut undecayed_score = None;
         let (score, ungated, gated, undecayed_points, undecayed) = match self.rules.score {
             StandingScore::Window => {
-                let (score, ungated, gated) = self.mean(now, window, &dimensions);
+                let (score, ungated, gated) = self.mean(summary, now, &dimensions);
                 (score, ungated, gated, gated, readings(&dimensions, |part| part.measured))
             }
             StandingScore::Latest => {
@@ -160,19 +267,20 @@ impl<'s, 'a> Series<'s, 'a> {
                     part.points_lost = decayed.points;
                 }
                 let undecayed = readings(&dimensions, |part| part.measured);
+                undecayed_score = fresh.decayed.composite;
                 (aged.decayed.composite, aged.ungated, aged.gated, fresh.gated, undecayed)
             }
         };
         let (sure, sure_if_fresh) = self.confidence(&mut dimensions);
         let facts = TierFacts {
             points: gated.map(|gated| gated.points),
-            coverage: self.coverage(window, &dimensions),
+            coverage: self.coverage(summary, &dimensions),
             readings: readings(&dimensions, |part| part.reading),
-            evaluations: now.count as u64,
-            distinct_days: self.days.get(now.count).copied().unwrap_or_default(),
+            evaluations: summary.count as u64,
+            distinct_days: summary.days,
             confidence: sure,
-            independent_runners: self.runners.get(now.count).copied().unwrap_or_default(),
-            newest_batch_seconds: self.newest_batch(now),
+            independent_runners: summary.runners,
+            newest_batch_seconds: summary.batch_seconds.map(|batch| now.at_seconds.saturating_sub(batch)),
             open_tiers: gated.and_then(|gated| gated.open_tiers),
         };
         let undecayed = TierFacts {
@@ -181,73 +289,41 @@ impl<'s, 'a> Series<'s, 'a> {
             confidence: sure_if_fresh,
             ..facts.clone()
         };
-        Ok(Look { score, ungated, gated, dimensions, facts, undecayed })
-    }
-
-    /// Returns the age of the oldest of the newest items that make a full batch.
-    fn newest_batch(&self, now: &Now) -> Option<i64> {
-        let first = now.count.checked_sub(self.rules.batch_evaluations as usize)?;
-        Some(now.at_seconds.saturating_sub(self.items.get(first)?.at_seconds))
+        Ok(Look { score, undecayed_score, ungated, gated, dimensions, facts, undecayed })
     }
 
     fn dimensions(
-        &self,
+        self,
+        summary: &Summary,
         now: &Now,
-        (from, to): (usize, usize),
         weights: Option<&OverrideUse>,
     ) -> Vec<DimensionStanding> {
-        let part = |(at, (dimension, column)): (usize, (&karat_core::scorecard::Dimension, &Column))| {
-            let first = column.measured.partition_point(|place| *place < from);
-            let last = column.measured.partition_point(|place| *place < to);
-            let items = last.saturating_sub(first);
-            let newest =
-                last.checked_sub(1).filter(|_| items > 0).and_then(|at| column.measured.get(at).copied());
-            let newest_reading = newest.and_then(|place| self.items.get(place)?.item.readings.get(at));
-            let measured = match self.rules.score {
-                StandingScore::Window => {
-                    let sum = |at: usize| column.sums.get(at).copied().unwrap_or_default();
-                    (items > 0).then(|| round_ratio(sum(last) - sum(first), items as i128) as i64)
-                }
-                StandingScore::Latest => newest_reading.and_then(|found| match found {
-                    Reading::Measured { reading, .. } => Some(*reading),
-                    Reading::NotApplicable | Reading::Missing => None,
-                }),
-            };
-            let absent = column.absent.partition_point(|place| *place < to).checked_sub(1);
-            let is_absent = absent.and_then(|at| column.absent.get(at)).is_some_and(|place| *place >= from);
-            // An item may be about evidence that was old when it was made.
-            let stated = match newest_reading {
-                Some(Reading::Measured { age_seconds, .. }) => *age_seconds,
-                _ => 0,
-            };
-            let at_seconds = newest.and_then(|place| self.items.get(place)).map(|item| item.at_seconds);
-            let age = |at: i64| now.at_seconds.saturating_sub(at).saturating_add(stated);
+        let part = |(at, (dimension, part)): (usize, (&karat_core::scorecard::Dimension, &Part))| {
+            let age = |newest: i64| now.at_seconds.saturating_sub(newest).saturating_add(part.age_seconds);
             DimensionStanding {
                 key: dimension.key.clone(),
                 weight: weights.and_then(|used| used.effective.get(at)).copied().unwrap_or(dimension.weight),
                 // What was once measured stays in the mean, or evidence could be lost on purpose.
-                applies: measured.is_some() || !is_absent,
-                measured,
-                reading: measured,
+                applies: part.measured.is_some() || !part.is_absent,
+                measured: part.measured,
+                reading: part.measured,
                 points_lost: None,
-                age_seconds: at_seconds.map(age),
-                items: items as u64,
+                age_seconds: part.newest_seconds.map(age),
+                items: part.items,
                 confidence: None,
             }
         };
-        self.card.dimensions.iter().zip(&self.columns).enumerate().map(part).collect()
+        self.card.dimensions.iter().zip(&summary.parts).enumerate().map(part).collect()
     }
 
     /// Returns the mean over the window, and the gate on it.
     fn mean(
-        &self,
+        self,
+        summary: &Summary,
         now: &Now,
-        (from, to): (usize, usize),
         dimensions: &[DimensionStanding],
     ) -> (Option<Ratio>, Option<Published>, Option<Gated>) {
-        let sum = |at: usize| self.scores.get(at).copied().unwrap_or_default();
-        let items = to.saturating_sub(from) as i128;
-        let score = Ratio::new(sum(to) - sum(from), items * i128::from(UNITS_PER_ONE));
+        let score = Ratio::new(summary.scores, summary.items * i128::from(UNITS_PER_ONE));
         let ungated = score.map(|score| score.publish(self.card.scale));
         let gated = ungated.map(|published| {
             let points = published.value.div_euclid(10i64.saturating_pow(published.places));
@@ -267,7 +343,7 @@ impl<'s, 'a> Series<'s, 'a> {
 
     /// Returns the verdict on the newest readings; `fresh` as if all were of now.
     fn verdict(
-        &self,
+        self,
         now: &Now,
         dimensions: &[DimensionStanding],
         weights: Option<&OverrideUse>,
@@ -294,11 +370,9 @@ impl<'s, 'a> Series<'s, 'a> {
 
     /// Returns the share of the applicable weight that was measured, by the card's own weights; over a window the mean
     /// of its items.
-    fn coverage(&self, (from, to): (usize, usize), dimensions: &[DimensionStanding]) -> i64 {
+    fn coverage(self, summary: &Summary, dimensions: &[DimensionStanding]) -> i64 {
         if self.rules.score == StandingScore::Window {
-            let sum = |at: usize| self.coverages.get(at).copied().unwrap_or_default();
-            let items = to.saturating_sub(from).max(1);
-            return round_ratio(sum(to) - sum(from), items as i128) as i64;
+            return round_ratio(summary.coverages, summary.items.max(1)) as i64;
         }
         let weight = |is: fn(&DimensionStanding) -> bool| {
             let own = self.card.dimensions.iter().zip(dimensions).filter(|(_, part)| is(part));
@@ -310,7 +384,7 @@ impl<'s, 'a> Series<'s, 'a> {
     }
 
     /// Returns how sure the dimensions are, as they are and if all were of now.
-    fn confidence(&self, dimensions: &mut [DimensionStanding]) -> (Option<i64>, Option<i64>) {
+    fn confidence(self, dimensions: &mut [DimensionStanding]) -> (Option<i64>, Option<i64>) {
         let Some(rule) = &self.rules.confidence else { return (None, None) };
         let backings = |fresh: bool| -> Vec<Backing> {
             let own = self.card.dimensions.iter().zip(dimensions.iter());

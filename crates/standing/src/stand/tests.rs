@@ -48,7 +48,7 @@ fn item<'a>(subject: &'a str, id: &'a str, at: i64, thousandths: i64) -> Item<'a
 }
 
 fn at(card: &Scorecard, items: &[Item<'_>], events: &[Event], as_of: i64) -> Standings {
-    stand(card, items, events, as_of, INTERVAL).unwrap()
+    stand(card, items, events, as_of, Some(INTERVAL)).unwrap()
 }
 
 fn only(card: &Scorecard, items: &[Item<'_>], events: &[Event], as_of: i64) -> SubjectStanding {
@@ -57,7 +57,11 @@ fn only(card: &Scorecard, items: &[Item<'_>], events: &[Event], as_of: i64) -> S
 }
 
 fn told(card: &Scorecard, items: &[Item<'_>], events: &[Event]) -> Vec<String> {
-    stand(card, items, events, 1000 * DAY, INTERVAL).unwrap_err().iter().map(ToString::to_string).collect()
+    stand(card, items, events, 1000 * DAY, Some(INTERVAL))
+        .unwrap_err()
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 fn happens(subject: &str, happening: Happening) -> Event {
@@ -394,11 +398,11 @@ fn all_that_is_wrong_is_told() {
     assert_eq!(told[2], "there is no item of `an`; did you mean `ann`?");
 
     let none = Scorecard::parse(HEAD, &|_| None).unwrap();
-    let errors = stand(&none, &items, &[], 0, INTERVAL).unwrap_err();
+    let errors = stand(&none, &items, &[], 0, Some(INTERVAL)).unwrap_err();
     assert!(errors[0].to_string().starts_with("`agent@1.0.0` does not say what becomes of many scores"));
     let few = Interval { plan: Plan { draws: 3, seed: 1 }, level: 0.9 };
     let two = [item("a", "1", 0, 1), item("a", "2", 0, 2)];
-    let errors = stand(&card, &two, &[], 9, few).unwrap_err();
+    let errors = stand(&card, &two, &[], 9, Some(few)).unwrap_err();
     assert!(errors[0].to_string().starts_with("there are no intervals: "), "{}", errors[0]);
 }
 

@@ -69,6 +69,8 @@ pub struct SubjectStanding {
     pub span_seconds: Option<(i64, i64)>,
     /// The exact score: the mean over the window, or that of the newest readings after decay. None without a score.
     pub score: Option<Ratio>,
+    /// The exact score of the newest readings before decay; none for a mean over a window.
+    pub undecayed_score: Option<Ratio>,
     /// The interval of the mean over tasks like these; none for the newest readings, or of fewer than two tasks.
     pub interval: Option<Estimate>,
     /// The score as the card publishes it, before the gate.
@@ -212,10 +214,10 @@ pub struct Point {
 }
 
 impl SubjectStanding {
-    /// Returns the score that shares are made of: that of the moment, but no more than gates see of it; times what the
+    /// Returns the score that shares are made of ([`share_out`](super::share_out)): that of the moment, but no more than gates see of it; times what the
     /// warm-up leaves. Nothing without a score.
     #[must_use]
-    pub(super) fn shared_score(&self, scale_max: u32) -> Score {
+    pub fn shared_score(&self, scale_max: u32) -> Score {
         let Some(score) = self.score else { return Score::ZERO };
         let seen = match (self.gating_points, self.gated) {
             (Some(seen), Some(gated)) if seen < gated.ungated_points => {

@@ -61,7 +61,7 @@ pub fn window(given: &Value) -> Value {
     });
     let items: Vec<Item<'_>> = items.collect();
     let interval = Interval { plan: Plan { draws: 100, seed: 1 }, level: 0.9 };
-    let standings = stand(&card, &items, &[], given["as_of"].as_i64().unwrap(), interval).unwrap();
+    let standings = stand(&card, &items, &[], given["as_of"].as_i64().unwrap(), Some(interval)).unwrap();
     let Some(subject) = standings.subjects.first() else {
         return json!({ "entries": [], "seen": 0, "mean": null });
     };

@@ -1,0 +1,233 @@
+//! The state of a subject after all its items and events, from which its standing follows at any later moment without them.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::input::{Event, Item, StandError, order};
+use super::replay::{Run, State, in_subject, standing};
+use super::series::{Series, Summary, View};
+use super::value::SubjectStanding;
+use super::weights;
+use karat_core::scorecard::Scorecard;
+use karat_core::weights::OverrideUse;
+
+/// The state of one subject at a moment.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    subject: String,
+    state: State,
+    summary: Summary,
+    weights: Option<OverrideUse>,
+    /// The moment of the newest item or event; the last of all where no item has a time.
+    last_seconds: i64,
+    /// The first moment at which something else counts, as far as it is known.
+    until_seconds: Option<i64>,
+}
+
+/// Returns the state of every subject after the items and events up to `as_of_seconds`, by name.
+///
+/// # Errors
+/// As [`stand`](super::stand).
+pub fn keep(
+    card: &Scorecard,
+    items: &[Item<'_>],
+    events: &[Event],
+    as_of_seconds: i64,
+) -> Result<Vec<Kept>, Vec<StandError>> {
+    let Some(rules) = &card.standing else { return Err(alloc::vec![StandError::NoSection(card.name())]) };
+    let ordered = order(card, rules, items, events, as_of_seconds)?;
+    let (_, weights, _) = weights(card, &ordered);
+    let view = View { card, rules };
+    let times = items.iter().filter_map(|item| item.time_seconds);
+    let later = times.chain(events.iter().filter_map(Event::at_seconds)).filter(|at| *at > as_of_seconds);
+    let next_seconds = later.min().filter(|_| !ordered.by_id);
+    let (mut kept, mut errors) = (Vec::new(), Vec::new());
+    for (subject, own) in &ordered.subjects {
+        let series = Series::new(view, own);
+        let mut run = Run::new(view, &weights, &series, own);
+        let moments = run.moments();
+        let last_seconds = moments.last().copied().unwrap_or(i64::MIN);
+        // Without a past that counts, the last moment takes in all of it.
+        let has_past = rules.review.is_some() || rules.certification.is_some();
+        let mut taken = moments.into_iter().filter(|at| has_past || *at == last_seconds);
+        if let Err(wrong) = taken.try_for_each(|at| run.advance(at)) {
+            errors.extend(in_subject(subject, wrong));
+            continue;
+        }
+        let summary = series.summary(as_of_seconds, run.count);
+        let until_seconds = summary.until_seconds.into_iter().chain(next_seconds).min();
+        kept.push(Kept {
+            subject: (*subject).to_string(),
+            state: run.state.without_past(),
+            weights: weights.at(as_of_seconds).cloned(),
+            summary,
+            last_seconds: if ordered.by_id { i64::MAX } else { last_seconds },
+            until_seconds,
+        });
+    }
+    errors.dedup();
+    if errors.is_empty() { Ok(kept) } else { Err(errors) }
+}
+
+impl Kept {
+    /// Returns the subject.
+    #[must_use]
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// Returns the standing at a later moment, without its items, interval and past. None if something else may count by
+    /// then, or the moment is not later than the newest item and event: then it takes the items.
+    ///
+    /// # Errors
+    /// If the readings of the subject have no mean.
+    pub fn at(
+        &self,
+        card: &Scorecard,
+        as_of_seconds: i64,
+    ) -> Result<Option<SubjectStanding>, Vec<StandError>> {
+        let Some(rules) = &card.standing else { return Ok(None) };
+        if as_of_seconds <= self.last_seconds
+            || self.until_seconds.is_some_and(|until| until <= as_of_seconds)
+        {
+            return Ok(None);
+        }
+        let view = View { card, rules };
+        let mut state = self.state.clone();
+        let wrong = |errors| in_subject(&self.subject, errors);
+        let mut settle = |at: i64, is_last: bool| {
+            state.settle(view, &self.summary, self.weights.as_ref(), at, (None, is_last), &[])
+        };
+        if let Some(passed) = self.state.deadline_seconds().filter(|passed| *passed < as_of_seconds) {
+            settle(passed, false).map_err(wrong)?;
+        }
+        let settled = settle(as_of_seconds, true).map_err(wrong)?;
+        Ok(Some(standing(view, &self.subject, state, &self.summary, settled, as_of_seconds)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::vec;
+
+    use karat_core::facts::Digest;
+    use karat_core::number::{BILLION, Score};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::review::{Decision, Verdict};
+    use crate::stand::{Change, Happening, Reading, stand};
+
+    const DAY: i64 = 86_400;
+    const SECTIONS: [&str; 4] = [
+        "score = \"window\"\nwindow = { tasks = 3 }\nwarm_up = { tasks = 4, days = 20 }\nshares = { cap = 0.5 }",
+        "score = \"window\"\nwindow = { days = 9 }",
+        "score = \"latest\"\ndecay = { points_per_period = 40 }\nreview = { swing_points = 60, deadline_hours = 30 }",
+        "score = \"latest\"\nreview = { swing_points = 60 }\nconfidence = { items = 3 }\ncertification = { confirm_hours = 24, \
+         promotion_days = 3, at_risk_days = 2, silence_days = 9 }\ndecay = {}\nbatch_evaluations = 2\ntier = [{ name = \"low\", \
+         score = 300, evaluations = 2 }, { name = \"high\", score = 600, evaluations = 2, newest_batch_days = 4 }]\ngate = { dimension = \"security\", \
+         step = [{ below = 0.3, cap = 399 }], incident = { gate = \"incident\", cap = 299 } }",
+    ];
+
+    fn card(section: &str) -> Scorecard {
+        let text = format!(
+            "schema = \"karat/scorecard/1\"\nid = \"agent\"\nversion = \"1.0.0\"\ntitle = \"t\"\nevidence = \"facts\"\n\
+             scale = {{ max = 1000, publish = \"half-up\" }}\n\
+             facts = {{ accuracy = {{ min = 0, max = 1 }}, security = {{ min = 0, max = 1 }}, open = {{ type = \"boolean\" }} }}\n\
+             dimension = [{{ key = \"accuracy\", weight = 0.5 }}, {{ key = \"security\", weight = 0.5 }}]\n\
+             gate = [{{ name = \"incident\", when = \"open\", cap = 300 }}]\n[standing]\n{section}"
+        );
+        Scorecard::parse(&text, &|_| None).unwrap_or_else(|found| panic!("{section}: {found:?}"))
+    }
+
+    /// Returns the standing without what is not kept.
+    fn bare(standing: SubjectStanding) -> SubjectStanding {
+        let mut tier = standing.tier;
+        tier.iter_mut().for_each(|tier| tier.changes.clear());
+        let mut review = standing.review;
+        if let Some(review) = &mut review {
+            review.transitions.clear();
+            review.refusals.clear();
+        }
+        SubjectStanding {
+            counts: Default::default(),
+            window: Vec::new(),
+            items: Vec::new(),
+            span_seconds: None,
+            interval: None,
+            changes: Vec::new(),
+            history: Vec::new(),
+            share: None,
+            tier,
+            review,
+            ..standing
+        }
+    }
+
+    type Drawn = (i64, Option<i64>, Option<i64>, bool);
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 400, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_later_standing_is_that_of_all_items(
+            rows in prop::collection::vec((0i64..30, prop::option::of(0..=BILLION), prop::option::of(0..=BILLION), prop::bool::weighted(0.1)), 1..12),
+            events in prop::collection::vec((0i64..30, 0u8..5), 0..5),
+            (kept_at, later) in (0i64..40, 0i64..40),
+            section in 0..SECTIONS.len(),
+        ) {
+            let card = card(SECTIONS[section]);
+            let ids: Vec<String> = (0..rows.len()).map(|at| format!("{at:02}")).collect();
+            let item = |((day, accuracy, security, is_open), id): (&Drawn, &'_ String)| {
+                let reading = |value: &Option<i64>| value.map_or(Reading::Missing, Reading::fresh);
+                (*day, vec![reading(accuracy), reading(security)], accuracy.or(*security), *is_open, id.clone())
+            };
+            let drawn: Vec<_> = rows.iter().zip(&ids).map(item).collect();
+            let items: Vec<Item<'_>> = drawn.iter().map(|(day, readings, score, is_open, id)| Item {
+                time_seconds: Some(day * DAY),
+                score: score.map(Score::from_billionths),
+                coverage: BILLION,
+                readings: readings.clone(),
+                gates: if *is_open { vec!["incident"] } else { Vec::new() },
+                ..Item::new(if id.ends_with('3') { "b" } else { "a" }, id, Digest::of(id.as_bytes()))
+            }).collect();
+            let event = |(at, (day, kind)): (usize, &(i64, u8))| {
+                let at_seconds = day * DAY + 3600;
+                let decided = |verdict| {
+                    let (reviewer, reason) = (format!("r{at}"), "seen".into());
+                    Happening::Decided(Decision { at_seconds, reviewer, verdict, reason, evidence: Vec::new() })
+                };
+                let happening = match kind {
+                    0 => decided(Verdict::Approve),
+                    1 => decided(Verdict::Reject),
+                    2 => Happening::Changed { at_seconds, change: Change::IncidentOpened("i".into()) },
+                    3 => Happening::Changed { at_seconds, change: Change::IncidentClosed("i".into()) },
+                    _ => Happening::Changed { at_seconds, change: Change::Held },
+                };
+                Event::Subject { subject: "a".into(), happening }
+            };
+            let has_a = items.iter().any(|item| item.subject == "a");
+            let events: Vec<Event> = events.iter().enumerate().map(event).filter(|_| has_a).collect();
+            let kept = keep(&card, &items, &events, kept_at * DAY).unwrap();
+            let at = (kept_at + later) * DAY;
+            let all = stand(&card, &items, &events, at, None).unwrap().subjects;
+            for kept in &kept {
+                let whole = all.iter().find(|it| it.subject == kept.subject).unwrap().clone();
+                match kept.at(&card, at).unwrap() {
+                    Some(found) => prop_assert_eq!(bare(found), bare(whole)),
+                    None => prop_assert!(
+                        rows.iter().any(|row| row.0 >= kept_at) || !events.is_empty() || section == 1,
+                        "nothing else counts by then"
+                    ),
+                }
+            }
+            // What lies in the past never changes again.
+            let settled = keep(&card, &items, &events, 41 * DAY).unwrap();
+            for kept in &settled {
+                prop_assert!(kept.at(&card, 42 * DAY).unwrap().is_some());
+                prop_assert!(kept.at(&card, kept.last_seconds).unwrap().is_none());
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Ranks by official scores: the standings of a moment, each with the way to it from the mean of the runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
+
+use karat_stats::ranks::ranks;
+use serde::{Deserialize, Serialize};
+
+use super::method::Page;
+use super::{Leaderboard, LeaderboardRow, OFFICIAL, UnrankedSubject};
+use crate::answers::basis::Estimate;
+use crate::answers::leaderboard::officials::{OfficialScore, Officials};
+use crate::answers::{BridgeStep, UnrankedReason, share};
+use crate::estimate::Writing;
+
+/// The reason not to rank a selection of items by official scores.
+const OF_A_PART: &str = "an official score is of all items, and these are selected ones";
+/// The reason not to rank by official scores under other rules for outcomes.
+const OF_OTHER_OUTCOMES: &str =
+    "an official score counts outcomes as the scorecard does, and here others are asked for";
+/// The reason not to rank groups of items by official scores.
+const OF_A_GROUP: &str = "an official score is of all items, and each leaderboard is of a group of them";
+
+/// The parts of a question that leave it without official scores.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked {
+    /// True if items are selected.
+    pub is_selection: bool,
+    /// True if there is a leaderboard for each group of items.
+    pub is_grouped: bool,
+    /// True if outcomes are treated otherwise than by the scorecard.
+    pub has_other_outcomes: bool,
+}
+
+impl Asked {
+    /// Returns the reason why the answer has no official scores; none if it has them.
+    #[must_use]
+    pub const fn without_official(self) -> Option<&'static str> {
+        match self {
+            Self { is_selection: true, .. } => Some(OF_A_PART),
+            Self { is_grouped: true, .. } => Some(OF_A_GROUP),
+            Self { has_other_outcomes: true, .. } => Some(OF_OTHER_OUTCOMES),
+            _ => None,
+        }
+    }
+}
+
+/// The official score of a subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Official {
+    /// The official score in points of the scale.
+    pub points: f64,
+    /// The levels from the mean of the runs to the official score, in order. A step that changes nothing is left out.
+    pub bridge: Vec<BridgeLevel>,
+    /// The tier that is held, if any.
+    pub tier: Option<String>,
+    /// True while a newer score is held for review.
+    pub under_review: bool,
+}
+
+/// A score on the way to the official one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct BridgeLevel {
+    /// The step that leads to it.
+    pub step: BridgeStep,
+    /// The score after the step, in points of the scale.
+    pub points: f64,
+}
+
+/// Replaces the ranks of `board`, which are by the means of runs, by those of official scores, and keeps a page of them.
+/// `board` has every subject that has a mean; a subject needs `tasks_min` tasks for a rank.
+pub(super) fn rank_by_official(board: &mut Leaderboard, officials: &Officials, tasks_min: usize, page: Page) {
+    let named = |row: LeaderboardRow| (row.subject.clone(), row);
+    let mut means: BTreeMap<String, LeaderboardRow> =
+        mem::take(&mut board.rows).into_iter().map(named).collect();
+    let unranked = board.unranked.take().into_iter().flatten().map(|it| (it.subject.clone(), it));
+    let mut unranked: BTreeMap<String, UnrankedSubject> = unranked.collect();
+    let mut found: Vec<(&str, &OfficialScore, Option<LeaderboardRow>)> = Vec::new();
+    for (subject, official) in &officials.subjects {
+        let mean = means.remove(subject);
+        let is_short = |it: &UnrankedSubject| it.why == UnrankedReason::TooFewTasks;
+        match official {
+            Some(official) if mean.is_some() || !unranked.get(subject).map_or(tasks_min > 1, is_short) => {
+                unranked.remove(subject);
+                found.push((subject, official, mean));
+            }
+            Some(_) => {}
+            None if unranked.contains_key(subject) => {}
+            None => unranked.extend([without_official(subject, mean.as_ref())]),
+        }
+    }
+    // What is left has items, but none up to the moment.
+    unranked.extend(means.iter().map(|(subject, mean)| without_official(subject, Some(mean))));
+    let order: Vec<Option<i64>> = found.iter().map(|(_, official, _)| Some(official.order())).collect();
+    let ranked = ranks(&order).into_iter().flatten().zip(found);
+    let mut rows: Vec<LeaderboardRow> = ranked
+        .map(|(rank, (subject, official, mean))| LeaderboardRow {
+            rank: super::ranks(rank),
+            ..row(subject, official, mean, officials.scale)
+        })
+        .collect();
+    // The subjects are in the order of their names, and stay so among equal scores.
+    rows.sort_by_key(|row| row.rank);
+    board.by = String::from(OFFICIAL);
+    board.as_of = officials.as_of.map(|as_of| as_of.to_string());
+    board.ranked = rows.len() as u64;
+    board.rows = rows.into_iter().skip(page.skip).take(page.limit).collect();
+    board.unranked = Some(unranked.into_values().collect());
+}
+
+fn without_official(subject: &str, mean: Option<&LeaderboardRow>) -> (String, UnrankedSubject) {
+    let tasks = mean.map_or(0, |row| row.tasks);
+    let why = UnrankedReason::NoOfficialScore;
+    (subject.to_owned(), UnrankedSubject { subject: subject.to_owned(), tasks, why })
+}
+
+/// Returns the row of a subject from that of its mean, if it has one.
+fn row(subject: &str, official: &OfficialScore, mean: Option<LeaderboardRow>, scale: u32) -> LeaderboardRow {
+    let runs = mean.as_ref().map(|row| row.score);
+    let value = share(official.points / f64::from(scale));
+    let plain = Estimate { mean: value, low: None, high: None, method: None, tasks: 0 };
+    let score = official.interval.map_or(plain, |interval| Estimate { mean: value, ..interval });
+    let first =
+        runs.map(|runs| BridgeLevel { step: BridgeStep::Runs, points: share(runs.mean * f64::from(scale)) });
+    let mut bridge: Vec<BridgeLevel> = first.into_iter().chain(official.levels.iter().copied()).collect();
+    bridge.dedup_by(|next, last| next.points == last.points);
+    let official = Official {
+        points: official.points,
+        bridge,
+        tier: official.tier.clone(),
+        under_review: official.is_under_review,
+    };
+    let own = mean.unwrap_or_else(|| LeaderboardRow::without_runs(subject));
+    LeaderboardRow { score, official: Some(official), runs, ..own }
+}
+
+impl Leaderboard {
+    /// Returns the steps by which the official scores differ from the means of runs as they are written, in their order.
+    #[must_use]
+    pub fn bridge_steps(&self, writing: Writing) -> Vec<BridgeStep> {
+        let officials = self.rows.iter().filter_map(|row| row.official.as_ref());
+        let changes = officials.flat_map(|official| official.changes(writing));
+        let steps = changes.filter(|(_, change)| *change != 0).map(|(step, _)| step);
+        steps.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}
+
+impl Official {
+    /// Returns what each step changes, in units of the last decimal that is written, so that the changes as written add up.
+    fn changes(&self, writing: Writing) -> impl Iterator<Item = (BridgeStep, i64)> {
+        let units = move |level: &BridgeLevel| writing.units(level.points / writing.value(1.0));
+        let pairs = self.bridge.iter().zip(self.bridge.iter().skip(1));
+        pairs.map(move |(before, after)| (after.step, units(after) - units(before)))
+    }
+
+    /// Writes what a step changes, with a sign; none if it changes nothing that is written.
+    #[must_use]
+    pub fn change(&self, step: BridgeStep, writing: Writing) -> Option<String> {
+        let (_, change) = self.changes(writing).find(|(other, change)| *other == step && *change != 0)?;
+        Some(writing.signed(change as f64 / writing.units(1.0) as f64))
+    }
+}

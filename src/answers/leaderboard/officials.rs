@@ -1,0 +1,130 @@
+//! The official score of every subject of a leaderboard, and how it follows from the mean of its runs.
+
+use karat_core::record::Published;
+use karat_core::scorecard::{Scorecard, StandingScore};
+use karat_core::timestamp::Timestamp;
+use karat_standing::ratio::Ratio;
+use karat_standing::stand::{Interval, StandError, Standings, SubjectStanding, stand};
+
+use karat_stats::ranks::{RankRange, ranks};
+
+use super::official::BridgeLevel;
+use crate::answers::basis::Estimate;
+use crate::answers::standing::official_points;
+use crate::answers::{BridgeStep, share};
+use crate::error::Error;
+use crate::rows::Rows;
+use crate::standing::events::Events;
+use crate::standing::{items, refused};
+
+/// The official scores of the subjects of a scorecard at a moment.
+#[derive(Debug, Clone)]
+pub struct Officials {
+    /// The moment; none if no item has a time.
+    pub as_of: Option<Timestamp>,
+    /// The best score of the scorecard.
+    pub scale: u32,
+    /// The subjects that have items up to the moment, by name.
+    pub subjects: Vec<(String, Option<OfficialScore>)>,
+}
+
+/// The official score of a subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OfficialScore {
+    /// The score in points.
+    pub points: f64,
+    /// The interval of a mean over a window that is official as it is; its tasks are those of the window.
+    pub interval: Option<Estimate>,
+    /// The levels after the mean of the runs, in order; the last one is the official score.
+    pub levels: Vec<BridgeLevel>,
+    /// The tier that is held, if any.
+    pub tier: Option<String>,
+    /// True while a newer score is held for review.
+    pub is_under_review: bool,
+}
+
+impl Officials {
+    /// Returns the official scores of the subjects of `rows` under `card` at `as_of`, with the decisions in `events`; with
+    /// intervals if `interval` says how.
+    ///
+    /// # Errors
+    /// If the scorecard has no section `[standing]`, or there are no standings.
+    pub fn new(
+        rows: &Rows,
+        card: &Scorecard,
+        events: &Events,
+        as_of: Timestamp,
+        interval: Option<Interval>,
+    ) -> Result<Self, Error> {
+        let items = items::items(rows, card, events)?;
+        let stand = |interval| stand(card, &items, &events.events, as_of.seconds(), interval);
+        let standings = stand(interval).or_else(|errors| {
+            // The means of runs need more resamples than these intervals, so their ranking says what is wrong.
+            let is_interval = errors.iter().all(|error| matches!(error, StandError::Interval(_)));
+            if is_interval { stand(None) } else { Err(errors) }
+        });
+        let standings = standings.map_err(|errors| refused(&errors))?;
+        Ok(Self::of(card, &standings, as_of))
+    }
+
+    /// Returns the official scores among standings at `as_of`.
+    #[must_use]
+    pub fn of(card: &Scorecard, standings: &Standings, as_of: Timestamp) -> Self {
+        let subject = |it: &SubjectStanding| (it.subject.clone(), OfficialScore::new(card, it));
+        Self {
+            as_of: Some(as_of).filter(|_| !standings.by_id),
+            scale: card.scale.max,
+            subjects: standings.subjects.iter().map(subject).collect(),
+        }
+    }
+
+    /// Returns the ranks of the subjects, in their order; none without an official score.
+    #[must_use]
+    pub fn ranks(&self) -> Vec<Option<RankRange>> {
+        let order = |(_, score): &(String, Option<OfficialScore>)| score.as_ref().map(OfficialScore::order);
+        ranks(&self.subjects.iter().map(order).collect::<Vec<_>>())
+    }
+}
+
+impl OfficialScore {
+    /// Returns a number in the order of the points: the bits of doubles from 0 on are in their order.
+    pub(super) fn order(&self) -> i64 {
+        self.points.max(0.0).to_bits().cast_signed()
+    }
+
+    /// Returns the official score of a standing; none without one.
+    #[must_use]
+    pub fn new(card: &Scorecard, standing: &SubjectStanding) -> Option<Self> {
+        let points = official_points(standing)?;
+        let scale = f64::from(card.scale.max);
+        let is_window = card.standing.as_ref().is_some_and(|rules| rules.score == StandingScore::Window);
+        let in_points = |score: Ratio| score.to_f64() * scale;
+        let gated = standing.gated.filter(|gated| gated.points < gated.ungated_points);
+        let levels = [
+            (
+                if is_window { BridgeStep::Window } else { BridgeStep::Newest },
+                standing.undecayed_score.or(standing.score).map(in_points),
+            ),
+            (BridgeStep::Decay, standing.score.map(in_points)),
+            (BridgeStep::Rounding, standing.ungated.map(Published::to_f64)),
+            (BridgeStep::Gate, gated.map(|gated| gated.points as f64)),
+            (BridgeStep::Review, Some(points)),
+        ];
+        let levels = levels.into_iter().filter_map(|(step, points)| {
+            let points = share(points?);
+            Some(BridgeLevel { step, points })
+        });
+        let mut levels: Vec<BridgeLevel> = levels.collect();
+        levels.dedup_by(|next, last| next.points == last.points);
+        let is_of_window =
+            |level: &BridgeLevel| matches!(level.step, BridgeStep::Window | BridgeStep::Rounding);
+        let interval = standing.interval.as_ref().filter(|_| levels.iter().all(is_of_window));
+        Some(Self {
+            points,
+            interval: interval.map(Estimate::from),
+            levels,
+            tier: standing.tier.as_ref().and_then(|tier| tier.name.clone()),
+            is_under_review: standing.review.as_ref().is_some_and(|it| it.history.is_under_review()),
+        })
+    }
+}
