@@ -14,31 +14,39 @@ SCORE, READING, WEIGHT = 10**15, 10**9, 10**6
 
 
 class Window:
-    """The newest scores of one subject: at most `tasks` of them, less than `span` seconds old; None is no limit."""
+    """The newest scores of one subject: at most `tasks` of them, less than `span` seconds old; None is no limit. With
+    `distinct` only the newest of each task counts."""
 
-    def __init__(self, tasks=None, span=None):
-        self.tasks, self.span = tasks, span
+    def __init__(self, tasks=None, span=None, distinct=False):
+        self.tasks, self.span, self.distinct = tasks, span, distinct
         self.held, self.seen, self.latest = {}, 0, None
 
     def order(self):
         """The ids that count, oldest first, by moment and then by id."""
         return sorted(self.held, key=lambda entry: (self.held[entry][0], entry.encode()))
 
+    def task(self, key):
+        entry = self.held[key]
+        return entry[2] if len(entry) > 2 else key
+
     def keep(self):
         """Forgets what the limits do not reach."""
+        if self.distinct:
+            newest = {self.task(key): key for key in self.order()}
+            self.held = {key: self.held[key] for key in newest.values()}
         if self.span is not None:
             self.held = {key: entry for key, entry in self.held.items() if self.latest - entry[0] < self.span}
         if self.tasks is not None:
             self.held = {key: self.held[key] for key in self.order()[-self.tasks :]}
 
-    def enter(self, moment, key, score):
+    def enter(self, moment, key, score, *task):
         """Takes in a score, and says what became of it."""
         if key in self.held:
-            return "duplicate" if self.held[key] == (moment, score) else "conflict"
+            return "duplicate" if self.held[key] == (moment, score, *task) else "conflict"
         before = len(self.held)
         self.seen += 1
         self.latest = moment if self.latest is None else max(self.latest, moment)
-        self.held[key] = (moment, score)
+        self.held[key] = (moment, score, *task)
         self.keep()
         return f"entered {before + 1 - len(self.held)}" if key in self.held else "too-old"
 
@@ -50,7 +58,7 @@ class Window:
     def mean(self):
         if not self.held:
             return None
-        return Fraction(sum(score for _, score in self.held.values()), len(self.held) * SCORE)
+        return Fraction(sum(entry[1] for entry in self.held.values()), len(self.held) * SCORE)
 
 
 def rolling_means(tasks, scores):

@@ -61,12 +61,13 @@ def window_input(random):
     entries = []
     for at in range(random.choice([0, 1, 4, 12, 25])):
         name = random.choice(["a", "Z", "é", "日", "𝄞"]) + str(at)
-        entries.append([start + random.randint(0, min(12, at)) * step, name, some_score(random)])
-    return limits(random) | {"entries": entries, "as_of": start + random.choice([0, 3, 12, 20]) * step}
+        task = random.choice([name, "task-0", f"task-{random.randint(0, 5)}"])
+        entries.append([start + random.randint(0, min(12, at)) * step, name, some_score(random), task])
+    return limits(random) | {"is_distinct": random.random() < 0.4, "entries": entries, "as_of": start + random.choice([0, 3, 12, 20]) * step}
 
 
 def window_answer(given):
-    window = standing.Window(given["tasks"], given["span_seconds"])
+    window = standing.Window(given["tasks"], given["span_seconds"], given["is_distinct"])
     for entry in given["entries"]:
         if entry[0] <= given["as_of"]:
             window.enter(*entry)

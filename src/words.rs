@@ -112,6 +112,8 @@ words! {
         Runs = "runs",
         /// The mean over the window of the scorecard, in which items count alike.
         Window = "window",
+        /// The mean over a window in which each task counts once, by its newest item.
+        Tasks = "tasks",
         /// The composite of the newest values, before decay.
         Newest = "newest",
         /// The rest after the loss with the age of the evidence.

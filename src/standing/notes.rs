@@ -38,7 +38,8 @@ fn one_task(standing: &SubjectStanding) -> Option<(Tone, String)> {
         (
             Tone::Care,
             format!(
-                "{largest} of the {items} items that count are of one task, of {tasks}; items count alike"
+                "{largest} of the {items} items that count are of one task, of {tasks}; items count alike, unless the card has \
+                 `distinct = true` in its window"
             ),
         )
     })
@@ -143,13 +144,17 @@ pub fn foot(answer: &Answer<'_>) -> Vec<String> {
 
 /// Names the items that are left out because they have no time; None if all have one.
 pub fn untimed(rows: &Rows, places: &[usize]) -> Option<String> {
+    let names = places.iter().filter_map(|place| Some(rows.id(rows.rows.get(*place)?)));
+    (!places.is_empty()).then(|| left_out(places.len(), names))
+}
+
+/// Names `items` items that are left out because they have no time, by the ids of the first.
+pub(crate) fn left_out<'i>(items: usize, ids: impl Iterator<Item = &'i str>) -> String {
     const NAMED: usize = 3;
-    let name = |place: &usize| Some(format!("`{}`", clean(rows.id(rows.rows.get(*place)?))));
-    let names: Vec<String> = places.iter().take(NAMED).filter_map(name).collect();
-    let more = places.len().saturating_sub(NAMED);
+    let names: Vec<String> = ids.take(NAMED).map(|id| format!("`{}`", clean(id))).collect();
+    let more = items.saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let items = count(places.len(), "item");
-    (!places.is_empty()).then(|| format!("left out for want of a time: {items}, {}{more}", names.join(", ")))
+    format!("left out for want of a time: {}, {}{more}", count(items, "item"), names.join(", "))
 }
 
 /// Formats a share in units of 1e-15.

@@ -46,7 +46,7 @@ fn window(given: &Given<'_>) -> Result<Value, String> {
     let tasks = NonZeroU32::new(count(&tasks)?).ok_or_else(|| tasks.expected("a number above 0"))?;
     let mut card = crate::judge::released(crate::judge::WORKFLOW).map(|card| Scorecard::clone(&card))?;
     if let Some(standing) = &mut card.standing {
-        standing.window = WindowLimits { tasks: Some(tasks), span_seconds: None };
+        standing.window = WindowLimits { tasks: Some(tasks), ..standing.window };
     }
     let scores = grid_list(&given.member("scores")?)?;
     let ids: Vec<String> = (0..scores.len()).map(|at| format!("{at:09}")).collect();

@@ -144,7 +144,8 @@ fn told(
     };
     let name = |(name, _): &(String, _)| name.clone();
     let shares = shares.map(|(sum, each)| (sum, scores.iter().map(name).zip(each).collect()));
-    let officials = Officials { as_of: Some(as_of), scale: card.scale.max, subjects: scores };
+    let officials =
+        Officials { as_of: Some(as_of), scale: card.scale.max, subjects: scores, without_time: None };
     let officials = card.standing.is_some().then_some(officials);
     let values = card.family.is_none().then_some(values);
     Ok(AllSubjects { size, as_of, officials, shares, values })

@@ -22,7 +22,7 @@ use crate::leaderboard::attempts::AttemptsAt;
 use crate::leaderboard::{By, Ranking, Settings, Unranked};
 use crate::record::document::BoundsDocument;
 use crate::rows::Rows;
-use official::Official;
+use official::{Official, WithoutTime};
 
 /// The basis of a leaderboard of official scores.
 pub const OFFICIAL: &str = "official";
@@ -68,6 +68,8 @@ pub struct Leaderboard {
     /// The reason why the ranks are by the mean of runs although the scorecard has a section `[standing]`; null if they are
     /// not, or if the mean was asked for.
     pub without_official: Option<String>,
+    /// The items that official scores leave out for want of a time, where others have one; null where there are none.
+    pub without_time: Option<WithoutTime>,
     /// The number of subjects that have a rank.
     pub ranked: u64,
     /// The subjects that have a rank, or a page of them.
@@ -214,6 +216,7 @@ impl Leaderboard {
             by: String::from(MEAN),
             as_of: None,
             without_official: None,
+            without_time: None,
             ranked: 0,
             rows: Vec::new(),
             unranked: None,
@@ -282,6 +285,7 @@ impl Leaderboard {
             by: by(rows, settings),
             as_of: None,
             without_official: None,
+            without_time: None,
             ranked: ranking.leaderboard.rows.len() as u64,
             rows: ranking.leaderboard.rows.iter().map(row).collect(),
             unranked: Some(unranked.collect()),

@@ -4,6 +4,7 @@ use crate::answers::basis::Basis;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardRow, OFFICIAL};
 use crate::answers::{BridgeStep, ChoiceSource, LeaderboardMethod, Outcome, UnrankedReason};
 use crate::estimate::{Writing, percent};
+use crate::standing::notes::left_out;
 use crate::text::{Tone, count, list, named, short};
 
 /// The note on a census.
@@ -63,6 +64,12 @@ fn official(basis: &Basis, board: &Leaderboard) -> Vec<(Tone, String)> {
         false => format!("from the mean of runs to the official score: {}", list(&steps)),
     };
     lines.push((Tone::Plain, text));
+    lines.extend(
+        board
+            .without_time
+            .as_ref()
+            .map(|it| (Tone::Care, left_out(it.items as usize, it.first.iter().map(|it| it.id.as_str())))),
+    );
     let held = board.rows.iter().filter(|row| row.official.as_ref().is_some_and(|it| it.under_review));
     let held: Vec<&str> = held.map(|row| row.subject.as_str()).collect();
     lines
@@ -75,6 +82,7 @@ const fn in_words(step: BridgeStep) -> &'static str {
     match step {
         BridgeStep::Runs => "the mean of runs",
         BridgeStep::Window => "the window (items count alike)",
+        BridgeStep::Tasks => "the window (each task counts by its newest item)",
         BridgeStep::Newest => "the newest values in place of means",
         BridgeStep::Decay => "decay with age",
         BridgeStep::Rounding => "rounding",

@@ -4,11 +4,11 @@ use karat_core::record::Published;
 use karat_core::scorecard::{Scorecard, StandingScore};
 use karat_core::timestamp::Timestamp;
 use karat_standing::ratio::Ratio;
-use karat_standing::stand::{Interval, StandError, Standings, SubjectStanding, stand};
+use karat_standing::stand::{Interval, StandError, SubjectStanding, stand};
 
 use karat_stats::ranks::{RankRange, ranks};
 
-use super::official::BridgeLevel;
+use super::official::{BridgeLevel, WithoutTime};
 use crate::answers::basis::Estimate;
 use crate::answers::standing::official_points;
 use crate::answers::{BridgeStep, share};
@@ -26,6 +26,8 @@ pub struct Officials {
     pub scale: u32,
     /// The subjects that have items up to the moment, by name.
     pub subjects: Vec<(String, Option<OfficialScore>)>,
+    /// The items that are left out for want of a time, where others have one; none where all have one.
+    pub without_time: Option<WithoutTime>,
 }
 
 /// The official score of a subject.
@@ -64,18 +66,13 @@ impl Officials {
             if is_interval { stand(None) } else { Err(errors) }
         });
         let standings = standings.map_err(|errors| refused(&errors))?;
-        Ok(Self::of(card, &standings, as_of))
-    }
-
-    /// Returns the official scores among standings at `as_of`.
-    #[must_use]
-    pub fn of(card: &Scorecard, standings: &Standings, as_of: Timestamp) -> Self {
         let subject = |it: &SubjectStanding| (it.subject.clone(), OfficialScore::new(card, it));
-        Self {
+        Ok(Self {
             as_of: Some(as_of).filter(|_| !standings.by_id),
             scale: card.scale.max,
             subjects: standings.subjects.iter().map(subject).collect(),
-        }
+            without_time: WithoutTime::of(rows, &standings.without_time),
+        })
     }
 
     /// Returns the ranks of the subjects, in their order; none without an official score.
@@ -97,14 +94,15 @@ impl OfficialScore {
     pub fn new(card: &Scorecard, standing: &SubjectStanding) -> Option<Self> {
         let points = official_points(standing)?;
         let scale = f64::from(card.scale.max);
-        let is_window = card.standing.as_ref().is_some_and(|rules| rules.score == StandingScore::Window);
+        let mean = match &card.standing {
+            Some(rules) if rules.score == StandingScore::Latest => BridgeStep::Newest,
+            Some(rules) if rules.window.is_distinct => BridgeStep::Tasks,
+            _ => BridgeStep::Window,
+        };
         let in_points = |score: Ratio| score.to_f64() * scale;
         let gated = standing.gated.filter(|gated| gated.points < gated.ungated_points);
         let levels = [
-            (
-                if is_window { BridgeStep::Window } else { BridgeStep::Newest },
-                standing.undecayed_score.or(standing.score).map(in_points),
-            ),
+            (mean, standing.undecayed_score.or(standing.score).map(in_points)),
             (BridgeStep::Decay, standing.score.map(in_points)),
             (BridgeStep::Rounding, standing.ungated.map(Published::to_f64)),
             (BridgeStep::Gate, gated.map(|gated| gated.points as f64)),
@@ -116,8 +114,9 @@ impl OfficialScore {
         });
         let mut levels: Vec<BridgeLevel> = levels.collect();
         levels.dedup_by(|next, last| next.points == last.points);
-        let is_of_window =
-            |level: &BridgeLevel| matches!(level.step, BridgeStep::Window | BridgeStep::Rounding);
+        let is_of_window = |level: &BridgeLevel| {
+            matches!(level.step, BridgeStep::Window | BridgeStep::Tasks | BridgeStep::Rounding)
+        };
         let interval = standing.interval.as_ref().filter(|_| levels.iter().all(is_of_window));
         Some(Self {
             points,

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Run, karat};
+use crate::common::{Folder, Run, karat};
 
 const AGENTS: [&str; 3] = ["-c", "examples/cards/support-agent.toml", "examples/standing/agents.jsonl"];
 const EVENTS: [&str; 2] = ["--events", "examples/standing/events.jsonl"];
@@ -104,4 +104,93 @@ fn without_any_time_runs_are_ranked_and_the_reason_is_given() {
         board["without_official"].as_str().unwrap().contains("no item says when it took place"),
         "{board}"
     );
+}
+
+const CARD: &str = r#"
+schema = "karat/scorecard/1"
+id = "solved"
+version = "1.0.0"
+title = "Solved"
+evidence = "facts"
+facts = { solved = { min = 0, max = 1 } }
+dimension = [{ key = "solved", weight = 1 }]
+standing = { score = "window", window = WINDOW }
+"#;
+
+/// What a standing leaves out by name, a leaderboard by standings does too: screen, JSON and page.
+#[test]
+fn items_without_a_time_are_left_out_by_name_at_every_door() {
+    let folder = Folder::new();
+    folder.write("card.toml", &CARD.replace("WINDOW", "{ tasks = 100 }"));
+    let some = "id,subject,time,solved\na1,ant,2026-01-01T00:00:00Z,0.2\na2,ant,,1\nb1,bee,2026-01-02T00:00:00Z,0.4\nb2,bee,,0.4\n";
+    let all = some.replace(",,", ",2026-01-01T00:00:00Z,");
+    let none = some.replace("2026-01-01T00:00:00Z", "").replace("2026-01-02T00:00:00Z", "");
+    for (table, left_out, ant) in [(some, Some(2), 0.2), (&all, None, 0.6), (&none, None, 0.6)] {
+        folder.write("runs.csv", table);
+        let json = folder.karat(&["leaderboard", "-c", "card.toml", "runs.csv", "--json"]).stdout;
+        let found: Value = serde_json::from_str(&json).unwrap();
+        let board = &found["leaderboards"][0];
+        assert_eq!(board["by"], "official", "{board}");
+        assert_eq!(board["without_time"]["items"].as_u64(), left_out, "{board}");
+        let of_ant = board["rows"].as_array().unwrap().iter().find(|row| row["subject"] == "ant").unwrap();
+        assert_eq!(of_ant["official"]["points"], ant);
+        let shown =
+            folder.karat(&["leaderboard", "-c", "card.toml", "runs.csv", "--table", "--html", "page.html"]);
+        let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+        let standing = folder
+            .karat(&["standing", "-c", "card.toml", "runs.csv", "--table", "--as-of", "2026-02-01T00:00:00Z"])
+            .stdout;
+        for door in [&shown.stdout, &page, &standing] {
+            assert_eq!(door.contains("left out for want of a time"), left_out.is_some(), "{door}");
+        }
+        if left_out.is_some() {
+            assert_eq!(
+                board["without_time"]["first"][0],
+                serde_json::json!({ "subject": "ant", "id": "a2" })
+            );
+            assert!(shown.stdout.contains("2 items, `a2`, `b2`"), "{}", shown.stdout);
+        }
+    }
+}
+
+/// Three runs of an easy task do not hide a hard one where the card counts each task once.
+#[test]
+fn a_card_may_ask_for_distinct_tasks() {
+    let folder = Folder::new();
+    folder.write(
+        "runs.jsonl",
+        "{\"subject\":\"ant\",\"id\":\"1\",\"task\":\"hard\",\"solved\":0}\n\
+         {\"subject\":\"ant\",\"id\":\"2\",\"task\":\"easy\",\"solved\":0.5}\n\
+         {\"subject\":\"ant\",\"id\":\"3\",\"task\":\"easy\",\"solved\":1}\n\
+         {\"subject\":\"ant\",\"id\":\"4\",\"task\":\"easy\",\"solved\":0.9}\n",
+    );
+    // The last three are (0.5 + 1 + 0.9) / 3; by task the newest of both, (0 + 0.9) / 2.
+    for (window, points, step) in
+        [("{ tasks = 3 }", 0.8, "window"), ("{ tasks = 3, distinct = true }", 0.45, "tasks")]
+    {
+        folder.write("card.toml", &CARD.replace("WINDOW", window));
+        let check = folder.karat(&["card", "check", "card.toml"]);
+        assert_eq!(check.status, 0, "{}", check.screen());
+        let json = folder.karat(&["leaderboard", "-c", "card.toml", "runs.jsonl", "--json"]).stdout;
+        let found: Value = serde_json::from_str(&json).unwrap();
+        let official = &found["leaderboards"][0]["rows"][0]["official"];
+        assert_eq!(
+            (&official["points"], &official["bridge"][1]["step"]),
+            (&points.into(), &step.into()),
+            "{official}"
+        );
+        let standing = folder
+            .karat(&[
+                "standing",
+                "-c",
+                "card.toml",
+                "runs.jsonl",
+                "--json",
+                "--as-of",
+                "2026-02-01T00:00:00Z",
+            ])
+            .stdout;
+        let standing: Value = serde_json::from_str(standing.lines().next().unwrap()).unwrap();
+        assert_eq!(standing["score"]["published"], points, "{standing}");
+    }
 }

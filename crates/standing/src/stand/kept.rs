@@ -54,7 +54,7 @@ pub fn keep(
             errors.extend(in_subject(subject, wrong));
             continue;
         }
-        let summary = series.summary(as_of_seconds, run.count);
+        let summary = run.summary(as_of_seconds);
         let until_seconds = summary.until_seconds.into_iter().chain(next_seconds).min();
         kept.push(Kept {
             subject: (*subject).to_string(),
@@ -120,9 +120,11 @@ mod tests {
     use crate::stand::{Change, Happening, Reading, stand};
 
     const DAY: i64 = 86_400;
-    const SECTIONS: [&str; 4] = [
+    const TASKS: [&str; 4] = ["w", "x", "y", "z"];
+    const SECTIONS: [&str; 5] = [
         "score = \"window\"\nwindow = { tasks = 3 }\nwarm_up = { tasks = 4, days = 20 }\nshares = { cap = 0.5 }",
         "score = \"window\"\nwindow = { days = 9 }",
+        "score = \"window\"\nwindow = { tasks = 2, distinct = true }\nwarm_up = { tasks = 3 }\nreview = { swing_points = 60 }",
         "score = \"latest\"\ndecay = { points_per_period = 40 }\nreview = { swing_points = 60, deadline_hours = 30 }",
         "score = \"latest\"\nreview = { swing_points = 60 }\nconfidence = { items = 3 }\ncertification = { confirm_hours = 24, \
          promotion_days = 3, at_risk_days = 2, silence_days = 9 }\ndecay = {}\nbatch_evaluations = 2\ntier = [{ name = \"low\", \
@@ -190,6 +192,7 @@ mod tests {
                 coverage: BILLION,
                 readings: readings.clone(),
                 gates: if *is_open { vec!["incident"] } else { Vec::new() },
+                task: TASKS[*day as usize % TASKS.len()],
                 ..Item::new(if id.ends_with('3') { "b" } else { "a" }, id, Digest::of(id.as_bytes()))
             }).collect();
             let event = |(at, (day, kind)): (usize, &(i64, u8))| {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::Interval;
 use super::input::{Change, Counted, StandError, Subject};
-use super::series::{Look, Now, Series, Summary, View, Weights};
+use super::series::{Look, Newest, Now, Series, Summary, View, Weights};
 use super::value::{Counts, Point, ReviewStanding, SubjectStanding, TierHeld, WarmUpStanding};
 use crate::certification::{Certificate, Certified, Recomputation, TierChange};
 use crate::review::{Candidate, Decision, Event, History, Refusal, Transition};
@@ -46,16 +46,17 @@ pub(super) fn replay(
     }
     run.keep_deadline(as_of_seconds).map_err(wrong)?;
     let settled = run.step(as_of_seconds, true).map_err(wrong)?;
-    let window = series.window(as_of_seconds, run.count);
-    let counted = series.items.get(window.0..window.1).unwrap_or_default();
+    let window = series.window(as_of_seconds, run.count, run.newest.as_ref());
+    let counted: Vec<&Counted<'_>> =
+        window.iter().filter_map(|place| series.items.get(place).copied()).collect();
     let span = |of: Option<&&Counted<'_>>| of.filter(|_| !until.by_id).map(|item| item.at_seconds);
     let interval = match until.interval {
-        Some(interval) => estimate(view.rules, counted, interval)
+        Some(interval) => estimate(view.rules, &counted, interval)
             .map_err(|error| alloc::vec![StandError::Interval(error)])?,
         None => None,
     };
-    let summary = series.summary(as_of_seconds, run.count);
-    let counts = counts(view.rules, own, run.count, counted);
+    let summary = run.summary(as_of_seconds);
+    let counts = counts(view.rules, own, run.count, &counted);
     Ok(SubjectStanding {
         counts,
         window: counted.iter().map(|item| item.place).collect(),
@@ -280,6 +281,8 @@ pub(super) struct Run<'r, 's, 'a> {
     pub(super) state: State,
     /// Number of counted items that were taken in.
     pub(super) count: usize,
+    /// For a window in which each task counts once.
+    newest: Option<Newest<'a>>,
     next_change: usize,
     next_decision: usize,
 }
@@ -292,7 +295,8 @@ impl<'r, 's, 'a> Run<'r, 's, 'a> {
         own: &'r Subject<'a>,
     ) -> Self {
         let state = State::new(own.operator);
-        Self { view, weights, series, own, state, count: 0, next_change: 0, next_decision: 0 }
+        let newest = view.rules.window.is_distinct.then(Newest::default);
+        Self { view, weights, series, own, state, count: 0, newest, next_change: 0, next_decision: 0 }
     }
 
     /// Returns every moment at which something happens.
@@ -301,6 +305,11 @@ impl<'r, 's, 'a> Run<'r, 's, 'a> {
         let decisions = self.own.decisions.iter().map(|(_, decision)| decision.at_seconds);
         let changes = self.own.changes.iter().map(|(at, _)| *at);
         items.chain(decisions).chain(changes).chain(self.weights.moments()).collect()
+    }
+
+    /// Returns what the items that were taken in come to at a moment.
+    pub(super) fn summary(&self, at_seconds: i64) -> Summary {
+        self.series.summary(at_seconds, self.count, self.newest.as_ref())
     }
 
     /// Takes in what happens at a moment that is not the last.
@@ -323,7 +332,7 @@ impl<'r, 's, 'a> Run<'r, 's, 'a> {
         let due = |(_, decision): &(usize, &Decision)| decision.at_seconds <= at_seconds;
         self.next_decision = first + self.own.decisions.iter().skip(first).take_while(|it| due(it)).count();
         let decisions = self.own.decisions.get(first..self.next_decision).unwrap_or_default();
-        let summary = self.series.summary(at_seconds, self.count);
+        let summary = self.summary(at_seconds);
         let weights = self.weights.at(at_seconds);
         self.state.settle(self.view, &summary, weights, at_seconds, (cause, is_last), decisions)
     }
@@ -333,6 +342,9 @@ impl<'r, 's, 'a> Run<'r, 's, 'a> {
         let count = self.series.items.partition_point(|item| item.at_seconds <= at_seconds);
         let mut cause = (count > self.count).then_some("evaluation");
         self.count = count;
+        if let Some(newest) = &mut self.newest {
+            newest.take_in(&self.series.items, count);
+        }
         let state = &mut self.state;
         while let Some((_, change)) =
             self.own.changes.get(self.next_change).filter(|(at, _)| *at <= at_seconds)
@@ -388,10 +400,10 @@ fn warm_up(rules: &Standing, summary: &Summary, now_seconds: i64) -> Option<Warm
         .period_seconds
         .zip(summary.first_seconds)
         .is_some_and(|(period, first)| i128::from(now_seconds) - i128::from(first) >= i128::from(period));
-    let counted = (summary.count as i128).min(i128::from(rule.tasks));
+    let counted = (summary.tasks as i128).min(i128::from(rule.tasks));
     let part = round_ratio(counted * i128::from(BILLION), i128::from(rule.tasks.max(1))) as i64;
     Some(WarmUpStanding {
-        seen: summary.count as u64,
+        seen: summary.tasks as u64,
         needed: rule.tasks,
         factor: if is_over { BILLION } else { part },
     })

@@ -38,6 +38,55 @@ impl Weights {
     }
 }
 
+/// Places of the items that count, in order.
+#[derive(Debug)]
+pub(super) enum Places {
+    /// All from the first to before the second.
+    Range(usize, usize),
+    /// These.
+    Each(Vec<usize>),
+}
+
+impl Places {
+    fn len(&self) -> usize {
+        match self {
+            Self::Range(from, to) => to.saturating_sub(*from),
+            Self::Each(each) => each.len(),
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
+        let (range, each) = match self {
+            Self::Range(from, to) => (*from..*to, [].as_slice()),
+            Self::Each(each) => (0..0, each.as_slice()),
+        };
+        range.chain(each.iter().copied())
+    }
+}
+
+/// The newest item of each task so far, for a window in which each task counts once.
+#[derive(Debug, Default)]
+pub(super) struct Newest<'a> {
+    /// The place of each.
+    of_task: BTreeMap<&'a str, usize>,
+    places: BTreeSet<usize>,
+    /// Number of items taken in.
+    count: usize,
+}
+
+impl<'a> Newest<'a> {
+    /// Takes in the items up to the first `count`.
+    pub(super) fn take_in(&mut self, items: &[&Counted<'a>], count: usize) {
+        for (place, counted) in items.iter().enumerate().take(count).skip(self.count) {
+            if let Some(before) = self.of_task.insert(counted.item.task, place) {
+                self.places.remove(&before);
+            }
+            self.places.insert(place);
+        }
+        self.count = count;
+    }
+}
+
 /// A moment, and what is known of the subject beside its items.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Now {
@@ -52,6 +101,8 @@ pub(super) struct Now {
 pub(super) struct Summary {
     /// Number of counted items up to the moment.
     pub count: usize,
+    /// The number of them that a warm-up counts: of their tasks, if each counts once.
+    pub tasks: usize,
     /// The time of the first item.
     pub first_seconds: Option<i64>,
     /// The moment from which one of them is too old for the window; none in a window without a time.
@@ -171,37 +222,49 @@ impl<'s, 'a> Series<'s, 'a> {
         Self { rules: view.rules, items, scores, coverages, days, runners, columns }
     }
 
-    /// Places of the items that count at a moment: from, to.
-    pub(super) fn window(&self, at_seconds: i64, count: usize) -> (usize, usize) {
+    /// Returns the places of the items that count at a moment: of the first `count`, or of the newest of each task.
+    pub(super) fn window(&self, at_seconds: i64, count: usize, newest: Option<&Newest<'_>>) -> Places {
         let limits = self.rules.window;
-        let by_tasks = limits.tasks.map_or(0, |tasks| count.saturating_sub(tasks.get() as usize));
-        let by_time = limits.span_seconds.map_or(0, |span| {
+        let most = limits.tasks.map_or(usize::MAX, |tasks| tasks.get() as usize);
+        let first = limits.span_seconds.map_or(0, |span| {
             let is_too_old = |item: &&Counted<'_>| {
                 i128::from(at_seconds) - i128::from(item.at_seconds) >= i128::from(span.get())
             };
             self.items.partition_point(is_too_old)
         });
-        (by_tasks.max(by_time).min(count), count)
+        match newest {
+            None => Places::Range(first.max(count.saturating_sub(most)).min(count), count),
+            Some(newest) => {
+                let mut each: Vec<usize> = newest.places.range(first..).rev().take(most).copied().collect();
+                each.reverse();
+                Places::Each(each)
+            }
+        }
     }
 
     /// Returns what the items up to a moment come to: the first `count`.
-    pub(super) fn summary(&self, at_seconds: i64, count: usize) -> Summary {
-        let (from, to) = self.window(at_seconds, count);
+    pub(super) fn summary(&self, at_seconds: i64, count: usize, newest: Option<&Newest<'_>>) -> Summary {
+        let window = self.window(at_seconds, count, newest);
         let sum = |sums: &[i128]| {
-            let at = |place: usize| sums.get(place).copied().unwrap_or_default();
-            at(to) - at(from)
+            // A sum over the first n has one more entry than there are items.
+            let before = |place: usize| sums.get(place).copied().unwrap_or_default();
+            match &window {
+                Places::Range(from, to) => before(*to) - before(*from),
+                Places::Each(each) => each.iter().map(|place| before(place + 1) - before(*place)).sum(),
+            }
         };
-        let oldest = self.items.get(from).filter(|_| from < to);
+        let oldest = window.iter().next().and_then(|place| self.items.get(place));
         let span = self.rules.window.span_seconds;
         let batch = count.checked_sub(self.rules.batch_evaluations as usize);
-        let dimension = |(at, column)| self.part(at, column, (from, to));
+        let dimension = |(at, column)| self.part(at, column, &window);
         Summary {
             count,
+            tasks: newest.map_or(count, |newest| newest.places.len()),
             first_seconds: self.items.first().map(|item| item.at_seconds),
             until_seconds: oldest
                 .zip(span)
                 .map(|(item, span)| item.at_seconds.saturating_add(i64::from(span.get()))),
-            items: to.saturating_sub(from) as i128,
+            items: window.len() as i128,
             scores: sum(&self.scores),
             coverages: sum(&self.coverages),
             days: self.days.get(count).copied().unwrap_or_default(),
@@ -211,29 +274,48 @@ impl<'s, 'a> Series<'s, 'a> {
         }
     }
 
-    fn part(&self, at: usize, column: &Column, (from, to): (usize, usize)) -> Part {
-        let first = column.measured.partition_point(|place| *place < from);
-        let last = column.measured.partition_point(|place| *place < to);
-        let items = last.saturating_sub(first);
-        let newest =
-            last.checked_sub(1).filter(|_| items > 0).and_then(|at| column.measured.get(at).copied());
+    fn part(&self, at: usize, column: &Column, window: &Places) -> Part {
+        let (items, sum, newest, is_absent) = match window {
+            Places::Range(from, to) => {
+                let first = column.measured.partition_point(|place| place < from);
+                let last = column.measured.partition_point(|place| place < to);
+                let sum = |at: usize| column.sums.get(at).copied().unwrap_or_default();
+                let newest = last.checked_sub(1).filter(|newest| *newest >= first);
+                let absent = column.absent.partition_point(|place| place < to).checked_sub(1);
+                (
+                    last.saturating_sub(first),
+                    sum(last) - sum(first),
+                    newest.and_then(|at| column.measured.get(at).copied()),
+                    absent.and_then(|at| column.absent.get(at)).is_some_and(|place| place >= from),
+                )
+            }
+            Places::Each(each) => {
+                let measured = |place: &usize| match self.items.get(*place)?.item.readings.get(at) {
+                    Some(Reading::Measured { reading, .. }) => Some((*place, i128::from(*reading))),
+                    _ => None,
+                };
+                let found = || each.iter().filter_map(measured);
+                (
+                    found().count(),
+                    found().map(|(_, reading)| reading).sum(),
+                    found().next_back().map(|(place, _)| place),
+                    each.iter().any(|place| column.absent.binary_search(place).is_ok()),
+                )
+            }
+        };
         let newest = newest.and_then(|place| self.items.get(place));
         let newest_reading = newest.and_then(|item| item.item.readings.get(at));
         let measured = match self.rules.score {
-            StandingScore::Window => {
-                let sum = |at: usize| column.sums.get(at).copied().unwrap_or_default();
-                (items > 0).then(|| round_ratio(sum(last) - sum(first), items as i128) as i64)
-            }
+            StandingScore::Window => (items > 0).then(|| round_ratio(sum, items as i128) as i64),
             StandingScore::Latest => newest_reading.and_then(|found| match found {
                 Reading::Measured { reading, .. } => Some(*reading),
                 Reading::NotApplicable | Reading::Missing => None,
             }),
         };
-        let absent = column.absent.partition_point(|place| *place < to).checked_sub(1);
         Part {
             measured,
             items: items as u64,
-            is_absent: absent.and_then(|at| column.absent.get(at)).is_some_and(|place| *place >= from),
+            is_absent,
             newest_seconds: newest.map(|item| item.at_seconds),
             // An item may be about evidence that was old when it was made.
             age_seconds: match newest_reading {

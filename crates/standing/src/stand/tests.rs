@@ -115,6 +115,41 @@ fn the_tasks_of_a_window_are_counted_beside_its_items() {
     assert_eq!(counts("score = \"window\""), (100, 2, 99));
     assert_eq!(counts("score = \"window\"\nwindow = { tasks = 42 }"), (42, 1, 42));
     assert_eq!(counts("score = \"latest\""), (103, 0, 0));
+    assert_eq!(counts("score = \"window\"\nwindow = { tasks = 100, distinct = true }"), (2, 2, 1));
+}
+
+/// Each task counts once where the card says so: in the window and in the warm-up, by its newest item.
+#[test]
+fn a_task_that_is_run_again_counts_once_in_a_window_of_distinct_tasks() {
+    let task = |task: &'static str, id: &'static str, day: i64, points: i64| Item {
+        task,
+        ..item("a", id, day * DAY, points)
+    };
+    let items = [
+        task("hard", "1", 0, 100),
+        task("easy", "2", 1, 900),
+        task("easy", "3", 2, 1000),
+        task("hard", "4", 3, 200),
+        task("easy", "5", 4, 800),
+        // Without a task an item is one of its own.
+        item("a", "6", 5 * DAY, 400),
+    ];
+    let of = |rules: &str, day: i64| {
+        let found = only(
+            &card(&format!("score = \"window\"\nwarm_up = {{ tasks = 4 }}\n{rules}")),
+            &items,
+            &[],
+            day * DAY,
+        );
+        (found.window, found.points.unwrap(), found.warm_up.unwrap().seen)
+    };
+    // Days 3 and 9: (1000 + 200) / 2; (200 + 800 + 400) / 3 = 466.7; the last two (800 + 400) / 2.
+    assert_eq!(of("window = { distinct = true }", 3), (vec![2, 3], 600, 2));
+    assert_eq!(of("window = { distinct = true }", 9), (vec![3, 4, 5], 467, 3));
+    assert_eq!(of("window = { tasks = 2, distinct = true }", 9), (vec![4, 5], 600, 3));
+    // What is too old does not come back for the task whose newest item it was.
+    assert_eq!(of("window = { days = 6, distinct = true }", 9), (vec![4, 5], 600, 3));
+    assert_eq!(of("window = { tasks = 2 }", 9), (vec![4, 5], 600, 6));
 }
 
 #[test]
@@ -554,6 +589,29 @@ proptest! {
             let mean = Ratio::new(sum, own.len() as i128 * i128::from(UNITS_PER_ONE));
             prop_assert_eq!(subject.score, mean);
             prop_assert_eq!(subject.counts.in_window, own.len() as u64);
+        }
+    }
+
+    /// However often and in whatever order tasks are run, a window of distinct tasks is one of the newest item of each.
+    #[test]
+    fn runs_that_were_repeated_do_not_count(rows in rows(), tasks in 1u32..4, kinds in 1usize..5) {
+        let ids = ids(&rows);
+        let mut given = items(&rows, &ids);
+        const NAMES: [&str; 4] = ["w", "x", "y", "z"];
+        given.iter_mut().enumerate().for_each(|(at, item)| item.task = NAMES[at * 7 % 11 % kinds]);
+        let rules = format!("window = {{ tasks = {tasks}, days = 9, distinct = true }}");
+        let card = card(&format!("score = \"window\"\nwarm_up = {{ tasks = 3 }}\n{rules}"));
+        let mut newest: Vec<Item<'_>> = given.clone();
+        newest.sort_by_key(|item| (item.time_seconds, item.id));
+        let kept = |at: usize| newest[at + 1..].iter().all(|later| (later.subject, later.task) != (newest[at].subject, newest[at].task));
+        let newest: Vec<Item<'_>> = (0..newest.len()).filter(|at| kept(*at)).map(|at| newest[at].clone()).collect();
+        let all = at(&card, &given, &[], 31 * DAY).subjects;
+        let alone = at(&card, &newest, &[], 31 * DAY).subjects;
+        for (all, alone) in all.iter().zip(&alone) {
+            prop_assert_eq!(all.score, alone.score);
+            prop_assert_eq!(all.warm_up.as_ref().map(|it| it.seen), alone.warm_up.as_ref().map(|it| it.seen));
+            prop_assert_eq!(&all.interval, &alone.interval);
+            prop_assert_eq!(all.counts.distinct_tasks, all.counts.in_window);
         }
     }
 }

@@ -49,13 +49,17 @@ standing = { score = "window" }
 
 pub fn window(given: &Value) -> Value {
     let mut card = Scorecard::parse(CARD, &|_| None).unwrap();
-    card.standing.as_mut().unwrap().window =
-        WindowLimits { tasks: positive(&given["tasks"]), span_seconds: positive(&given["span_seconds"]) };
+    card.standing.as_mut().unwrap().window = WindowLimits {
+        tasks: positive(&given["tasks"]),
+        span_seconds: positive(&given["span_seconds"]),
+        is_distinct: given["is_distinct"].as_bool().unwrap(),
+    };
     let items = given["entries"].as_array().unwrap().iter().map(|entry| {
         let id = entry[1].as_str().unwrap();
         Item {
             time_seconds: entry[0].as_i64(),
             score: entry[2].as_i64().map(Score::from_units),
+            task: entry[3].as_str().unwrap(),
             ..Item::new("subject", id, Digest::of(id.as_bytes()))
         }
     });

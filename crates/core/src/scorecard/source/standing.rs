@@ -144,12 +144,21 @@ fn within_one(value: Decimal, what: &str, place: Range<usize>, report: &mut Repo
 }
 
 fn read_window(section: &Fields<'_, '_>, score: StandingScore, report: &mut Report<'_>) -> WindowLimits {
-    let all = WindowLimits { tasks: None, span_seconds: None };
+    const FIELDS: &[&str] = &["tasks", "days", "distinct"];
+    let all = WindowLimits { tasks: None, span_seconds: None, is_distinct: false };
     let default = if score == StandingScore::Window { WindowLimits::default() } else { all };
-    let Some(table) = section.table("window", "window", &["tasks", "days"], report) else { return default };
+    let Some(table) = section.table("window", "window", FIELDS, report) else { return default };
     let tasks = table.whole("tasks", 1, MOST_COUNT, report).and_then(NonZeroU32::new);
     let span_seconds = days(&table, "days", 1, report).and_then(NonZeroU32::new);
-    WindowLimits { tasks, span_seconds }
+    let is_distinct = table.flag("distinct", report).unwrap_or(false);
+    if is_distinct && score == StandingScore::Latest {
+        let message = format!(
+            "`distinct` does not go with score = \"{}\", which takes the newest reading of each dimension",
+            score.name()
+        );
+        report.error_if_whole(Code::BadValue, table.place("distinct"), message, "take score = \"window\"");
+    }
+    WindowLimits { tasks, span_seconds, is_distinct }
 }
 
 /// Reads the treatment of outcomes. A success or failure by decree has no readings, so where readings are taken an item

@@ -82,7 +82,7 @@ fn every_setting_is_read() {
         r#"
         [standing]
         score = "latest"
-        window = { tasks = 7, days = 30 }
+        window = { tasks = 7, days = 30, distinct = true }
         outcomes = { no-verdict = "scored", stopped = "excluded", not-applicable = "scored" }
         warm_up = { tasks = 5, days = 2 }
         decay = { grace_days = 0, period_days = 1, points_per_period = 3, point = 0.01, periods = "whole", scope = "composite" }
@@ -112,7 +112,10 @@ fn every_setting_is_read() {
     );
     let standing = standing.standing.unwrap();
     let some = NonZeroU32::new;
-    assert_eq!(standing.window, WindowLimits { tasks: some(7), span_seconds: some(30 * 86_400) });
+    assert_eq!(
+        standing.window,
+        WindowLimits { tasks: some(7), span_seconds: some(30 * 86_400), is_distinct: true }
+    );
     assert_eq!(
         standing.outcomes,
         Policy {
@@ -194,6 +197,14 @@ fn each_mistake_is_one_finding() {
         (
             "score = \"window\"\nwindow = { tasks = 0 }",
             "KC005 `tasks` of window must be a whole number from 1 to 1000000000",
+        ),
+        (
+            "score = \"window\"\nwindow = { distinct = 1 }",
+            "KC004 `distinct` of window must be true or false, here is an integer",
+        ),
+        (
+            "score = \"latest\"\nwindow = { distinct = true }",
+            "KC005 `distinct` does not go with score = \"latest\", which takes the newest reading of each dimension",
         ),
         (
             "score = \"window\"\ndecay = {}",

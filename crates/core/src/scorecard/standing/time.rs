@@ -13,12 +13,15 @@ pub struct WindowLimits {
     pub tasks: Option<NonZeroU32>,
     /// The span in seconds: only scores less than this much older than the latest moment count.
     pub span_seconds: Option<NonZeroU32>,
+    /// True if each task counts once, by its newest item: else `tasks` is a number of items, several of which may be of one
+    /// task. The document's "equal weight per task" allows for both.
+    pub is_distinct: bool,
 }
 
 impl Default for WindowLimits {
     /// Returns the last 100 tasks (workflow document, 3.2, "Score Aggregation").
     fn default() -> Self {
-        Self { tasks: NonZeroU32::new(100), span_seconds: None }
+        Self { tasks: NonZeroU32::new(100), span_seconds: None, is_distinct: false }
     }
 }
 
