@@ -15,7 +15,6 @@ are the work of readers and graders, which have no second implementation: `karat
 import argparse
 import base64
 import hashlib
-import json
 import math
 import sys
 from fractions import Fraction
@@ -25,6 +24,7 @@ from typing import NamedTuple
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from canonical import canonical, number_text
 from card import load_card
 from formula import Refused
 from model import read_json, score_item
@@ -58,50 +58,7 @@ def from_base64(text):
     return data
 
 
-# 1. Canonical JSON (RFC 8785)
-
-
-def canonical(value):
-    if isinstance(value, dict):
-        # Sorted by UTF-16, so that a character beyond the first plane stands before some within it.
-        names = sorted(value, key=lambda name: name.encode("utf-16-be"))
-        return "{" + ",".join(f"{canonical(name)}:{canonical(value[name])}" for name in names) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(canonical, value)) + "]"
-    if isinstance(value, str):
-        value.encode()  # fails for half a surrogate pair, which has no UTF-8
-        return json.dumps(value, ensure_ascii=False)
-    if value is None or isinstance(value, bool):
-        return json.dumps(value)
-    number = float(value)
-    if not math.isfinite(number):
-        raise Refused("a number is beyond the doubles")
-    return number_text(number)
-
-
-def number_text(number):
-    """A double as ECMAScript writes it: the shortest digits that give it again."""
-    if number == 0:
-        return "0"
-    mantissa, _, exponent = f"{number!r}".lstrip("-").partition("e")
-    whole, _, decimals = mantissa.partition(".")
-    decimals = "" if decimals == "0" else decimals
-    digits = (whole + decimals).lstrip("0")
-    # The number is 0.DIGITS times ten to this power.
-    power = int(exponent or 0) + len(whole) - (len(whole + decimals) - len(digits))
-    digits = digits.rstrip("0")
-    count, sign = len(digits), "-" if number < 0 else ""
-    if count <= power <= 21:
-        return sign + digits + "0" * (power - count)
-    if 0 < power <= 21:
-        return f"{sign}{digits[:power]}.{digits[power:]}"
-    if -6 < power <= 0:
-        return f"{sign}0.{'0' * -power}{digits}"
-    point = f".{digits[1:]}" if count > 1 else ""
-    return f"{sign}{digits[0]}{point}e{'+' if power > 0 else '-'}{abs(power - 1)}"
-
-
-# 2. Keys, notes, checkpoints
+# 1. Keys, notes, checkpoints
 
 
 class Key(NamedTuple):
@@ -166,7 +123,7 @@ def read_checkpoint(note):
     return lines[0], int(lines[1]), root
 
 
-# 3. The tree (RFC 9162)
+# 2. The tree (RFC 9162)
 
 
 def leaf_hash(entry):
@@ -193,7 +150,7 @@ def root_from(leaf, index, size, path):
     return node
 
 
-# 4. Receipts
+# 3. Receipts
 
 
 def whole(value):
@@ -302,7 +259,7 @@ def check_evidence(record, text):
     return "its digest is the one that the record names"
 
 
-# 5. The command line
+# 4. The command line
 
 
 class Check(NamedTuple):

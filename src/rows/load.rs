@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use karat_core::diagnostic::nearest;
 use karat_core::facts::{Digest, Digester, Outcome};
-use karat_core::json::hexadecimal;
+use karat_core::json::{hexadecimal, write_string};
 use karat_core::number::{BILLION, Score};
 use karat_core::record::{DimensionRecord, ReadingStatus, Record as Scoring};
 use karat_core::scorecard::Scorecard;
@@ -350,22 +350,26 @@ impl<'r> Loader<'r> {
         Ok((before - order.len()) as u64)
     }
 
-    /// Returns the digest over the identity of all items, in their order.
+    /// Returns the digest over the identity of all items, in their order: lines of the digests of scorecard and evidence, and
+    /// subject and id as JSON strings.
     fn digest(&self, order: &[u32], subjects: &[String]) -> Digest {
         let cards: Vec<String> = self.scorers.iter().map(|it| it.card().digest.to_string()).collect();
         let mut digester = Digester::default();
         let mut text = Vec::with_capacity(2 * DIGESTED);
-        let (mut subject, mut of_subject) = (None, String::new());
+        let (mut subject, mut of_subject) = (None, Vec::new());
         for row in order.iter().filter_map(|at| self.rows.get(*at as usize)) {
             if subject != Some(row.subject) {
                 subject = Some(row.subject);
-                of_subject = format!(" {:?} ", subjects.get(row.subject).map_or("", String::as_str));
+                of_subject.clear();
+                write_string(&mut of_subject, subjects.get(row.subject).map_or("", String::as_str));
             }
             text.extend_from_slice(cards.get(row.scorer()).map_or(&[], |card| card.as_bytes()));
             text.extend_from_slice(b" sha256:");
             text.extend_from_slice(&hexadecimal(&row.digest.0));
-            text.extend_from_slice(of_subject.as_bytes());
-            quote(self.names.id(row), &mut text);
+            text.push(b' ');
+            text.extend_from_slice(&of_subject);
+            text.push(b' ');
+            write_string(&mut text, self.names.id(row));
             text.push(b'\n');
             if text.len() >= DIGESTED {
                 digester.add(&text);
@@ -395,17 +399,6 @@ fn coverage(billionths: i64) -> u32 {
 /// Returns the parts that must be equal if one id is given twice.
 fn content(row: &Row) -> (Digest, i64, i64, u32, Option<Outcome>, Option<u64>) {
     (row.digest, row.score, row.time, row.task, row.outcome, row.cases())
-}
-
-/// Writes a text as Rust prints it for debugging: in quotes, escaped.
-fn quote(text: &str, out: &mut Vec<u8>) {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
-        out.push(b'"');
-        out.extend_from_slice(text.as_bytes());
-        out.push(b'"');
-    } else {
-        out.extend_from_slice(format!("{text:?}").as_bytes());
-    }
 }
 
 /// Returns the keys and labels of what items have values of: the dimensions of a card, then its groups.

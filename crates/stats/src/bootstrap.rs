@@ -10,6 +10,7 @@
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
+use super::mean::{alike_ends, student_t};
 use super::random::Random;
 use super::special::{normal_cumulative, normal_quantile};
 use super::table::TaskTable;
@@ -209,6 +210,7 @@ impl<'a> Draws<'a> {
             let (low, high) = ends_if_alike(mean, values.len(), tail, self.table.lowest());
             (low, high, Method::ClopperPearson)
         } else {
+            let tail = expanded(tail, values.len())?;
             let (below, above, method) = match ends {
                 Ends::Percentile => (tail, tail, Method::Percentile),
                 Ends::BiasCorrectedAccelerated => {
@@ -255,6 +257,17 @@ pub(super) fn affordable(
 /// A product that is a whole number may come out a little below it.
 const SLACK: f64 = 1e-9;
 
+/// Returns the tail to leave out in resamples of `count` tasks in place of `tail`. Resamples of few tasks spread too little:
+/// their variance is that of the tasks divided by `count` and not by `count - 1`, and it is estimated itself, so Student's
+/// quantile takes the place of the normal one (Hesterberg, "What teachers should know about the bootstrap", The American
+/// Statistician 69, 2015, section 5.3).
+pub(super) fn expanded(tail: f64, count: usize) -> Result<f64, StatisticsError> {
+    let level = 1.0 - 2.0 * tail;
+    let Some(reach) = student_t(count as u64, level)? else { return Ok(tail) };
+    let count = count as f64;
+    Ok(normal_cumulative(-reach * libm::sqrt(count / (count - 1.0))))
+}
+
 /// Returns how many of `draws` lie at or beyond the end of an interval that leaves out `tail`: `floor((draws + 1)
 /// tail)`. Efron and Tibshirani, "An introduction to the bootstrap" (1993), 12.5.
 pub(super) fn left_out(draws: u32, tail: f64) -> u32 {
@@ -288,9 +301,9 @@ fn corrected_tails(mean: i64, means: &[i64], (values, weights): (&[f64], &[f64])
 
 /// Returns the ends of the mean, in billionths, where all of `count` tasks gave `value`: see [`Estimate::all_alike`].
 pub(super) fn ends_if_alike(value: i64, count: usize, tail: f64, lowest: f64) -> (f64, f64) {
-    let share = libm::exp(libm::log(tail) / count as f64);
-    let (value, rest) = (value as f64, 1.0 - share);
-    (share * value + rest * lowest, share * value + rest * BILLION as f64)
+    let billion = BILLION as f64;
+    let (low, high) = alike_ends(value as f64 / billion, count as u64, tail, lowest / billion);
+    (low * billion, high * billion)
 }
 
 /// Refuses fewer resamples than the ends of an interval that leaves out `tail` on each side need.

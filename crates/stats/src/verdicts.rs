@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
-use super::bootstrap::{Plan, Resamples, ends_if_alike, enough, left_out};
+use super::bootstrap::{Plan, Resamples, ends_if_alike, enough, expanded, left_out};
 use super::compare::{Sides, Verdict};
 use super::table::{TaskTable, sum_of_products};
 use super::{StatisticsError, outside};
@@ -36,8 +36,6 @@ type OpenPairs = BTreeMap<usize, Vec<Open>>;
 struct Rule {
     plan: Plan,
     outside: f64,
-    /// The number of resamples at or beyond each end.
-    left_out: u32,
 }
 
 impl Verdicts {
@@ -76,7 +74,7 @@ impl Verdicts {
     ) -> Result<Option<Self>, StatisticsError> {
         let outside = outside(level)?;
         enough(plan.draws, outside / 2.0)?;
-        let rule = Rule { plan, outside, left_out: left_out(plan.draws, outside / 2.0) };
+        let rule = Rule { plan, outside };
         let classes = classes(table, subjects);
         if work(table, &classes, plan) > Self::MOST_DRAWN {
             return Ok(None);
@@ -84,9 +82,9 @@ impl Verdicts {
         let count = subjects.len();
         let mut found = Self { count, all: alloc::vec![Verdict::NotDistinguishable; count * count] };
         for class in &classes {
-            found.compare_alike(table, class, rule);
+            found.compare_alike(table, class, rule)?;
         }
-        found.compare_rest(table, &classes, rule);
+        found.compare_rest(table, &classes, rule)?;
         Ok(Some(found))
     }
 
@@ -126,10 +124,16 @@ impl Verdicts {
     }
 
     /// Compares the pairs of subjects that have the same tasks: a difference of means is one of two sums.
-    fn compare_alike(&mut self, table: &TaskTable, class: &[(usize, usize)], rule: Rule) {
+    fn compare_alike(
+        &mut self,
+        table: &TaskTable,
+        class: &[(usize, usize)],
+        rule: Rule,
+    ) -> Result<(), StatisticsError> {
         let values: Vec<&[f64]> = class.iter().map(|(_, subject)| table.values(*subject)).collect();
         let tasks = values.first().map_or(0, |values| values.len());
-        let Some(drawn) = NonZeroU64::new(tasks as u64).filter(|_| class.len() > 1) else { return };
+        let Some(drawn) = NonZeroU64::new(tasks as u64).filter(|_| class.len() > 1) else { return Ok(()) };
+        let left_out = rule.left_out(tasks)?;
         let count = class.len();
         let mut resamples = Resamples::new(drawn, rule.plan.seed);
         let mut sums = alloc::vec![0.0; count];
@@ -152,13 +156,19 @@ impl Verdicts {
             for ((second, theirs), &(above, below)) in class.iter().zip(&values).zip(sides).skip(after) {
                 let pair = ((first.0, second.0), (first.1, second.1));
                 let differences = own.iter().zip(*theirs).map(|(a, b)| a - b);
-                self.set(pair.0, rule.verdict(table, pair.1, differences, (above, below)));
+                self.set(pair.0, rule.verdict(table, pair.1, differences, (above, below), left_out));
             }
         }
+        Ok(())
     }
 
     /// Compares the pairs of subjects of different classes.
-    fn compare_rest(&mut self, table: &TaskTable, classes: &[Vec<(usize, usize)>], rule: Rule) {
+    fn compare_rest(
+        &mut self,
+        table: &TaskTable,
+        classes: &[Vec<(usize, usize)>],
+        rule: Rule,
+    ) -> Result<(), StatisticsError> {
         /// The largest number of differences that are kept at a time.
         const MOST_KEPT: usize = 4_000_000;
         let mut open: OpenPairs = BTreeMap::new();
@@ -174,16 +184,16 @@ impl Verdicts {
                 let pair = Open { pair, subjects, differences, above: 0, below: 0 };
                 open.entry(pair.differences.len()).or_default().push(pair);
                 if kept > MOST_KEPT {
-                    self.settle(table, core::mem::take(&mut open), rule);
+                    self.settle(table, core::mem::take(&mut open), rule)?;
                     kept = 0;
                 }
             }
         }
-        self.settle(table, open, rule);
+        self.settle(table, open, rule)
     }
 
     /// Draws for the pairs of each number of shared tasks, and decides them.
-    fn settle(&mut self, table: &TaskTable, open: OpenPairs, rule: Rule) {
+    fn settle(&mut self, table: &TaskTable, open: OpenPairs, rule: Rule) -> Result<(), StatisticsError> {
         /// The number of resamples that each pair takes part in before the next one does, so that it is read once for them.
         const BLOCK: u32 = 16;
         for (shared, mut pairs) in open {
@@ -202,16 +212,24 @@ impl Verdicts {
                     }
                 }
             }
+            let left_out = rule.left_out(shared)?;
             for open in pairs {
                 let differences = open.differences.iter().copied();
-                let verdict = rule.verdict(table, open.subjects, differences, (open.above, open.below));
+                let sides = (open.above, open.below);
+                let verdict = rule.verdict(table, open.subjects, differences, sides, left_out);
                 self.set(open.pair, verdict);
             }
         }
+        Ok(())
     }
 }
 
 impl Rule {
+    /// Returns how many resamples of `shared` tasks lie at or beyond an end of the interval of a difference, at least one.
+    fn left_out(self, shared: usize) -> Result<u32, StatisticsError> {
+        Ok(left_out(self.plan.draws, expanded(self.outside / 2.0, shared)?).max(1))
+    }
+
     /// Returns the verdict from the resamples with a difference above 0 and below 0. A mean is above 0 if it is so in
     /// billionths: twice the sum is more than the number of tasks.
     fn verdict(
@@ -220,6 +238,7 @@ impl Rule {
         (first, second): (usize, usize),
         differences: impl Iterator<Item = f64> + Clone,
         (above, below): (u32, u32),
+        left_out: u32,
     ) -> Verdict {
         let mut rest = differences.clone();
         let head = rest.next();
@@ -232,7 +251,7 @@ impl Rule {
             (low > 0.0, high < 0.0)
         } else {
             // The lower end is above 0 if fewer resamples than are left out are not, and so on the other side.
-            let is_beyond = |side: u32| shared > 1 && self.plan.draws - side < self.left_out;
+            let is_beyond = |side: u32| shared > 1 && self.plan.draws - side < left_out;
             (is_beyond(above), is_beyond(below))
         };
         Sides::of(differences).verdict(shared, is_above, is_below, self.outside)

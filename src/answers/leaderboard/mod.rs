@@ -68,7 +68,7 @@ pub struct Leaderboard {
     /// The reason why the ranks are by the mean of runs although the scorecard has a section `[standing]`; null if they are
     /// not, or if the mean was asked for.
     pub without_official: Option<String>,
-    /// The items that official scores leave out for want of a time, where others have one; null where there are none.
+    /// The items that official scores leave out for want of a time, where others have one; null if all have one.
     pub without_time: Option<WithoutTime>,
     /// The number of subjects that have a rank.
     pub ranked: u64,

@@ -98,7 +98,7 @@ pub struct UntimedItem {
 }
 
 impl WithoutTime {
-    /// Returns the items at these places; none if there are none.
+    /// Returns the items at these places; none without a place.
     pub(super) fn of(rows: &Rows, places: &[usize]) -> Option<Self> {
         const NAMED: usize = 10;
         let item =

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::common::{Folder, Run, numbers};
+use crate::common::{Folder, Run, numbers, reference};
+use karat::card::CompiledCard;
 
 const CARD: &str = r#"
 schema = "karat/scorecard/1"
@@ -141,4 +142,65 @@ fn an_id_is_one_item() {
     let conflict = folder.karat(&["leaderboard", "--json", "-c", "card.toml", "one.csv", "other.csv"]);
     assert_ne!(conflict.status, 0);
     assert!(conflict.stderr.contains("r1") && conflict.stderr.contains("other.csv:2"), "{}", conflict.stderr);
+}
+
+/// in no made example: ids and none, equal rows and changed ones, two formats, blank lines.
+/// wrote down: ids and none, equal rows and changed ones, two formats, blank lines.
+#[test]
+fn identities_are_those_of_the_model() {
+    let Some(model) = reference("identity.py") else { return };
+    let card = CompiledCard::parse(CARD).unwrap().card().digest.to_string();
+    let mut draw = numbers(99);
+    let (mut conflicts, mut repetitions) = (0, 0);
+    for round in 0..24 {
+        let folder = Folder::new();
+        folder.write("card.toml", CARD);
+        // In half of the rounds an id has one content, so that there is no conflict.
+        let is_fixed = round % 2 == 0;
+        let (mut table, mut lines) = (String::from("id,subject,solved,note\n"), String::new());
+        for _ in 0..2 + draw(30) {
+            let id = ["", "1", "r2", "é", "a b", "\"q\"", "\u{200b}x"][draw(7) as usize];
+            let subject = ["a", "b", "ж", ""][if id.is_empty() { draw(3) } else { draw(4) } as usize];
+            let solved = if is_fixed { id.len() as u64 % 3 } else { draw(3) };
+            let solved = ["0", "0.25", "1"][solved as usize];
+            let quoted = id.replace('"', "\"\"");
+            writeln!(
+                table,
+                "\"{quoted}\",{subject},{solved},{}",
+                ["", "\"two\nlines\""][draw(2) as usize * usize::from(id.is_empty())]
+            )
+            .unwrap();
+            let mut item = serde_json::json!({ "solved": solved.parse::<f64>().unwrap() });
+            for (name, value) in [("id", id), ("subject", subject)] {
+                if !value.is_empty() {
+                    item[name] = value.into();
+                }
+            }
+            writeln!(lines, "{item}{}", ["", "\n"][draw(2) as usize]).unwrap();
+        }
+        folder.write("rows.csv", &table);
+        folder.write("rows.jsonl", &lines);
+        let question = serde_json::json!({
+            "card": card, "numbers": ["solved"], "key": null, "files": [["rows.csv", table], ["rows.jsonl", lines]],
+        });
+        let expected: Value = serde_json::from_str(&model(&question.to_string())).unwrap();
+        let run = folder.karat(&["leaderboard", "--json", "-c", "card.toml", "rows.csv", "rows.jsonl"]);
+        let differing = expected["conflicts"].as_array().unwrap();
+        conflicts += differing.len();
+        if !differing.is_empty() {
+            assert_eq!(run.status, 1, "{}", run.stdout);
+            for pair in differing {
+                let (subject, id) = (pair[0].as_str().unwrap(), pair[1].as_str().unwrap());
+                let named = format!("`{subject}` has two items `{id}` that differ");
+                assert!(run.stderr.contains(&named), "{named}: {}", run.stderr);
+            }
+            continue;
+        }
+        let items = json(&run)["items"].clone();
+        repetitions += expected["repeated"].as_u64().unwrap();
+        assert_eq!(items["repeated"], expected["repeated"]);
+        assert_eq!(items["count"], expected["items"].as_array().unwrap().len());
+        assert_eq!(items["digest"], expected["digest"], "{table}{lines}");
+    }
+    assert!(conflicts > 12 && repetitions > 12, "{conflicts} conflicts, {repetitions} repetitions");
 }

@@ -117,7 +117,7 @@ dimension = [{ key = "solved", weight = 1 }]
 standing = { score = "window", window = WINDOW }
 "#;
 
-/// What a standing leaves out by name, a leaderboard by standings does too: screen, JSON and page.
+/// A leaderboard by standings names the items that standings leave out: screen, JSON and page.
 #[test]
 fn items_without_a_time_are_left_out_by_name_at_every_door() {
     let folder = Folder::new();

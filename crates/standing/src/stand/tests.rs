@@ -131,7 +131,7 @@ fn a_task_that_is_run_again_counts_once_in_a_window_of_distinct_tasks() {
         task("easy", "3", 2, 1000),
         task("hard", "4", 3, 200),
         task("easy", "5", 4, 800),
-        // Without a task an item is one of its own.
+        // An item without a task is its own task.
         item("a", "6", 5 * DAY, 400),
     ];
     let of = |rules: &str, day: i64| {
