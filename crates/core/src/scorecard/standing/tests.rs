@@ -82,7 +82,7 @@ fn every_setting_is_read() {
         r#"
         [standing]
         score = "latest"
-        window = { tasks = 7, days = 30, distinct = true }
+        window = { tasks = 7, days = 30 }
         outcomes = { no-verdict = "scored", stopped = "excluded", not-applicable = "scored" }
         warm_up = { tasks = 5, days = 2 }
         decay = { grace_days = 0, period_days = 1, points_per_period = 3, point = 0.01, periods = "whole", scope = "composite" }
@@ -114,7 +114,7 @@ fn every_setting_is_read() {
     let some = NonZeroU32::new;
     assert_eq!(
         standing.window,
-        WindowLimits { tasks: some(7), span_seconds: some(30 * 86_400), is_distinct: true }
+        WindowLimits { tasks: some(7), span_seconds: some(30 * 86_400), is_distinct: false }
     );
     assert_eq!(
         standing.outcomes,
@@ -175,6 +175,8 @@ fn every_setting_is_read() {
 
 #[test]
 fn a_section_without_tiers_takes_those_of_the_card_and_a_card_may_have_no_section() {
+    let distinct = card("[standing]\nscore = \"window\"\nwindow = { distinct = true }").standing.unwrap();
+    assert_eq!(distinct.window, WindowLimits { tasks: None, span_seconds: None, is_distinct: true });
     let standing = card("[standing]\nscore = \"window\"").standing.unwrap();
     let names: Vec<_> = standing.tiers.iter().map(|tier| (tier.name.as_str(), tier.points)).collect();
     assert_eq!(names, [("bronze", 400), ("gold", 750)]);
