@@ -25,8 +25,8 @@ pub struct Block {
     /// The place of the last item.
     place: Option<Place>,
     bytes: Vec<u8>,
-    /// The line of each item, and where it ends in `bytes` or why it could not be cut out.
-    items: Vec<(Option<u64>, Result<usize, Error>)>,
+    /// The line of each item and which of that line it is, and where it ends in `bytes` or why it could not be cut out.
+    items: Vec<((Option<u64>, u64), Result<usize, Error>)>,
 }
 
 impl Block {
@@ -38,7 +38,7 @@ impl Block {
         let Some(mut place) = self.place.clone() else { return ControlFlow::Continue(()) };
         let mut start = 0;
         for (line, item) in &self.items {
-            place.line = *line;
+            (place.line, place.nth) = *line;
             match item {
                 Ok(end) => {
                     let bytes = self.bytes.get(start..*end).unwrap_or_default();
@@ -63,7 +63,7 @@ impl Block {
             self.bytes.extend_from_slice(bytes);
             self.bytes.len()
         });
-        self.items.push((place.line, item));
+        self.items.push(((place.line, place.nth), item));
     }
 }
 
