@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::leaderboard::{near, passing, rows_of, standing};
-use crate::numbers::{asked, folder, lines};
+use crate::numbers::{SOLVED, asked, folder, lines};
 
 /// Returns rows of solved tasks: `subject task solved`, one a line.
 fn table(rows: &str) -> String {
@@ -257,5 +257,61 @@ fn the_fewest_resamples_of_a_level_are_enough_for_every_question() {
                 refused.stderr
             );
         }
+    }
+}
+
+/// One official score: leaderboard, standing, screens and page say the same, whatever moved it.
+#[test]
+fn a_subject_has_one_official_score_on_every_screen() {
+    let december = |day: u32, solved: f64| format!("ann,{day},2026-12-{day:02}T00:00:00Z,{solved}\n");
+    for (rules, rows, mean, official) in [
+        // A mean of 40 is below half, where the gate caps at 30.
+        (
+            "score = \"window\"\ngate = { dimension = \"solved\", step = [{ below = 0.5, cap = 30 }] }",
+            [december(1, 0.3), december(2, 0.5)],
+            0.4,
+            30.0,
+        ),
+        // The newest value, of a week ago, which costs half a point of a hundred; not the mean of both, 31 and 7 days old.
+        (
+            "score = \"latest\"\ndecay = { grace_days = 0, points_per_period = 5 }",
+            [december(1, 0.9), december(25, 0.5)],
+            (0.9 - 31.0 / 1400.0 + 0.5 - 7.0 / 1400.0) / 2.0,
+            49.5,
+        ),
+        // A fall of 80 points two days ago waits for a review.
+        (
+            "score = \"latest\"\nreview = { swing_points = 20, cumulative_points = 30 }",
+            [december(1, 0.9), december(30, 0.1)],
+            0.5,
+            90.0,
+        ),
+        ("score = \"window\"\nwindow = { tasks = 1 }", [december(1, 0.0), december(3, 0.8)], 0.4, 80.0),
+    ] {
+        let folder = folder("rows.csv", &format!("subject,id,time,solved\n{}", rows.concat()));
+        let scale = "scale = { max = 100, publish = \"half-up\", places = 1 }";
+        folder.write("card.toml", &format!("{scale}\n{SOLVED}[standing]\n{rules}\n"));
+        let words = "-c card.toml --as-of 2027-01-01T00:00:00Z rows.csv";
+        let shown = |verb: &str| {
+            folder.karat(&format!("{verb} {words}").split_whitespace().collect::<Vec<_>>()).stdout
+        };
+        let found = asked(&folder, &format!("leaderboard --json {words}"));
+        let row = standing(&found, "ann");
+        near(&row["runs"]["mean"], mean);
+        assert_eq!(row["official"]["points"].as_f64(), Some(official), "{rules}: {row}");
+        let stands = &lines(&folder, &format!("standing --json {words}"))[0];
+        assert_eq!(stands["points"], row["official"]["points"], "{rules}");
+        folder.write("stands.jsonl", &stands.to_string());
+        let line = format!("ann  {official} of 100");
+        for screen in [
+            shown("standing --table --subject ann"),
+            folder.karat(&["explain", "--table", "-s", "ann", "stands.jsonl"]).stdout,
+        ] {
+            assert!(screen.starts_with(&line), "{rules}: {screen}");
+        }
+        assert!(shown("leaderboard --table").contains(&format!(" {official:.1} ")), "{rules}");
+        shown("standing --html page.html");
+        let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+        assert!(page.contains(&format!("official score: {official:.1} at the end")), "{rules}: {page}");
     }
 }

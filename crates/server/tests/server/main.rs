@@ -13,5 +13,6 @@ mod limits;
 mod log;
 mod numbers;
 mod openapi;
+mod results;
 mod tricks;
 mod web;
