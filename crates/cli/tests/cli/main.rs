@@ -34,5 +34,6 @@ mod streams;
 mod stress;
 mod tasks;
 mod timestamps;
+mod traps;
 mod uncertainty;
 mod verify;

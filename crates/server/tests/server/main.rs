@@ -14,5 +14,6 @@ mod log;
 mod numbers;
 mod openapi;
 mod results;
+mod traps;
 mod tricks;
 mod web;
