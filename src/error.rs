@@ -101,7 +101,7 @@ pub struct Place {
     pub file: String,
     /// The first line of the item, from 1, where files have several items.
     pub line: Option<u64>,
-    /// Which of the items that begin on this line it is, from 1: an array may have all of its items on one.
+    /// The number of the item among those that begin on this line, from 1: an array may have all of them on one.
     pub nth: u64,
     /// True if the item is a row of a table, whose columns are not those of the JSON that was read.
     pub is_row: bool,

@@ -144,7 +144,7 @@ fn ids_are_compared_as_they_are_written() {
             "{rows}"
         );
     }
-    // The place of a row is a name as well: who takes it for another row is told.
+    // The place of a row is a name as well: a row that takes it is refused.
     let taken = count("a.csv:3,a,1\n,a,1\n");
     assert!(
         taken.status == 1 && taken.stderr.contains("two items `a.csv:3` that differ"),
@@ -247,7 +247,7 @@ fn a_record_takes_from_each_dimension_what_its_own_age_takes() {
     }
 }
 
-/// What was measured on the first day of 2025 is a year old on the first of 2026, whatever was sent since.
+/// A value of the first day of 2025 is a year old on the first of 2026, whatever was sent since.
 #[test]
 fn a_new_item_makes_nothing_younger_that_it_does_not_measure() {
     let first = r#"{"agent_id":"a","id":"1","time":"2025-01-01T00:00:00Z","dimensions":{"accuracy":0.9,"security":0.9}}"#;
@@ -263,7 +263,7 @@ fn a_new_item_makes_nothing_younger_that_it_does_not_measure() {
         (fresh(r#""dimensions":{"security":0.9,"bond":1,"latency":1}"#), old),
         (fresh(r#""dimensions":{"accuracy":{"score":0.9,"age_seconds":31536000}}"#), old),
         (fresh(r#""dimensions":{},"critical_incident_open":false"#), old),
-        // Only a measurement of its own does.
+        // Only a new measurement does.
         (fresh(r#""dimensions":{"accuracy":0.9}"#), 0.9),
     ] {
         let folder = folder("items.jsonl", &format!("{first}\n{second}\n"));

@@ -1,5 +1,4 @@
-//! What may be said of few results, of equal ones, of windows and of items without a score, with numbers worked out by hand.
-#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+//! Claims about few results, of equal ones, of windows and of items without a score, with numbers worked out by hand.
 
 use serde_json::{Value, json};
 
@@ -138,7 +137,7 @@ fn a_window_that_is_mostly_one_task_says_so() {
         ([runs("easy", 2, 1.0), runs("hard", 1, 0.1)].concat(), 0.7, 2, 2, true),
         ([runs("easy", 2, 1.0), runs("hard", 2, 0.1)].concat(), 0.55, 2, 2, false),
         ([runs("easy", 2, 1.0), runs("hard", 1, 0.1), runs("odd", 1, 0.5)].concat(), 0.65, 3, 2, false),
-        // Without a task each item is one of its own.
+        // Without a task each item is a separate one.
         (runs("", 3, 0.5), 0.5, 3, 1, false),
     ] {
         let folder = folder("rows.csv", &format!("subject,id,task,time,solved\n{}", rows.concat()));
@@ -156,7 +155,7 @@ fn a_window_that_is_mostly_one_task_says_so() {
     }
 }
 
-/// What a standing counts is on one scale with what it shows, and equal parts are shown by rounding.
+/// Points and differences are on the scale of the card, and shares are rounded, not cut.
 #[test]
 fn numbers_are_shown_on_the_scale_of_the_card() {
     let rows =
@@ -314,4 +313,69 @@ fn a_subject_has_one_official_score_on_every_screen() {
         let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
         assert!(page.contains(&format!("official score: {official:.1} at the end")), "{rules}: {page}");
     }
+}
+
+/// An item without a time stops nobody: the others of its subject count, it is named, and other subjects are as before.
+#[test]
+fn items_without_a_time_are_left_out_and_named() {
+    let timed = |id: u32, subject: &str, day: u32, solved: f64| {
+        format!("{subject},{id},2026-01-{day:02}T00:00:00Z,{solved}\n")
+    };
+    let bare = |id: u32, subject: &str, solved: f64| format!("{subject},{id},,{solved}\n");
+    for (rows, points, left_out) in [
+        (vec![timed(1, "a", 1, 0.5), timed(2, "b", 2, 0.7)], vec![("a", 0.5), ("b", 0.7)], 0),
+        (
+            vec![timed(1, "a", 1, 0.5), bare(2, "a", 0.9), timed(3, "b", 2, 0.7)],
+            vec![("a", 0.5), ("b", 0.7)],
+            1,
+        ),
+        (vec![bare(1, "a", 0.9), timed(2, "b", 2, 0.7), bare(3, "b", 0.1)], vec![("b", 0.7)], 2),
+        // Where none has a time, the ids are the order, and all count.
+        (vec![bare(1, "a", 0.5), bare(2, "a", 0.9), bare(3, "b", 0.7)], vec![("a", 0.7), ("b", 0.7)], 0),
+    ] {
+        let folder = folder("rows.csv", &format!("subject,id,time,solved\n{}", rows.concat()));
+        let words = "-c window.toml --as-of 2026-02-01T00:00:00Z rows.csv";
+        let standings = lines(&folder, &format!("standing --json {words}"));
+        let found: Vec<(&str, f64)> = standings
+            .iter()
+            .map(|it| (it["subject"].as_str().unwrap(), it["points"].as_f64().unwrap()))
+            .collect();
+        assert_eq!(found, points, "{rows:?}");
+        let words = format!("standing --table {words}");
+        let screen = folder.karat(&words.split_whitespace().collect::<Vec<_>>()).stdout;
+        let is_said = screen.contains(&format!("left out for want of a time: {left_out} item"));
+        assert_eq!(is_said, left_out > 0, "{rows:?}: {screen}");
+    }
+}
+
+/// More rows than are resampled: means, selections and standings are of all of them.
+#[test]
+fn very_many_rows_are_whole() {
+    let many = 20_500;
+    // Only the newest four of the busy subject are solved, in tasks 1 to 4 of five.
+    let rows: String = (0..many)
+        .map(|at| {
+            let time = format!("2026-05-01T{:02}:{:02}:{:02}Z", at / 3600, at / 60 % 60, at % 60);
+            format!("busy,{at},t{},{time},{}\n", at % 5, u32::from(at + 4 >= many))
+        })
+        .collect();
+    let folder = folder(
+        "rows.csv",
+        &format!("subject,id,task,time,solved\n{rows}idle,x,t1,2026-05-01T00:00:00Z,0.5\n"),
+    );
+    folder
+        .write("window.toml", &format!("{SOLVED}[standing]\nscore = \"window\"\nwindow = {{ tasks = 8 }}\n"));
+    let of = |words: &str| asked(&folder, &format!("leaderboard --json -c window.toml {words} rows.csv"));
+    // 4 of the last 8; 4 of all; 1 of the 4,100 of a task.
+    for (words, busy) in [
+        ("", 0.5),
+        ("--by mean", 4.0 / 20_500.0),
+        ("--where task=t1", 1.0 / 4100.0),
+        ("--where task=t0", 0.0),
+    ] {
+        near(&standing(&of(words), "busy")["score"]["mean"], busy);
+    }
+    near(&standing(&of("--where task=t1"), "idle")["score"]["mean"], 0.5);
+    let words = "standing --json -c window.toml --as-of 2026-06-01T00:00:00Z --subject busy rows.csv";
+    near(&asked(&folder, words)["points"], 0.5);
 }

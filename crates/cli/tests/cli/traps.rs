@@ -1,5 +1,4 @@
 //! Traps of scorecards as `karat card check` tells them; the server's tests check the same cards.
-#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fmt::Write as _;
 

@@ -203,7 +203,7 @@ fn verified_gains_are_multiplied_and_losses_are_not() {
     assert_eq!(lost.at("/seed"), 8, "the second attempt is at the second instance");
 }
 
-/// What was read must be what the workspace has, under the name that it has there; a forged log earns no bonus.
+/// A forged log earns no bonus: a file that was read must be in the workspace, with this name and text.
 #[test]
 fn a_log_that_cannot_be_right_earns_no_bonus() {
     let it = Arena::new();

@@ -7,7 +7,7 @@ use crate::numbers::SOLVED;
 
 const CLAIMS: &str = include_str!("../../../evidence/tests/claims.json");
 
-/// Returns the item of a case: the base under a name of its own, with the changed members.
+/// Returns the item of a case: the base under another name, with the changed members.
 fn item(base: &Value, changes: &Value, name: usize) -> Value {
     let mut item = base["item"].clone();
     let own = (base["name"][0].as_str().unwrap(), format!("{}{name}", base["name"][1].as_str().unwrap()));

@@ -40,7 +40,7 @@ pub fn fill(server: &Running, card: &str, lines: &str) {
     assert_eq!(sent.is(200).at("/refused"), 0, "{}", sent.body);
 }
 
-/// Returns lines of `subject task solved` as items, each with an id of its own.
+/// Returns lines of `subject task solved` as items, each with its own id.
 pub fn items(rows: &str) -> String {
     let rows = rows.lines().map(|row| row.split_whitespace().collect::<Vec<_>>()).enumerate();
     let line = |(at, row): (usize, Vec<&str>)| {
@@ -51,8 +51,8 @@ pub fn items(rows: &str) -> String {
 }
 
 pub fn row(found: &Value, subject: &str) -> Value {
-    let rows = found["leaderboards"][0]["rows"].as_array().unwrap().iter();
-    rows.cloned().find(|it| it["subject"] == subject).unwrap_or_else(|| panic!("{subject}: {found}"))
+    let mut rows = found["leaderboards"][0]["rows"].as_array().unwrap().iter();
+    rows.find(|it| it["subject"] == subject).cloned().unwrap_or_else(|| panic!("{subject}: {found}"))
 }
 
 #[track_caller]
@@ -88,7 +88,7 @@ fn equal_lines_of_every_kind_are_as_many_items_as_there_are() {
         assert_eq!(counts(Some("night"), &three), [3, 0, 0], "{card}");
         assert_eq!(counts(Some("\"night\""), &three), [0, 3, 0], "{card}");
         assert_eq!(count(), 3, "{card}");
-        // A longer batch under the same name has a line more; one under another name is another batch.
+        // A longer batch under the same name adds its last line; one under another name is another batch.
         assert_eq!(counts(Some("night"), &format!("{three}{item}")), [1, 3, 0], "{card}");
         assert_eq!(counts(Some("Night"), &item), [1, 0, 0], "{card}");
         assert_eq!(count(), 5, "{card}");
@@ -112,7 +112,7 @@ fn a_name_of_a_request_is_never_taken_for_another_item() {
     // The same name with the lines in another order is another content, where they differ.
     assert_eq!(statuses(&post("day", &format!("{}\n{}\n", line(1), line(0)))), [201, 201]);
     assert_eq!(statuses(&post("day", &format!("{}\n{}\n", line(0), line(1)))), [409, 409]);
-    // Beside lines with an id of their own, only the others need a name.
+    // Only the lines without an id need a name.
     let mixed = format!("{}\n{}\n", r#"{"id":"own","subject":"a","solved":1}"#, line(1));
     let sent = server.post(path, Some(&server.admin), LINES, &mixed).json();
     assert_eq!(statuses(&sent), [201, 422]);
@@ -163,7 +163,7 @@ fn a_record_takes_from_each_dimension_what_its_own_age_takes() {
     }
 }
 
-/// What was measured on the first day of 2025 is a year old on the first of 2026, whatever was sent since.
+/// A value of the first day of 2025 is a year old on the first of 2026, whatever was sent since.
 #[test]
 fn a_new_item_makes_nothing_younger_that_it_does_not_measure() {
     let server = with_card(SOLVED);

@@ -1,4 +1,4 @@
-//! What may be said of few results, of equal ones, of windows, groups and items without a score, over HTTP and on pages.
+//! Claims about few results, of equal ones, of windows, groups and items without a score, over HTTP and on pages.
 
 use serde_json::{Value, json};
 
@@ -159,7 +159,7 @@ fn a_success_without_a_score_counts_nowhere() {
     assert_eq!(points("c"), Value::Null);
 }
 
-/// What a card states about outcomes comes before the defaults, and the answer names where each choice is from.
+/// The choices of a card for outcomes come before the defaults, and the answer names where each choice is from.
 #[test]
 fn the_origin_of_each_choice_for_outcomes_is_named() {
     let defaults = json!({"no-verdict": "excluded", "stopped": "failure", "not-applicable": "excluded", "refused": "failure"});
