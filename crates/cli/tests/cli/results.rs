@@ -315,7 +315,7 @@ fn a_subject_has_one_official_score_on_every_screen() {
     }
 }
 
-/// An item without a time stops nobody: the others of its subject count, it is named, and other subjects are as before.
+/// An item without a time is left out and named: the others of its subject count, and other subjects are as before.
 #[test]
 fn items_without_a_time_are_left_out_and_named() {
     let timed = |id: u32, subject: &str, day: u32, solved: f64| {

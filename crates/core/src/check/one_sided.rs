@@ -100,7 +100,7 @@ fn in_product(card: &Scorecard, product: &Expr<Symbol>, lets: &[Roots]) -> Optio
         };
         let ExprKind::Call(Function::If, arguments) = &named.unwrap_or(factor.expr).kind else { return None };
         let [condition, yes, no] = arguments.as_slice() else { return None };
-        // A factor of 0 is a gate, which is told as one.
+        // A factor of 0 is a gate, which is reported as one.
         if [yes, no].iter().any(|branch| number_of(&factors(branch)).is_some_and(|it| it.abs() <= 0.0)) {
             return None;
         }
