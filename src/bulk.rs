@@ -19,14 +19,17 @@ const FULL_BYTES: usize = 1 << 17;
 /// Blocks for each worker that are cut and not yet taken.
 const AHEAD: usize = 3;
 
+/// The line and number of a [`Place`].
+type Spot = (Option<u64>, u64);
+
 /// Items of one file, copied from the input, each with its place.
 #[derive(Debug, Default)]
 pub struct Block {
     /// The place of the last item.
     place: Option<Place>,
     bytes: Vec<u8>,
-    /// The line of each item, and where it ends in `bytes` or why it could not be cut out.
-    items: Vec<(Option<u64>, Result<usize, Error>)>,
+    /// The spot of each item, and where it ends in `bytes` or why it could not be cut out.
+    items: Vec<(Spot, Result<usize, Error>)>,
 }
 
 impl Block {
@@ -37,8 +40,8 @@ impl Block {
     ) -> ControlFlow<B> {
         let Some(mut place) = self.place.clone() else { return ControlFlow::Continue(()) };
         let mut start = 0;
-        for (line, item) in &self.items {
-            place.line = *line;
+        for (spot, item) in &self.items {
+            (place.line, place.nth) = *spot;
             match item {
                 Ok(end) => {
                     let bytes = self.bytes.get(start..*end).unwrap_or_default();
@@ -63,7 +66,7 @@ impl Block {
             self.bytes.extend_from_slice(bytes);
             self.bytes.len()
         });
-        self.items.push((place.line, item));
+        self.items.push(((place.line, place.nth), item));
     }
 }
 

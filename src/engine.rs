@@ -567,16 +567,18 @@ pub fn each_item<B>(
     wanted: &Wanted,
     mut visit: impl FnMut(&Place, Result<&[u8], Error>) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
-    let mut place = Place { file: file.to_owned(), line: None, is_row: layout == Layout::Csv };
+    let mut place = Place { file: file.to_owned(), line: None, nth: 1, is_row: layout == Layout::Csv };
     let mut source = Source::new(input, layout, &wanted.facts, ReaderOptions::default().max_item_bytes);
+    let mut before = (0, 0);
     while let Some(item) = source.next_item() {
         match item {
             Ok(item) => {
-                place.line = Some(item.line);
+                before = (item.line, if before.0 == item.line { before.1 + 1 } else { 1 });
+                (place.line, place.nth) = (Some(before.0), before.1);
                 visit(&place, Ok(item.bytes))?;
             }
             Err(failure) => {
-                place.line = failure.problem.line;
+                (place.line, place.nth) = (failure.problem.line, 1);
                 let is_over = !failure.resumable;
                 let error = Error::new(Code::EvidenceRefused, failure.to_string()).at(place.clone());
                 visit(&place, Err(error))?;

@@ -1,6 +1,6 @@
 //! Reasons why something could not be done, for the person who must act.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use karat_core::diagnostic::{Diagnostic, Severity};
 use karat_core::evaluate::FactError;
@@ -101,12 +101,15 @@ pub struct Place {
     pub file: String,
     /// The first line of the item, from 1, where files have several items.
     pub line: Option<u64>,
+    /// The number of the item among those that begin on this line, from 1: an array may have all of them on one.
+    pub nth: u64,
     /// True if the item is a row of a table, whose columns are not those of the JSON that was read.
     pub is_row: bool,
 }
 
 impl Place {
-    /// Returns the id of an item that stands here and has none: `runs.csv:17`; `-:17` for standard input.
+    /// Returns the id of an item that stands here and has none: `runs.csv:17`; `-:17` for standard input; `runs.json:1#2` for
+    /// the second item of a line.
     #[must_use]
     pub fn name(&self) -> String {
         let mut name = String::new();
@@ -117,9 +120,15 @@ impl Place {
     /// Appends that id.
     pub(crate) fn write_name(&self, out: &mut String) {
         out.push_str(if self.file == STANDARD_INPUT { "-" } else { &self.file });
-        if let Some(line) = self.line {
-            // Writing to a string cannot fail.
-            let _ = write!(out, ":{line}");
+        // Writing to a string cannot fail.
+        let _ = self.write_line(out);
+    }
+
+    fn write_line(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        match self.line {
+            Some(line) if self.nth > 1 => write!(out, ":{line}#{}", self.nth),
+            Some(line) => write!(out, ":{line}"),
+            None => Ok(()),
         }
     }
 }
@@ -127,7 +136,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
-        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
+        self.write_line(f)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Standings as a page: score and interval, tier and what blocks the next, share, dimensions, history with held scores.
 
 use karat_core::timestamp::Timestamp;
+use karat_standing::ratio::Ratio;
 use karat_standing::review::State;
 use karat_standing::stand::SubjectStanding;
 
@@ -140,6 +141,10 @@ fn profiles(shown: &[SubjectStanding]) -> Profiles {
 
 fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
     let writing = Writing::of(answer.card.scale.max);
+    let whole = |score: Ratio| {
+        let published = score.publish(answer.card.scale);
+        published.value.div_euclid(10i64.saturating_pow(published.places))
+    };
     let series = |standing: &SubjectStanding| {
         let flag = |at_seconds: i64| {
             let lines = standing.review.iter().flat_map(|review| &review.transitions);
@@ -151,10 +156,11 @@ fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
         let points = standing.history.iter().map(|point| Point {
             time: Some(Timestamp { milliseconds: point.at_seconds.saturating_mul(1000) }),
             value: point.score.map(|score| writing.value(score.to_f64())),
-            // Without a review, the official score is the score itself.
-            line: match &standing.review {
-                Some(_) => point.canonical.map(|points| points as f64),
-                None => point.score.map(|score| writing.value(score.to_f64())),
+            // Without a review, the official score is the score itself, unless a gate capped it.
+            line: match (&standing.review, point.score.zip(point.points)) {
+                (Some(_), _) => point.canonical.map(|points| points as f64),
+                (None, Some((score, points))) if points < whole(score) => Some(points as f64),
+                (None, _) => point.score.map(|score| writing.value(score.to_f64())),
             },
             flag: flag(point.at_seconds),
         });

@@ -63,7 +63,8 @@ impl Names {
     pub(super) fn add(&mut self, id: &str, place: &Place) -> u32 {
         let known =
             self.heads.get(self.heads.last).filter(|head| head.strip_suffix(':') == Some(&place.file));
-        let number = place.line.and_then(|line| u32::try_from(line).ok()).filter(|it| *it != NO_NUMBER);
+        let line = place.line.filter(|_| place.nth == 1);
+        let number = line.and_then(|line| u32::try_from(line).ok()).filter(|it| *it != NO_NUMBER);
         let spot = match (known, number) {
             (Some(_), Some(number)) => (self.heads.last, number),
             (None, Some(number)) => (self.heads.index(&format!("{}:", place.file)), number),

@@ -165,7 +165,7 @@ mod tests {
                 (0..below(3)).for_each(|_| id.push_str(&below(30).to_string()));
                 let file = ["runs.csv", "b.csv", "runs"][below(3)].to_owned();
                 let line = [Some(below(20) as u64), None, Some(u64::from(u32::MAX))][below(3)];
-                let place = Place { file, line, is_row: true };
+                let place = Place { file, line, nth: 1 + below(3) as u64, is_row: true };
                 let arrival = names.add(&id, &place);
                 rows.push(Row {
                     subject: below(3),

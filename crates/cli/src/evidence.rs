@@ -39,10 +39,11 @@ impl Files {
     pub fn new(paths: &[String], color: Color) -> Result<Self, Failure> {
         let paths = if paths.is_empty() { vec![String::from("-")] } else { paths.to_vec() };
         let mut bytes = Some(0u64);
-        let mut seen = BTreeSet::new();
+        let (mut seen, mut identities) = (BTreeSet::new(), BTreeSet::new());
         for path in &paths {
             let file = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-            if !seen.insert(file) {
+            let is_new_file = identity(path).is_none_or(|identity| identities.insert(identity));
+            if !seen.insert(file) || !is_new_file {
                 let why = "so each of its items would count twice";
                 return Err(Failure::new(format!("`{path}` is given twice, {why}")).help("give it once"));
             }
@@ -99,6 +100,23 @@ impl Files {
         }
         Ok(())
     }
+}
+
+/// Returns the device and number of a regular file, which it has under every name, also as standard input.
+#[cfg(unix)]
+fn identity(path: &str) -> Option<(u64, u64)> {
+    use std::os::fd::AsFd as _;
+    use std::os::unix::fs::MetadataExt as _;
+    let about = match path {
+        "-" => File::from(io::stdin().as_fd().try_clone_to_owned().ok()?).metadata(),
+        path => metadata(path),
+    };
+    about.ok().filter(fs::Metadata::is_file).map(|about| (about.dev(), about.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &str) -> Option<(u64, u64)> {
+    None
 }
 
 /// Returns the size of a regular file; `None` for a pipe.

@@ -329,6 +329,12 @@ fn traps() -> Vec<Case> {
             &[("cumulative_points = 1000", "{0}")],
         ),
         case(
+            Code::SmallSteps,
+            standing("review = { swing_points = 20, cumulative_points = 30, cumulative_days = 0 }"),
+            "looks back 0 days",
+            &[("cumulative_days = 0", "{0}")],
+        ),
+        case(
             Code::NeverMatters,
             standing("review = { swing_points = 1000 }"),
             "no swing is over",

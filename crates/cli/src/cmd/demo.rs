@@ -111,7 +111,7 @@ fn each(
         let missing = || Failure::new(format!("there is no example `{path}`"));
         let text = karat::examples::text(path).ok_or_else(missing)?;
         for (place, item) in items(text) {
-            let place = Place { file: stop.card.to_owned(), line: Some(place), is_row: false };
+            let place = Place { file: stop.card.to_owned(), line: Some(place), nth: 1, is_row: false };
             let shown =
                 engine.visit(item.as_bytes(), |scored| show(scored)).map_err(|error| error.at(place))?;
             write!(screen, "{shown}")?;

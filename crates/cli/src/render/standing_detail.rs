@@ -43,12 +43,10 @@ fn write(text: &mut String, style: anstyle::Style, width: usize, line: &str) {
 }
 
 fn head(standing: &Standing, width: usize) -> String {
-    // Under review the official score is whole points; else it is the score of the moment, as the card publishes it.
-    let shown = match (&standing.review, &standing.score) {
-        (Some(_), _) => standing.points.map(|points| points.to_string()),
-        (None, score) => score.as_ref().and_then(|score| score.published).map(number),
-    };
-    let shown = shown.map_or_else(|| "no score".to_owned(), |it| format!("{it} of {}", standing.scale));
+    let shown = standing
+        .points
+        .map(number)
+        .map_or_else(|| "no score".to_owned(), |it| format!("{it} of {}", standing.scale));
     let tier = standing.tier.as_ref();
     let tier =
         tier.map_or_else(String::new, |tier| format!(", tier {}", tier.held.as_deref().unwrap_or("none")));

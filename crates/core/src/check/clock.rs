@@ -10,7 +10,7 @@ use crate::scorecard::{FactDeclaration, FactType, Scorecard};
 const MOMENTS: &[&str] =
     &["now", "today", "clock", "wallclock", "timestamp", "datetime", "date", "weekday", "unixtime"];
 /// Words that mean a moment, or a time up to now, where the fact is a time.
-const TIMES_UP_TO_NOW: &[&str] = &["age", "ago", "since", "until", "epoch", "unix", "at"];
+const TIMES_UP_TO_NOW: &[&str] = &["age", "ago", "since", "until", "epoch", "unix", "at", "current"];
 /// Units of time.
 const TIMES: &[&str] = &[
     "ns", "us", "ms", "s", "sec", "secs", "second", "seconds", "min", "minute", "minutes", "h", "hour",

@@ -16,16 +16,25 @@ use crate::scorecard::Scorecard;
 pub(super) fn check(card: &Scorecard, findings: &mut Findings<'_>) {
     let roots = let_roots(card);
     for (site, formula) in Site::all(card) {
+        let mut told: Vec<core::ops::Range<usize>> = Vec::new();
         formula.expr.walk(&mut |node| {
             let found = match &node.kind {
                 ExprKind::Call(Function::If, arguments) => match arguments.as_slice() {
                     [condition, yes, no] => in_choice(card, condition, yes, no, &roots),
                     _ => None,
                 },
+                ExprKind::Call(Function::Max | Function::Min, arguments) => match arguments.as_slice() {
+                    [a, b] => in_extreme(card, a, b),
+                    _ => None,
+                },
+                ExprKind::Binary(Binary::Multiply | Binary::Divide, ..) => in_product(card, node, &roots),
                 ExprKind::Binary(Binary::Add | Binary::Subtract, ..) => in_sum(card, node),
                 _ => None,
             };
-            if let Some(found) = found {
+            // A part of what was found is found again.
+            let is_told = told.iter().any(|of| of.start <= node.span.start && node.span.end <= of.end);
+            if let Some(found) = found.filter(|_| !is_told) {
+                told.push(node.span.clone());
                 complain(card, site, formula, &node.span, &found, findings);
             }
         });
@@ -78,7 +87,59 @@ fn in_choice(
     no: &Expr<Symbol>,
     lets: &[Roots],
 ) -> Option<OneSided> {
-    let (mut here, mut there) = (factors(within(yes)), factors(within(no)));
+    in_branches(card, condition, factors(within(yes)), factors(within(no)), lets)
+}
+
+/// Does the same for a choice of a factor: `x * if(x > 0, 1.2, 1)`, also by the name of a let.
+fn in_product(card: &Scorecard, product: &Expr<Symbol>, lets: &[Roots]) -> Option<OneSided> {
+    let all = factors(product);
+    all.iter().enumerate().filter(|(_, factor)| !factor.divides).find_map(|(place, factor)| {
+        let named = match factor.expr.kind {
+            ExprKind::Name(Symbol::Let(at)) => card.lets.get(at).map(|named| &named.formula.expr),
+            _ => None,
+        };
+        let ExprKind::Call(Function::If, arguments) = &named.unwrap_or(factor.expr).kind else { return None };
+        let [condition, yes, no] = arguments.as_slice() else { return None };
+        // A factor of 0 is a gate, which is reported as one.
+        if [yes, no].iter().any(|branch| number_of(&factors(branch)).is_some_and(|it| it.abs() <= 0.0)) {
+            return None;
+        }
+        let with = |branch| {
+            let others = all.iter().enumerate().filter(|&(other, _)| other != place).map(|(_, other)| *other);
+            others.chain(factors(branch)).collect()
+        };
+        in_branches(card, condition, with(yes), with(no), lets)
+    })
+}
+
+/// Returns the unlike factors of the larger or smaller of two multiples of what can be below 0: `max(x, 1.2 * x)`.
+fn in_extreme(card: &Scorecard, a: &Expr<Symbol>, b: &Expr<Symbol>) -> Option<OneSided> {
+    let (mut here, mut there) = (factors(a), factors(b));
+    let common = take_common(&mut here, &mut there);
+    let (one, other) = (number_of(&here)?, number_of(&there)?);
+    let mut is_ever_below_0 = false;
+    for part in &common {
+        part.walk(&mut |node| {
+            is_ever_below_0 |= match node.kind {
+                ExprKind::Binary(Binary::Subtract, ..) | ExprKind::Unary(Unary::Negate, _) => true,
+                ExprKind::Name(Symbol::Fact(at)) => card.facts.get(at).is_some_and(|fact| fact.min < 0.0),
+                _ => false,
+            };
+        });
+    }
+    let is_one_sided = is_ever_below_0 && one > 0.0 && other > 0.0 && (one - other).abs() > 0.0;
+    let what = common.iter().flat_map(|part| part.symbols()).collect();
+    is_one_sided.then(|| OneSided { what, factors: [one.to_string(), other.to_string()] })
+}
+
+/// Returns the unlike factors of two branches, if the condition asks for what both multiply.
+fn in_branches<'e>(
+    card: &Scorecard,
+    condition: &Expr<Symbol>,
+    mut here: Vec<Factor<'e>>,
+    mut there: Vec<Factor<'e>>,
+    lets: &[Roots],
+) -> Option<OneSided> {
     let common = take_common(&mut here, &mut there);
     let mut what: Vec<Symbol> = Vec::new();
     for symbol in common.iter().flat_map(|part| part.symbols()) {
@@ -112,8 +173,21 @@ fn in_sum(card: &Scorecard, sum: &Expr<Symbol>) -> Option<OneSided> {
     for (place, (sign, term)) in terms.iter().enumerate() {
         for (other_sign, other) in terms.iter().skip(place + 1) {
             let (mut here, mut there) = (factors(term), factors(other));
-            let (Some(above), Some(below)) = (take_excess(&mut here), take_excess(&mut there)) else {
-                continue;
+            let (above, below) = match (take_excess(&mut here), take_excess(&mut there)) {
+                (Some(above), Some(below)) => (above, below),
+                (Some(above), None) => {
+                    match beside(&above, sign * number_or_nan(&here), *other_sign, there) {
+                        Some(found) => return Some(found),
+                        None => continue,
+                    }
+                }
+                (None, Some(below)) => {
+                    match beside(&below, other_sign * number_or_nan(&there), *sign, here) {
+                        Some(found) => return Some(found),
+                        None => continue,
+                    }
+                }
+                (None, None) => continue,
             };
             let cancels = sign * above.sign * other_sign * below.sign < 0.0;
             if !cancels || !above.mirrors(&below) {
@@ -127,6 +201,19 @@ fn in_sum(card: &Scorecard, sum: &Expr<Symbol>) -> Option<OneSided> {
         }
     }
     None
+}
+
+/// Returns the factors of a number that counts, and beside it once more on one side: `x + 0.2 * max(0, x)`.
+fn beside(excess: &Excess<'_>, times: f64, sign: f64, mut whole: Vec<Factor<'_>>) -> Option<OneSided> {
+    let place = whole.iter().position(|factor| !factor.divides && is_same(factor.expr, excess.of))?;
+    whole.remove(place);
+    let there = sign * number_of(&whole)?;
+    // `max(0, x)` and `min(0, x)` grow with x, `max(0, -x)` and `min(0, -x)` fall.
+    let grows = if excess.is_of_negative == (excess.sign < 0.0) { times } else { -times };
+    let here = there + grows;
+    let is_one_sided = here.abs() > 1e-12 && there.abs() > 0.0 && grows.abs() > 0.0;
+    let factors = [here.to_string(), there.to_string()];
+    is_one_sided.then(|| OneSided { what: excess.of.symbols(), factors })
 }
 
 /// The part of a number above 0, or of its negative.
@@ -246,6 +333,20 @@ fn take_common<'e>(here: &mut Vec<Factor<'e>>, there: &mut Vec<Factor<'e>>) -> V
         found.is_none()
     });
     common
+}
+
+/// Returns the product of factors that are all numbers.
+fn number_of(factors: &[Factor<'_>]) -> Option<f64> {
+    factors.iter().try_fold(1.0, |product, factor| match factor.expr.kind {
+        ExprKind::Number(value) if factor.divides => Some(product / value),
+        ExprKind::Number(value) => Some(product * value),
+        _ => None,
+    })
+}
+
+/// Does the same, and returns no number where one of them is a name: then nothing is found.
+fn number_or_nan(factors: &[Factor<'_>]) -> f64 {
+    number_of(factors).unwrap_or(f64::NAN)
 }
 
 /// Returns the product of factors for a reader: its number, or the names that are in it.

@@ -40,6 +40,12 @@ pub(super) fn small_steps(card: &Scorecard, findings: &mut Findings<'_>) {
              0 to {scale} unheld"
         );
         (message, format!("cumulative_points = {}", (swing + swing.div_ceil(2)).min(scale - 1)))
+    } else if review.cumulative_seconds == 0 {
+        let message = format!(
+            "the sum of changes looks back 0 days, so it is never more than one: in steps of up to {swing} points a score goes \
+             from 0 to {scale} unheld"
+        );
+        (message, String::from("cumulative_days = 7"))
     } else {
         return;
     };

@@ -1,5 +1,6 @@
 //! Quality of the output of a workflow run: given, or graded from the output itself.
 
+use karat_core::facts::Fact;
 use serde_json::Value as Json;
 
 use crate::grade::quality::{CodeEvidence, Evidence, Grade, Task, TestResults};
@@ -100,6 +101,23 @@ impl<'a> Output<'a> {
                 }
                 _ => check.unknown("$.result.final_output", member),
             }
+        }
+    }
+
+    /// Suspects an output without any text that is worth something.
+    pub fn suspect_empty(&self, quality: &Fact<'_>, check: &mut Check<'_>) {
+        fn is_blank(node: Node<'_>) -> bool {
+            match node.value() {
+                Value::Null => true,
+                Value::Text(text) => text.trim().is_empty(),
+                Value::Array | Value::Object => node.children().all(is_blank),
+                _ => false,
+            }
+        }
+        let is_worth = matches!(quality, Fact::Number(quality) if *quality > 0.0);
+        let empty = self.output.filter(|output| is_worth && !output.is_null() && is_blank(*output));
+        if let Some(output) = empty {
+            check.suspect(output, "an output without content, with a quality above 0".to_owned());
         }
     }
 

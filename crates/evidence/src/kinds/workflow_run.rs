@@ -95,6 +95,7 @@ pub(crate) fn read<'a>(
         }
     }
     facts.output_quality = number(output.grade(root, check, work));
+    output.suspect_empty(&facts.output_quality, check);
     facts.max_budget_tao = number(limits.budget);
     facts.max_latency_seconds = number(limits.latency);
     facts.declared_retry_budget = Fact::Number(plan.map_or(0.0, |plan| plan.declared_retry_budget() as f64));

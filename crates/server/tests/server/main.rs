@@ -3,6 +3,7 @@
 
 mod answers;
 mod arena;
+mod claims;
 mod common;
 mod events;
 mod evidence;
@@ -10,6 +11,9 @@ mod keys;
 mod large;
 mod limits;
 mod log;
+mod numbers;
 mod openapi;
+mod results;
+mod traps;
 mod tricks;
 mod web;

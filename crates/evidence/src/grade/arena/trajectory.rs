@@ -68,7 +68,7 @@ fn milliseconds(text: &str) -> Option<i64> {
 pub struct TrajectoryOptions {
     /// Milliseconds before the start and after the submission that are still in bounds, both ends included.
     pub grace_milliseconds: u32,
-    /// Names of the tools that read a file: their input is its path and their output its text.
+    /// Names of the tools that read a file, in any case: their input is its path and their output its text.
     pub read_tools: Vec<String>,
     /// Fails the check of the files read if a file was read that the workspace does not hold. Where an agent may read what it
     /// wrote itself, the workspace has to hold that too.
@@ -207,7 +207,8 @@ pub fn validate_trajectory(
         }
         let Some(files) = workspace_files else { continue };
         let Action::ToolCall { tool, input, output: Some(output) } = step.action else { continue };
-        if output.is_empty() || !options.read_tools.iter().any(|name| name == tool) {
+        if output.is_empty() || !options.read_tools.iter().any(|name| name.eq_ignore_ascii_case(tool.trim()))
+        {
             continue;
         }
         let path = text::trim(input);

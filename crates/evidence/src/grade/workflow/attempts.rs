@@ -290,6 +290,9 @@ fn check_order(draft: &Draft<'_>, before: Option<&Draft<'_>>, check: &mut Check<
     if start.zip(before.start).is_some_and(|(start, before)| start < before) {
         let found = format!("attempt {number} at {} before attempt {}", id(), before.number);
         refuse(found, "attempts in the order of their numbers", "correct the numbers or the moments");
+    } else if start.zip(before.end).is_some_and(|(start, end)| start < end) {
+        let text = format!("attempt {number} at {} began before attempt {} had ended", id(), before.number);
+        check.suspect(draft.node, text);
     }
 }
 

@@ -121,6 +121,15 @@ pub(crate) fn impossible(
                 format!("{timeouts} timeouts in at most {attempts} attempts at steps with a time limit");
             add("timeouts", found, "at most as many as attempts: one a step, and the retries", HINT);
         }
+        let limits = plan.into_iter().flat_map(|plan| plan.steps()).filter_map(|step| step.timeout_seconds);
+        if let (Some(shortest), Some(seconds)) = (limits.reduce(f64::min), totals.actual_seconds)
+            && seconds + MILLISECOND < shortest
+        {
+            let [seconds, shortest] = [seconds, shortest].map(digits);
+            let found =
+                format!("{timeouts} timeouts in {seconds} s, where the shortest time limit is {shortest} s");
+            add("timeouts", found, "0: a timeout takes as long as the time limit of its step", HINT);
+        }
     }
     contradictions
 }
