@@ -118,12 +118,12 @@ class Item:
 
     def aged(self, dimension, before):
         """A measured reading less what the age of its evidence takes: the age at the time of the item, as far as a fact
-        states it, and what has elapsed since, as far as that is known."""
+        states it, and what has elapsed since, as far as that is known; a time in the future takes nothing off."""
         if not self.card.decay:
             return Reading("scored", before, before)
         stated = self.facts[dimension["age"]] if dimension["age"] else MISSING
-        known = [age for age in (None if stated is MISSING else stated, self.elapsed_seconds) if age is not None]
-        age = sum(map(Fraction, known)) if known else None
+        age = self.elapsed_seconds if stated is MISSING else stated + max(0, self.elapsed_seconds or 0)
+        age = None if age is None else Fraction(age)
         if age is None or self.card.decay["scope"] == "composite":
             return Reading("scored", before, before, age)
         return Reading("scored", on_grid(remains(self.card.decay, before, age), READING_PLACES), before, age)

@@ -106,6 +106,14 @@ words! {
         Census = "census",
     }
 
+    /// The moment to which the evidence behind the mean of runs is decayed.
+    DecayMoment [] {
+        /// One moment for all items.
+        AsOf = "as-of",
+        /// The own moment of each item, so that an old item counts as much as on its first day.
+        Own = "own",
+    }
+
     /// A level between the mean of the runs of a subject and its official score.
     BridgeStep [] {
         /// The mean of its runs.

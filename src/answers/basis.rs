@@ -7,7 +7,7 @@ use karat_stats::outcome::{self, Policy};
 use karat_stats::ranks::{OtherRanking, RankRange};
 use serde::{Deserialize, Serialize};
 
-use super::{ChoiceSource, IntervalMethod, Outcome, Treatment, share};
+use super::{ChoiceSource, DecayMoment, IntervalMethod, Outcome, Treatment, share};
 use crate::leaderboard::{PolicySources, Settings};
 use crate::record::ScorecardReference;
 use crate::rows::Rows;
@@ -25,6 +25,8 @@ pub struct Basis {
     pub scale: u32,
     /// The items.
     pub items: ItemsUsed,
+    /// The moment to which the evidence behind means is decayed; null for scorecards without decay.
+    pub decay: Option<DecayMoment>,
     /// The confidence of intervals, rank ranges and comparisons; of no use in a census.
     #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1, example = 0.95))]
     pub level: f64,
@@ -166,6 +168,7 @@ impl Basis {
                 left_out: Some(rows.filtered),
                 digest: Some(rows.digest.to_string()),
             },
+            decay: rows.decay,
             level: settings.level,
             resamples: (!settings.is_census).then_some(settings.plan.draws),
             seed: (!settings.is_census).then_some(settings.plan.seed),

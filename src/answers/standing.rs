@@ -2,7 +2,7 @@
 //! numbers are strings.
 
 use karat_core::facts::{Digest, Outcome};
-use karat_core::record::ENGINE_VERSION;
+use karat_core::record::{ENGINE_VERSION, Published};
 use karat_core::scorecard;
 use karat_standing::certification::{Certificate as CoreCertificate, Certified};
 use karat_standing::stand::{Change, DimensionStanding, SubjectStanding, TierHeld};
@@ -55,7 +55,7 @@ pub struct Standing {
     pub points: Option<f64>,
     /// The score in points that gates, tiers and shares use: the lowest of the official, the held and the current
     /// score.
-    pub gating_points: Option<i64>,
+    pub gating_points: Option<f64>,
     /// The items.
     pub items: StandingItems,
     /// The items that count now, oldest first.
@@ -137,14 +137,14 @@ pub struct StandingInterval {
 }
 
 /// The effect of the gate on a score.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GateEffect {
     /// The score in points before the gate.
-    pub ungated_points: i64,
+    pub ungated_points: f64,
     /// The score in points after it.
-    pub points: i64,
+    pub points: f64,
     /// The tiers that the gate leaves open; null if it closes no tier.
     pub open_tiers: Option<Vec<String>>,
 }
@@ -346,9 +346,9 @@ pub struct HistoryPoint {
     /// The time; null if items have no times.
     pub time: Option<String>,
     /// The score at that time in points, after the gate.
-    pub points: Option<i64>,
+    pub points: Option<f64>,
     /// The official score in points after it.
-    pub official: Option<i64>,
+    pub official: Option<f64>,
     /// The score at that time as a share.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub score: Option<f64>,
@@ -367,8 +367,12 @@ impl Standing {
         let by_id = answer.standings.by_id;
         let history = standing.history.iter().map(|point| HistoryPoint {
             time: (!by_id).then(|| written(point.at_seconds)),
-            points: point.points,
-            official: point.canonical,
+            points: point
+                .points
+                .map(|points| in_points(points, point.score.map(|it| it.publish(card.scale)))),
+            official: point
+                .canonical
+                .map(|points| in_points(points, point.score.map(|it| it.publish(card.scale)))),
             score: point.score.map(|score| share(score.to_f64())),
             tier: point.tier.and_then(|held| tier_name(rules, held)),
         });
@@ -400,12 +404,12 @@ impl Standing {
                 })
             }),
             gate: standing.gated.map(|gated| GateEffect {
-                ungated_points: gated.ungated_points,
-                points: gated.points,
+                ungated_points: in_points(gated.ungated_points, standing.ungated),
+                points: in_points(gated.points, standing.ungated),
                 open_tiers: gated.open_tiers.map(|open| lowest_tiers(rules, open)),
             }),
             points: official_points(standing),
-            gating_points: standing.gating_points,
+            gating_points: standing.gating_points.map(|points| in_points(points, standing.ungated)),
             items: items(answer, standing),
             window: window
                 .map(|row| WindowItem { id: answer.rows.id(row).to_owned(), digest: row.digest.to_string() })
@@ -444,7 +448,13 @@ pub fn official_points(standing: &SubjectStanding) -> Option<f64> {
     let points = standing.points?;
     let is_whole = standing.review.is_some() || standing.gated.is_none_or(|it| it.points < it.ungated_points);
     let published = standing.ungated.filter(|_| !is_whole);
-    Some(published.map_or(points as f64, karat_core::record::Published::to_f64))
+    Some(published.map_or(points as f64, Published::to_f64))
+}
+
+/// Returns whole points, or the score as it is published if those are its points.
+fn in_points(points: i64, published: Option<Published>) -> f64 {
+    let whole = |it: &Published| it.value.div_euclid(10i64.saturating_pow(it.places));
+    published.filter(|it| whole(it) == points).map_or(points as f64, Published::to_f64)
 }
 
 fn items(answer: &Answer<'_>, standing: &SubjectStanding) -> StandingItems {

@@ -20,7 +20,7 @@ use crate::page::model::{
     Section, Series,
 };
 use crate::rows::Rows;
-use crate::rows::gaps::{all_or_nothing, gaps};
+use crate::rows::gaps::{all_or_nothing, gaps, undecayed};
 use crate::text::{count, list};
 
 /// The number of tasks in the rolling mean.
@@ -50,11 +50,12 @@ pub fn page(what: &str, rows: &Rows, basis: &Basis, settings: &Settings) -> Page
             .push_str(&format!("; {} given again, which count once", count(rows.repeated as usize, "item")));
     }
     let bare = all_or_nothing(rows).filter(|_| settings.by == By::Score);
+    let undecayed = undecayed(basis.decay);
     Page {
         title: format!("{what}: {}", list(&names)),
         subtitle,
         about,
-        notes: gaps(rows).into_iter().chain(bare).collect(),
+        notes: gaps(rows).into_iter().chain(bare).chain(undecayed).collect(),
         sections: Vec::new(),
     }
 }

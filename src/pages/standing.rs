@@ -26,7 +26,9 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding]) -> Page {
         plan: answer.interval.plan,
         ..Settings::usual_for(Some(answer.card))
     };
-    let mut page = page("Standing", answer.rows, &Basis::new(answer.rows, &settings), &settings);
+    // A standing decays its evidence to its own moment.
+    let basis = Basis { decay: None, ..Basis::new(answer.rows, &settings) };
+    let mut page = page("Standing", answer.rows, &basis, &settings);
     page.about.insert(0, ("as of".to_owned(), answer.as_of.to_string()));
     page.about.extend(answer.events.digest.map(|digest| ("events".to_owned(), digest.to_string())));
     page.notes = foot(answer);

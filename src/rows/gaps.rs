@@ -2,6 +2,7 @@
 
 use super::{Row, Rows};
 use crate::text::{count, named};
+use crate::words::DecayMoment;
 
 /// Notes dimensions that no item measures, items that do not name their subject, and outcomes that only some state.
 pub fn gaps(rows: &Rows) -> Vec<String> {
@@ -28,6 +29,12 @@ pub fn gaps(rows: &Rows) -> Vec<String> {
         )
     });
     readings.into_iter().chain(subjects).chain(outcomes).collect()
+}
+
+/// Notes that old items count as much as on their first day, where the scorecard has decay and there is not one moment for all.
+pub fn undecayed(decay: Option<DecayMoment>) -> Option<String> {
+    let text = "not decayed to one moment: each item counts as of its own, however old it is";
+    (decay == Some(DecayMoment::Own)).then(|| text.to_owned())
 }
 
 /// Notes items with an outcome and no score, and what becomes of them ([`karat_stats::outcome::Run::outcome`]).

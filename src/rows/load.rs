@@ -23,7 +23,7 @@ use crate::record::Record;
 use crate::record::document::{DimensionDocument, RecordDocument, on_grid};
 use crate::renames::{Rename, Renames};
 use crate::text::clean;
-use crate::words::ValueStatus;
+use crate::words::{DecayMoment, ValueStatus};
 
 /// The selection of items and of what is kept of them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -51,6 +51,29 @@ pub struct Loader<'r> {
     /// The subjects of each file, if files are subjects.
     files: BTreeMap<String, BTreeSet<String>>,
     filtered: u64,
+    moments: Moments,
+}
+
+/// The moments of the verdicts of all items.
+#[derive(Default)]
+enum Moments {
+    /// There is no item yet.
+    #[default]
+    Unknown,
+    /// This one, of all items.
+    One(String),
+    /// Several, or an item has none.
+    Several,
+}
+
+impl Moments {
+    fn add(&mut self, as_of: Option<&str>) {
+        *self = match (std::mem::take(self), as_of) {
+            (Self::Unknown, Some(as_of)) => Self::One(as_of.to_owned()),
+            (Self::One(known), Some(as_of)) if known == as_of => Self::One(known),
+            _ => Self::Several,
+        };
+    }
 }
 
 impl<'r> Loader<'r> {
@@ -129,6 +152,7 @@ impl<'r> Loader<'r> {
             gates: record.gates.iter().map(|gate| (*gate).to_owned()).collect(),
             labels: self.selection.labels.iter().map(|field| value(record, subject, field)).collect(),
         };
+        self.moments.add(record.as_of);
         if self.selection.by_file {
             self.files.entry(place.file.clone()).or_default().insert(subject.to_owned());
         }
@@ -157,6 +181,7 @@ impl<'r> Loader<'r> {
             self.filtered += 1;
             return;
         }
+        self.moments.add(document.as_of.as_deref());
         let measured = |it: &DimensionDocument| matches!(it.status, ValueStatus::Scored | ValueStatus::Gated);
         let share = |value: f64| on_grid(value, BILLION as f64);
         let readings = document.dimensions.iter().map(|it| it.reading.filter(|_| measured(it)).map(share));
@@ -240,9 +265,24 @@ impl<'r> Loader<'r> {
         let Some(scale) = self.scorers.first().map(|scorer| scorer.card().scale) else {
             return Err(nothing());
         };
+        let has_decay = self.scorers.iter().any(|scorer| scorer.card().decay().is_some());
+        let is_of_one = matches!(self.moments, Moments::One(_));
+        let decay = has_decay.then_some(if is_of_one { DecayMoment::AsOf } else { DecayMoment::Own });
         let Self { scorers, filtered, rows, names, .. } = self;
         let tasks = Tasks::new(&rows, &names, &scorers);
-        Ok(Rows { scorers, scale, dimensions, subjects, rows, tasks, names, repeated, filtered, digest })
+        Ok(Rows {
+            scorers,
+            scale,
+            dimensions,
+            subjects,
+            rows,
+            tasks,
+            names,
+            repeated,
+            filtered,
+            decay,
+            digest,
+        })
     }
 
     /// Rejects scorecards that cannot be compared, fields that no item has, and empty input.

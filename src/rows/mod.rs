@@ -10,6 +10,7 @@ mod names;
 mod order;
 pub mod problems;
 
+use crate::words::DecayMoment;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -39,7 +40,13 @@ impl MeasuredValue {
     /// Returns the evidence of a record: its age there is that at the moment of the score, which is `elapsed_seconds` after
     /// the item where both are known.
     fn of_record(before: i64, age_seconds: f64, elapsed_seconds: Option<i64>) -> Self {
-        Self { before, age_seconds: age_seconds as i64 - elapsed_seconds.unwrap_or_default() }
+        let age_seconds = age_seconds as i64;
+        // A time in the future has taken nothing off the age.
+        let age_seconds = match elapsed_seconds {
+            Some(elapsed) if elapsed < 0 => age_seconds.max(0),
+            elapsed => age_seconds - elapsed.unwrap_or_default(),
+        };
+        Self { before, age_seconds }
     }
 }
 
@@ -229,6 +236,8 @@ pub struct Rows {
     pub repeated: u64,
     /// The number of items that the filters left out.
     pub filtered: u64,
+    /// The moment to which the items are decayed; none for scorecards without decay.
+    pub decay: Option<DecayMoment>,
     /// SHA-256 over scorecards, digests and ids of all items: equal for equal input in any order.
     pub digest: Digest,
 }

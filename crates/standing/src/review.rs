@@ -78,6 +78,8 @@ pub enum Verdict {
 pub enum Event {
     /// A new score.
     Scored(Candidate),
+    /// A lower score that time alone has brought about, as evidence ages: no swing of the subject, so nothing is held.
+    Aged(Candidate),
     /// A reviewer decides on the held score.
     Decided(Decision),
     /// Time passes: deadlines come.
@@ -92,7 +94,7 @@ impl Event {
     #[must_use]
     pub const fn at_seconds(&self) -> i64 {
         match self {
-            Self::Scored(candidate) => candidate.at_seconds,
+            Self::Scored(candidate) | Self::Aged(candidate) => candidate.at_seconds,
             Self::Decided(decision) => decision.at_seconds,
             Self::Passed { at_seconds } => *at_seconds,
         }
@@ -220,6 +222,7 @@ impl History {
         self.keep_deadline(at_seconds, &mut outcome.transitions);
         match event {
             Event::Scored(candidate) => self.score(rules, candidate, &mut outcome.transitions),
+            Event::Aged(candidate) => self.age(rules, candidate, &mut outcome.transitions),
             Event::Decided(decision) => {
                 outcome.refusal = self.decide(rules, decision, &mut outcome.transitions).err();
             }
@@ -273,6 +276,15 @@ impl History {
             approvals: Vec::new(),
         });
         transitions.push(Transition::new(candidate, flags, State::PendingReview));
+    }
+
+    /// Makes a score official that time alone has moved, however far.
+    fn age(&mut self, rules: &ReviewRules, candidate: Candidate, transitions: &mut Vec<Transition>) {
+        let at_seconds = candidate.at_seconds;
+        let Flags { delta, .. } = self.flags(rules, candidate.points, at_seconds);
+        self.commit(candidate.points, at_seconds);
+        let flags = Flags { delta, was_anomalous: false, was_cumulative: false };
+        transitions.push(Transition::new(candidate, flags, State::Committed));
     }
 
     fn decide(

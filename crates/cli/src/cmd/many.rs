@@ -18,7 +18,7 @@ use karat::answers;
 use karat::leaderboard::attempts::Pass;
 use karat::leaderboard::{By, Settings};
 use karat::rows::filter::Wish;
-use karat::rows::gaps::{all_or_nothing, gaps};
+use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
 use karat::rows::{Rows, Selection};
 use karat::text::clean;
 
@@ -105,7 +105,8 @@ pub fn wants_json(form: &FormArgs) -> bool {
 
 /// Returns the gaps of the items, and their effect on a ranking by `by`.
 pub fn gaps_of(rows: &Rows, by: By) -> Vec<String> {
-    gaps(rows).into_iter().chain(all_or_nothing(rows).filter(|_| by == By::Score)).collect()
+    let bare = all_or_nothing(rows).filter(|_| by == By::Score);
+    gaps(rows).into_iter().chain(bare).chain(undecayed(rows.decay)).collect()
 }
 
 /// Writes an answer as one line of JSON.

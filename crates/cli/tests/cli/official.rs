@@ -194,3 +194,31 @@ fn a_card_may_ask_for_distinct_tasks() {
         assert_eq!(standing["score"]["published"], points, "{standing}");
     }
 }
+
+/// Where old evidence does not lose points, because there is not one moment for all, every answer about means says so.
+#[test]
+fn means_that_are_not_decayed_say_so_at_every_door() {
+    let said = "not decayed to one moment";
+    let verbs: [&[&str]; 4] = [
+        &["leaderboard", "--by", "mean"],
+        &["leaderboard", "--by", "accuracy"],
+        &["leaderboard"],
+        &["compare", "ibis", "kestrel"],
+    ];
+    for verb in verbs {
+        for (moment, decay, is_said) in [(None, "own", true), (Some("2026-06-30T00:00:00Z"), "as-of", false)]
+        {
+            let moment: Vec<&str> = moment.iter().flat_map(|at| ["--as-of", at]).collect();
+            let ask = |flags: &[&str]| karat(&[verb, &AGENTS[..], &moment, flags].concat());
+            let json: Value = serde_json::from_str(&ask(&["--json"]).stdout).unwrap();
+            assert_eq!(json["decay"], decay, "{verb:?}");
+            let shown = ask(&["--table"]).stdout;
+            assert_eq!(shown.contains(said), is_said, "{verb:?} {moment:?}: {shown}");
+        }
+    }
+    // A card without decay says nothing of it.
+    let runs = ["leaderboard", "-c", "examples/cards/task-run.toml", "examples/leaderboard/runs.csv"];
+    assert!(!karat(&[&runs[..], &["--table"]].concat()).stdout.contains(said));
+    let json: Value = serde_json::from_str(&karat(&[&runs[..], &["--json"]].concat()).stdout).unwrap();
+    assert_eq!(json["decay"], Value::Null);
+}

@@ -289,11 +289,11 @@ pub(super) fn reading(out: &mut [f64], value: &[f64], when: Option<&[f64]>, appl
     }
 }
 
-/// Adds what has elapsed to the age that was stated, as far as they are known.
+/// Adds what has elapsed to the age that was stated, as far as they are known. A time in the future takes nothing off an age.
 #[inline(always)]
 pub(super) fn age(out: &mut [f64], stated: Values<'_>, elapsed: Values<'_>) {
     zip(out, stated, elapsed, |stated, elapsed| {
-        let sum = if elapsed.is_nan() { stated } else { stated + elapsed };
+        let sum = if elapsed > 0.0 { stated + elapsed } else { stated };
         if stated.is_nan() { elapsed } else { sum }
     });
 }

@@ -123,12 +123,9 @@ fn cases<'a>(member: Node<'a>, identity: &mut Identity<'a>, check: &mut Check<'_
         return false;
     }
     let is_count = |number: &f64| *number >= 1.0 && number.fract() == 0.0 && *number < EXACT;
-    // A cell of a table that holds no fact is a text.
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let found = match member.value() {
         Value::Null => return true,
         Value::Number(number) => Some(number),
-        Value::Text(text) => text.trim().parse().ok().filter(|_| is_digits(text.trim())),
         _ => None,
     };
     identity.cases = found.filter(is_count).map(|number| number as u64);

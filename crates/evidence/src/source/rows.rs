@@ -15,6 +15,8 @@ use crate::vocabulary::FactType;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Fact(FactType),
+    /// The number of cases behind a row.
+    Count,
     Text,
 }
 
@@ -138,7 +140,11 @@ impl<R: BufRead> RowSource<R> {
             if header.iter().any(|(other, _)| *other == written) {
                 return refuse(format!("the column {} a second time", quoted(name)), "remove one of them");
             }
-            let cell = self.wanted.find(name).map_or(Cell::Text, |(fact_type, _)| Cell::Fact(fact_type));
+            let cell = match self.wanted.find(name) {
+                Some((fact_type, _)) => Cell::Fact(fact_type),
+                None if name == "n" => Cell::Count,
+                None => Cell::Text,
+            };
             header.push((written, cell));
         }
         Ok(header)
@@ -229,7 +235,7 @@ fn explain(error: &csv::Error, line: u64) -> SourceError {
 fn write_cell(out: &mut Vec<u8>, text: &str, cell: Cell) {
     let trimmed = text.trim();
     match cell {
-        Cell::Fact(FactType::Number) => match parse_number(trimmed) {
+        Cell::Fact(FactType::Number) | Cell::Count => match parse_number(trimmed) {
             Some(number) => json::write_number(out, number),
             // With too many digits for a double, which the reader explains.
             None if is_whole(trimmed) => out.extend_from_slice(trimmed.as_bytes()),

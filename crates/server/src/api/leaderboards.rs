@@ -409,6 +409,10 @@ fn basis_of(pools: &[Arc<ScorerPool>], items: ItemsUsed, settings: &Settings) ->
         scorecards: pools.iter().map(|pool| ScorecardReference::of(&pool.card)).collect(),
         scale: pools.first().map_or(1, |pool| pool.card.scale.max),
         items,
+        decay: pools
+            .iter()
+            .any(|pool| pool.card.decay().is_some())
+            .then_some(karat::answers::DecayMoment::Own),
         level: settings.level,
         resamples: None,
         seed: None,

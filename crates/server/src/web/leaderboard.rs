@@ -20,7 +20,7 @@ use karat::pages::{
     leaderboard::{bridge_table, ranks_table},
 };
 use karat::rows::Rows;
-use karat::rows::gaps::{all_or_nothing, gaps};
+use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
 use karat::text::{Tone, count};
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
@@ -236,8 +236,8 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
 /// Returns a table for each leaderboard.
 fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
     let Made { answer, rows } = made;
-    let before: Vec<String> =
-        rows.iter().flat_map(|rows| gaps(rows).into_iter().chain(all_or_nothing(rows))).collect();
+    let of_rows = rows.iter().flat_map(|rows| gaps(rows).into_iter().chain(all_or_nothing(rows)));
+    let before: Vec<String> = of_rows.chain(undecayed(answer.basis.decay)).collect();
     html! {
         (notes(&before))
         @for (at, board) in answer.leaderboards.iter().enumerate() {

@@ -20,6 +20,9 @@ use karat_stats::bootstrap::{Draws, Ends, Estimate};
 use karat_stats::outcome::{OutcomeCounts, Treatment};
 use karat_stats::table::{Observation, TaskTable};
 
+/// The cause of a score that time alone has moved.
+const DECAY: &str = "decay";
+
 /// Up to when the history goes, and how intervals are drawn at its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Until {
@@ -197,7 +200,7 @@ impl State {
         let look = view.look(summary, &now, weights)?;
         if rules.review.is_some() {
             let has_moved = look.gated.map(|gated| gated.points) != now.canonical_points;
-            let aged = (is_last && has_moved && !self.history.is_under_review()).then_some("decay");
+            let aged = (is_last && has_moved && !self.history.is_under_review()).then_some(DECAY);
             self.review(rules, &look, cause.or(aged), at_seconds);
             for (place, decision) in decisions {
                 self.happen(rules, Event::Decided((*decision).clone()), Some(*place));
@@ -229,6 +232,7 @@ impl State {
     }
 
     fn review(&mut self, rules: &Standing, look: &Look, cause: Option<&str>, at_seconds: i64) {
+        let canonical = self.history.canonical.as_ref().map(|canonical| canonical.points);
         let candidate = cause.zip(look.gated).map(|(cause, gated)| {
             let facts = TierFacts { points: Some(gated.points), ..look.facts.clone() };
             let tiers = rules.tiers.len();
@@ -242,7 +246,13 @@ impl State {
                 cause: cause.to_string(),
             }
         });
-        self.happen(rules, candidate.map_or(Event::Passed { at_seconds }, Event::Scored), None);
+        let event = match candidate {
+            None => Event::Passed { at_seconds },
+            // What time takes away is no swing of the subject: a fall that no new evidence caused waits for nobody.
+            Some(aged) if aged.cause == DECAY && Some(aged.points) < canonical => Event::Aged(aged),
+            Some(candidate) => Event::Scored(candidate),
+        };
+        self.happen(rules, event, None);
     }
 
     fn happen(&mut self, rules: &Standing, event: Event, place: Option<usize>) {

@@ -118,6 +118,27 @@ fn the_tasks_of_a_window_are_counted_beside_its_items() {
     assert_eq!(counts("score = \"window\"\nwindow = { tasks = 100, distinct = true }"), (2, 2, 1));
 }
 
+/// Evidence that only grows older lowers a score step by step; no review holds what time takes, and no later moment raises it.
+#[test]
+fn a_fall_by_decay_alone_is_not_held() {
+    let card = card(
+        "score = \"latest\"\ndecay = { grace_days = 0, period_days = 7, points_per_period = 5 }\nreview = { swing_points = 200 }",
+    );
+    let items = [item("a", "1", 0, 900)];
+    let mut before = i64::MAX;
+    for week in 0..200 {
+        let found = only(&card, &items, &[], week * 7 * DAY);
+        let points = found.points.unwrap();
+        assert_eq!(points, (900 - 5 * week).max(0), "week {week}");
+        assert!(points <= before && !found.review.unwrap().history.is_under_review());
+        before = points;
+    }
+    // A new result that falls as far is a swing, and waits.
+    let items = [item("a", "1", 0, 900), item("a", "2", 7 * DAY, 500)];
+    let found = only(&card, &items, &[], 7 * DAY);
+    assert_eq!((found.points, found.gating_points), (Some(900), Some(500)));
+}
+
 /// Each task counts once where the card says so: in the window and in the warm-up, by its newest item.
 #[test]
 fn a_task_that_is_run_again_counts_once_in_a_window_of_distinct_tasks() {
