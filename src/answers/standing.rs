@@ -5,7 +5,7 @@ use karat_core::facts::{Digest, Outcome};
 use karat_core::record::{ENGINE_VERSION, Published};
 use karat_core::scorecard;
 use karat_standing::certification::{Certificate as CoreCertificate, Certified};
-use karat_standing::stand::{Change, DimensionStanding, SubjectStanding, TierHeld};
+use karat_standing::stand::{Change, DimensionStanding, Point, SubjectStanding, TierHeld};
 use karat_standing::tiers::{self, Requirement};
 use serde::{Deserialize, Serialize};
 
@@ -365,14 +365,14 @@ impl Standing {
         let facts = &standing.facts;
         let window = standing.window.iter().filter_map(|place| answer.rows.rows.get(*place));
         let by_id = answer.standings.by_id;
+        // A review is of whole points.
+        let is_whole = standing.review.is_some();
+        let ungated = standing.ungated.filter(|_| !is_whole);
+        let of_moment = |point: &Point| point.score.filter(|_| !is_whole).map(|it| it.publish(card.scale));
         let history = standing.history.iter().map(|point| HistoryPoint {
             time: (!by_id).then(|| written(point.at_seconds)),
-            points: point
-                .points
-                .map(|points| in_points(points, point.score.map(|it| it.publish(card.scale)))),
-            official: point
-                .canonical
-                .map(|points| in_points(points, point.score.map(|it| it.publish(card.scale)))),
+            points: point.points.map(|points| in_points(points, of_moment(point))),
+            official: point.canonical.map(|points| in_points(points, of_moment(point))),
             score: point.score.map(|score| share(score.to_f64())),
             tier: point.tier.and_then(|held| tier_name(rules, held)),
         });
@@ -404,12 +404,12 @@ impl Standing {
                 })
             }),
             gate: standing.gated.map(|gated| GateEffect {
-                ungated_points: in_points(gated.ungated_points, standing.ungated),
-                points: in_points(gated.points, standing.ungated),
+                ungated_points: in_points(gated.ungated_points, ungated),
+                points: in_points(gated.points, ungated),
                 open_tiers: gated.open_tiers.map(|open| lowest_tiers(rules, open)),
             }),
             points: official_points(standing),
-            gating_points: standing.gating_points.map(|points| in_points(points, standing.ungated)),
+            gating_points: standing.gating_points.map(|points| in_points(points, ungated)),
             items: items(answer, standing),
             window: window
                 .map(|row| WindowItem { id: answer.rows.id(row).to_owned(), digest: row.digest.to_string() })

@@ -1,5 +1,4 @@
 //! Intervals contain the true mean about as often as they say; `examples/coverage.rs` prints the shares.
-#![expect(clippy::unwrap_used, reason = "a test may stop")]
 
 #[path = "../examples/coverage.rs"]
 #[expect(dead_code, reason = "the program around the simulation")]

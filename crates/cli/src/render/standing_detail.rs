@@ -101,7 +101,7 @@ fn score(standing: &Standing, width: usize, text: &mut String) {
         write(text, LOSS, width, &format!("the gate caps {} points at {}", gate.ungated_points, gate.points));
     }
     if let Some((points, gating)) = standing.points.zip(standing.gating_points)
-        && points.floor() != gating as f64
+        && points != gating
     {
         write(text, CARE, width, &format!("gates, tiers and shares use {gating} points"));
     }

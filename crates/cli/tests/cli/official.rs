@@ -192,10 +192,15 @@ fn a_card_may_ask_for_distinct_tasks() {
             .stdout;
         let standing: Value = serde_json::from_str(standing.lines().next().unwrap()).unwrap();
         assert_eq!(standing["score"]["published"], points, "{standing}");
+        // Nowhere else is it cut to whole points.
+        for place in ["/points", "/gating_points", "/gate/points", "/history/0/points", "/history/0/official"]
+        {
+            assert_eq!(standing.pointer(place).and_then(Value::as_f64), Some(points), "{place}");
+        }
     }
 }
 
-/// Where old evidence does not lose points, because there is not one moment for all, every answer about means says so.
+/// Every answer about means says so if old evidence loses no points, because there is not one moment for all.
 #[test]
 fn means_that_are_not_decayed_say_so_at_every_door() {
     let said = "not decayed to one moment";

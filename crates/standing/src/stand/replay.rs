@@ -248,7 +248,7 @@ impl State {
         });
         let event = match candidate {
             None => Event::Passed { at_seconds },
-            // What time takes away is no swing of the subject: a fall that no new evidence caused waits for nobody.
+            // What time takes away is no swing of the subject: a fall that no new evidence caused does not wait.
             Some(aged) if aged.cause == DECAY && Some(aged.points) < canonical => Event::Aged(aged),
             Some(candidate) => Event::Scored(candidate),
         };
