@@ -381,6 +381,7 @@ fn a_reasoning_trace_counts_tools_by_name_alone() {
     confidence = 0.92
     novelty = 0.25
     task_domain = "finance"
+    warning: $.novelty: the novelty is the trace's own word: nothing compared it with earlier traces, 0.25
     "#);
 }
 
@@ -399,7 +400,6 @@ fn a_reasoning_trace_is_strict() {
     $.@type: found the text `reasoningtrace`, expected `ReasoningTrace`; did you mean `ReasoningTrace`? (line 1, column 46)
     $.id: found the text `trace:1`, expected an id that begins with `kp:trace:` (line 1, column 70)
     $.metadata.created_at: found the text `2026-03-14T00:20:00+00:00`, expected an RFC 3339 timestamp in UTC such as `2026-01-31T12:00:00Z`; give the time in UTC, with `Z` at the end (line 2, column 36)
-    $.metadata.task_domain: found an empty text, expected a text such as `finance` (line 2, column 80)
     $.metadata.success: found `1`, expected `true` or `false` (line 2, column 95)
     $.metadata.quality_score: found `2`, expected a number from 0 to 1 (line 2, column 115)
     $.metadata.visibility: found the text `public`, expected `private`, `org` or `network` (line 3, column 36)

@@ -38,6 +38,8 @@ pub(crate) async fn serve(
     loop {
         // A connection that is not accepted waits in the queue of the system at no cost.
         let accepted = tokio::select! {
+            // First, so that a signal to stop is waited for before anything is answered.
+            biased;
             () = &mut stop => break,
             accepted = accept(&permits, &listener) => accepted,
         };

@@ -59,6 +59,10 @@ dimensions! {
     "skillMastery", "proficiency in the declared skills";
 }
 
+/// The dimension that is null for agents without a history of it: then it does not apply, and costs no coverage (trust document,
+/// "The teamwork opt-in"). Of any other, null says that it was not measured.
+const OPT_IN: &str = "teamwork";
+
 /// Dimensions that an item gives.
 pub(crate) struct Dimensions {
     scores: [Option<f64>; COUNT],
@@ -165,6 +169,14 @@ fn read_dimension(node: Node<'_>, at: usize, check: &mut Check<'_>, into: &mut D
             }
         }
         _ => check.refuse(node, RULE, ""),
+    }
+    let is_null = node.value() == Value::Null
+        || node.children().any(|member| member.key() == "score" && member.is_null());
+    if is_null
+        && KEYS.get(at) == Some(&OPT_IN)
+        && let Some(applies) = into.applies.get_mut(at)
+    {
+        *applies = false;
     }
     if let (Some(known_score), Some(known_age)) = (into.scores.get_mut(at), into.ages.get_mut(at)) {
         *known_score = score;

@@ -118,11 +118,9 @@ fn read_metadata<'a>(
     if let Some(created) = check.required(node, "created_at", created, "a timestamp in UTC") {
         time = check.timestamp(created, Timestamp::parse_utc);
     }
-    if let Some(domain) = check.required(node, "task_domain", domain, "a text such as `finance`") {
-        match check.text(domain) {
-            Some("") => check.refuse(domain, "a text such as `finance`", ""),
-            text => facts.task_domain = text.map_or(Fact::Missing, Fact::Text),
-        }
+    // No domain is refused, nor is its absence: some weights apply in any case, and the record says which.
+    if let Some(domain) = domain.filter(|domain| !domain.is_null()) {
+        facts.task_domain = check.text(domain).map_or(Fact::Missing, Fact::Text);
     }
     if let Some(success) = check.required(node, "success", success, "`true` or `false`") {
         facts.success = flag(check.flag(success));

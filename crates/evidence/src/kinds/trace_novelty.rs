@@ -35,8 +35,12 @@ pub(super) fn grade<'a>(
     let is_computed =
         given.vector.is_some() || work.graders.embedder.is_some() || work.graders.cache.is_some();
     if !is_computed {
-        if given.novelty.is_none() {
-            work.saw("novelty", json!({"basis": "no_embedder"}));
+        match claimed {
+            None => work.saw("novelty", json!({"basis": "no_embedder"})),
+            Some((node, claimed)) => {
+                let text = "the novelty is the trace's own word: nothing compared it with earlier traces";
+                check.suspect(node, format!("{text}, {}", digits(claimed)));
+            }
         }
         return number(claimed.map(|(_, claimed)| claimed));
     }
@@ -47,6 +51,12 @@ pub(super) fn grade<'a>(
     (work.watch)("read");
     // Who names an embedder asks for its vectors: the subject may not choose another one for itself.
     let own = given.vector.filter(|_| work.graders.embedder.is_none());
+    if let Some(node) = own {
+        check.suspect(
+            node,
+            "the vector is the trace's own word: no embedder made it from the text".to_owned(),
+        );
+    }
     let read = match own {
         Some(node) => vector(&value::of_node(node), "$.vector").map(Some),
         None => embed(root, work),
