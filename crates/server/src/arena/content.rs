@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use karat::record::MatchAnswer;
 use karat_evidence::canonical_json;
 use karat_stats::rating::arena as rules;
 use karat_store::{Kind, NewItem};
@@ -100,12 +101,11 @@ pub struct Scored {
     pub evidence: String,
     /// The id of the record.
     pub record: String,
-    /// The total, 0 to 1000.
-    pub score: f64,
+    /// The total, the result of each dimension and the findings on the submission, as in the record.
+    #[serde(flatten)]
+    pub answer: MatchAnswer,
     /// `win`, `draw` or `loss`.
     pub result: String,
-    /// The result of each dimension.
-    pub score_breakdown: BTreeMap<String, DimensionScore>,
     /// True if a valid trajectory was submitted.
     pub verified: bool,
     /// True if it was verified, memoryless and a first attempt.
@@ -113,44 +113,9 @@ pub struct Scored {
     /// The checks of the trajectory, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trajectory_validation: Option<Value>,
-    /// Findings on the form of the answer. An `error` makes its dimension 0, a `warning` is advice.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub submission_warnings: Vec<Warning>,
-    /// Limits of the challenge that were exceeded.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub constraint_violations: Vec<String>,
-    /// A warning if the agent played with another harness than the registered one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub harness_warning: Option<String>,
     /// The effect of the match on the agent.
     #[serde(flatten)]
     pub settled: Settled,
-}
-
-/// The result of one dimension.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct DimensionScore {
-    /// 0 to 1000.
-    pub score: f64,
-    /// Its share of the total.
-    pub weight: f64,
-    /// Score times weight, in points.
-    pub weighted: f64,
-}
-
-/// A finding on the form of an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(as = SubmissionWarning)]
-pub struct Warning {
-    /// `error` or `warning`.
-    pub severity: String,
-    /// The field of the answer.
-    pub field: String,
-    /// The finding in words.
-    pub message: String,
-    /// The dimension that an error makes 0, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dimension: Option<String>,
 }
 
 /// The effect of a match on an agent.
@@ -303,6 +268,14 @@ impl Match {
             State::Expired(settled) => Some(settled),
             State::Entered | State::Submitted(_) => None,
         }
+    }
+}
+
+impl Scored {
+    /// Returns the total, 0 to 1000.
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        self.answer.score.unwrap_or(0.0)
     }
 }
 

@@ -15,10 +15,7 @@ mod state;
 mod table;
 
 pub use challenge::{Challenge, Instance};
-pub use content::{
-    Agent, Career, CategoryRating, Content, DimensionScore, Match, Rating, Scored, Settled, State, Submitted,
-    Warning,
-};
+pub use content::{Agent, Career, CategoryRating, Content, Match, Rating, Scored, Settled, State, Submitted};
 pub use state::{AgentState, Arena, ArenaState, Point};
 pub use table::{RatedAgent, ranked};
 

@@ -1,18 +1,15 @@
 //! Judging of an answer: it becomes evidence, a record and a rating.
 
-use std::collections::BTreeMap;
-
+use karat::record::RecordDocument;
 use karat_core::facts::Digest;
-use karat_evidence::grade::arena::{MatchGrade, MatchOptions, Severity, SubmissionWarning, grade_match};
+use karat_evidence::grade::arena::{MatchOptions, grade_match};
 use karat_evidence::{Problems, canonical_json};
 use karat_stats::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent, Grade, Settlement};
 use karat_stats::rating::title;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::arena::{
-    Career, CategoryRating, Challenge, Content, DimensionScore, Instance, Match, Rating, Scored, Settled,
-    State, Submitted, Warning,
+    Career, CategoryRating, Challenge, Content, Instance, Match, Rating, Scored, Settled, State, Submitted,
 };
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
@@ -30,26 +27,6 @@ pub struct Judged {
     pub record_place: usize,
     /// The match in its new state.
     pub game: Match,
-}
-
-/// The members that are read from a record.
-#[derive(Deserialize)]
-struct RecordOf {
-    score: Option<ScoreOf>,
-    dimensions: Vec<DimensionOf>,
-}
-
-#[derive(Deserialize)]
-struct ScoreOf {
-    published: f64,
-}
-
-#[derive(Deserialize)]
-struct DimensionOf {
-    key: String,
-    reading: Option<f64>,
-    weight: f64,
-    contribution: Option<f64>,
 }
 
 /// Everything that judging needs when an answer arrives.
@@ -83,11 +60,11 @@ impl Bench<'_> {
         let own = KeyRequest::admin("arena").make([0; 32])?.key;
         let bytes = canonical_json(&grade.evidence);
         let mut scored = How { pool, as_of: None, key: &own, name: None }.score(bytes.as_bytes())?;
-        let record: RecordOf =
+        let record: RecordDocument =
             serde_json::from_slice(&scored.record.content).map_err(|error| Problem::internal(&error))?;
-        let score = record.score.as_ref().map_or(0.0, |score| score.published);
+        let answer = record.r#match.ok_or_else(|| missing("answer in its record"))?;
         let rules = Rules::default();
-        let result = rules.outcome(score);
+        let result = rules.outcome(answer.score.unwrap_or(0.0));
         let attempt = Attempt {
             attempt_number: game.attempt_number,
             memoryless: game.memoryless,
@@ -109,15 +86,11 @@ impl Bench<'_> {
             submission,
             evidence: scored.evidence.id.clone(),
             record: scored.record.id.clone(),
-            score,
+            answer,
             result: result.name().to_owned(),
-            score_breakdown: breakdown(&record),
             verified: grade.standing.verified,
             benchmark_grade: grade.standing.benchmark_grade,
             trajectory_validation: grade.trajectory.as_ref().map(|trajectory| trajectory.detail()),
-            submission_warnings: grade.submission_warnings.iter().map(Warning::from).collect(),
-            constraint_violations: violations(&grade),
-            harness_warning: grade.harness_warning.clone(),
             settled: self.settled(&rules, &settled),
         };
         let submitted =
@@ -229,42 +202,9 @@ fn without_truth(problems: &Problems) -> Problem {
     Problem::internal(&texts.join("; "))
 }
 
-fn breakdown(record: &RecordOf) -> BTreeMap<String, DimensionScore> {
-    let score = |it: &DimensionOf| DimensionScore {
-        // A dimension that a warning refused, or whose fact is missing, scores 0.
-        score: it.contribution.filter(|points| *points > 0.0).and(it.reading).map_or(0.0, points),
-        weight: it.weight,
-        weighted: it.contribution.map_or(0.0, points),
-    };
-    record.dimensions.iter().map(|it| (it.key.clone(), score(it))).collect()
-}
-
-/// Returns a share as points, on the grid of values: a millionth of a point.
-fn points(share: f64) -> f64 {
-    places(1000.0 * share, 1e6)
-}
-
 /// Rounds a number to a decimal grid.
 fn places(number: f64, units: f64) -> f64 {
     (number * units).round_ties_even() / units
-}
-
-fn violations(grade: &MatchGrade) -> Vec<String> {
-    grade.constraint_violations.iter().map(|violation| violation.message.clone()).collect()
-}
-
-impl From<&SubmissionWarning> for Warning {
-    fn from(warning: &SubmissionWarning) -> Self {
-        Self {
-            severity: String::from(match warning.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            }),
-            field: warning.field.clone(),
-            message: warning.message.clone(),
-            dimension: warning.dimension.clone(),
-        }
-    }
 }
 
 /// Returns the problem of an answer that came too late.

@@ -242,7 +242,7 @@ fn matches(state: &ArenaState, asked: &Asked) -> Markup {
             Played::Submitted(_) => ("submitted", none("open"), none("open")),
             Played::Scored(scored) => (
                 scored.result.as_str(),
-                Cell::Text(scored.score.to_string()),
+                Cell::Text(scored.score().to_string()),
                 Cell::Text(signed(scored.settled.rating.change_points)),
             ),
             Played::Expired(settled) => {
