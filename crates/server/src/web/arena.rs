@@ -246,7 +246,7 @@ fn matches(state: &ArenaState, asked: &Asked) -> Markup {
                 Cell::Text(signed(scored.settled.rating.change_points)),
             ),
             Played::Expired(settled) => {
-                ("expired", none("no answer"), Cell::Text(signed(settled.rating.change_points)))
+                ("expired, a draw", none("no answer"), Cell::Text(signed(settled.rating.change_points)))
             }
         };
         Row {
