@@ -1,4 +1,4 @@
-//! What the arena answers to a submission, as the record of a match has it.
+//! The answer of the arena to a submission, as the record of a match has it.
 
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ pub use crate::digest::hexadecimal;
 
 use crate::digest::{Digest, digit};
 
-/// Returns the value of a member of an object in canonical JSON, as it stands there.
+/// Returns the value of a member of an object in canonical JSON, unchanged.
 #[must_use]
 pub fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     let bytes = object.as_bytes();

@@ -320,19 +320,19 @@ pub struct NewArgs {
     /// Its evidence: facts, workflow-run, match, reasoning-trace, agent-dimensions or agent-evidence
     #[arg(long, value_name = "KIND", default_value = "facts")]
     pub kind: String,
-    /// A challenge of this family: a released id or a file
+    /// A challenge of this family
     #[arg(long, value_name = "ID|FILE", conflicts_with = "kind", requires = "dims")]
     pub base: Option<String>,
-    /// Its dimensions and their weights: correctness=0.6,speed=0.4
+    /// Its dimensions: correctness=0.6,speed=0.4
     #[arg(long, value_name = "LIST", requires = "base")]
     pub dims: Option<String>,
-    /// Another description of a dimension: speed="Quick work"; repeatable
+    /// Another description; repeatable
     #[arg(long, value_name = "KEY=TEXT", requires = "base")]
     pub describe: Vec<String>,
     /// Another label; repeatable
     #[arg(long, value_name = "KEY=TEXT", requires = "base")]
     pub label: Vec<String>,
-    /// Another color: emerald, sky, gold, purple, coral; repeatable
+    /// Another of the five colors; repeatable
     #[arg(long, value_name = "KEY=COLOR", requires = "base")]
     pub dim_color: Vec<String>,
     /// The file to write; standard output if not given

@@ -9,8 +9,8 @@ use karat::renames::Rename;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FILE is CSV or JSON lines of first, second and result; or of winner and loser;
-or with first_score and second_score. time, id and pair are optional. --arena also
-takes challenge, difficulty, verified, memoryless, attempt_number, category, state.
+or with first_score and second_score. time, id and pair are optional. --arena
+also takes difficulty, verified, memoryless, attempt_number, category and state.
 
 Examples:
   karat rate --system elo examples/matches/season.csv

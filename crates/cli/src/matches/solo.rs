@@ -15,7 +15,7 @@ const SCORE_MAX: f64 = 1000.0;
 /// The result and the state of a match whose time limit passed.
 pub const EXPIRED: &str = "expired";
 
-/// What such a match has besides agent, challenge and outcome.
+/// The rest of such a match: all but agent, challenge and outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Solo {
     /// The difficulty, if it is stated.

@@ -32,7 +32,7 @@ pub struct Played {
     pub challenge: String,
     /// `win`, `draw`, `loss` or `expired`.
     pub result: &'static str,
-    /// What its row stated besides.
+    /// The rest of its row.
     pub solo: Solo,
     /// The effect on the agent.
     pub settled: Settled,
@@ -68,7 +68,7 @@ impl Careers {
         Ok(found)
     }
 
-    /// Returns the agents as the lines of a board.
+    /// Returns the agents as lines, the highest rating first.
     pub fn lines(&self) -> Vec<Line> {
         let line = |(name, settled): (&String, &Settled)| {
             let career = &settled.career;

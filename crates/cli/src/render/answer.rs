@@ -1,4 +1,4 @@
-//! What the arena answers to a submission: the breakdown in points, and the findings.
+//! The answer of the arena to a submission: the breakdown in points, and the findings.
 
 use karat::record::MatchAnswer;
 use karat::text::{clean, fit, wrap};

@@ -1,4 +1,4 @@
-//! What the arena answers to a submission: the breakdown in points and the findings, on the pages of matches and records.
+//! The answer of the arena to a submission: the breakdown in points and the findings, on the pages of matches and records.
 
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};

@@ -72,7 +72,7 @@ fn dimensions_are_checked_before_a_challenge_is_published() {
         (String::from("speed = 0.5\nanalysis = 0.499"), "the weights sum to 0.999"),
         (String::from("speed = 0\nanalysis = 1"), ""),
         (String::from("speed = 1"), "1 dimensions are picked"),
-        (String::from("speed = -0.5\nanalysis = 1.5"), "it must be between 0 and 1"),
+        (String::from("speed = -0.5\nanalysis = 1.5"), "the weight of `speed` is negative"),
         (String::from("speed = \"0.5\"\nanalysis = 0.5"), "number"),
         (String::from("speed = true\nanalysis = 0.5"), "number"),
         (String::from("speed = nan\nanalysis = 0.5"), ":"),

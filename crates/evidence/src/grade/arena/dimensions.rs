@@ -98,7 +98,7 @@ fn exact(weight: f64) -> Option<i128> {
     Some(whole.parse::<i128>().ok()? * UNITS_PER_ONE + digits.parse::<i128>().ok()?)
 }
 
-/// Returns what is wrong with the sum; nothing if a weight is outside its range, which is told of the weight.
+/// Returns what is wrong with the sum; nothing if a weight is outside its range, which is a problem of the weight.
 fn problem_of_sum(palette: &Scorecard, sum: Option<i128>) -> Option<String> {
     let sum = sum?;
     let units = |decimal: Decimal| i128::from(decimal.millionths()) * (UNITS_PER_ONE / 1_000_000);
