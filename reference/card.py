@@ -100,6 +100,7 @@ class Card:
         self.tiers = table.get("tier", [])
         self.decay = decay_rule(table.get("standing", {}).get("decay"))
         guard = table.get("weights", {"tolerance": 0} if self.mean == "weighted-sum" else None)
+        self.is_challenge = "base" in table
         self.weights_tolerance = None if guard is None else exact_decimal(guard.get("tolerance", 0))
 
     def members(self, group):
@@ -113,7 +114,11 @@ class Card:
 def weights_guard(card, weights):
     """The sum of the top-level weights, and whether the card accepts it."""
     total = card.top_sum(weights)
-    return total, card.weights_tolerance is None or abs(total - 1) <= card.weights_tolerance
+    if card.weights_tolerance is None or total == 1:
+        return total, True
+    distance = abs(total - 1)
+    # The tolerance of a challenge is that of the arena, which excludes it.
+    return total, distance < card.weights_tolerance or (distance == card.weights_tolerance and not card.is_challenge)
 
 
 def read_table(path):

@@ -1,5 +1,6 @@
 //! Records with an owner: what the engine made, or what a text says it made.
 
+mod answer;
 mod differences;
 pub mod document;
 
@@ -8,6 +9,7 @@ use karat_core::number::Decimal;
 use karat_core::record::{ENGINE_VERSION, Record as Scoring};
 use serde_json::Value;
 
+pub use self::answer::{DimensionScore, MatchAnswer, SubmissionWarning};
 pub use self::document::{RecordDocument, ScorecardReference};
 use crate::error::{Code, Error};
 use crate::text::clean;

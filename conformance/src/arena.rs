@@ -4,6 +4,7 @@ use karat::card::CompiledCard;
 use karat_core::number::Decimal;
 use karat_core::scorecard::family::{self, Description, DimensionInfo};
 use karat_core::scorecard::{Publish, Scale, Scorecard};
+use karat_evidence::grade::arena::validate_dimensions;
 use serde_json::{Map, Value, json};
 
 use crate::given::Given;
@@ -61,16 +62,7 @@ impl Arena {
 
     /// `validate_dimensions`: the check of the dimensions of a challenge, with its problems.
     pub fn validate_dimensions(&self, given: &Given<'_>) -> Result<Value, String> {
-        let dimensions = given.member("dimensions")?.elements()?.into_iter().map(|dimension| {
-            Ok(DimensionInfo {
-                key: dimension.member("key")?.text()?.to_owned(),
-                label: dimension.member("label")?.text()?.to_owned(),
-                weight: dimension.member("weight")?.weight()?,
-                description: dimension.member("description")?.text()?.to_owned(),
-                color: dimension.member("color")?.text()?.to_owned(),
-            })
-        });
-        let problems = family::problems(&self.palette, &dimensions.collect::<Result<Vec<_>, String>>()?);
+        let problems = validate_dimensions(&self.palette, given.member("dimensions")?.value());
         Ok(json!({ "valid": problems.is_empty(), "problems": problems }))
     }
 

@@ -10,6 +10,7 @@
 //! | `task` | `karat/task/1` | `karat standing --tasks` |
 //! | `review` | | the member `review` of a standing, `GET /v1/reviews` |
 //! | `explanation` | | `karat explain`, `GET /v1/records/{record}/explanation` |
+//! | `arena` | | the effect of a match in `karat rate --arena`, `GET /v1/arena/matches` |
 //! | `verification` | `karat/verification/1`, `karat/log-verification/1` | `karat verify`, `karat log verify` |
 //! | `rescore` | `karat/rescore/1`, `karat/rescore-summary/1` | `karat rescore` |
 //!
@@ -19,6 +20,7 @@
 //!
 //! With the feature `schema` every type has a schema for OpenAPI.
 
+pub mod arena;
 pub mod basis;
 pub mod comparison;
 pub mod leaderboard;

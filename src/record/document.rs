@@ -17,7 +17,7 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::broken;
+use super::{MatchAnswer, broken};
 use crate::error::Error;
 use crate::text::clean;
 use crate::words::{RecordStatus, ValueStatus};
@@ -47,12 +47,17 @@ pub struct RecordDocument {
     pub facts: BTreeMap<String, FactValue>,
     /// The gates that capped the score or blocked a tier.
     pub gates: Vec<String>,
-    /// The findings of the graders that made facts from raw evidence, by grader; null where the facts were given.
+    /// The findings of the graders that made facts from raw evidence, by grader, and those that the arena reports of a match
+    /// that it graded; null where the facts were given and nothing was found.
     #[cfg_attr(feature = "schema", schema(value_type = Option<BTreeMap<String, serde_json::Value>>))]
     pub grading: Option<Grading>,
     /// The groups, in the order of the scorecard; only in the record of a scorecard with groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupDocument>,
+    /// The answer to the submission in the shape of the arena's; only in the record of a match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub r#match: Option<MatchAnswer>,
     /// The mean of the scorecard, such as `weighted-mean`.
     pub mean: String,
     /// The override that was given, if any, and whether it was accepted.

@@ -33,7 +33,7 @@ pub struct Item<'a> {
     /// The facts in the order in which the scorecard declares them.
     pub facts: &'a [Fact<'a>],
     /// The findings of graders beside the facts: a JSON object in canonical form (RFC 8785), which goes into the record
-    /// unchanged. None where the facts were given.
+    /// unchanged. None where the facts were given and nothing was found.
     pub grading: Option<&'a str>,
     /// Suspicions: statements of the evidence that are possible and hardly true, each as JSON path and sentence. The record
     /// has a warning for each; they do not change the score.

@@ -9,6 +9,43 @@ pub use crate::digest::hexadecimal;
 
 use crate::digest::{Digest, digit};
 
+/// Returns the value of a member of an object in canonical JSON, unchanged.
+#[must_use]
+pub fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
+    let bytes = object.as_bytes();
+    let (mut depth, mut in_text, mut is_escaped) = (0_usize, false, false);
+    // The start of the member in hand, and the end of its name.
+    let (mut start, mut colon) = (1, None);
+    for (at, &byte) in bytes.iter().enumerate() {
+        if in_text {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = true,
+                b'"' => in_text = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_text = true,
+            b'{' | b'[' => depth += 1,
+            b':' if depth == 1 => colon = colon.or(Some(at)),
+            b',' | b'}' if depth == 1 => {
+                let colon = colon.take()?;
+                let key = object.get(start..colon)?;
+                if key.strip_prefix('"').and_then(|key| key.strip_suffix('"')) == Some(name) {
+                    return object.get(colon + 1..at);
+                }
+                start = at + 1;
+                depth -= usize::from(byte == b'}');
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
 /// Appends a digest as a JSON string: `sha256:` and its digits.
 pub fn write_digest(out: &mut Vec<u8>, digest: Digest) {
     out.extend_from_slice(b"\"sha256:");

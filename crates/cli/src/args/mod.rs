@@ -311,13 +311,30 @@ pub struct CheckArgs {
 
 /// `karat card new`
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run")]
+#[command(
+    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4"
+)]
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter
     pub id: String,
     /// Its evidence: facts, workflow-run, match, reasoning-trace, agent-dimensions or agent-evidence
     #[arg(long, value_name = "KIND", default_value = "facts")]
     pub kind: String,
+    /// A challenge of this family
+    #[arg(long, value_name = "ID|FILE", conflicts_with = "kind", requires = "dims")]
+    pub base: Option<String>,
+    /// Its dimensions: correctness=0.6,speed=0.4
+    #[arg(long, value_name = "LIST", requires = "base")]
+    pub dims: Option<String>,
+    /// Another description; repeatable
+    #[arg(long, value_name = "KEY=TEXT", requires = "base")]
+    pub describe: Vec<String>,
+    /// Another label; repeatable
+    #[arg(long, value_name = "KEY=TEXT", requires = "base")]
+    pub label: Vec<String>,
+    /// Another of the five colors; repeatable
+    #[arg(long, value_name = "KEY=COLOR", requires = "base")]
+    pub dim_color: Vec<String>,
     /// The file to write; standard output if not given
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,

@@ -9,7 +9,8 @@ use karat::renames::Rename;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FILE is CSV or JSON lines of first, second and result; or of winner and loser;
-or with first_score and second_score. time, id and pair are optional.
+or with first_score and second_score. time, id and pair are optional. --arena
+also takes difficulty, verified, memoryless, attempt_number, category and state.
 
 Examples:
   karat rate --system elo examples/matches/season.csv
@@ -24,7 +25,7 @@ pub struct RateArgs {
     /// Settings of the system: k=24,initial_points=1200
     #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
     pub set: String,
-    /// Elo from 1000, floor 100, K of 32 then 16
+    /// The arena's Elo, with its bonus at challenges
     #[arg(long)]
     pub arena: bool,
     /// Continue from the ratings in this file

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Wanted};
-use karat::record::Record;
+use karat::record::{MatchAnswer, Record};
 use karat_core::explain::{Change, nearest_change};
 use karat_core::record::Record as Scoring;
 
@@ -20,6 +20,7 @@ use crate::graders;
 use crate::origin::{self, Comparison};
 use crate::output::{FAINT, GAIN, Screen, is_watched};
 use crate::progress::Progress;
+use crate::render::answer::{FINDINGS, answer};
 use crate::render::grading::grading;
 use crate::render::standing_detail::detail;
 use crate::render::waterfall::{nearest, waterfall};
@@ -29,6 +30,7 @@ use karat::answers::standing::Standing;
 use karat::error::Error;
 use karat::recompute;
 use karat::text::{clean, is_named};
+use serde_json::Value;
 
 /// Most subjects that are named when one must be chosen.
 const NAMED: usize = 8;
@@ -237,7 +239,13 @@ fn as_screen(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof, w
     let mut text = waterfall(record, width);
     text.push_str(&nearest(record, change, width));
     // It is canonical JSON: the reader of the evidence or of the record wrote it.
-    let seen = record.item.grading.and_then(|seen| serde_json::from_str(seen).ok());
+    let mut seen: Option<Value> = record.item.grading.and_then(|seen| serde_json::from_str(seen).ok());
+    if let Some(found) = MatchAnswer::of(record) {
+        text.push_str(&answer(&found, width));
+        if let Some(Value::Object(members)) = &mut seen {
+            members.retain(|name, _| !FINDINGS.contains(&name.as_str()));
+        }
+    }
     text.push_str(&seen.map_or_else(String::new, |seen| grading(&seen, width)));
     let digest = record.digest();
     let whose = match proof {

@@ -9,11 +9,12 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::matches::columns::{Columns, Field};
 use crate::matches::{Matches, Reading};
-use crate::output::{Screen, is_watched, lines, save_page};
+use crate::output::{CARE, Screen, is_watched, lines, save_page};
 use crate::progress::Progress;
 use crate::rating::{Chosen, report};
 use crate::render::page::rate::rate as rate_page;
 use crate::render::rating;
+use karat::text::{clean, list};
 
 /// Rates all matches given.
 pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -21,6 +22,7 @@ pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
     check(args, &chosen)?;
     let matches = read(args, cli)?;
     let report = report(args, chosen, &matches)?;
+    tell_unread(args, &matches, cli)?;
     if let Some(path) = &args.html {
         save_page(path, &rate_page(&report))?;
     }
@@ -35,6 +37,21 @@ pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
         out.flush()?;
     }
     Ok(Exit::Done)
+}
+
+/// Names the columns that nothing reads.
+fn tell_unread(args: &RateArgs, matches: &Matches, cli: &Cli) -> Result<(), Failure> {
+    if matches.unread.is_empty() {
+        return Ok(());
+    }
+    let mut screen = Screen::stderr(cli.color);
+    let names: Vec<String> = matches.unread.iter().map(|name| format!("`{}`", clean(name))).collect();
+    writeln!(screen, "{CARE}note{CARE:#}: columns that nothing reads: {}", list(&names))?;
+    let is_solo = |name: &String| Field::SOLO.iter().any(|field| field.name() == name);
+    if !args.arena && matches.unread.iter().any(is_solo) {
+        writeln!(screen, "  matches at challenges of the arena are rated with --system elo --arena")?;
+    }
+    Ok(())
 }
 
 /// Refuses flags that do not go together.
@@ -72,6 +89,9 @@ fn check(args: &RateArgs, chosen: &Chosen) -> Result<(), Failure> {
 
 fn read(args: &RateArgs, cli: &Cli) -> Result<Matches, Failure> {
     let mut columns: Columns = args.columns.clone();
+    if args.arena {
+        columns.add_solo();
+    }
     for (field, column) in [(Field::Judge, &args.judge), (Field::Category, &args.by)] {
         if let Some(column) = column {
             columns.set(field, column);
@@ -85,6 +105,7 @@ fn read(args: &RateArgs, cli: &Cli) -> Result<Matches, Failure> {
         skip: &args.skip,
         with_judges: args.judge.is_some(),
         with_categories: args.by.is_some(),
+        with_solo: args.arena,
     };
     reading.read(&files, &progress)
 }

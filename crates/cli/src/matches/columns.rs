@@ -29,11 +29,25 @@ pub enum Field {
     Pair,
     /// The category of the match.
     Category,
+    /// The score of an agent at a challenge, 0 to 1000, in place of a result.
+    Score,
+    /// The difficulty of the challenge.
+    Difficulty,
+    /// The difficulty that matches showed; it goes before the other.
+    CalibratedDifficulty,
+    /// True with a valid trajectory.
+    Verified,
+    /// True if the agent played without its memory.
+    Memoryless,
+    /// The agent's how manieth attempt at the challenge, from 1.
+    AttemptNumber,
+    /// The state of the match; an expired one has no result.
+    State,
 }
 
 impl Field {
     /// Every field.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 19] = [
         Self::Id,
         Self::Time,
         Self::First,
@@ -46,7 +60,38 @@ impl Field {
         Self::Judge,
         Self::Pair,
         Self::Category,
+        Self::Score,
+        Self::Difficulty,
+        Self::CalibratedDifficulty,
+        Self::Verified,
+        Self::Memoryless,
+        Self::AttemptNumber,
+        Self::State,
     ];
+
+    /// The fields that only a match of an agent at a challenge has.
+    pub const SOLO: [Self; 7] = [
+        Self::Score,
+        Self::Difficulty,
+        Self::CalibratedDifficulty,
+        Self::Verified,
+        Self::Memoryless,
+        Self::AttemptNumber,
+        Self::State,
+    ];
+
+    /// Returns the other names of a column of such a match: those of the arena's own answers.
+    const fn others(self) -> &'static [&'static str] {
+        match self {
+            Self::First => &["agent", "agent_id", "subject"],
+            Self::Second => &["challenge", "challenge_slug"],
+            Self::Id => &["match_id"],
+            // An expired match ended when its time was over.
+            Self::Time => &["submitted_at", "completed_at", "expires_at"],
+            Self::State => &["status"],
+            _ => &[],
+        }
+    }
 
     /// Returns the name of the field, and of its column unless another one is named.
     pub const fn name(self) -> &'static str {
@@ -63,6 +108,13 @@ impl Field {
             Self::Judge => "judge",
             Self::Pair => "pair",
             Self::Category => "category",
+            Self::Score => "score",
+            Self::Difficulty => "difficulty",
+            Self::CalibratedDifficulty => "calibrated_difficulty",
+            Self::Verified => "verified",
+            Self::Memoryless => "memoryless",
+            Self::AttemptNumber => "attempt_number",
+            Self::State => "state",
         }
     }
 }
@@ -77,12 +129,15 @@ pub struct Columns {
     pub names: Vec<String>,
     /// For each of [`Field::ALL`], its positions among the names.
     places: Vec<Vec<usize>>,
+    /// Positions of the other names of fields.
+    others: Vec<(Field, usize)>,
 }
 
 impl Default for Columns {
     fn default() -> Self {
-        let mut columns = Self { names: Vec::new(), places: vec![Vec::new(); Field::ALL.len()] };
-        for field in Field::ALL {
+        let mut columns =
+            Self { names: Vec::new(), places: vec![Vec::new(); Field::ALL.len()], others: Vec::new() };
+        for field in Field::ALL.into_iter().filter(|field| !Field::SOLO.contains(field)) {
             columns.set(field, field.name());
         }
         columns
@@ -90,16 +145,45 @@ impl Default for Columns {
 }
 
 impl Columns {
-    /// Reads `field` from `column`, or from several joined by `+`.
-    pub fn set(&mut self, field: Field, column: &str) {
-        let mut places = Vec::new();
-        for name in column.split('+') {
-            let known = self.names.iter().position(|known| known == name);
-            places.push(known.unwrap_or(self.names.len()));
-            if known.is_none() {
-                self.names.push(name.to_owned());
+    /// Adds the columns of matches of an agent at a challenge, each with its other names.
+    pub fn add_solo(&mut self) {
+        for field in Field::SOLO {
+            if self.places(field).is_empty() {
+                self.set(field, field.name());
             }
         }
+        for field in Field::ALL.into_iter().filter(|field| !self.is_mapped(*field)).collect::<Vec<_>>() {
+            for name in field.others() {
+                let place = self.place(name);
+                self.others.push((field, place));
+            }
+        }
+    }
+
+    /// Returns the position of a name, which is added if it is new.
+    fn place(&mut self, name: &str) -> usize {
+        self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        })
+    }
+
+    /// Returns the positions of the other names of a field, the first choice first.
+    pub fn others(&self, field: Field) -> impl Iterator<Item = usize> {
+        self.others.iter().filter(move |(other, _)| *other == field).map(|(_, place)| *place)
+    }
+
+    /// Returns true if one of these names says that the matches are those of agents at challenges.
+    pub fn tells_solo(&self, is_there: impl Fn(&str) -> bool) -> bool {
+        let solo = Field::SOLO.into_iter().filter(|field| !matches!(field, Field::Score | Field::State));
+        let own = solo.flat_map(|field| self.places(field).iter().copied());
+        own.chain(self.others(Field::Second))
+            .any(|place| self.names.get(place).is_some_and(|name| is_there(name)))
+    }
+
+    /// Reads `field` from `column`, or from several joined by `+`.
+    pub fn set(&mut self, field: Field, column: &str) {
+        let places = column.split('+').map(|name| self.place(name)).collect();
         if let Some(slot) = self.places.get_mut(field as usize) {
             *slot = places;
         }
@@ -112,7 +196,7 @@ impl Columns {
 
     /// Returns true if the field has other columns than the one with its name.
     pub fn is_mapped(&self, field: Field) -> bool {
-        self.column(field) != field.name()
+        !self.places(field).is_empty() && self.column(field) != field.name()
     }
 
     /// Returns the columns of a field as they are written.

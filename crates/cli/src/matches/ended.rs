@@ -99,7 +99,13 @@ impl<'a> Ending<'a> {
         }
     }
 
-    fn is_skipped(&self, text: &str) -> bool {
+    /// Returns the columns of the two competitors.
+    pub fn sides(&self) -> [&str; 2] {
+        [&self.sides[0], &self.sides[1]]
+    }
+
+    /// Returns true if a result means that there was no match.
+    pub fn is_skipped(&self, text: &str) -> bool {
         self.skip.iter().any(|skip| skip.trim() == text.trim())
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! - `columns`: the columns of the fields; `row`: the cells of one row
 //! - `ended`, `result`, `time`: outcomes and times from cells
+//! - `solo`: matches of an agent at a challenge
 //! - `read`: files to [`Matches`], with every problem in them
 
 pub mod columns;
@@ -9,6 +10,7 @@ mod ended;
 mod read;
 mod result;
 mod row;
+pub mod solo;
 mod time;
 
 use std::collections::BTreeMap;
@@ -80,6 +82,8 @@ pub struct Row {
     pub pair: Option<u32>,
     /// Its category, if that was asked for.
     pub category: Option<u32>,
+    /// The rest of a match of an agent, the first, at a challenge, the second.
+    pub solo: Option<Box<solo::Solo>>,
     file: u32,
     line: u64,
 }
@@ -103,10 +107,17 @@ pub struct Matches {
     pub skipped: u64,
     /// Rows after a row of a later time.
     pub late: u64,
+    /// Columns that no field reads, the first hundred.
+    pub unread: Vec<String>,
     files: Vec<String>,
 }
 
 impl Matches {
+    /// Returns true if they are matches of agents at challenges.
+    pub fn is_solo(&self) -> bool {
+        self.rows.first().is_some_and(|row| row.solo.is_some())
+    }
+
     /// Returns file and line of a row.
     pub fn place(&self, row: &Row) -> String {
         format!("{}:{}", self.files.get(row.file as usize).map_or("", String::as_str), row.line)

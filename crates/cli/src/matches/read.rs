@@ -8,7 +8,7 @@ use karat_evidence::Kind;
 use super::columns::{Columns, Field};
 use super::ended::{Ended, Ending};
 use super::row::Cells;
-use super::{LISTED, Matches, Row, refused, time};
+use super::{LISTED, Matches, Row, refused, solo, time};
 use crate::evidence::{Files, Flow};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -29,6 +29,8 @@ pub struct Reading<'a> {
     pub with_judges: bool,
     /// True if every row must have a category.
     pub with_categories: bool,
+    /// True if rows may be matches of an agent at a challenge of the arena.
+    pub with_solo: bool,
 }
 
 /// The state while rows are read.
@@ -115,19 +117,36 @@ impl Reader<'_> {
         let columns = self.reading.columns;
         let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
         let cells = Cells::read(bytes, columns, &stem, &mut self.seen)?;
-        let (names, outcome) = match self.ending.of(&cells)? {
-            Ended::Match(names, outcome) => (names, outcome),
-            Ended::NoMatch => {
-                self.matches.skipped += 1;
-                return Ok(());
+        let is_solo = self.reading.with_solo
+            && (columns.tells_solo(|name| self.seen.contains(name))
+                || cells.get(Field::Second).is_some_and(|second| solo::is_difficulty(&second)));
+        let ended = match is_solo {
+            true => {
+                solo::read(&cells, &self.ending)?.map(|(names, outcome, solo)| (names, outcome, Some(solo)))
             }
-            Ended::Nobody => {
-                self.nobody += 1;
-                return Err(String::from(
-                    "who met whom is missing, expected `first` and `second`, or `winner` and `loser`",
-                ));
-            }
+            false => match self.ending.of(&cells)? {
+                Ended::Match(names, outcome) => Some((names, outcome, None)),
+                Ended::NoMatch => None,
+                Ended::Nobody => {
+                    self.nobody += 1;
+                    return Err(String::from(
+                        "who met whom is missing, expected `first` and `second`, or `winner` and `loser`",
+                    ));
+                }
+            },
         };
+        let Some((names, outcome, solo)) = ended else {
+            self.matches.skipped += 1;
+            return Ok(());
+        };
+        if let Some(before) = self.matches.rows.last().filter(|before| before.solo.is_some() != is_solo) {
+            let (kind, other) = ("a match at a challenge", "a match of two competitors");
+            let (found, known) = if is_solo { (kind, other) } else { (other, kind) };
+            return Err(format!(
+                "this is {found}, and {} is {known}, expected one kind",
+                self.matches.place(before)
+            ));
+        }
         let names = [names[0].trim(), names[1].trim()];
         let [first, second] = names.map(|name| self.renames.apply(name));
         if first.is_empty() || second.is_empty() {
@@ -181,6 +200,7 @@ impl Reader<'_> {
             judge: judge.map(|judge| matches.judges.place(&judge)),
             pair: pair.map(|pair| matches.pairs.place(&pair)),
             category: category.map(|category| matches.categories.place(&category)),
+            solo: solo.map(Box::new),
             file: u32::try_from(file).unwrap_or(u32::MAX),
             line,
         });
@@ -222,7 +242,8 @@ impl Reader<'_> {
         if !self.problems.is_empty() {
             return Err(refused(self.problems, self.unlisted));
         }
-        let mut matches = self.matches;
+        let unread = self.seen.iter().filter(|name| !columns.names.contains(*name)).cloned().collect();
+        let mut matches = Matches { unread, ..self.matches };
         matches.has_time = self.without_time.count == 0;
         if self.without_id.count > 0 {
             for (place, row) in matches.rows.iter_mut().enumerate() {
@@ -265,17 +286,19 @@ fn number(rows: &mut [Row]) {
 }
 
 /// Returns the rows that repeat the id of an earlier one, but with another judge, pair or category.
-fn other_circumstances(matches: &Matches) -> Vec<String> {
-    if matches.judges.is_empty() && matches.categories.is_empty() {
+fn other_circumstances<'a>(matches: &'a Matches) -> Vec<String> {
+    if matches.judges.is_empty() && matches.categories.is_empty() && !matches.is_solo() {
         return Vec::new();
     }
     let mut first: BTreeMap<&str, &Row> = BTreeMap::new();
     let mut problems = Vec::new();
     for row in &matches.rows {
         let known = *first.entry(&row.id).or_insert(row);
-        if (known.judge, known.pair, known.category) != (row.judge, row.pair, row.category) {
+        let parts = |row: &'a Row| (row.judge, row.pair, row.category, row.solo.as_deref());
+        if parts(known) != parts(row) {
+            let what = if row.solo.is_some() { "other facts" } else { "another judge, pair or category" };
             problems.push(format!(
-                "{}: match `{}` has another judge, pair or category than at {}, expected one content for one id",
+                "{}: match `{}` has {what} than at {}, expected one content for one id",
                 matches.place(row),
                 clean(&row.id),
                 matches.place(known)

@@ -50,7 +50,11 @@ impl<'a> Cells<'a> {
     pub fn get(&self, field: Field) -> Option<Cow<'_, str>> {
         let value = |place: &usize| self.values.get(*place)?.as_deref();
         match self.columns.places(field) {
-            [only] => value(only).map(Cow::Borrowed),
+            [only] => {
+                let others = self.columns.others(field);
+                let found = value(only).or_else(|| others.into_iter().find_map(|other| value(&other)));
+                found.map(Cow::Borrowed)
+            }
             several => {
                 let own = |place: &&usize| self.columns.names.get(**place).is_none_or(|name| name != FILE);
                 several.iter().filter(own).find_map(value)?;

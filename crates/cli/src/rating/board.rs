@@ -2,11 +2,13 @@
 
 use karat_core::facts::Digest;
 use karat_core::json::{write_integer, write_string};
+use karat_evidence::canonical_json;
 use karat_stats::ranks::RankRange;
 use karat_stats::rating::places::{Place, places};
 use karat_stats::rating::{Drift, Outcome, Season};
 
 use super::holdout::Holdout;
+use super::solo::stated;
 use crate::matches::Matches;
 use crate::span::Span;
 
@@ -134,7 +136,8 @@ impl Input {
 }
 
 /// Returns the digest of the matches in order, each as a line such as
-/// `{"at_milliseconds":0,"first":"a","id":"m","outcome":"win","second":"b"}`.
+/// `{"at_milliseconds":0,"first":"a","id":"m","outcome":"win","second":"b"}`; of matches at challenges with a member `solo`,
+/// which has what their rows state besides.
 ///
 /// `rows` are the rows behind the events of the season.
 fn digest(season: &Season, matches: &Matches, rows: &[usize]) -> Digest {
@@ -154,6 +157,10 @@ fn digest(season: &Season, matches: &Matches, rows: &[usize]) -> Digest {
             write_string(&mut text, key);
             text.push(b':');
             write_string(&mut text, value);
+        }
+        if let Some(stated) = row.and_then(stated) {
+            text.extend_from_slice(b",\"solo\":");
+            text.extend_from_slice(canonical_json(&stated).as_bytes());
         }
         text.extend_from_slice(b"}\n");
     }

@@ -2,6 +2,7 @@
 //!
 //! - `settings`: the system that was asked for; `state`: ratings between two seasons
 //! - `online`: Elo, Glicko-2, Weng-Lin; `batch`, `resamples`: Bradley-Terry and its bootstrap; `holdout`: predictions
+//! - `solo`: careers from matches at challenges
 //! - `agreement`: the agreement of judges with people
 //! - `board`, `report`: the results, as data and as JSON
 
@@ -13,6 +14,7 @@ mod online;
 mod report;
 mod resamples;
 mod settings;
+mod solo;
 mod state;
 
 use karat_stats::rating::{BradleyTerry, Glicko2, Season};
@@ -28,6 +30,7 @@ pub use holdout::{Forecaster, Holdout};
 use online::{Rated, Stored};
 pub use report::{Intervals, Report};
 pub use settings::{Chosen, described};
+pub use solo::{Careers, Played};
 
 /// Rates all matches.
 pub fn report(args: &RateArgs, chosen: Chosen, matches: &Matches) -> Result<Report, Failure> {
@@ -39,7 +42,19 @@ pub fn report(args: &RateArgs, chosen: Chosen, matches: &Matches) -> Result<Repo
     }
     let agreement = args.judge.is_some().then(|| Agreement::new(matches, &args.people)).transpose()?;
     let pools = pools(args, matches)?;
+    let mut careers = None;
     let boards = match &chosen {
+        Chosen::Elo(elo) if matches.is_solo() => {
+            refuse_solo(args)?;
+            let mut boards = Vec::new();
+            for pool in pools {
+                let found = Careers::new(elo, matches, &pool)?;
+                let rated = Rated { lines: found.lines(), groups: None, drift: None };
+                boards.push(board(args, &chosen, pool, rated)?);
+                careers = Some(found);
+            }
+            boards
+        }
         Chosen::Elo(system) => online(args, &chosen, system, pools)?,
         Chosen::Glicko2(system, None) => online(args, &chosen, system, pools)?,
         Chosen::WengLin(system) => online(args, &chosen, system, pools)?,
@@ -57,7 +72,24 @@ pub fn report(args: &RateArgs, chosen: Chosen, matches: &Matches) -> Result<Repo
         SystemName::BradleyTerry => Intervals::Sandwich,
     };
     let (skipped, late) = (matches.skipped, if matches.has_time { matches.late } else { 0 });
-    Ok(Report { chosen, level: args.level, intervals, skipped, late, boards, agreement })
+    let unread = matches.unread.clone();
+    Ok(Report { chosen, level: args.level, intervals, skipped, late, unread, boards, careers, agreement })
+}
+
+/// Refuses flags that mean nothing for matches at challenges.
+fn refuse_solo(args: &RateArgs) -> Result<(), Failure> {
+    let given = [
+        (args.by.is_some(), "--by", "each career has its rating in every `category`"),
+        (args.judge.is_some(), "--judge", "a challenge has an evaluator and no judge"),
+        (args.holdout.is_some(), "--holdout", "challenges have fixed ratings: only careers move"),
+        (args.state.is_some() || args.state_out.is_some(), "--state", "give all matches each time"),
+    ];
+    match given.into_iter().find(|(is_given, ..)| *is_given) {
+        None => Ok(()),
+        Some((_, flag, help)) => {
+            Err(Failure::new(format!("{flag} is not for matches at challenges")).help(help))
+        }
+    }
 }
 
 /// The matches decided by people, of one category or of all.
@@ -65,6 +97,8 @@ struct Pool {
     category: Option<String>,
     season: Season,
     input: Input,
+    /// The row of each event of the season.
+    rows: Vec<usize>,
     /// The pair behind each match of the season, if judges were asked for.
     pairs: Option<Vec<u32>>,
 }
@@ -79,7 +113,7 @@ fn pools(args: &RateArgs, matches: &Matches) -> Result<Vec<Pool>, Failure> {
         let input = Input::new(&season, matches, &rows);
         let pair = |place: &usize| matches.rows.get(*rows.get(*place)?)?.pair;
         let pairs = season.places.iter().map(pair).collect();
-        Ok(Pool { category: category.map(|(name, _)| name.to_owned()), season, input, pairs })
+        Ok(Pool { category: category.map(|(name, _)| name.to_owned()), season, input, pairs, rows })
     };
     if args.by.is_none() {
         return Ok(vec![pool(None, rated)?]);

@@ -9,6 +9,8 @@ use super::agreement::{Agreement, Count, Judged};
 use super::board::{Board, Line, Tally};
 use super::holdout::Holdout;
 use super::settings::Chosen;
+use super::solo::{Careers, Played};
+use karat::answers::arena::Settled;
 
 /// The format that the JSON names.
 const FORMAT: &str = "karat/rating/1";
@@ -28,8 +30,12 @@ pub struct Report {
     pub skipped: u64,
     /// Rows after a row of a later time, sorted by time.
     pub late: u64,
+    /// Columns that nothing reads.
+    pub unread: Vec<String>,
     /// The pools, by category; one pool without categories.
     pub boards: Vec<Board>,
+    /// The careers of agents, from matches at challenges.
+    pub careers: Option<Careers>,
     /// The agreement of judges with people, if that was asked for.
     pub agreement: Option<Agreement>,
 }
@@ -77,6 +83,7 @@ impl Report {
             "intervals": self.intervals.name(),
             "skipped_rows": self.skipped,
             "late_rows": self.late,
+            "unread_columns": self.unread,
             "boards": self.boards.iter().map(board).collect::<Vec<_>>(),
             "judges": self.agreement.as_ref().map(|agreement| judges(agreement, self.level)),
         });
@@ -87,8 +94,35 @@ impl Report {
             members.insert("drawn".into(), (if of_pairs { "pairs" } else { "matches" }).into());
             members.insert("seed".into(), seed.into());
         }
+        if let (Some(careers), Some(members)) = (&self.careers, value.as_object_mut()) {
+            members.insert("arena".into(), arena(careers));
+        }
         canonical_json(&value)
     }
+}
+
+/// Returns the careers of agents and the steps of each match, which are those of a server.
+fn arena(careers: &Careers) -> Value {
+    let agent = |(name, settled): (&String, &Settled)| json!({"agent_id": name, "career": settled.career, "titles": settled.titles});
+    let played = |it: &Played| {
+        json!({
+            "match_id": it.id,
+            "agent_id": it.agent,
+            "challenge": it.challenge,
+            "result": it.result,
+            "difficulty": it.solo.difficulty,
+            "calibrated_difficulty": it.solo.calibrated,
+            "verified": it.solo.verified,
+            "memoryless": it.solo.memoryless,
+            "attempt_number": it.solo.attempt_number,
+            "rating": it.settled.rating,
+        })
+    };
+    json!({
+        "agents": careers.agents.iter().map(agent).collect::<Vec<_>>(),
+        "matches": careers.matches.iter().map(played).collect::<Vec<_>>(),
+        "notes": careers.notes(),
+    })
 }
 
 /// Returns a number as it is shown; null if it is not finite.

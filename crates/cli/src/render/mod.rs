@@ -1,5 +1,6 @@
 //! Screens and pages. Nothing here computes a score.
 
+pub mod answer;
 pub mod bar;
 pub mod compare;
 pub mod diagnostics;

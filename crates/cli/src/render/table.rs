@@ -13,6 +13,7 @@ use crate::render::bar::bar;
 use karat::estimate::whole_percent;
 use karat::explanation::{open, policy};
 use karat::number::{billionths, published};
+use karat::record::MatchAnswer;
 use karat::text::{clean, fit, list, own_name, wrap};
 
 /// Columns of the coverage.
@@ -165,5 +166,11 @@ fn notes(record: &Record<'_>, about: &[Note]) -> Vec<(anstyle::Style, String)> {
     let warnings = record.warnings.iter().filter(|warning| !matches!(warning, Warning::DefaultUsed { .. }));
     lines.extend(warnings.map(|warning| (CARE, format!("warning: {warning}"))));
     lines.extend(about.iter().map(|note| (FAINT, format!("note: {note}"))));
+    if let Some(answer) = MatchAnswer::of(record) {
+        // What the arena reports, the reader of its evidence has told above.
+        let is_told = |sentence: &str| lines.iter().any(|(_, line)| line.contains(sentence));
+        let found = answer.findings().filter(|found| !is_told(found)).map(str::to_owned).collect::<Vec<_>>();
+        lines.extend(found.into_iter().map(|found| (CARE, format!("warning: {found}"))));
+    }
     lines
 }

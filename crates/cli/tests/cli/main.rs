@@ -1,5 +1,6 @@
 //! The program from outside: its output, its refusals, its promises.
 
+mod arena;
 mod boards;
 mod caches;
 mod cards;

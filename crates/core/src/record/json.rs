@@ -5,11 +5,15 @@ use alloc::vec::Vec;
 use super::{DimensionRecord, ENGINE_VERSION, GroupRecord, Published, Reason, Record, Step, TierRecord};
 use crate::facts::{Digest, Fact, ItemContext, Outcome};
 use crate::json::{
-    write_digest, write_displayed, write_flag, write_integer, write_list, write_number, write_option,
+    member, write_digest, write_displayed, write_flag, write_integer, write_list, write_number, write_option,
     write_string,
 };
+use crate::mean::Mean;
 use crate::number::{Score, write_json};
 use crate::timestamp::Text;
+
+/// The kind of evidence whose records answer as the arena does.
+const MATCH: &str = "match";
 
 impl Record<'_> {
     /// Returns the identity of the record: SHA-256 over its canonical JSON.
@@ -74,6 +78,10 @@ impl Record<'_> {
             out.extend_from_slice(b",\"groups\":");
             write_list(out, &self.groups, GroupRecord::write);
         }
+        if self.is_match() {
+            out.extend_from_slice(b",\"match\":");
+            self.write_match(out);
+        }
         out.extend_from_slice(b",\"mean\":");
         write_string(out, self.card.mean.name());
         out.extend_from_slice(b",\"override\":");
@@ -126,6 +134,57 @@ impl Record<'_> {
             write_displayed(out, warning);
             out.push(b'}');
         });
+        out.push(b'}');
+    }
+
+    /// Returns true for the record of a match, which has a member `match`.
+    #[must_use]
+    pub fn is_match(&self) -> bool {
+        self.card.evidence == MATCH
+    }
+
+    /// Appends what the arena answers to a submission (arena document, "Score Breakdown" and "Submission Validation") as
+    /// canonical JSON. All of it follows from the dimensions and from `grading`.
+    pub fn write_match(&self, out: &mut Vec<u8>) {
+        let found = |name| self.item.grading.and_then(|grading| member(grading, name));
+        out.push(b'{');
+        for name in ["constraint_violations", "harness_warning"] {
+            if let Some(value) = found(name) {
+                write_string(out, name);
+                out.push(b':');
+                out.extend_from_slice(value.as_bytes());
+                out.push(b',');
+            }
+        }
+        out.extend_from_slice(b"\"score\":");
+        write_option(out, self.published, write_published);
+        out.extend_from_slice(b",\"score_breakdown\":{");
+        let mut dimensions: Vec<&DimensionRecord<'_>> = self.dimensions.iter().collect();
+        // Keys are ASCII, so their bytes are in the order that canonical JSON has.
+        dimensions.sort_unstable_by_key(|dimension| dimension.key);
+        let decimals = |places: u32| places.saturating_sub(self.card.scale.max.ilog10()) as usize;
+        for (at, dimension) in dimensions.into_iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            write_string(out, dimension.key);
+            out.extend_from_slice(b":{\"score\":");
+            // A dimension without a value scores 0.
+            write_json(out, dimension.reading.unwrap_or(0), decimals(9));
+            out.extend_from_slice(b",\"weight\":");
+            match self.card.mean {
+                Mean::WeightedSum => write_json(out, dimension.weight.millionths(), 6),
+                _ => write_json(out, dimension.effective_weight, 9),
+            }
+            out.extend_from_slice(b",\"weighted\":");
+            write_json(out, dimension.contribution.units(), decimals(15));
+            out.push(b'}');
+        }
+        out.push(b'}');
+        if let Some(warnings) = found("submission_warnings") {
+            out.extend_from_slice(b",\"submission_warnings\":");
+            out.extend_from_slice(warnings.as_bytes());
+        }
         out.push(b'}');
     }
 

@@ -67,16 +67,55 @@ pub fn dims(
         .collect()
 }
 
-/// Returns what forbids a choice of dimensions: too few or too many, one twice, weights that do not sum to what they must.
+/// The colors that a dimension may have.
+pub const COLORS: [&str; 5] = ["emerald", "sky", "gold", "purple", "coral"];
+/// The longest key.
+pub const KEY_MAX: usize = 30;
+/// The longest label.
+pub const LABEL_MAX: usize = 40;
+/// The longest description.
+pub const DESCRIPTION_MAX: usize = 200;
+
+/// Returns what forbids a choice of dimensions: too few or too many, one twice, a text or a color that is not allowed,
+/// weights that do not sum to what they must.
 #[must_use]
 pub fn problems(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
     let mut problems = problems_of_choice(palette, chosen);
+    problems.extend(chosen.iter().flat_map(problems_of_texts));
     problems.extend(problem_of_sum(palette, chosen));
     problems
 }
 
-/// Returns the problems of a choice: too few or too many dimensions, one given twice, an invalid weight.
-pub(super) fn problems_of_choice(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
+/// Returns the problems of the texts of a dimension. Lengths are in UTF-16 code units, as the arena counts them: a letter
+/// beyond the basic plane counts as two. A text of blanks only is a text.
+#[must_use]
+pub fn problems_of_texts(info: &DimensionInfo) -> Vec<String> {
+    let mut problems = Vec::new();
+    let key = &info.key;
+    let is_key = |key: &str| key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    if !(1..=KEY_MAX).contains(&key.len()) || !is_key(key) {
+        problems
+            .push(format!("`{key}` cannot be a key, it must be 1 to {KEY_MAX} of the letters a to z and _"));
+    }
+    for (name, text, most) in
+        [("label", &info.label, LABEL_MAX), ("description", &info.description, DESCRIPTION_MAX)]
+    {
+        let length = text.encode_utf16().count();
+        if !(1..=most).contains(&length) {
+            problems.push(format!("the {name} of `{key}` is {length} long, it must be 1 to {most}"));
+        }
+    }
+    if !COLORS.contains(&info.color.as_str()) {
+        let (found, colors) = (&info.color, COLORS.join(", "));
+        problems.push(format!("the color of `{key}` is `{found}`, it must be one of {colors}"));
+    }
+    problems
+}
+
+/// Returns the problems of a choice: too few or too many dimensions, one given twice, an invalid weight. Dimensions that
+/// the palette names as extra do not count.
+#[must_use]
+pub fn problems_of_choice(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
     let mut problems = Vec::new();
     let is_extra = |key: &str| {
         palette.family.as_ref().is_some_and(|family| {
@@ -107,11 +146,13 @@ pub(super) fn problems_of_choice(palette: &Scorecard, chosen: &[DimensionInfo]) 
     problems
 }
 
-/// Weights that do not sum to what they must.
-pub(super) fn problem_of_sum(palette: &Scorecard, chosen: &[DimensionInfo]) -> Option<String> {
+/// Weights that do not sum to what they must. The arena's tolerance is exclusive: a sum that is off by all of it is
+/// refused.
+#[must_use]
+pub fn problem_of_sum(palette: &Scorecard, chosen: &[DimensionInfo]) -> Option<String> {
     let guard = palette.weight_sum.unwrap_or(WeightSum { target: Decimal::ONE, tolerance: Decimal::ZERO });
     match crate::number::sum(chosen.iter().map(|info| info.weight)) {
-        Some(sum) if guard.accepts(sum) => None,
+        Some(sum) if guard.accepts_below(sum) => None,
         sum => {
             let sum = sum.map_or_else(|| "too much".to_string(), |sum| sum.to_string());
             Some(format!("the weights sum to {sum}, they must sum to {}", guard.target))

@@ -146,6 +146,14 @@ impl WeightSum {
     pub fn accepts(self, sum: Decimal) -> bool {
         sum.millionths().abs_diff(self.target.millionths()) <= self.tolerance.millionths().unsigned_abs()
     }
+
+    /// Returns whether it accepts a sum of the weights of a challenge: exact, or off by less than the tolerance.
+    #[must_use]
+    pub fn accepts_below(self, sum: Decimal) -> bool {
+        sum == self.target
+            || sum.millionths().abs_diff(self.target.millionths())
+                < self.tolerance.millionths().unsigned_abs()
+    }
 }
 
 /// One measurement that the card reads from evidence.

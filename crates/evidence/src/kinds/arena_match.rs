@@ -7,6 +7,7 @@ use crate::json::check::{AMOUNT, Check, Identity, POINTS, UNIT, digits, flag, nu
 use crate::json::document::{Node, Value};
 use crate::json::locate;
 use crate::json::problem::{Problem, Problems, quoted};
+use crate::json::value;
 use crate::kinds::match_claims::{Claims, Given, Part};
 use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
@@ -371,6 +372,37 @@ fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFac
         }
     }
     refused
+}
+
+/// Adds what the arena found out about a match that it graded, as the item states it: the same members as those of a match
+/// that is graded here, left out if they are empty.
+pub(crate) fn findings(root: Node<'_>, seen: &mut serde_json::Map<String, serde_json::Value>) {
+    for member in root.children() {
+        let found = match member.key() {
+            "submission_warnings" => member.children().map(finding).collect(),
+            "constraint_violations" | "harness_warning" => value::of_node(member),
+            _ => continue,
+        };
+        let is_empty = found.is_null() || found.as_array().is_some_and(Vec::is_empty);
+        if !is_empty {
+            seen.insert(member.key().to_owned(), found);
+        }
+    }
+}
+
+/// Returns a warning with the members that it must have, and the dimension if it names one.
+fn finding(warning: Node<'_>) -> serde_json::Value {
+    let text = |name: &str| {
+        let member = warning.children().find(|member| member.key() == name)?;
+        if let Value::Text(text) = member.value() { Some(text) } else { None }
+    };
+    let [severity, field, message] =
+        ["severity", "field", "message"].map(|name| text(name).unwrap_or_default());
+    let mut finding = serde_json::json!({"severity": severity, "field": field, "message": message});
+    if let Some(dimension) = text("dimension") {
+        finding["dimension"] = dimension.into();
+    }
+    finding
 }
 
 /// Does the last step of a custom scorer of Clawdiators: every value is finite and not below 0, a missing `total` is

@@ -27,7 +27,11 @@ pub(crate) fn read<'a>(
 ) -> (MatchFacts<'a>, Identity<'a>) {
     let payload = root.children().find(|member| member.key() == "payload" && !member.is_null());
     let Some(payload) = payload else {
-        return arena_match::read(root, work.graders.challenge.as_ref(), check);
+        let read = arena_match::read(root, work.graders.challenge.as_ref(), check);
+        if check.problems.is_empty() {
+            arena_match::findings(root, &mut work.seen);
+        }
+        return read;
     };
     let Some(evaluator) = &work.graders.evaluator else {
         check.refuse_as(

@@ -1,9 +1,8 @@
 //! The stored form of the arena: items of the kind `match`, each with a schema.
 
-use std::collections::BTreeMap;
-
+use karat::answers::arena::Settled;
+use karat::record::MatchAnswer;
 use karat_evidence::canonical_json;
-use karat_stats::rating::arena as rules;
 use karat_store::{Kind, NewItem};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -100,12 +99,11 @@ pub struct Scored {
     pub evidence: String,
     /// The id of the record.
     pub record: String,
-    /// The total, 0 to 1000.
-    pub score: f64,
+    /// The total, the result of each dimension and the findings on the submission, as in the record.
+    #[serde(flatten)]
+    pub answer: MatchAnswer,
     /// `win`, `draw` or `loss`.
     pub result: String,
-    /// The result of each dimension.
-    pub score_breakdown: BTreeMap<String, DimensionScore>,
     /// True if a valid trajectory was submitted.
     pub verified: bool,
     /// True if it was verified, memoryless and a first attempt.
@@ -113,118 +111,9 @@ pub struct Scored {
     /// The checks of the trajectory, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trajectory_validation: Option<Value>,
-    /// Findings on the form of the answer. An `error` makes its dimension 0, a `warning` is advice.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub submission_warnings: Vec<Warning>,
-    /// Limits of the challenge that were exceeded.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub constraint_violations: Vec<String>,
-    /// A warning if the agent played with another harness than the registered one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub harness_warning: Option<String>,
     /// The effect of the match on the agent.
     #[serde(flatten)]
     pub settled: Settled,
-}
-
-/// The result of one dimension.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct DimensionScore {
-    /// 0 to 1000.
-    pub score: f64,
-    /// Its share of the total.
-    pub weight: f64,
-    /// Score times weight, in points.
-    pub weighted: f64,
-}
-
-/// A finding on the form of an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(as = SubmissionWarning)]
-pub struct Warning {
-    /// `error` or `warning`.
-    pub severity: String,
-    /// The field of the answer.
-    pub field: String,
-    /// The finding in words.
-    pub message: String,
-    /// The dimension that an error makes 0, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dimension: Option<String>,
-}
-
-/// The effect of a match on an agent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[schema(as = MatchSettled)]
-pub struct Settled {
-    /// The change of the rating.
-    pub rating: Rating,
-    /// The agent's results including this match.
-    pub career: Career,
-    /// The titles that it has now, the highest first.
-    pub titles: Vec<String>,
-}
-
-/// The change of a rating, step by step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-#[schema(as = RatingChange)]
-pub struct Rating {
-    /// The rating before the match.
-    pub before_points: i64,
-    /// The rating after it.
-    pub after_points: i64,
-    /// The difference: the sum of play, floor and bonus.
-    pub change_points: i64,
-    /// The rating of the challenge.
-    pub opponent_points: i64,
-    /// The expected score, 0 to 1, to 6 decimal places; null if nothing was played.
-    pub expected: Option<f64>,
-    /// The factor K: the points for a win when a loss was certain; 0 if nothing was played.
-    pub factor_points: f64,
-    /// The points from the result.
-    pub play_points: i64,
-    /// The points that the floor gave back.
-    pub floor_points: i64,
-    /// The factor on a gain: 1, 1.1 if the match is verified, 1.2 if it is of benchmark grade.
-    pub bonus_factor: f64,
-    /// The points that the bonus added.
-    pub bonus_points: i64,
-    /// The rating in the category of the challenge; null if nothing was played.
-    pub category: Option<CategoryRating>,
-}
-
-/// The change of a rating in a category. No bonus adds to it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(as = CategoryRatingChange)]
-pub struct CategoryRating {
-    /// The category.
-    pub name: String,
-    /// The rating before the match.
-    pub before_points: i64,
-    /// The rating after it.
-    pub after_points: i64,
-}
-
-/// The results of an agent so far.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(as = AgentCareer)]
-pub struct Career {
-    /// The rating.
-    pub rating_points: i64,
-    /// The rating in each category that it played.
-    pub category_points: BTreeMap<String, i64>,
-    /// The number of matches, expired ones included: it decides the factor K of the next one.
-    pub match_count: u64,
-    /// The number of matches won.
-    pub win_count: u64,
-    /// The number of matches drawn; an expired match counts as one.
-    pub draw_count: u64,
-    /// The number of matches lost.
-    pub loss_count: u64,
-    /// The number of wins in a row, or losses in a row as a negative number; 0 after a draw.
-    pub current_streak: i64,
-    /// The longest run of wins.
-    pub best_streak: i64,
 }
 
 impl Content {
@@ -306,6 +195,14 @@ impl Match {
     }
 }
 
+impl Scored {
+    /// Returns the total, 0 to 1000.
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        self.answer.score.unwrap_or(0.0)
+    }
+}
+
 impl State {
     /// Returns the name as written.
     #[must_use]
@@ -315,57 +212,6 @@ impl State {
             Self::Submitted(_) => "submitted",
             Self::Scored(_) => "scored",
             Self::Expired(_) => "expired",
-        }
-    }
-}
-
-impl Career {
-    /// Returns the results after a match that counts as a draw and does not change the rating.
-    #[must_use]
-    pub fn drawn(&self) -> Self {
-        Self {
-            match_count: self.match_count.saturating_add(1),
-            draw_count: self.draw_count.saturating_add(1),
-            current_streak: 0,
-            ..self.clone()
-        }
-    }
-}
-
-impl Default for Career {
-    fn default() -> Self {
-        rules::Arena::default().newcomer().into()
-    }
-}
-
-impl From<rules::Career> for Career {
-    fn from(career: rules::Career) -> Self {
-        Self {
-            rating_points: career.elo,
-            category_points: career.category_elo,
-            match_count: career.match_count,
-            win_count: career.win_count,
-            draw_count: career.draw_count,
-            loss_count: career.loss_count,
-            current_streak: career.current_streak,
-            best_streak: career.best_streak,
-        }
-    }
-}
-
-impl From<Career> for rules::Career {
-    fn from(career: Career) -> Self {
-        Self {
-            elo: career.rating_points,
-            category_elo: career.category_points,
-            match_count: career.match_count,
-            win_count: career.win_count,
-            draw_count: career.draw_count,
-            loss_count: career.loss_count,
-            current_streak: career.current_streak,
-            best_streak: career.best_streak,
-            // Challenges are published by administrators.
-            challenges_authored: 0,
         }
     }
 }

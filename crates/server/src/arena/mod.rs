@@ -15,10 +15,8 @@ mod state;
 mod table;
 
 pub use challenge::{Challenge, Instance};
-pub use content::{
-    Agent, Career, CategoryRating, Content, DimensionScore, Match, Rating, Scored, Settled, State, Submitted,
-    Warning,
-};
+pub use content::{Agent, Content, Match, Scored, State, Submitted};
+pub use karat::answers::arena::{Career, CategoryRating, Rating, Settled};
 pub use state::{AgentState, Arena, ArenaState, Point};
 pub use table::{RatedAgent, ranked};
 

@@ -1,19 +1,14 @@
 //! Judging of an answer: it becomes evidence, a record and a rating.
 
-use std::collections::BTreeMap;
-
+use karat::answers::arena::{Career, Settled};
+use karat::record::RecordDocument;
 use karat_core::facts::Digest;
-use karat_evidence::grade::arena::{MatchGrade, MatchOptions, Severity, SubmissionWarning, grade_match};
+use karat_evidence::grade::arena::{MatchOptions, grade_match};
 use karat_evidence::{Problems, canonical_json};
-use karat_stats::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent, Grade, Settlement};
-use karat_stats::rating::title;
-use serde::Deserialize;
+use karat_stats::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent};
 use serde_json::{Value, json};
 
-use crate::arena::{
-    Career, CategoryRating, Challenge, Content, DimensionScore, Instance, Match, Rating, Scored, Settled,
-    State, Submitted, Warning,
-};
+use crate::arena::{Challenge, Content, Instance, Match, Scored, State, Submitted};
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
 use crate::keys::KeyRequest;
@@ -30,26 +25,6 @@ pub struct Judged {
     pub record_place: usize,
     /// The match in its new state.
     pub game: Match,
-}
-
-/// The members that are read from a record.
-#[derive(Deserialize)]
-struct RecordOf {
-    score: Option<ScoreOf>,
-    dimensions: Vec<DimensionOf>,
-}
-
-#[derive(Deserialize)]
-struct ScoreOf {
-    published: f64,
-}
-
-#[derive(Deserialize)]
-struct DimensionOf {
-    key: String,
-    reading: Option<f64>,
-    weight: f64,
-    contribution: Option<f64>,
 }
 
 /// Everything that judging needs when an answer arrives.
@@ -83,23 +58,18 @@ impl Bench<'_> {
         let own = KeyRequest::admin("arena").make([0; 32])?.key;
         let bytes = canonical_json(&grade.evidence);
         let mut scored = How { pool, as_of: None, key: &own, name: None }.score(bytes.as_bytes())?;
-        let record: RecordOf =
+        let record: RecordDocument =
             serde_json::from_slice(&scored.record.content).map_err(|error| Problem::internal(&error))?;
-        let score = record.score.as_ref().map_or(0.0, |score| score.published);
+        let answer = record.r#match.ok_or_else(|| missing("answer in its record"))?;
         let rules = Rules::default();
-        let result = rules.outcome(score);
+        let result = rules.outcome(answer.score.unwrap_or(0.0));
         let attempt = Attempt {
             attempt_number: game.attempt_number,
             memoryless: game.memoryless,
             verified: grade.standing.verified,
             outcome: result,
         };
-        let opponent = Opponent {
-            category: &challenge.category,
-            difficulty: &challenge.difficulty,
-            calibrated_difficulty: None,
-        };
-        let settled = rules.settle(&self.career.clone().into(), &opponent, &attempt);
+        let settled = rules.settle(&self.career.clone().into(), &opponent(challenge), &attempt);
         let settled = settled.map_err(|errors| {
             let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
             Problem::internal(&texts.join("; "))
@@ -109,16 +79,12 @@ impl Bench<'_> {
             submission,
             evidence: scored.evidence.id.clone(),
             record: scored.record.id.clone(),
-            score,
+            answer,
             result: result.name().to_owned(),
-            score_breakdown: breakdown(&record),
             verified: grade.standing.verified,
             benchmark_grade: grade.standing.benchmark_grade,
             trajectory_validation: grade.trajectory.as_ref().map(|trajectory| trajectory.detail()),
-            submission_warnings: grade.submission_warnings.iter().map(Warning::from).collect(),
-            constraint_violations: violations(&grade),
-            harness_warning: grade.harness_warning.clone(),
-            settled: self.settled(&rules, &settled),
+            settled: Settled::of(&settled),
         };
         let submitted =
             game.in_state(State::Submitted(Submitted { submitted_at: self.now.clone(), payload }));
@@ -156,66 +122,19 @@ impl Bench<'_> {
             "workspace_files": (!instance.workspace_files.is_empty()).then_some(&instance.workspace_files),
         })
     }
-
-    fn settled(&self, rules: &Rules, settled: &Settlement) -> Settled {
-        let name = &self.challenge.category;
-        let initial = rules.newcomer().elo;
-        let before = self.career.category_points.get(name).copied().unwrap_or(initial);
-        let after = settled.career.category_elo.get(name).copied().unwrap_or(before);
-        let is_new = self.career.match_count < u64::from(rules.elo.established_from_matches);
-        let bonus = match settled.grade {
-            Grade::Unverified => None,
-            Grade::Verified => Some(rules.verified_factor),
-            Grade::BenchmarkGrade => Some(rules.benchmark_grade_factor),
-        };
-        Settled {
-            rating: Rating {
-                before_points: settled.elo_before,
-                after_points: settled.career.elo,
-                change_points: settled.elo_change,
-                opponent_points: settled.opponent_elo,
-                expected: Some(places(settled.expected, 1e6)),
-                factor_points: if is_new { rules.elo.factor_new } else { rules.elo.factor_established },
-                play_points: settled.play_points,
-                floor_points: settled.floor_points,
-                #[expect(clippy::cast_precision_loss, reason = "factors are small")]
-                bonus_factor: bonus.map_or(1.0, |factor| factor.millionths() as f64 / 1e6),
-                bonus_points: settled.bonus_points,
-                category: Some(CategoryRating {
-                    name: name.clone(),
-                    before_points: before,
-                    after_points: after,
-                }),
-            },
-            career: settled.career.clone().into(),
-            titles: settled.titles.iter().map(|title| title.name.to_owned()).collect(),
-        }
-    }
 }
 
-/// Returns a match whose time limit has passed: it counts as a draw, does not change the rating, ends a streak, and can
-/// no longer be submitted.
-pub(super) fn expired(game: &Match, challenge: &Challenge, career: &Career) -> Match {
-    let rules = Rules::default();
-    let opponent = rules.difficulties.iter().find(|(name, _)| *name == challenge.difficulty);
-    let career = career.drawn();
-    let titles =
-        title::held(&rules.titles, &karat_stats::rating::arena::Career::from(career.clone()).deeds());
-    let rating = Rating {
-        before_points: career.rating_points,
-        after_points: career.rating_points,
-        change_points: 0,
-        opponent_points: opponent.map_or(career.rating_points, |(_, points)| *points),
-        expected: None,
-        factor_points: 0.0,
-        play_points: 0,
-        floor_points: 0,
-        bonus_factor: 1.0,
-        bonus_points: 0,
-        category: None,
-    };
-    let titles = titles.iter().map(|title| title.name.to_owned()).collect();
-    game.in_state(State::Expired(Settled { rating, career, titles }))
+/// Returns a match whose time limit has passed: it is settled as [`Rules::expire`] says, and can no longer be submitted.
+pub(super) fn expired(game: &Match, challenge: &Challenge, career: &Career) -> Result<Match, Problem> {
+    let settled = Rules::default().expire(&career.clone().into(), &opponent(challenge));
+    let settled = settled.map_err(|error| Problem::internal(&error))?;
+    Ok(game.in_state(State::Expired(Settled::of(&settled))))
+}
+
+/// Returns a challenge as the opponent that it is.
+fn opponent(challenge: &Challenge) -> Opponent<'_> {
+    let Challenge { category, difficulty, .. } = challenge;
+    Opponent { category, difficulty, calibrated_difficulty: None }
 }
 
 /// Returns the problem with a submission. The right answer stays secret: it was checked when the challenge was
@@ -227,44 +146,6 @@ fn without_truth(problems: &Problems) -> Problem {
     let texts: Vec<String> =
         problems.iter().map(|problem| format!("{}: {}", problem.path, problem.expected)).collect();
     Problem::internal(&texts.join("; "))
-}
-
-fn breakdown(record: &RecordOf) -> BTreeMap<String, DimensionScore> {
-    let score = |it: &DimensionOf| DimensionScore {
-        // A dimension that a warning refused, or whose fact is missing, scores 0.
-        score: it.contribution.filter(|points| *points > 0.0).and(it.reading).map_or(0.0, points),
-        weight: it.weight,
-        weighted: it.contribution.map_or(0.0, points),
-    };
-    record.dimensions.iter().map(|it| (it.key.clone(), score(it))).collect()
-}
-
-/// Returns a share as points, on the grid of values: a millionth of a point.
-fn points(share: f64) -> f64 {
-    places(1000.0 * share, 1e6)
-}
-
-/// Rounds a number to a decimal grid.
-fn places(number: f64, units: f64) -> f64 {
-    (number * units).round_ties_even() / units
-}
-
-fn violations(grade: &MatchGrade) -> Vec<String> {
-    grade.constraint_violations.iter().map(|violation| violation.message.clone()).collect()
-}
-
-impl From<&SubmissionWarning> for Warning {
-    fn from(warning: &SubmissionWarning) -> Self {
-        Self {
-            severity: String::from(match warning.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            }),
-            field: warning.field.clone(),
-            message: warning.message.clone(),
-            dimension: warning.dimension.clone(),
-        }
-    }
 }
 
 /// Returns the problem of an answer that came too late.

@@ -263,7 +263,7 @@ async fn expire(app: &App, agent: &str, now: Timestamp) -> Result<(), Problem> {
             return Ok(());
         }
         let Some(challenge) = state.challenge(&game.challenge) else { return Ok(()) };
-        expired(&game, &challenge, &known.career)
+        expired(&game, &challenge, &known.career)?
     };
     write(app, vec![Content::Match(Box::new(ended))], Submission::default()).await.map(|_| ())
 }

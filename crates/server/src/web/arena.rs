@@ -242,11 +242,11 @@ fn matches(state: &ArenaState, asked: &Asked) -> Markup {
             Played::Submitted(_) => ("submitted", none("open"), none("open")),
             Played::Scored(scored) => (
                 scored.result.as_str(),
-                Cell::Text(scored.score.to_string()),
+                Cell::Text(scored.score().to_string()),
                 Cell::Text(signed(scored.settled.rating.change_points)),
             ),
             Played::Expired(settled) => {
-                ("expired", none("no answer"), Cell::Text(signed(settled.rating.change_points)))
+                ("expired, a draw", none("no answer"), Cell::Text(signed(settled.rating.change_points)))
             }
         };
         Row {

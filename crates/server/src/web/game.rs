@@ -7,11 +7,12 @@ use axum::extract::State;
 use axum::http::Response;
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, Kind, Part, Row, Table, Waterfall};
+use karat::record::DimensionScore;
 use maud::{Markup, html};
 
-use super::address;
 use super::arena::signed;
 use super::layout::{Sheet, heading, words};
+use super::{address, answer};
 use crate::arena::{Challenge, Match, Scored, Settled, State as Played};
 use crate::guard::Caller;
 use crate::params::Named;
@@ -41,7 +42,7 @@ pub async fn show(
         (played(&game, challenge.as_deref()))
         @match &game.state {
             Played::Entered | Played::Submitted(_) => p { "The match is open: the agent may answer until " time { (game.expires_at) } "." },
-            Played::Scored(scored) => { (breakdown(scored)) (sentences(scored)) (rating(&scored.settled)) },
+            Played::Scored(scored) => { (breakdown(scored)) (answer::findings(&scored.answer)) (rating(&scored.settled)) },
             Played::Expired(settled) => {
                 p.care { "The time limit passed before an answer came. That counts as a draw and does not change the rating." }
                 (rating(settled))
@@ -54,7 +55,7 @@ fn played(game: &Match, challenge: Option<&Challenge>) -> Markup {
     html! {
         @if let Played::Scored(scored) = &game.state {
             dl.figures {
-                div { dt { "score" } dd { (scored.score) " " small { "of 1000" } } }
+                div { dt { "score" } dd { (scored.score()) " " small { "of 1000" } } }
                 div { dt { "result" } dd { (scored.result) } }
                 div { dt { "rating" } dd { (scored.settled.rating.after_points) " " small { (signed(scored.settled.rating.change_points)) } } }
             }
@@ -80,7 +81,7 @@ fn column(label: &str, kind: Kind) -> Column {
 /// Shows the contribution of each dimension to the score.
 fn breakdown(scored: &Scored) -> Markup {
     let mut total = 0.0;
-    let part = |(key, found): (&String, &crate::arena::DimensionScore)| {
+    let part = |(key, found): (&String, &DimensionScore)| {
         let before = total;
         total += found.weighted;
         Part {
@@ -96,7 +97,7 @@ fn breakdown(scored: &Scored) -> Markup {
             is_care: false,
         }
     };
-    let parts = scored.score_breakdown.iter().map(part).collect();
+    let parts = scored.answer.score_breakdown.iter().map(part).collect();
     let waterfall = Waterfall {
         caption: String::from("What each dimension adds; the record has the exact account"),
         range: (0.0, 1000.0),
@@ -106,28 +107,6 @@ fn breakdown(scored: &Scored) -> Markup {
         section aria-labelledby="breakdown" {
             h2 id="breakdown" { "Breakdown" }
             (figure("breakdown-figure", &Figure::Waterfall(waterfall)))
-        }
-    }
-}
-
-/// Lists the errors and warnings about the answer.
-fn sentences(scored: &Scored) -> Markup {
-    if scored.submission_warnings.is_empty()
-        && scored.constraint_violations.is_empty()
-        && scored.harness_warning.is_none()
-    {
-        return html! {};
-    }
-    html! {
-        section aria-labelledby="warnings" {
-            h2 id="warnings" { "Warnings" }
-            ul.sentences {
-                @for warning in &scored.submission_warnings {
-                    li.care { b { (warning.severity) } " at " code { (warning.field) } ": " (words(&warning.message)) }
-                }
-                @for violation in &scored.constraint_violations { li.care { (words(violation)) } }
-                @if let Some(warning) = &scored.harness_warning { li.care { (words(warning)) } }
-            }
         }
     }
 }

@@ -9,6 +9,7 @@
 //! Nothing here changes the API: the pages read the same state, and a key in a browser counts for pages alone.
 
 mod address;
+mod answer;
 mod arena;
 mod assets;
 mod breakdown;

@@ -16,7 +16,7 @@ use karat_store::{Entry, Item, Kind, Reader};
 use maud::{Markup, html};
 
 use super::layout::{Sheet, heading};
-use super::{address, breakdown};
+use super::{address, answer, breakdown};
 use crate::api::bytes;
 use crate::api::records::find;
 use crate::cards::ScorerPool;
@@ -124,6 +124,7 @@ fn page(kept: &RecordData, pool: &ScorerPool) -> Result<(String, Markup), Proble
                 }
             }
         }
+        @if let Some(found) = &document.r#match { (answer::breakdown(found)) (answer::findings(found)) }
         (receipt(kept, &card))
     };
     Ok((title, content))

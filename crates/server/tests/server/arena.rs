@@ -1,6 +1,7 @@
 //! The promises of the arena: who may submit, when and how often, the scores, and that a restart changes nothing.
 
 use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
 use karat_server::clock::Clock;
 use karat_server::{Options, arena};
 use serde_json::{Value, json};
@@ -270,6 +271,14 @@ fn warnings_come_with_the_breakdown() {
     );
     assert!(scored.at("/harness_warning").as_str().unwrap().contains("loop-2"));
     assert_eq!(scored.at("/trajectory_validation/valid"), true);
+    // The record of the match says the same, member by member.
+    let record = it.server.get(&format!("/v1/records/{}", scored.at("/record_position")));
+    let answer = record.is(200).at("/record/match");
+    for (name, value) in answer.as_object().unwrap() {
+        let told = scored.at(&format!("/{name}"));
+        assert_eq!(canonical_json(value), canonical_json(&told), "{name}");
+    }
+    assert_eq!(answer.as_object().unwrap().len(), 5);
 }
 
 #[test]
@@ -319,6 +328,54 @@ fn a_match_that_nobody_submits_expires_when_somebody_asks() {
     let listed = it.server.get("/v1/arena/matches?agent=bee&state=expired");
     assert_eq!(listed.is(200).at("/matches/0/match_id"), "bee.documented.1");
     assert_eq!(it.server.get("/v1/arena/ratings").at("/ratings/0/career/draw_count"), 1);
+}
+
+#[test]
+fn an_expired_match_is_a_draw_wherever_it_is_told() {
+    let it = Arena::new();
+    let key = it.register("bee");
+    it.enter(&key, "easy", false).is(201);
+    it.at(1000);
+    let shown = it.server.get("/v1/arena/matches/bee.easy.1");
+    let rating = |name: &str| shown.at(&format!("/rating/{name}"));
+    assert_eq!(
+        (shown.at("/state"), shown.at("/score"), shown.at("/result")),
+        (json!("expired"), Value::Null, Value::Null)
+    );
+    assert_eq!(
+        (rating("change_points"), rating("opponent_points"), rating("expected")),
+        (json!(0), json!(800), Value::Null)
+    );
+    let counts = |career: Value| {
+        ["win_count", "draw_count", "loss_count", "current_streak"].map(|it| career[it].clone())
+    };
+    let drawn = [0, 1, 0, 0].map(Value::from);
+    assert_eq!(counts(shown.at("/career")), drawn);
+    assert_eq!(counts(it.server.get("/v1/arena/agents/bee").at("/career")), drawn);
+    assert_eq!(counts(it.server.get("/v1/arena/ratings").at("/ratings/0/career")), drawn);
+    assert_eq!(it.server.get("/v1/arena/challenges/easy").at("/win_count"), 0);
+    // It has no score, so no record, and none of its outcomes is a failure.
+    assert_eq!(it.server.get("/v1/records?subject=bee").at("/records"), json!([]));
+    for (path, told) in [
+        ("/arena/matches/bee.easy.1", "counts as a draw and does not change the rating"),
+        ("/arena?agent=bee", "0 won, 1 drawn, 0 lost"),
+        ("/arena?agent=bee", "expired, a draw"),
+    ] {
+        let page = it.server.get(path);
+        assert!(page.is(200).body.contains(told), "{path}: {}", page.body);
+    }
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+    for (file, told) in [
+        ("docs/guide/server.md", "An expired match counts as a draw that moves no rating"),
+        ("docs/guide/ratings.md", "An expired match is a draw that moves no rating"),
+        ("docs/decisions/0014-arena.md", "An expired match is a draw that moves no rating"),
+        ("docs/openapi.json", "an expired match counts as one"),
+    ] {
+        let text = std::fs::read_to_string(format!("{folder}{file}")).unwrap();
+        assert!(text.contains(told), "{file}");
+    }
+    let card = it.server.get("/v1/scorecards/arena@1.0.0/text").is(200).body.clone();
+    assert!(!card.contains("is lost") && card.contains("a draw that moves no rating"), "{card}");
 }
 
 #[test]

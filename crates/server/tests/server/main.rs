@@ -1,6 +1,7 @@
 //! Promises of the API, each with a server that really listens.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may stop")]
 
+mod answer;
 mod answers;
 mod arena;
 mod claims;

@@ -158,20 +158,37 @@ pub struct Settlement {
     pub opponent_source: OpponentSource,
     /// The trust tier of the match.
     pub grade: Grade,
-    /// The score that was expected, 0 to 1.
-    pub expected: f64,
+    /// The score that was expected, 0 to 1; none if nothing was played.
+    pub expected: Option<f64>,
+    /// The factor K of the agent, by its matches before this one; 0 if nothing was played.
+    pub factor_points: f64,
     /// The rating before the match.
     pub elo_before: i64,
     /// The points for the result, rounded.
     pub play_points: i64,
     /// The points that the floor gave back.
     pub floor_points: i64,
+    /// The factor of the trust tier on a gain.
+    pub bonus_factor: Decimal,
     /// The points that the trust tier added.
     pub bonus_points: i64,
     /// The rating after the match less that before: the sum of the three.
     pub elo_change: i64,
+    /// The change of the rating in the category; none if nothing was played.
+    pub category: Option<CategoryChange>,
     /// The titles held now, the highest first.
     pub titles: Vec<Title>,
+}
+
+/// The change of a rating in a category. No trust tier adds to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CategoryChange {
+    /// The category.
+    pub name: String,
+    /// The rating before the match.
+    pub elo_before: i64,
+    /// The rating after it.
+    pub elo_after: i64,
 }
 
 /// The reason why a match cannot be settled. Nothing has changed then.
@@ -320,11 +337,54 @@ impl Arena {
             opponent_elo,
             opponent_source,
             grade,
-            expected,
+            expected: Some(expected),
+            factor_points: self.elo.factor_after(u32::try_from(matches).unwrap_or(u32::MAX)),
             play_points: play,
             floor_points: floor,
+            bonus_factor: self.factor(grade),
             bonus_points: bonus,
             elo_change,
+            category: Some(CategoryChange {
+                name: challenge.category.to_owned(),
+                elo_before: category_before,
+                elo_after: category_after,
+            }),
+        })
+    }
+
+    /// Returns the career after a match whose time limit passed before an answer came: it counts as a draw, ends a streak and
+    /// moves no rating, whatever the difficulty. The arena document leaves this open, and the deployed arena does so.
+    ///
+    /// # Errors
+    /// If the difficulty has no rating, and the rules give unlisted ones none.
+    ///
+    /// ```
+    /// use karat_stats::rating::arena::{Arena, Challenge};
+    /// let arena = Arena::default();
+    /// let challenge = Challenge { category: "coding", difficulty: "legendary", calibrated_difficulty: None };
+    /// let career = arena.expire(&arena.newcomer(), &challenge).unwrap().career;
+    /// assert_eq!((career.elo, career.match_count, career.draw_count), (1000, 1, 1));
+    /// ```
+    pub fn expire(&self, career: &Career, challenge: &Challenge<'_>) -> Result<Settlement, SettleError> {
+        let (opponent_elo, opponent_source) = self.opponent(challenge)?;
+        let elo_before = career.elo;
+        let mut career = career.clone();
+        career.count(Outcome::Draw);
+        Ok(Settlement {
+            titles: title::held(&self.titles, &career.deeds()).into_iter().copied().collect(),
+            elo_before,
+            career,
+            opponent_elo,
+            opponent_source,
+            grade: Grade::Unverified,
+            expected: None,
+            factor_points: 0.0,
+            play_points: 0,
+            floor_points: 0,
+            bonus_factor: Decimal::ONE,
+            bonus_points: 0,
+            elo_change: 0,
+            category: None,
         })
     }
 
@@ -354,13 +414,18 @@ impl Arena {
         Change { expected, play: (played - points) as i64, floor: (after - played) as i64 }
     }
 
-    /// Returns what the trust tier adds to a gain: the gain times the factor, rounded with halves up, less the gain.
-    fn bonus(&self, gain: i64, grade: Grade, outcome: Outcome) -> i64 {
-        let factor = match grade {
+    /// Returns the factor of a trust tier.
+    const fn factor(&self, grade: Grade) -> Decimal {
+        match grade {
             Grade::Unverified => Decimal::ONE,
             Grade::Verified => self.verified_factor,
             Grade::BenchmarkGrade => self.benchmark_grade_factor,
-        };
+        }
+    }
+
+    /// Returns what the trust tier adds to a gain: the gain times the factor, rounded with halves up, less the gain.
+    fn bonus(&self, gain: i64, grade: Grade, outcome: Outcome) -> i64 {
+        let factor = self.factor(grade);
         let withheld = outcome != Outcome::Win && self.draws == DrawBonus::Withheld;
         if gain <= 0 || withheld {
             return 0;

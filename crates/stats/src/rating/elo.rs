@@ -99,15 +99,17 @@ impl Elo {
         self.moved(rating, outcome.score() - self.expected_score(rating.points, opponent_points))
     }
 
+    /// Returns the factor K of a competitor that has played that many matches.
+    #[inline]
+    #[must_use]
+    pub const fn factor_after(&self, matches: u32) -> f64 {
+        if matches < self.established_from_matches { self.factor_new } else { self.factor_established }
+    }
+
     /// Returns the points after a match, before the floor: `surplus` is the score less the expected one.
     #[inline]
     pub(super) fn unfloored(&self, rating: &EloRating, surplus: f64) -> f64 {
-        let factor = if rating.matches < self.established_from_matches {
-            self.factor_new
-        } else {
-            self.factor_established
-        };
-        let points = rating.points + factor * surplus;
+        let points = rating.points + self.factor_after(rating.matches) * surplus;
         match self.rounding {
             Rounding::None => points,
             Rounding::HalfUp => half_up(points),

@@ -1,5 +1,6 @@
 //! `karat card`: work on scorecards.
 
+mod challenge;
 pub mod check;
 mod diff;
 mod list;
@@ -20,7 +21,7 @@ pub fn run(verb: &CardVerb, cli: &Cli) -> Result<Exit, Failure> {
         CardVerb::List(args) => list::run(args, &mut screen),
         CardVerb::Show(args) => show::run(args, &mut screen, cli.color),
         CardVerb::Check(args) => check::run(args, &mut screen),
-        CardVerb::New(args) => new::run(args, &mut screen),
+        CardVerb::New(args) => new::run(args, &mut screen, cli.color),
         CardVerb::Diff(args) => diff::run(args, &mut screen, cli),
     }?;
     screen.flush()?;

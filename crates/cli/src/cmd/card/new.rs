@@ -5,10 +5,11 @@ use std::io::{ErrorKind, Write as _};
 
 use karat_core::diagnostic::nearest;
 
+use super::challenge;
 use crate::args::NewArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Screen;
+use crate::output::{Color, Screen};
 
 /// A starter for each kind of evidence, with `@ID@` for the name.
 const STARTERS: [(&str, &str); 6] = [
@@ -21,8 +22,12 @@ const STARTERS: [(&str, &str); 6] = [
 ];
 
 /// Writes the starter; never overwrites a file.
-pub fn run(args: &NewArgs, screen: &mut Screen) -> Result<Exit, Failure> {
-    let text = starter(&args.id, &args.kind)?;
+pub fn run(args: &NewArgs, screen: &mut Screen, color: Color) -> Result<Exit, Failure> {
+    check_id(&args.id)?;
+    let text = match (&args.base, &args.dims) {
+        (Some(base), Some(dims)) => challenge::text(args, base, dims, color)?,
+        _ => starter(&args.id, &args.kind)?,
+    };
     let Some(path) = &args.out else {
         screen.write_all(text.as_bytes())?;
         return Ok(Exit::Done);
@@ -45,13 +50,17 @@ pub fn run(args: &NewArgs, screen: &mut Screen) -> Result<Exit, Failure> {
     }
 }
 
-fn starter(id: &str, kind: &str) -> Result<String, Failure> {
+fn check_id(id: &str) -> Result<(), Failure> {
     let sound = id.starts_with(|c: char| c.is_ascii_lowercase())
         && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     if !sound {
         return Err(Failure::new(format!("`{id}` is not the name of a scorecard"))
             .help("use lower-case letters, digits and hyphens, starting with a letter: `support-bot`"));
     }
+    Ok(())
+}
+
+fn starter(id: &str, kind: &str) -> Result<String, Failure> {
     match STARTERS.iter().find(|(name, _)| *name == kind) {
         Some((_, text)) => Ok(text.replace("@ID@", id)),
         None => {
@@ -87,7 +96,7 @@ mod tests {
     #[test]
     fn a_bad_name_is_refused() {
         for bad in ["", "Bot", "7bot", "a b", "bot.1"] {
-            assert!(starter(bad, "facts").is_err(), "{bad}");
+            assert!(check_id(bad).is_err(), "{bad}");
         }
     }
 }

@@ -1,12 +1,13 @@
 //! The screen of ratings: a table for each pool, then omissions, predictions, and judges beside people.
 
 pub mod below;
+mod solo;
 pub mod table;
 
 use std::fmt::Write as _;
 
 use crate::output::{FAINT, STRONG};
-use crate::rating::{Board, Intervals, Report, described, named};
+use crate::rating::{Board, Careers, Intervals, Report, described, named};
 use below::{forecasts, judges};
 use karat::estimate::{percent, tenth_percent};
 use karat::text::{clean, count, wrap};
@@ -27,6 +28,9 @@ pub fn screen(report: &Report, width: usize, top: usize) -> String {
     for (board, holdout) in report.boards.iter().filter_map(|board| Some((board, board.holdout.as_ref()?))) {
         text.push('\n');
         text.push_str(&forecasts(board.category.as_deref(), holdout, width));
+    }
+    if let Some(careers) = &report.careers {
+        text.push_str(&solo::matches(careers, width, top));
     }
     if let Some(agreement) = &report.agreement {
         text.push('\n');
@@ -152,6 +156,7 @@ pub fn notes(report: &Report) -> Vec<String> {
              correlated",
         ));
     }
+    notes.extend(report.careers.iter().flat_map(Careers::notes));
     if report.skipped > 0 {
         notes.push(format!("rows that are no match: {}", report.skipped));
     }

@@ -100,6 +100,14 @@ pub(in crate::scorecard) fn resolve_challenge(
     for (code, problem) in problems.chain(of_sum.map(|problem| (Code::WeightSum, problem))) {
         report.error_if_whole(code, dims_place.clone(), problem, "change the weights in `[dims]`");
     }
+    // The texts of the base are checked where they are written.
+    let described = |info: &family::DimensionInfo| draft.describe.iter().find(|it| it.key.value == info.key);
+    for (info, other) in chosen.iter().filter_map(|info| Some((info, described(info)?))) {
+        for problem in family::problems_of_texts(info) {
+            let help = format!("change it in `[describe.{}]`", info.key);
+            report.error(Code::BadValue, other.key.span.clone(), problem, help);
+        }
+    }
     if report.failed() {
         return None;
     }

@@ -3,6 +3,7 @@
 mod breakdown;
 mod challenge;
 mod constraints;
+mod dimensions;
 mod efficiency;
 mod evaluator;
 mod evaluator_output;
@@ -23,6 +24,7 @@ use serde_json::Value;
 pub use breakdown::{Breakdown, WeightedScore, breakdown};
 pub use challenge::Challenge;
 pub use constraints::{Constraints, Scope, Usage, Violation, constraint_violations};
+pub use dimensions::validate_dimensions;
 pub use efficiency::{Efficiency, EfficiencyBasis, EfficiencyGrade, WithoutModelCall, efficiency};
 pub use evaluator::{Attempt, DimensionGrade, Evaluation, Evaluator, Outcome, PartGrade};
 pub use evaluator_output::{EvaluatorOutput, parse_evaluator_output};

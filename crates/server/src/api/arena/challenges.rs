@@ -54,7 +54,7 @@ impl ShownChallenge {
         let of_it = || state.matches().filter(|game| game.challenge == challenge.slug);
         let scores: Vec<(f64, bool)> = of_it()
             .filter_map(|game| match &game.state {
-                arena::State::Scored(scored) => Some((scored.score, scored.result == "win")),
+                arena::State::Scored(scored) => Some((scored.score(), scored.result == "win")),
                 _ => None,
             })
             .collect();

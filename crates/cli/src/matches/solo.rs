@@ -1,0 +1,162 @@
+//! Matches of an agent at a challenge of the arena: difficulty, trust, attempt.
+
+use std::borrow::Cow;
+
+use karat_stats::rating::Outcome;
+use karat_stats::rating::arena::Arena;
+
+use super::columns::Field;
+use super::ended::Ending;
+use super::result::{self, Sides};
+use super::row::Cells;
+
+/// The highest score of a match.
+const SCORE_MAX: f64 = 1000.0;
+/// The result and the state of a match whose time limit passed.
+pub const EXPIRED: &str = "expired";
+
+/// The rest of such a match: all but agent, challenge and outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Solo {
+    /// The difficulty, if it is stated.
+    pub difficulty: Option<String>,
+    /// The difficulty that matches showed.
+    pub calibrated: Option<String>,
+    /// The category, if it is stated.
+    pub category: Option<String>,
+    /// True with a valid trajectory.
+    pub verified: bool,
+    /// True if the agent played without its memory.
+    pub memoryless: bool,
+    /// The agent's how manieth attempt, if it is stated.
+    pub attempt_number: Option<u64>,
+    /// True if the time limit passed before an answer came.
+    pub expired: bool,
+}
+
+/// A row of such a match: agent and challenge, the outcome, the rest.
+pub type SoloRow<'c> = ([Cow<'c, str>; 2], Outcome, Solo);
+
+/// Returns true if a text is the name of a difficulty.
+pub fn is_difficulty(text: &str) -> bool {
+    Arena::default().difficulties.iter().any(|(name, _)| name == text)
+}
+
+/// Reads a row; none for a match that is not over, or whose result means no match.
+///
+/// # Errors
+/// If a cell cannot be read, or two of them disagree.
+pub fn read<'c>(cells: &'c Cells<'_>, ending: &Ending<'_>) -> Result<Option<SoloRow<'c>>, String> {
+    let difficulty = |field: Field| {
+        let Some(found) = cells.get(field).map(Cow::into_owned) else { return Ok(None) };
+        if is_difficulty(&found) {
+            return Ok(Some(found));
+        }
+        let rules = Arena::default();
+        let names: Vec<String> = rules.difficulties.iter().map(|(name, _)| format!("`{name}`")).collect();
+        Err(format!("`{found}` is not a difficulty, expected {}", names.join(", ")))
+    };
+    let calibrated = difficulty(Field::CalibratedDifficulty)?;
+    let mut difficulty = difficulty(Field::Difficulty)?;
+    let agent = cells.get(Field::First).ok_or("who played is missing, expected `first` or `agent`")?;
+    let challenge = cells.get(Field::Second);
+    if difficulty.is_none() && challenge.as_deref().is_some_and(is_difficulty) {
+        difficulty = challenge.as_deref().map(str::to_owned);
+    }
+    let challenge = challenge.or_else(|| difficulty.clone().or_else(|| calibrated.clone()).map(Cow::Owned));
+    let challenge = challenge.ok_or("which challenge it was is missing, expected `second` or `challenge`")?;
+    let flag = |field: Field| match cells.get(field).as_deref().map(str::trim) {
+        None => Ok(false),
+        Some(text) => match text.to_ascii_lowercase().as_str() {
+            "true" | "yes" | "1" => Ok(true),
+            "false" | "no" | "0" => Ok(false),
+            _ => Err(format!("`{}` is `{text}`, expected `true` or `false`", field.name())),
+        },
+    };
+    let attempt_number = cells.get(Field::AttemptNumber).map(|text| attempt(&text)).transpose()?;
+    let (verified, memoryless) = (flag(Field::Verified)?, flag(Field::Memoryless)?);
+    let outcome = match state(cells, ending)? {
+        State::Open => return Ok(None),
+        State::Expired => None,
+        State::Over => match over(cells, ending, [&agent, &challenge])? {
+            None => return Ok(None),
+            found => found,
+        },
+    };
+    let solo = Solo {
+        difficulty,
+        calibrated,
+        category: cells.get(Field::Category).map(Cow::into_owned),
+        verified,
+        memoryless,
+        attempt_number,
+        expired: outcome.is_none(),
+    };
+    // An expired match counts as a draw.
+    Ok(Some(([agent, challenge], outcome.unwrap_or(Outcome::Draw), solo)))
+}
+
+fn attempt(text: &str) -> Result<u64, String> {
+    let number = text.trim().parse::<u64>().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| format!("`attempt_number` is `{text}`, expected a whole number from 1"))
+}
+
+enum State {
+    Open,
+    Expired,
+    Over,
+}
+
+fn state(cells: &Cells<'_>, ending: &Ending<'_>) -> Result<State, String> {
+    let result = cells.get(Field::Result).filter(|result| !ending.is_skipped(result));
+    let is_expired = |text: &str| text.trim().eq_ignore_ascii_case(EXPIRED);
+    let by_result = result.as_deref().is_some_and(is_expired);
+    match cells.get(Field::State).as_deref().map(|state| state.trim().to_ascii_lowercase()).as_deref() {
+        Some(EXPIRED) => match (by_result, &result, cells.get(Field::Score)) {
+            // The deployed arena writes an expired match as a draw.
+            (false, Some(result), _) if !result.trim().eq_ignore_ascii_case("draw") => {
+                Err(format!("an expired match has the result `{result}`, expected none"))
+            }
+            (_, _, Some(score)) => Err(format!("an expired match has the score `{score}`, expected none")),
+            _ => Ok(State::Expired),
+        },
+        Some("scored" | "completed") if by_result => {
+            Err(String::from("the result is `expired`, where the state says that the match was completed"))
+        }
+        None | Some("scored" | "completed") => Ok(if by_result { State::Expired } else { State::Over }),
+        Some("entered" | "submitted" | "pending" | "active") => Ok(State::Open),
+        Some(other) => Err(format!(
+            "the state is `{other}`, expected `entered`, `submitted`, `scored` or `expired`, or `pending`, `active` or \
+             `completed`"
+        )),
+    }
+}
+
+/// Returns the outcome of a match that was played to its end; none if its result means no match.
+fn over(cells: &Cells<'_>, ending: &Ending<'_>, names: [&str; 2]) -> Result<Option<Outcome>, String> {
+    let by_score = match cells.get(Field::Score) {
+        None => None,
+        Some(text) => match text.trim().parse::<f64>() {
+            Ok(score) if (0.0..=SCORE_MAX).contains(&score) => Some(Arena::default().outcome(score)),
+            _ => return Err(format!("`score` is `{text}`, expected a number from 0 to {SCORE_MAX}")),
+        },
+    };
+    let by_result = match cells.get(Field::Result) {
+        Some(result) if ending.is_skipped(&result) => return Ok(None),
+        Some(result) => {
+            let [first, second] = ending.sides();
+            let names = names.map(str::trim);
+            Some(result::outcome(&result, &Sides { columns: [first, second], names })?)
+        }
+        None if ending.is_skipped("") => return Ok(None),
+        None => None,
+    };
+    match (by_result, by_score) {
+        (Some(result), Some(score)) if result != score => {
+            let (result, score) = (result.name(), score.name());
+            Err(format!("the result is `{result}`, where the score makes it `{score}`: correct one of them"))
+        }
+        (None, None) => Err(String::from("how it ended is missing, expected `result` or `score`")),
+        (result, score) => Ok(result.or(score)),
+    }
+}

@@ -1,0 +1,381 @@
+//! The arena on the command line: challenges from a family, the answer in every record of a match, careers.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+
+use karat_evidence::canonical_json;
+use serde_json::{Value, json};
+
+use crate::common::{Folder, karat, karat_reading, root};
+#[cfg(unix)]
+use crate::serve::Server;
+
+fn rated(text: &str) -> Value {
+    let run = karat_reading(&["rate", "--system", "elo", "--arena", "--json"], text);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// Returns the rating of the only agent.
+fn rating(text: &str) -> i64 {
+    let found = rated(text);
+    assert_eq!(found["arena"]["agents"].as_array().unwrap().len(), 1, "{found}");
+    let points = found["arena"]["agents"][0]["career"]["rating_points"].as_i64().unwrap();
+    assert_eq!(found["boards"][0]["competitors"][0]["points"], points, "the board has the same");
+    points
+}
+
+fn refused(text: &str, flags: &[&str]) -> String {
+    let run = karat_reading(&[&["rate", "--system", "elo", "--arena"], flags].concat(), text);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{text}");
+    run.stderr
+}
+
+#[test]
+fn difficulty_trust_and_attempt_move_a_career() {
+    let head = "agent,challenge,difficulty,result,verified,memoryless,attempt_number\n";
+    for (row, expected) in [
+        ("ann,maze,contender,win,true,true,1", 1019),
+        ("ann,maze,contender,win,true,true,2", 1018),
+        ("ann,maze,contender,win,true,false,1", 1018),
+        ("ann,maze,contender,win,false,true,1", 1016),
+        ("ann,maze,contender,win,1,yes,1", 1019),
+        ("ann,maze,contender,win,,,", 1016),
+        ("ann,maze,contender,win,true,true,", 1018),
+        ("ann,maze,newcomer,win,false,false,1", 1008),
+        ("ann,maze,veteran,win,true,true,1", 1029),
+        ("ann,maze,legendary,win,true,true,1", 1035),
+        ("ann,maze,legendary,draw,true,false,1", 1014),
+        ("ann,maze,contender,draw,true,true,1", 1000),
+        ("ann,maze,contender,loss,true,true,1", 984),
+        ("ann,maze,legendary,loss,true,true,1", 997),
+        ("ann,maze,legendary,expired,true,true,1", 1000),
+        ("ann,maze,,win,true,true,1", 1019),
+    ] {
+        assert_eq!(rating(&format!("{head}{row}\n")), expected, "{row}");
+    }
+}
+
+#[test]
+fn a_challenge_is_told_in_many_shapes() {
+    for text in [
+        "first,second,result,verified,memoryless,attempt_number\nann,bob,win,true,true,1\n",
+        "first,second,score,verified,memoryless,attempt_number\nann,maze,700,true,true,1\n",
+        "agent_id,difficulty,score,verified,memoryless,attempt_number\nann,contender,1000,true,true,1\n",
+        "agent,second,result,verified,memoryless,attempt_number\nann,contender,first,true,true,1\n",
+        "agent,difficulty,calibrated_difficulty,result,verified,memoryless,attempt_number\n\
+         ann,legendary,contender,win,true,true,1\n",
+        "{\"match_id\": \"m\", \"agent_id\": \"ann\", \"challenge\": \"maze\", \"state\": \"scored\", \"score\": 823, \
+         \"result\": \"win\", \"verified\": true, \"memoryless\": true, \"attempt_number\": 1}\n",
+    ] {
+        assert_eq!(rating(text), 1019, "{text}");
+    }
+    let mapped = ["--columns", "first=who,second=task,difficulty=level,verified=proof"];
+    let text = "who,task,level,result,proof\nann,maze,veteran,win,true\n";
+    let run = karat_reading(&[&["rate", "--system", "elo", "--arena", "--json"], &mapped[..]].concat(), text);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(found["boards"][0]["competitors"][0]["points"], 1026);
+    // Two competitors without any of this still meet each other.
+    let found = rated("first,second,result\nann,bob,win\n");
+    assert_eq!(found["boards"][0]["competitors"].as_array().unwrap().len(), 2);
+    assert_eq!(found.get("arena"), None);
+}
+
+#[test]
+fn the_factor_falls_after_thirty_matches_and_expired_ones_count() {
+    let rows = |result: &str, count: usize| -> String {
+        let row = |at: usize| format!("m{at:02},ann,contender,{result},2026-01-01T00:00:{at:02}Z\n");
+        (0..count).map(row).collect()
+    };
+    let head = "id,agent,difficulty,result,time\n";
+    for (before, expected) in [(29, 1016), (30, 1008)] {
+        let last = "z,ann,contender,win,2026-01-02T00:00:00Z\n";
+        assert_eq!(rating(&format!("{head}{}{last}", rows("expired", before))), expected, "{before}");
+    }
+    let found = rated(&format!("{head}{}", rows("expired", 2)));
+    let career = &found["arena"]["agents"][0]["career"];
+    assert_eq!(
+        (&career["match_count"], &career["draw_count"], &career["loss_count"]),
+        (&json!(2), &json!(2), &json!(0))
+    );
+}
+
+#[test]
+fn each_step_is_told_in_json_and_on_the_screen() {
+    let text = "id,agent,challenge,difficulty,category,result,verified,memoryless,attempt_number\n\
+                m1,ann,maze,contender,logic,win,true,true,1\nm2,ann,maze,contender,logic,expired,,true,2\n";
+    let found = rated(text);
+    let steps = &found["arena"]["matches"];
+    let expected = json!({
+        "before_points": 1000, "after_points": 1019, "change_points": 19, "opponent_points": 1000, "expected": 0.5,
+        "factor_points": 32, "play_points": 16, "floor_points": 0, "bonus_factor": 1.2, "bonus_points": 3,
+        "category": {"name": "logic", "before_points": 1000, "after_points": 1016},
+    });
+    assert_eq!(steps[0]["rating"], expected);
+    assert_eq!((&steps[1]["result"], &steps[1]["rating"]["change_points"]), (&json!("expired"), &json!(0)));
+    let run = karat_reading(&["rate", "--system", "elo", "--arena", "--table"], text);
+    for line in [
+        "m1: ann at maze (1000), win: 1000 +16 (K 32, expected 0.500) +3 (times 1.2) =",
+        "m2: ann at maze (1000), expired: 1019 +0 (nothing was played) = 1019",
+        "expired: a draw that moves no rating: `m2`",
+    ] {
+        assert!(run.stdout.contains(line), "{line}\n{}", run.stdout);
+    }
+}
+
+#[test]
+fn columns_that_nothing_reads_are_named() {
+    let text = "first,second,result,verified,venue\nann,bob,win,true,hall\n";
+    let run = karat_reading(&["rate", "--system", "elo", "--json"], text);
+    assert!(
+        run.stderr.contains("note: columns that nothing reads: `venue` and `verified`"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("--system elo --arena"), "{}", run.stderr);
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(found["unread_columns"], json!(["venue", "verified"]));
+    let run = karat_reading(&["rate", "--system", "elo", "--arena", "--json"], text);
+    assert_eq!(run.stderr.trim(), "note: columns that nothing reads: `venue`");
+}
+
+#[test]
+fn what_cannot_be_a_match_at_a_challenge_is_refused() {
+    let head = "id,agent,challenge,difficulty,result,score,state,verified,memoryless,attempt_number\n";
+    for (row, told) in [
+        ("m,ann,maze,hard,win,,,,,", "`hard` is not a difficulty, expected `newcomer`, `contender`"),
+        ("m,,maze,veteran,win,,,,,", "who played is missing"),
+        ("m,ann,maze,veteran,,,,,,", "how it ended is missing, expected `result` or `score`"),
+        ("m,ann,maze,veteran,win,500,,,,", "the result is `win`, where the score makes it `draw`"),
+        ("m,ann,maze,veteran,,1001,,,,", "`score` is `1001`, expected a number from 0 to 1000"),
+        ("m,ann,maze,veteran,,NaN,,,,", "`score` is `NaN`"),
+        ("m,ann,maze,veteran,win,,,maybe,,", "`verified` is `maybe`, expected `true` or `false`"),
+        ("m,ann,maze,veteran,win,,,,2,", "`memoryless` is `2`"),
+        ("m,ann,maze,veteran,win,,,,,0", "`attempt_number` is `0`, expected a whole number from 1"),
+        ("m,ann,maze,veteran,win,,,,,1.5", "`attempt_number` is `1.5`"),
+        ("m,ann,maze,veteran,win,,expired,,,", "an expired match has the result `win`"),
+        ("m,ann,maze,veteran,loss,,expired,,,", "an expired match has the result `loss`"),
+        ("m,ann,maze,veteran,,0,expired,,,", "an expired match has the score `0`"),
+        ("m,ann,maze,veteran,expired,,completed,,,", "the state says that the match was completed"),
+        ("m,ann,maze,veteran,win,,over,,,", "the state is `over`"),
+        ("m,ann,maze,veteran,win,,,true,,\nm,ann,maze,veteran,win,,,false,,", "has other facts than at"),
+    ] {
+        let stderr = refused(&format!("{head}{row}\n"), &[]);
+        assert!(stderr.contains(told), "{row}: {stderr}");
+    }
+    // Matches that are not over are no match, and a repeated row is one.
+    let open =
+        "m1,ann,maze,veteran,,,entered,,,\nm2,ann,maze,veteran,win,,,,,\nm2,ann,maze,veteran,win,,,,,\n";
+    let found = rated(&format!("{head}{open}"));
+    assert_eq!(
+        (&found["skipped_rows"], &found["boards"][0]["input"]["repeated_rows"]),
+        (&json!(1), &json!(1))
+    );
+    let text = format!("{head}m,ann,maze,veteran,win,,,,,\n");
+    for (flags, told) in [
+        (&["--by", "challenge"][..], "--by is not for matches at challenges"),
+        (&["--holdout", "0.5"], "--holdout is not for"),
+        (&["--state-out", "x.json"], "have no time"),
+    ] {
+        let stderr = refused(&text, flags);
+        assert!(stderr.contains(told), "{flags:?}: {stderr}");
+    }
+}
+
+/// Adds the difficulty and the category of its challenge to a match of a server.
+fn with_challenge(game: &Value, challenges: &Value) -> Value {
+    let mut row = game.clone();
+    let challenges = challenges["challenges"].as_array().unwrap();
+    let known = challenges.iter().find(|known| known["slug"] == game["challenge"]).unwrap();
+    row["difficulty"] = known["difficulty"].clone();
+    row["category"] = known["category"].clone();
+    row
+}
+
+#[cfg(unix)]
+#[test]
+fn the_same_matches_give_the_careers_of_a_server() {
+    let folder = Folder::new();
+    let server = Server::new(folder.path(), &["--demo"]);
+    let get = |path: &str| -> Value {
+        let (status, body) = server.ask("GET", path, "");
+        assert_eq!(status, 200, "{path}: {body}");
+        serde_json::from_str(&body).unwrap()
+    };
+    let challenges = get("/v1/arena/challenges");
+    let agents = get("/v1/arena/ratings?limit=1000");
+    let (mut rows, mut own, mut expired) = (String::new(), Vec::new(), 0);
+    for agent in agents["ratings"].as_array().unwrap() {
+        let name = agent["agent_id"].as_str().unwrap();
+        let games = get(&format!("/v1/arena/matches?agent={name}&limit=1000"));
+        assert_eq!(games["has_more"], false);
+        // The last entered come first.
+        for game in games["matches"].as_array().unwrap().iter().rev() {
+            expired += usize::from(game["state"] == "expired");
+            rows.push_str(&format!("{}\n", with_challenge(game, &challenges)));
+            own.push((game["match_id"].clone(), game["rating"].clone()));
+        }
+    }
+    assert!(expired > 0 && own.len() > 50, "{expired} of {}", own.len());
+    let found = rated(&rows);
+    let steps = found["arena"]["matches"].as_array().unwrap();
+    let open = own.iter().filter(|(_, rating)| rating.is_null()).count();
+    assert_eq!(steps.len(), own.len() - open);
+    for step in steps {
+        let (_, rating) = own.iter().find(|(id, _)| *id == step["match_id"]).unwrap();
+        // A server writes 1 as 1.0.
+        assert_eq!(canonical_json(&step["rating"]), canonical_json(rating), "{}", step["match_id"]);
+    }
+    assert!(steps.iter().any(|step| step["rating"]["bonus_points"].as_i64().unwrap() > 0));
+    for agent in agents["ratings"].as_array().unwrap() {
+        let known = found["arena"]["agents"].as_array().unwrap().iter();
+        let known = known.into_iter().find(|known| known["agent_id"] == agent["agent_id"]).unwrap();
+        assert_eq!((&known["career"], &known["titles"][0]), (&agent["career"], &agent["title"]));
+    }
+}
+
+#[test]
+fn a_challenge_is_written_from_its_family() {
+    let folder = Folder::new();
+    let dims = "correctness=0.40,methodology=0.25,speed=0.15,completeness=0.20";
+    let texts = [
+        "--describe",
+        "correctness=Say \"why\"\nand how",
+        "--label",
+        "speed=Pace",
+        "--dim-color",
+        "speed=coral",
+    ];
+    let flags = ["card", "new", "my-task", "--base", "arena", "--dims", dims, "--out", "my-task.toml"];
+    let run = folder.karat(&[&flags[..], &texts].concat());
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let checked = folder.karat(&["card", "check", "my-task.toml"]);
+    assert!(checked.stdout.contains("my-task@0.1.0: usable, 0 errors, 0 warnings"), "{}", checked.stdout);
+    let text = std::fs::read_to_string(folder.path().join("my-task.toml")).unwrap();
+    for part in
+        ["correctness  = 0.4\n", "description = \"Say \\\"why\\\"\\nand how\"", "label       = \"Pace\""]
+    {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let item = r#"{"match_id": "m", "agent_id": "a", "scores": {"correctness": 1000}, "time_used_secs": 0,
+        "time_limit_secs": 10}"#;
+    folder.write("match.json", &item.replace('\n', " "));
+    let scored = folder.karat(&["score", "-c", "my-task.toml", "match.json"]);
+    let record: Value = serde_json::from_str(&scored.stdout).unwrap();
+    assert_eq!(record["match"]["score"], 550);
+}
+
+#[test]
+fn a_choice_that_is_not_allowed_is_not_written() {
+    let new = |dims: &str, more: &[&str]| {
+        karat(&[&["card", "new", "my-task", "--base", "arena", "--dims", dims], more].concat())
+    };
+    for (dims, more, told) in [
+        ("speed=1", &[][..], "1 dimensions are picked, it must be 2 to 6"),
+        ("speed=0.5,analysis=0.4", &[], "the weights sum to 0.9"),
+        ("speed=0.5,analysis=0.501", &[], "the weights sum to 1.001"),
+        ("speed=0.5,speed=0.5", &[], "`speed` is picked twice"),
+        ("speed=0.5,pace=0.5", &[], "the palette has no `pace`"),
+        ("speed=NaN,analysis=0.5", &[], "the weight of `speed` is `NaN`, expected a number"),
+        ("speed=true,analysis=0.5", &[], "is `true`, expected a number"),
+        ("speed=0.3333333,analysis=0.6666667", &[], "at most six decimals"),
+        ("speed=-0.5,analysis=1.5", &[], "the weight of `speed` is -0.5"),
+        ("speed,analysis=1", &[], "`speed` is not a weight"),
+        ("", &[], "is not a weight"),
+        ("speed=0.5,analysis=0.5", &["--label", "speed="], "the label of `speed` is 0 long"),
+        ("speed=0.5,analysis=0.5", &["--dim-color", "speed=red"], "the color of `speed` is `red`"),
+        ("speed=0.5,analysis=0.5", &["--describe", "speed"], "is not a text of a dimension"),
+        ("speed=0.5,analysis=0.5", &["--label", "speed=a", "--label", "speed=b"], "gives `speed` twice"),
+    ] {
+        let run = new(dims, more);
+        assert_eq!((run.status, run.stdout.as_str()), (13, ""), "{dims}");
+        assert!(run.stderr.contains(told), "{dims}: {}", run.stderr);
+    }
+    let long = format!("speed={}", "d".repeat(201));
+    assert!(new("speed=0.5,analysis=0.5", &["--describe", &long]).stderr.contains("is 201 long"));
+    // Texts of what is not picked are left out, and told.
+    let run = new("speed=0.5,analysis=0.5", &["--label", "precision=Exact"]);
+    assert!(run.status == 0 && !run.stdout.contains("Exact"), "{}", run.stdout);
+    assert!(run.stderr.contains("`precision` is described and not picked"), "{}", run.stderr);
+    let run = karat(&["card", "new", "x", "--base", "workflow", "--dims", "speed=1"]);
+    assert!(run.stderr.contains("`workflow@1.0.0` is not a family"), "{}", run.stderr);
+    assert_eq!(karat(&["card", "new", "x", "--dims", "speed=1"]).status, 2);
+}
+
+const GRADED: &str = r#"{"match_id": "m1", "agent_id": "bee", "scores": {"correctness": 900, "methodology": 500},
+    "time_used_secs": 10, "time_limit_secs": 100, "verified": true, "harness_warning": "another harness",
+    "constraint_violations": ["maxLlmCalls: 5 of 3"],
+    "submission_warnings": [{"severity": "error", "field": "x", "message": "bad \"x\"", "dimension": "speed"},
+        {"severity": "warning", "field": "coverage", "message": "2 missing"}]}"#;
+
+#[test]
+fn every_record_of_a_match_has_the_answer_of_the_arena() {
+    let folder = Folder::new();
+    folder.write("match.json", &GRADED.replace('\n', " "));
+    let score = |card: &str, file: &str| {
+        let run = folder.karat(&["score", "-c", card, file]);
+        (serde_json::from_str::<Value>(&run.stdout).unwrap(), run.stdout)
+    };
+    let example = root().join("examples/arena/documented-823.json").display().to_string();
+    let expected = json!({
+        "score": 823,
+        "score_breakdown": {
+            "correctness": {"score": 900, "weight": 0.5, "weighted": 450},
+            "speed": {"score": 780, "weight": 0.2, "weighted": 156},
+            "methodology": {"score": 690, "weight": 0.15, "weighted": 103.5},
+            "completeness": {"score": 760, "weight": 0.15, "weighted": 114},
+        },
+    });
+    assert_eq!(score("log-forensics", &example).0["match"], expected);
+    let (record, text) = score("log-forensics", "match.json");
+    let found = &record["match"];
+    assert_eq!(
+        found["submission_warnings"],
+        json!([
+            {"severity": "error", "field": "x", "message": "bad \"x\"", "dimension": "speed"},
+            {"severity": "warning", "field": "coverage", "message": "2 missing"},
+        ])
+    );
+    assert_eq!(found["constraint_violations"], json!(["maxLlmCalls: 5 of 3"]));
+    assert_eq!(found["harness_warning"], "another harness");
+    assert_eq!(found["score_breakdown"]["speed"], json!({"score": 0, "weight": 0.2, "weighted": 0}));
+    // It follows from the rest of the record, and is verified with it.
+    folder.write("record.json", &text);
+    let explained = folder.karat(&["explain", "--json", "record.json", "--evidence", "match.json"]);
+    let explained: Value = serde_json::from_str(&explained.stdout).unwrap();
+    assert_eq!((&explained["record"]["match"], &explained["verified"]), (found, &json!(true)));
+    let screen = folder.karat(&["explain", "--table", "record.json"]).stdout;
+    for line in
+        ["Breakdown", "error at x: bad \"x\"; it makes speed 0", "maxLlmCalls: 5 of 3", "another harness"]
+    {
+        assert!(screen.contains(line), "{line}\n{screen}");
+    }
+    for (whole, changed) in [
+        ("\"weighted\":450", "\"weighted\":451"),
+        ("\"harness_warning\":\"another harness\",\"score\"", "\"score\""),
+        ("\"score\":525", "\"score\":925"),
+    ] {
+        assert!(text.contains(whole), "{whole}\n{text}");
+        folder.write("changed.json", &text.replacen(whole, changed, 1));
+        assert_eq!(folder.karat(&["explain", "changed.json"]).status, 14, "{whole}");
+    }
+    let (other, _) =
+        score("workflow", &root().join("examples/workflow/worked-example.json").display().to_string());
+    assert_eq!(other.get("match"), None, "only matches have one");
+}
+
+#[test]
+fn a_match_as_played_has_the_findings_of_its_grader() {
+    let text = std::fs::read_to_string(root().join("examples/raw/match.json")).unwrap();
+    let mut played: Value = serde_json::from_str(&text).unwrap();
+    played["payload"]["answer"].as_object_mut().unwrap().remove("summary");
+    played["payload"]["metadata"]["harness_id"] = json!("another");
+    played["constraints"]["maxLlmCalls"] = json!(1);
+    let run = karat_reading(&["score", "-c", "incident-review", "-"], &played.to_string());
+    let record: Value = serde_json::from_str(&run.stdout).unwrap();
+    let found = &record["match"];
+    assert_eq!(found["submission_warnings"][0]["dimension"], "methodology");
+    assert!(found["constraint_violations"][0].as_str().unwrap().starts_with("maxLlmCalls: 2 model calls"));
+    assert!(found["harness_warning"].as_str().unwrap().contains("`another`"));
+    assert_eq!(found["score_breakdown"]["methodology"]["score"], 0);
+    let run = karat_reading(&["score", "--table", "-c", "incident-review", "-"], &played.to_string());
+    assert!(run.stdout.contains("warning: maxLlmCalls: 2 model calls"), "{}", run.stdout);
+}
