@@ -109,6 +109,59 @@ pub struct ReviewTransition {
     pub decisions: Vec<ReviewDecision>,
 }
 
+/// A change of the score of a subject, and what became of it: a row of `score_history` (trust document, "Anomaly detection").
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ScoreChange {
+    /// The time of the new score.
+    pub time: String,
+    /// The official score in points before it; null for the first.
+    pub before: Option<i64>,
+    /// The new score in points.
+    pub after: i64,
+    /// The cause: `evaluation`, `weights`, `gate` or `decay`.
+    pub cause: String,
+    /// True if the change exceeds the limit for one change, 200 points if the scorecard does not say otherwise.
+    pub was_anomalous: bool,
+    /// True if the change from the lowest or highest score of the last days exceeds its limit.
+    pub was_cumulative: bool,
+    /// What became of the score, so far.
+    pub review_state: ReviewState,
+    /// The time from which that is so.
+    pub since: String,
+    /// The decisions on it: by whom, when, and why.
+    pub decisions: Vec<ReviewDecision>,
+}
+
+/// Returns the changes of the score of a subject, in order.
+#[must_use]
+pub fn score_history(found: &ReviewStanding) -> Vec<ScoreChange> {
+    let mut changes: Vec<(&review::Candidate, ScoreChange)> = Vec::new();
+    for line in &found.transitions {
+        let (state, since) = (line.state.into(), written(line.at_seconds));
+        let decisions = line.decisions.iter().map(ReviewDecision::from).collect();
+        // A score that was held has a further transition for each later state.
+        if let Some((_, known)) = changes.iter_mut().rev().find(|(score, _)| **score == line.candidate) {
+            ScoreChange { review_state: state, since, decisions, ..known.clone() }.clone_into(known);
+            continue;
+        }
+        let change = ScoreChange {
+            time: written(line.candidate.at_seconds),
+            before: line.flags.delta.map(|delta| line.candidate.points.saturating_sub(delta)),
+            after: line.candidate.points,
+            cause: line.candidate.cause.clone(),
+            was_anomalous: line.flags.was_anomalous,
+            was_cumulative: line.flags.was_cumulative,
+            review_state: state,
+            since,
+            decisions,
+        };
+        changes.push((&line.candidate, change));
+    }
+    changes.into_iter().map(|(_, change)| change).collect()
+}
+
 /// A decision that had no effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -197,5 +250,71 @@ impl From<&review::Transition> for ReviewTransition {
             flags: line.flags.into(),
             decisions: line.decisions.iter().map(ReviewDecision::from).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use karat_standing::review::{Candidate, Decision, Event, History, ReviewRules, Verdict};
+
+    use super::*;
+
+    /// A first score, a swing that two reviewers let through, a small step, a swing that expires.
+    #[test]
+    fn each_score_is_one_row_with_what_became_of_it() {
+        let rules = ReviewRules { approvals: 2, ..ReviewRules::default() };
+        let scored = |at_seconds, points| {
+            let (runner, cause) = (String::from("lab"), String::from("evaluation"));
+            Event::Scored(Candidate { at_seconds, points, is_into_top: false, runner, cause })
+        };
+        let approved = |at_seconds, reviewer: &str| {
+            let (reviewer, reason) = (reviewer.to_owned(), String::from("seen"));
+            Event::Decided(Decision {
+                at_seconds,
+                reviewer,
+                verdict: Verdict::Approve,
+                reason,
+                evidence: vec![],
+            })
+        };
+        let hour = 3600;
+        let events = [
+            scored(0, 500),
+            scored(hour, 720),
+            approved(2 * hour, "ann"),
+            approved(3 * hour, "ben"),
+            scored(4 * hour, 710),
+            scored(5 * hour, 950),
+            Event::Passed { at_seconds: 1000 * hour },
+        ];
+        let mut found = ReviewStanding {
+            history: History::new(String::new()),
+            transitions: Vec::new(),
+            refusals: Vec::new(),
+        };
+        for event in events {
+            let (history, outcome) = found.history.next(&rules, event);
+            found.history = history;
+            found.transitions.extend(outcome.transitions);
+        }
+        let rows: Vec<_> = score_history(&found)
+            .into_iter()
+            .map(|it| {
+                let by: Vec<String> = it.decisions.iter().map(|it| it.reviewer.clone()).collect();
+                (it.before, it.after, it.was_anomalous, it.review_state, it.since, by.join(" "))
+            })
+            .collect();
+        let row = |before, after, flagged, state, since: &str, by: &str| {
+            (before, after, flagged, state, since.to_owned(), by.to_owned())
+        };
+        assert_eq!(
+            rows,
+            [
+                row(None, 500, false, ReviewState::Committed, "1970-01-01T00:00:00Z", ""),
+                row(Some(500), 720, true, ReviewState::Committed, "1970-01-01T03:00:00Z", "ann ben"),
+                row(Some(720), 710, false, ReviewState::Committed, "1970-01-01T04:00:00Z", ""),
+                row(Some(710), 950, true, ReviewState::Expired, "1970-01-04T05:00:00Z", ""),
+            ]
+        );
     }
 }

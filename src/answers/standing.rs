@@ -10,7 +10,7 @@ use karat_standing::tiers::{self, Requirement};
 use serde::{Deserialize, Serialize};
 
 use super::basis::OutcomeCounts;
-use super::review::Review;
+use super::review::{Review, ScoreChange, score_history};
 use super::{
     IntervalMethod, ShareCase, StandingScore, SubjectChange, TierCause, answer, from_billionths, share,
 };
@@ -86,6 +86,8 @@ pub struct Standing {
     pub changes: Vec<StandingChange>,
     /// The reviews, for a scorecard with reviews.
     pub review: Option<Review>,
+    /// The changes of the score, each with its review; null for a scorecard without reviews.
+    pub score_history: Option<Vec<ScoreChange>>,
     /// The tier, for a scorecard with tiers.
     pub tier: Option<TierStanding>,
     /// The part of a new subject's score that counts, for a scorecard with a warm-up.
@@ -426,6 +428,7 @@ impl Standing {
             on_hold: standing.is_on_hold,
             changes: standing.changes.iter().map(|(at, it)| change(*at, it)).collect(),
             review: standing.review.as_ref().map(|found| Review::new(found, &answer.events.lines)),
+            score_history: standing.review.as_ref().map(score_history),
             tier: standing.tier.as_ref().map(|found| tier(rules, found)),
             warm_up: standing.warm_up.map(|it| WarmUp {
                 seen: it.seen,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
+use karat::answers::ReviewState;
 use karat::answers::leaderboard::Leaderboard;
+use karat::answers::review::{ScoreChange, score_history};
 use karat::answers::standing::official_points;
 use karat::estimate::Writing;
 use karat::estimate::whole_percent;
@@ -14,12 +16,11 @@ use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, Kind, Row as Line, Section, Table};
 use karat::pages;
 use karat::rows::{Row, Rows};
+use karat::standing::Answer;
 use karat::standing::notes::{changes_ahead, percent, states};
-use karat::standing::{Answer, written};
 use karat::text::{Tone, count, list};
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
-use karat_standing::review::{State as Review, Transition, Verdict};
 use karat_standing::stand::SubjectStanding;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -151,7 +152,7 @@ async fn stands(
                 (next_tier(standing))
                 // The first section is a table of subjects, whose numbers are shown above instead.
                 (sections(page.sections.get(1..).unwrap_or_default()))
-                (reviews(standing))
+                (score_changes(standing))
             }
         }
     };
@@ -233,61 +234,65 @@ fn next_tier(standing: &SubjectStanding) -> Markup {
     }
 }
 
-/// Shows the scores that were held for review, and the decisions.
-fn reviews(standing: &SubjectStanding) -> Markup {
-    let lines = standing.review.iter().flat_map(|review| &review.transitions);
-    let held: Vec<&Transition> =
-        lines.filter(|line| line.state != Review::Committed || !line.decisions.is_empty()).collect();
-    if held.is_empty() {
+/// Shows the changes of the score, the newest first, with what reviewers decided.
+fn score_changes(standing: &SubjectStanding) -> Markup {
+    /// The number of changes that are shown; the API has all of them.
+    const SHOWN: usize = 50;
+    let changes = standing.review.as_ref().map(score_history).unwrap_or_default();
+    if changes.is_empty() {
         return html! {};
     }
-    let row = |line: &&Transition| {
-        let decided: Vec<String> = line
+    let row = |change: &ScoreChange| {
+        let decided: Vec<String> = change
             .decisions
             .iter()
-            .map(|decision| {
-                let verdict = match decision.verdict {
-                    Verdict::Approve => "approved",
-                    Verdict::Reject => "rejected",
-                };
-                format!("{verdict} by {}: {}", decision.reviewer, decision.reason)
-            })
+            .map(|it| format!("{} by {} at {}: {}", it.verdict.name(), it.reviewer, it.time, it.reason))
             .collect();
-        let change = line.flags.delta.map_or(String::from("none"), |delta| format!("{delta:+}"));
-        let decided = if decided.is_empty() {
-            Cell::Absent(String::from("no one yet"))
-        } else {
-            Cell::Text(list(&decided))
+        let is_open = change.review_state == ReviewState::PendingReview;
+        let decided = match decided.as_slice() {
+            [] if is_open => Cell::Absent(String::from("no one yet")),
+            [] => Cell::Absent(String::from("no one")),
+            all => Cell::Text(list(all)),
         };
+        let flags = [(change.was_anomalous, "a swing"), (change.was_cumulative, "many changes together")];
+        let flags: Vec<&str> = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name).collect();
         Line {
             cells: vec![
-                Cell::Text(written(line.at_seconds)),
-                Cell::Text(line.candidate.points.to_string()),
-                Cell::Text(change),
-                Cell::Text(line.state.name().replace('_', " ")),
+                Cell::Text(change.time.clone()),
+                change
+                    .before
+                    .map_or_else(|| Cell::Absent(String::from("none")), |it| Cell::Text(it.to_string())),
+                Cell::Text(change.after.to_string()),
+                Cell::Text(change.cause.clone()),
+                Cell::Text(if flags.is_empty() { String::from("no") } else { flags.join(", ") }),
+                Cell::Text(format!("{}, {}", change.review_state.name().replace('_', " "), change.since)),
                 decided,
             ],
             group: None,
         }
     };
     let column = |label: &str, kind| Column { label: label.to_owned(), kind };
+    let shown = changes.len().min(SHOWN);
     let table = Table {
-        caption: String::from(
-            "A swing that is too large is held until reviewers decide, or until the deadline passes",
+        caption: format!(
+            "The newest {shown} of {}. A swing that is too large is held until reviewers decide, or until the deadline passes",
+            count(changes.len(), "change")
         ),
         columns: vec![
             column("when", Kind::Name),
-            column("points", Kind::Number),
-            column("change", Kind::Number),
+            column("before", Kind::Number),
+            column("after", Kind::Number),
+            column("cause", Kind::Text),
+            column("flagged", Kind::Text),
             column("state", Kind::Text),
             column("decided", Kind::Text),
         ],
-        rows: held.iter().map(row).collect(),
+        rows: changes.iter().rev().take(SHOWN).map(row).collect(),
     };
     html! {
-        section aria-labelledby="reviews" {
-            h2 id="reviews" { "Reviews" }
-            (figure("reviews-figure", &Figure::Table(table)))
+        section aria-labelledby="score-history" {
+            h2 id="score-history" { "Score history" }
+            (figure("score-history-figure", &Figure::Table(table)))
         }
     }
 }
