@@ -10,6 +10,14 @@ pub use crate::digest::hexadecimal;
 use crate::digest::{Digest, digit};
 
 /// Returns the value of a member of an object in canonical JSON, unchanged.
+///
+/// ```
+/// use karat_core::json::member;
+/// let object = r#"{"a":{"b":1},"b":["}",{"b":2}],"c\"":"b","d":"x\"y"}"#;
+/// assert_eq!(member(object, "b"), Some(r#"["}",{"b":2}]"#));
+/// assert_eq!(member(object, "d"), Some(r#""x\"y""#));
+/// assert_eq!([member(object, "x"), member("{}", "b"), member("", "b")], [None; 3]);
+/// ```
 #[must_use]
 pub fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     let bytes = object.as_bytes();

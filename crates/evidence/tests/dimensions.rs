@@ -1,4 +1,5 @@
 //! The check of the dimensions of a challenge, case by case.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use karat_core::scorecard::Scorecard;
 use karat_evidence::grade::arena::validate_dimensions;
