@@ -1,10 +1,10 @@
-"""Elo and the arena's matches, from the documents, in decimals of fifty digits: exact where ratings are equal, and far
-finer than a double elsewhere.
+"""Elo, the arena's matches, Weng-Lin and Bradley-Terry with a prior, from the documents and the papers. All but the last in
+decimals of fifty digits: exact where ratings are equal, and far finer than a double elsewhere.
 """
 
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from math import floor
+from math import exp, floor
 
 EXACT = Context(prec=50, Emax=MAX_EMAX, Emin=MIN_EMIN)
 SCORES = {"win": Fraction(1), "draw": Fraction(1, 2), "loss": Fraction(0)}
@@ -142,3 +142,92 @@ def settle(career, challenge, match, only_wins=False, factors=(VERIFIED, BENCHMA
         "elo_change": int(change),
         "titles": title_list(after),
     }
+
+
+# Weng and Lin
+
+
+def ranked_match(settings, one, other, outcome):
+    """Both ratings, as [mean, deviation], after a match: algorithm 1 of Weng and Lin (2011) for two competitors, with
+    the variances widened by tau before it, as openskill does."""
+    variance = [Fraction(rating[1]) ** 2 + Fraction(settings["tau"]) ** 2 for rating in (one, other)]
+    c = root(sum(variance) + 2 * Fraction(settings["beta"]) ** 2)
+    gap = decimal((Fraction(other[0]) - Fraction(one[0])) / c)
+    expected = Fraction(EXACT.divide(Decimal(1), EXACT.add(Decimal(1), EXACT.exp(gap))))
+    after = []
+    for rating, spread, score, chance in (
+        (one, variance[0], SCORES[outcome], expected),
+        (other, variance[1], 1 - SCORES[outcome], 1 - expected),
+    ):
+        omega = spread / c * (score - chance)
+        delta = root(spread) / c * spread / c**2 * chance * (1 - chance)
+        kept = max(1 - delta, Fraction(settings["kappa"]))
+        after.append([float(Fraction(rating[0]) + omega), float(root(spread * kept))])
+    return after
+
+
+def root(fraction):
+    return Fraction(EXACT.sqrt(decimal(fraction)))
+
+
+def ranked_season(settings, ratings, matches):
+    ratings = list(ratings)
+    for first, second, outcome in matches:
+        ratings[first], ratings[second] = ranked_match(settings, ratings[first], ratings[second], outcome)
+    return ratings
+
+
+# Bradley-Terry with a prior
+
+
+def bradley_terry(competitors, matches, deviation, has_tie):
+    """Strengths in logits and Davidson's tie parameter: where likelihood times a normal prior of the strengths is
+    largest. One coordinate after another is moved to its own root, by halving, until none moves: no slopes, no matrix.
+    """
+    has_tie = has_tie and any(outcome == "draw" for _, _, outcome in matches)
+    strengths, log_tie = [0.0] * competitors, 0.0 if has_tie else None
+
+    def chances(gap, log_tie):
+        """Of a win, a draw and a loss; draws that are half wins have no chance of their own."""
+        parts = [gap / 2, -gap / 2] if log_tie is None else [gap / 2, log_tie, -gap / 2]
+        parts = [exp(part - max(parts)) for part in parts]
+        win, *draw, loss = [part / sum(parts) for part in parts]
+        return win, sum(draw), loss
+
+    def surplus(who, strength):
+        """What a competitor scored above expectation, less what the prior takes."""
+        total = -strength / deviation**2
+        for first, second, outcome in matches:
+            if who in (first, second):
+                other = strengths[second if who == first else first]
+                win, draw, _ = chances(strength - other, log_tie)
+                scored = SCORES[outcome if who == first else OPPOSITE[outcome]]
+                total += float(scored) - win - draw / 2
+        return total
+
+    def drawn(candidate):
+        chance = sum(chances(strengths[first] - strengths[second], candidate)[1] for first, second, _ in matches)
+        return sum(outcome == "draw" for _, _, outcome in matches) - chance
+
+    while True:
+        before = [*strengths, log_tie or 0.0]
+        for who in range(competitors):
+            strengths[who] = falling_root(lambda strength: surplus(who, strength), 60.0)
+        if log_tie is not None:
+            log_tie = falling_root(drawn, 60.0)
+        moved = max(abs(one - other) for one, other in zip(before, [*strengths, log_tie or 0.0]))
+        if moved < 1e-13:
+            return [strengths, 0.0 if log_tie is None else exp(log_tie)]
+
+
+def falling_root(function, most):
+    """Where a falling function crosses zero between -most and most."""
+    low, high = -most, most
+    while True:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            return middle
+        if function(middle) > 0:
+            low = middle
+        else:
+            high = middle

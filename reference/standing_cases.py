@@ -295,6 +295,42 @@ def elo_answer(given):
     return [[float(points), matches] for points, matches in ratings]
 
 
+def ranked_season_input(random):
+    """A season of Weng and Lin's system, with and without tau."""
+    league = random.randint(2, 5)
+    mean = random.choice([0.0, 25.0, 1500.0])
+    deviation = random.choice([mean / 3 or 1.0, 25 / 3, 100.0])
+    return {
+        "settings": {
+            "beta": random.choice([deviation / 2, 25 / 6, 200.0]),
+            "kappa": random.choice([0.0001, 0.5]),
+            "tau": random.choice([0.0, deviation / 100, deviation, 25 / 300]),
+        },
+        "ratings": [[mean + random.choice([0, random.uniform(-1, 1) * deviation]), deviation] for _ in range(league)],
+        "matches": played(random, league, 20),
+    }
+
+
+def ranked_season_answer(given):
+    return rating.ranked_season(given["settings"], given["ratings"], given["matches"])
+
+
+def pool_input(random):
+    """A pool for Bradley-Terry with a prior: dense, sparse, in parts, with records of wins alone."""
+    league = random.randint(2, 4)
+    return {
+        "competitors": league,
+        "deviation": random.choice([0.2, 1.0, 2.0, random.uniform(0.1, 3)]),
+        "has_tie": random.random() < 0.6,
+        "matches": [*played(random, league, 9), [0, 1, random.choice(["win", "loss"])]],
+    }
+
+
+def played(random, league, most):
+    pairs = [random.sample(range(league), 2) for _ in range(random.randint(0, most))]
+    return [[*pair, random.choice(list(rating.SCORES))] for pair in pairs]
+
+
 def arena_input(random):
     """A career at some moment, and the matches that come next."""
     elo = random.choice([1000, 100, 101, 50, random.randint(100, 2200), random.randint(1100, 1300), 1_000_000, -7])
@@ -427,6 +463,8 @@ FUNCTIONS = {
     "gate": (gate_input, lambda given: standing.security_gate(given["points"], given), 100),
     "elo": (elo_input, elo_answer, 300),
     "season": (season_input, elo_answer, 60),
+    "ranked_season": (ranked_season_input, ranked_season_answer, 100),
+    "bradley_terry": (pool_input, lambda given: rating.bradley_terry(**given), 40),
     "arena": (arena_input, arena_answer, 300),
     "trials": (trials_input, trials_answer, 200),
     "over_tasks": (over_tasks_input, over_tasks_answer, 60),

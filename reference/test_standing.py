@@ -1,5 +1,6 @@
 """The worked values of the documents on standings, ratings and estimates, and that two ways to a number agree."""
 
+import math
 import sys
 import unittest
 from fractions import Fraction
@@ -117,6 +118,29 @@ class Rating(unittest.TestCase):
         self.assertEqual(self.settled(1000, "veteran", "draw", verified=True)["bonus_points"], 1)
         self.assertEqual(self.settled(1000, "veteran", "draw", verified=True, only_wins=True)["bonus_points"], 0)
         self.assertEqual(self.settled(1000, "contender", "win", True, first=True)["elo_change"], 19)
+
+    def test_weng_lin_as_worked_by_hand(self):
+        # c^2 = 2 (25/3)^2 + 2 (25/6)^2; omega = (25/3)^2 / c / 2.
+        settings = {"beta": 25 / 6, "kappa": 0.0001, "tau": 0}
+        won, lost = rating.ranked_match(settings, [25, 25 / 3], [25, 25 / 3], "win")
+        self.assertAlmostEqual(won[0], 27.63523138347365, places=12)
+        self.assertAlmostEqual(lost[1], 8.065506316323548, places=12)
+        wider = rating.ranked_match(settings | {"tau": 3}, [25, 4], [25, 4], "loss")
+        plain = rating.ranked_match(settings, [25, 5], [25, 5], "loss")
+        self.assertAlmostEqual(wider[0][0], plain[0][0], places=12)
+
+    def test_a_prior_gives_one_win_its_strength(self):
+        # x = 4 / (1 + e^(2x)) for a prior of variance 4, whether a draw is an outcome or not.
+        for has_tie in (True, False):
+            (strength, other), tie = rating.bradley_terry(2, [[0, 1, "win"]], 2.0, has_tie)
+            self.assertAlmostEqual(strength, 4 / (1 + math.exp(2 * strength)), places=12)
+            self.assertAlmostEqual(strength, -other, places=12)
+            self.assertEqual(tie, 0.0)
+        # A weak prior leaves the odds of the matches: three to one, and one draw over their geometric mean.
+        matches = [[0, 1, "win"]] * 3 + [[1, 0, "win"], [1, 0, "draw"]]
+        strengths, tie = rating.bradley_terry(2, matches, 8.0, True)
+        self.assertAlmostEqual(strengths[0] - strengths[1], math.log(3), delta=0.1)
+        self.assertAlmostEqual(tie, 1 / math.sqrt(3), delta=0.01)
 
     def test_a_half_is_sure_only_between_equals(self):
         elo = rating.ARENA | {"factor_new": 15.0}

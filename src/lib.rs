@@ -117,6 +117,7 @@ pub mod rescore;
 pub mod rows;
 pub mod standing;
 mod stopwatch;
+pub mod tune;
 pub mod verification;
 mod words;
 

@@ -6,6 +6,7 @@
 //! | `leaderboard` | `karat/leaderboard/1` | `karat leaderboard`, `GET /v1/leaderboards` |
 //! | `comparison` | `karat/comparison/1` | `karat compare` |
 //! | `stress` | `karat/stress/1` | `karat stress`, and `robustness` of a leaderboard |
+//! | `tune` | `karat/tune/1` | `karat tune` |
 //! | `standing` | `karat/standing/1` | `karat standing`, `GET /v1/standings` |
 //! | `task` | `karat/task/1` | `karat standing --tasks` |
 //! | `review` | | the member `review` of a standing, `GET /v1/reviews` |
@@ -29,6 +30,7 @@ pub mod review;
 pub mod standing;
 pub mod stress;
 pub mod task;
+pub mod tune;
 pub mod verification;
 
 use karat_evidence::canonical_json;

@@ -44,9 +44,9 @@ fn main() {
     }
     if chosen("bradley-terry") {
         for (name, ties) in [("davidson", Ties::Davidson), ("half wins", Ties::HalfWins)] {
-            batch(name, BradleyTerry { ties }, &matches);
+            batch(name, BradleyTerry { ties, prior: None }, &matches);
         }
-        let model = BradleyTerry { ties: Ties::HalfWins };
+        let model = BradleyTerry { ties: Ties::HalfWins, prior: None };
         let (newton, strengths) = best(|| strengths(model, black_box(&matches)));
         let (seconds, (by_hand, steps)) = best(|| minorise(black_box(&matches), &strengths));
         let apart = by_hand.iter().zip(&strengths).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

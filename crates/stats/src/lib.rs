@@ -21,6 +21,7 @@
 //! | [`composite`], [`robustness`] | composites under other weights, dimensions and means, and what becomes of the ranks |
 //! | [`correlation`], [`drivers`] | what moves together, and what really moves the composite |
 //! | [`influence`] | the fewest items whose removal changes who is first |
+//! | [`tune`] | weights that predict an outcome, judged on cases that they have not seen |
 
 #![no_std]
 #![warn(unreachable_pub)]
@@ -56,6 +57,7 @@ pub mod table;
 pub mod track;
 pub mod trend;
 pub mod trials;
+pub mod tune;
 pub mod verdicts;
 
 /// A range that covers what is estimated in `level` of all cases.

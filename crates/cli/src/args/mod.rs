@@ -5,6 +5,7 @@ pub mod rate;
 mod serve;
 mod standing;
 mod store;
+pub mod tune;
 
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
@@ -66,6 +67,8 @@ pub enum Verb {
     Rate(Box<rate::RateArgs>),
     /// Say how far a ranking depends on its scorecard and single tasks
     Stress(StressArgs),
+    /// Find weights that predict an outcome, and propose them
+    Tune(Box<tune::TuneArgs>),
     /// List, show, check, start and compare scorecards
     #[command(subcommand, after_help = "Example:\n  karat card show workflow")]
     Card(CardVerb),

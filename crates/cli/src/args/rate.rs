@@ -22,7 +22,7 @@ pub struct RateArgs {
     /// Other names of columns: first=home,id=date+home
     #[arg(long, value_name = "MAP", default_value = "", hide_default_value = true)]
     pub columns: Columns,
-    /// Settings of the system: k=24,initial_points=1200
+    /// Settings of the system: k=24, tau=0.5, prior=gaussian
     #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
     pub set: String,
     /// The arena's Elo, with its bonus at challenges

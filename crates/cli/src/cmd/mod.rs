@@ -15,6 +15,7 @@ mod score;
 mod serve;
 pub mod standing;
 mod stress;
+mod tune;
 mod verify;
 
 use crate::args::{Cli, Verb};
@@ -30,6 +31,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Standing(args) => standing::run(args, cli),
         Verb::Compare(args) => compare::run(args, cli),
         Verb::Stress(args) => stress::run(args, cli),
+        Verb::Tune(args) => tune::run(args, cli),
         Verb::Card(verb) => card::run(verb, cli),
         Verb::Grade(args) => grade::run(args, cli),
         Verb::Cache(verb) => cache::run(verb, cli),

@@ -23,6 +23,10 @@ pub struct Fitted {
     pub tie: f64,
     /// Resamples whose matches had no fit; `None` without a bootstrap.
     pub resamples_without_fit: Option<u64>,
+    /// The number of parts that no match connects.
+    pub parts: usize,
+    /// Competitors whose matches all ended alike; empty without a bootstrap.
+    pub one_sided: Vec<String>,
     /// The competitors that are not rated.
     pub left_out: Vec<String>,
     /// Matches that are not rated because one of their competitors is not.
@@ -78,10 +82,11 @@ pub fn fit(
         let drawn = resample(model, &counts, &fit, clusters.as_ref(), (args.seed, args.resamples))?;
         Uncertainty::Bootstrap(drawn)
     } else {
+        // With a prior the covariances are those of the posterior.
         let covariance = fit
             .covariance(&counts)
             .map_err(|error| Failure::new(error.to_string()).help("--bootstrap resamples the matches"))?;
-        Uncertainty::Sandwich(covariance)
+        Uncertainty::Normal(covariance)
     };
     let intervals = uncertainty.intervals(&fit, args.level)?;
     let point = |logits: f64| mean_points + LOGIT_POINTS * logits;
@@ -99,7 +104,11 @@ pub fn fit(
     let rated: Vec<(String, Estimate, Tally)> = rated.collect();
     let told_apart = |above: usize, below: usize| uncertainty.told_apart(&fit, above, below, args.level);
     let (lines, groups) = lines(rated, Some(&told_apart));
+    let one_sided = lines.iter().filter(|line| args.bootstrap && line.tally.is_one_sided());
+    let one_sided = one_sided.map(|line| line.name.clone()).collect();
     Ok(Fitted {
+        parts: counts.parts().len(),
+        one_sided,
         lines,
         groups,
         tie: fit.tie,
@@ -111,14 +120,15 @@ pub fn fit(
 
 /// The source of the intervals.
 enum Uncertainty {
-    Sandwich(Covariance),
+    /// From covariances: of the sandwich estimator, or of the posterior.
+    Normal(Covariance),
     Bootstrap(Resamples),
 }
 
 impl Uncertainty {
     fn intervals(&self, fit: &Fit, level: f64) -> Result<Vec<Interval>, Failure> {
         match self {
-            Self::Sandwich(covariance) => {
+            Self::Normal(covariance) => {
                 covariance.intervals(fit, level).map_err(|error| Failure::new(error.to_string()))
             }
             Self::Bootstrap(resamples) => {
@@ -129,7 +139,7 @@ impl Uncertainty {
 
     fn standard_error(&self, place: usize) -> Option<f64> {
         match self {
-            Self::Sandwich(covariance) => covariance.standard_error(u32::try_from(place).ok()?),
+            Self::Normal(covariance) => covariance.standard_error(u32::try_from(place).ok()?),
             Self::Bootstrap(_) => None,
         }
     }
@@ -137,7 +147,7 @@ impl Uncertainty {
     /// Returns true if zero lies outside the interval of the difference.
     fn told_apart(&self, fit: &Fit, above: usize, below: usize, level: f64) -> bool {
         match self {
-            Self::Sandwich(covariance) => {
+            Self::Normal(covariance) => {
                 let strengths = fit.strengths.get(above).zip(fit.strengths.get(below));
                 let error = u32::try_from(above).ok().zip(u32::try_from(below).ok());
                 let error = error.and_then(|(above, below)| covariance.difference_error(above, below));
@@ -162,7 +172,7 @@ impl Uncertainty {
 
     fn resamples_without_fit(&self) -> Option<u64> {
         match self {
-            Self::Sandwich(_) => None,
+            Self::Normal(_) => None,
             Self::Bootstrap(resamples) => Some(resamples.without_fit),
         }
     }
@@ -211,7 +221,9 @@ pub fn refused(error: FitError, component: Component) -> Failure {
     if component == Component::All && largest > 1 {
         failure = failure.help("--component largest rates the largest part and names the others");
     }
-    failure.help("or add matches between the parts; the other systems rate every competitor")
+    failure.help(
+        "or add matches between the parts; --set prior=gaussian and the other systems rate every competitor",
+    )
 }
 
 /// Returns some names in backticks, and the number of the others.

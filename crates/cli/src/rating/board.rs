@@ -29,6 +29,10 @@ pub struct Board {
     pub tie: Option<f64>,
     /// Bootstrap resamples whose matches had no fit.
     pub resamples_without_fit: Option<u64>,
+    /// The number of parts that no match connects, for Bradley-Terry; above 1 only with a prior.
+    pub parts: Option<usize>,
+    /// Competitors whose matches all ended alike, of which a bootstrap cannot tell how sure their ratings are.
+    pub one_sided: Vec<String>,
     /// The competitors that are not rated.
     pub left_out: Vec<String>,
     /// Matches that are not rated because one of their competitors is not.
@@ -111,6 +115,11 @@ impl Tally {
             Outcome::Draw => &mut self.drawn,
             Outcome::Loss => &mut self.lost,
         } += 1;
+    }
+
+    /// Returns true if all of them ended alike.
+    pub fn is_one_sided(self) -> bool {
+        [self.won, self.drawn, self.lost].iter().filter(|count| **count > 0).count() == 1
     }
 
     /// Returns their number.

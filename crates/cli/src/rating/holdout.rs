@@ -34,15 +34,84 @@ pub struct Forecaster {
     /// Its log-loss less that of Elo, match by match: the mean, and the ends of its normal interval. `None` for Elo,
     /// and for fewer than two matches.
     pub beside_elo: Option<(f64, f64, f64)>,
+    /// The same less that of the base rate; `None` for the base rate itself.
+    pub beside_base_rate: Option<(f64, f64, f64)>,
 }
 
-/// The position of Elo among the forecasts.
+/// A prediction that needs no rating, and that a forecast may be worse than.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reference {
+    /// The mean score of the first competitors.
+    BaseRate,
+    /// One half for every match.
+    Coin,
+}
+
+impl Reference {
+    /// Returns the name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BaseRate => "base-rate",
+            Self::Coin => "coin",
+        }
+    }
+}
+
+/// The log-loss of one half for every match, whatever its outcome.
+const COIN: f64 = std::f64::consts::LN_2;
+/// Losses that differ by less are shown as equal, and are so but for rounding.
+const SAME: f64 = 1e-9;
+
+/// The position of the base rate among the forecasts.
+const BASE_RATE: usize = 0;
+/// The position of Elo.
 const ELO: usize = 1;
 
 /// The expected score of the first competitor, by their numbers; `None` if one of them has no rating.
 type Expected<'e> = Box<dyn Fn(u32, u32) -> Option<f64> + 'e>;
 
 impl Holdout {
+    /// Returns what forecast number `at` predicts worse than.
+    pub fn worse_than(&self, at: usize) -> Vec<Reference> {
+        let Some((base, own)) = self.forecasts.get(BASE_RATE).zip(self.forecasts.get(at)) else {
+            return Vec::new();
+        };
+        let references = [(Reference::BaseRate, base.forecast.log_loss), (Reference::Coin, COIN)];
+        let is_worse =
+            |&(_, loss): &(Reference, f64)| self.predicted > 0 && own.forecast.log_loss > loss + SAME;
+        references.into_iter().filter(is_worse).map(|(reference, _)| reference).collect()
+    }
+
+    /// Returns a note on each forecast that is worse than what is known without any rating.
+    pub fn warnings(&self) -> Vec<String> {
+        let base = self.forecasts.get(BASE_RATE).map_or(COIN, |base| base.forecast.log_loss);
+        let warning = |(at, Forecaster { name, forecast, beside_base_rate, .. }): (usize, &Forecaster)| {
+            let than: Vec<String> = self
+                .worse_than(at)
+                .into_iter()
+                .map(|reference| match reference {
+                    Reference::BaseRate => format!("the base rate ({base:.4})"),
+                    Reference::Coin => format!("a coin ({COIN:.4})"),
+                })
+                .collect();
+            let than_base = self.worse_than(at).contains(&Reference::BaseRate);
+            let sure = match beside_base_rate.filter(|_| than_base) {
+                Some((_, low, _)) if low > 0.0 => "; do not predict with it",
+                Some(_) => {
+                    "; by chance perhaps, as the interval of the difference to the base rate contains 0"
+                }
+                None => "",
+            };
+            let told = format!(
+                "{name} predicts these matches worse ({:.4} nats) than {}{sure}",
+                forecast.log_loss,
+                than.join(" and ")
+            );
+            (!than.is_empty()).then_some(told)
+        };
+        self.forecasts.iter().enumerate().filter_map(warning).collect()
+    }
+
     /// Fits on all but the last `share` of the season, in the order of time, and predicts those with the ratings at
     /// that moment.
     ///
@@ -101,11 +170,15 @@ impl Holdout {
             let own = predicted.iter().filter_map(|(expected, outcome)| Some((*expected.get(at)?, *outcome)));
             own.map(|one| Forecast::of([one]).log_loss).collect()
         };
-        let losses_of_elo = losses(ELO);
+        let (losses_of_base, losses_of_elo) = (losses(BASE_RATE), losses(ELO));
         let forecast = |(at, (name, _)): (usize, &(&'static str, Expected<'_>))| {
             let own = predicted.iter().filter_map(|(expected, outcome)| Some((*expected.get(at)?, *outcome)));
-            let beside_elo = if at == ELO { None } else { difference(&losses(at), &losses_of_elo, level) };
-            Forecaster { name, forecast: Forecast::of(own), beside_elo }
+            let beside = |other, of_other: &[f64]| {
+                if at == other { None } else { difference(&losses(at), of_other, level) }
+            };
+            let (beside_elo, beside_base_rate) =
+                (beside(ELO, &losses_of_elo), beside(BASE_RATE, &losses_of_base));
+            Forecaster { name, forecast: Forecast::of(own), beside_elo, beside_base_rate }
         };
         Ok(Self {
             trained: first.len() as u64,
@@ -139,10 +212,11 @@ fn expected<'e, S: System + 'e>(system: S, ratings: Vec<S::Rating>) -> Expected<
     })
 }
 
-/// Fits Bradley-Terry over the largest part that the first matches connect.
+/// Fits Bradley-Terry over the largest part that the first matches connect; over all of them if there is a prior.
 fn fitted<'e>(model: &BradleyTerry, head: &Season) -> Result<Expected<'e>, Failure> {
-    let part = Part::new(head, Component::Largest)?;
-    let fit = model.fit(&part.counts).map_err(|error| refused(error, Component::Largest))?;
+    let component = if model.prior.is_some() { Component::All } else { Component::Largest };
+    let part = Part::new(head, component)?;
+    let fit = model.fit(&part.counts).map_err(|error| refused(error, component))?;
     let place =
         |name: &String| part.counts.names.binary_search(name).ok().and_then(|at| u32::try_from(at).ok());
     let places: Vec<Option<u32>> = head.names.iter().map(place).collect();

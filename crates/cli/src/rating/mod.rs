@@ -69,7 +69,10 @@ pub fn report(args: &RateArgs, chosen: Chosen, matches: &Matches) -> Result<Repo
             seed: args.seed,
             of_pairs: args.judge.is_some(),
         },
-        SystemName::BradleyTerry => Intervals::Sandwich,
+        SystemName::BradleyTerry => match &chosen {
+            Chosen::BradleyTerry(BradleyTerry { prior: Some(_), .. }, _) => Intervals::Posterior,
+            _ => Intervals::Sandwich,
+        },
     };
     let (skipped, late) = (matches.skipped, if matches.has_time { matches.late } else { 0 });
     let unread = matches.unread.clone();
@@ -141,6 +144,8 @@ fn board(args: &RateArgs, chosen: &Chosen, pool: Pool, rated: Rated) -> Result<B
         drift: rated.drift,
         tie: None,
         resamples_without_fit: None,
+        parts: None,
+        one_sided: Vec::new(),
         left_out: Vec::new(),
         left_out_matches: 0,
         holdout,
@@ -208,6 +213,8 @@ fn batch(
         Ok(Board {
             tie: Some(fitted.tie),
             resamples_without_fit: fitted.resamples_without_fit,
+            parts: Some(fitted.parts),
+            one_sided: fitted.one_sided,
             left_out: fitted.left_out,
             left_out_matches: fitted.left_out_matches,
             ..board(args, chosen, pool, rated)?

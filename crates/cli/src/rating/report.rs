@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::agreement::{Agreement, Count, Judged};
 use super::board::{Board, Line, Tally};
-use super::holdout::Holdout;
+use super::holdout::{Holdout, Reference};
 use super::settings::Chosen;
 use super::solo::{Careers, Played};
 use karat::answers::arena::Settled;
@@ -49,6 +49,8 @@ pub enum Intervals {
     Deviation,
     /// From the sandwich estimator.
     Sandwich,
+    /// From the posterior of a prior, as a normal distribution.
+    Posterior,
     /// From bootstrap resamples.
     Bootstrap {
         /// Their number.
@@ -67,6 +69,7 @@ impl Intervals {
             Self::None => "none",
             Self::Deviation => "deviation",
             Self::Sandwich => "sandwich",
+            Self::Posterior => "posterior",
             Self::Bootstrap { .. } => "bootstrap",
         }
     }
@@ -163,6 +166,8 @@ fn board(board: &Board) -> Value {
             "points": shown(drift.points()),
         })),
         "tie": board.tie.map(shown),
+        "parts": board.parts,
+        "one_sided": board.one_sided,
         "resamples_without_fit": board.resamples_without_fit,
         "left_out": { "competitors": board.left_out, "matches": board.left_out_matches },
         "holdout": board.holdout.as_ref().map(holdout),
@@ -186,8 +191,11 @@ fn line(line: &Line) -> Value {
 
 fn holdout(holdout: &Holdout) -> Value {
     let interval = |(mean, low, high): (f64, f64, f64)| json!({"log_loss": shown(mean), "low": shown(low), "high": shown(high)});
-    let forecasts = holdout.forecasts.iter().map(|it| {
+    let forecasts = holdout.forecasts.iter().enumerate().map(|(at, it)| {
+        let worse_than = holdout.worse_than(at);
         json!({
+            "worse_than": worse_than.into_iter().map(Reference::name).collect::<Vec<_>>(),
+            "beside_base_rate": it.beside_base_rate.map(interval),
             "name": it.name,
             "log_loss": shown(it.forecast.log_loss),
             "brier": shown(it.forecast.brier),
@@ -199,6 +207,7 @@ fn holdout(holdout: &Holdout) -> Value {
         "predicted_matches": holdout.predicted,
         "skipped_unknown": holdout.skipped_unknown,
         "skipped_incomparable": holdout.skipped_incomparable,
+        "warnings": holdout.warnings(),
         "forecasts": if holdout.predicted == 0 { Vec::new() } else { forecasts.collect() },
     })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use karat_evidence::canonical_json;
 use karat_stats::rating::bounds::{OutOfRange, POINTS_LIMIT};
-use karat_stats::rating::bradley_terry::Ties;
+use karat_stats::rating::bradley_terry::{Gaussian, LOGIT_POINTS, Ties};
 use karat_stats::rating::{BradleyTerry, Elo, Glicko2, Rounding, System, WengLin};
 use serde_json::{Map, Value, json};
 
@@ -13,6 +13,11 @@ use crate::failure::Failure;
 
 /// Milliseconds of a day.
 const DAY_MILLISECONDS: i64 = 86_400_000;
+/// The deviation of the prior of Bradley-Terry, in points, if none is given: that of a newcomer of Glicko-2, and worth
+/// about one draw.
+const PRIOR_POINTS: f64 = 350.0;
+/// Least and most of it.
+const PRIOR_LIMITS: (f64, f64) = (1.0, 10_000.0);
 
 /// A system and its settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,6 +30,15 @@ pub enum Chosen {
     WengLin(WengLin),
     /// Bradley-Terry, with points around a mean.
     BradleyTerry(BradleyTerry, f64),
+}
+
+/// The gaussian prior of Bradley-Terry, for people.
+#[derive(Debug, Clone, Copy)]
+pub struct Prior {
+    /// Its deviation, in points.
+    pub points: f64,
+    /// The draws that say as much.
+    pub draws: f64,
 }
 
 impl Chosen {
@@ -54,13 +68,15 @@ impl Chosen {
                 given.number("initial_deviation", &mut system.initial_deviation);
                 given.number("beta", &mut system.beta);
                 given.number("kappa", &mut system.kappa);
+                given.number("tau", &mut system.tau);
                 Self::WengLin(system)
             }
             SystemName::BradleyTerry => {
                 let mut mean_points = 1500.0;
                 given.number("mean_points", &mut mean_points);
                 let ties = given.word("ties", &[("davidson", Ties::Davidson), ("half-wins", Ties::HalfWins)]);
-                Self::BradleyTerry(BradleyTerry { ties: ties.unwrap_or(Ties::Davidson) }, mean_points)
+                let prior = given.prior();
+                Self::BradleyTerry(BradleyTerry { ties: ties.unwrap_or(Ties::Davidson), prior }, mean_points)
             }
         };
         given.finish(args.system, chosen.outside())?;
@@ -72,10 +88,14 @@ impl Chosen {
             Self::Elo(system) => system.settings_outside(),
             Self::Glicko2(system, _) => system.settings_outside(),
             Self::WengLin(system) => system.settings_outside(),
-            Self::BradleyTerry(_, mean) => {
-                let (least, most) = (-POINTS_LIMIT, POINTS_LIMIT);
-                let wrong = OutOfRange { name: "mean_points", found: *mean, least, most };
-                if (least..=most).contains(mean) { Vec::new() } else { vec![wrong] }
+            Self::BradleyTerry(model, mean) => {
+                let prior = model.prior.map(|prior| ("prior_deviation", points(prior), PRIOR_LIMITS));
+                let fields = [Some(("mean_points", *mean, (-POINTS_LIMIT, POINTS_LIMIT))), prior];
+                let wrong = |(name, found, (least, most)): (_, f64, (f64, f64))| {
+                    let is_wrong = !(least..=most).contains(&found);
+                    is_wrong.then_some(OutOfRange { name, found, least, most })
+                };
+                fields.into_iter().flatten().filter_map(wrong).collect()
             }
         }
     }
@@ -87,6 +107,16 @@ impl Chosen {
             Self::Glicko2(..) => SystemName::Glicko2.name(),
             Self::WengLin(_) => SystemName::WengLin.name(),
             Self::BradleyTerry(..) => SystemName::BradleyTerry.name(),
+        }
+    }
+
+    /// Returns the prior of the strengths.
+    pub fn prior(&self) -> Option<Prior> {
+        match self {
+            Self::BradleyTerry(BradleyTerry { prior: Some(prior), .. }, _) => {
+                Some(Prior { points: points(*prior), draws: prior.draws() })
+            }
+            _ => None,
         }
     }
 
@@ -114,13 +144,22 @@ impl Chosen {
                 "initial_deviation": weng_lin.initial_deviation,
                 "beta": weng_lin.beta,
                 "kappa": weng_lin.kappa,
+                "tau": weng_lin.tau,
             }),
             Self::BradleyTerry(model, mean_points) => json!({
                 "mean_points": mean_points,
                 "ties": match model.ties { Ties::Davidson => "davidson", Ties::HalfWins => "half-wins" },
+                "prior": if model.prior.is_some() { "gaussian" } else { "none" },
+                "prior_deviation": model.prior.map(points),
             }),
         }
     }
+}
+
+/// Returns the deviation of a prior in points.
+fn points(prior: Gaussian) -> f64 {
+    // Points become logits and points again: what rounding loses lies far below the digits that anyone gives.
+    (prior.deviation * LOGIT_POINTS * 1e9).round_ties_even() / 1e9
 }
 
 /// The settings of `--set`, taken out name by name.
@@ -167,6 +206,19 @@ impl Given {
         self.number("scale_points", &mut elo.scale_points);
         let rounding = self.word("rounding", &[("none", Rounding::None), ("half-up", Rounding::HalfUp)]);
         Elo { rounding: rounding.unwrap_or(elo.rounding), ..elo }
+    }
+
+    /// Takes the prior of Bradley-Terry: a deviation alone means a gaussian one.
+    fn prior(&mut self) -> Option<Gaussian> {
+        let is_named = self.word("prior", &[("none", false), ("gaussian", true)]);
+        let mut deviation = PRIOR_POINTS;
+        self.number("prior_deviation", &mut deviation);
+        let has_deviation = self.values.contains_key("prior_deviation");
+        if is_named == Some(false) && has_deviation {
+            self.problems
+                .push("`prior_deviation` is given and `prior` is `none`, expected `gaussian`".into());
+        }
+        is_named.unwrap_or(has_deviation).then(|| Gaussian::of_points(deviation))
     }
 
     /// Takes the text of a setting, and notes its name as known.

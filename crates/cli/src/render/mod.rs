@@ -16,5 +16,6 @@ pub mod standing_detail;
 pub mod stress;
 pub mod table;
 pub mod tasks;
+pub mod tune;
 pub mod verification;
 pub mod waterfall;

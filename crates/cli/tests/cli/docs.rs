@@ -16,11 +16,12 @@ use crate::store;
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, with or without screens.
-const OTHERS: [&str; 7] = [
+const OTHERS: [&str; 8] = [
     "docs/guide/record.md",
     "docs/guide/ratings.md",
     "docs/guide/leaderboards.md",
     "docs/guide/standing.md",
+    "docs/guide/tuning.md",
     "examples/leaderboard/README.md",
     "docs/guide/receipt.md",
     "examples/receipt/README.md",
@@ -33,10 +34,11 @@ const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
-const SCREENS: [&str; 13] = [
+const SCREENS: [&str; 14] = [
     "karat leaderboard",
     "karat compare",
     "karat stress",
+    "karat tune",
     "karat rate",
     "karat standing",
     "karat score",

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::{Folder, Run, finish, karat, root};
 use crate::store;
 
-const VERBS: [&[&str]; 25] = [
+const VERBS: [&[&str]; 26] = [
     &[],
     &["score"],
     &["explain"],
@@ -24,6 +24,7 @@ const VERBS: [&[&str]; 25] = [
     &["leaderboard"],
     &["compare"],
     &["stress"],
+    &["tune"],
     &["verify"],
     &["log"],
     &["log", "show"],

@@ -36,5 +36,6 @@ mod stress;
 mod tasks;
 mod timestamps;
 mod traps;
+mod tune;
 mod uncertainty;
 mod verify;

@@ -315,3 +315,97 @@ fn names_cannot_steer_the_terminal() {
     let run = reading(&["--table", "--system", "elo"], text);
     assert!(run.stdout.contains("a\u{fffd}[31m"), "{}", run.stdout);
 }
+
+#[test]
+fn a_prior_rates_any_pool_and_says_what_it_rests_on() {
+    let sparse =
+        "first,second,result\nann,bob,first\nann,bob,first\ncid,dan,first\ndan,cid,first\ncid,dan,draw\n";
+    let plain = reading(&["--json", "--system", "bradley-terry"], sparse);
+    assert_eq!(plain.status, 1);
+    assert!(plain.stderr.contains("--set prior=gaussian and the other systems rate"), "{}", plain.stderr);
+    let of = |flags: &[&str]| {
+        let run = reading(&[&["--json", "--system", "bradley-terry"], flags].concat(), sparse);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        serde_json::from_str::<Value>(&run.stdout).unwrap()
+    };
+    let found = of(&["--set", "prior=gaussian"]);
+    let settings = &found["settings"];
+    assert_eq!((&settings["prior"], &settings["prior_deviation"]), (&"gaussian".into(), &350.into()));
+    assert_eq!(found["intervals"], "posterior");
+    let board = &found["boards"][0];
+    assert_eq!((&board["parts"], &board["one_sided"]), (&2.into(), &Value::Array(Vec::new())));
+    let names: Vec<&str> = points(&found).iter().map(|(name, _)| *name).collect();
+    assert_eq!((names[0], names[3]), ("ann", "bob"));
+    let mean = points(&found).iter().map(|(_, points)| points).sum::<f64>() / 4.0;
+    assert!((mean - 1500.0).abs() < 1e-6, "{mean}");
+
+    let bootstrap = of(&["--set", "prior=gaussian", "--bootstrap", "--resamples", "100"]);
+    assert_eq!(bootstrap["boards"][0]["resamples_without_fit"], 0);
+    assert_eq!(bootstrap["boards"][0]["one_sided"], serde_json::json!(["ann", "bob"]));
+    assert_eq!(points(&bootstrap), points(&found));
+    let narrow = of(&["--set", "prior_deviation=50"]);
+    assert_eq!(narrow["settings"]["prior"], "gaussian");
+    assert!(points(&narrow)[0].1 < points(&found)[0].1);
+
+    let flags = ["--system", "bradley-terry", "--set=prior=gaussian", "--bootstrap", "--resamples=100"];
+    let screen = reading(&[&["--table"], &flags[..]].concat(), sparse).screen().replace('\n', " ");
+    for part in [
+        "prior gaussian, prior_deviation 350",
+        "with a deviation of 350 points. That is worth 0.99 draws",
+        "no match connects 2 parts of the pool: only the prior compares their ratings",
+        "their intervals are too narrow: `ann`, `bob`",
+    ] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    for (settings, why) in [
+        ("prior=none,prior_deviation=9", "`prior_deviation` is given and `prior` is `none`"),
+        ("prior_deviation=0", "`prior_deviation` is `0`, expected a number from 1 to 10000"),
+        ("prior=flat", "`prior` is `flat`, expected `none` or `gaussian`"),
+    ] {
+        let run = reading(&["--system", "bradley-terry", "--set", settings], sparse);
+        assert!(run.status == 1 && run.stderr.contains(why), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn forecasts_that_are_worse_than_no_ratings_are_called_so() {
+    // The stronger side of the first matches loses all later ones.
+    let mut text = String::from("first,second,result\n");
+    text.push_str(&"ann,bob,first\nbob,ann,second\nann,bob,first\nann,bob,second\n".repeat(5));
+    text.push_str(&"ann,bob,second\nbob,ann,first\n".repeat(5));
+    let folder = Folder::new();
+    folder.write("matches.csv", &text);
+    let flags =
+        ["rate", "--system", "bradley-terry", "--holdout", "0.333", "--html", "page.html", "matches.csv"];
+    let run = folder.karat(&[&flags[..], &["--json"]].concat());
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    let holdout = &found["boards"][0]["holdout"];
+    let own = &holdout["forecasts"][2];
+    assert_eq!(own["worse_than"], serde_json::json!(["base-rate", "coin"]));
+    assert!(
+        own["log_loss"].as_f64().unwrap() > 1.0 && own["beside_base_rate"]["low"].as_f64().unwrap() > 0.0
+    );
+    let warning = holdout["warnings"].as_array().unwrap().last().unwrap().as_str().unwrap();
+    assert!(warning.starts_with("bradley-terry predicts these matches worse (1."), "{warning}");
+    assert!(
+        warning.contains("than the base rate (0.") && warning.ends_with("; do not predict with it"),
+        "{warning}"
+    );
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    let screen = folder.karat(&[&flags[..], &["--table"]].concat()).screen();
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(one_line(&page).contains(warning) && one_line(&screen).contains(warning), "{screen}");
+    // Where ratings help, nothing is said.
+    let found = rated(&["--system", "glicko2", "--holdout", "0.2", SEASON]);
+    assert_eq!(found["boards"][0]["holdout"]["warnings"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn weng_lin_has_a_tau() {
+    let still = rated(&["--system", "weng-lin", SEASON]);
+    assert_eq!(still["settings"]["tau"], 0);
+    let moving = rated(&["--system", "weng-lin", "--set", "tau=0.08333333333333333", SEASON]);
+    // What openskill 6.2 gives to atlas, with its defaults.
+    assert_eq!(points(&moving)[0], ("atlas", 39.064_085));
+    assert_ne!(points(&moving)[0], points(&still)[0]);
+}

@@ -2,7 +2,8 @@
 
 use karat_core::number::Decimal;
 use karat_stats::rating::arena::{Arena, Attempt, Career, Challenge, DrawBonus, Settlement};
-use karat_stats::rating::{Elo, EloRating, Match, Outcome, Rounding, rate};
+use karat_stats::rating::bradley_terry::{BradleyTerry, Counts, Gaussian, Ties};
+use karat_stats::rating::{Elo, EloRating, Match, Outcome, Rounding, WengLin, WengLinRating, rate};
 use serde_json::{Value, json};
 
 fn count(value: &Value) -> u64 {
@@ -31,10 +32,33 @@ pub fn elo(given: &Value) -> Value {
     };
     let rating = |it: &Value| EloRating { points: it[0].as_f64().unwrap(), matches: small(&it[1]) };
     let mut ratings: Vec<EloRating> = given["ratings"].as_array().unwrap().iter().map(rating).collect();
-    let played = |it: &Value| Match { first: small(&it[0]), second: small(&it[1]), outcome: outcome(&it[2]) };
-    let matches: Vec<Match> = given["matches"].as_array().unwrap().iter().map(played).collect();
-    rate(&elo, &mut ratings, &matches).unwrap();
+    rate(&elo, &mut ratings, &played(given)).unwrap();
     json!(ratings.iter().map(|it| json!([it.points, it.matches])).collect::<Vec<_>>())
+}
+
+fn played(given: &Value) -> Vec<Match> {
+    let played = |it: &Value| Match { first: small(&it[0]), second: small(&it[1]), outcome: outcome(&it[2]) };
+    given["matches"].as_array().unwrap().iter().map(played).collect()
+}
+
+pub fn ranked_season(given: &Value) -> Value {
+    let setting = |name: &str| given["settings"][name].as_f64().unwrap();
+    let system =
+        WengLin { beta: setting("beta"), kappa: setting("kappa"), tau: setting("tau"), ..WengLin::default() };
+    let rating =
+        |it: &Value| WengLinRating { mean: it[0].as_f64().unwrap(), deviation: it[1].as_f64().unwrap() };
+    let mut ratings: Vec<WengLinRating> = given["ratings"].as_array().unwrap().iter().map(rating).collect();
+    rate(&system, &mut ratings, &played(given)).unwrap();
+    json!(ratings.iter().map(|it| json!([it.mean, it.deviation])).collect::<Vec<_>>())
+}
+
+pub fn bradley_terry(given: &Value) -> Value {
+    let names: Vec<String> = (0..count(&given["competitors"])).map(|at| at.to_string()).collect();
+    let ties = if given["has_tie"].as_bool().unwrap() { Ties::Davidson } else { Ties::HalfWins };
+    let prior = Some(Gaussian { deviation: given["deviation"].as_f64().unwrap() });
+    let counts = Counts::new(&names, &played(given)).unwrap();
+    let fit = BradleyTerry { ties, prior }.fit(&counts).unwrap();
+    json!([fit.strengths, fit.tie])
 }
 
 pub fn arena(given: &Value) -> Value {

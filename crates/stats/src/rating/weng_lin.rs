@@ -27,12 +27,16 @@ pub struct WengLin {
     pub beta: f64,
     /// The least by which one match may shrink a variance (`kappa`), a factor.
     pub kappa: f64,
+    /// The deviation of the movement of a strength between two of its matches, in points (`tau`): its square is added
+    /// to the variance before each match. 0 as in the paper; openskill's default is a hundredth of its deviation of a
+    /// newcomer, 25/300.
+    pub tau: f64,
 }
 
 impl Default for WengLin {
-    /// Defaults to 25 points, deviation 25/3, beta 25/6, kappa 0.0001 (section 6 of the paper).
+    /// Defaults to 25 points, deviation 25/3, beta 25/6, kappa 0.0001 (section 6 of the paper), tau 0.
     fn default() -> Self {
-        Self { initial_mean: 25.0, initial_deviation: 25.0 / 3.0, beta: 25.0 / 6.0, kappa: 0.0001 }
+        Self { initial_mean: 25.0, initial_deviation: 25.0 / 3.0, beta: 25.0 / 6.0, kappa: 0.0001, tau: 0.0 }
     }
 }
 
@@ -58,7 +62,8 @@ impl WengLin {
     /// ```
     #[must_use]
     pub fn rank(&self, ratings: &[WengLinRating], ranks: &[u32]) -> Vec<WengLinRating> {
-        let ranked = || ratings.iter().zip(ranks).enumerate();
+        let before: Vec<WengLinRating> = ratings.iter().map(|rating| self.before(rating)).collect();
+        let ranked = || before.iter().zip(ranks).enumerate();
         let moved = ranked().map(|(own, (rating, rank))| {
             let mut sum = Evidence::default();
             for (other, (opponent, opponent_rank)) in ranked() {
@@ -77,6 +82,15 @@ impl WengLin {
             self.moved(rating, sum)
         });
         moved.chain(ratings.iter().skip(ranks.len()).copied()).collect()
+    }
+
+    /// Returns a rating as it is at the start of a match, after its strength may have moved.
+    fn before(&self, rating: &WengLinRating) -> WengLinRating {
+        if self.tau == 0.0 {
+            return *rating;
+        }
+        let deviation = libm::sqrt(rating.deviation * rating.deviation + self.tau * self.tau);
+        WengLinRating { deviation: deviation.min(DEVIATION_LIMIT), ..*rating }
     }
 
     /// Returns the expected score of the first, and the spread `c` of the difference of two performances.
@@ -114,6 +128,7 @@ impl System for WengLin {
             ("initial_deviation", self.initial_deviation, DEVIATION_LEAST, DEVIATION_LIMIT),
             ("beta", self.beta, DEVIATION_LEAST, DEVIATION_LIMIT),
             ("kappa", self.kappa, 1e-12, 1.0),
+            ("tau", self.tau, 0.0, DEVIATION_LIMIT),
         ])
     }
 
@@ -146,6 +161,7 @@ impl System for WengLin {
         second: &WengLinRating,
         outcome: Outcome,
     ) -> (WengLinRating, WengLinRating) {
+        let (first, second) = (&self.before(first), &self.before(second));
         let (expected, c) = self.pair(first, second);
         let score = outcome.score();
         let other = evidence(second, c, 1.0 - score, 1.0 - expected);
@@ -180,6 +196,26 @@ mod tests {
     }
 
     #[test]
+    fn tau_widens_before_a_match_and_nothing_else() {
+        let (still, moving) = (WengLin::default(), WengLin { tau: 25.0 / 300.0, ..WengLin::default() });
+        let newcomer = still.initial();
+        let wider =
+            WengLinRating { deviation: libm::sqrt(625.0 / 9.0 + 25.0 / 300.0 * 25.0 / 300.0), ..newcomer };
+        let played = moving.update(&newcomer, &newcomer, Outcome::Win);
+        assert_eq!(played, still.update(&wider, &wider, Outcome::Win));
+        assert_eq!(moving.rank(&[newcomer; 2], &[1, 2]), still.rank(&[wider; 2], &[1, 2]));
+        assert_eq!(moving.expected(&newcomer, &newcomer), 0.5);
+        // A long career stops narrowing where a match takes as much as tau gives.
+        let narrowest = |system: &WengLin| {
+            let drawn = |(one, other), _| system.update(&one, &other, Outcome::Draw);
+            (0..20_000).fold((newcomer, newcomer), drawn).0.deviation
+        };
+        assert!(narrowest(&moving) > 0.5 && narrowest(&still) < 0.5, "{}", narrowest(&moving));
+        let wrong = WengLin { tau: -1.0, ..still }.settings_outside();
+        assert_eq!(wrong.first().map(|problem| problem.name), Some("tau"));
+    }
+
+    #[test]
     fn a_rating_without_a_rank_stays() {
         let system = WengLin::default();
         let after = system.rank(&[system.initial(); 3], &[1, 2]);
@@ -194,8 +230,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_match_is_a_ranking_of_two(first in rating(), second in rating(), outcome in 0..3usize) {
-            let system = WengLin::default();
+        fn a_match_is_a_ranking_of_two(
+            first in rating(),
+            second in rating(),
+            outcome in 0..3usize,
+            tau in prop::option::of(0.0..1e4f64),
+        ) {
+            let system = WengLin { tau: tau.unwrap_or(0.0), ..WengLin::default() };
             let (outcome, ranks) =
                 [(Outcome::Win, [1, 2]), (Outcome::Draw, [1, 1]), (Outcome::Loss, [2, 1])][outcome];
             let meeting = system.update(&first, &second, outcome);
@@ -204,7 +245,7 @@ mod tests {
             prop_assert!((ranked[1].mean - meeting.1.mean).abs() <= 1e-9 * second.mean.abs().max(1.0));
             prop_assert!(system.rating_outside(&meeting.0).is_empty(), "{meeting:?}");
             prop_assert!(system.rating_outside(&meeting.1).is_empty(), "{meeting:?}");
-            prop_assert!(meeting.0.deviation <= first.deviation);
+            prop_assert!(tau.is_some() || meeting.0.deviation <= first.deviation);
         }
 
         #[test]

@@ -100,7 +100,7 @@ fn pool(report: &Report, board: &Board) -> Section {
 
 fn predictions(holdout: &Holdout, board: &Board, level: f64) -> Section {
     let predicted = holdout.forecasts.iter().filter(|_| holdout.predicted > 0);
-    let rows = predicted.map(|Forecaster { name, forecast, beside_elo }| Row {
+    let rows = predicted.map(|Forecaster { name, forecast, beside_elo, .. }| Row {
         cells: vec![
             text(*name),
             text(format!("{:.4}", forecast.log_loss)),

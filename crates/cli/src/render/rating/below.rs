@@ -27,6 +27,7 @@ pub fn about_forecasts(holdout: &Holdout) -> Vec<String> {
     let mut lines = vec![predicted(holdout)];
     if holdout.predicted > 0 {
         lines.push(LOSS.to_owned());
+        lines.extend(holdout.warnings());
     }
     lines
 }
@@ -54,7 +55,7 @@ pub fn forecasts(category: Option<&str>, holdout: &Holdout, width: usize) -> Str
         return text;
     }
     let _ = writeln!(text, "{FAINT}{} log-loss  Brier  minus elo{FAINT:#}", fit("forecast", FORECAST));
-    for Forecaster { name, forecast, beside_elo } in &holdout.forecasts {
+    for Forecaster { name, forecast, beside_elo, .. } in &holdout.forecasts {
         let beside = beside_elo.map_or(String::new(), |(mean, low, high)| {
             let verdict = if low <= 0.0 && high >= 0.0 { ", not distinguishable" } else { "" };
             format!("  {mean:+.4}, {low:+.4} to {high:+.4}{verdict}")
@@ -63,6 +64,9 @@ pub fn forecasts(category: Option<&str>, holdout: &Holdout, width: usize) -> Str
         let _ = writeln!(text, "{name} {log_loss:>8.4} {brier:>6.4}{beside}");
     }
     text.push_str(&lines(LOSS, width));
+    for warning in holdout.warnings() {
+        text.push_str(&lines(&warning, width));
+    }
     text
 }
 

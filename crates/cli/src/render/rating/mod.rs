@@ -120,6 +120,19 @@ pub fn about_pool(board: &Board, places: usize) -> Vec<String> {
     if let Some(resamples) = board.resamples_without_fit.filter(|resamples| *resamples > 0) {
         notes.push(format!("{} without a fit", count(resamples as usize, "resample")));
     }
+    if let Some(parts) = board.parts.filter(|parts| *parts > 1) {
+        notes.push(format!(
+            "no match connects {} of the pool: only the prior compares their ratings",
+            count(parts, "part")
+        ));
+    }
+    if !board.one_sided.is_empty() {
+        notes.push(format!(
+            "all matches of one kind, so that resamples cannot show how sure they are and their intervals are too \
+             narrow: {}",
+            named(&board.one_sided)
+        ));
+    }
     if board.input.repeated > 0 {
         notes.push(format!("rows that repeat another one, and count once: {}", board.input.repeated));
     }
@@ -141,6 +154,9 @@ pub fn notes(report: &Report) -> Vec<String> {
         Intervals::Sandwich => {
             notes.push(format!("intervals of {level} by the sandwich estimator; {groups}"))
         }
+        Intervals::Posterior => {
+            notes.push(format!("intervals of {level} from the posterior, as a normal distribution; {groups}"))
+        }
         Intervals::Bootstrap { resamples, seed, of_pairs } => {
             let drawn = if of_pairs { "of pairs with all their votes" } else { "of matches" };
             notes.push(format!(
@@ -148,9 +164,16 @@ pub fn notes(report: &Report) -> Vec<String> {
             ));
         }
     }
+    if let Some(prior) = report.chosen.prior() {
+        notes.push(format!(
+            "the prior is gaussian: before any match, every strength lies around the mean of the pool with a deviation of \
+             {} points. That is worth {:.2} draws against an opponent of the mean, and pulls ratings towards it",
+            prior.points, prior.draws
+        ));
+    }
     let votes: u64 = report.boards.iter().map(|board| board.input.matches).sum();
     let has_clusters = report.agreement.as_ref().is_some_and(|agreement| agreement.pairs < votes);
-    if has_clusters && report.intervals == Intervals::Sandwich {
+    if has_clusters && matches!(report.intervals, Intervals::Sandwich | Intervals::Posterior) {
         notes.push(String::from(
             "several votes on one pair count as independent matches; --bootstrap resamples whole pairs, in case they are \
              correlated",

@@ -70,7 +70,7 @@ impl fmt::Display for BootstrapError {
             Self::WithoutFit { found, rounds } => write!(
                 f,
                 "{found} of {rounds} rounds have no fit: some competitor won or lost nearly everything, and its strength \
-                 has no upper or lower end; add matches, or leave it out"
+                 has no upper or lower end; add matches, leave it out, or give the strengths a prior"
             ),
         }
     }
@@ -149,7 +149,7 @@ impl BradleyTerry {
             for (pair, drawn) in pairs.iter_mut().zip(drawn.as_chunks::<3>().0) {
                 [pair.wins, pair.draws, pair.losses] = *drawn;
             }
-            let holds = graph::components(&pairs, counts.names.len()).len() == 1;
+            let holds = self.prior.is_some() || graph::components(&pairs, counts.names.len()).len() == 1;
             let fitted = holds.then(|| self.fit_from(&pairs, fit.strengths.clone(), fit.tie));
             match fitted {
                 Some(Ok(fitted)) => resamples.strengths.push(fitted.strengths),

@@ -132,6 +132,12 @@ impl Counts {
         }
     }
 
+    /// Returns the parts that no match connects, as indices in their order. A prior alone compares them with each other.
+    #[must_use]
+    pub fn parts(&self) -> Vec<Vec<u32>> {
+        graph::parts(&self.pairs, self.names.len())
+    }
+
     /// Returns the groups whose members are comparable with each other, as indices, the largest first.
     #[must_use]
     pub fn groups(&self) -> Vec<Vec<u32>> {

@@ -57,10 +57,35 @@ struct Link {
     cross: f64,
 }
 
+/// The prior of the strengths: normal, around 0.
+#[derive(Debug, Default)]
+pub(super) struct Centre {
+    /// One over its variance; 0 without a prior.
+    pub(super) precision: f64,
+    /// The competitors in parts that no match connects; empty without a prior.
+    pub(super) parts: Vec<Vec<u32>>,
+}
+
+impl Centre {
+    /// Moves the values of every part so that their sum is 0, as that of strengths and surpluses is: what one scored
+    /// above expectation, another scored below. A weak prior would make much of the rounding that is left.
+    pub(super) fn around_zero(&self, vector: &mut [f64]) {
+        for part in &self.parts {
+            let sum: f64 = part.iter().filter_map(|&place| vector.get(place as usize)).sum();
+            let mean = sum / part.len() as f64;
+            for &place in part {
+                add(vector, place as usize, -mean);
+            }
+        }
+    }
+}
+
 /// The equations at one point. Vectors have one place for every competitor, and one more for the tie parameter.
 pub(super) struct Equations {
     links: Vec<Link>,
     diagonal: Vec<f64>,
+    /// The prior of the strengths.
+    pub(super) prior: Centre,
     /// By how much more was scored than expected; last, drawn.
     pub(super) residual: Vec<f64>,
 }
@@ -74,8 +99,9 @@ const LEAST_BEND: f64 = 1e-14;
 
 impl Equations {
     /// Makes equations for this number of competitors.
-    pub(super) fn new(competitors: usize) -> Self {
-        Self { links: Vec::new(), diagonal: vec![0.0; competitors + 1], residual: vec![0.0; competitors + 1] }
+    pub(super) fn new(competitors: usize, prior: Centre) -> Self {
+        let zeros = || vec![0.0; competitors + 1];
+        Self { links: Vec::new(), diagonal: zeros(), prior, residual: zeros() }
     }
 
     /// Sets them up at `strengths` and `tie`; without a tie, its parameter is fixed.
@@ -108,6 +134,12 @@ impl Equations {
             add(&mut self.diagonal, second, curvature);
             self.links.push(Link { first: pair.first, second: pair.second, curvature, cross });
         }
+        let parts = self.residual.iter_mut().zip(&mut self.diagonal);
+        for ((residual, diagonal), strength) in parts.zip(strengths) {
+            *residual -= self.prior.precision * strength;
+            *diagonal += self.prior.precision;
+        }
+        self.prior.around_zero(&mut self.residual);
         // A fixed parameter has a separate equation that is always satisfied.
         if let (Some(curvature), Some(residual)) = (self.diagonal.last_mut(), self.residual.last_mut()) {
             *curvature = if tie.is_some() { tie_curvature } else { 1.0 };
@@ -170,6 +202,9 @@ impl Equations {
                 add(out, first, pull);
                 add(out, second, -pull);
             }
+        }
+        for (sum, part) in out.iter_mut().zip(vector) {
+            *sum += self.prior.precision * part;
         }
         if let Some(last) = out.last_mut() {
             *last = tie_sum;

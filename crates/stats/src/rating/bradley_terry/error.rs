@@ -124,6 +124,11 @@ pub enum FitError {
         /// Number of matches.
         matches: u64,
     },
+    /// The prior has no width, or none that a double can hold.
+    Prior {
+        /// Its deviation, in logits.
+        deviation: f64,
+    },
     /// Some competitors cannot be compared with others.
     Separated(Separation),
     /// The search did not end.
@@ -154,6 +159,9 @@ impl fmt::Display for FitError {
                 f,
                 "all {matches} matches were drawn, so the competitors cannot be separated; expected at least one win"
             ),
+            Self::Prior { deviation } => {
+                write!(f, "the deviation of the prior is `{deviation}` logits, expected a number above 0")
+            }
             Self::Separated(separation) => separation.fmt(f),
             Self::NotConverged { steps, last_step } => write!(
                 f,

@@ -112,6 +112,14 @@ pub(super) fn components(pairs: &[PairCount], competitors: usize) -> Vec<Vec<u32
     groups
 }
 
+/// Returns the parts that no match connects. Members are in the order of their indices.
+pub(super) fn parts(pairs: &[PairCount], competitors: usize) -> Vec<Vec<u32>> {
+    let met = pairs.iter().filter(|pair| pair.matches() > 0);
+    // A draw is an arrow both ways: those who met are in one group.
+    let drawn: Vec<PairCount> = met.map(|&pair| PairCount { wins: 0, draws: 1, losses: 0, ..pair }).collect();
+    components(&drawn, competitors)
+}
+
 fn lower(visits: &mut [Visit], at: u32, earliest: u32) {
     if let Some(visit) = visits.get_mut(at as usize) {
         visit.earliest = visit.earliest.min(earliest);
@@ -136,6 +144,10 @@ mod tests {
         let drawn = PairCount { first: 0, second: 1, wins: 0, draws: 1, losses: 0 };
         assert_eq!(components(&[drawn], 3), [vec![0, 1], vec![2]]);
         assert!(components(&[], 0).is_empty());
+        let unplayed = PairCount { first: 1, second: 2, wins: 0, draws: 0, losses: 0 };
+        let mut parts = parts(&[won(0, 1), won(3, 2), unplayed], 5);
+        parts.sort();
+        assert_eq!(parts, [vec![0, 1], vec![2, 3], vec![4]]);
     }
 
     #[test]

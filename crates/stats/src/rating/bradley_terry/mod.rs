@@ -1,9 +1,9 @@
-//! Bradley-Terry with ties: strengths from all matches at once, by maximum likelihood, with intervals.
+//! Bradley-Terry with ties: strengths from all matches at once, by maximum likelihood or with a prior, with intervals.
 //!
 //! - `counts`: matches counted by pair, so that the order of rows cannot matter
 //! - `graph`: whether the comparisons hold together, and who only wins or only loses where they do not
 //! - `fit`, `equations`: the strengths, by Newton's method and conjugate gradients; `error`: why they do not exist
-//! - `sandwich`, `bootstrap`: intervals
+//! - `sandwich`, `bootstrap`: intervals; with a prior, `sandwich` has those of the posterior
 //!
 //! ```
 //! use karat_stats::rating::bradley_terry::Counts;
@@ -28,7 +28,7 @@ mod sandwich;
 pub use bootstrap::{Bootstrap, BootstrapError, Resamples};
 pub use counts::{Counts, CountsError, PairCount};
 pub use error::{FitError, Separation};
-pub use fit::{BradleyTerry, Fit, Interval, LOGIT_POINTS, Prediction, Ties};
+pub use fit::{BradleyTerry, Fit, Gaussian, Interval, LOGIT_POINTS, Prediction, Ties};
 pub use sandwich::{Covariance, SandwichError, normal_deviations};
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Tests of the fit and its intervals.
 
+mod prior;
+
 use super::*;
 use crate::rating::outcome::{Match, Outcome};
 use alloc::string::{String, ToString};
@@ -19,8 +21,8 @@ fn counts(competitors: usize, pairs: &[PairCount]) -> Counts {
     Counts { names: names(competitors), pairs: pairs.to_vec() }
 }
 
-const DAVIDSON: BradleyTerry = BradleyTerry { ties: Ties::Davidson };
-const HALF_WINS: BradleyTerry = BradleyTerry { ties: Ties::HalfWins };
+const DAVIDSON: BradleyTerry = BradleyTerry { ties: Ties::Davidson, prior: None };
+const HALF_WINS: BradleyTerry = BradleyTerry { ties: Ties::HalfWins, prior: None };
 
 /// Returns a league in which all met all others, with every outcome between them.
 fn league() -> Counts {

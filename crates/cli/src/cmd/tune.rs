@@ -1,0 +1,157 @@
+//! `karat tune`: weights that predict an outcome, and their proposal.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+
+use karat::answers;
+use karat::answers::tune::{Tune, TuneProposal};
+use karat::text::{clean, list};
+use karat::tune::{Settings, Target, Tuning, Win, readers};
+use karat_core::diagnostic::nearest;
+use karat_core::scorecard::Scorecard;
+use serde_json::json;
+
+use super::many;
+use crate::args::tune::TuneArgs;
+use crate::args::{AsOf, Cli};
+use crate::cards;
+use crate::evidence::Files;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::matches::columns::Columns;
+use crate::matches::{Matches, Reading};
+use crate::output::{Screen, is_watched};
+use crate::progress::Progress;
+use crate::render::tune::tune as screen_of;
+
+/// The field of an item that says how it ended.
+const OUTCOME: &str = "outcome";
+/// Fits for the intervals of the weights, unless fewer resamples or more for the level are needed.
+const REFITS: f64 = 200.0;
+
+/// Finds weights, judges them, and writes what they propose.
+pub fn run(args: &TuneArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let card = cards::load(&args.card, cli.color)?;
+    check(args, &card)?;
+    let labels: Vec<String> = args.outcome.iter().cloned().collect();
+    let matches = args.wins.as_ref().map(|path| wins(path, args, cli)).transpose()?;
+    let rows = many::rows(&args.items, Some(&args.card), &args.files, &labels, cli)?;
+    let wins: Vec<Win<'_>> = matches.iter().flat_map(pairs).collect();
+    let target = if matches.is_some() { Target::Wins(&wins) } else { Target::Outcome };
+    let needed = (4.0 / (1.0 - args.level)).ceil();
+    let settings = Settings {
+        holdout: args.holdout,
+        level: args.level,
+        resamples: args.resamples,
+        refits: args.resamples.min(REFITS.max(needed) as u32),
+        seed: args.seed,
+    };
+    let found = Tuning::new(&rows, target, &settings)?;
+    let answer = Tune::new(&rows, &card, &found, args.outcome.as_deref(), &settings);
+    let written = answer.proposal.as_ref().map(|proposal| write(args, proposal)).transpose()?;
+    if args.json || (!args.table && !is_watched()) {
+        many::print(&answer)?;
+    } else {
+        let mut out = Screen::stdout(cli.color);
+        write!(out, "{}", screen_of(&answer, &written.unwrap_or_default(), out.width))?;
+        out.flush()?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Refuses what cannot be answered, before anything is read.
+fn check(args: &TuneArgs, card: &Scorecard) -> Result<(), Failure> {
+    if let Some(field) = args.outcome.as_deref().filter(|field| *field != OUTCOME) {
+        let names = || card.facts.iter().map(|fact| fact.name.as_str());
+        if !names().any(|name| name == field) {
+            let failure =
+                Failure::new(format!("`{}` has no fact `{}` to predict", card.name(), clean(field)));
+            let failure = match nearest(field, names()) {
+                Some(near) => failure.help(format!("did you mean `{near}`?")),
+                None => failure,
+            };
+            return Err(failure
+                .help("declare the column in [facts], without a formula that reads it")
+                .help("--outcome outcome is 1 for items that succeeded and 0 for those that failed"));
+        }
+    }
+    if let Some(field) = &args.outcome {
+        let readers = readers(card, field);
+        if !readers.is_empty() {
+            return Err(Failure::new(format!(
+                "`{}` would predict itself, as dimensions read it: {}",
+                clean(field),
+                list(&readers)
+            ))
+            .help("predict a fact that no dimension reads"));
+        }
+    }
+    if card.override_policy.is_none() && (args.override_out.is_some() || args.proposal_out.is_some()) {
+        return Err(Failure::new(format!("`{}` does not accept weights from outside", card.name()))
+            .help("a card accepts them with a section [override]")
+            .help("leave out --override-out and --proposal-out to see what could be gained"));
+    }
+    if args.proposal_out.is_some() && args.items.as_of.is_none() {
+        return Err(Failure::new("a proposal has a time, and --as-of is not given")
+            .help("such as --as-of 2026-01-31T12:00:00Z"));
+    }
+    Ok(())
+}
+
+/// Reads the pairs, in any form that `karat rate` reads.
+fn wins(path: &str, args: &TuneArgs, cli: &Cli) -> Result<Matches, Failure> {
+    let files = Files::new(&[path.to_owned()], cli.color)?;
+    let progress = Progress::new(files.bytes(), args.items.no_progress);
+    let reading = Reading {
+        columns: &Columns::default(),
+        renames: &args.items.rename,
+        skip: &[],
+        with_judges: false,
+        with_categories: false,
+        with_solo: false,
+    };
+    reading.read(&files, &progress)
+}
+
+fn pairs(matches: &Matches) -> impl Iterator<Item = Win<'_>> {
+    matches.rows.iter().map(|row| Win {
+        first: matches.names.name(row.first),
+        second: matches.names.name(row.second),
+        score: row.outcome.score(),
+    })
+}
+
+/// Writes the files that were asked for, and returns their names.
+fn write(args: &TuneArgs, proposal: &TuneProposal) -> Result<Vec<String>, Failure> {
+    let mut written = Vec::new();
+    if let Some(path) = &args.override_out {
+        create(path, &answers::write(&proposal.weights))?;
+        written.push(path.clone());
+    }
+    if let (Some(path), Some(as_of)) = (&args.proposal_out, args.items.as_of.as_ref().map(AsOf::written)) {
+        let event = json!({
+            "event": "weights-proposed",
+            "time": as_of.text,
+            "id": proposal.id,
+            "proposer": args.proposer,
+            "reason": proposal.reason,
+            "weights": proposal.weights,
+        });
+        create(path, &answers::write(&event))?;
+        written.push(path.clone());
+    }
+    Ok(written)
+}
+
+/// Writes a file of one line; never overwrites one.
+fn create(path: &str, line: &str) -> Result<(), Failure> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    match file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(Failure::new(format!("`{path}` exists already"))
+                .help("give another name, or remove it first"))
+        }
+        Err(error) => Err(Failure::writing(path, &error)),
+    }
+}
