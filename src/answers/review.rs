@@ -126,7 +126,7 @@ pub struct ScoreChange {
     pub was_anomalous: bool,
     /// True if the change from the lowest or highest score of the last days exceeds its limit.
     pub was_cumulative: bool,
-    /// What became of the score, so far.
+    /// The state of the score under review, so far.
     pub review_state: ReviewState,
     /// The time from which that is so.
     pub since: String,
