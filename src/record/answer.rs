@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 /// The score of a match and the findings on what was submitted, in the shape of the arena's answer ("Score Breakdown",
 /// "Submission Validation"). What there is nothing to say of is left out.
+// Its members are also among those of a match of the arena, so it refuses no others; a record with others does not verify.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
 pub struct MatchAnswer {
     /// Limits of the challenge that were exceeded, each with its name first. They change no score.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
