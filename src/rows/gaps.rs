@@ -33,7 +33,7 @@ pub fn gaps(rows: &Rows) -> Vec<String> {
 
 /// Notes that old items count as much as on their first day, where the scorecard has decay and there is not one moment for all.
 pub fn undecayed(decay: Option<DecayMoment>) -> Option<String> {
-    let text = "not decayed to one moment: each item counts as on its first day, however old it is";
+    let text = "the runs are not decayed to one moment: each counts as on its first day, however old it is";
     (decay == Some(DecayMoment::Own)).then(|| text.to_owned())
 }
 
