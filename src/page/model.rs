@@ -72,6 +72,8 @@ pub enum Kind {
     Text,
     /// Numbers, to the right, as [`Cell::Text`].
     Number,
+    /// The numbers by which the rows are ordered, emphasised.
+    Leading,
     /// Shares of a whole, each with a bar: [`Cell::Share`].
     Share,
     /// Values over time: [`Cell::Trend`].

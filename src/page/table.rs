@@ -12,6 +12,7 @@ enum Form<'t> {
     Name,
     Text,
     Number,
+    Leading,
     Share,
     Trend((f64, f64), usize),
     Interval(Interval<'t>),
@@ -74,6 +75,7 @@ fn form<'t>(id: &str, table: &'t Table, (at, column): (usize, &'t Column)) -> Fo
         Kind::Name => Form::Name,
         Kind::Text => Form::Text,
         Kind::Number => Form::Number,
+        Kind::Leading => Form::Leading,
         Kind::Share => Form::Share,
         Kind::Trend { range, decimals } => Form::Trend(*range, *decimals),
         Kind::Interval(axis) => {
@@ -99,7 +101,7 @@ fn heading(column: &Column, form: &Form<'_>) -> Markup {
     match form {
         Form::Name => html! { th.name scope="col" { (label) } },
         Form::Text => html! { th scope="col" { (label) } },
-        Form::Number | Form::Share => html! { th.number scope="col" { (label) } },
+        Form::Number | Form::Leading | Form::Share => html! { th.number scope="col" { (label) } },
         Form::Trend(..) => html! { th.trend scope="col" { (label) } },
         Form::Interval(it) => html! {
             th.number scope="col" { (label) }
@@ -127,6 +129,7 @@ fn draw_cell(cell: Option<&Cell>, form: &Form<'_>) -> Markup {
         (Some(Cell::Link(text, address)), _) => html! { td { a href=(address) { (text) } } },
         (Some(Cell::Trend(values)), Form::Trend(range, decimals)) => spark::draw(values, *range, *decimals),
         (Some(Cell::Text(text)), Form::Text) => html! { td { (text) } },
+        (Some(Cell::Text(text)), Form::Leading) => html! { td.number.leading { (text) } },
         (Some(Cell::Text(text)), _) => html! { td.number { (text) } },
         (Some(Cell::Share(share, text)), _) => html! {
             td.number {

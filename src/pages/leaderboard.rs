@@ -73,7 +73,7 @@ pub fn ranks_table(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard
     let mut columns = vec![column("rank", Kind::Number)];
     columns.extend(has_letters.then(|| column("tied", Kind::Text)));
     columns.push(column("subject", Kind::Name));
-    columns.extend(is_official.then(|| column(OFFICIAL, Kind::Number)));
+    columns.extend(is_official.then(|| column(OFFICIAL, Kind::Leading)));
     let mean = if is_official { "mean of runs" } else { &board.by };
     columns.push(column(mean, Kind::Interval(axis(writing, basis.level))));
     columns.extend(has_bounds.then(|| column("possible", Kind::Text)));
