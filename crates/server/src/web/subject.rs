@@ -272,11 +272,15 @@ fn score_changes(standing: &SubjectStanding) -> Markup {
         }
     };
     let column = |label: &str, kind| Column { label: label.to_owned(), kind };
-    let shown = changes.len().min(SHOWN);
+    let all = count(changes.len(), "change");
+    let shown = if changes.len() > SHOWN {
+        format!("The newest {SHOWN} of {all}")
+    } else {
+        format!("{all}, the newest first")
+    };
     let table = Table {
         caption: format!(
-            "The newest {shown} of {}. A swing that is too large is held until reviewers decide, or until the deadline passes",
-            count(changes.len(), "change")
+            "{shown}. A swing that is too large is held until reviewers decide, or until the deadline passes"
         ),
         columns: vec![
             column("when", Kind::Name),
