@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use karat::answers::ReviewState;
 use karat::answers::leaderboard::Leaderboard;
 use karat::answers::review::{ScoreChange, score_history};
 use karat::answers::standing::official_points;
+use karat::answers::{ReviewState, ReviewVerdict};
 use karat::estimate::Writing;
 use karat::estimate::whole_percent;
 use karat::leaderboard::{Ranking, Settings};
@@ -246,7 +246,13 @@ fn score_changes(standing: &SubjectStanding) -> Markup {
         let decided: Vec<String> = change
             .decisions
             .iter()
-            .map(|it| format!("{} by {} at {}: {}", it.verdict.name(), it.reviewer, it.time, it.reason))
+            .map(|it| {
+                let verdict = match it.verdict {
+                    ReviewVerdict::Approve => "approved",
+                    ReviewVerdict::Reject => "rejected",
+                };
+                format!("{verdict} by {} at {}: {}", it.reviewer, it.time, it.reason)
+            })
             .collect();
         let is_open = change.review_state == ReviewState::PendingReview;
         let decided = match decided.as_slice() {
