@@ -211,7 +211,7 @@ pub struct CacheShowArgs {
 
 /// `karat cache new`
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  karat cache new traces.cache --ttl-days 30")]
+#[command(after_help = "Example:\n  karat cache new traces.cache --ttl 1h")]
 pub struct CacheNewArgs {
     /// The file to write; an existing file is never overwritten
     #[arg(value_name = "FILE")]
@@ -222,9 +222,23 @@ pub struct CacheNewArgs {
     /// Numbers of a vector
     #[arg(long, value_name = "N", default_value_t = 384, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub dimension: u32,
-    /// Days that a vector counts; for ever if not given
-    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub ttl_days: Option<u32>,
+    /// How long a vector counts: 3600000, 90s, 15m, 1h, 30d; else for ever
+    #[arg(long, value_name = "TIME", value_parser = milliseconds)]
+    pub ttl: Option<u64>,
+}
+
+/// Reads a span of time: a whole number of milliseconds, or one with a unit.
+fn milliseconds(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 6] =
+        [("ms", 1), ("s", 1000), ("min", 60_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+    let digits = text.trim_end_matches(|it: char| !it.is_ascii_digit());
+    let unit = text.strip_prefix(digits).unwrap_or_default().trim();
+    let of_unit = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, length)| *length);
+    let length = if unit.is_empty() { Some(1) } else { of_unit };
+    let number = digits.bytes().all(|it| it.is_ascii_digit()).then(|| digits.parse::<u64>().ok()).flatten();
+    number.zip(length).and_then(|(number, length)| number.checked_mul(length)).ok_or_else(|| {
+        String::from("expected a whole number of milliseconds, or one with ms, s, m, h or d, such as 1h")
+    })
 }
 
 /// The record or evidence to explain.

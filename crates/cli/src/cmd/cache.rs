@@ -15,7 +15,9 @@ use karat::text::{count, fit};
 
 /// Most entries on a screen: the newest.
 const SHOWN: usize = 20;
-const DAY_MILLISECONDS: u64 = 86_400_000;
+/// Units of the time that a vector counts, the longest first.
+const UNITS: [(u64, &str); 4] =
+    [(86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second")];
 
 /// Runs a command on a cache.
 pub fn run(verb: &CacheVerb, cli: &Cli) -> Result<Exit, Failure> {
@@ -26,11 +28,8 @@ pub fn run(verb: &CacheVerb, cli: &Cli) -> Result<Exit, Failure> {
 }
 
 fn begin(args: &CacheNewArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let settings = Settings {
-        capacity: args.capacity,
-        dimension: args.dimension as usize,
-        ttl_milliseconds: args.ttl_days.map(|days| u64::from(days) * DAY_MILLISECONDS),
-    };
+    let settings =
+        Settings { capacity: args.capacity, dimension: args.dimension as usize, ttl_milliseconds: args.ttl };
     let cache = VectorCache::new(settings).map_err(|problems| Failure::new(problems.to_string()))?;
     // An overwritten cache loses the vectors against which every novelty so far was measured.
     let file = OpenOptions::new().write(true).create_new(true).open(&args.file);
@@ -76,8 +75,10 @@ fn as_screen(cache: &VectorCache, screen: &mut Screen) -> Result<(), Failure> {
     let settings = cache.settings();
     let life = match settings.ttl_milliseconds {
         None => String::from("for ever"),
-        Some(life) if life % DAY_MILLISECONDS == 0 => count((life / DAY_MILLISECONDS) as usize, "day"),
-        Some(life) => format!("{life} ms"),
+        Some(life) => match UNITS.iter().find(|(length, _)| life > 0 && life % length == 0) {
+            Some((length, unit)) => count((life / length) as usize, unit),
+            None => format!("{life} ms"),
+        },
     };
     writeln!(
         screen,

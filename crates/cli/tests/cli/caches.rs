@@ -41,10 +41,33 @@ fn a_cache_is_shown() {
     assert_eq!(shown["entries"][2]["id"], "kp:trace:raw-other");
     assert_eq!((&shown["capacity"], &shown["ttl_milliseconds"]), (&1000.into(), &Value::Null));
     let folder = Folder::new();
-    done(folder.karat(&["cache", "new", "new.cache", "--ttl-days", "1", "--capacity", "7"]));
+    done(folder.karat(&["cache", "new", "new.cache", "--ttl", "24h", "--capacity", "7"]));
     let screen = done(folder.karat(&["cache", "show", "--table", "new.cache"]));
     assert!(screen.starts_with("0 vectors of 7, 384 numbers each, kept 1 day\n"), "{screen}");
     assert!(screen.ends_with("\nTraces go in as they are scored: karat score -c trace --cache FILE TRACE\n"));
+    let times = [
+        ("3600000", 3_600_000u64, "1 hour"),
+        ("1h", 3_600_000, "1 hour"),
+        ("90s", 90_000, "90 seconds"),
+        ("15m", 900_000, "15 minutes"),
+        ("15 min", 900_000, "15 minutes"),
+        ("30d", 2_592_000_000, "30 days"),
+        ("1500ms", 1500, "1500 ms"),
+        ("0", 0, "0 ms"),
+    ];
+    for (at, (ttl, milliseconds, shown)) in times.into_iter().enumerate() {
+        let name = format!("{at}.cache");
+        done(folder.karat(&["cache", "new", &name, "--ttl", ttl]));
+        let line = lines(&done(folder.karat(&["cache", "show", &name]))).remove(0);
+        assert_eq!(line["ttl_milliseconds"], milliseconds, "{ttl}");
+        let screen = done(folder.karat(&["cache", "show", "--table", &name]));
+        assert!(screen.contains(&format!("kept {shown}\n")), "{ttl}: {screen}");
+    }
+    for ttl in ["", "h", "1.5h", "-1", "1w", "1 h 5", "99999999999999999999", "300000000000000000d"] {
+        let refused = folder.karat(&["cache", "new", "refused.cache", "--ttl", ttl]);
+        assert_eq!(refused.status, 2, "{ttl}: {}", refused.screen());
+        assert!(!folder.path().join("refused.cache").exists());
+    }
 }
 
 #[test]
