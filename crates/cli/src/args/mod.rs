@@ -222,7 +222,7 @@ pub struct CacheNewArgs {
     /// Numbers of a vector
     #[arg(long, value_name = "N", default_value_t = 384, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub dimension: u32,
-    /// How long a vector counts: 3600000, 90s, 15m, 1h, 30d; else for ever
+    /// The time that a vector counts, such as 3600000, 90s, 1h or 30d; else for ever
     #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     pub ttl: Option<u64>,
 }
