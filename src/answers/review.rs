@@ -139,11 +139,11 @@ pub struct ScoreChange {
 pub fn score_history(found: &ReviewStanding) -> Vec<ScoreChange> {
     let mut changes: Vec<(&review::Candidate, ScoreChange)> = Vec::new();
     for line in &found.transitions {
-        let (state, since) = (line.state.into(), written(line.at_seconds));
+        let (review_state, since) = (line.state.into(), written(line.at_seconds));
         let decisions = line.decisions.iter().map(ReviewDecision::from).collect();
         // A score that was held has a further transition for each later state.
         if let Some((_, known)) = changes.iter_mut().rev().find(|(score, _)| **score == line.candidate) {
-            ScoreChange { review_state: state, since, decisions, ..known.clone() }.clone_into(known);
+            (known.review_state, known.since, known.decisions) = (review_state, since, decisions);
             continue;
         }
         let change = ScoreChange {
@@ -153,7 +153,7 @@ pub fn score_history(found: &ReviewStanding) -> Vec<ScoreChange> {
             cause: line.candidate.cause.clone(),
             was_anomalous: line.flags.was_anomalous,
             was_cumulative: line.flags.was_cumulative,
-            review_state: state,
+            review_state,
             since,
             decisions,
         };

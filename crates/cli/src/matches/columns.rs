@@ -39,7 +39,7 @@ pub enum Field {
     Verified,
     /// True if the agent played without its memory.
     Memoryless,
-    /// The agent's how manieth attempt at the challenge, from 1.
+    /// The number of the agent's attempt at the challenge, from 1.
     AttemptNumber,
     /// The state of the match; an expired one has no result.
     State,

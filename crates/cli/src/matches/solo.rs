@@ -28,7 +28,7 @@ pub struct Solo {
     pub verified: bool,
     /// True if the agent played without its memory.
     pub memoryless: bool,
-    /// The agent's how manieth attempt, if it is stated.
+    /// The number of the agent's attempt, from 1, if it is stated.
     pub attempt_number: Option<u64>,
     /// True if the time limit passed before an answer came.
     pub expired: bool,
