@@ -147,6 +147,17 @@ pub fn replace_own(path: &str, bytes: &[u8], mark: &[u8], what: &str) -> Result<
     replace(path, bytes)
 }
 
+/// Writes a new file; one that exists is left as it is.
+pub fn create(path: &str, bytes: &[u8]) -> Result<(), Failure> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    file.and_then(|mut file| file.write_all(bytes)).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Failure::new(format!("`{path}` exists already")).help("remove it first, or choose another name")
+        }
+        _ => Failure::writing(path, &error),
+    })
+}
+
 /// Writes a file; at every moment it is either the old one or the new one, complete.
 pub fn replace(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     // The number separates processes that run at the same time; an existing file is not touched.

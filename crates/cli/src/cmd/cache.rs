@@ -1,7 +1,6 @@
 //! `karat cache`: the vectors of earlier traces, against which the novelty of the next one is measured.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
+use std::io::Write as _;
 
 use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
 use serde_json::{Value, json};
@@ -10,7 +9,7 @@ use crate::args::{CacheNewArgs, CacheShowArgs, CacheVerb, Cli};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::graders::load_cache;
-use crate::output::{FAINT, STRONG, Screen, is_watched};
+use crate::output::{FAINT, STRONG, Screen, create, is_watched};
 use karat::text::{count, fit};
 
 /// Most entries on a screen: the newest.
@@ -32,13 +31,7 @@ fn begin(args: &CacheNewArgs, cli: &Cli) -> Result<Exit, Failure> {
         Settings { capacity: args.capacity, dimension: args.dimension as usize, ttl_milliseconds: args.ttl };
     let cache = VectorCache::new(settings).map_err(|problems| Failure::new(problems.to_string()))?;
     // An overwritten cache loses the vectors against which every novelty so far was measured.
-    let file = OpenOptions::new().write(true).create_new(true).open(&args.file);
-    let written = file.and_then(|mut file| file.write_all(&cache.save()));
-    written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => Failure::new(format!("`{}` exists already", args.file))
-            .help("remove it first, or choose another name"),
-        _ => Failure::writing(&args.file, &error),
-    })?;
+    create(&args.file, &cache.save())?;
     let mut screen = Screen::stdout(cli.color);
     writeln!(screen, "wrote {}, an empty cache", args.file)?;
     writeln!(screen, "{FAINT}{}{FAINT:#}", cache.digest())?;

@@ -1,7 +1,6 @@
 //! `karat tune`: weights that predict an outcome, and their proposal.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
+use std::io::Write as _;
 
 use karat::answers;
 use karat::answers::tune::{Tune, TuneProposal};
@@ -20,7 +19,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::matches::columns::Columns;
 use crate::matches::{Matches, Reading};
-use crate::output::{Screen, is_watched};
+use crate::output::{Screen, create, is_watched};
 use crate::progress::Progress;
 use crate::render::tune::tune as screen_of;
 
@@ -125,7 +124,7 @@ fn pairs(matches: &Matches) -> impl Iterator<Item = Win<'_>> {
 fn write(args: &TuneArgs, proposal: &TuneProposal) -> Result<Vec<String>, Failure> {
     let mut written = Vec::new();
     if let Some(path) = &args.override_out {
-        create(path, &answers::write(&proposal.weights))?;
+        create(path, format!("{}\n", answers::write(&proposal.weights)).as_bytes())?;
         written.push(path.clone());
     }
     if let (Some(path), Some(as_of)) = (&args.proposal_out, args.items.as_of.as_ref().map(AsOf::written)) {
@@ -137,21 +136,8 @@ fn write(args: &TuneArgs, proposal: &TuneProposal) -> Result<Vec<String>, Failur
             "reason": proposal.reason,
             "weights": proposal.weights,
         });
-        create(path, &answers::write(&event))?;
+        create(path, format!("{}\n", answers::write(&event)).as_bytes())?;
         written.push(path.clone());
     }
     Ok(written)
-}
-
-/// Writes a file of one line; never overwrites one.
-fn create(path: &str, line: &str) -> Result<(), Failure> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    match file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes())) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            Err(Failure::new(format!("`{path}` exists already"))
-                .help("give another name, or remove it first"))
-        }
-        Err(error) => Err(Failure::writing(path, &error)),
-    }
 }
