@@ -1,8 +1,9 @@
 //! The engine: one scorecard with its graders, evidence in, records out. Every door scores through it.
 
+mod wanted;
+
 use std::io::BufRead;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 
 use karat_core::diagnostic::nearest;
@@ -14,9 +15,9 @@ use karat_core::scorecard::{FactType, Scorecard};
 use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use karat_evidence::grade::trace::budget::{Budget, Overrun};
 use karat_evidence::grade::trace::embedder::Embedder;
-use karat_evidence::grade::trace::novelty::VectorCache;
-use karat_evidence::source::{Layout, Source};
-use karat_evidence::{Evidence, Graders, Kind, Note, Problem, Reader, ReaderOptions};
+use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
+use karat_evidence::source::Layout;
+use karat_evidence::{Evidence, Graders, Kind, Note, Problem, Reader, ReaderOptions, Watch as _};
 use serde::Serialize;
 
 use crate::bulk::Noticed;
@@ -25,7 +26,9 @@ use crate::cards::wanted_facts;
 use crate::error::{Code, Error, Place};
 use crate::explanation::document::Explanation;
 use crate::record::Record;
-use crate::stopwatch::Stopwatch;
+use crate::stopwatch::{EngineWatch, Stopwatch};
+
+pub use self::wanted::{Wanted, each_item};
 
 /// Settings of an [`Engine`]: everything that a score may depend on besides the scorecard and the evidence.
 #[derive(Debug, Clone, Default)]
@@ -38,7 +41,10 @@ pub struct Options {
     pub embedder: Option<Arc<Embedder>>,
     /// The vectors of earlier traces; each trace that is scored adds its own.
     pub cache: Option<VectorCache>,
-    /// The time that an item may take. Scores do not depend on it: [`Engine::overrun`] says if the last item took longer.
+    /// The settings of a cache that the first vector begins; if not given, those of the documents.
+    pub cache_settings: Option<Settings>,
+    /// The time that an item may take. Once it is used up, the text of a trace is not embedded: the novelty is then missing, and
+    /// the record says why. Nothing else depends on it: [`Engine::overrun`] says if the last item took longer.
     pub budget: Option<Budget>,
     /// True to use only instructions that every processor has. Scores are the same.
     pub is_portable: bool,
@@ -68,6 +74,8 @@ pub struct Engine {
     /// For each fact of the scorecard, whether an item gave it.
     given: Vec<bool>,
     stopwatch: Option<Stopwatch>,
+    /// Whether the items that follow had time, if a record says so.
+    had_time: Option<bool>,
     /// The name of the last item, by its place.
     name: String,
 }
@@ -119,7 +127,16 @@ impl Engine {
         let card = card.into();
         let scorer = card.scorer()?;
         let kind = kind(scorer.card())?;
-        let Options { as_of, subject_field, embedder, cache, budget, is_portable, any_challenge } = options;
+        let Options {
+            as_of,
+            subject_field,
+            embedder,
+            cache,
+            cache_settings,
+            budget,
+            is_portable,
+            any_challenge,
+        } = options;
         let foreign = [
             (subject_field.is_some() && kind != Kind::Facts, "subject_field", Kind::Facts),
             (embedder.is_some() && kind != Kind::ReasoningTrace, "embedder", Kind::ReasoningTrace),
@@ -132,14 +149,16 @@ impl Engine {
         }
         let evaluator = card.evaluator().cloned();
         let challenge = card.challenge().filter(|_| !any_challenge);
-        let graders = Graders { as_of, evaluator, challenge, embedder, cache, ..Graders::default() };
+        let settings = cache_settings;
+        let graders =
+            Graders { as_of, evaluator, challenge, embedder, cache, settings, ..Graders::default() };
         let options = ReaderOptions { subject_field, ..ReaderOptions::default() };
         let reader = reader(scorer.card(), kind, options)?.with_graders(graders);
         let workspace = workspace(scorer, is_portable);
         let given = vec![false; scorer.card().facts.len()];
         let as_of = as_of.map(|at| (at.to_string(), at));
         let (stopwatch, name) = (budget.map(Stopwatch::new), String::new());
-        Ok(Self { reader, workspace, as_of, given, stopwatch, name, card })
+        Ok(Self { reader, workspace, as_of, given, stopwatch, had_time: None, name, card })
     }
 
     /// Returns the scorecard.
@@ -166,10 +185,21 @@ impl Engine {
         self.reader.set_as_of(as_of.map(|as_of| as_of.at));
     }
 
-    /// Sets the moment of the verdict to that of a record, in the spelling of the record, so that the same evidence gives the
-    /// same bytes.
-    pub fn set_as_of_from(&mut self, record: &Record) {
+    /// Sets what a record says of the circumstances of its verdict, so that the same evidence gives the same bytes: the moment,
+    /// in the spelling of the record, and whether there was time to embed a text.
+    pub fn set_circumstances_of(&mut self, record: &Record) {
         self.set_as_of_written(record.document().as_of());
+        self.had_time = Some(record.document().cache_reading().is_none_or(|reading| reading.had_time()));
+    }
+
+    /// Sets the id of the trace of the same subject that the next one corrects: the two are not compared.
+    pub fn set_replaced(&mut self, replaces: Option<String>) {
+        self.reader.set_replaced(replaces);
+    }
+
+    /// Replaces the vectors of the traces so far, and returns those before.
+    pub fn replace_cache(&mut self, cache: Option<VectorCache>) -> Option<VectorCache> {
+        self.reader.replace_cache(cache)
     }
 
     /// Scores one item of evidence: the bytes of one JSON object.
@@ -262,15 +292,11 @@ impl Engine {
         visit: impl FnOnce(&Scored<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let kind = self.reader.kind();
-        let stopwatch = &mut self.stopwatch;
-        if let Some(stopwatch) = stopwatch {
+        if let Some(stopwatch) = &mut self.stopwatch {
             stopwatch.start();
         }
-        let read = self.reader.read_watched(name, bytes, &mut |stage| {
-            if let Some(stopwatch) = stopwatch {
-                stopwatch.lap(stage);
-            }
-        });
+        let mut watch = EngineWatch { stopwatch: self.stopwatch.as_mut(), had_time: self.had_time };
+        let read = self.reader.read_watched(name, bytes, &mut watch);
         let evidence = read.map_err(|problems| {
             let absent = problems.iter().filter(|problem| is_absent_at_the_top(problem)).count();
             // Of most kinds several members are required; one that is forgotten is no other kind yet.
@@ -296,8 +322,8 @@ impl Engine {
         let scorer = self.card.scorer()?;
         let as_of = self.as_of.as_ref().map(|(text, at)| WrittenTimestamp { text, at: *at });
         let scored = scorer.score(&mut self.workspace, &item, &Context { as_of });
-        if let Some(stopwatch) = stopwatch {
-            stopwatch.lap("score");
+        if let Some(stopwatch) = &mut self.stopwatch {
+            stopwatch.ended("score");
         }
         let done = match scored {
             Ok(record) => visit(&Scored { record, evidence: &evidence }),
@@ -465,7 +491,7 @@ impl FactReader {
     ///
     /// If the item is refused: everything that is wrong with it.
     pub fn read<'a>(&'a mut self, place: &Place, bytes: &'a [u8]) -> Result<Evidence<'a>, Error> {
-        let read = self.reader.read_watched(Some(&place.name()), bytes, &mut |_| ());
+        let read = self.reader.read_watched(Some(&place.name()), bytes, &mut |_: &'static str| ());
         read.map_err(|problems| Error::refused(&problems).at(place.clone()))
     }
 
@@ -479,116 +505,6 @@ impl FactReader {
     pub fn unknown_fields(&self) -> impl Iterator<Item = (&str, u64)> {
         self.reader.unknown_fields()
     }
-}
-
-/// The kind of some evidence and the facts that are wanted of it, which say how the cells of a table are read.
-#[derive(Debug, Clone)]
-pub struct Wanted {
-    /// The kind.
-    pub kind: Kind,
-    /// The facts, in the order of the scorecard.
-    pub facts: Vec<(String, FactType)>,
-    /// Other names that mark the header of a table.
-    pub columns: Vec<String>,
-}
-
-impl Wanted {
-    /// The facts of records and of evidence of any names: nothing in particular.
-    #[must_use]
-    pub fn nothing() -> Self {
-        Self { kind: Kind::Facts, facts: Vec::new(), columns: Vec::new() }
-    }
-
-    /// Returns what an engine of `card` reads.
-    ///
-    /// # Errors
-    ///
-    /// If karat has no such kind of evidence.
-    pub fn of(card: &Scorecard) -> Result<Self, Error> {
-        Ok(Self { kind: kind(card)?, facts: wanted_facts(card), columns: Vec::new() })
-    }
-
-    /// Adds the facts of `other`.
-    pub fn add(&mut self, other: Self) {
-        for (name, fact_type) in other.facts {
-            if !self.facts.iter().any(|(known, _)| *known == name) {
-                self.facts.push((name, fact_type));
-            }
-        }
-    }
-
-    /// Returns the layout of a stream, whose name says nothing: from the first bytes of `input`, which stay there. For
-    /// facts, a first line that is not JSON and has one of their names is the header of a table.
-    ///
-    /// # Errors
-    ///
-    /// If the stream cannot be read.
-    pub fn layout_of_stream(&self, input: &mut impl BufRead) -> std::io::Result<Layout> {
-        if self.kind != Kind::Facts {
-            return Ok(Layout::Auto);
-        }
-        let head = input.fill_buf()?;
-        let header = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        let header = String::from_utf8_lossy(header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header));
-        let is_name = |cell: &str| {
-            let cell = cell.trim().trim_matches('"');
-            cell == "subject"
-                || self.facts.iter().any(|(name, _)| name == cell)
-                || self.columns.iter().any(|name| name == cell)
-        };
-        let is_table =
-            !header.trim_start().starts_with(['{', '[']) && header.split([',', ';', '\t', '|']).any(is_name);
-        Ok(if is_table { Layout::Csv } else { Layout::Auto })
-    }
-
-    /// Returns the layout of a file by the end of its name.
-    ///
-    /// # Errors
-    ///
-    /// If it is a table and the evidence is of a kind that tables do not hold.
-    pub fn layout_of_file(&self, path: &str) -> Result<Layout, Error> {
-        let layout = Layout::of_path(Path::new(path));
-        if layout == Layout::Csv && self.kind != Kind::Facts {
-            let message =
-                format!("`{path}` is a table, which evidence of kind `{}` is not", self.kind.name());
-            return Err(Error::new(Code::OtherKind, message)
-                .hint("tables hold evidence of kind `facts`; give JSON instead"));
-        }
-        Ok(layout)
-    }
-}
-
-/// Cuts `input` into items and hands each to `visit` with its place, or the reason why one could not be cut out; one item
-/// is in memory at a time.
-pub fn each_item<B>(
-    file: &str,
-    input: impl BufRead,
-    layout: Layout,
-    wanted: &Wanted,
-    mut visit: impl FnMut(&Place, Result<&[u8], Error>) -> ControlFlow<B>,
-) -> ControlFlow<B> {
-    let mut place = Place { file: file.to_owned(), line: None, nth: 1, is_row: layout == Layout::Csv };
-    let mut source = Source::new(input, layout, &wanted.facts, ReaderOptions::default().max_item_bytes);
-    let mut before = (0, 0);
-    while let Some(item) = source.next_item() {
-        match item {
-            Ok(item) => {
-                before = (item.line, if before.0 == item.line { before.1 + 1 } else { 1 });
-                (place.line, place.nth) = (Some(before.0), before.1);
-                visit(&place, Ok(item.bytes))?;
-            }
-            Err(failure) => {
-                (place.line, place.nth) = (failure.problem.line, 1);
-                let is_over = !failure.resumable;
-                let error = Error::new(Code::EvidenceRefused, failure.to_string()).at(place.clone());
-                visit(&place, Err(error))?;
-                if is_over {
-                    break;
-                }
-            }
-        }
-    }
-    ControlFlow::Continue(())
 }
 
 /// Room for the intermediate results of `scorer`.

@@ -3,6 +3,7 @@
 mod answer;
 mod differences;
 pub mod document;
+pub mod novelty;
 
 use karat_core::facts::Digest;
 use karat_core::number::Decimal;

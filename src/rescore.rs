@@ -161,7 +161,7 @@ impl Rescorer<'_> {
 
     fn of_evidence(&self, record: &Record, card: &Arc<CompiledCard>, bytes: &[u8]) -> Result<Verdict, Error> {
         let mut engine = Engine::new(Arc::clone(card), (self.options)(card.card())?)?;
-        engine.set_as_of_from(record);
+        engine.set_circumstances_of(record);
         let name = Some(record.document().evidence.id.as_str());
         engine.try_visit_named(name, bytes, |scored| Ok(Verdict::of(&scored.record)))
     }

@@ -98,8 +98,26 @@ pub struct LogVerification {
     pub heads: u64,
     /// The public key that it was checked against; null if none was given.
     pub key: Option<String>,
+    /// What became of the records whose evidence was scored again, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<ReplayedRecords>,
     /// The problems found.
     pub problems: Vec<String>,
+}
+
+/// The numbers of records whose evidence was scored again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ReplayedRecords {
+    /// Those that came out byte for byte.
+    pub same: u64,
+    /// Those of another version of the engine that came out the same but for its name.
+    pub same_but_engine: u64,
+    /// Those that came out otherwise.
+    pub different: u64,
+    /// Those that could not be scored.
+    pub unknown: u64,
 }
 
 answer!(LogVerification, LogVerificationSchema = "karat/log-verification/1", "a verification of a log");

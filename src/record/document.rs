@@ -521,14 +521,19 @@ pub(crate) fn on_grid(value: f64, units: f64) -> i64 {
     round(value * units) as i64
 }
 
-mod digest {
+pub(super) mod digest {
     use super::{Deserialize, Deserializer, Digest, Serializer, de};
 
-    pub(super) fn serialize<S: Serializer>(digest: &Digest, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(in crate::record) fn serialize<S: Serializer>(
+        digest: &Digest,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.collect_str(digest)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Digest, D::Error> {
+    pub(in crate::record) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Digest, D::Error> {
         let text = String::deserialize(deserializer)?;
         let expected = &"a digest such as `sha256:` and 64 hexadecimal digits";
         Digest::parse(&text).ok_or_else(|| de::Error::invalid_value(de::Unexpected::Str(&text), expected))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
+use karat_evidence::grade::trace::budget::Budget;
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_evidence::{Graders, Kind};
@@ -19,7 +20,8 @@ use karat::engine::{Options, kind};
 /// Largest cache that is read, in bytes: 4 GiB hold 2.7 million vectors of 384 numbers.
 const CACHE_BYTES: u64 = 4 << 30;
 
-/// Returns the options of an engine for `card` from the command line, without the moment of the verdict.
+/// Returns the options of an engine for `card` from the command line, without the moment of the verdict. A trace has the time
+/// that the document of traces gives it.
 pub fn options(
     card: &Scorecard,
     args: &GraderArgs,
@@ -36,13 +38,12 @@ pub fn options(
     let Graders { embedder, cache, .. } = of_kind(kind, args, None, portable)?;
     let subject_field = subject_field.map(str::to_owned);
     Ok(Options {
-        as_of: None,
         subject_field,
         embedder,
         cache,
-        budget: None,
+        budget: (kind == Kind::ReasoningTrace).then(Budget::default),
         is_portable: portable,
-        any_challenge: false,
+        ..Options::default()
     })
 }
 

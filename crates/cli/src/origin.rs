@@ -82,7 +82,7 @@ pub fn compare(
         (document.subject.as_str(), document.evidence.id.as_str(), document.evidence.digest);
     let options = graders::options(card.card(), request.graders, request.subject_field, cli.portable)?;
     let mut engine = Engine::new(Arc::clone(card), options)?;
-    engine.set_as_of_from(claim);
+    engine.set_circumstances_of(claim);
     let mut best: Option<Origin> = None;
     let files = Files::new(&[request.path.to_owned()], cli.color)?;
     files.each(&engine.wanted(), &Progress::hidden(), &mut |place, bytes| {

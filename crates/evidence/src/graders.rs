@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::grade::arena::{Challenge, Evaluator, MatchOptions};
 use crate::grade::quality;
 use crate::grade::trace::embedder::Embedder;
-use crate::grade::trace::novelty::VectorCache;
+use crate::grade::trace::novelty::{Settings, VectorCache};
 use karat_core::timestamp::Timestamp;
 
 /// Input of graders besides the item: everything that a fact may depend on and that is not in the item.
@@ -27,9 +27,30 @@ pub struct Graders {
     pub matches: MatchOptions,
     /// Embedder that turns the text of a trace into a vector.
     pub embedder: Option<Arc<Embedder>>,
-    /// The vectors of earlier traces; every trace with a vector goes into it. Without one, the first vector begins one of
-    /// its length.
+    /// The vectors of earlier traces; every trace with a vector goes into it. Without one, the first vector begins one.
     pub cache: Option<VectorCache>,
+    /// The settings of a cache that a vector begins; if not given, those of the documents for vectors of its length.
+    pub settings: Option<Settings>,
+    /// The id of the trace of the same subject that the next one corrects: the two are not compared.
+    pub replaces: Option<String>,
+}
+
+/// What watches the work on an item. The code here reads no clock; a watch may.
+pub trait Watch {
+    /// Says that a stage ended: `read`, `embed`, `novelty`, `grade`.
+    fn ended(&mut self, stage: &'static str);
+
+    /// Returns whether there is time left for the item. If not, its text is not embedded to the end.
+    fn has_time(&mut self) -> bool {
+        true
+    }
+}
+
+/// A watch that only hears of the stages.
+impl<F: FnMut(&'static str)> Watch for F {
+    fn ended(&mut self, stage: &'static str) {
+        self(stage);
+    }
 }
 
 /// A trace that was read, on its way into the cache: it goes in once the caller has not refused it.
@@ -60,12 +81,12 @@ pub(crate) struct Work<'g> {
     pub seen: Map<String, Value>,
     /// Entry for the cache, if the item is not refused.
     pub pending: Option<Pending>,
-    /// Called with the name of every stage when it ends.
-    pub watch: &'g mut dyn FnMut(&'static str),
+    /// What watches the stages.
+    pub watch: &'g mut dyn Watch,
 }
 
 impl<'g> Work<'g> {
-    pub(crate) fn new(graders: &'g mut Graders, watch: &'g mut dyn FnMut(&'static str)) -> Self {
+    pub(crate) fn new(graders: &'g mut Graders, watch: &'g mut dyn Watch) -> Self {
         Self { graders, seen: Map::new(), pending: None, watch }
     }
 

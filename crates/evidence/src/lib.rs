@@ -28,6 +28,7 @@
 
 pub mod grade;
 mod graders;
+pub mod ids;
 mod json;
 mod kind;
 mod kinds;
@@ -35,13 +36,13 @@ mod reader;
 pub mod source;
 mod vocabulary;
 
-pub use graders::Graders;
+pub use graders::{Graders, Watch};
 pub use json::check::UnknownFields;
 pub use json::note::Note;
 pub use json::problem::{Problem, Problems};
 pub use json::value::canonical_json;
 pub use kind::Kind;
 pub use kinds::arena_match::finalize_breakdown;
-pub use kinds::reasoning_trace::embedding_text;
+pub use kinds::reasoning_trace::{embedding_text, trace_vector};
 pub use reader::{Evidence, Reader, ReaderOptions, UnknownFact};
 pub use vocabulary::{FactSpec, FactType};

@@ -4,7 +4,8 @@ use std::fmt;
 
 use karat_core::facts::{Digest, Fact, Item, ItemContext};
 
-use crate::graders::{Graders, Pending, Work};
+use crate::grade::trace::novelty::VectorCache;
+use crate::graders::{Graders, Pending, Watch, Work};
 use crate::json::canonical::Canonical;
 use crate::json::check::{Check, Identity, Name, UnknownFields, digits};
 use crate::json::document::{Node, Tape, Value};
@@ -201,6 +202,17 @@ impl Reader {
         self.graders.as_of = as_of;
     }
 
+    /// Sets the id of the trace of the same subject that the next one corrects.
+    pub fn set_replaced(&mut self, replaces: Option<String>) {
+        self.graders.replaces = replaces;
+    }
+
+    /// Replaces the cache of vectors, as it is after all items so far, and returns the one before.
+    pub fn replace_cache(&mut self, cache: Option<VectorCache>) -> Option<VectorCache> {
+        self.keep_last();
+        std::mem::replace(&mut self.graders.cache, cache)
+    }
+
     /// Says that the item that was read last is refused for reasons of the caller: it leaves nothing in the cache.
     pub fn refuse_last(&mut self) {
         self.pending = None;
@@ -222,12 +234,11 @@ impl Reader {
     /// # Errors
     /// If something is wrong with the item: everything, with places counted from its own first line.
     pub fn read<'a>(&'a mut self, text: &'a [u8]) -> Result<Evidence<'a>, Problems> {
-        self.read_watched(None, text, &mut |_| ())
+        self.read_watched(None, text, &mut |_: &'static str| ())
     }
 
     /// Does the same. An item without an id has the id `name`, such as the file and line where it stands; without `name`, its
-    /// digest. Calls `watch` with the name of each stage when it ends: `read`, and for what is graded on the
-    /// way `embed`, `novelty`, `grade`. The caller may read a clock then; nothing here does.
+    /// digest. Tells `watch` the stages, and asks it whether there is time.
     ///
     /// # Errors
     /// If [`Reader::read`] fails.
@@ -235,7 +246,7 @@ impl Reader {
         &'a mut self,
         name: Option<&str>,
         text: &'a [u8],
-        watch: &mut dyn FnMut(&'static str),
+        watch: &mut dyn Watch,
     ) -> Result<Evidence<'a>, Problems> {
         self.keep_last();
         let Memory { tape, graded, grading, canonical, notes, places, subject, id, task } = &mut self.memory;
@@ -331,7 +342,7 @@ impl Reader {
             value::write_object(&work.seen, grading);
             std::str::from_utf8(grading).ok()
         };
-        (work.watch)("read");
+        work.watch.ended("read");
         self.pending = work.pending;
         let canonical = canonical.bytes();
         Ok(Evidence { subject, id, context, digest, facts, grading, canonical, notes, suspicions })

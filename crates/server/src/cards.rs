@@ -11,6 +11,8 @@ use karat::error::Error;
 use karat_core::check::Checked;
 use karat_core::diagnostic::nearest;
 use karat_core::timestamp::WrittenTimestamp;
+use karat_store::port::Order;
+use karat_store::{Kind, Reader, Term};
 
 use crate::problem::{Code, Problem};
 
@@ -95,6 +97,28 @@ impl Cards {
         Ok(cards)
     }
 
+    /// Returns the released scorecards and those in a store, as of its whole log.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a card in it does not compile.
+    pub fn of_store(reader: &mut Reader) -> Result<Self, Problem> {
+        const LISTED: usize = 256;
+        let mut cards = Self::released()?;
+        let (size, mut start) = (reader.head()?.size, 0);
+        while let items = reader.list(Term::kind(Kind::Scorecard), start..size, Order::Oldest, LISTED)?
+            && let Some(last) = items.last()
+        {
+            start = last.position + 1;
+            for item in &items {
+                let text = String::from_utf8_lossy(&item.content);
+                let card =
+                    cards.compile(&text).map_err(|error| Problem::of_error(Code::CardRefused, &error))?;
+                cards.add(Arc::new(ScorerPool::new(card)));
+            }
+        }
+        Ok(cards)
+    }
+
     /// Checks a scorecard, which may be a challenge of a published or released family.
     #[must_use]
     pub fn check(&self, text: &str) -> Checked {
@@ -139,6 +163,12 @@ impl Cards {
                 None => format!("there is no scorecard `{wanted}`; GET /v1/scorecards lists them all"),
             })
         })
+    }
+
+    /// Returns all scorecards, ready to score, by `id@version`.
+    #[must_use]
+    pub fn compiled(&self) -> BTreeMap<String, Arc<CompiledCard>> {
+        self.by_name.iter().map(|(name, pool)| (name.clone(), Arc::clone(&pool.card))).collect()
     }
 
     /// Returns all scorecards, by name.

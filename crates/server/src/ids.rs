@@ -1,5 +1,7 @@
 //! The ids of items in the store.
 
+use karat_evidence::ids::joined;
+
 /// Encodes a subject or id as one part of a longer id: `%` and `/` become `%25` and `%2F`, so that no two pairs of
 /// names give the same id.
 #[must_use]
@@ -17,6 +19,19 @@ pub fn evidence(subject: &str, id: &str) -> String {
     joined([subject, id])
 }
 
+/// Returns the id that an item of `subject` has by itself, of its id in the store; none if that is of another subject.
+///
+/// ```
+/// use karat_server::ids;
+/// assert_eq!(ids::own("team/bot", &ids::evidence("team/bot", "run/1%")), Some(String::from("run/1%")));
+/// assert_eq!(ids::own("team", "bot/run-1"), None);
+/// ```
+#[must_use]
+pub fn own(subject: &str, evidence: &str) -> Option<String> {
+    let id = evidence.strip_prefix(&part(subject))?.strip_prefix('/')?;
+    Some(id.replace("%2F", "/").replace("%25", "%"))
+}
+
 /// Returns the id of the record of the evidence `evidence` under a scorecard: `SUBJECT/ID/CARD@VERSION`. Names of
 /// scorecards need no encoding.
 ///
@@ -28,23 +43,4 @@ pub fn evidence(subject: &str, id: &str) -> String {
 #[must_use]
 pub fn record(evidence: &str, card: &str) -> String {
     [evidence, "/", card].concat()
-}
-
-/// Joins names into one id, each encoded.
-fn joined<const N: usize>(names: [&str; N]) -> String {
-    let mut id = String::with_capacity(names.map(|name| name.len() + 1).iter().sum());
-    for (place, name) in names.into_iter().enumerate() {
-        if place > 0 {
-            id.push('/');
-        }
-        let mut rest = name;
-        while let Some(at) = rest.find(['%', '/']) {
-            let (plain, special) = rest.split_at(at);
-            id.push_str(plain);
-            id.push_str(if special.starts_with('%') { "%25" } else { "%2F" });
-            rest = special.get(1..).unwrap_or_default();
-        }
-        id.push_str(rest);
-    }
-    id
 }

@@ -143,6 +143,13 @@ impl Index {
         self.rows.iter().take(end).skip(skipped)
     }
 
+    /// Returns the positions of the records of a scorecard, corrected ones included, at positions within `range`.
+    #[must_use]
+    pub fn positions_of(&self, card: &str, range: Range<u64>) -> Vec<u64> {
+        let Some(card) = self.number(card) else { return Vec::new() };
+        self.from(range.start, range.end).filter(|row| row.card == card).map(|row| row.position).collect()
+    }
+
     /// Encodes the first `limit` rows at positions within `range`, and the corrections of evidence there; also returns
     /// the part of the range that they cover.
     pub(crate) fn encode(&self, range: Range<u64>, limit: usize) -> (Range<u64>, Vec<u8>) {

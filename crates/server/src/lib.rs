@@ -11,7 +11,9 @@
 //! * [`select`], [`rows`], [`standing`]: the records for an answer, and the answers computed from them; `decisions`: the
 //!   events beside them; `subjects`: answers about all subjects, from what is `kept` of each; [`answers`] caches those
 //!   that took work.
-//! * [`scoring`]: an item of evidence on its way into the store; [`stored`]: a record on its way out.
+//! * [`scoring`]: an item of evidence on its way into the store; [`traces`]: the same one after the other, where each counts
+//!   for the next; [`stored`]: a record on its way out.
+//! * [`replay`]: the records of a log, scored again.
 //! * [`guard`], [`limits`], [`body`], [`listen`]: permissions, rates, sizes and timeouts.
 //! * [`web`]: the pages for people.
 //! * [`clock`]: the only place with a clock and random numbers.
@@ -44,6 +46,7 @@ pub mod params;
 pub mod play;
 pub mod problem;
 pub mod readers;
+pub mod replay;
 pub mod rows;
 pub mod scoring;
 pub mod select;
@@ -51,6 +54,7 @@ pub mod standing;
 pub mod state;
 pub mod stored;
 mod subjects;
+pub mod traces;
 pub mod web;
 
 use std::future::Future;
@@ -71,6 +75,7 @@ use crate::clock::Clock;
 use crate::limits::RateOptions;
 use crate::problem::{Code, Problem};
 pub use crate::state::App;
+use crate::traces::TraceOptions;
 
 /// The options of a server.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,6 +87,8 @@ pub struct Options {
     pub is_public: bool,
     /// Host names besides `localhost` that a server on loopback accepts; elsewhere, if given, the only ones accepted.
     pub hosts: Vec<String>,
+    /// The embedder of traces, and their cache of vectors.
+    pub traces: TraceOptions,
     /// Limits of the queue of the writer, and of what it commits together.
     pub store: karat_store::Limits,
     /// The rates for keys and addresses.
@@ -113,6 +120,7 @@ impl Default for Options {
             is_loopback: true,
             is_public: false,
             hosts: Vec::new(),
+            traces: TraceOptions::default(),
             store: karat_store::Limits::default(),
             rates: RateOptions::default(),
             connections_max: 1024,
@@ -201,9 +209,8 @@ impl Server {
         listener.set_nonblocking(true).map_err(|error| cannot("listen at", error))?;
         let address = listener.local_addr().map_err(|error| cannot("listen at", error))?;
         let (sqlite, signer) = folder::open(folder, log_name)?;
-        let cache = folder.join(folder::INDEX);
         let (app, first_key) =
-            App::open_watched(Arc::new(sqlite), signer, options, clock, Some(&cache), watch)?;
+            App::open_watched(Arc::new(sqlite), signer, options, clock, Some(folder), watch)?;
         Ok(Self { app, address, first_key, listener })
     }
 

@@ -1,12 +1,12 @@
 //! Scoring of one item of evidence into two stored items: the evidence in canonical form, and its record.
 
 use axum::http::HeaderMap;
-use karat::engine::Scored;
+use karat::engine::{Engine, Scored};
 use karat::error::Error;
 use karat_core::facts::Digest;
 use karat_core::timestamp::WrittenTimestamp;
 use karat_evidence::Note;
-use karat_store::{Kind, NewItem};
+use karat_store::{Kind, NewItem, Outcome};
 
 use crate::cards::ScorerPool;
 use crate::ids;
@@ -33,6 +33,49 @@ pub struct ScoredItem {
     pub notes: Vec<Note>,
 }
 
+/// What the answer shows of a scored item.
+#[derive(Debug)]
+pub struct Shown {
+    /// The id of the evidence in the store.
+    pub evidence: String,
+    /// The id of the record in the store.
+    pub record: String,
+    /// The digest of the evidence.
+    pub digest: Digest,
+    /// The record.
+    pub content: Vec<u8>,
+    /// Notes that help to read the score.
+    pub notes: Vec<Note>,
+}
+
+impl Shown {
+    /// Copies it from an item, but for the notes, which are taken.
+    pub fn take(scored: &mut ScoredItem) -> Self {
+        Self {
+            evidence: scored.evidence.id.clone(),
+            record: scored.record.id.clone(),
+            digest: scored.row.evidence,
+            content: scored.record.content.clone(),
+            notes: std::mem::take(&mut scored.notes),
+        }
+    }
+
+    /// Adds what the store said.
+    #[must_use]
+    pub fn sent(self, outcome: Outcome) -> Sent {
+        Sent { shown: self, outcome }
+    }
+}
+
+/// A scored item, and what the store said.
+#[derive(Debug)]
+pub struct Sent {
+    /// The item.
+    pub shown: Shown,
+    /// The answer of the store.
+    pub outcome: Outcome,
+}
+
 /// The parameters of scoring an item.
 #[derive(Debug, Clone, Copy)]
 pub struct How<'a> {
@@ -53,15 +96,21 @@ impl How<'_> {
     ///
     /// If the item is refused: every reason is listed. If the key may not report it.
     pub fn score(&self, bytes: &[u8]) -> Result<ScoredItem, Problem> {
-        self.pool.with_engine(self.as_of, |engine| {
-            engine.try_visit_named(self.name, bytes, |scored| self.keep(scored)).map_err(|refused| {
-                match refused {
-                    Refused::Evidence(error) => Problem::of_error(Code::EvidenceRefused, &error),
-                    Refused::Key(problem) => problem,
-                    Refused::Nameless => Problem::new(Code::EvidenceRefused, NAMELESS),
-                }
-            })
-        })
+        self.pool.with_engine(self.as_of, |engine| Ok(self.score_by(engine, bytes, Ok::<_, Refused>)?))
+    }
+
+    /// Scores the item in `bytes` by an engine and hands it to `then`; what that refuses leaves nothing in the engine.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::score`]; what `then` says.
+    pub fn score_by<T, E: From<Error> + From<Refused>>(
+        &self,
+        engine: &mut Engine,
+        bytes: &[u8],
+        then: impl FnOnce(ScoredItem) -> Result<T, E>,
+    ) -> Result<T, E> {
+        engine.try_visit_named(self.name, bytes, |scored| then(self.keep(scored)?))
     }
 
     fn keep(&self, scored: &Scored<'_>) -> Result<ScoredItem, Refused> {
@@ -69,7 +118,7 @@ impl How<'_> {
         if self.name.is_none() && item.id.starts_with("sha256:") && item.id == item.digest.to_string() {
             return Err(Refused::Nameless);
         }
-        self.check(card, item).map_err(Refused::Key)?;
+        self.check(card, item).map_err(Refused::Because)?;
         let mut content = Vec::with_capacity(2048);
         scored.write(&mut content);
         let new = |kind, id, sources, content| {
@@ -136,10 +185,24 @@ const NAMELESS: &str = "the item has no id, so it cannot be known whether it was
                         give it an id, or send the header `Idempotency-Key`, whose value becomes its id";
 
 /// The reason why an item is refused.
-enum Refused {
+#[derive(Debug)]
+pub enum Refused {
+    /// What is wrong with the item.
     Evidence(Error),
-    Key(Problem),
+    /// A problem that is no fault of the item.
+    Because(Problem),
+    /// It has no id.
     Nameless,
+}
+
+impl From<Refused> for Problem {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Evidence(error) => Self::of_error(Code::EvidenceRefused, &error),
+            Refused::Because(problem) => problem,
+            Refused::Nameless => Self::new(Code::EvidenceRefused, NAMELESS),
+        }
+    }
 }
 
 impl From<Error> for Refused {

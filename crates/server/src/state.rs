@@ -14,6 +14,7 @@ use crate::answers::Answers;
 use crate::cards::ScorerPool;
 use crate::clock::{Clock, random};
 use crate::effect::{Effect, Waiting};
+use crate::folder;
 use crate::follower::Follower;
 use crate::index::Index;
 use crate::kept::Keeper;
@@ -23,6 +24,7 @@ use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::problem::{Problem, conflict};
 use crate::readers::Readers;
+use crate::traces::Traces;
 
 /// The state of a server.
 pub struct App {
@@ -32,6 +34,8 @@ pub struct App {
     pub clock: Clock,
     /// The index, the scorecards, the keys and the arena.
     pub memory: Arc<Memory>,
+    /// What scores traces.
+    pub traces: Traces,
     /// The metrics.
     pub metrics: Metrics,
     /// Cached leaderboards.
@@ -68,6 +72,13 @@ pub struct Submission {
 }
 
 impl Submission {
+    /// Adds everything of another submission.
+    pub fn add(&mut self, other: Self) {
+        let place = self.items.len();
+        self.items.extend(other.items);
+        self.effects.extend(other.effects.into_iter().map(|(at, effect)| (place + at, effect)));
+    }
+
     /// Adds one more item.
     #[must_use]
     pub fn with(mut self, item: NewItem, effect: Option<Effect>) -> Self {
@@ -93,8 +104,8 @@ impl App {
         Self::open_watched(backend, signer, options, clock, None, &mut |_, _| {})
     }
 
-    /// Does the same, keeps the rows of the index in a file at `cache` between starts, and reports progress to `watch`:
-    /// items of the log read so far, and their total.
+    /// Does the same, keeps the rows of the index and the caches of vectors in files in `folder` between starts, and reports
+    /// progress to `watch`: items of the log read so far, and their total.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -103,14 +114,16 @@ impl App {
         signer: Signer,
         options: Options,
         clock: Clock,
-        cache: Option<&Path>,
+        folder: Option<&Path>,
         watch: &mut dyn FnMut(u64, u64),
     ) -> Result<(Arc<Self>, Option<String>), Error> {
         let failed = |problem: Problem| Error::Failed(problem.detail);
         let memory = Arc::new(Memory::new().map_err(failed)?);
         let follower = Arc::clone(&memory);
         let take_in = move |committed| follower.take_in(committed);
-        let cache = cache.map(|path| (path, signer.clone()));
+        let traces = Traces::open(&options.traces, folder, signer.clone())?;
+        let index = folder.map(|folder| folder.join(folder::INDEX));
+        let cache = index.as_deref().map(|path| (path, signer.clone()));
         let store = Arc::new(Store::open_with(backend, signer, options.store, take_in)?);
         let cache = memory.load(&store, cache, watch).map_err(failed)?;
         let reader = store.reader()?;
@@ -120,6 +133,7 @@ impl App {
             permits: Semaphore::new(options.requests_max),
             streams: Arc::new(Semaphore::new(options.streams_max)),
             stopping: watch::Sender::new(false),
+            traces,
             metrics: Metrics::default(),
             answers: Answers::default(),
             keeper: Keeper::default(),

@@ -10,6 +10,7 @@ pub mod tune;
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
 use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
+use karat_evidence::grade::trace::novelty::Settings;
 
 use crate::exit;
 use crate::output::Color;
@@ -115,7 +116,7 @@ pub struct ScoreArgs {
     /// The inputs of graders
     #[command(flatten)]
     pub graders: GraderArgs,
-    /// Note slower items; 100 for traces if not given
+    /// Time for an item, then no text is embedded (traces: 100)
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..))]
     pub budget_ms: Option<u32>,
     /// Threads that score; as many as cores if not given
@@ -216,15 +217,30 @@ pub struct CacheNewArgs {
     /// The file to write; an existing file is never overwritten
     #[arg(value_name = "FILE")]
     pub file: String,
-    /// Most vectors; a new one then replaces the oldest
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    /// Its settings
+    #[command(flatten)]
+    pub settings: CacheArgs,
+}
+
+/// The settings of a cache of vectors.
+#[derive(Debug, Args)]
+pub struct CacheArgs {
+    /// Most vectors in a cache; then the oldest goes (1000)
+    #[arg(long, value_name = "N", default_value_t = 1000, hide_default_value = true)]
     pub capacity: u64,
-    /// Numbers of a vector
-    #[arg(long, value_name = "N", default_value_t = 384, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    /// Numbers of a vector (384)
+    #[arg(long, value_name = "N", default_value_t = 384, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub dimension: u32,
-    /// The time that a vector counts, such as 3600000, 90s, 1h or 30d; else for ever
+    /// Time that a vector counts: 90s, 1h, 30d (for ever)
     #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     pub ttl: Option<u64>,
+}
+
+impl CacheArgs {
+    /// Returns the settings.
+    pub fn settings(&self) -> Settings {
+        Settings { capacity: self.capacity, dimension: self.dimension as usize, ttl_milliseconds: self.ttl }
+    }
 }
 
 /// Reads a span of time: a whole number of milliseconds, or one with a unit.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::CacheArgs;
+
 /// `karat serve`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -38,6 +40,15 @@ pub struct ServeArgs {
     /// The name of a new log; at random if not given
     #[arg(long, value_name = "NAME")]
     pub log_name: Option<String>,
+    /// The folder of the model that embeds traces
+    #[arg(long, value_name = "DIR")]
+    pub embedder: Option<PathBuf>,
+    /// The vectors of traces that a new one is compared with
+    #[command(flatten)]
+    pub cache: CacheArgs,
+    /// Time for a trace, then it is not embedded (100)
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub budget_ms: Option<u32>,
     /// Messages on standard error: quiet, text or json
     #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
     pub log: Option<Log>,

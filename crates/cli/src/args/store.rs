@@ -91,6 +91,12 @@ pub struct LogVerifyArgs {
     /// A checkpoint that was kept elsewhere; repeatable
     #[arg(long, value_name = "FILE")]
     pub head: Vec<String>,
+    /// Score all evidence again: every record must come out
+    #[arg(long)]
+    pub replay: bool,
+    /// The folder of the model that embedded traces
+    #[arg(long, value_name = "DIR", requires = "replay")]
+    pub embedder: Option<String>,
     /// One JSON object (the default in a pipe)
     #[arg(long, conflicts_with = "table")]
     pub json: bool,

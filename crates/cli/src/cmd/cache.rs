@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
+use karat_evidence::grade::trace::novelty::VectorCache;
 use serde_json::{Value, json};
 
 use crate::args::{CacheNewArgs, CacheShowArgs, CacheVerb, Cli};
@@ -27,9 +27,8 @@ pub fn run(verb: &CacheVerb, cli: &Cli) -> Result<Exit, Failure> {
 }
 
 fn begin(args: &CacheNewArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let settings =
-        Settings { capacity: args.capacity, dimension: args.dimension as usize, ttl_milliseconds: args.ttl };
-    let cache = VectorCache::new(settings).map_err(|problems| Failure::new(problems.to_string()))?;
+    let cache =
+        VectorCache::new(args.settings.settings()).map_err(|problems| Failure::new(problems.to_string()))?;
     // An overwritten cache loses the vectors against which every novelty so far was measured.
     create(&args.file, &cache.save())?;
     let mut screen = Screen::stdout(cli.color);

@@ -2,21 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::sync::Arc;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use karat::answers::verification::{LogVerification, LogVerificationSchema};
+use karat::answers::verification::{LogVerification, LogVerificationSchema, ReplayedRecords};
 use karat::answers::{self, CheckOutcome};
-use karat::text::clean;
+use karat::text::{clean, count, short};
 use karat::verification::{self, Check};
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
+use karat_server::cards::Cards;
 use karat_server::folder;
+use karat_server::replay::{Replay, Replayed};
 use karat_store::log::Checkpoint;
 use karat_store::{Audit, Error, Kind, sqlite};
 use serde_json::{Value, json};
 
 use crate::args::{Cli, LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs};
+use crate::graders::embedder;
 use crate::input::read_text;
 use crate::output::{FAINT, STRONG, Screen, is_watched, lines, replace_own};
 use crate::progress::Progress;
@@ -58,7 +62,13 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         Err(Error::Damaged(what)) => (None, vec![what]),
         Err(error) => return Err(store::refused(&error)),
     };
-    let checks = [signature(key.is_some()), content(audit.as_ref(), &found), elsewhere(heads.len())];
+    let mut checks = vec![signature(key.is_some()), content(audit.as_ref(), &found), elsewhere(heads.len())];
+    let mut records = None;
+    if args.replay && found.is_empty() {
+        let (check, replayed) = replay(args, cli)?;
+        checks.push(check);
+        records = Some(replayed);
+    }
     // If a problem was found, only the list of problems is shown; the other checks would claim too much.
     let checks = if found.is_empty() { checks.as_slice() } else { checks.get(1..2).unwrap_or_default() };
     let status = verification::status(checks);
@@ -72,6 +82,7 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
             root: audit.as_ref().map(|audit| audit.root.to_string()),
             heads: heads.len() as u64,
             key: key.map(|key| key.to_string()),
+            records,
             problems: found,
         }))?;
     } else {
@@ -82,6 +93,52 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         screen.flush()?;
     }
     Ok(status.into())
+}
+
+/// Scores all evidence again and compares the records.
+fn replay(args: &LogVerifyArgs, cli: &Cli) -> Result<(Check, ReplayedRecords), Failure> {
+    let embedder = args.embedder.as_deref().map(|folder| embedder(folder, cli.portable)).transpose()?;
+    let mut reader = store::reader(&args.database)?;
+    let size = reader.head().map_err(|error| store::refused(&error))?.size;
+    let failed = |problem: karat_server::problem::Problem| Failure::new(problem.detail);
+    let cards = Cards::of_store(&mut reader).map_err(failed)?.compiled();
+    let mut replay = Replay::new(cards, embedder.map(Arc::new));
+    let progress = Progress::of_items(args.no_progress);
+    let mut counts = ReplayedRecords::default();
+    let mut details = Vec::new();
+    let mut again = store::reader(&args.database)?;
+    store::each(&mut reader, size, &mut |item| {
+        progress.reached(item.position + 1, size);
+        if item.entry.kind != Kind::Record {
+            return Ok(());
+        }
+        let (count, lines) = match replay.next(&mut again, &item).map_err(failed)? {
+            Replayed::Same => (&mut counts.same, Vec::new()),
+            Replayed::SameButEngine => (&mut counts.same_but_engine, Vec::new()),
+            Replayed::Different(lines) => (&mut counts.different, lines),
+            Replayed::Unknown(why) => (&mut counts.unknown, vec![why]),
+        };
+        *count += 1;
+        if !lines.is_empty() && details.len() < LISTED {
+            let name = format!("entry {}, `{}`", item.position, short(&item.entry.id));
+            details.push(format!("{name}: {}", clean(&lines.join("; "))));
+        }
+        Ok(())
+    })?;
+    drop(progress);
+    let ReplayedRecords { same, same_but_engine, different, unknown } = counts;
+    let sound = count((same + same_but_engine) as usize, "record");
+    let check = if different > 0 {
+        let wrong = count(different as usize, "record");
+        Check::new("records", CheckOutcome::Failed, format!("{wrong} do not follow from their evidence"))
+    } else if unknown > 0 {
+        let says = format!("{sound} follow from their evidence; {unknown} could not be scored here");
+        Check::new("records", CheckOutcome::Inconclusive, says)
+    } else {
+        let how = if same_but_engine > 0 { "but for the name of the engine" } else { "byte for byte" };
+        Check::new("records", CheckOutcome::Verified, format!("{sound} follow from their evidence, {how}"))
+    };
+    Ok((check.details(details), counts))
 }
 
 fn signature(has_key: bool) -> Check {

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use karat_core::number::Decimal;
 use karat_core::record::Record as Scoring;
+use karat_evidence::Note;
 use karat_evidence::grade::trace::budget::{Budget, Overrun};
-use karat_evidence::{Kind, Note};
 
 use crate::args::{AsOf, Cli, ScoreArgs};
 use crate::cards;
@@ -23,7 +23,7 @@ use crate::progress::Progress;
 use crate::render::table::Table;
 use karat::bulk::{Block, Noticed, in_order};
 use karat::card::CompiledCard;
-use karat::engine::{Engine, Options, Scored, kind};
+use karat::engine::{Engine, Options, Scored};
 use karat::error::{Error, Place};
 use karat::text::clean;
 use karat::weights::weights;
@@ -35,7 +35,8 @@ const LISTED: usize = 20;
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let card = card(args, cli.color)?;
     let options = graders::options(card.card(), &args.graders, args.subject_field.as_deref(), cli.portable)?;
-    let options = Options { budget: budget(args, kind(card.card())?), ..options };
+    let own = args.budget_ms.map(|limit| Budget { limit: Duration::from_millis(limit.into()) });
+    let options = Options { budget: own.or(options.budget), ..options };
     // With an embedder or a cache, each trace counts for the novelty of the next.
     let is_apart = options.embedder.is_none() && options.cache.is_none();
     let workers = if is_apart { workers(args.jobs) } else { 0 };
@@ -208,15 +209,7 @@ impl Part {
     }
 }
 
-/// Returns the time limit of an item: from the command line, else from the document of traces.
-fn budget(args: &ScoreArgs, kind: Kind) -> Option<Budget> {
-    match args.budget_ms {
-        Some(limit) => Some(Budget { limit: Duration::from_millis(limit.into()) }),
-        None => (kind == Kind::ReasoningTrace).then(Budget::default),
-    }
-}
-
-/// The items over the time limit. No score depends on it.
+/// The items over the time limit.
 #[derive(Default)]
 struct Slow {
     first: Vec<(String, Overrun)>,

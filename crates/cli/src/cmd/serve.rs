@@ -4,11 +4,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Error as IoError, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use karat_server::clock::Clock;
 use karat_server::logging::{self, Format};
+use karat_server::traces::TraceOptions;
 use karat_server::{Options, Server, folder, interrupted};
 use tempfile::TempDir;
 
@@ -43,7 +45,15 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         Log::Text => logging::start(Format::Text, false),
         Log::Json => logging::start(Format::Json, false),
     }
-    let options = Options { is_public: args.public, hosts: args.hosts.clone(), ..Options::default() };
+    let mut traces = TraceOptions {
+        embedder: args.embedder.clone(),
+        cache: args.cache.settings(),
+        ..TraceOptions::default()
+    };
+    if let Some(limit) = args.budget_ms {
+        traces.budget = Duration::from_millis(limit.into());
+    }
+    let options = Options { is_public: args.public, hosts: args.hosts.clone(), traces, ..Options::default() };
     let clock = if args.demo { Clock::fixed(karat_demo::NOW) } else { Clock::system() };
     let log_name = args.log_name.as_deref().or(args.demo.then_some("karat.local/demo"));
     let progress = Progress::of_items(!is_screen);

@@ -31,14 +31,14 @@ fn a_new_cache_overwrites_nothing() {
 fn a_cache_is_shown() {
     assert_snapshot!(done(line("cache show --table examples/raw/traces.cache")), @r"
     3 vectors of 1000, 4 numbers each, kept for ever
-    sha256:2608fe45e16845d358c59d8994863be0eff734e3335f3ae976ddc93cb3271781
+    sha256:60c263314e3bde903c2deda00508721d68cfae5421d8e11cf615198461b83a6f
 
-      kp:trace:raw-first                            2026-03-18T09:00:00Z
-      kp:trace:raw-alike                            2026-03-18T09:05:00Z
-      kp:trace:raw-other                            2026-03-18T09:09:00Z
+      agent-first/kp:trace:raw-first                2026-03-18T09:00:00Z
+      agent-alike/kp:trace:raw-alike                2026-03-18T09:05:00Z
+      agent-other/kp:trace:raw-other                2026-03-18T09:09:00Z
     ");
     let shown = lines(&done(line("cache show examples/raw/traces.cache"))).remove(0);
-    assert_eq!(shown["entries"][2]["id"], "kp:trace:raw-other");
+    assert_eq!(shown["entries"][2]["id"], "agent-other/kp:trace:raw-other");
     assert_eq!((&shown["capacity"], &shown["ttl_milliseconds"]), (&1000.into(), &Value::Null));
     let folder = Folder::new();
     done(folder.karat(&["cache", "new", "new.cache", "--ttl", "24h", "--capacity", "7"]));
@@ -137,7 +137,7 @@ fn a_refused_item_leaves_the_cache_as_it_was() {
     assert_eq!((rest.status, rest.stdout.lines().count()), (1, 2));
     let shown = lines(&done(folder.karat(&["cache", "show", "mine.cache"]))).remove(0);
     let ids: Vec<_> = shown["entries"].as_array().unwrap().iter().map(|entry| entry["id"].clone()).collect();
-    assert_eq!(ids, ["kp:trace:raw-first", "kp:trace:raw-other"]);
+    assert_eq!(ids, ["agent-first/kp:trace:raw-first", "agent-other/kp:trace:raw-other"]);
     assert_eq!(files(&folder), ["bad.jsonl", "half.jsonl", "mine.cache", "mine.cache.new", "traces.jsonl"]);
     assert_eq!(bytes(&folder, "mine.cache.new"), b"mine");
 }

@@ -144,7 +144,7 @@ pub(crate) fn read<'a>(
         return Default::default();
     }
     let evidence = AgentEvidence::from_json(root.document().text().as_bytes());
-    (work.watch)("read");
+    work.watch.ended("read");
     let given = work.graders.as_of;
     let graded = evidence.and_then(|evidence| {
         let as_of = given.or_else(|| evidence.newest());
@@ -152,7 +152,7 @@ pub(crate) fn read<'a>(
         let grade = grade(&evidence, &Options::at(as_of.unwrap_or(Timestamp { milliseconds: 0 })))?;
         Ok((grade, as_of, evidence.newest()))
     });
-    (work.watch)("grade");
+    work.watch.ended("grade");
     let (grade, as_of, newest) = match graded {
         Ok(graded) => graded,
         Err(problems) => {

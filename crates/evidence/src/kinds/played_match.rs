@@ -49,7 +49,7 @@ pub(crate) fn read<'a>(
             return Default::default();
         }
     };
-    (work.watch)("grade");
+    work.watch.ended("grade");
     if let serde_json::Value::Object(detail) = grade.detail() {
         work.seen.extend(detail);
     }

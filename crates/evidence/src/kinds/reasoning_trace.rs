@@ -2,11 +2,13 @@
 
 use karat_core::facts::Fact;
 
+use crate::grade::trace::novelty::vector;
 use crate::graders::Work;
 use crate::json::check::{AMOUNT, Check, Identity, UNIT, flag, number};
 use crate::json::document::{Document, Node, Tape, Value};
 use crate::json::parse::{Limits, parse};
 use crate::json::problem::Problems;
+use crate::json::value;
 use crate::kinds::trace_novelty::{self, Given};
 use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
@@ -83,7 +85,7 @@ pub(crate) fn read<'a>(
         read_outcome(outcome, check, &mut facts);
     }
     identity.time = given.created;
-    facts.novelty = trace_novelty::grade(root, identity.id, &given, check, work);
+    facts.novelty = trace_novelty::grade(root, (identity.subject, identity.id), &given, check, work);
     (facts, identity)
 }
 
@@ -292,6 +294,19 @@ pub fn embedding_text(trace: &[u8]) -> Result<String, Problems> {
     let mut tape = Tape::default();
     let document = parse(&mut tape, trace, &Limits::default())?;
     Ok(text_of(document.root()))
+}
+
+/// Returns the vector that a trace brings; none if it brings none, or is no trace.
+///
+/// ```
+/// assert_eq!(karat_evidence::trace_vector(br#"{"vector": [0.25, -1]}"#), Some(vec![0.25, -1.0]));
+/// ```
+#[must_use]
+pub fn trace_vector(trace: &[u8]) -> Option<Vec<f32>> {
+    let mut tape = Tape::default();
+    let document = parse(&mut tape, trace, &Limits::default()).ok()?;
+    let node = document.root().children().find(|child| child.key() == "vector")?;
+    vector(&value::of_node(node), "$.vector").ok()
 }
 
 /// Returns the same for a trace that was parsed.

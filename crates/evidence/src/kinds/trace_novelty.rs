@@ -3,9 +3,9 @@
 use karat_core::facts::Fact;
 use serde_json::{Value as Json, json};
 
-use crate::grade::trace::embedder::Embedding;
 use crate::grade::trace::novelty::{Basis, Item, Settings, VectorCache, belongs, novelty, vector};
 use crate::graders::{Pending, Work};
+use crate::ids;
 use crate::json::check::{Check, Name, UNIT, digits, number};
 use crate::json::document::Node;
 use crate::json::problem::{Problem, Problems};
@@ -26,7 +26,7 @@ pub(super) struct Given<'a> {
 /// With a cache, a vector or an embedder it is computed, and what the trace claims of its novelty never counts.
 pub(super) fn grade<'a>(
     root: Node<'_>,
-    id: Option<Name<'_>>,
+    (subject, id): (Option<Name<'_>>, Option<Name<'_>>),
     given: &Given<'_>,
     check: &mut Check<'_>,
     work: &mut Work<'_>,
@@ -48,7 +48,15 @@ pub(super) fn grade<'a>(
     let (Some(created), Some(Name::Text(id)), true) = (given.created, id, check.problems.is_empty()) else {
         return Fact::Missing;
     };
-    (work.watch)("read");
+    let subject = match subject {
+        Some(Name::Text(subject)) => subject.to_owned(),
+        Some(Name::Number(number)) => digits(number),
+        None => id.to_owned(),
+    };
+    // A copy under the id of another subject is no repetition.
+    let cached = ids::joined([&subject, id]);
+    let replaces = work.graders.replaces.as_deref().map(|old| ids::joined([&subject, old]));
+    work.watch.ended("read");
     // Who names an embedder asks for its vectors: the subject may not choose another one for itself.
     let own = given.vector.filter(|_| work.graders.embedder.is_none());
     if let Some(node) = own {
@@ -58,17 +66,17 @@ pub(super) fn grade<'a>(
         );
     }
     let read = match own {
-        Some(node) => vector(&value::of_node(node), "$.vector").map(Some),
+        Some(node) => vector(&value::of_node(node), "$.vector").map(Text::Vector),
         None => embed(root, work),
     };
     if let (Some(node), None) = (given.vector, own) {
         check.note(node, "not used: the embedder reads the text".to_owned());
     }
-    let observed = read.and_then(|vector| {
+    let observed = read.and_then(|text| {
         let moment = work.graders.as_of.unwrap_or(created);
-        look(work, id, vector, moment)
+        look(work, (&cached, replaces.as_deref()), text, moment)
     });
-    (work.watch)("novelty");
+    work.watch.ended("novelty");
     match observed {
         Err(problems) => {
             // A vector that was made from the text is nowhere in the item.
@@ -91,27 +99,50 @@ pub(super) fn grade<'a>(
     }
 }
 
-/// Returns the vector of the text of a trace; none without an embedder, and for a text that is blank.
-fn embed(root: Node<'_>, work: &mut Work<'_>) -> Result<Option<Vec<f32>>, Problems> {
-    let Some(embedder) = &work.graders.embedder else { return Ok(None) };
-    let embedding = embedder.embed(&text_of(root))?;
-    work.seen.insert("embedding".to_owned(), embedding.detail());
-    (work.watch)("embed");
-    Ok(if embedding.is_blank() { None } else { Some(embedding).map(|Embedding { vector, .. }| vector) })
+/// The text of a trace, as a vector.
+enum Text {
+    Vector(Vec<f32>),
+    /// There is no embedder, or nothing in the text to read.
+    Blank,
+    /// The time for the item was used up before.
+    OutOfTime,
+}
+
+/// Returns the vector of the text of a trace.
+fn embed(root: Node<'_>, work: &mut Work<'_>) -> Result<Text, Problems> {
+    let Some(embedder) = &work.graders.embedder else { return Ok(Text::Blank) };
+    let embedding = embedder.embed_while(&text_of(root), &mut || work.watch.has_time())?;
+    let (detail, text) = match embedding {
+        None => (json!({"embedder": embedder.digest().to_string()}), Text::OutOfTime),
+        Some(embedding) if embedding.is_blank() => (embedding.detail(), Text::Blank),
+        Some(embedding) => (embedding.detail(), Text::Vector(embedding.vector)),
+    };
+    work.seen.insert("embedding".to_owned(), detail);
+    work.watch.ended("embed");
+    Ok(text)
 }
 
 /// Compares with the cache. There is no value if the trace has no direction, so that nothing could be compared.
 fn look(
     work: &mut Work<'_>,
-    id: &str,
-    vector: Option<Vec<f32>>,
+    (id, replaces): (&str, Option<&str>),
+    text: Text,
     moment: Timestamp,
 ) -> Result<(Option<f64>, Json), Problems> {
+    let is_out_of_time = matches!(text, Text::OutOfTime);
+    let vector = match text {
+        Text::Vector(vector) => Some(vector),
+        Text::Blank | Text::OutOfTime => None,
+    };
+    let settings = work.graders.settings;
     let cache = match &mut work.graders.cache {
         Some(cache) => cache,
-        none => none.insert(begun(vector.as_deref())?),
+        none => none.insert(begun(settings, vector.as_deref())?),
     };
-    let mut novelty = novelty(cache, &Item { id, vector: vector.as_deref() }, moment)?;
+    let mut novelty = novelty(cache, &Item { id, replaces, vector: vector.as_deref() }, moment)?;
+    if is_out_of_time {
+        novelty.basis = Basis::BudgetExceeded;
+    }
     novelty.is_stored = belongs(cache, &novelty);
     let vector = vector.filter(|_| novelty.is_stored);
     work.pending = Some(Pending { id: id.to_owned(), vector, moment });
@@ -119,11 +150,13 @@ fn look(
     Ok((is_read.then_some(novelty.value), novelty.detail()))
 }
 
-/// Returns an empty cache for vectors of this length.
-fn begun(vector: Option<&[f32]>) -> Result<VectorCache, Problems> {
-    let settings = Settings::default();
-    let dimension = vector.map_or(settings.dimension, <[f32]>::len);
-    VectorCache::new(Settings { dimension, ..settings }).map_err(|problems| {
+/// Returns an empty cache: of these settings, or for vectors of this length.
+fn begun(settings: Option<Settings>, vector: Option<&[f32]>) -> Result<VectorCache, Problems> {
+    let settings = settings.unwrap_or_else(|| {
+        let settings = Settings::default();
+        Settings { dimension: vector.map_or(settings.dimension, <[f32]>::len), ..settings }
+    });
+    VectorCache::new(settings).map_err(|problems| {
         let in_numbers = |problem: &mut Problem| {
             problem.found.push_str(" numbers");
             problem.expected.push_str(" numbers");

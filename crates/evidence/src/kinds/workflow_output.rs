@@ -150,7 +150,7 @@ impl<'a> Output<'a> {
             let problems = problems.moved("$.output", "$.result.final_output");
             problems.moved("$.tests", "$.result.tests").moved("$.lint_violations", "$.result.lint_violations")
         })?;
-        (work.watch)("grade");
+        work.watch.ended("grade");
         Ok(grade)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
-use karat_evidence::{Graders, Kind, Reader};
+use karat_evidence::{Graders, Kind, Reader, Watch};
 use serde_json::{Value, json};
 
 use super::{example, read, reader};
@@ -57,9 +57,41 @@ fn an_embedded_trace_says_what_embedded_it() {
     assert_eq!(first.facts["novelty"], 0.5);
     assert_eq!(first.grading["embedding"]["truncated"], false);
     assert!(first.grading["embedding"]["embedder"].as_str().unwrap().starts_with("sha256:"));
-    assert_eq!(alike.grading["novelty"]["nearest"]["id"], "kp:trace:raw-first");
+    assert_eq!(alike.grading["novelty"]["nearest"]["id"], "agent-first/kp:trace:raw-first");
     let novelty = |read: &super::Read| read.facts["novelty"].as_f64().unwrap();
     assert!(novelty(&alike) < 0.1 && novelty(&other) > 0.3, "{alike:?} {other:?}");
+}
+
+/// A watch with time for some layers of the model.
+struct Layers(u32);
+
+impl Watch for Layers {
+    fn ended(&mut self, _: &'static str) {}
+
+    fn has_time(&mut self) -> bool {
+        self.0 = self.0.saturating_sub(1);
+        self.0 > 0
+    }
+}
+
+#[test]
+fn a_text_that_takes_too_long_has_no_novelty_and_says_why() {
+    let Some(embedder) = embedder() else { return };
+    let mut reader = with(&embedder, Embedder::DIMENSION);
+    let texts: Vec<String> = texts().iter().map(Value::to_string).collect();
+    // It is asked once before the first layer and once after each of the six.
+    for layers in [1, 2, 7] {
+        let evidence = reader.read_watched(None, texts[0].as_bytes(), &mut Layers(layers)).unwrap();
+        let item = evidence.item();
+        let grading: Value = serde_json::from_str(item.grading.unwrap()).unwrap();
+        assert_eq!(grading["novelty"]["basis"], "budget_exceeded", "{layers}");
+        assert_eq!(grading["novelty"]["stored"], false);
+        let digest = embedder.digest().to_string();
+        assert_eq!(grading["embedding"], json!({"embedder": digest}));
+    }
+    assert!(reader.graders().cache.as_ref().unwrap().is_empty());
+    let evidence = reader.read_watched(None, texts[0].as_bytes(), &mut Layers(8)).unwrap();
+    assert!(evidence.item().grading.unwrap().contains("nothing_earlier"));
 }
 
 #[test]

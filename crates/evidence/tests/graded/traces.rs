@@ -47,7 +47,7 @@ fn ids(reader: &mut Reader) -> Vec<String> {
         .as_ref()
         .unwrap()
         .entries()
-        .map(|entry| entry.id.replace("kp:trace:", ""))
+        .map(|entry| entry.id.replace("agent-first/kp:trace:", ""))
         .collect()
 }
 
@@ -76,7 +76,8 @@ fn a_vector_is_read_against_what_came_before() {
     assert_eq!(first.grading["novelty"]["cache"], empty);
     let second = look(&mut reader, &trace("b", 1, json!([3, 4]))).unwrap();
     assert_eq!(second.facts["novelty"], 0.4);
-    let nearest = json!({"id": "kp:trace:a", "moment": "2026-03-18T09:00:00Z", "similarity": 0.6});
+    let nearest =
+        json!({"id": "agent-first/kp:trace:a", "moment": "2026-03-18T09:00:00Z", "similarity": 0.6});
     assert_eq!(second.grading["novelty"]["nearest"], nearest);
     // What points away is as new as what has nothing in common.
     assert_eq!(look(&mut reader, &trace("c", 2, json!([-4, -3]))).unwrap().facts["novelty"], 1.0);
@@ -95,8 +96,12 @@ fn the_same_trace_again_is_as_new_as_it_was() {
     assert_eq!(again.grading["novelty"]["repeat"], true);
     assert_eq!(ids(&mut reader), ["a", "b", "c"]);
     assert_ne!(saved(&mut reader), held);
-    // Another trace with the same vector is not new at all.
+    // Another trace with the same vector is not new at all, nor is one of another subject under the same id.
     assert_eq!(look(&mut reader, &trace("d", 3, json!([6, 8]))).unwrap().facts["novelty"], 0.0);
+    let mut thief = trace("b", 4, json!([3, 4]));
+    thief["metadata"]["agent_id"] = json!("thief");
+    let seen = look(&mut reader, &thief).unwrap();
+    assert_eq!((&seen.facts["novelty"], &seen.grading["novelty"]["repeat"]), (&json!(0.0), &json!(false)));
 }
 
 #[test]
@@ -224,7 +229,7 @@ fn stages_are_told_as_they_end() {
     let mut reader = fresh();
     let mut stages = Vec::new();
     let text = trace("a", 0, json!([1, 0])).to_string();
-    reader.read_watched(None, text.as_bytes(), &mut |stage| stages.push(stage)).unwrap();
+    reader.read_watched(None, text.as_bytes(), &mut |stage: &'static str| stages.push(stage)).unwrap();
     assert_eq!(stages, ["read", "novelty", "read"]);
 }
 

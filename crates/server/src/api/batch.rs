@@ -16,8 +16,9 @@ use crate::cards::ScorerPool;
 use crate::keys::Key;
 use crate::params::written_timestamp;
 use crate::problem::{Code, Problem, conflict};
-use crate::scoring::How;
+use crate::scoring::{How, Sent, Shown};
 use crate::state::App;
+use crate::traces::queue::Line;
 
 /// The media type of a batch.
 pub(crate) const MEDIA: &str = "application/x-ndjson";
@@ -85,24 +86,43 @@ impl BatchAnswer {
     }
 }
 
-/// A line of the batch: scored, or refused.
-struct Sent {
-    line: u64,
-    result: Result<Ids, Problem>,
+/// A part of a batch on its way into the store. A line that is refused before has its problem.
+enum BatchPart {
+    /// Items that were scored from themselves alone, and are being stored.
+    Apart {
+        lines: Vec<(u64, Result<Shown, Problem>)>,
+        /// One outcome for each line that could be scored, or the reason why nothing was sent to the writer.
+        outcomes: Result<oneshot::Receiver<Vec<Outcome>>, Problem>,
+    },
+    /// Traces that are being scored in order.
+    Queued { lines: Vec<(u64, Result<(), Problem>)>, sent: oneshot::Receiver<Vec<Result<Sent, Problem>>> },
 }
 
-/// The ids of a scored line, and the digest of its evidence.
-struct Ids {
-    evidence: String,
-    record: String,
-    digest: karat_core::facts::Digest,
-}
-
-/// A part of a batch that the writer is storing.
-struct BatchPart {
-    lines: Vec<Sent>,
-    /// One outcome for each line that could be scored, or the reason why nothing was sent to the writer.
-    outcomes: Result<oneshot::Receiver<Vec<Outcome>>, Problem>,
+impl BatchPart {
+    /// Waits until all is stored, and returns the result of each line.
+    async fn results(self) -> Result<Vec<(u64, Result<Sent, Problem>)>, Problem> {
+        let stopped = |_| Problem::from(Error::Stopped);
+        let no_answer = || Err(Problem::from(Error::Stopped));
+        match self {
+            Self::Queued { lines, sent } => {
+                let mut sent = sent.await.map_err(stopped)?.into_iter();
+                let mut next = |()| sent.next().unwrap_or_else(no_answer);
+                Ok(lines.into_iter().map(|(line, queued)| (line, queued.and_then(&mut next))).collect())
+            }
+            Self::Apart { lines, outcomes } => {
+                let mut outcomes = match outcomes {
+                    Ok(receiver) => Ok(receiver.await.map_err(stopped)?.into_iter()),
+                    Err(problem) => Err(problem),
+                };
+                let mut next = || match &mut outcomes {
+                    Ok(outcomes) => Ok(outcomes.next().unwrap_or(Err(Error::Stopped))),
+                    Err(problem) => Err(problem.clone()),
+                };
+                let mut sent = |shown: Shown| next().map(|outcome| shown.sent(outcome));
+                Ok(lines.into_iter().map(|(line, scored)| (line, scored.and_then(&mut sent))).collect())
+            }
+        }
+    }
 }
 
 /// Scores every line of a body.
@@ -170,58 +190,63 @@ async fn part(
     lines: Vec<u8>,
     first: u64,
 ) -> Result<BatchPart, Problem> {
-    let (pool, key, as_of) = (Arc::clone(pool), Arc::clone(key), how.as_of.clone());
+    let as_of = how.as_of.clone();
+    written_timestamp("as_of", as_of.as_deref())?;
     let (line_max, name) = (app.options.body_bytes_max, name.map(str::to_owned));
+    if let Some(queue) = app.traces.queue(pool) {
+        let (mut numbers, mut queued) = (Vec::new(), Vec::new());
+        for (line, bytes) in numbered(&lines, first) {
+            let is_fit = bytes.len() <= line_max;
+            if is_fit {
+                let name = name.as_ref().map(|name| format!("{name}:{line}"));
+                queued.push(Line { name, bytes: bytes.to_vec(), replaces: None });
+            }
+            numbers.push((line, if is_fit { Ok(()) } else { Err(line_too_long(line_max)) }));
+        }
+        let sent = queue.push(app, pool, Arc::clone(key), as_of, queued);
+        return Ok(BatchPart::Queued { lines: numbers, sent });
+    }
+    let (pool, key) = (Arc::clone(pool), Arc::clone(key));
     let scored = app.checked(move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        let (mut sent, mut submissions) = (Vec::new(), Vec::new());
-        for (line, bytes) in (first..).zip(lines.split(|byte| *byte == b'\n')) {
-            if bytes.trim_ascii().is_empty() {
-                continue;
-            }
+        let (mut results, mut submissions) = (Vec::new(), Vec::new());
+        for (line, bytes) in numbered(&lines, first) {
             let name = name.as_ref().map(|name| format!("{name}:{line}"));
             let how = How { pool: &pool, as_of, key: &key, name: name.as_deref() };
             let scored = if bytes.len() > line_max { Err(line_too_long(line_max)) } else { how.score(bytes) };
-            let result = scored.map(|scored| {
-                let (evidence, record) = (scored.evidence.id.clone(), scored.record.id.clone());
-                let digest = scored.row.evidence;
+            let result = scored.map(|mut scored| {
+                let shown = Shown::take(&mut scored);
                 submissions.push(submission(scored, None));
-                Ids { evidence, record, digest }
+                shown
             });
-            sent.push(Sent { line, result });
+            results.push((line, result));
         }
-        Ok((sent, submissions))
+        Ok((results, submissions))
     });
     let (lines, submissions) = scored.await?;
-    Ok(BatchPart { lines, outcomes: app.submit(submissions) })
+    Ok(BatchPart::Apart { lines, outcomes: app.submit(submissions) })
+}
+
+/// Returns the lines that are not blank, with their numbers, of which the first is `first`.
+fn numbered(lines: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
+    let all = (first..).zip(lines.split(|byte| *byte == b'\n'));
+    all.filter(|(_, bytes)| !bytes.trim_ascii().is_empty())
 }
 
 /// Waits for the writer and adds the result of each line.
 async fn settle(app: &App, part: BatchPart, answer: &mut BatchAnswer) -> Result<(), Problem> {
-    let BatchPart { lines, outcomes } = part;
-    let mut outcomes = match outcomes {
-        Ok(receiver) => Ok(receiver.await.map_err(|_| Problem::from(Error::Stopped))?.into_iter()),
-        Err(problem) => Err(problem),
-    };
-    for Sent { line, result } in lines {
-        let ids = match result {
-            Ok(ids) => ids,
+    for (line, result) in part.results().await? {
+        let Sent { shown, outcome } = match result {
+            Ok(sent) => sent,
             Err(problem) => {
                 answer.refused(line, problem);
-                continue;
-            }
-        };
-        let outcome = match &mut outcomes {
-            Ok(outcomes) => outcomes.next().unwrap_or(Err(Error::Stopped)),
-            Err(problem) => {
-                answer.refused(line, problem.clone());
                 continue;
             }
         };
         let accepted = match outcome {
             Ok(accepted) => Ok(accepted),
             Err(Error::Refused(refusals)) => {
-                match earlier(app, &refusals, &ids.evidence, ids.digest).await? {
+                match earlier(app, &refusals, &shown.evidence, shown.digest).await? {
                     Some((accepted, _)) => Ok(accepted),
                     None => Err(conflict(&refusals)),
                 }
@@ -230,7 +255,7 @@ async fn settle(app: &App, part: BatchPart, answer: &mut BatchAnswer) -> Result<
         };
         match accepted.as_deref() {
             Ok([evidence, record]) => {
-                answer.kept(line, ids.record, record.position, evidence.repeated && record.repeated);
+                answer.kept(line, shown.record, record.position, evidence.repeated && record.repeated);
             }
             Ok(_) => return Err(Problem::internal(&"the store did not answer for every item")),
             Err(problem) => answer.refused(line, problem.clone()),

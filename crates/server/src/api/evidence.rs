@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{Response, StatusCode};
 use karat::record::RecordDocument;
-use karat_store::{Accepted, Error, Kind, Refusal};
+use karat_store::{Accepted, Error, Kind, Reader, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
@@ -22,8 +22,9 @@ use crate::ids;
 use crate::keys::{Key, Scope};
 use crate::params::{Named, Params, written_timestamp};
 use crate::problem::{Problem, conflict};
-use crate::scoring::{How, ScoredItem, idempotency_key};
+use crate::scoring::{How, ScoredItem, Sent, Shown, idempotency_key};
 use crate::state::{App, Submission};
+use crate::traces::queue::Line;
 
 /// The size in bytes from which an item is scored on a separate thread, so that others do not wait for it.
 const LARGE_BYTES: usize = 16 << 10;
@@ -164,22 +165,15 @@ async fn one(
     name: Option<String>,
     bytes: Vec<u8>,
 ) -> Result<EvidenceScored, Problem> {
-    let is_large = bytes.len() >= LARGE_BYTES;
-    let as_of = how.as_of.clone();
-    let work = move || {
-        let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        How { pool: &pool, as_of, key: &key, name: name.as_deref() }.score(&bytes)
+    let sent = match app.traces.queue(&pool) {
+        Some(queue) => {
+            let line = Line { name, bytes, replaces: how.replaces.clone() };
+            let sent = queue.score(app, &pool, key, how.as_of.clone(), vec![line]).await?.pop();
+            sent.unwrap_or_else(|| Err(Error::Stopped.into()))?
+        }
+        None => apart(app, pool, key, how, name, bytes).await?,
     };
-    let mut scored = if is_large { app.checked(work).await? } else { work()? };
-    let effects = match &how.replaces {
-        None => None,
-        Some(old) => Some(corrects(app, &mut scored, old).await?),
-    };
-    let (evidence, record) = (scored.evidence.id.clone(), scored.record.id.clone());
-    let digest = scored.row.evidence;
-    let content = scored.record.content.clone();
-    let notes = std::mem::take(&mut scored.notes);
-    let outcome = app.append(vec![submission(scored, effects)]).await?.pop().unwrap_or(Err(Error::Stopped));
+    let Sent { shown: Shown { evidence, record, digest, content, notes }, outcome } = sent;
     let (accepted, content) = match outcome {
         Ok(accepted) => (accepted, content),
         Err(Error::Refused(refusals)) => match earlier(app, &refusals, &evidence, digest).await? {
@@ -202,6 +196,40 @@ async fn one(
     })
 }
 
+/// Scores an item from itself alone, and stores it.
+async fn apart(
+    app: &Arc<App>,
+    pool: Arc<ScorerPool>,
+    key: Arc<Key>,
+    how: &Scoring,
+    name: Option<String>,
+    bytes: Vec<u8>,
+) -> Result<Sent, Problem> {
+    let is_large = bytes.len() >= LARGE_BYTES;
+    let as_of = how.as_of.clone();
+    let work = move || {
+        let as_of = written_timestamp("as_of", as_of.as_deref())?;
+        How { pool: &pool, as_of, key: &key, name: name.as_deref() }.score(&bytes)
+    };
+    let mut scored = if is_large { app.checked(work).await? } else { work()? };
+    let effect = match how.replaces.clone() {
+        None => None,
+        Some(old) => {
+            let (back, effect) = app
+                .read(move |reader| {
+                    let effect = correction(reader, &mut scored, &old)?;
+                    Ok((scored, effect))
+                })
+                .await?;
+            scored = back;
+            Some(effect)
+        }
+    };
+    let shown = Shown::take(&mut scored);
+    let outcome = app.append(vec![submission(scored, effect)]).await?.pop().unwrap_or(Err(Error::Stopped));
+    Ok(shown.sent(outcome))
+}
+
 /// Returns what the store keeps of a scored item: the evidence, then its record.
 #[must_use]
 pub fn submission(scored: ScoredItem, replaced: Option<Effect>) -> Submission {
@@ -210,7 +238,10 @@ pub fn submission(scored: ScoredItem, replaced: Option<Effect>) -> Submission {
 }
 
 /// Makes `scored` the correction of the item `old` of the same subject.
-async fn corrects(app: &App, scored: &mut ScoredItem, old: &str) -> Result<Effect, Problem> {
+///
+/// # Errors
+/// If there is no such item, or the item is to correct itself.
+pub fn correction(reader: &mut Reader, scored: &mut ScoredItem, old: &str) -> Result<Effect, Problem> {
     if old == scored.id {
         let detail = "an item cannot correct itself: give the correction its own id";
         return Err(Problem::parameter("replaces", detail));
@@ -218,16 +249,12 @@ async fn corrects(app: &App, scored: &mut ScoredItem, old: &str) -> Result<Effec
     let (subject, card) = (&scored.row.subject, &scored.row.card);
     let evidence = ids::evidence(subject, old);
     let record = ids::record(&evidence, card);
-    let missing = format!("there is no item `{}` of `{}`", old.escape_debug(), subject.escape_debug());
-    let (wanted, of_card) = (evidence.clone(), record.clone());
-    let (found, has_record) = app
-        .read(move |reader| {
-            let size = reader.head()?.size;
-            let has_record = reader.find(Kind::Record, &of_card, size)?.is_some();
-            Ok((reader.find(Kind::Evidence, &wanted, size)?, has_record))
-        })
-        .await?;
-    let found = found.ok_or_else(|| Problem::not_found(missing).at("replaces"))?;
+    let size = reader.head()?.size;
+    let has_record = reader.find(Kind::Record, &record, size)?.is_some();
+    let found = reader.find(Kind::Evidence, &evidence, size)?.ok_or_else(|| {
+        let missing = format!("there is no item `{}` of `{}`", old.escape_debug(), subject.escape_debug());
+        Problem::not_found(missing).at("replaces")
+    })?;
     scored.evidence.replaces = Some(evidence);
     scored.record.replaces = has_record.then_some(record);
     Ok(Effect::Replaced(found.entry.content))

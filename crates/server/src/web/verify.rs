@@ -1,5 +1,6 @@
 //! A record verified on demand: the checks of `karat verify`, each with its finding.
 
+use std::collections::BTreeMap;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
@@ -7,10 +8,9 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
 use karat::answers::{ChangedPart, CheckOutcome, VerificationStatus};
-use karat::engine::{Engine, Options};
-use karat::error::Error;
 use karat::verification::{Check, causes, recomputed, status};
 use karat_core::facts::Digest;
+use karat_store::Reader;
 use karat_store::log::VerifyingKey;
 use maud::{Markup, html};
 
@@ -21,6 +21,7 @@ use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::Named;
 use crate::problem::Problem;
+use crate::replay::{Replay, Replayed};
 use crate::state::App;
 use karat::receipt;
 
@@ -32,14 +33,16 @@ pub async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let key = VerifyingKey::from_str(&app.log_key()).map_err(|error| Problem::internal(&error))?;
-    let (kept, found) = app
+    let shared = Arc::clone(&app);
+    let (kept, pool, found, replayed) = app
         .read(move |reader| {
             let kept = RecordData::read(reader, &wanted)?;
             let receipt = reader.receipt(kept.item.position)?;
-            Ok((kept, receipt))
+            let pool = kept.pool(&shared)?;
+            let replayed = again(&shared, reader, &kept, &pool)?;
+            Ok((kept, pool, receipt, replayed))
         })
         .await?;
-    let pool = kept.pool(&app)?;
     let position = kept.item.position;
     let checkpoint = found.checkpoint.clone();
     let log = key.to_string();
@@ -48,7 +51,7 @@ pub async fn show(
             let mut checks = receipt::checks(&found, Some(&key));
             let again = recomputed(&kept.claim, Some(&pool.card), false);
             checks.extend(again.checks);
-            checks.push(evidence(&kept, &pool, again.card.is_some()));
+            checks.push(evidence(&kept, replayed, again.card.is_some()));
             Ok(checks)
         })
         .await?;
@@ -93,36 +96,38 @@ fn listed(checks: &[Check]) -> Markup {
     }
 }
 
+/// Scores the evidence again, a trace after those that came before it.
+fn again(app: &App, reader: &mut Reader, kept: &RecordData, pool: &ScorerPool) -> Result<Replayed, Problem> {
+    let reading = kept.claim.document().cache_reading();
+    if reading.as_ref().is_some_and(|reading| reading.embedder.is_some()) {
+        // A thousand texts may have to be embedded: too much for a page that anyone may open.
+        let says = "a model embedded it and those before it; `karat log verify --replay` does so again";
+        return Ok(Replayed::Unknown(says.to_owned()));
+    }
+    let mut replay = Replay::new(BTreeMap::from([(pool.name(), Arc::clone(&pool.card))]), None);
+    if reading.is_some() {
+        let before = app.memory.index().positions_of(&pool.name(), 0..kept.item.position);
+        replay.skip(&pool.name(), before);
+    }
+    replay.next(reader, &kept.item)
+}
+
 /// Checks that the evidence, read and scored again, gives the record.
-fn evidence(kept: &RecordData, pool: &ScorerPool, is_at_hand: bool) -> Check {
+fn evidence(kept: &RecordData, replayed: Replayed, is_at_hand: bool) -> Check {
     let lacking = |says: &str| Check::new("evidence", CheckOutcome::Inconclusive, says);
     let Some(evidence) = &kept.evidence else { return lacking("it is not stored here") };
     if !is_at_hand {
         return lacking("without its scorecard it cannot be scored");
     }
-    match scored(kept, pool, &evidence.content) {
-        Ok(scored) => match kept.claim.differences_from_evidence(&scored) {
-            None => {
-                let says = format!("{} gives the same facts and score", Digest::of(&evidence.content));
-                Check::new("evidence", CheckOutcome::Verified, says)
-            }
-            Some(details) => {
-                let check = Check::new("evidence", CheckOutcome::Failed, "it does not give this record");
-                check.details(details).because(ChangedPart::Evidence)
-            }
-        },
-        Err(error) => Check::failed("evidence", CheckOutcome::Failed, &error),
+    match replayed {
+        Replayed::Same | Replayed::SameButEngine => {
+            let says = format!("{} gives the same facts and score", Digest::of(&evidence.content));
+            Check::new("evidence", CheckOutcome::Verified, says)
+        }
+        Replayed::Different(details) => {
+            let check = Check::new("evidence", CheckOutcome::Failed, "it does not give this record");
+            check.details(details).because(ChangedPart::Evidence)
+        }
+        Replayed::Unknown(says) => lacking(&says),
     }
-}
-
-/// Scores the evidence now, by the scorecard of the record with its override.
-fn scored(kept: &RecordData, pool: &ScorerPool, evidence: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut engine = Engine::new(kept.card(pool)?, Options::default())?;
-    engine.set_as_of_from(&kept.claim);
-    let name = Some(kept.claim.document().evidence.id.as_str());
-    engine.try_visit_named(name, evidence, |scored| {
-        let mut bytes = Vec::new();
-        scored.write(&mut bytes);
-        Ok(bytes)
-    })
 }

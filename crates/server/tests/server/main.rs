@@ -15,6 +15,7 @@ mod log;
 mod numbers;
 mod openapi;
 mod results;
+mod traces;
 mod traps;
 mod tricks;
 mod web;

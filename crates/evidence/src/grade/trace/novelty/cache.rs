@@ -198,6 +198,11 @@ impl VectorCache {
         self.labels.is_empty()
     }
 
+    /// Returns the moment of the newest vector, if there is one.
+    pub fn newest(&self) -> Option<Timestamp> {
+        self.labels.back().map(|label| label.moment)
+    }
+
     /// Returns what is in it, the oldest first.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         (0..self.len()).filter_map(|row| self.entry(row))

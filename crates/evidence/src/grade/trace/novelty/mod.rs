@@ -30,6 +30,8 @@ const UNKNOWN: f64 = 0.5;
 pub struct Item<'a> {
     /// Its id. The same trace has the same id.
     pub id: &'a str,
+    /// The id of the item that it corrects, if any: it is not compared with that one.
+    pub replaces: Option<&'a str>,
     /// Its vector; none if there is no embedder, or no text to embed.
     pub vector: Option<&'a [f32]>,
 }
@@ -45,6 +47,8 @@ pub enum Basis {
     NoVector,
     /// The vector is zero and has no direction: the novelty is 0.5, and the item is not stored.
     ZeroVector,
+    /// The time for the item was used up before its text was embedded: the novelty is 0.5, and the item is not stored.
+    BudgetExceeded,
 }
 
 impl Basis {
@@ -55,6 +59,7 @@ impl Basis {
             Self::NothingEarlier => "nothing_earlier",
             Self::NoVector => "no_vector",
             Self::ZeroVector => "zero_vector",
+            Self::BudgetExceeded => "budget_exceeded",
         }
     }
 }
@@ -89,11 +94,14 @@ pub struct Novelty {
     pub is_stored: bool,
     /// The digest of the cache that was given. With it, the item and the moment anyone can compute the same again.
     pub cache: Digest,
+    /// The settings of that cache.
+    pub settings: Settings,
 }
 
 impl Novelty {
     /// Returns it for a record: `novelty`, `basis`, `nearest` (`id`, `moment`, `similarity`; null if absent),
-    /// `compared`, `expired`, `repeat`, `stored`, `cache`.
+    /// `compared`, `expired`, `repeat`, `stored`, `cache`, and the settings of the cache: `capacity`, `dimension`,
+    /// `ttl_milliseconds` (null for no time to live).
     pub fn detail(&self) -> Value {
         let nearest = self.nearest.as_ref().map(|nearest| {
             json!({
@@ -111,6 +119,9 @@ impl Novelty {
             "repeat": self.is_repeat,
             "stored": self.is_stored,
             "cache": self.cache.to_string(),
+            "capacity": self.settings.capacity,
+            "dimension": self.settings.dimension,
+            "ttl_milliseconds": self.settings.ttl_milliseconds,
         })
     }
 }
@@ -139,14 +150,14 @@ pub fn value(similarity: Option<f64>) -> f64 {
 ///
 /// let cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
 /// let at = |milliseconds| Timestamp { milliseconds };
-/// let (cache, first) = observe(cache, &Item { id: "a", vector: Some(&[1.0, 0.0]) }, at(0));
-/// let (cache, second) = observe(cache, &Item { id: "b", vector: Some(&[3.0, 4.0]) }, at(1));
+/// let (cache, first) = observe(cache, &Item { id: "a", replaces: None, vector: Some(&[1.0, 0.0]) }, at(0));
+/// let (cache, second) = observe(cache, &Item { id: "b", replaces: None, vector: Some(&[3.0, 4.0]) }, at(1));
 /// assert_eq!(first.unwrap().value, 0.5, "the first of all");
 /// assert_eq!(second.unwrap().value, 0.4);
 ///
 /// // Once more: compared with what came before it, not with itself.
 /// let before = cache.digest();
-/// let (cache, again) = observe(cache, &Item { id: "b", vector: Some(&[3.0, 4.0]) }, at(2));
+/// let (cache, again) = observe(cache, &Item { id: "b", replaces: None, vector: Some(&[3.0, 4.0]) }, at(2));
 /// assert_eq!(again.unwrap().value, 0.4);
 /// assert_eq!(cache.digest(), before);
 /// ```
@@ -181,8 +192,8 @@ const PATH: &str = "$.vector";
 
 /// Reads the novelty of an item at a moment, and stores nothing.
 ///
-/// An item is compared with what is alive and has another id. If it is in the cache with the same vector, it is scored
-/// again: it is compared with what came before it, so that no copy that came later lowers its novelty.
+/// An item is compared with what is alive, but for the item that it corrects. If it is in the cache with the same id and
+/// vector, it is scored again: it is compared with what came before it, so that no copy that came later lowers its novelty.
 ///
 /// # Errors
 ///
@@ -201,6 +212,7 @@ pub fn novelty(cache: &VectorCache, item: &Item<'_>, moment: Timestamp) -> Resul
         is_repeat: false,
         is_stored: false,
         cache: cache.digest(),
+        settings: cache.settings(),
     };
     let Some(vector) = item.vector else {
         return Ok(unknown(Basis::NoVector));
@@ -209,15 +221,15 @@ pub fn novelty(cache: &VectorCache, item: &Item<'_>, moment: Timestamp) -> Resul
     if vector.iter().all(|&number| number == 0.0) {
         return Ok(unknown(Basis::ZeroVector));
     }
-    let mut own = cache.rows_of(item.id);
-    own.retain(|&row| row >= alive);
-    let repeat = own.iter().position(|&row| cache.entry(row).is_some_and(|entry| entry.vector == vector));
+    let is_same = |row: &usize| cache.entry(*row).is_some_and(|entry| entry.vector == vector);
+    let repeat = cache.rows_of(item.id).into_iter().find(|row| *row >= alive && is_same(row));
     if repeat.is_none() {
         cache.check_moment(moment).map_err(refused)?;
     }
-    let end = repeat.and_then(|at| own.get(at).copied()).unwrap_or(cache.len());
-    own.truncate(repeat.unwrap_or(own.len()));
-    let nearest = cache.nearest_of(alive..end, vector, &own).map(|best| Nearest {
+    let end = repeat.unwrap_or(cache.len());
+    let mut corrected = item.replaces.map_or_else(Vec::new, |old| cache.rows_of(old));
+    corrected.retain(|row| (alive..end).contains(row));
+    let nearest = cache.nearest_of(alive..end, vector, &corrected).map(|best| Nearest {
         id: best.entry.id.to_owned(),
         moment: best.entry.moment,
         similarity: best.similarity,
@@ -226,7 +238,7 @@ pub fn novelty(cache: &VectorCache, item: &Item<'_>, moment: Timestamp) -> Resul
     Ok(Novelty {
         value: value(nearest.as_ref().map(|nearest| nearest.similarity)),
         nearest,
-        compared: end - alive - own.len(),
+        compared: end - alive - corrected.len(),
         is_repeat: repeat.is_some(),
         ..unknown(basis)
     })

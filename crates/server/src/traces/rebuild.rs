@@ -1,0 +1,126 @@
+//! The cache of vectors as the log has it: a function of the records before a position, of the settings of the cache, and of
+//! the embedder.
+
+use std::sync::Arc;
+
+use karat::record::novelty::CacheReading;
+use karat::record::{Record, RecordDocument};
+use karat_core::timestamp::Timestamp;
+use karat_evidence::grade::trace::embedder::Embedder;
+use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
+use karat_evidence::{embedding_text, ids, trace_vector};
+use karat_store::{Kind, Reader};
+
+use crate::ids as stored_ids;
+use crate::problem::Problem;
+
+/// What is computed: the settings of the cache, and the model that makes its vectors, if traces do not bring them.
+#[derive(Debug, Clone)]
+pub struct Rebuild {
+    /// The settings.
+    pub settings: Settings,
+    /// The model.
+    pub embedder: Option<Arc<Embedder>>,
+}
+
+/// The cache after some records.
+#[derive(Debug, Clone)]
+pub struct Rebuilt {
+    /// The cache.
+    pub cache: VectorCache,
+    /// The moment of the newest verdict, also of those that left nothing in the cache.
+    pub latest: Timestamp,
+}
+
+/// A vector of the log, on its way into the cache.
+struct Found {
+    id: String,
+    evidence: String,
+    moment: Timestamp,
+}
+
+impl Rebuild {
+    /// Returns the digest of the model, as records have it.
+    #[must_use]
+    pub fn embedder(&self) -> Option<String> {
+        self.embedder.as_ref().map(|embedder| embedder.digest().to_string())
+    }
+
+    /// Returns a cache without vectors.
+    ///
+    /// # Errors
+    /// If the dimension is not allowed.
+    pub fn empty(&self) -> Result<VectorCache, Problem> {
+        VectorCache::new(self.settings).map_err(|problems| Problem::internal(&problems))
+    }
+
+    /// Computes the cache after the records at `positions`, which are those of one scorecard in the order of the log, going
+    /// on from `before`. `None` if nothing was ever compared.
+    ///
+    /// # Errors
+    /// If the store cannot be read, a record is not one, or its evidence does not have the vector any more.
+    pub fn run(
+        &self,
+        reader: &mut Reader,
+        positions: &[u64],
+        before: Option<Rebuilt>,
+    ) -> Result<Option<Rebuilt>, Problem> {
+        let own = self.embedder();
+        let mut latest = None;
+        let mut found = Vec::new();
+        // From the newest on: most of a long log is older than anything in the cache.
+        for position in positions.iter().rev() {
+            if found.len() as u64 >= self.settings.capacity && latest.is_some() {
+                break;
+            }
+            let item = reader.item(*position)?;
+            let Some((record, reading)) = reading(&item.content) else { continue };
+            let document = record.document();
+            // A vector of another origin says nothing about these.
+            if reading.embedder != own || reading.settings().dimension != self.settings.dimension {
+                continue;
+            }
+            let moment = moment(document)
+                .ok_or_else(|| Problem::internal(&"a record with a novelty has no moment"))?;
+            latest.get_or_insert(moment);
+            if reading.is_stored {
+                let (subject, id) = (&document.subject, &document.evidence.id);
+                let evidence = stored_ids::evidence(subject, id);
+                found.push(Found { id: ids::joined([subject, id]), evidence, moment });
+            }
+        }
+        let Some(latest) = latest.or(before.as_ref().map(|before| before.latest)) else { return Ok(None) };
+        let mut cache = match before {
+            Some(before) => before.cache,
+            None => self.empty()?,
+        };
+        let size = reader.head()?.size;
+        for Found { id, evidence, moment } in found.into_iter().rev() {
+            let item = reader.find(Kind::Evidence, &evidence, size)?;
+            let vector = item.and_then(|item| self.vector(&item.content));
+            let vector = vector.ok_or_else(|| Problem::internal(&format!("`{evidence}` has no vector")))?;
+            cache.insert(&id, &vector, moment).map_err(|error| Problem::internal(&error))?;
+        }
+        cache.expire(latest);
+        Ok(Some(Rebuilt { cache, latest }))
+    }
+
+    fn vector(&self, trace: &[u8]) -> Option<Vec<f32>> {
+        match &self.embedder {
+            Some(embedder) => Some(embedder.embed(&embedding_text(trace).ok()?).ok()?.vector),
+            None => trace_vector(trace),
+        }
+    }
+}
+
+/// Returns the record in `content` with what it says of a cache; nothing if it is a record without.
+fn reading(content: &[u8]) -> Option<(Record, CacheReading)> {
+    let record = Record::parse(content).ok()??;
+    let reading = record.document().cache_reading()?;
+    Some((record, reading))
+}
+
+/// Returns the moment at which a vector came into the cache.
+fn moment(record: &RecordDocument) -> Option<Timestamp> {
+    record.as_of().map(|as_of| as_of.at).or_else(|| record.time())
+}

@@ -1,0 +1,62 @@
+//! The part of a record that says what the novelty of a trace was read from.
+
+use karat_core::facts::Digest;
+use karat_evidence::grade::trace::novelty::{Basis, Settings};
+use serde::Deserialize;
+
+use super::document::{RecordDocument, digest};
+
+/// What a record says of the cache of vectors that its trace was compared with: `grading.novelty`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct CacheReading {
+    basis: String,
+    /// The digest of the cache before the trace.
+    #[serde(with = "digest")]
+    pub cache: Digest,
+    /// True if the vector of the trace is in the next cache.
+    #[serde(rename = "stored")]
+    pub is_stored: bool,
+    capacity: u64,
+    dimension: usize,
+    ttl_milliseconds: Option<u64>,
+    /// The digest of the model that embeds texts; none if traces bring their own vectors.
+    #[serde(skip)]
+    pub embedder: Option<String>,
+}
+
+impl CacheReading {
+    /// Returns the settings of the cache.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings {
+            capacity: self.capacity,
+            dimension: self.dimension,
+            ttl_milliseconds: self.ttl_milliseconds,
+        }
+    }
+
+    /// Returns whether the text was embedded before the time for the item was used up.
+    #[must_use]
+    pub fn had_time(&self) -> bool {
+        self.basis != Basis::BudgetExceeded.name()
+    }
+}
+
+impl RecordDocument {
+    /// Returns what it says of the cache that its trace was compared with, if there was one.
+    #[must_use]
+    pub fn cache_reading(&self) -> Option<CacheReading> {
+        #[derive(Deserialize)]
+        struct Seen {
+            novelty: CacheReading,
+            embedding: Option<Embedding>,
+        }
+        #[derive(Deserialize)]
+        struct Embedding {
+            embedder: String,
+        }
+        let grading = self.grading.as_ref()?;
+        let Seen { novelty, embedding } = serde_json::from_str(grading.as_str()).ok()?;
+        Some(CacheReading { embedder: embedding.map(|it| it.embedder), ..novelty })
+    }
+}
