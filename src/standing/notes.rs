@@ -6,6 +6,7 @@ use karat_standing::shares::ShareCase;
 use karat_standing::stand::SubjectStanding;
 
 use super::Answer;
+use crate::answers::weights::{WeightsInForce, WeightsState};
 use crate::estimate::tenth_percent;
 use crate::rows::Rows;
 use crate::rows::gaps::gaps;
@@ -128,6 +129,11 @@ pub fn foot(answer: &Answer<'_>) -> Vec<String> {
             )),
         });
     }
+    let state = WeightsState::of(&answer.standings.overrides);
+    notes.extend(state.iter().flat_map(|state| state.in_force.as_ref()).map(in_force));
+    for refused in state.iter().flat_map(|state| &state.refused) {
+        notes.push(format!("the weights `{}` are refused: {}", clean(&refused.id), clean(&refused.reason)));
+    }
     let weights = answer.standings.override_refusals.iter().map(|(at, why)| (*at, why.to_string()));
     let reviews = answer.standings.subjects.iter().filter_map(|subject| subject.review.as_ref());
     let reviews = reviews.flat_map(|review| review.refusals.iter().map(|(at, why)| (*at, why.to_string())));
@@ -140,6 +146,17 @@ pub fn foot(answer: &Answer<'_>) -> Vec<String> {
         notes.push(format!("{} after this time left out", count(number, "event")));
     }
     notes
+}
+
+/// Names the weights from outside that are in force.
+pub(crate) fn in_force(weights: &WeightsInForce) -> String {
+    let WeightsInForce { id, proposer, accepted_by, since, .. } = weights;
+    format!(
+        "the weights `{}` are in force since {since}, proposed by {}, accepted by {}",
+        clean(id),
+        clean(proposer),
+        clean(accepted_by)
+    )
 }
 
 /// Names the items that are left out because they have no time; None if all have one.

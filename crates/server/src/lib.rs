@@ -52,6 +52,7 @@ pub mod state;
 pub mod stored;
 mod subjects;
 pub mod web;
+pub mod weights;
 
 use std::future::Future;
 use std::io::ErrorKind;

@@ -133,7 +133,7 @@ pub(crate) async fn send(
     request: Request,
 ) -> Result<Response<Body>, Problem> {
     let key = Arc::clone(caller.key(Scope::WriteEvidence)?);
-    let pool = app.memory.cards().find(&how.card)?;
+    let pool = app.memory.scorer(&how.card)?;
     let (head, body) = request.into_parts();
     let headers = &head.headers;
     let name = idempotency_key(headers)?;
