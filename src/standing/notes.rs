@@ -130,10 +130,7 @@ pub fn foot(answer: &Answer<'_>) -> Vec<String> {
         });
     }
     let state = WeightsState::of(&answer.standings.overrides);
-    notes.extend(state.iter().flat_map(|state| state.in_force.as_ref()).map(in_force));
-    for refused in state.iter().flat_map(|state| &state.refused) {
-        notes.push(format!("the weights `{}` are refused: {}", clean(&refused.id), clean(&refused.reason)));
-    }
+    notes.extend(state.iter().flat_map(of_weights));
     let weights = answer.standings.override_refusals.iter().map(|(at, why)| (*at, why.to_string()));
     let reviews = answer.standings.subjects.iter().filter_map(|subject| subject.review.as_ref());
     let reviews = reviews.flat_map(|review| review.refusals.iter().map(|(at, why)| (*at, why.to_string())));
@@ -148,8 +145,16 @@ pub fn foot(answer: &Answer<'_>) -> Vec<String> {
     notes
 }
 
+/// Returns a sentence on the weights from outside that are in force, and on each proposal that the check refused.
+pub fn of_weights(state: &WeightsState) -> Vec<String> {
+    let refused = state.refused.iter().map(|refused| {
+        format!("the weights `{}` are refused: {}", clean(&refused.id), clean(&refused.reason))
+    });
+    state.in_force.iter().map(in_force).chain(refused).collect()
+}
+
 /// Names the weights from outside that are in force.
-pub(crate) fn in_force(weights: &WeightsInForce) -> String {
+pub fn in_force(weights: &WeightsInForce) -> String {
     let WeightsInForce { id, proposer, accepted_by, since, .. } = weights;
     format!(
         "the weights `{}` are in force since {since}, proposed by {}, accepted by {}",

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use karat::standing::events;
+use karat::standing::{events, written};
 use karat_core::timestamp::Timestamp;
 use karat_standing::overrides::{OverrideEvent, OverrideLog};
 use karat_standing::stand::{Event, overrides};
@@ -46,6 +46,30 @@ impl WeightsItem {
         let card = id.split('/').next().unwrap_or_default();
         let line = std::str::from_utf8(content).map_err(|error| error.to_string())?;
         Self::new(card.to_owned(), line.to_owned())
+    }
+
+    /// Checks that the event comes after those `known`. Events count by their seconds, so that a standing could not tell
+    /// which of two decisions in one second came first.
+    ///
+    /// # Errors
+    /// If it is before the last event, or a decision in the second of another.
+    pub fn follows(&self, known: &OverrideLog) -> Result<(), String> {
+        let (at_seconds, decided) = match &self.event {
+            OverrideEvent::Proposed(proposal) => (proposal.at_seconds, None),
+            OverrideEvent::Accepted(own) | OverrideEvent::Refused(own) | OverrideEvent::Revoked(own) => {
+                let all = known.proposals.values().flat_map(|record| &record.decisions);
+                (own.at_seconds, all.map(|decision| decision.at_seconds).max())
+            }
+        };
+        match known.latest_seconds.max(decided.map(|last| last.saturating_add(1))) {
+            Some(first) if at_seconds < first => Err(format!(
+                "the next event about the weights of `{}` may be at {}, and this one is at {}: send it again in a second",
+                known.card,
+                written(first),
+                written(at_seconds)
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Returns what the log keeps: `CARD/PROPOSAL/WHAT`, so that each happens at most once to a proposal.
@@ -138,5 +162,99 @@ impl Weights {
     fn items(&self, card: &str, size: u64) -> impl Iterator<Item = &WeightsItem> {
         let items = self.by_card.get(card).map_or(&[][..], |known| &known.items);
         items.iter().filter(move |(position, _)| *position < size).map(|(_, item)| item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use karat::card::CompiledCard;
+
+    use super::*;
+
+    const CARD: &str = r#"
+schema = "karat/scorecard/1"
+id = "two"
+version = "1.0.0"
+title = "Two dimensions"
+evidence = "facts"
+mean = "weighted-mean"
+facts = { a = { min = 0, max = 1 }, b = { min = 0, max = 1 } }
+override = { tolerance = 0.001 }
+dimension = [{ key = "a", weight = 0.6 }, { key = "b", weight = 0.4 }]
+"#;
+
+    const WHAT: [&str; 4] = ["proposed", "accepted", "refused", "revoked"];
+
+    /// Returns the event with that number, about one of two proposals.
+    fn item(number: usize, at_seconds: i64) -> WeightsItem {
+        let (what, id) = (WHAT[number / 2], ["p", "q"][number % 2]);
+        let more = match what {
+            "proposed" => r#""proposer":"loop","weights":{"a":0.5,"b":0.5}"#,
+            _ => r#""decider":"ann""#,
+        };
+        let time = written(at_seconds);
+        let line = format!(r#"{{"event":"weights-{what}","id":"{id}","reason":"r","time":"{time}",{more}}}"#);
+        WeightsItem::new("two@1.0.0".to_owned(), line).unwrap()
+    }
+
+    /// Every series of four events, each in the second of the one before or in the next: what is stored one by one is
+    /// what a standing takes from all of them, in any order.
+    #[test]
+    fn events_in_the_order_of_the_log_come_to_what_a_standing_takes_from_them() {
+        const EVENTS: usize = 4;
+        let own = ScorerPool::new(CompiledCard::parse(CARD).unwrap());
+        let (mut series, mut in_force) = (0, 0);
+        for choice in 0..(8usize * 2).pow(EVENTS as u32) {
+            let (mut log, mut stored, mut at_seconds) = (OverrideLog::new(&own.card), Vec::new(), 0);
+            for place in 0..EVENTS {
+                let choice = choice / 16usize.pow(place as u32) % 16;
+                at_seconds += (choice / 8) as i64;
+                let item = item(choice % 8, at_seconds);
+                if item.follows(&log).is_err() {
+                    continue;
+                }
+                let (next, refusal) = log.clone().next(&own.card, item.event.clone());
+                if refusal.is_none() {
+                    log = next;
+                    stored.push(item.event);
+                }
+            }
+            let mut events: Vec<Event> = stored.into_iter().map(Event::Weights).collect();
+            events.reverse();
+            assert_eq!(overrides(&own.card, &events, at_seconds), log, "{choice}");
+            series += 1;
+            in_force += usize::from(log.in_force.is_some());
+        }
+        assert!(series == 65_536 && in_force > 1_000, "{series} {in_force}");
+    }
+
+    #[test]
+    fn the_scorer_is_that_of_the_weights_in_force() {
+        let own = Arc::new(ScorerPool::new(CompiledCard::parse(CARD).unwrap()));
+        let mut weights = Weights::default();
+        let mut applied = |number, at| {
+            let added = weights.add(at as u64, item(number, at), &own);
+            let used = weights.scorer(&own).card.scorer().unwrap().override_use().map(|used| used.applied);
+            (added.is_ok(), used)
+        };
+        assert_eq!(applied(0, 1), (true, None), "proposed");
+        assert_eq!(applied(2, 2), (true, Some(true)), "accepted");
+        assert_eq!(applied(4, 3), (false, Some(true)), "too late to refuse");
+        assert_eq!(applied(6, 4), (true, None), "revoked");
+        assert_eq!(weights.lines("two@1.0.0", 3).len(), 2);
+        assert_eq!(weights.log(&own, 9, Timestamp::from_seconds(2)).in_force.as_deref(), Some("p"));
+        assert_eq!(weights.log(&own, 9, Timestamp::from_seconds(1)).in_force, None);
+    }
+
+    #[test]
+    fn an_item_of_the_log_gives_its_event_again() {
+        for number in 0..8 {
+            let kept = item(number, 7).item();
+            let read = WeightsItem::parse(&kept.id, &kept.content).unwrap();
+            assert_eq!((read.card.as_str(), read.item()), ("two@1.0.0", kept));
+        }
+        for bad in [r#"{"event":"operated","subject":"a","operator":"b"}"#, "", "{"] {
+            assert!(WeightsItem::parse("two@1.0.0/p/proposed", bad.as_bytes()).is_err(), "{bad}");
+        }
     }
 }

@@ -13,7 +13,7 @@ use karat_core::number::Decimal;
 use karat_core::timestamp::Timestamp;
 use karat_core::weights::OverrideUse;
 use karat_evidence::canonical_json;
-use karat_standing::overrides::{OverrideEvent, OverrideLog, OverrideRefusal, ProposalRecord};
+use karat_standing::overrides::{OverrideLog, OverrideRefusal, ProposalRecord};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -217,6 +217,13 @@ pub(crate) async fn propose(
     is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
     let given = exact_weights(request.weights.get())
         .map_err(|problem| Problem::new(Code::BadRequest, problem).at("$.weights"))?;
+    // The log has weights as doubles.
+    let is_exact = |weight: &Decimal| Decimal::parse(&weight.to_f64().to_string()) == Ok((*weight, true));
+    if let Some((name, weight)) = given.iter().find(|(_, weight)| !is_exact(weight)) {
+        let detail =
+            format!("the weight of `{}` is {weight}, which has too many digits", name.escape_debug());
+        return Err(Problem::new(Code::BadRequest, detail).at("$.weights"));
+    }
     let stored = in_turn(&app, move |app| async move {
         let known = app.memory.weights().now(&pool);
         if let Some(record) =
@@ -321,7 +328,7 @@ async fn keep(
     let now = app.clock.now();
     let item = WeightsItem::new(pool.name(), canonical_json(&line(now)))
         .map_err(|why| Problem::new(Code::BadRequest, why))?;
-    in_order(known, &item.event, now)?;
+    item.follows(known).map_err(|why| Problem::new(Code::Conflict, why))?;
     let (next, refusal) = known.clone().next(&pool.card, item.event.clone());
     if let Some(refusal) = refusal {
         return Err(refused(&refusal));
@@ -331,30 +338,6 @@ async fn keep(
     let kept = Submission::default().with(item.item(), Some(Effect::Weights(Box::new(item))));
     let accepted = app.append_one(kept).await?;
     Ok(WeightsStored { position: accepted.first().map(|it| it.position), repeated: false, proposal })
-}
-
-/// Refuses a decision in the second of an earlier one: events count by their seconds, so that a standing could not tell
-/// which of the two came first.
-fn in_order(known: &OverrideLog, event: &OverrideEvent, now: Timestamp) -> Result<(), Problem> {
-    let decisions = known.proposals.values().flat_map(|record| &record.decisions);
-    let last = match event {
-        OverrideEvent::Proposed(_) => known.latest_seconds.map(|last| last.saturating_sub(1)),
-        _ => known
-            .latest_seconds
-            .map(|last| last.saturating_sub(1))
-            .max(decisions.map(|it| it.at_seconds).max()),
-    };
-    match last.filter(|last| now.seconds() <= *last) {
-        None => Ok(()),
-        Some(_) => {
-            let last = Timestamp::from_seconds(known.latest_seconds.unwrap_or_default());
-            let detail = format!(
-                "the last event about the weights of `{}` is of {last}, and this one would not be later: send it again in a second",
-                known.card
-            );
-            Err(Problem::new(Code::Conflict, detail))
-        }
-    }
 }
 
 fn refused(refusal: &OverrideRefusal) -> Problem {

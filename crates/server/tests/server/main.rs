@@ -18,3 +18,4 @@ mod results;
 mod traps;
 mod tricks;
 mod web;
+mod weights;
