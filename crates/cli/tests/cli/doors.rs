@@ -187,9 +187,11 @@ fn command_line_and_http_take_the_same_weights_for_the_same_events() {
     assert_eq!(audited.status, 0, "{}", audited.screen());
     let shown = folder.karat(&["log", "show", database, "--json"]);
     let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
-    assert_eq!(
-        shown["kinds"]["weights"]["entries"].as_u64().or(shown["kinds"]["weights"].as_u64()),
-        Some(5),
-        "{shown}"
-    );
+    assert_eq!(shown["kinds"]["weights"], 5, "{shown}");
+    // Scored again, every record has the weights that it had.
+    let again = folder.karat(&["rescore", database, "-c", "desk.toml", "--json"]);
+    assert_eq!(again.status, 0, "{}", again.screen());
+    let moved = again.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let moved: Vec<Value> = moved.filter_map(|it| it.get("difference").cloned()).collect();
+    assert_eq!(moved, [0, 0, 0, 0], "{}", again.stdout);
 }

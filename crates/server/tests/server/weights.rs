@@ -127,6 +127,10 @@ fn accepted_weights_score_what_comes_after_them() {
     // The official score is of the weights at its moment; what was known before does not change.
     assert_eq!(weighed.official(""), (json!(250), json!("p")));
     let moment = |second| format!("as_of={}", at(second));
+    for page in ["/?card=pair@1.0.0", "/subjects/ibis?card=pair@1.0.0", "/scorecards/pair@1.0.0"] {
+        let page = weighed.server.get(page);
+        assert!(page.is(200).body.contains(" are in force since "), "{}", page.body);
+    }
     assert_eq!(weighed.official(&moment(29)), (json!(600), Value::Null));
     assert_eq!(weighed.official(&moment(30)), (json!(250), json!("p")));
     assert_eq!(weighed.official(&format!("{}&known_at={}", moment(30), at(29))), (json!(600), Value::Null));
