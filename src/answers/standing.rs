@@ -39,7 +39,7 @@ pub struct Standing {
     pub as_of: String,
     /// SHA-256 of the events beside the evaluations; null if there are no events.
     pub events_digest: Option<String>,
-    /// The weights from outside; null if nobody has proposed any.
+    /// The weights from outside; null if there are no proposals.
     #[serde(default)]
     pub weights: Option<WeightsState>,
     /// The basis of the score.

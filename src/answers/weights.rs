@@ -20,9 +20,9 @@ const REFUSED: usize = 5;
 pub struct WeightsInForce {
     /// The id of the proposal.
     pub id: String,
-    /// Who proposed them: a name, or on a server the id of a key.
+    /// The proposer: a name, or on a server the id of a key.
     pub proposer: String,
-    /// Who accepted them.
+    /// The one who accepted them: a name, or the id of a key.
     pub accepted_by: String,
     /// The time from which they are in force.
     pub since: String,
@@ -63,7 +63,7 @@ pub struct WeightsProposal {
     pub id: String,
     /// The status.
     pub status: ProposalStatus,
-    /// Who proposed it: a name, or on a server the id of a key.
+    /// The proposer: a name, or on a server the id of a key.
     pub proposer: String,
     /// The time of the proposal.
     pub time: String,
@@ -86,7 +86,7 @@ pub struct WeightsProposal {
 pub struct WeightsDecision {
     /// The decision.
     pub decision: WeightsVerdict,
-    /// Who decided: a name, or on a server the id of a key.
+    /// The one who decided: a name, or on a server the id of a key.
     pub decider: String,
     /// The time of the decision.
     pub time: String,
@@ -111,7 +111,7 @@ impl WeightsInForce {
 }
 
 impl WeightsState {
-    /// Returns the state of the weights; None if nobody has proposed any.
+    /// Returns the state of the weights; None if there are no proposals.
     #[must_use]
     pub fn of(log: &OverrideLog) -> Option<Self> {
         let refused = |record: &&ProposalRecord| record.check_refusal.is_some();

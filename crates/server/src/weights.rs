@@ -121,7 +121,9 @@ impl Weights {
             scorer: None,
         });
         let before = known.log.in_force.clone();
-        let (log, refusal) = known.log.clone().next(card, item.event.clone());
+        // Taken and put back: a copy for every event would make a start slow.
+        let log = std::mem::replace(&mut known.log, OverrideLog::new(card));
+        let (log, refusal) = log.next(card, item.event.clone());
         known.items.push((position, item));
         known.log = log;
         if known.log.in_force != before {

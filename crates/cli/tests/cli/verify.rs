@@ -245,7 +245,7 @@ fn a_record_whose_card_is_not_at_hand_is_not_verified() {
     assert_eq!(answer(&verify(&receipt, &["--card", path.to_str().unwrap()])).0, "verified");
 }
 
-/// Whoever reads the log, by the guide or with the second implementation, knows every kind of item.
+/// The guide and the second implementation know every kind of item.
 #[test]
 fn every_kind_of_item_of_the_log_is_known_elsewhere() {
     let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
