@@ -48,9 +48,10 @@ pub struct WeightsRequest {
     #[serde(default)]
     pub event: ProposalEvent,
     /// An id that no other proposal for the scorecard has, in up to 100 characters.
-    #[schema(example = "tune-b52163e4e286")]
+    #[schema(min_length = 1, max_length = 100, example = "tune-b52163e4e286")]
     pub id: String,
     /// The reason, in up to 1000 characters.
+    #[schema(min_length = 1, max_length = 1000)]
     pub reason: String,
     /// The weights, by dimension, that replace those of the scorecard; at most six decimals.
     #[schema(value_type = BTreeMap<String, f64>)]
@@ -79,6 +80,7 @@ pub struct WeightsDecisionRequest {
     /// The decision.
     pub decision: WeightsVerdict,
     /// The reason, in up to 1000 characters.
+    #[schema(min_length = 1, max_length = 1000)]
     pub reason: String,
 }
 

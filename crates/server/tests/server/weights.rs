@@ -343,3 +343,28 @@ fn a_restart_keeps_the_weights_in_force_and_receipts_hold() {
         .post(PATH, Some(&server.admin), "application/json", r#"{"id":"r","reason":"r","weights":{}}"#)
         .is(201);
 }
+
+#[test]
+fn of_many_at_once_one_proposes_and_one_decides() {
+    let weighed = Weighed::new();
+    let clients = 8;
+    let at_once = |ask: &(dyn Fn(usize) -> Answer + Sync)| -> Vec<u16> {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..clients).map(|client| scope.spawn(move || ask(client).status)).collect();
+            let mut found: Vec<u16> = threads.into_iter().map(|it| it.join().unwrap()).collect();
+            found.sort_unstable();
+            found
+        })
+    };
+    let proposed = at_once(&|client| weighed.propose("p", json!({"a": 0.5, "b": 0.5 + client as f64 / 1e4})));
+    assert_eq!(proposed, [vec![201], vec![409; clients - 1]].concat());
+    weighed.at(1);
+    let decided = at_once(&|client| {
+        let decision = if client % 2 == 0 { "accept" } else { "refuse" };
+        weighed.decide_as(&weighed.deciders[client / 4], "p", decision)
+    });
+    assert_eq!(decided, [vec![201], vec![409; clients - 1]].concat());
+    let proposal = weighed.server.get(PATH).at("/proposals/0");
+    assert_eq!(proposal["decisions"].as_array().unwrap().len(), 1, "{proposal}");
+}
