@@ -133,7 +133,7 @@ pub(crate) async fn send(
     request: Request,
 ) -> Result<Response<Body>, Problem> {
     let key = Arc::clone(caller.key(Scope::WriteEvidence)?);
-    let pool = app.memory.scorer(&how.card)?;
+    let pool = app.memory.cards().find(&how.card)?;
     let (head, body) = request.into_parts();
     let headers = &head.headers;
     let name = idempotency_key(headers)?;
@@ -164,6 +164,7 @@ async fn one(
     name: Option<String>,
     bytes: Vec<u8>,
 ) -> Result<EvidenceScored, Problem> {
+    let pool = app.memory.weights().scorer(&pool);
     let is_large = bytes.len() >= LARGE_BYTES;
     let as_of = how.as_of.clone();
     let work = move || {

@@ -1,5 +1,9 @@
 //! Weights from outside: who proposes and decides, what is in force when, and what is scored with it.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use karat_core::timestamp::Timestamp;
 use karat_server::Options;
 use karat_server::clock::Clock;
@@ -367,4 +371,39 @@ fn of_many_at_once_one_proposes_and_one_decides() {
     assert_eq!(decided, [vec![201], vec![409; clients - 1]].concat());
     let proposal = weighed.server.get(PATH).at("/proposals/0");
     assert_eq!(proposal["decisions"].as_array().unwrap().len(), 1, "{proposal}");
+}
+
+/// The weights are those of when an item has arrived, and not of when its request began.
+#[test]
+fn a_body_that_comes_slowly_is_scored_with_the_weights_of_its_end() {
+    let weighed = Weighed::new();
+    weighed.at(1).propose("p", json!({"a": 0.25, "b": 0.75})).is(201);
+    let open = |id: &str, media: &str| {
+        let body = format!(r#"{{"subject":"ibis","id":"{id}","a":1,"b":0}}"#);
+        let head = format!(
+            "POST /v1/evidence?card=pair@1.0.0 HTTP/1.1\r\nhost: {}\r\nconnection: close\r\nauthorization: Bearer {}\r\n\
+             content-type: {media}\r\ncontent-length: {}\r\n\r\n",
+            weighed.server.address,
+            weighed.server.admin,
+            body.len()
+        );
+        let mut stream = TcpStream::connect(weighed.server.address).unwrap();
+        let (now, later) = body.split_at(9);
+        stream.write_all(format!("{head}{now}").as_bytes()).unwrap();
+        (stream, later.to_owned())
+    };
+    let waiting = [open("1", "application/json"), open("2", "application/x-ndjson")];
+    // Time for the server to read the heads.
+    std::thread::sleep(Duration::from_millis(300));
+    weighed.at(2).decide("p", "accept").is(201);
+    for (mut stream, later) in waiting {
+        stream.write_all(later.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 20"), "{answer}");
+    }
+    let records = weighed.server.get("/v1/records?card=pair@1.0.0").is(200).at("/records");
+    let used: Vec<&Value> =
+        records.as_array().unwrap().iter().map(|it| &it["record"]["override"]["outcome"]).collect();
+    assert_eq!(used, ["applied", "applied"], "{records}");
 }
