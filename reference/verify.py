@@ -30,7 +30,7 @@ from formula import Refused
 from model import read_json, score_item
 
 ED25519 = b"\x01"
-KINDS = {"evidence", "record", "scorecard", "match", "review", "key"}
+KINDS = {"evidence", "record", "scorecard", "match", "review", "key", "weights"}
 ENTRY = {"content", "id", "kind", "moment_milliseconds", "replaces", "schema", "sources", "subject"}
 RECEIPT = {"checkpoint", "content", "entry", "index", "path", "schema"}
 

@@ -7,6 +7,7 @@ use karat_core::scorecard::{Mean as CoreMean, StandingScore as CoreBasis};
 use karat_standing::calibration::Difficulty as CoreDifficulty;
 use karat_standing::certification::Cause as CoreTierCause;
 use karat_standing::lifecycle::TaskStatus as CoreTaskStatus;
+use karat_standing::overrides::ProposalStatus as CoreProposalStatus;
 use karat_standing::review::{State as CoreReviewState, Verdict as CoreReviewVerdict};
 use karat_standing::shares::ShareCase as CoreShareCase;
 use karat_stats::Method as CoreMethod;
@@ -366,6 +367,32 @@ words! {
         Review = "review",
         /// An API key.
         Key = "key",
+        /// A proposal of weights from outside, or a decision on it.
+        Weights = "weights",
+    }
+
+    /// The status of a proposal of weights from outside.
+    ProposalStatus [CoreProposalStatus] {
+        /// It waits for a decision.
+        Proposed = "proposed",
+        /// Its weights are in force.
+        Accepted = "accepted",
+        /// The check or someone refused it.
+        Refused = "refused",
+        /// Its weights were in force until those of another proposal were.
+        Replaced = "replaced",
+        /// Its weights were in force until someone revoked them.
+        Revoked = "revoked",
+    }
+
+    /// A decision on a proposal of weights from outside.
+    WeightsVerdict [] {
+        /// Its weights come into force.
+        Accept = "accept",
+        /// Its weights do not come into force.
+        Refuse = "refuse",
+        /// Its weights, which are in force, end; those of the scorecard are in force again.
+        Revoke = "revoke",
     }
 
     /// The status of the score of an item.

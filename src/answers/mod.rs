@@ -10,6 +10,7 @@
 //! | `standing` | `karat/standing/1` | `karat standing`, `GET /v1/standings` |
 //! | `task` | `karat/task/1` | `karat standing --tasks` |
 //! | `review` | | the member `review` of a standing, `GET /v1/reviews` |
+//! | `weights` | | the member `weights` of a standing and a leaderboard, `GET /v1/scorecards/{card}/weights` |
 //! | `explanation` | | `karat explain`, `GET /v1/records/{record}/explanation` |
 //! | `arena` | | the effect of a match in `karat rate --arena`, `GET /v1/arena/matches` |
 //! | `verification` | `karat/verification/1`, `karat/log-verification/1` | `karat verify`, `karat log verify` |
@@ -32,6 +33,7 @@ pub mod stress;
 pub mod task;
 pub mod tune;
 pub mod verification;
+pub mod weights;
 
 use karat_evidence::canonical_json;
 use serde::Serialize;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::basis::OutcomeCounts;
 use super::review::{Review, ScoreChange, score_history};
+use super::weights::WeightsState;
 use super::{
     IntervalMethod, ShareCase, StandingScore, SubjectChange, TierCause, answer, from_billionths, share,
 };
@@ -38,6 +39,9 @@ pub struct Standing {
     pub as_of: String,
     /// SHA-256 of the events beside the evaluations; null if there are no events.
     pub events_digest: Option<String>,
+    /// The weights from outside; null if there are no proposals.
+    #[serde(default)]
+    pub weights: Option<WeightsState>,
     /// The basis of the score.
     pub kind: Option<StandingScore>,
     /// The subject.
@@ -385,6 +389,7 @@ impl Standing {
             scale: card.scale.max,
             as_of: answer.as_of.to_string(),
             events_digest: answer.events.digest.map(|digest| digest.to_string()),
+            weights: WeightsState::of(&answer.standings.overrides),
             kind: rules.map(|rules| rules.score.into()),
             subject: standing.subject.clone(),
             operator: standing.operator.clone(),

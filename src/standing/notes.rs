@@ -6,6 +6,7 @@ use karat_standing::shares::ShareCase;
 use karat_standing::stand::SubjectStanding;
 
 use super::Answer;
+use crate::answers::weights::{WeightsInForce, WeightsState};
 use crate::estimate::tenth_percent;
 use crate::rows::Rows;
 use crate::rows::gaps::gaps;
@@ -128,6 +129,8 @@ pub fn foot(answer: &Answer<'_>) -> Vec<String> {
             )),
         });
     }
+    let state = WeightsState::of(&answer.standings.overrides);
+    notes.extend(state.iter().flat_map(of_weights));
     let weights = answer.standings.override_refusals.iter().map(|(at, why)| (*at, why.to_string()));
     let reviews = answer.standings.subjects.iter().filter_map(|subject| subject.review.as_ref());
     let reviews = reviews.flat_map(|review| review.refusals.iter().map(|(at, why)| (*at, why.to_string())));
@@ -140,6 +143,25 @@ pub fn foot(answer: &Answer<'_>) -> Vec<String> {
         notes.push(format!("{} after this time left out", count(number, "event")));
     }
     notes
+}
+
+/// Returns a sentence on the weights from outside that are in force, and on each proposal that the check refused.
+pub fn of_weights(state: &WeightsState) -> Vec<String> {
+    let refused = state.refused.iter().map(|refused| {
+        format!("the weights `{}` are refused: {}", clean(&refused.id), clean(&refused.reason))
+    });
+    state.in_force.iter().map(in_force).chain(refused).collect()
+}
+
+/// Names the weights from outside that are in force.
+pub fn in_force(weights: &WeightsInForce) -> String {
+    let WeightsInForce { id, proposer, accepted_by, since, .. } = weights;
+    format!(
+        "the weights `{}` are in force since {since}, proposed by {}, accepted by {}",
+        clean(id),
+        clean(proposer),
+        clean(accepted_by)
+    )
 }
 
 /// Names the items that are left out because they have no time; None if all have one.

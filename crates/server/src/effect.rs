@@ -10,6 +10,7 @@ use crate::arena;
 use crate::cards::ScorerPool;
 use crate::index::NewRow;
 use crate::keys::Key;
+use crate::weights::WeightsItem;
 
 /// The change of memory by one item of the log.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub enum Effect {
     Card(Arc<ScorerPool>),
     /// A key was created, or revoked.
     Key(Key, bool),
+    /// A proposal of weights, or a decision on one.
+    Weights(Box<WeightsItem>),
     /// An item of the arena.
     Arena(Box<arena::Content>),
 }

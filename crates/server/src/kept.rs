@@ -48,6 +48,8 @@ pub(crate) struct Seen {
     pub newest: u64,
     /// The number of decisions about it.
     pub decisions: usize,
+    /// The number of events about weights under the scorecard.
+    pub weights: usize,
 }
 
 /// All subjects of a scorecard at a moment.

@@ -31,10 +31,10 @@ pub enum Scope {
     /// Read everything but keys.
     #[serde(rename = "read")]
     Read,
-    /// Send evidence.
+    /// Send evidence, and propose weights.
     #[serde(rename = "write:evidence")]
     WriteEvidence,
-    /// Decide on reviews.
+    /// Decide on reviews and on proposed weights.
     #[serde(rename = "review")]
     Review,
     /// Publish scorecards, create and revoke keys; includes all other scopes.

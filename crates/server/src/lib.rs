@@ -56,6 +56,7 @@ pub mod stored;
 mod subjects;
 pub mod traces;
 pub mod web;
+pub mod weights;
 
 use std::future::Future;
 use std::io::ErrorKind;

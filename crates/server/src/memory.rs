@@ -1,4 +1,4 @@
-//! The memory of a server: the index of records, the scorecards, the keys, the arena. All of it is computed from the
+//! The memory of a server: the index of records, the scorecards, the weights in force, the keys, the arena. All of it is computed from the
 //! log. A start loads it; then the writer thread applies every commit to it.
 
 use std::num::NonZero;
@@ -24,6 +24,7 @@ use crate::index_cache::IndexCache;
 use crate::keys::{Key, Keys};
 use crate::problem::Problem;
 use crate::stored;
+use crate::weights::{Weights, WeightsItem};
 
 /// The number of log positions that a thread handles at once when a server starts.
 const CHUNK: usize = 2048;
@@ -36,6 +37,7 @@ pub struct Memory {
     index: RwLock<Index>,
     cards: RwLock<Cards>,
     keys: RwLock<Keys>,
+    weights: RwLock<Weights>,
     /// The arena.
     pub arena: Arena,
     size: watch::Sender<u64>,
@@ -53,6 +55,7 @@ impl Memory {
             index: RwLock::default(),
             cards: RwLock::new(Cards::released()?),
             keys: RwLock::default(),
+            weights: RwLock::default(),
             arena: Arena::default(),
             size: watch::Sender::new(0),
             newest: AtomicI64::new(i64::MIN),
@@ -165,6 +168,20 @@ impl Memory {
         self.keys.read().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the proposals of weights.
+    pub fn weights(&self) -> RwLockReadGuard<'_, Weights> {
+        self.weights.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds the scorecard with this name, under the weights in force now.
+    ///
+    /// # Errors
+    /// If there is no such card.
+    pub fn scorer(&self, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
+        let own = self.cards().find(wanted)?;
+        Ok(self.weights().scorer(&own))
+    }
+
     /// Returns the time of the newest entry of the log; the earliest of all times for an empty log.
     #[must_use]
     pub fn newest(&self) -> Timestamp {
@@ -213,6 +230,16 @@ impl Memory {
                 Effect::Record(row) => index.add(position, &row),
                 Effect::Replaced(evidence) => index.replace(evidence, position),
                 Effect::Card(pool) => self.cards.write().unwrap_or_else(PoisonError::into_inner).add(pool),
+                Effect::Weights(item) => {
+                    let pool = self.cards().find(&item.card);
+                    let added = pool.map_err(|problem| problem.detail).and_then(|pool| {
+                        let mut weights = self.weights.write().unwrap_or_else(PoisonError::into_inner);
+                        weights.add(position, *item, &pool)
+                    });
+                    if let Err(why) = added {
+                        tracing::warn!(position, why, "an event about weights changes nothing");
+                    }
+                }
                 Effect::Arena(content) => self.arena.apply(*content),
                 Effect::Key(key, is_revoked) => {
                     self.keys.write().unwrap_or_else(PoisonError::into_inner).set(key, is_revoked);
@@ -257,6 +284,8 @@ impl Memory {
                 .map_or_else(damaged, |(key, is_revoked)| Some(Effect::Key(key, is_revoked))),
             Kind::Match => arena::Content::parse(&item.content)
                 .map_or_else(damaged, |content| Some(Effect::Arena(Box::new(content)))),
+            Kind::Weights => WeightsItem::parse(&item.entry.id, &item.content)
+                .map_or_else(damaged, |item| Some(Effect::Weights(Box::new(item)))),
             Kind::Review => None,
         })
     }

@@ -91,6 +91,7 @@ pub async fn answered<T: Send + 'static>(
     let (positions, pools) = selected.await?;
     let read = {
         let question = question.clone();
+        let shared = Arc::clone(app);
         app.read(move |reader| {
             let rows = rows::read(reader, &pools, &positions, &ReadOptions::default())?;
             let Question { pool, subjects, size, proposed, .. } = &question;
@@ -98,7 +99,7 @@ pub async fn answered<T: Send + 'static>(
                 [only] => Some(only.as_str()),
                 _ => None,
             };
-            let decisions = Decisions::read(reader, &pool.name(), only, *size)?;
+            let decisions = Decisions::read(reader, &shared.memory, &pool.name(), only, *size)?;
             let events = decisions.events(|name| rows.subject(name).is_some(), proposed.as_deref())?;
             Ok((rows, events))
         })

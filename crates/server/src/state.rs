@@ -50,6 +50,8 @@ pub struct App {
     pub(crate) streams: Arc<Semaphore>,
     /// True once the server is stopping.
     pub(crate) stopping: watch::Sender<bool>,
+    /// Held while an event about weights is checked and stored, so that none comes between.
+    pub(crate) weights_turn: tokio::sync::Mutex<()>,
     store: Arc<Store<Waiting>>,
     readers: Arc<Readers>,
     /// Dropped last, after the last commit.
@@ -137,6 +139,7 @@ impl App {
             metrics: Metrics::default(),
             answers: Answers::default(),
             keeper: Keeper::default(),
+            weights_turn: tokio::sync::Mutex::default(),
             readers: Arc::new(Readers::new(Arc::clone(&store))),
             options,
             clock,

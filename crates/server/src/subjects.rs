@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 
 use karat::answers::leaderboard::officials::{OfficialScore, Officials};
+use karat::answers::weights::WeightsInForce;
 use karat::leaderboard::Settings;
 use karat::leaderboard::what_if::MeanValues;
 use karat::standing::{items, refused};
@@ -76,7 +77,7 @@ fn all(
     as_of: Timestamp,
 ) -> Result<AllSubjects, Problem> {
     let name = pool.name();
-    let decisions = Decisions::read(reader, &name, None, size)?;
+    let decisions = Decisions::read(reader, &app.memory, &name, None, size)?;
     let seen = seen(app, &name, size, &decisions)?;
     if seen.is_empty() {
         return Err(Problem::not_found(format!("there is no record under `{name}`")));
@@ -110,7 +111,8 @@ fn all(
         let index = app.memory.index();
         seen.keys().map(|number| (*number, index.name(*number).to_owned())).collect()
     };
-    told(kept, pool, names, stood, (size, as_of))
+    let weights = WeightsInForce::of(&app.memory.weights().log(pool, size, as_of));
+    told(kept, pool, names, stood, (size, as_of, weights))
 }
 
 /// Puts the answer together, in the order of the names.
@@ -119,7 +121,7 @@ fn told(
     pool: &ScorerPool,
     mut names: Vec<(u32, String)>,
     mut stood: BTreeMap<u32, Stood>,
-    (size, as_of): (u64, Timestamp),
+    (size, as_of, weights): (u64, Timestamp, Option<WeightsInForce>),
 ) -> Result<AllSubjects, Problem> {
     names.sort_by(|(_, one), (_, two)| one.cmp(two));
     let card = &pool.card;
@@ -144,8 +146,13 @@ fn told(
     };
     let name = |(name, _): &(String, _)| name.clone();
     let shares = shares.map(|(sum, each)| (sum, scores.iter().map(name).zip(each).collect()));
-    let officials =
-        Officials { as_of: Some(as_of), scale: card.scale.max, subjects: scores, without_time: None };
+    let officials = Officials {
+        as_of: Some(as_of),
+        weights,
+        scale: card.scale.max,
+        subjects: scores,
+        without_time: None,
+    };
     let officials = card.standing.is_some().then_some(officials);
     let values = card.family.is_none().then_some(values);
     Ok(AllSubjects { size, as_of, officials, shares, values })
@@ -166,10 +173,11 @@ fn seen(app: &App, card: &str, size: u64, decisions: &Decisions) -> Result<BTree
             (seen.records, seen.newest) = (seen.records + 1, row.position);
         }
     }
-    let decisions = decisions.counts();
+    let counts = decisions.counts();
     let found = (0u32..).zip(by_number).filter(|(_, seen)| seen.records > 0);
-    let of = |number| decisions.get(index.name(number)).copied().unwrap_or_default();
-    Ok(found.map(|(number, seen)| (number, Seen { decisions: of(number), ..seen })).collect())
+    let of = |number| counts.get(index.name(number)).copied().unwrap_or_default();
+    let weights = decisions.weights();
+    Ok(found.map(|(number, seen)| (number, Seen { decisions: of(number), weights, ..seen })).collect())
 }
 
 /// Returns the positions of the records of these subjects, whole subjects together.

@@ -17,12 +17,14 @@ pub enum Kind {
     Review,
     /// A state of a key: made, revoked. Its content has a hash of the key, never the key.
     Key,
+    /// A state of weights from outside: proposed, accepted, refused, revoked.
+    Weights,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 6] =
-        [Self::Evidence, Self::Record, Self::Scorecard, Self::Match, Self::Review, Self::Key];
+    pub const ALL: [Self; 7] =
+        [Self::Evidence, Self::Record, Self::Scorecard, Self::Match, Self::Review, Self::Key, Self::Weights];
 
     /// Returns the name as written: `evidence`.
     #[must_use]
@@ -34,6 +36,7 @@ impl Kind {
             Self::Match => "match",
             Self::Review => "review",
             Self::Key => "key",
+            Self::Weights => "weights",
         }
     }
 

@@ -16,6 +16,7 @@ use crate::answers::basis::{
     Basis, Estimate, MovedSubject, OutcomeCounts, OutcomePolicy, Ranks, first, moved, ranks,
 };
 use crate::answers::stress::Robustness;
+use crate::answers::weights::WeightsInForce;
 use crate::answers::{LeaderboardMethod, UnrankedReason, answer, share};
 use crate::estimate::{Writing, letter, letters};
 use crate::leaderboard::attempts::AttemptsAt;
@@ -65,6 +66,9 @@ pub struct Leaderboard {
     pub by: String,
     /// The moment of the official scores; null on another basis, and if no item has a time.
     pub as_of: Option<String>,
+    /// The weights from outside in force at that moment; null while those of the scorecard are, and on another basis.
+    #[serde(default)]
+    pub weights: Option<WeightsInForce>,
     /// The reason why the ranks are by the mean of runs although the scorecard has a section `[standing]`; null if they are
     /// not, or if the mean was asked for.
     pub without_official: Option<String>,
@@ -215,6 +219,7 @@ impl Leaderboard {
             group,
             by: String::from(MEAN),
             as_of: None,
+            weights: None,
             without_official: None,
             without_time: None,
             ranked: 0,
@@ -284,6 +289,7 @@ impl Leaderboard {
             group: ranking.group.clone(),
             by: by(rows, settings),
             as_of: None,
+            weights: None,
             without_official: None,
             without_time: None,
             ranked: ranking.leaderboard.rows.len() as u64,

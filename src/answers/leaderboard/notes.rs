@@ -4,7 +4,7 @@ use crate::answers::basis::Basis;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardRow, OFFICIAL};
 use crate::answers::{BridgeStep, ChoiceSource, LeaderboardMethod, Outcome, UnrankedReason};
 use crate::estimate::{Writing, percent};
-use crate::standing::notes::left_out;
+use crate::standing::notes::{in_force, left_out};
 use crate::text::{Tone, count, list, named, short};
 
 /// The note on a census.
@@ -64,6 +64,7 @@ fn official(basis: &Basis, board: &Leaderboard) -> Vec<(Tone, String)> {
         false => format!("from the mean of runs to the official score: {}", list(&steps)),
     };
     lines.push((Tone::Plain, text));
+    lines.extend(board.weights.as_ref().map(|weights| (Tone::Care, in_force(weights))));
     lines.extend(
         board
             .without_time

@@ -144,6 +144,7 @@ pub(super) fn rank_by_official(board: &mut Leaderboard, officials: &Officials, t
     rows.sort_by_key(|row| row.rank);
     board.by = String::from(OFFICIAL);
     board.as_of = officials.as_of.map(|as_of| as_of.to_string());
+    board.weights.clone_from(&officials.weights);
     board.without_time.clone_from(&officials.without_time);
     board.ranked = rows.len() as u64;
     board.rows = rows.into_iter().skip(page.skip).take(page.limit).collect();

@@ -11,6 +11,7 @@ use karat_stats::ranks::{RankRange, ranks};
 use super::official::{BridgeLevel, WithoutTime};
 use crate::answers::basis::Estimate;
 use crate::answers::standing::official_points;
+use crate::answers::weights::WeightsInForce;
 use crate::answers::{BridgeStep, share};
 use crate::error::Error;
 use crate::rows::Rows;
@@ -22,6 +23,8 @@ use crate::standing::{items, refused};
 pub struct Officials {
     /// The moment; none if no item has a time.
     pub as_of: Option<Timestamp>,
+    /// The weights from outside in force at the moment; none while those of the scorecard are.
+    pub weights: Option<WeightsInForce>,
     /// The best score of the scorecard.
     pub scale: u32,
     /// The subjects that have items up to the moment, by name.
@@ -69,6 +72,7 @@ impl Officials {
         let subject = |it: &SubjectStanding| (it.subject.clone(), OfficialScore::new(card, it));
         Ok(Self {
             as_of: Some(as_of).filter(|_| !standings.by_id),
+            weights: WeightsInForce::of(&standings.overrides),
             scale: card.scale.max,
             subjects: standings.subjects.iter().map(subject).collect(),
             without_time: WithoutTime::of(rows, &standings.without_time),

@@ -236,5 +236,6 @@ const fn kind(kind: Kind) -> ItemKind {
         Kind::Match => ItemKind::Match,
         Kind::Review => ItemKind::Review,
         Kind::Key => ItemKind::Key,
+        Kind::Weights => ItemKind::Weights,
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use karat::answers::standing::{Standing, StandingDimension};
 use karat::answers::{ReviewState, StandingScore};
+use karat::standing::notes::of_weights;
 use karat::text::{clean, count, fit, wrap};
 
 use super::bar::bar;
@@ -53,6 +54,11 @@ fn head(standing: &Standing, width: usize) -> String {
     let mut text = format!("{STRONG}{}{STRONG:#}  {shown}{}\n", clean(&standing.subject), clean(&tier));
     for part in wrap(&format!("{}, at {}", standing.scorecard.name(), standing.as_of), width) {
         let _ = writeln!(text, "{FAINT}{part}{FAINT:#}");
+    }
+    for line in standing.weights.iter().flat_map(of_weights) {
+        for part in wrap(&line, width) {
+            let _ = writeln!(text, "{CARE}{part}{CARE:#}");
+        }
     }
     text
 }

@@ -5,7 +5,7 @@ use karat::Engine;
 use serde_json::Value;
 
 use crate::common::{Folder, example, karat};
-use crate::serve::Server;
+use crate::serve::{Server, ask};
 
 /// A scorecard that comes with karat, and evidence for it: one item a file.
 const ITEMS: [(&str, &str); 6] = [
@@ -53,4 +53,145 @@ fn library_command_line_and_http_refuse_the_same_item_for_the_same_reasons() {
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!(answer["problems"][0]["field"], reason.path);
     assert_eq!(answer["problems"][0]["detail"], reason.detail);
+}
+
+/// Weights that `karat tune` proposes, accepted by another key: the server scores, stands and ranks with them as the
+/// command line does with the same file and the same events.
+#[test]
+fn command_line_and_http_take_the_same_weights_for_the_same_events() {
+    let folder = Folder::new();
+    for name in ["runs.csv", "wins.csv"] {
+        folder.write(name, &example(&format!("tune/{name}")));
+    }
+    let card = example("tune/desk.toml") + "\n[standing]\nscore = \"latest\"\n";
+    folder.write("desk.toml", &card);
+    let moment = "2026-06-01T00:00:00Z";
+    let tune = ["tune", "-c", "desk.toml", "--wins", "wins.csv", "runs.csv", "--as-of", moment];
+    let files = ["--proposer", "loop", "--proposal-out", "proposal.json", "--override-out", "weights.json"];
+    let tuned = folder.karat(&[&tune[..], &files].concat());
+    assert_eq!(tuned.status, 0, "{}", tuned.screen());
+    let proposal = std::fs::read_to_string(folder.path().join("proposal.json")).unwrap();
+    let id = serde_json::from_str::<Value>(&proposal).unwrap()["id"].as_str().unwrap().to_owned();
+
+    let server = Server::new(folder.path(), &["scores"]);
+    let json = |(status, body): (u16, String)| -> Value {
+        assert!(matches!(status, 200 | 201), "{status} {body}");
+        serde_json::from_str(&body).unwrap()
+    };
+    json(server.post("application/toml", "/v1/scorecards", &card));
+    let item = |subject: &str, id: &str, accuracy: f64| {
+        format!(
+            r#"{{"subject":"{subject}","id":"{id}","task":"t{id}","time":"2026-05-0{id}T00:00:00Z","accuracy":{accuracy},"tone":0.5,"brevity":0.25,"kept":1}}"#
+        )
+    };
+    let send = |item: &str| {
+        let answer = json(server.ask("POST", "/v1/evidence?card=desk@1.0.0", item));
+        (karat_evidence::canonical_json(&answer["content"]), answer["receipt"].as_str().unwrap().to_owned())
+    };
+    let before = [item("ara", "1", 0.875), item("bo", "1", 0.5)];
+    let after = [item("ara", "2", 0.75), item("bo", "2", 0.625)];
+    let mut records: Vec<String> = before.iter().map(|item| send(item).0).collect();
+    // The file is a proposal as it is; a second one is refused by the check, and a third by someone.
+    let path = "/v1/scorecards/desk@1.0.0/weights";
+    let proposed = json(server.ask("POST", path, &proposal));
+    assert_eq!(proposed["proposal"]["status"], "proposed", "{proposed}");
+    let off = r#"{"id":"off","reason":"r","weights":{"tone":0.5}}"#;
+    assert_eq!(json(server.ask("POST", path, off))["proposal"]["status"], "refused");
+    json(server.ask("POST", path, r#"{"id":"not","reason":"r","weights":{}}"#));
+    let key = json(server.ask("POST", "/v1/keys", r#"{"name":"ann","scopes":["review"]}"#));
+    let decide = |id: &str, decision: &str| {
+        let body = format!(r#"{{"decision":"{decision}","reason":"seen"}}"#);
+        let secret = key["secret"].as_str().unwrap();
+        json(ask(server.address(), secret, "POST", &format!("{path}/{id}/decision"), &body).unwrap())
+    };
+    decide("not", "refuse");
+    // Two decisions are not of one second.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    decide(&id, "accept");
+    let (_, receipt) =
+        after.iter().map(|item| send(item)).inspect(|it| records.push(it.0.clone())).last().unwrap();
+
+    // Records: as `karat score`, before with the own weights and after with the override.
+    folder.write("before.jsonl", &before.join("\n"));
+    folder.write("after.jsonl", &after.join("\n"));
+    let own = folder.karat(&["score", "-c", "desk.toml", "before.jsonl"]).stdout;
+    let tuned =
+        folder.karat(&["score", "-c", "desk.toml", "--override", "weights.json", "after.jsonl"]).stdout;
+    assert_eq!(records.join("\n") + "\n", own + &tuned);
+    folder.write("records.jsonl", &(records.join("\n") + "\n"));
+    folder.write("record.json", &records[2]);
+    let explained = folder.karat(&["explain", "record.json", "-c", "desk.toml"]);
+    assert_eq!(explained.status, 0, "{}", explained.screen());
+
+    // Standings and leaderboards, with the events that the log has.
+    let database = "scores/karat.db";
+    let events = ["proposed", "accepted"].map(|what| format!("desk@1.0.0/{id}/{what}"));
+    let others = ["off/proposed", "not/proposed", "not/refused"].map(|name| format!("desk@1.0.0/{name}"));
+    let mut lines: Vec<(u64, String)> = Vec::new();
+    for name in events.iter().chain(&others) {
+        let found = folder.karat(&["log", "receipt", database, name, "--kind", "weights"]);
+        let found: Value =
+            serde_json::from_str(&found.stdout).unwrap_or_else(|_| panic!("{}", found.screen()));
+        lines.push((found["index"].as_u64().unwrap(), found["content"].as_str().unwrap().to_owned()));
+    }
+    lines.sort();
+    let lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
+    folder.write("events.jsonl", &lines.join("\n"));
+    let accepted: Value = serde_json::from_str(lines.last().unwrap()).unwrap();
+    let accepted = accepted["time"].as_str().unwrap();
+    for (as_of, in_force) in
+        [(moment, Value::Null), (accepted, id.as_str().into()), ("2099-01-01T00:00:00Z", id.as_str().into())]
+    {
+        let flags =
+            ["records.jsonl", "-c", "desk.toml", "--events", "events.jsonl", "--as-of", as_of, "--json"];
+        let of_program = folder.karat(&[&["standing"], &flags[..]].concat());
+        assert_eq!(of_program.status, 0, "{}", of_program.screen());
+        let as_of = as_of.replace('+', "%2B");
+        let of_server = json(server.ask("GET", &format!("/v1/standings?card=desk@1.0.0&as_of={as_of}"), ""));
+        let of_server: Vec<String> =
+            of_server["standings"].as_array().unwrap().iter().map(karat_evidence::canonical_json).collect();
+        assert_eq!(of_program.stdout.lines().collect::<Vec<_>>(), of_server, "{as_of}");
+        let first: Value = serde_json::from_str(&of_server[0]).unwrap();
+        // Without a proposal up to then there is nothing to say.
+        assert_eq!(first["weights"].pointer("/in_force/id").cloned().unwrap_or_default(), in_force);
+        let of_program = folder.karat(&[&["leaderboard"], &flags[..]].concat());
+        let of_program: Value = serde_json::from_str(&of_program.stdout).unwrap();
+        let of_server =
+            json(server.ask("GET", &format!("/v1/leaderboards?card=desk@1.0.0&as_of={as_of}"), ""));
+        assert_eq!(of_program["leaderboards"], of_server["leaderboards"], "{as_of}");
+        assert_eq!(of_server["leaderboards"][0]["weights"]["id"], in_force);
+    }
+    let screen = folder.karat(&[
+        "standing",
+        "records.jsonl",
+        "-c",
+        "desk.toml",
+        "--events",
+        "events.jsonl",
+        "--as-of",
+        accepted,
+        "--table",
+    ]);
+    for part in ["are in force since", "the weights `off` are refused", "more than 0.001 from 1"] {
+        let text = screen.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(part), "{part}: {text}");
+    }
+
+    // Receipts and the log.
+    let (_, receipt) = server.ask("GET", &receipt, "");
+    folder.write("receipt.json", &receipt);
+    let verified = folder.karat(&["verify", "receipt.json", "--key", "scores/log.pub", "-c", "desk.toml"]);
+    assert_eq!(verified.status, 0, "{}", verified.screen());
+    server.end("TERM");
+    let audited = folder.karat(&["log", "verify", database, "--key", "scores/log.pub"]);
+    assert_eq!(audited.status, 0, "{}", audited.screen());
+    let shown = folder.karat(&["log", "show", database, "--json"]);
+    let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!(shown["kinds"]["weights"], 5, "{shown}");
+    // Scored again, every record has the weights that it had.
+    let again = folder.karat(&["rescore", database, "-c", "desk.toml", "--json"]);
+    assert_eq!(again.status, 0, "{}", again.screen());
+    let moved = again.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let moved: Vec<Value> = moved.filter_map(|it| it.get("difference").cloned()).collect();
+    assert_eq!(moved, [0, 0, 0, 0], "{}", again.stdout);
 }

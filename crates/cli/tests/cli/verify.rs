@@ -4,6 +4,7 @@
 use std::fs;
 
 use insta::assert_snapshot;
+use karat::answers::ItemKind;
 use karat_store::Kind;
 use serde_json::Value;
 
@@ -242,4 +243,21 @@ fn a_record_whose_card_is_not_at_hand_is_not_verified() {
     let receipt = kept(|_| record.trim_end().to_owned());
     assert_eq!(answer(&verify(&receipt, &[])).0, "consistent");
     assert_eq!(answer(&verify(&receipt, &["--card", path.to_str().unwrap()])).0, "verified");
+}
+
+/// The guide and the second implementation know every kind of item.
+#[test]
+fn every_kind_of_item_of_the_log_is_known_elsewhere() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let line = |path: &str, start: &str| {
+        read(path).lines().find(|line| line.starts_with(start)).unwrap_or_default().to_owned()
+    };
+    let guide = line("docs/guide/receipt.md", "| `kind` |");
+    let reference = line("reference/verify.py", "KINDS = ");
+    for kind in Kind::ALL {
+        let name = kind.name();
+        assert!(guide.contains(&format!("`{name}`")), "{name}: {guide}");
+        assert!(reference.contains(&format!("\"{name}\"")), "{name}: {reference}");
+        assert!(ItemKind::from_name(name).is_some(), "{name}");
+    }
 }

@@ -151,6 +151,7 @@ pub(crate) async fn send(
         };
         let first = next;
         next += lines.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let pool = app.memory.weights().scorer(&pool);
         let part = part(app, &pool, &key, &how, name.as_deref(), lines, first).await?;
         // The writer works on one part while the next one is read and scored.
         if let Some(before) = waiting.replace(part) {

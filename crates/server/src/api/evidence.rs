@@ -171,7 +171,7 @@ async fn one(
             let sent = queue.score(app, &pool, key, how.as_of.clone(), vec![line]).await?.pop();
             sent.unwrap_or_else(|| Err(Error::Stopped.into()))?
         }
-        None => apart(app, pool, key, how, name, bytes).await?,
+        None => apart(app, &pool, key, how, name, bytes).await?,
     };
     let Sent { shown: Shown { evidence, record, digest, content, notes }, outcome } = sent;
     let (accepted, content) = match outcome {
@@ -199,12 +199,13 @@ async fn one(
 /// Scores an item from itself alone, and stores it.
 async fn apart(
     app: &Arc<App>,
-    pool: Arc<ScorerPool>,
+    pool: &Arc<ScorerPool>,
     key: Arc<Key>,
     how: &Scoring,
     name: Option<String>,
     bytes: Vec<u8>,
 ) -> Result<Sent, Problem> {
+    let pool = app.memory.weights().scorer(pool);
     let is_large = bytes.len() >= LARGE_BYTES;
     let as_of = how.as_of.clone();
     let work = move || {

@@ -247,10 +247,11 @@ async fn of_records(
     pools: Vec<Arc<ScorerPool>>,
     positions: Vec<u64>,
 ) -> Result<Made, Problem> {
+    let shared = Arc::clone(app);
     let read = app.read(move |reader| {
         let rows = rows::read(reader, &pools, &positions, &asked.params.options()?)?;
         let events = match asked.is_official {
-            true => Decisions::read(reader, &asked.pool.name(), None, asked.size)?
+            true => Decisions::read(reader, &shared.memory, &asked.pool.name(), None, asked.size)?
                 .events(|name| rows.subject(name).is_some(), None)?,
             false => Events::default(),
         };

@@ -2,7 +2,7 @@
 //!
 //! * `evidence`: items in, one or many; `records`: their scores, with explanations.
 //! * `subjects`, `standings`, `leaderboards`: summaries of many records; `reviews`: decisions of people.
-//! * `scorecards`: the cards that score; `keys`: permissions.
+//! * `scorecards`: the cards that score; `weights`: weights from outside for them; `keys`: permissions.
 //! * `arena`: challenges, agents, matches and ratings.
 //! * `receipts`, `log`: proofs that items are in the log.
 //! * `events`: new records as they are stored; `health`: health and metrics.
@@ -22,6 +22,7 @@ pub mod reviews;
 pub mod scorecards;
 pub mod standings;
 pub mod subjects;
+pub mod weights;
 
 use std::sync::Arc;
 
@@ -52,6 +53,8 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(scorecards::check))
         .routes(routes!(scorecards::show))
         .routes(routes!(scorecards::text))
+        .routes(routes!(weights::list, weights::propose))
+        .routes(routes!(weights::decide))
         .routes(routes!(receipts::show))
         .routes(routes!(log::about))
         .routes(routes!(log::checkpoint))

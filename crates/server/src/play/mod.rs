@@ -277,7 +277,7 @@ async fn judge(app: &App, game: &Arc<Match>, payload: Value, now: Timestamp) -> 
         let challenge = state.challenge(&game.challenge).ok_or_else(missing)?;
         (challenge, known.agent.harness_id.clone(), known.career.clone())
     };
-    let pool = app.memory.cards().find(&challenge.card)?;
+    let pool = app.memory.scorer(&challenge.card)?;
     // If the clock was set back, the answer must still not come before the entry.
     let now = Timestamp { milliseconds: now.milliseconds.max(milliseconds(&game.started_at)) }.to_string();
     let game = Arc::clone(game);

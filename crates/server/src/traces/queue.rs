@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use karat::engine::{Engine, Options};
 use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use karat_evidence::grade::trace::budget::Budget;
+use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_store::{Error, Kind, Reader};
 use tokio::sync::oneshot;
 
@@ -238,11 +239,17 @@ impl Queue {
 
     /// Scores all members without a result, in order.
     fn group(&self, app: &App, pool: &Arc<ScorerPool>, members: &mut [Member]) -> Result<Batches, Problem> {
+        let pool = &app.memory.weights().scorer(pool);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = match &mut *state {
             Some(state) => state,
             none => none.insert(State::open(app, pool)?),
         };
+        if !Arc::ptr_eq(state.engine.card(), &pool.card) {
+            // Other weights are in force since; what was seen before stays.
+            let cache = state.engine.replace_cache(None);
+            state.engine = engine(&app.traces, pool, cache)?;
+        }
         let mut batches = Batches::default();
         let size = state.reader.head()?.size;
         let mut group = Group { app, pool, state, size, ids: BTreeSet::new() };
@@ -371,17 +378,20 @@ impl State {
             None if traces.embedder.is_some() => Some(rebuild.empty()?),
             None => None,
         };
-        let options = Options {
-            embedder: traces.embedder.clone(),
-            cache,
-            cache_settings: Some(traces.cache),
-            budget: Some(Budget { limit: traces.budget }),
-            ..Options::default()
-        };
-        let engine = Engine::new(Arc::clone(&pool.card), options)
-            .map_err(|error| Problem::of_error(Code::CardRefused, &error))?;
+        let engine = engine(traces, pool, cache)?;
         Ok(Self { engine, reader, latest, end: size, unsaved: 0, is_ahead: false })
     }
+}
+
+fn engine(traces: &Traces, pool: &ScorerPool, cache: Option<VectorCache>) -> Result<Engine, Problem> {
+    let options = Options {
+        embedder: traces.embedder.clone(),
+        cache,
+        cache_settings: Some(traces.cache),
+        budget: Some(Budget { limit: traces.budget }),
+        ..Options::default()
+    };
+    Engine::new(Arc::clone(&pool.card), options).map_err(|error| Problem::of_error(Code::CardRefused, &error))
 }
 
 /// A group while it is scored.

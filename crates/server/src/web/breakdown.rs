@@ -6,13 +6,14 @@ use karat::explanation::{GroupRow, Part as Kind, groups, open, rows};
 use karat::number::{Points, billionths, cut, published};
 use karat::page::model::{Cell, Column, Figure, Kind as Type, Part, Row as Line, Table, Waterfall};
 use karat::page::{figure, scrolling};
-use karat::text::Tone;
+use karat::text::{Tone, list};
 use karat_core::explain::Change;
 use karat_core::facts::Fact;
 use karat_core::formula::{Formula, Symbol};
 use karat_core::number::{Score, UNITS_PER_ONE};
 use karat_core::record::{Record, StepKind};
 use karat_core::scorecard::{Dimension, Reporter, Scorecard};
+use karat_core::weights::OverrideUse;
 use maud::{Markup, html};
 
 use super::layout::words;
@@ -58,8 +59,21 @@ fn numbers(record: &Record<'_>) -> Markup {
             @if let Some(time) = context.time { div { dt { "took place" } dd { time { (time.to_string()) } } } }
             @if let Some(as_of) = record.as_of { div { dt { "judged as of" } dd { time { (as_of) } } } }
             @if let Some(profile) = record.profile { div { dt { "weights" } dd { "profile " (profile.name) } } }
+            @if let Some(used) = record.override_use { div { dt { "weights" } dd { (override_words(used)) } } }
             div { dt { "mean" } dd { (record.card.mean.name()) } }
         }
+    }
+}
+
+/// Names the weights from outside, or says why they do not count.
+fn override_words(used: &OverrideUse) -> String {
+    match &used.reason {
+        None => {
+            let given: Vec<String> =
+                used.given.iter().map(|(name, weight)| format!("{name} {weight}")).collect();
+            format!("from outside: {}", list(&given))
+        }
+        Some(reason) => format!("of the scorecard; those from outside are refused: {reason}"),
     }
 }
 

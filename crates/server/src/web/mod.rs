@@ -26,6 +26,7 @@ mod scorecards;
 mod session;
 mod subject;
 mod verify;
+mod weights;
 mod welcome;
 mod what_if;
 

@@ -16,6 +16,7 @@ use karat_core::scorecard::{Dimension, Scorecard};
 use maud::{Markup, html};
 
 use super::layout::{Sheet, heading, words};
+use super::weights::section as weights_section;
 use super::what_if::{self, Asked};
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
@@ -35,6 +36,7 @@ pub async fn show(
     let pool = app.memory.cards().find(&name)?;
     let what_if = what_if::section(&app, &pool, &asked, &headers).await?;
     let (title, lead) = (pool.name(), pool.card.title.clone());
+    let proposed = weights_section(&pool, &app.memory.weights().now(&pool));
     let checked = Arc::clone(&app);
     let (above, below) = app
         .checked(move || {
@@ -45,6 +47,7 @@ pub async fn show(
     Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer(html! {
         (heading(&[("/scorecards", "Scorecards")], &title, &lead))
         (above)
+        (proposed)
         (what_if)
         (below)
     }))

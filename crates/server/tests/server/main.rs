@@ -19,3 +19,4 @@ mod traces;
 mod traps;
 mod tricks;
 mod web;
+mod weights;

@@ -380,6 +380,26 @@ fn needs_time(card: &Scorecard, rules: &Standing, events: &[Event]) -> Option<&'
 }
 
 impl<'a> Ordered<'a> {
+    /// Returns the events about weights up to the moment, without items.
+    pub(super) fn of_weights(events: &'a [Event], as_of_seconds: i64) -> Self {
+        let mut ordered = Self {
+            subjects: BTreeMap::new(),
+            overrides: Vec::new(),
+            repeated: 0,
+            after: 0,
+            events_after: 0,
+            without_time: Vec::new(),
+            by_id: false,
+        };
+        let weights = events.iter().enumerate().filter(|(_, event)| matches!(event, Event::Weights(_)));
+        for (place, event) in weights {
+            // An event about weights names no subject, so that none is unknown.
+            ordered.add(place, event, as_of_seconds, &[]);
+        }
+        ordered.sort_events();
+        ordered
+    }
+
     fn add(
         &mut self,
         place: usize,

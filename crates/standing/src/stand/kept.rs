@@ -112,10 +112,11 @@ mod tests {
     use alloc::vec;
 
     use karat_core::facts::Digest;
-    use karat_core::number::{BILLION, Score};
+    use karat_core::number::{BILLION, Decimal, Score};
     use proptest::prelude::*;
 
     use super::*;
+    use crate::overrides::{OverrideDecision, OverrideEvent, Proposal};
     use crate::review::{Decision, Verdict};
     use crate::stand::{Change, Happening, Reading, stand};
 
@@ -135,7 +136,7 @@ mod tests {
     fn card(section: &str) -> Scorecard {
         let text = format!(
             "schema = \"karat/scorecard/1\"\nid = \"agent\"\nversion = \"1.0.0\"\ntitle = \"t\"\nevidence = \"facts\"\n\
-             scale = {{ max = 1000, publish = \"half-up\" }}\n\
+             scale = {{ max = 1000, publish = \"half-up\" }}\noverride = {{ tolerance = 0.001 }}\n\
              facts = {{ accuracy = {{ min = 0, max = 1 }}, security = {{ min = 0, max = 1 }}, open = {{ type = \"boolean\" }} }}\n\
              dimension = [{{ key = \"accuracy\", weight = 0.5 }}, {{ key = \"security\", weight = 0.5 }}]\n\
              gate = [{{ name = \"incident\", when = \"open\", cap = 300 }}]\n[standing]\n{section}"
@@ -175,7 +176,7 @@ mod tests {
         #[test]
         fn a_later_standing_is_that_of_all_items(
             rows in prop::collection::vec((0i64..30, prop::option::of(0..=BILLION), prop::option::of(0..=BILLION), prop::bool::weighted(0.1)), 1..12),
-            events in prop::collection::vec((0i64..30, 0u8..5), 0..5),
+            events in prop::collection::vec((0i64..30, 0u8..8), 0..6),
             (kept_at, later) in (0i64..40, 0i64..40),
             section in 0..SECTIONS.len(),
         ) {
@@ -195,6 +196,25 @@ mod tests {
                 task: TASKS[*day as usize % TASKS.len()],
                 ..Item::new(if id.ends_with('3') { "b" } else { "a" }, id, Digest::of(id.as_bytes()))
             }).collect();
+            let weights = |(at, (day, kind)): (usize, &(i64, u8))| {
+                let at_seconds = day * DAY + 3600;
+                let decision = |id: usize| OverrideDecision {
+                    id: format!("w{id}"), at_seconds, decider: "ann".into(), reason: "seen".into()
+                };
+                let share = Decimal::from_millionths(100_000 * (at as i64 + 1));
+                let rest = Decimal::from_millionths(1_000_000 - share.millionths());
+                let weights = vec![("accuracy".into(), share), ("security".into(), rest)];
+                let proposal = Proposal {
+                    id: format!("w{at}"), at_seconds, proposer: "loop".into(), reason: "better".into(), weights
+                };
+                let events = match kind {
+                    5 | 6 => vec![OverrideEvent::Proposed(proposal), OverrideEvent::Accepted(decision(at))],
+                    7 => (0..at).map(|id| OverrideEvent::Revoked(decision(id))).collect(),
+                    _ => Vec::new(),
+                };
+                events.into_iter().map(Event::Weights)
+            };
+            let of_weights: Vec<Event> = events.iter().enumerate().flat_map(weights).collect();
             let event = |(at, (day, kind)): (usize, &(i64, u8))| {
                 let at_seconds = day * DAY + 3600;
                 let decided = |verdict| {
@@ -211,7 +231,8 @@ mod tests {
                 Event::Subject { subject: "a".into(), happening }
             };
             let has_a = items.iter().any(|item| item.subject == "a");
-            let events: Vec<Event> = events.iter().enumerate().map(event).filter(|_| has_a).collect();
+            let of_subject = events.iter().enumerate().filter(|(_, (_, kind))| has_a && *kind < 5).map(event);
+            let events: Vec<Event> = of_subject.chain(of_weights).collect();
             let kept = keep(&card, &items, &events, kept_at * DAY).unwrap();
             let at = (kept_at + later) * DAY;
             let all = stand(&card, &items, &events, at, None).unwrap().subjects;

@@ -1,0 +1,394 @@
+//! Weights from outside for a scorecard: proposals, decisions on them, and those in force.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode};
+use karat::answers::WeightsVerdict;
+use karat::answers::weights::{WeightsInForce, WeightsProposal};
+use karat::weights::weights as exact_weights;
+use karat_core::number::Decimal;
+use karat_core::timestamp::Timestamp;
+use karat_core::weights::OverrideUse;
+use karat_evidence::canonical_json;
+use karat_standing::overrides::{OverrideLog, OverrideRefusal, ProposalRecord};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+use super::answer as response;
+use crate::body::{self, Incoming, expect_media};
+use crate::cards::ScorerPool;
+use crate::effect::Effect;
+use crate::guard::Caller;
+use crate::keys::Scope;
+use crate::params::{Named, Params, limit, timestamp};
+use crate::problem::{Code, Problem};
+use crate::select::size_at;
+use crate::state::{App, Submission};
+use crate::weights::WeightsItem;
+
+/// The longest id of a proposal, in characters.
+const ID_MAX_CHARACTERS: usize = 100;
+/// The longest reason, in characters.
+const REASON_MAX_CHARACTERS: usize = 1000;
+/// The default number of proposals in a list.
+const USUAL: usize = 100;
+/// The largest number of proposals in a list.
+const MOST: usize = 1000;
+
+/// A proposal of weights: the file that `karat tune --proposal-out` writes.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WeightsRequest {
+    /// The kind of event; may be left out.
+    #[serde(default)]
+    pub event: ProposalEvent,
+    /// An id that no other proposal for the scorecard has, in up to 100 characters.
+    #[schema(min_length = 1, max_length = 100, example = "tune-b52163e4e286")]
+    pub id: String,
+    /// The reason, in up to 1000 characters.
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: String,
+    /// The weights, by dimension, that replace those of the scorecard; at most six decimals.
+    #[schema(value_type = BTreeMap<String, f64>)]
+    pub weights: Box<RawValue>,
+    /// The time in the file. It does not count: the time of a proposal is that of its arrival.
+    #[serde(default)]
+    pub time: Option<String>,
+    /// The proposer in the file. It does not count: the proposer is the key that sends the proposal.
+    #[serde(default)]
+    pub proposer: Option<String>,
+}
+
+/// The event that a proposal is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+pub enum ProposalEvent {
+    /// Weights are proposed.
+    #[default]
+    #[serde(rename = "weights-proposed")]
+    Proposed,
+}
+
+/// A decision on a proposal of weights.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WeightsDecisionRequest {
+    /// The decision.
+    pub decision: WeightsVerdict,
+    /// The reason, in up to 1000 characters.
+    #[schema(min_length = 1, max_length = 1000)]
+    pub reason: String,
+}
+
+/// The parameters of the history of weights.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct WeightsParams {
+    /// The timestamp of the weights in force; the present one if not given.
+    pub as_of: Option<String>,
+    /// The state of knowledge at this timestamp: later events do not count.
+    pub known_at: Option<String>,
+    /// The largest number of proposals, 1 to 1000; 100 if not given.
+    #[param(minimum = 1, maximum = 1000)]
+    pub limit: Option<usize>,
+    /// The number of proposals to skip: `next` of the previous list.
+    pub skip: Option<usize>,
+}
+
+/// The weights of a scorecard at a moment, and all proposals up to then.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WeightsHistory {
+    /// The scorecard, `id@version`.
+    card: String,
+    /// The timestamp of the weights in force.
+    as_of: String,
+    /// The size of the log up to which events count.
+    log_size: u64,
+    /// The distance from 1 that the sum of merged weights may have; null if the scorecard accepts no weights from
+    /// outside.
+    tolerance: Option<f64>,
+    /// The proposal in force; null while the weights of the scorecard are.
+    in_force: Option<WeightsInForce>,
+    /// The weight of every dimension in force, merged; null for a scorecard with profiles, and for a family.
+    weights: Option<BTreeMap<String, f64>>,
+    /// The number of proposals that wait for a decision.
+    open: u64,
+    /// The proposals, newest first.
+    proposals: Vec<WeightsProposal>,
+    /// The value of `skip` for the next list; null at the end.
+    next: Option<u64>,
+}
+
+/// A stored proposal, or a stored decision on it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WeightsStored {
+    /// The position in the log; null if it was stored before.
+    position: Option<u64>,
+    /// True if the same proposal was already stored, so that nothing changed.
+    repeated: bool,
+    /// The proposal as it is now. If the check refused it, its status and `check_refusal` say so.
+    proposal: WeightsProposal,
+}
+
+/// Lists the proposals of weights for a scorecard, newest first, with what became of them and what is in force.
+#[utoipa::path(get, operation_id = "list_weights", path = "/v1/scorecards/{card}/weights", tag = "scorecards", params(
+    ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "trust@1.1.0"), WeightsParams,
+), responses(
+    (status = 200, body = WeightsHistory),
+    (status = 422, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(wanted): Named<String>,
+    Params(params): Params<WeightsParams>,
+) -> Result<Response<Body>, Problem> {
+    caller.may_read()?;
+    let pool = app.memory.cards().find(&wanted)?;
+    let as_of = timestamp("as_of", params.as_of.as_deref())?.unwrap_or_else(|| app.moment());
+    let size = size_at(&app, params.known_at.as_deref()).await?;
+    let limit = limit(params.limit, USUAL, MOST)?;
+    let skip = params.skip.unwrap_or(0);
+    let log = app.memory.weights().log(&pool, size, as_of);
+    let all = WeightsProposal::all(&log);
+    let next = skip.saturating_add(limit);
+    let open = all.iter().filter(|it| it.status == karat::answers::ProposalStatus::Proposed).count();
+    let history = WeightsHistory {
+        card: pool.name(),
+        as_of: as_of.to_string(),
+        log_size: size,
+        tolerance: pool.card.override_policy.map(|policy| policy.tolerance.to_f64()),
+        in_force: WeightsInForce::of(&log),
+        weights: merged(&pool, &log),
+        open: open as u64,
+        next: (next < all.len()).then_some(next as u64),
+        proposals: all.into_iter().skip(skip).take(limit).collect(),
+    };
+    Ok(response(StatusCode::OK, &history))
+}
+
+/// Returns the weight of every dimension in force.
+pub(crate) fn merged(pool: &ScorerPool, log: &OverrideLog) -> Option<BTreeMap<String, f64>> {
+    let card = &pool.card;
+    if card.profiles.is_some() || card.family.is_some() {
+        return None;
+    }
+    let weighted = log.weights().and_then(|weights| OverrideUse::new(card, weights).ok());
+    let weight = |(at, own): (usize, Decimal)| {
+        weighted.as_ref().and_then(|used| used.effective.get(at)).copied().unwrap_or(own).to_f64()
+    };
+    let own = card.dimensions.iter().map(|dimension| dimension.weight).enumerate();
+    Some(card.dimensions.iter().map(|it| it.key.clone()).zip(own.map(weight)).collect())
+}
+
+/// Proposes weights: the file that `karat tune --proposal-out` writes. The proposer is the id of the key, the time that
+/// of the server.
+///
+/// The merged weights are checked at once. A proposal whose sum is off is stored as refused, with the reason. Any other
+/// waits until another key decides.
+#[utoipa::path(post, operation_id = "propose_weights", path = "/v1/scorecards/{card}/weights", tag = "scorecards", security(("key" = ["write:evidence"])), params(
+    ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "trust@1.1.0"),
+), request_body = WeightsRequest, responses(
+    (status = 201, body = WeightsStored),
+    (status = 200, body = WeightsStored, description = "The key has proposed the same before."),
+    (status = 409, body = Problem, content_type = "application/problem+json"),
+    (status = 422, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn propose(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(wanted): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    let key = caller.key(Scope::WriteEvidence)?;
+    if let Some(subject) = &key.subject {
+        let detail =
+            format!("this key speaks for `{}` only, and weights are for all", subject.escape_debug());
+        return Err(Problem::new(Code::Forbidden, detail));
+    }
+    let proposer = key.id.clone();
+    let request: WeightsRequest = received(&app, &headers, body).await?;
+    let pool = accepting(&app, &wanted)?;
+    is_text("$.id", &request.id, ID_MAX_CHARACTERS)?;
+    is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
+    let given = exact_weights(request.weights.get())
+        .map_err(|problem| Problem::new(Code::BadRequest, problem).at("$.weights"))?;
+    // The log has weights as doubles.
+    let is_exact = |weight: &Decimal| Decimal::parse(&weight.to_f64().to_string()) == Ok((*weight, true));
+    if let Some((name, weight)) = given.iter().find(|(_, weight)| !is_exact(weight)) {
+        let detail =
+            format!("the weight of `{}` is {weight}, which has too many digits", name.escape_debug());
+        return Err(Problem::new(Code::BadRequest, detail).at("$.weights"));
+    }
+    let stored = in_turn(&app, move |app| async move {
+        let known = app.memory.weights().now(&pool);
+        if let Some(record) =
+            known.proposals.get(&request.id).filter(|it| is_same(it, &request, &given, &proposer))
+        {
+            let proposal = WeightsProposal::of(record);
+            return Ok(WeightsStored { position: None, repeated: true, proposal });
+        }
+        let weights: BTreeMap<&str, f64> =
+            given.iter().map(|(name, weight)| (name.as_str(), weight.to_f64())).collect();
+        let line = |now: Timestamp| {
+            json!({
+                "event": "weights-proposed",
+                "id": request.id,
+                "proposer": proposer,
+                "reason": request.reason,
+                "time": now.to_string(),
+                "weights": weights,
+            })
+        };
+        keep(&app, &pool, &known, &request.id, line).await
+    });
+    let stored = stored.await?;
+    let status = if stored.repeated { StatusCode::OK } else { StatusCode::CREATED };
+    Ok(response(status, &stored))
+}
+
+/// Decides on a proposal of weights. The decider is the id of the key, which is not that of the proposer; the time is
+/// that of the server.
+///
+/// Accepted weights are in force for all that is scored from then on, and replace those in force before.
+#[utoipa::path(post, operation_id = "decide_weights", path = "/v1/scorecards/{card}/weights/{proposal}/decision", tag = "scorecards", security(("key" = ["review"])), params(
+    ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "trust@1.1.0"),
+    ("proposal" = String, Path, description = "the id of the proposal", example = "tune-b52163e4e286"),
+), request_body = WeightsDecisionRequest, responses(
+    (status = 201, body = WeightsStored),
+    (status = 409, body = Problem, content_type = "application/problem+json"),
+    (status = 422, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn decide(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named((wanted, id)): Named<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    let decider = caller.key(Scope::Review)?.id.clone();
+    let request: WeightsDecisionRequest = received(&app, &headers, body).await?;
+    let pool = accepting(&app, &wanted)?;
+    is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
+    let stored = in_turn(&app, move |app| async move {
+        let known = app.memory.weights().now(&pool);
+        let made = known.proposals.get(&id).map(|record| &record.proposal.proposer);
+        if made == Some(&decider) {
+            let detail = "this key made the proposal, expected another key to decide on it";
+            return Err(Problem::new(Code::Forbidden, detail));
+        }
+        let event = match request.decision {
+            WeightsVerdict::Accept => "weights-accepted",
+            WeightsVerdict::Refuse => "weights-refused",
+            WeightsVerdict::Revoke => "weights-revoked",
+        };
+        let line = |now: Timestamp| {
+            json!({
+                "decider": decider,
+                "event": event,
+                "id": id,
+                "reason": request.reason,
+                "time": now.to_string(),
+            })
+        };
+        keep(&app, &pool, &known, &id, line).await
+    });
+    Ok(response(StatusCode::CREATED, &stored.await?))
+}
+
+/// Does what checks and stores an event about weights, after all earlier ones. It is finished even if the caller no
+/// longer waits.
+async fn in_turn<W>(
+    app: &Arc<App>,
+    work: impl FnOnce(Arc<App>) -> W + Send + 'static,
+) -> Result<WeightsStored, Problem>
+where
+    W: Future<Output = Result<WeightsStored, Problem>> + Send,
+{
+    let app = Arc::clone(app);
+    let turn = async move {
+        let _turn = app.weights_turn.lock().await;
+        work(Arc::clone(&app)).await
+    };
+    tokio::spawn(turn).await.map_err(|error| Problem::internal(&error))?
+}
+
+/// Stores the event in a line, unless it changes nothing.
+async fn keep(
+    app: &App,
+    pool: &ScorerPool,
+    known: &OverrideLog,
+    id: &str,
+    line: impl Fn(Timestamp) -> serde_json::Value,
+) -> Result<WeightsStored, Problem> {
+    let now = app.clock.now();
+    let item = WeightsItem::new(pool.name(), canonical_json(&line(now)))
+        .map_err(|why| Problem::new(Code::BadRequest, why))?;
+    item.follows(known).map_err(|why| Problem::new(Code::Conflict, why))?;
+    let (next, refusal) = known.clone().next(&pool.card, item.event.clone());
+    if let Some(refusal) = refusal {
+        return Err(refused(&refusal));
+    }
+    let record = next.proposals.get(id).ok_or_else(|| Problem::internal(&"the proposal was not kept"))?;
+    let proposal = WeightsProposal::of(record);
+    let kept = Submission::default().with(item.item(), Some(Effect::Weights(Box::new(item))));
+    let accepted = app.append_one(kept).await?;
+    Ok(WeightsStored { position: accepted.first().map(|it| it.position), repeated: false, proposal })
+}
+
+fn refused(refusal: &OverrideRefusal) -> Problem {
+    match refusal {
+        OverrideRefusal::Unknown(_) => Problem::not_found(refusal.to_string()),
+        _ => Problem::new(Code::Conflict, refusal.to_string()),
+    }
+}
+
+/// Returns true if the key has proposed the same before.
+fn is_same(
+    record: &ProposalRecord,
+    request: &WeightsRequest,
+    given: &[(String, Decimal)],
+    proposer: &str,
+) -> bool {
+    let sorted =
+        |weights: &[(String, Decimal)]| weights.iter().cloned().collect::<BTreeMap<String, Decimal>>();
+    let known = &record.proposal;
+    known.proposer == proposer && known.reason == request.reason && sorted(&known.weights) == sorted(given)
+}
+
+/// Returns the scorecard with this name, which accepts weights from outside.
+fn accepting(app: &App, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
+    let pool = app.memory.cards().find(wanted)?;
+    match OverrideUse::new(&pool.card, &[]) {
+        Ok(_) if pool.card.scorer().is_ok() => Ok(pool),
+        Ok(_) => {
+            let detail = format!("`{}` is a family of challenges, which have their own weights", pool.name());
+            Err(Problem::new(Code::Unanswerable, detail))
+        }
+        Err(refusal) => Err(Problem::new(Code::Unanswerable, refusal.to_string())),
+    }
+}
+
+fn is_text(field: &str, text: &str, most: usize) -> Result<(), Problem> {
+    let is_good =
+        !text.trim().is_empty() && !text.chars().any(char::is_control) && text.chars().count() <= most;
+    let detail = || format!("expected 1 to {most} characters, and no control character");
+    if is_good { Ok(()) } else { Err(Problem::new(Code::BadRequest, detail()).at(field)) }
+}
+
+async fn received<T: serde::de::DeserializeOwned>(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<T, Problem> {
+    expect_media(headers, &["application/json"])?;
+    let body =
+        Incoming::new(headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
+    body::json(&body)
+}
