@@ -374,6 +374,45 @@ fn the_log_gives_every_record_again() {
     assert!(all.iter().all(|it| *it == Replayed::Same), "{all:?}");
 }
 
+#[test]
+fn other_weights_forget_nothing_that_was_seen() {
+    const WEIGHED: &str = r#"
+schema = "karat/scorecard/1"
+id = "weighed"
+version = "1.0.0"
+title = "Two dimensions of traces"
+evidence = "reasoning-trace"
+mean = "weighted-mean"
+scale = { max = 1000, publish = "half-up" }
+facts = { novelty = { min = 0, max = 1, from = "harness" }, confidence = { min = 0, max = 1, from = "subject" } }
+override = { tolerance = 0.001 }
+dimension = [
+    { key = "novelty", weight = 0.6, missing = { default = 0.5 } },
+    { key = "confidence", weight = 0.4, missing = "withhold" },
+]
+standing = { score = "latest" }
+"#;
+    let clock = Clock::fixed(at(0));
+    let server = running(Folder::new(), plain(), None, &clock);
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", WEIGHED).is(201);
+    let key = |scope: &str| server.key(&json!({"name": scope, "scopes": [scope, "read"]}));
+    let (proposer, decider) = (key("write:evidence"), key("review"));
+    let send = |id: &str, second: i64| {
+        clock.put(at(second));
+        server.send("card=weighed@1.0.0", &trace("a", id, EAST).to_string())
+    };
+    assert_eq!(send("1", 1).at("/content/score/published"), 660, "0.6 x 0.5 + 0.4 x 0.9");
+    let path = "/v1/scorecards/weighed@1.0.0/weights";
+    let body = json!({"id": "p", "reason": "agrees", "weights": {"novelty": 0.5, "confidence": 0.5}});
+    server.post(path, Some(&proposer), "application/json", body.to_string()).is(201);
+    let decision = json!({"decision": "accept", "reason": "seen"}).to_string();
+    server.post(&format!("{path}/p/decision"), Some(&decider), "application/json", decision).is(201);
+    let copy = send("2", 2);
+    assert_eq!((novelty(&copy), copy.at("/content/score/published")), (json!(0), json!(450)));
+    let all = replayed(&server.stop());
+    assert_eq!(all, [Replayed::Same, Replayed::Same]);
+}
+
 /// The evidence of one card may take an id while a trace of that id is on its way into another.
 #[test]
 fn what_the_store_refuses_at_the_last_moment_leaves_nothing_in_the_cache() {
