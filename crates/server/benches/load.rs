@@ -2,10 +2,10 @@
 //! speed, beside other processes that use the processors, and at 10,000 a second; and in batches of 1,000. Each is
 //! compared with a bare endpoint that appends the same bodies to a file and syncs it once for all that wait. Then the
 //! memory for a million items, a leaderboard of all of them, and the time of a start, with the cache of the index and
-//! without.
+//! without. And what a trace costs that brings a vector, beside one that does not.
 //!
 //! `cargo bench -p karat-server`, with names as arguments to choose: `single`, `busy`, `paced`, `batches` (with the
-//! leaderboard).
+//! leaderboard), `traces`.
 //! `--items=N` stores another number than a million items, of about 550 bytes of disk each, `--subjects=N` of another
 //! number of subjects than 100,000; `--folder=PATH` is the
 //! place of the files, if not beside the build. `--few` only shows that it works, and so does `cargo test`.
@@ -40,7 +40,12 @@ use tokio::sync::oneshot;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-const PATH: &str = "/v1/evidence?card=workflow@1.0.0";
+/// Items that are posted: the path, and the item of each number.
+type Items = (&'static str, fn(u64) -> String);
+
+const RUNS: Items = ("/v1/evidence?card=workflow@1.0.0", run_item);
+const PLAIN_TRACES: Items = ("/v1/evidence?card=trace@1.0.0", |number| trace_item(number, false));
+const VECTOR_TRACES: Items = ("/v1/evidence?card=trace@1.0.0", |number| trace_item(number, true));
 /// The number of subjects, if none is given.
 const SUBJECTS: u64 = 100_000;
 const ROUNDS: usize = 5;
@@ -55,8 +60,15 @@ fn main() {
     let names: Vec<&String> = arguments.iter().filter(|given| !given.starts_with('-')).collect();
     let chosen = |name: &str| names.is_empty() || names.iter().any(|given| *given == name);
     let seconds = if few { 0.1 } else { 3.0 };
-    let single =
-        Plan { connections: 64, lines: 1, items: u64::MAX, seconds, per_second: None, neighbours: 0 };
+    let single = Plan {
+        of: RUNS,
+        connections: 64,
+        lines: 1,
+        items: u64::MAX,
+        seconds,
+        per_second: None,
+        neighbours: 0,
+    };
     if chosen("single") {
         println!("single posts, 64 connections");
         compare(&single);
@@ -69,6 +81,12 @@ fn main() {
     if chosen("paced") {
         println!("single posts, 64 connections, {PACE} a second, waits from when each was due");
         compare(&Plan { per_second: Some(PACE), ..single });
+    }
+    if chosen("traces") {
+        for connections in [1, 64] {
+            println!("single traces, {connections} connections");
+            vectors(&Plan { connections, ..single });
+        }
     }
     if chosen("batches") {
         let given = arguments.iter().find_map(|given| given.strip_prefix("--items="));
@@ -83,6 +101,7 @@ fn main() {
 
 /// The load to send.
 struct Plan {
+    of: Items,
     connections: u64,
     /// Items per request; more than one are a batch.
     lines: u64,
@@ -152,6 +171,25 @@ fn compare(plan: &Plan) {
         scored.percentile_milliseconds(99) / sync,
         scored.percentile_milliseconds(99) / slow,
     );
+}
+
+/// A trace without and one with a vector of 384 numbers, which is compared with the thousand before it, take turns.
+fn vectors(plan: &Plan) {
+    let [plain, vector] = [PLAIN_TRACES, VECTOR_TRACES].map(|of| (Kept::start(), Plan { of, ..*plan }));
+    // A full cache.
+    Plan { lines: 1000, items: 2000, connections: 1, ..vector.1 }.run(vector.0.address, &vector.0.key);
+    let run = |(server, plan): &(Kept, Plan)| plan.run(server.address, &server.key);
+    let mut rounds: Vec<[Load; 2]> = (0..ROUNDS).map(|_| [run(&plain), run(&vector)]).collect();
+    let more = |[plain, vector]: &[Load; 2]| {
+        let each = |load: &Load| 1e6 * load.processor_seconds / load.items as f64;
+        each(vector) - each(plain)
+    };
+    rounds.sort_by(|one, other| more(one).total_cmp(&more(other)));
+    let all: Vec<f64> = rounds.iter().map(more).collect();
+    let [plain, vector] = rounds.swap_remove(ROUNDS / 2);
+    plain.print("  without a vector");
+    vector.print("  with a vector");
+    println!("  {:.0} µs more of processor a trace, the median of {all:.0?}", all[ROUNDS / 2]);
 }
 
 /// Returns the number of subjects: that of `--subjects=N`, or the usual one.
@@ -252,13 +290,13 @@ impl Plan {
                 if number - first >= self.items {
                     break;
                 }
-                let body: String = (number..number + self.lines).map(item).collect();
+                let body: String = (number..number + self.lines).map(self.of.1).collect();
                 // A request that is sent late, after a slow one or a late wake-up, counts the delay as waiting.
                 let asked = self.per_second.map_or_else(Instant::now, |per_second| {
                     start + Duration::from_secs_f64((number - first) as f64 / self.lines as f64 / per_second)
                 });
                 thread::sleep(asked.saturating_duration_since(Instant::now()));
-                let answer = client.ask("POST", PATH, media, body.as_bytes());
+                let answer = client.ask("POST", self.of.0, media, body.as_bytes());
                 waits.push(asked.elapsed().as_secs_f64());
                 assert!(!answer.contains("\"problem\""), "{answer}");
             }
@@ -295,7 +333,7 @@ impl Plan {
 }
 
 /// Returns a workflow run of one step, in a line of about 500 bytes.
-fn item(number: u64) -> String {
+fn run_item(number: u64) -> String {
     let (subject, task) = (number % subjects(), number / subjects());
     let quality = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
     format!(
@@ -305,6 +343,34 @@ fn item(number: u64) -> String {
          \"estimated_cost\":0.002,\"estimated_latency\":1.2}}],\"edges\":[],\"error_handling\":{{}}}},\
          \"output_quality\":0.{quality:04},\"result\":{{\"steps_completed\":1,\"total_steps\":1,\"actual_cost\":0.0072,\
          \"actual_latency\":4.1,\"retries\":{{}},\"timeouts\":0,\"hard_failures\":0,\"budget_aborted\":false}}}}\n"
+    )
+}
+
+/// Returns a reasoning trace of three steps, in a line of about 900 bytes; a vector adds about 4,000.
+fn trace_item(number: u64, has_vector: bool) -> String {
+    let subject = number % subjects();
+    let mut state = number;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let bits = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (bits ^ (bits >> 27)) % 1_000_000
+    };
+    let vector = if has_vector {
+        let numbers: Vec<String> =
+            (0..384).map(|_| format!("{}.{:06}", ["0", "-0"][next() as usize % 2], next())).collect();
+        format!(",\"vector\":[{}]", numbers.join(","))
+    } else {
+        String::new()
+    };
+    format!(
+        "{{\"@context\":\"https://openknowledgepulse.org/schema/v1\",\"@type\":\"ReasoningTrace\",\
+         \"id\":\"kp:trace:{number:09}\",\"metadata\":{{\"created_at\":\"2026-03-18T09:00:00Z\",\
+         \"agent_id\":\"agent-{subject}\",\"task_domain\":\"finance\",\"success\":true,\"quality_score\":0.5,\
+         \"visibility\":\"network\",\"privacy_level\":\"aggregated\"}},\"task\":{{\"objective\":\"Find the margin of the \
+         third quarter\"}},\"steps\":[{{\"step_id\":0,\"type\":\"thought\",\"content\":\"The report has a table\"}},\
+         {{\"step_id\":1,\"type\":\"tool_call\",\"content\":\"Read it\",\"tool\":{{\"name\":\"read_table\"}}}},\
+         {{\"step_id\":2,\"type\":\"observation\",\"content\":\"Revenue 120, cost 84\"}}],\
+         \"outcome\":{{\"result_summary\":\"done\",\"confidence\":0.9}}{vector}}}\n"
     )
 }
 
