@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use karat::card::CompiledCard;
@@ -11,6 +12,7 @@ use karat::error::Error;
 use karat_core::check::Checked;
 use karat_core::diagnostic::nearest;
 use karat_core::timestamp::WrittenTimestamp;
+use karat_evidence::Kind;
 
 use crate::problem::{Code, Problem};
 
@@ -22,6 +24,8 @@ const IDLE_MAX: usize = 8;
 pub struct ScorerPool {
     /// The scorecard.
     pub card: Arc<CompiledCard>,
+    /// True once there is a record by this scorecard.
+    pub is_used: AtomicBool,
     idle: Mutex<Vec<Engine>>,
 }
 
@@ -29,7 +33,7 @@ impl ScorerPool {
     /// Creates a pool without engines; they are made on demand.
     #[must_use]
     pub fn new(card: impl Into<Arc<CompiledCard>>) -> Self {
-        Self { card: card.into(), idle: Mutex::default() }
+        Self { card: card.into(), is_used: AtomicBool::new(false), idle: Mutex::default() }
     }
 
     /// Returns `id@version`.
@@ -77,7 +81,7 @@ impl ScorerPool {
 #[derive(Debug, Default)]
 pub struct Cards {
     by_name: BTreeMap<String, Arc<ScorerPool>>,
-    /// In the order of publication: an id without a version means the last card with this id.
+    /// In the order of publication: an id without a version means the last card with this id that fits.
     order: Vec<Arc<ScorerPool>>,
 }
 
@@ -124,27 +128,66 @@ impl Cards {
         }
     }
 
-    /// Finds the scorecard with this id, or `id@version`.
+    /// Finds the scorecard with this id, or `id@version`. An id without a version means the last card with this id; where
+    /// its versions take several kinds of evidence, the last by which there are records.
     ///
     /// # Errors
     /// If there is no such card; the problem suggests the nearest name.
     pub fn find(&self, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
-        let by_id = || self.order.iter().rev().find(|pool| pool.card.id == wanted);
-        self.by_name.get(wanted).or_else(by_id).map(Arc::clone).ok_or_else(|| {
-            let known = self.by_name.keys().map(String::as_str);
-            let near = nearest(wanted, known.chain(self.order.iter().map(|pool| pool.card.id.as_str())));
-            let wanted = wanted.escape_debug();
-            Problem::not_found(match near {
-                Some(near) => format!("there is no scorecard `{wanted}`; did you mean `{near}`?"),
-                None => format!("there is no scorecard `{wanted}`; GET /v1/scorecards lists them all"),
-            })
+        let is_used = |pool: &&Arc<ScorerPool>| pool.is_used.load(Ordering::Relaxed);
+        let last = || self.versions(wanted).next_back();
+        let are_alike = || self.versions(wanted).all(|pool| last().is_some_and(|last| alike(pool, last)));
+        let used = || self.versions(wanted).rev().find(is_used).filter(|_| !are_alike());
+        // The newest of its kind of evidence.
+        let used = || used().and_then(|used| self.versions(wanted).rev().find(|pool| alike(pool, used)));
+        let found = self.by_name.get(wanted).or_else(used).or_else(last);
+        found.map(Arc::clone).ok_or_else(|| self.unknown(wanted))
+    }
+
+    /// As [`Cards::find`], for an item of evidence: an id without a version means the newest that takes its kind.
+    ///
+    /// # Errors
+    /// If there is no such card; the problem suggests the nearest name.
+    pub fn find_for(&self, wanted: &str, item: &[u8]) -> Result<Arc<ScorerPool>, Problem> {
+        if self.versions(wanted).nth(1).is_none() {
+            return self.find(wanted);
+        }
+        let evidence = |pool: &&Arc<ScorerPool>| Kind::from_name(&pool.card.evidence);
+        let found = cards::newest(self.versions(wanted), evidence, Kind::of_item(item));
+        found.map(Arc::clone).ok_or_else(|| self.unknown(wanted))
+    }
+
+    /// The versions of an id, oldest first.
+    fn versions(&self, id: &str) -> impl DoubleEndedIterator<Item = &Arc<ScorerPool>> + Clone {
+        self.order.iter().filter(move |pool| pool.card.id == id)
+    }
+
+    fn unknown(&self, wanted: &str) -> Problem {
+        let known = self.by_name.keys().map(String::as_str);
+        let near = nearest(wanted, known.chain(self.order.iter().map(|pool| pool.card.id.as_str())));
+        let wanted = wanted.escape_debug();
+        Problem::not_found(match near {
+            Some(near) => format!("there is no scorecard `{wanted}`; did you mean `{near}`?"),
+            None => format!("there is no scorecard `{wanted}`; GET /v1/scorecards lists them all"),
         })
+    }
+
+    /// Notes that there are records by a scorecard.
+    pub fn used(&self, name: &str) {
+        if let Some(pool) = self.by_name.get(name) {
+            pool.is_used.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Returns all scorecards, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<ScorerPool>> {
         self.by_name.values()
     }
+}
+
+/// Returns true if two scorecards take the same kind of evidence.
+fn alike(one: &ScorerPool, other: &ScorerPool) -> bool {
+    one.card.evidence == other.card.evidence
 }
 
 fn given(text: &str) -> CardText {

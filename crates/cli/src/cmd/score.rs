@@ -253,7 +253,7 @@ impl Slow {
 
 /// Returns the scorecard, with the override if one is given.
 fn card(args: &ScoreArgs, color: Color) -> Result<Arc<CompiledCard>, Failure> {
-    let card = cards::compiled(&args.card, color)?;
+    let card = cards::compiled(&cards::named(&args.card, &args.files, color)?, color)?;
     let Some(path) = &args.override_file else { return Ok(card) };
     let text = read_text(path, "a JSON object of weights", Exit::CouldNotRun)?;
     let given =

@@ -12,7 +12,6 @@ use utoipa::ToSchema;
 use super::evidence::{Scoring, earlier, submission};
 use super::json;
 use crate::body::{Incoming, line_too_long};
-use crate::cards::ScorerPool;
 use crate::keys::Key;
 use crate::params::written_timestamp;
 use crate::problem::{Code, Problem, conflict};
@@ -108,7 +107,6 @@ struct BatchPart {
 /// Scores every line of a body.
 pub(crate) async fn send(
     app: &Arc<App>,
-    pool: Arc<ScorerPool>,
     key: Arc<Key>,
     how: Scoring,
     name: Option<String>,
@@ -131,7 +129,7 @@ pub(crate) async fn send(
         };
         let first = next;
         next += lines.iter().filter(|byte| **byte == b'\n').count() as u64;
-        let part = part(app, &pool, &key, &how, name.as_deref(), lines, first).await?;
+        let part = part(app, &key, &how, name.as_deref(), lines, first).await?;
         // The writer works on one part while the next one is read and scored.
         if let Some(before) = waiting.replace(part) {
             settle(app, before, &mut answer).await?;
@@ -163,14 +161,13 @@ pub(crate) async fn send(
 /// Scores some lines and sends them to the writer.
 async fn part(
     app: &Arc<App>,
-    pool: &Arc<ScorerPool>,
     key: &Arc<Key>,
     how: &Scoring,
     name: Option<&str>,
     lines: Vec<u8>,
     first: u64,
 ) -> Result<BatchPart, Problem> {
-    let (pool, key, as_of) = (Arc::clone(pool), Arc::clone(key), how.as_of.clone());
+    let (shared, key, card, as_of) = (Arc::clone(app), Arc::clone(key), how.card.clone(), how.as_of.clone());
     let (line_max, name) = (app.options.body_bytes_max, name.map(str::to_owned));
     let scored = app.checked(move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
@@ -180,8 +177,12 @@ async fn part(
                 continue;
             }
             let name = name.as_ref().map(|name| format!("{name}:{line}"));
-            let how = How { pool: &pool, as_of, key: &key, name: name.as_deref() };
-            let scored = if bytes.len() > line_max { Err(line_too_long(line_max)) } else { how.score(bytes) };
+            let scored = if bytes.len() > line_max {
+                Err(line_too_long(line_max))
+            } else {
+                let pool = shared.memory.cards().find_for(&card, bytes)?;
+                How { pool: &pool, as_of, key: &key, name: name.as_deref() }.score(bytes)
+            };
             let result = scored.map(|scored| {
                 let (evidence, record) = (scored.evidence.id.clone(), scored.record.id.clone());
                 let digest = scored.row.evidence;
