@@ -4,7 +4,7 @@ use karat::card::CompiledCard;
 use serde_json::{Value, json};
 
 use super::{alike, published, record, refusal, value};
-use crate::common::{Folder, karat_reading};
+use crate::common::{Folder, example, karat_reading};
 
 /// Key, label, description and color of the core dimensions.
 const CORE: [[&str; 4]; 7] = [
@@ -204,4 +204,25 @@ fn only_the_result_moves_the_rating_and_verified_gains_grow() {
     }
     assert_eq!(points("399,true,true,1"), points("0,false,false,1"), "a loss has no bonus");
     assert!(points("0,false,false,1") < 0.0);
+}
+
+#[test]
+fn the_same_submission_has_the_same_score() {
+    let folder = Folder::new();
+    let lines: Vec<String> = (0..40)
+        .map(|at| {
+            let mut item: Value = serde_json::from_str(&example("raw/match.json")).unwrap();
+            item["match_id"] = json!(format!("m-{at}"));
+            item.to_string()
+        })
+        .collect();
+    folder.write("matches.jsonl", &lines.join("\n"));
+    let run = |jobs: &str| {
+        folder.karat(&["score", "-c", "incident-review", "--jobs", jobs, "matches.jsonl"]).stdout
+    };
+    let (one, three) = (run("1"), run("3"));
+    assert_eq!(one, three);
+    let scores: Vec<Value> =
+        one.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["match"].take()).collect();
+    assert!(scores.len() == 40 && scores.iter().all(|score| *score == scores[0]), "{}", scores[0]);
 }

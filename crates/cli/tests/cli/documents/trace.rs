@@ -1,10 +1,14 @@
 //! The document of reasoning traces.
 
+use std::time::{Duration, Instant};
+
 use karat::card::CompiledCard;
+use karat::engine::{Engine, Options};
+use karat_core::facts::{Digest, Fact, Item, ItemContext};
 use serde_json::{Value, json};
 
 use super::{alike, published, record, records, refusal, value};
-use crate::common::Folder;
+use crate::common::{Folder, numbers};
 
 /// The weights of each domain: complexity, novelty, tool diversity, outcome.
 const PROFILES: [(&str, [f64; 4]); 5] = [
@@ -58,6 +62,7 @@ fn each_domain_has_the_weights_of_the_table() {
         .collect();
     assert_eq!(found, PROFILES.map(|(domain, weights)| (domain, weights.to_vec())));
     assert_eq!(profiles.list[profiles.fallback].0, "default");
+    assert_eq!(PROFILES[4].1[1], PROFILES[4].1[3], "novelty and outcome in customer service");
     for (domain, weights) in PROFILES {
         assert!(alike(weights.iter().sum(), 1.0), "{domain}");
         // The rationale: what weighs most where.
@@ -106,23 +111,18 @@ fn the_trace_of_the_document_is_read_and_its_score_is_near_the_one_it_names() {
 
 #[test]
 fn the_domains_order_one_sure_trace_as_the_document_shows() {
-    let scores = PROFILES.map(|(domain, _)| {
-        let mut trace = trace(
-            domain,
-            &["thought", "tool_call:a", "thought", "thought", "tool_call:b", "thought", "thought", "thought"],
-            true,
-            0.95,
-        );
+    // Sure of its outcome, and with few tools for its length.
+    let mut kinds = ["thought"; 16];
+    (kinds[1], kinds[2], kinds[3]) = ("tool_call:a", "tool_call:b", "observation");
+    let mut scores = PROFILES.map(|(domain, _)| {
+        let mut trace = trace(domain, &kinds, true, 0.95);
         trace["novelty"] = json!(0.6);
         (published(&record("trace", &trace)), domain)
     });
-    let mut falling = scores;
-    falling.sort_by(|a, b| b.0.total_cmp(&a.0));
-    assert_eq!(falling.map(|(_, domain)| domain)[..2], ["medical", "finance"]);
-    let mut different: Vec<u64> = scores.iter().map(|(score, _)| score.to_bits()).collect();
-    different.sort_unstable();
-    different.dedup();
-    assert_eq!(different.len(), 5, "{scores:?}");
+    scores.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let shown = ["medical", "finance", "customer_service", "default", "code"];
+    assert_eq!(scores.map(|(_, domain)| domain), shown, "{scores:?}");
+    assert!(scores.windows(2).all(|pair| pair[0].0 > pair[1].0), "{scores:?}");
 }
 
 #[test]
@@ -280,4 +280,81 @@ fn every_score_is_from_nothing_to_one_and_what_is_no_trace_is_refused() {
     }
     assert!(refusal("trace", &trace("code", &[], true, 0.5)).contains("$.steps"));
     assert!(refusal("trace", &trace("code", &["thought"], true, 1.5)).contains("$.outcome.confidence"));
+}
+
+/// Returns how many of some traces took longer than a time.
+fn slower(folder: &Folder, budget: &str, words: &[&str]) -> (usize, usize) {
+    let run = folder.karat(&[&["score", "-c", "trace", "--budget-ms", budget], words].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    // Notes beyond the first are counted in the last.
+    let more =
+        run.stderr.lines().find_map(|line| line.strip_prefix("note: and ")?.split(' ').next()?.parse().ok());
+    let named = run.stderr.lines().filter(|line| line.contains(" ms allowed")).count();
+    (named + more.unwrap_or(0usize), run.stdout.lines().count())
+}
+
+#[test]
+fn a_trace_without_an_embedder_takes_less_than_a_millisecond() {
+    let folder = Folder::new();
+    let line = trace("finance", &MIXED, true, 0.92).to_string();
+    folder.write("traces.jsonl", &vec![line; 300].join("\n"));
+    // A busy machine may slow some of them, never all.
+    let (slow, all) = slower(&folder, "1", &["traces.jsonl"]);
+    assert!(all == 300 && slow < 150, "{slow} of {all}");
+}
+
+#[test]
+fn a_full_cache_is_searched_within_the_budget() {
+    let folder = Folder::new();
+    assert_eq!(folder.karat(&["cache", "new", "traces.cache"]).status, 0);
+    let mut next = numbers(5);
+    let lines: Vec<String> = (0..1_100)
+        .map(|at| {
+            let mut trace = trace("default", &MIXED, true, 0.9);
+            trace["id"] = json!(format!("kp:trace:{at}"));
+            trace["vector"] = (0..384).map(|_| next(2_001) as f64 / 1_000.0 - 1.0).collect();
+            trace.to_string()
+        })
+        .collect();
+    folder.write("traces.jsonl", &lines.join("\n"));
+    let (slow, all) = slower(&folder, "100", &["--cache", "traces.cache", "traces.jsonl"]);
+    assert!(all == 1_100 && slow < 110, "{slow} of {all}");
+    let shown: Value =
+        serde_json::from_str(&folder.karat(&["cache", "show", "traces.cache"]).stdout).unwrap();
+    assert_eq!(shown["entries"].as_array().unwrap().len(), 1_000);
+}
+
+/// The composite and its rules, from facts: arithmetic alone.
+#[test]
+fn a_composite_and_its_rules_take_less_than_a_tenth_of_a_millisecond() {
+    let card = CompiledCard::released("trace").unwrap();
+    let facts: Vec<Fact<'_>> = card
+        .facts
+        .iter()
+        .map(|fact| match fact.name.as_str() {
+            "success" => Fact::Flag(true),
+            "task_domain" => Fact::Text("finance"),
+            "confidence" | "novelty" => Fact::Number(0.9),
+            "error_recovery_count" => Fact::Number(3.0),
+            _ => Fact::Number(4.0),
+        })
+        .collect();
+    let mut engine = Engine::new(std::sync::Arc::clone(&card), Options::default()).unwrap();
+    let item = Item {
+        subject: "s",
+        id: "i",
+        context: ItemContext::default(),
+        digest: Digest::of(b""),
+        facts: &facts,
+        grading: None,
+        suspicions: &[],
+    };
+    let quickest = (0..500).map(|_| {
+        let start = Instant::now();
+        let rules = engine.visit_item(&item, |record| record.steps.len()).unwrap();
+        assert_eq!(rules, 1);
+        start.elapsed()
+    });
+    let quickest = quickest.min().unwrap();
+    assert!(quickest < Duration::from_micros(100), "{quickest:?}");
 }
