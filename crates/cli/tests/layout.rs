@@ -193,7 +193,7 @@ fn the_pure_crates_forbid_the_same_calls() {
     assert!(lints.iter().all(|text| *text == lints[0]), "the clippy.toml of core, stats and standing differ");
 }
 
-/// What scores asks nobody else: neither it nor what it depends on can reach a network.
+/// Scores come from evidence and scorecard alone: nothing that the library depends on can reach a network.
 #[test]
 fn what_scores_reaches_no_network() {
     const NETWORK: &[&str] =

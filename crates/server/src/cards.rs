@@ -128,20 +128,27 @@ impl Cards {
         }
     }
 
-    /// Finds the scorecard with this id, or `id@version`. An id without a version means the last card with this id; where
-    /// its versions take several kinds of evidence, the last by which there are records.
+    /// Finds the scorecard with this id, which means the last card that has it, or `id@version`.
     ///
     /// # Errors
     /// If there is no such card; the problem suggests the nearest name.
     pub fn find(&self, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
-        let is_used = |pool: &&Arc<ScorerPool>| pool.is_used.load(Ordering::Relaxed);
-        let last = || self.versions(wanted).next_back();
-        let are_alike = || self.versions(wanted).all(|pool| last().is_some_and(|last| alike(pool, last)));
-        let used = || self.versions(wanted).rev().find(is_used).filter(|_| !are_alike());
-        // The newest of its kind of evidence.
-        let used = || used().and_then(|used| self.versions(wanted).rev().find(|pool| alike(pool, used)));
-        let found = self.by_name.get(wanted).or_else(used).or_else(last);
+        let found = self.by_name.get(wanted).or_else(|| self.versions(wanted).next_back());
         found.map(Arc::clone).ok_or_else(|| self.unknown(wanted))
+    }
+
+    /// As [`Cards::find`], for a question about records: where the versions of an id take several kinds of evidence, the id
+    /// means the last that takes a kind of which there are records.
+    ///
+    /// # Errors
+    /// If there is no such card; the problem suggests the nearest name.
+    pub fn find_used(&self, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
+        let mut newest_first = self.versions(wanted).rev();
+        let used = newest_first.find(|pool| pool.is_used.load(Ordering::Relaxed));
+        let alike = used.and_then(|used| {
+            self.versions(wanted).rev().find(|pool| pool.card.evidence == used.card.evidence)
+        });
+        alike.map_or_else(|| self.find(wanted), |pool| Ok(Arc::clone(pool)))
     }
 
     /// As [`Cards::find`], for an item of evidence: an id without a version means the newest that takes its kind.
@@ -183,11 +190,6 @@ impl Cards {
     pub fn iter(&self) -> impl Iterator<Item = &Arc<ScorerPool>> {
         self.by_name.values()
     }
-}
-
-/// Returns true if two scorecards take the same kind of evidence.
-fn alike(one: &ScorerPool, other: &ScorerPool) -> bool {
-    one.card.evidence == other.card.evidence
 }
 
 fn given(text: &str) -> CardText {

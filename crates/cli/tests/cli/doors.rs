@@ -143,6 +143,15 @@ fn a_name_without_a_version_takes_either_kind_over_http() {
     // Records by one version only: that is the one that a question means.
     let board = read(server.ask("GET", "/v1/leaderboards?card=trust", ""));
     assert_eq!(board["leaderboards"][0]["rows"][0]["subject"], "ledger-clerk", "{board}");
+    // Without evidence or records in question, the last card.
+    assert_eq!(read(server.ask("GET", "/v1/scorecards/trust", ""))["version"], "1.0.0");
+    let receipt = server.ask("GET", &format!("/v1/receipts/{}", one["record"]["position"]), "").1;
+    folder.write("receipt.json", &receipt);
+    let verified = |card: &str| folder.karat(&["verify", "--json", "-c", card, "receipt.json"]).stdout;
+    assert_eq!(verified("trust"), verified("trust@1.1.0"));
+    assert_ne!(verified("trust"), verified("trust@1.0.0"));
+    let rescored = folder.karat(&["rescore", "--table", "scores", "--card", "trust"]);
+    assert!(rescored.stdout.contains("trust@1.1.0\n1 record"), "{}", rescored.screen());
     // In a batch each line by itself.
     raw["agent_id"] = "another".into();
     raw["id"] = "another-1".into();

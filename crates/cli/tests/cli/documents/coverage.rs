@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::common::root;
 
-/// The reasons for which a sentence may have no place.
+/// The reasons for which a row may name nothing.
 const REASONS: [&str; 2] = ["none: execution of submitted code", "none: packages for other languages"];
 
 /// A row of the page, by its cells.
@@ -62,7 +62,11 @@ fn has_test(file: &str, name: &str) -> bool {
 fn problems(row: &Row<'_>) -> Vec<String> {
     if REASONS.contains(&row.places) {
         let is_bare = row.tests.is_empty() && !row.states.is_empty();
-        return if is_bare { Vec::new() } else { vec![format!("{}: no place, and a test", row.name)] };
+        return if is_bare {
+            Vec::new()
+        } else {
+            vec![format!("{}: a reason to name nothing, and a test", row.name)]
+        };
     }
     let mut found = Vec::new();
     let places: Vec<&str> =

@@ -1,4 +1,4 @@
-//! What the documents of the four systems state, sentence by sentence, through the program. `docs/coverage.md` names these
+//! Sentences of the documents of the four systems, shown through the program. `docs/coverage.md` names these
 //! tests, and the first test here reads it.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 

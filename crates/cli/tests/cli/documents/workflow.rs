@@ -41,7 +41,7 @@ fn by_hand(run: &Value) -> f64 {
     let unplanned = (number("/result/actual_retries") - declared).max(0.0);
     let mishaps =
         unplanned * 0.10 + number("/result/timeouts") * 0.20 + number("/result/hard_failures") * 0.50;
-    let reliability = (1.0 - mishaps).max(0.0).min(1.0);
+    let reliability = (1.0 - mishaps).clamp(0.0, 1.0);
     0.50 * success + 0.25 * cost + 0.15 * latency + 0.10 * reliability
 }
 
