@@ -289,7 +289,10 @@ fn weights_from_outside_are_merged_within_a_thousandth_and_refused_beyond() {
         folder.write("weights.json", weights);
         let run = folder.karat(&["score", "-c", "trust", "--override", "weights.json", "agent.json"]);
         assert_eq!(run.status, 0, "{}", run.stderr);
-        serde_json::from_str::<Value>(&run.stdout).unwrap()
+        let record: Value = serde_json::from_str(&run.stdout).unwrap();
+        let is_told = run.stderr.contains("warning: `weights.json` is refused, the card's own are used: the");
+        assert_eq!(is_told, record["override"]["outcome"] == "rejected", "{}", run.stderr);
+        record
     };
     for (weights, outcome, sum, score) in [
         ("{}", "applied", 1.0, 0.5 + 0.5 * 0.11),
