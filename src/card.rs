@@ -46,6 +46,7 @@ impl Deref for CompiledCard {
 
 impl CompiledCard {
     /// Opens a released scorecard by `id` (its last version) or `id@version`, or the scorecard in the file at that path.
+    /// Where an `id` has cards for several kinds of evidence, see [`CompiledCard::open_for`].
     ///
     /// # Errors
     ///
@@ -56,6 +57,30 @@ impl CompiledCard {
             return Self::from_file(wanted.as_ref()).map(Arc::new);
         }
         Self::released(wanted)
+    }
+
+    /// Opens the scorecard that `wanted` means for an item of evidence or a record: as [`CompiledCard::open`], but an `id`
+    /// without a version means the newest released version that takes evidence of this kind, or the one that the record
+    /// names.
+    ///
+    /// ```
+    /// use karat::card::CompiledCard;
+    ///
+    /// let given = br#"{"agent_id": "a", "dimensions": {"accuracy": 0.9}}"#;
+    /// assert_eq!(CompiledCard::open_for("trust", given)?.name(), "trust@1.0.0");
+    /// let raw = include_bytes!("../examples/trust/agent.json");
+    /// assert_eq!(CompiledCard::open_for("trust", raw)?.name(), "trust@1.1.0");
+    /// # Ok::<(), karat::error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`CompiledCard::open`].
+    pub fn open_for(wanted: &str, item: &[u8]) -> Result<Arc<Self>, Error> {
+        match cards::for_item(wanted, item) {
+            Some(card) => Self::released(card.name),
+            None => Self::open(wanted),
+        }
     }
 
     /// Returns a released scorecard by `id` (its last version) or `id@version`.

@@ -7,6 +7,7 @@ use karat_evidence::grade::arena::Evaluator;
 use karat_evidence::{Kind, Reader, ReaderOptions};
 
 use crate::error::{Code as ErrorCode, Error};
+use crate::record::Record;
 
 /// A scorecard inside the program.
 #[derive(Debug)]
@@ -23,8 +24,8 @@ macro_rules! embedded {
     };
 }
 
-/// Every scorecard that comes with karat. The last version of an id is the one that the id alone means: `trust` keeps
-/// meaning the card that reads dimensions as they are given, and not the one that grades raw evidence.
+/// Every scorecard that comes with karat, versions of a kind of evidence oldest first. Where there is no evidence, an id
+/// alone means its last card here: `trust` that which reads dimensions as they are given. With evidence see [`for_item`].
 pub const EMBEDDED: &[Embedded] = embedded! {
     "workflow@1.0.0": "scorecards/workflow/1.0.0.toml",
     "trace@1.0.0": "scorecards/trace/1.0.0.toml",
@@ -54,6 +55,45 @@ pub fn library(name: &str) -> Option<String> {
 /// The released card with this id, or `id@version`.
 pub fn released(wanted: &str) -> Option<&'static Embedded> {
     EMBEDDED.iter().rev().find(|card| card.name == wanted || id(card) == wanted)
+}
+
+/// Returns true for the id, without a version, of several released cards: which of them is meant, evidence decides.
+pub fn has_versions(wanted: &str) -> bool {
+    EMBEDDED.iter().filter(|card| id(card) == wanted).count() > 1
+}
+
+/// Returns the released card that `wanted` means for a record or an item of evidence. An id without a version means the
+/// very card that a record names; for evidence see [`newest`].
+pub fn for_item(wanted: &str, item: &[u8]) -> Option<&'static Embedded> {
+    if !has_versions(wanted) {
+        return released(wanted);
+    }
+    let record = Record::parse(item).ok().flatten();
+    let named = record.and_then(|record| released(&record.document().scorecard.name()));
+    named.filter(|card| id(card) == wanted).or_else(|| of_kind(wanted, Kind::of_item(item)))
+}
+
+/// Returns the released card that `wanted` means for evidence of a kind.
+pub fn of_kind(wanted: &str, kind: Option<Kind>) -> Option<&'static Embedded> {
+    if !has_versions(wanted) {
+        return released(wanted);
+    }
+    let versions = EMBEDDED.iter().filter(|card| id(card) == wanted);
+    let evidence = |card: &&Embedded| {
+        Scorecard::parse(card.text, &library).ok().and_then(|card| Kind::from_name(&card.evidence))
+    };
+    newest(versions, evidence, kind)
+}
+
+/// Of the versions of an id, oldest first, returns the newest that takes evidence of `kind`. Where the kind is not known,
+/// or none takes it: the newest of all, whose refusal says what it reads.
+pub fn newest<T>(
+    mut versions: impl DoubleEndedIterator<Item = T> + Clone,
+    evidence: impl Fn(&T) -> Option<Kind>,
+    kind: Option<Kind>,
+) -> Option<T> {
+    let mut fitting = versions.clone().rev().filter(|card| kind.is_some() && evidence(card) == kind);
+    fitting.next().or_else(|| versions.next_back())
 }
 
 fn id(card: &Embedded) -> &'static str {

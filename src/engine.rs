@@ -154,8 +154,7 @@ impl Engine {
             Graders { as_of, evaluator, challenge, embedder, cache, settings, ..Graders::default() };
         let options = ReaderOptions { subject_field, ..ReaderOptions::default() };
         let reader = reader(scorer.card(), kind, options)?.with_graders(graders);
-        let workspace = workspace(scorer, is_portable);
-        let given = vec![false; scorer.card().facts.len()];
+        let (workspace, given) = (workspace(scorer, is_portable), vec![false; scorer.card().facts.len()]);
         let as_of = as_of.map(|at| (at.to_string(), at));
         let (stopwatch, name) = (budget.map(Stopwatch::new), String::new());
         Ok(Self { reader, workspace, as_of, given, stopwatch, had_time: None, name, card })
@@ -300,7 +299,8 @@ impl Engine {
         let evidence = read.map_err(|problems| {
             let absent = problems.iter().filter(|problem| is_absent_at_the_top(problem)).count();
             // Of most kinds several members are required; one that is forgotten is no other kind yet.
-            let is_foreign = absent > usize::from(kind != Kind::AgentDimensions);
+            let is_foreign = absent > usize::from(kind != Kind::AgentDimensions)
+                || Kind::of_item(bytes).is_some_and(|other| other != kind);
             let is_nameless =
                 kind == Kind::Facts && problems.iter().any(|it| it.found.starts_with("no name"));
             let error = Error::refused(&problems);

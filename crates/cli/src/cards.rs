@@ -1,17 +1,21 @@
 //! Scorecards named on the command line: found, checked, and refused with their errors.
 
+use std::borrow::Cow;
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use karat::card::CompiledCard;
-use karat::cards::unknown;
 pub use karat::cards::{CardText, EMBEDDED, check, library, released};
+use karat::cards::{Embedded, for_item, has_versions, of_kind, unknown};
 use karat_core::scorecard::Scorecard;
+use karat_evidence::Kind;
 
+use crate::evidence::first_item;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
-use crate::output::Color;
+use crate::output::{CARE, Color, Screen};
 use crate::render::diagnostics::refuse;
 
 /// Finds a scorecard by released id (the last of [`EMBEDDED`], if no version is named) or path.
@@ -33,6 +37,35 @@ pub fn find(wanted: &str) -> Result<CardText, Failure> {
         return Ok(CardText { name: wanted.to_owned(), text });
     }
     Err(unknown(wanted).into())
+}
+
+/// Returns the name with the version that it means for these files, by the first item in them, and says which where that
+/// was to choose. One command has one card: what follows of another kind is refused.
+pub fn named<'w>(wanted: &'w str, files: &[String], color: Color) -> Result<Cow<'w, str>, Failure> {
+    if !has_versions(wanted) {
+        return Ok(Cow::Borrowed(wanted));
+    }
+    let item = first_item(files, color).unwrap_or_default();
+    named_by(wanted, for_item(wanted, &item), color)
+}
+
+/// Does the same as [`named`] for a kind of evidence that is known.
+pub fn named_of_kind<'w>(wanted: &'w str, kind: Kind, color: Color) -> Result<Cow<'w, str>, Failure> {
+    named_by(wanted, of_kind(wanted, Some(kind)), color)
+}
+
+fn named_by<'w>(
+    wanted: &'w str,
+    meant: Option<&'static Embedded>,
+    color: Color,
+) -> Result<Cow<'w, str>, Failure> {
+    let Some(card) = meant.filter(|_| has_versions(wanted)) else { return Ok(Cow::Borrowed(wanted)) };
+    writeln!(
+        Screen::stderr(color),
+        "{CARE}note{CARE:#}: for this evidence `{wanted}` means `{}`",
+        card.name
+    )?;
+    Ok(Cow::Borrowed(card.name))
 }
 
 /// Returns a scorecard that can be used; if it is refused, its errors go to standard error.

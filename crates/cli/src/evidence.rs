@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, metadata};
-use std::io::{self, BufRead, BufReader, IsTerminal as _, Read, Write as _};
+use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _, Read, Write as _};
 use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use crate::failure::Failure;
 use crate::output::{Color, FAINT, Screen};
@@ -11,6 +13,7 @@ use crate::progress::Progress;
 use karat::bulk::Intake;
 use karat::engine::{Wanted, each_item};
 use karat::error::{Error, Place, STANDARD_INPUT};
+use karat_evidence::source::Layout;
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;
@@ -79,19 +82,13 @@ impl Files {
     ) -> Result<(), Failure> {
         for path in &self.paths {
             let flow = if path == "-" {
-                if io::stdin().is_terminal() {
-                    writeln!(
-                        Screen::stderr(self.color),
-                        "{FAINT}reading standard input; Ctrl-D ends it{FAINT:#}"
-                    )?;
-                }
-                let mut input = BufReader::with_capacity(BUFFER, watch(Box::new(io::stdin().lock())));
+                let mut input = BufReader::with_capacity(BUFFER, watch(open(path, self.color)?));
                 let layout = wanted.layout_of_stream(&mut input)?;
                 items(STANDARD_INPUT, input, layout, wanted, visit)?
             } else {
                 let layout = wanted.layout_of_file(path)?;
-                let file = File::open(path).map_err(|error| Failure::reading(path, &error))?;
-                let input = BufReader::with_capacity(BUFFER, watch(Box::new(file)));
+                let file = open(path, self.color).map_err(|error| Failure::reading(path, &error))?;
+                let input = BufReader::with_capacity(BUFFER, watch(file));
                 items(path, input, layout, wanted, visit)?
             };
             if flow == Flow::Stop {
@@ -99,6 +96,56 @@ impl Files {
             }
         }
         Ok(())
+    }
+}
+
+/// A file that [`first_item`] opened, with what it read put back. A pipe can be opened only once.
+static BEGUN: Mutex<Option<(String, Box<dyn Read + Send>)>> = Mutex::new(None);
+
+/// Opens a file, or standard input and says that it is read where a person must type it.
+fn open(path: &str, color: Color) -> io::Result<Box<dyn Read + Send>> {
+    let mut begun = BEGUN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, begun)) = begun.take_if(|(begun, _)| begun == path) {
+        return Ok(begun);
+    }
+    if path != "-" {
+        return Ok(Box::new(File::open(path)?));
+    }
+    if io::stdin().is_terminal() {
+        writeln!(Screen::stderr(color), "{FAINT}reading standard input; Ctrl-D ends it{FAINT:#}")?;
+    }
+    Ok(Box::new(io::stdin()))
+}
+
+/// Returns the first item in some files, which are read from their beginning later. `None` for no item, or for a table,
+/// whose rows show no kind; what cannot be read is reported when it is read.
+pub fn first_item(paths: &[String], color: Color) -> Option<Vec<u8>> {
+    let path = paths.first().map_or("-", String::as_str);
+    if Layout::of_path(Path::new(path)) == Layout::Csv {
+        return None;
+    }
+    let mut input = open(path, color).ok()?;
+    let mut taken = Vec::new();
+    let reader = BufReader::with_capacity(BUFFER, Kept { input: &mut input, taken: &mut taken });
+    let found = each_item(path, reader, Layout::Auto, &Wanted::nothing(), |_, item| {
+        ControlFlow::Break(item.ok().map(<[u8]>::to_vec))
+    });
+    *BEGUN.lock().unwrap_or_else(PoisonError::into_inner) =
+        Some((path.to_owned(), Box::new(Cursor::new(taken).chain(input))));
+    found.break_value().flatten()
+}
+
+/// Keeps a copy of what is read.
+struct Kept<'t, R> {
+    input: R,
+    taken: &'t mut Vec<u8>,
+}
+
+impl<R: Read> Read for Kept<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(into)?;
+        self.taken.extend_from_slice(into.get(..count).unwrap_or_default());
+        Ok(count)
     }
 }
 
@@ -131,7 +178,7 @@ fn size(path: &str) -> Result<Option<u64>, Failure> {
 fn items(
     name: &str,
     input: impl BufRead,
-    layout: karat_evidence::source::Layout,
+    layout: Layout,
     wanted: &Wanted,
     visit: &mut Visit<'_>,
 ) -> Result<Flow, Failure> {

@@ -36,7 +36,10 @@ pub struct Request<'a> {
 
 /// Loads all items, or reports every problem.
 pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
-    let given = request.card.map(|card| cards::compiled(card, cli.color)).transpose()?;
+    let given = match request.card {
+        Some(card) => Some(cards::compiled(&cards::named(card, request.files, cli.color)?, cli.color)?),
+        None => None,
+    };
     let mut engine = match &given {
         Some(card) => {
             let field = request.subject_field;

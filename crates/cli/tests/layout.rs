@@ -193,6 +193,40 @@ fn the_pure_crates_forbid_the_same_calls() {
     assert!(lints.iter().all(|text| *text == lints[0]), "the clippy.toml of core, stats and standing differ");
 }
 
+/// Scores come from evidence and scorecard alone: nothing that the library depends on can reach a network.
+#[test]
+fn what_scores_reaches_no_network() {
+    const NETWORK: &[&str] =
+        &["curl", "hyper", "mio", "native-tls", "openssl", "reqwest", "rustls", "socket2", "tokio", "ureq"];
+    let lock = read(&root().join("Cargo.lock"));
+    let mut needs: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for package in lock.split("[[package]]").skip(1) {
+        let quoted = |line: &'static str| package.lines().find(|it| it.starts_with(line));
+        let name = quoted("name = ").and_then(|line| line.split('"').nth(1)).expect("a package has a name");
+        let list = package.split("dependencies = [").nth(1).unwrap_or_default();
+        let list = list.split(']').next().unwrap_or_default();
+        // Some names stand with a version: `rand 0.9.2`.
+        let names = list.split('"').skip(1).step_by(2).filter_map(|it| it.split(' ').next());
+        needs.entry(name).or_default().extend(names);
+    }
+    assert!(needs["karat-server"].contains("tokio"), "the server shows what this looks for");
+    let (mut reached, mut next) = (BTreeSet::new(), vec!["karat"]);
+    while let Some(name) = next.pop() {
+        if reached.insert(name) {
+            next.extend(needs.get(name).into_iter().flatten());
+        }
+    }
+    assert!(reached.contains("karat-core") && reached.contains("serde_json"));
+    let found: Vec<&&str> = NETWORK.iter().filter(|name| reached.contains(**name)).collect();
+    assert!(found.is_empty(), "the library depends on {found:?}");
+    for folder in ["src", "crates/core/src", "crates/evidence/src", "crates/standing/src", "crates/stats/src"]
+    {
+        for path in files_below(&root().join(folder)) {
+            assert!(!read(&path).contains("std::net"), "{}", relative(&path));
+        }
+    }
+}
+
 /// Returns the start of the first path in `line` that begins in a local folder.
 fn local_path(line: &str) -> Option<&str> {
     LOCAL_FOLDERS.iter().find_map(|(head, tail)| {

@@ -1,5 +1,9 @@
 //! The kinds of evidence and the facts that each can supply.
 
+use std::fmt;
+
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
+
 use crate::kinds::agent_dimensions::Dimensions;
 use crate::kinds::agent_evidence::AgentFacts;
 use crate::kinds::arena_match::MatchFacts;
@@ -63,6 +67,80 @@ impl Kind {
             Self::Facts => &[],
         }
     }
+
+    /// Returns the kind that the members of an item show, from the beginning of its JSON; `None` where none of them is of
+    /// one kind alone, as in items of facts.
+    ///
+    /// ```
+    /// use karat_evidence::Kind;
+    /// assert_eq!(Kind::of_item(br#"{"agent_id": "a", "dimensions": {}}"#), Some(Kind::AgentDimensions));
+    /// assert_eq!(Kind::of_item(br#"{"subject": "a", "solved": 4}"#), None);
+    /// ```
+    pub fn of_item(item: &[u8]) -> Option<Self> {
+        let mut counts = Self::ALL.map(|_| 0u32);
+        let item = item.strip_prefix(b"\xef\xbb\xbf").unwrap_or(item);
+        // Where it ends too early, or is broken, what was read so far counts.
+        let _ = serde_json::Deserializer::from_slice(item).deserialize_map(Members(&mut |name| {
+            for (count, kind) in counts.iter_mut().zip(Self::ALL) {
+                *count += u32::from(kind.marks().contains(&name));
+            }
+        }));
+        let most = counts.into_iter().max().filter(|&most| most > 0)?;
+        let mut found = Self::ALL.into_iter().zip(counts).filter(|&(_, count)| count == most);
+        found.next().filter(|_| found.next().is_none()).map(|(kind, _)| kind)
+    }
+
+    /// The members of an item that only this kind has.
+    fn marks(self) -> &'static [&'static str] {
+        match self {
+            Self::WorkflowRun => {
+                &["run_id", "workflow_plan", "miner_uid", "output_quality", "quality_criteria"]
+            }
+            Self::Match => &[
+                "match_id",
+                "challenge",
+                "challenge_id",
+                "challenge_slug",
+                "score_breakdown",
+                "scores",
+                "submission",
+                "trajectory",
+                "time_limit_secs",
+            ],
+            Self::ReasoningTrace => &["@context", "@type", "metadata", "steps"],
+            Self::AgentDimensions => &["dimensions", "not_applicable", "critical_incident_open"],
+            Self::AgentEvidence => &[
+                "task_classes",
+                "declarations",
+                "evaluations",
+                "verdicts",
+                "bond",
+                "incidents",
+                "memory",
+                "collaborations",
+            ],
+            Self::Facts => &[],
+        }
+    }
+}
+
+/// Tells the name of each member of an object.
+struct Members<'a>(&'a mut dyn FnMut(&str));
+
+impl<'de> Visitor<'de> for Members<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(name) = members.next_key::<String>()? {
+            (self.0)(&name);
+            members.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -75,6 +153,25 @@ mod tests {
             assert_eq!(Kind::from_name(kind.name()), Some(kind));
         }
         assert_eq!(Kind::from_name("Match"), None);
+    }
+
+    #[test]
+    fn a_mark_is_of_one_kind() {
+        let mut marks: Vec<_> = Kind::ALL.into_iter().flat_map(Kind::marks).collect();
+        marks.sort_unstable();
+        let count = marks.len();
+        marks.dedup();
+        assert_eq!(marks.len(), count);
+    }
+
+    #[test]
+    fn an_item_that_is_cut_off_shows_its_kind_and_a_mixture_shows_none() {
+        assert_eq!(Kind::of_item(br#"{"agent_id": "a", "evaluations": [{"id": "#), Some(Kind::AgentEvidence));
+        assert_eq!(Kind::of_item(b"\xef\xbb\xbf {\"steps\": [], \"x\": 1}"), Some(Kind::ReasoningTrace));
+        assert_eq!(Kind::of_item(br#"{"dimensions": {}, "evaluations": []}"#), None);
+        for other in ["", "[]", "7", "{}", "{", "\"dimensions\""] {
+            assert_eq!(Kind::of_item(other.as_bytes()), None, "{other}");
+        }
     }
 
     #[test]

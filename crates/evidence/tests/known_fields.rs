@@ -276,6 +276,14 @@ fn a_value_of_a_wrong_type_is_refused_where_it_stands() {
     assert!(tried > 1000, "{tried}");
 }
 
+#[test]
+fn a_good_item_shows_its_kind() {
+    for Sample { kind, item, .. } in samples() {
+        let shown = (kind != Kind::Facts).then_some(kind);
+        assert_eq!(Kind::of_item(item.to_string().as_bytes()), shown, "{item}");
+    }
+}
+
 /// The readers name their fields as `"field" =>`; a good item has each of them, so that the other test tries it.
 #[test]
 fn the_samples_have_every_field_that_a_reader_names() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use karat::card::CompiledCard;
@@ -11,8 +12,9 @@ use karat::error::Error;
 use karat_core::check::Checked;
 use karat_core::diagnostic::nearest;
 use karat_core::timestamp::WrittenTimestamp;
+use karat_evidence::Kind;
 use karat_store::port::Order;
-use karat_store::{Kind, Reader, Term};
+use karat_store::{Reader, Term};
 
 use crate::problem::{Code, Problem};
 
@@ -24,6 +26,8 @@ const IDLE_MAX: usize = 8;
 pub struct ScorerPool {
     /// The scorecard.
     pub card: Arc<CompiledCard>,
+    /// True once there is a record by this scorecard.
+    pub is_used: AtomicBool,
     idle: Mutex<Vec<Engine>>,
 }
 
@@ -31,7 +35,7 @@ impl ScorerPool {
     /// Creates a pool without engines; they are made on demand.
     #[must_use]
     pub fn new(card: impl Into<Arc<CompiledCard>>) -> Self {
-        Self { card: card.into(), idle: Mutex::default() }
+        Self { card: card.into(), is_used: AtomicBool::new(false), idle: Mutex::default() }
     }
 
     /// Returns `id@version`.
@@ -79,7 +83,7 @@ impl ScorerPool {
 #[derive(Debug, Default)]
 pub struct Cards {
     by_name: BTreeMap<String, Arc<ScorerPool>>,
-    /// In the order of publication: an id without a version means the last card with this id.
+    /// In the order of publication: an id without a version means the last card with this id that fits.
     order: Vec<Arc<ScorerPool>>,
 }
 
@@ -105,7 +109,8 @@ impl Cards {
         const LISTED: usize = 256;
         let mut cards = Self::released()?;
         let (size, mut start) = (reader.head()?.size, 0);
-        while let items = reader.list(Term::kind(Kind::Scorecard), start..size, Order::Oldest, LISTED)?
+        while let items =
+            reader.list(Term::kind(karat_store::Kind::Scorecard), start..size, Order::Oldest, LISTED)?
             && let Some(last) = items.last()
         {
             start = last.position + 1;
@@ -148,20 +153,54 @@ impl Cards {
         }
     }
 
-    /// Finds the scorecard with this id, or `id@version`.
+    /// Finds the scorecard with this id, which means the last card that has it, or `id@version`.
     ///
     /// # Errors
     /// If there is no such card; the problem suggests the nearest name.
     pub fn find(&self, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
-        let by_id = || self.order.iter().rev().find(|pool| pool.card.id == wanted);
-        self.by_name.get(wanted).or_else(by_id).map(Arc::clone).ok_or_else(|| {
-            let known = self.by_name.keys().map(String::as_str);
-            let near = nearest(wanted, known.chain(self.order.iter().map(|pool| pool.card.id.as_str())));
-            let wanted = wanted.escape_debug();
-            Problem::not_found(match near {
-                Some(near) => format!("there is no scorecard `{wanted}`; did you mean `{near}`?"),
-                None => format!("there is no scorecard `{wanted}`; GET /v1/scorecards lists them all"),
-            })
+        let found = self.by_name.get(wanted).or_else(|| self.versions(wanted).next_back());
+        found.map(Arc::clone).ok_or_else(|| self.unknown(wanted))
+    }
+
+    /// As [`Cards::find`], for a question about records: where the versions of an id take several kinds of evidence, the id
+    /// means the last that takes a kind of which there are records.
+    ///
+    /// # Errors
+    /// If there is no such card; the problem suggests the nearest name.
+    pub fn find_used(&self, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
+        let mut newest_first = self.versions(wanted).rev();
+        let used = newest_first.find(|pool| pool.is_used.load(Ordering::Relaxed));
+        let alike = used.and_then(|used| {
+            self.versions(wanted).rev().find(|pool| pool.card.evidence == used.card.evidence)
+        });
+        alike.map_or_else(|| self.find(wanted), |pool| Ok(Arc::clone(pool)))
+    }
+
+    /// As [`Cards::find`], for an item of evidence: an id without a version means the newest that takes its kind.
+    ///
+    /// # Errors
+    /// If there is no such card; the problem suggests the nearest name.
+    pub fn find_for(&self, wanted: &str, item: &[u8]) -> Result<Arc<ScorerPool>, Problem> {
+        if self.versions(wanted).nth(1).is_none() {
+            return self.find(wanted);
+        }
+        let evidence = |pool: &&Arc<ScorerPool>| Kind::from_name(&pool.card.evidence);
+        let found = cards::newest(self.versions(wanted), evidence, Kind::of_item(item));
+        found.map(Arc::clone).ok_or_else(|| self.unknown(wanted))
+    }
+
+    /// The versions of an id, oldest first.
+    fn versions(&self, id: &str) -> impl DoubleEndedIterator<Item = &Arc<ScorerPool>> + Clone {
+        self.order.iter().filter(move |pool| pool.card.id == id)
+    }
+
+    fn unknown(&self, wanted: &str) -> Problem {
+        let known = self.by_name.keys().map(String::as_str);
+        let near = nearest(wanted, known.chain(self.order.iter().map(|pool| pool.card.id.as_str())));
+        let wanted = wanted.escape_debug();
+        Problem::not_found(match near {
+            Some(near) => format!("there is no scorecard `{wanted}`; did you mean `{near}`?"),
+            None => format!("there is no scorecard `{wanted}`; GET /v1/scorecards lists them all"),
         })
     }
 
@@ -169,6 +208,13 @@ impl Cards {
     #[must_use]
     pub fn compiled(&self) -> BTreeMap<String, Arc<CompiledCard>> {
         self.by_name.iter().map(|(name, pool)| (name.clone(), Arc::clone(&pool.card))).collect()
+    }
+
+    /// Notes that there are records by a scorecard.
+    pub fn used(&self, name: &str) {
+        if let Some(pool) = self.by_name.get(name) {
+            pool.is_used.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Returns all scorecards, by name.

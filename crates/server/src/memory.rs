@@ -1,6 +1,7 @@
 //! The memory of a server: the index of records, the scorecards, the weights in force, the keys, the arena. All of it is computed from the
 //! log. A start loads it; then the writer thread applies every commit to it.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::Path;
@@ -94,6 +95,11 @@ impl Memory {
             }
         }
         self.load_records(store, cache.as_ref().map_or(0, IndexCache::end)..size, watch)?;
+        // The rows from the cache were not applied one by one.
+        let index = self.index();
+        let used: BTreeSet<u32> = index.rows(u64::MAX).map(|row| row.card).collect();
+        used.into_iter().for_each(|card| self.cards().used(index.name(card)));
+        drop(index);
         if let Some(last) = size.checked_sub(1) {
             self.newest.store(reader.item(last)?.entry.moment.milliseconds, Ordering::Release);
         }
@@ -227,7 +233,10 @@ impl Memory {
         let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
         for (position, effect) in effects {
             match effect {
-                Effect::Record(row) => index.add(position, &row),
+                Effect::Record(row) => {
+                    self.cards().used(&row.card);
+                    index.add(position, &row);
+                }
                 Effect::Replaced(evidence) => index.replace(evidence, position),
                 Effect::Card(pool) => self.cards.write().unwrap_or_else(PoisonError::into_inner).add(pool),
                 Effect::Weights(item) => {

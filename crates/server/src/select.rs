@@ -82,7 +82,7 @@ impl Filter {
 /// Returns the scorecard with that name, or the challenges of the family with that name.
 fn pools(app: &App, card: &str) -> Result<Vec<Arc<ScorerPool>>, Problem> {
     let cards = app.memory.cards();
-    let pool = cards.find(card)?;
+    let pool = cards.find_used(card)?;
     if pool.card.family.is_none() {
         return Ok(vec![pool]);
     }

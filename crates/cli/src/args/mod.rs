@@ -260,7 +260,7 @@ fn milliseconds(text: &str) -> Result<u64, String> {
 /// The record or evidence to explain.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  karat explain -c log-forensics examples/arena/documented-823.json\n  karat explain -c trust examples/trust/coverage.jsonl -s agent-all-sixteen\n  karat score -c workflow examples/workflow/closed-gate.json | karat explain"
+    after_help = "Examples:\n  karat explain -c log-forensics examples/arena/documented-823.json\n  karat explain -c trust@1.1.0 examples/trust/agent.json\n  karat score -c workflow examples/workflow/closed-gate.json | karat explain"
 )]
 pub struct ExplainArgs {
     /// A record, or evidence to score first; `-` is standard input

@@ -66,7 +66,11 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let mut screen = Screen::stdout(cli.color);
     let form = Form { json: args.json || (!args.table && !is_watched()), width: screen.width };
-    let given = args.card.as_deref().map(|card| cards::compiled(card, cli.color)).transpose()?;
+    let file = std::slice::from_ref(&args.file);
+    let given = match &args.card {
+        Some(card) => Some(cards::compiled(&cards::named(card, file, cli.color)?, cli.color)?),
+        None => None,
+    };
     let mut engine = match &given {
         Some(card) => {
             let field = args.subject_field.as_deref();
@@ -77,7 +81,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     };
     let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
     let mut found: Vec<Explained> = Vec::new();
-    let files = Files::new(std::slice::from_ref(&args.file), cli.color)?;
+    let files = Files::new(file, cli.color)?;
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
         let bytes = bytes?;
         if let Some(standing) = answers::read::<Standing>(bytes)? {

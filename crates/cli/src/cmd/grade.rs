@@ -89,6 +89,7 @@ fn what_graders_need(args: &GradeArgs, kind: Kind, cli: &Cli) -> Result<Graders,
     let Some(wanted) = &args.card else {
         return graders::of_kind(kind, &args.graders, as_of, cli.portable);
     };
+    let wanted = &cards::named_of_kind(wanted, kind, cli.color)?;
     let card = cards::load(wanted, cli.color)?;
     if engine::kind(&card)? != kind {
         let message =

@@ -8,6 +8,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use karat::answers::rescore::{BadgeChange, RankChange, RescoreSummary, RescoreSummarySchema};
 use karat::card::CompiledCard;
+use karat::cards::has_versions;
 use karat::engine::Options;
 use karat::error::Error;
 use karat::record::Record;
@@ -18,6 +19,7 @@ use karat::{answers, recompute};
 use karat_core::facts::Digest;
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
+use karat_evidence::Kind as EvidenceKind;
 use karat_store::{Item, Kind, Reader};
 
 use crate::args::{Cli, RescoreArgs};
@@ -56,15 +58,36 @@ struct Work<'a> {
     other_kind: Option<String>,
 }
 
+impl Stock {
+    /// Returns the kind of the evidence behind the first record by a card with this id.
+    fn kind_of(&mut self, id: &str) -> Result<Option<EvidenceKind>, Failure> {
+        for position in &self.records {
+            let item = self.reader.item(*position).map_err(|error| store::refused(&error))?;
+            if let Ok(Some(claim)) = Record::parse(&item.content)
+                && claim.document().scorecard.id == id
+            {
+                return Ok(EvidenceKind::from_name(&claim.document().evidence.kind));
+            }
+        }
+        Ok(None)
+    }
+}
+
 /// Scores all records again.
 pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let card = cards::compiled(&args.card, cli.color)?;
+    let progress = Progress::of_items(args.no_progress);
+    // A name that nothing has is refused before the store is read.
+    cards::find(&args.card)?;
+    let mut stock = stock(&args.database, args.known_at, &progress)?;
+    let named = match stock.kind_of(args.of.as_deref().unwrap_or(&args.card))? {
+        Some(kind) if has_versions(&args.card) => cards::named_of_kind(&args.card, kind, cli.color)?,
+        _ => args.card.as_str().into(),
+    };
+    let card = cards::compiled(&named, cli.color)?;
     // The options of graders are read once; they are the same for every scorecard.
     let options = graders::options(card.card(), &args.graders, None, cli.portable)?;
     let options = |_: &Scorecard| -> Result<Options, Error> { Ok(options.clone()) };
     let rescorer = Rescorer { card: &card, options: &options, is_portable: cli.portable };
-    let progress = Progress::of_items(args.no_progress);
-    let stock = stock(&args.database, args.known_at, &progress)?;
     let mut work = Work {
         of: args.of.as_deref().unwrap_or(&card.card().id),
         subject: args.subject.as_deref(),

@@ -246,12 +246,22 @@ impl Slow {
 
 /// Returns the scorecard, with the override if one is given.
 fn card(args: &ScoreArgs, color: Color) -> Result<Arc<CompiledCard>, Failure> {
-    let card = cards::compiled(&args.card, color)?;
+    let card = cards::compiled(&cards::named(&args.card, &args.files, color)?, color)?;
     let Some(path) = &args.override_file else { return Ok(card) };
     let text = read_text(path, "a JSON object of weights", Exit::CouldNotRun)?;
     let given =
         weights(&text).map_err(|problem| Failure::new(format!("`{path}`: {problem}")).help(OVERRIDE))?;
-    Ok(Arc::new(card.with_override(&given)?))
+    let card = card.with_override(&given)?;
+    // It is in every record too, which few read in a pipe.
+    if let Some(refused) = card.scorer()?.override_use().filter(|it| !it.applied) {
+        let (why, used) = (refused.reason.as_deref().unwrap_or_default(), "the card's own are used");
+        writeln!(
+            Screen::stderr(color),
+            "{CARE}warning{CARE:#}: `{path}` is refused, {used}: {}",
+            clean(why)
+        )?;
+    }
+    Ok(Arc::new(card))
 }
 
 const OVERRIDE: &str = "expected an object of weights by dimension: {\"accuracy\": 0.12, \"safety\": 0.08}";

@@ -30,11 +30,12 @@ const REFITS: f64 = 200.0;
 
 /// Finds weights, judges them, and writes what they propose.
 pub fn run(args: &TuneArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let card = cards::load(&args.card, cli.color)?;
+    let named = cards::named(&args.card, &args.files, cli.color)?;
+    let card = cards::load(&named, cli.color)?;
     check(args, &card)?;
     let labels: Vec<String> = args.outcome.iter().cloned().collect();
     let matches = args.wins.as_ref().map(|path| wins(path, args, cli)).transpose()?;
-    let rows = many::rows(&args.items, Some(&args.card), &args.files, &labels, cli)?;
+    let rows = many::rows(&args.items, Some(&named), &args.files, &labels, cli)?;
     let wins: Vec<Win<'_>> = matches.iter().flat_map(pairs).collect();
     let target = if matches.is_some() { Target::Wins(&wins) } else { Target::Outcome };
     let needed = (4.0 / (1.0 - args.level)).ceil();

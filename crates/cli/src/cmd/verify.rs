@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use karat::answers::verification::{Verification, VerificationSchema, VerifiedEntry, VerifiedLog};
 use karat::answers::{self, ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
 use karat::card::CompiledCard;
+use karat::cards::has_versions;
 use karat::record::Record;
 use karat::text::{clean, short};
 use karat::verification::{Check, causes, recomputed, status};
@@ -50,7 +51,10 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let against = Against {
         key: args.key.as_deref().map(receipt::key).transpose()?,
-        card: args.card.as_deref().map(|card| cards::compiled(card, cli.color)).transpose()?,
+        card: match args.card.as_deref() {
+            Some(card) if !has_versions(card) => Some(cards::compiled(card, cli.color)?),
+            _ => None,
+        },
         args,
         cli,
     };
@@ -113,7 +117,7 @@ impl Against<'_> {
                 }
                 Err(failure) => checks.push(Check::failed("score", CheckOutcome::Failed, &failure)),
             }
-        } else if self.args.evidence.is_some() || self.card.is_some() {
+        } else if self.args.evidence.is_some() || self.args.card.is_some() {
             let kind = receipt.entry.kind.name();
             return Err(Failure::new(format!("`{path}` is the receipt of an item of kind `{kind}`"))
                 .help("--evidence and --card go with the receipt of a record: leave them out"));
@@ -123,7 +127,12 @@ impl Against<'_> {
 
     /// Returns the checks of a record: its card, its score, its evidence.
     fn record(&self, claim: &Record) -> Vec<Check> {
-        let found = recomputed(claim, self.card.as_ref(), self.cli.portable);
+        // An id with several versions means the one that the record names.
+        let version = self.args.card.as_deref().filter(|_| self.card.is_none()).and_then(|card| {
+            let named = &claim.document().scorecard;
+            CompiledCard::released(&if named.id == card { named.name() } else { card.to_owned() }).ok()
+        });
+        let found = recomputed(claim, self.card.as_ref().or(version.as_ref()), self.cli.portable);
         let mut checks = found.checks;
         checks.push(match (&self.args.evidence, &found.card) {
             (None, _) => {

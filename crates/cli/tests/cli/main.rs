@@ -9,6 +9,7 @@ mod common;
 mod compare;
 mod crash;
 mod docs;
+mod documents;
 mod doors;
 mod graders;
 mod help;

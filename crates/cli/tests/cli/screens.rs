@@ -268,15 +268,23 @@ fn weights_from_outside() {
     folder.write("weights.json", r#"{"accuracy": 0.10, "safety": 0.10}"#);
     folder.write("heavy.json", r#"{"accuracy": 0.50}"#);
     folder.write("agents.jsonl", &example("trust/coverage.jsonl"));
-    let run =
-        folder.karat(&["score", "--table", "-c", "trust", "--override", "weights.json", "agents.jsonl"]);
+    let run = folder.karat(&[
+        "score",
+        "--table",
+        "-c",
+        "trust@1.0.0",
+        "--override",
+        "weights.json",
+        "agents.jsonl",
+    ]);
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
     assert_snapshot!(
         folder
-            .karat(&["score", "--table", "-c", "trust", "--override", "heavy.json", "agents.jsonl"])
+            .karat(&["score", "--table", "-c", "trust@1.0.0", "--override", "heavy.json", "agents.jsonl"])
             .screen()
     );
-    let record = folder.karat(&["score", "-c", "trust", "--override", "weights.json", "agents.jsonl"]).stdout;
+    let record =
+        folder.karat(&["score", "-c", "trust@1.0.0", "--override", "weights.json", "agents.jsonl"]).stdout;
     let first = record.lines().next().unwrap();
     let verified = karat_reading(&["explain", "--table"], first);
     assert!(verified.stdout.contains("verified"), "{}", verified.screen());

@@ -12,7 +12,6 @@ use utoipa::ToSchema;
 use super::evidence::{Scoring, earlier, submission};
 use super::json;
 use crate::body::{Incoming, line_too_long};
-use crate::cards::ScorerPool;
 use crate::keys::Key;
 use crate::params::written_timestamp;
 use crate::problem::{Code, Problem, conflict};
@@ -128,7 +127,6 @@ impl BatchPart {
 /// Scores every line of a body.
 pub(crate) async fn send(
     app: &Arc<App>,
-    pool: Arc<ScorerPool>,
     key: Arc<Key>,
     how: Scoring,
     name: Option<String>,
@@ -151,8 +149,7 @@ pub(crate) async fn send(
         };
         let first = next;
         next += lines.iter().filter(|byte| **byte == b'\n').count() as u64;
-        let pool = app.memory.weights().scorer(&pool);
-        let part = part(app, &pool, &key, &how, name.as_deref(), lines, first).await?;
+        let part = part(app, &key, &how, name.as_deref(), lines, first).await?;
         // The writer works on one part while the next one is read and scored.
         if let Some(before) = waiting.replace(part) {
             settle(app, before, &mut answer).await?;
@@ -184,7 +181,6 @@ pub(crate) async fn send(
 /// Scores some lines and sends them to the writer.
 async fn part(
     app: &Arc<App>,
-    pool: &Arc<ScorerPool>,
     key: &Arc<Key>,
     how: &Scoring,
     name: Option<&str>,
@@ -194,7 +190,9 @@ async fn part(
     let as_of = how.as_of.clone();
     written_timestamp("as_of", as_of.as_deref())?;
     let (line_max, name) = (app.options.body_bytes_max, name.map(str::to_owned));
-    if let Some(queue) = app.traces.queue(pool) {
+    let head = numbered(&lines, first).next().map_or(&[][..], |(_, bytes)| bytes);
+    let pool = app.memory.cards().find_for(&how.card, head)?;
+    if let Some(queue) = app.traces.queue(&pool) {
         let (mut numbers, mut queued) = (Vec::new(), Vec::new());
         for (line, bytes) in numbered(&lines, first) {
             let is_fit = bytes.len() <= line_max;
@@ -204,17 +202,31 @@ async fn part(
             }
             numbers.push((line, if is_fit { Ok(()) } else { Err(line_too_long(line_max)) }));
         }
-        let sent = queue.push(app, pool, Arc::clone(key), as_of, queued);
+        let sent = queue.push(app, &pool, Arc::clone(key), as_of, queued);
         return Ok(BatchPart::Queued { lines: numbers, sent });
     }
-    let (pool, key) = (Arc::clone(pool), Arc::clone(key));
+    let (shared, key, card) = (Arc::clone(app), Arc::clone(key), how.card.clone());
     let scored = app.checked(move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
         let (mut results, mut submissions) = (Vec::new(), Vec::new());
         for (line, bytes) in numbered(&lines, first) {
             let name = name.as_ref().map(|name| format!("{name}:{line}"));
-            let how = How { pool: &pool, as_of, key: &key, name: name.as_deref() };
-            let scored = if bytes.len() > line_max { Err(line_too_long(line_max)) } else { how.score(bytes) };
+            let scored = if bytes.len() > line_max {
+                Err(line_too_long(line_max))
+            } else {
+                let pool = shared.memory.cards().find_for(&card, bytes)?;
+                match shared.traces.queue(&pool) {
+                    None => {
+                        let pool = shared.memory.weights().scorer(&pool);
+                        How { pool: &pool, as_of, key: &key, name: name.as_deref() }.score(bytes)
+                    }
+                    // They are scored in the order of the log, and the others of this part apart from it.
+                    Some(_) => Err(Problem::new(
+                        Code::EvidenceRefused,
+                        "a trace among other evidence: send traces in a batch of their own",
+                    )),
+                }
+            };
             let result = scored.map(|mut scored| {
                 let shown = Shown::take(&mut scored);
                 submissions.push(submission(scored, None));

@@ -34,7 +34,7 @@ const LARGE_BYTES: usize = 16 << 10;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Scoring {
-    /// The scorecard, `id@version`.
+    /// The scorecard, `id@version`. An id without a version means the newest version that takes the kind of the evidence.
     #[param(example = "workflow@1.0.0")]
     pub card: String,
     /// The time of the verdict, for evidence whose grade depends on it: an RFC 3339 timestamp.
@@ -134,19 +134,20 @@ pub(crate) async fn send(
     request: Request,
 ) -> Result<Response<Body>, Problem> {
     let key = Arc::clone(caller.key(Scope::WriteEvidence)?);
-    let pool = app.memory.cards().find(&how.card)?;
+    // A name that nothing has is refused before the body is read.
+    drop(app.memory.cards().find(&how.card)?);
     let (head, body) = request.into_parts();
     let headers = &head.headers;
     let name = idempotency_key(headers)?;
     if media_type(headers) == batch::MEDIA {
-        return batch::send(&app, pool, key, how, name, headers, body).await;
+        return batch::send(&app, key, how, name, headers, body).await;
     }
     expect_media(headers, &["application/json", batch::MEDIA])?;
     let options = &app.options;
     let body = Incoming::new(headers, body, options.body_bytes_max, options.body_timeout)?;
     let bytes = body.whole().await?;
     app.metrics.received(bytes.len() as u64);
-    let kept = one(&app, pool, key, &how, name, bytes).await;
+    let kept = one(&app, key, &how, name, bytes).await;
     match &kept {
         Ok(kept) if kept.repeated => app.metrics.items(0, 1, 0),
         Ok(_) => app.metrics.items(1, 0, 0),
@@ -159,12 +160,12 @@ pub(crate) async fn send(
 
 async fn one(
     app: &Arc<App>,
-    pool: Arc<ScorerPool>,
     key: Arc<Key>,
     how: &Scoring,
     name: Option<String>,
     bytes: Vec<u8>,
 ) -> Result<EvidenceScored, Problem> {
+    let pool = app.memory.cards().find_for(&how.card, &bytes)?;
     let sent = match app.traces.queue(&pool) {
         Some(queue) => {
             let line = Line { name, bytes, replaces: how.replaces.clone() };

@@ -178,7 +178,7 @@ pub async fn make(
     size: u64,
     pages: Pages,
 ) -> Result<Made, Problem> {
-    let pool = app.memory.cards().find(&params.card)?;
+    let pool = app.memory.cards().find_used(&params.card)?;
     let basing = params.basing(&pool)?;
     let Selected { pools, positions, subjects } = select(app, params, size).await?;
     let needs_records = params.condition.is_some() || params.group_by.is_some() || basing.is_dimension;

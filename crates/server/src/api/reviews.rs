@@ -131,7 +131,7 @@ pub(crate) async fn queue(
 /// If there is no such scorecard, or there are too many records.
 pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingReview>, Problem> {
     let pools = match card {
-        Some(card) => vec![app.memory.cards().find(card)?],
+        Some(card) => vec![app.memory.cards().find_used(card)?],
         None => {
             let has_reviews = |pool: &&Arc<crate::cards::ScorerPool>| {
                 pool.card.standing.as_ref().is_some_and(|standing| standing.review.is_some())
@@ -200,7 +200,7 @@ pub async fn keep(
     request: ReviewRequest,
     reviewer: &str,
 ) -> Result<(Option<u64>, Option<Review>), Problem> {
-    let pool = app.memory.cards().find(&request.card)?;
+    let pool = app.memory.cards().find_used(&request.card)?;
     let now = app.clock.now();
     let as_of = now;
     let line = line(&request, reviewer, as_of)?;

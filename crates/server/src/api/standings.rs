@@ -146,7 +146,7 @@ pub(crate) async fn list(
 
 /// Returns the scorecard, the timestamp and the size of the log that parameters ask for.
 async fn asked(app: &App, params: &StandingParams) -> Result<(Arc<ScorerPool>, Timestamp, u64), Problem> {
-    let pool = app.memory.cards().find(&params.card)?;
+    let pool = app.memory.cards().find_used(&params.card)?;
     let as_of = timestamp("as_of", params.as_of.as_deref())?.unwrap_or_else(|| app.moment());
     let size = size_at(app, params.known_at.as_deref()).await?;
     Ok((pool, as_of, size))

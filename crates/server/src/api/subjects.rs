@@ -160,7 +160,7 @@ pub(crate) async fn history(
     caller.may_read()?;
     let limit = limit(params.limit, USUAL, MOST)?;
     let log_size = size_at(&app, params.known_at.as_deref()).await?;
-    let card = params.card.as_deref().map(|card| app.memory.cards().find(card)).transpose()?;
+    let card = params.card.as_deref().map(|card| app.memory.cards().find_used(card)).transpose()?;
     let card = card.map(|pool| pool.name());
     let positions = app.indexed(move |_, index| {
         let places = params.from.unwrap_or(0)..log_size;

@@ -74,7 +74,7 @@ pub async fn show(
     caller.may_read()?;
     let (params, page) = (params(&asked)?, number("page", asked.page.as_deref())?);
     let used = items::used_cards(&app).await?;
-    let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find(card)).transpose()?;
+    let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find_used(card)).transpose()?;
     let Some(pool) = wanted.or_else(|| used.first().map(|(pool, _)| Arc::clone(pool))) else {
         let sheet = Sheet { title: "Leaderboard", part: "/", caller: Some(&caller) };
         return Ok(sheet.answer(welcome::page(&welcome::host(&headers))));

@@ -68,7 +68,7 @@ pub async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may_read()?;
     let cards = cards_of(&app, &name).await?;
-    let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find(card)).transpose()?;
+    let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find_used(card)).transpose()?;
     let none = || Problem::not_found(format!("there is no record of `{}`", name.escape_debug()));
     let pool = wanted.or_else(|| cards.first().map(Arc::clone)).ok_or_else(none)?;
     let card = pool.name();

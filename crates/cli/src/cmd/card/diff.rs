@@ -110,8 +110,8 @@ impl Comparison {
 
 /// Compares two cards on the evidence given.
 pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Failure> {
-    let (before, after) =
-        (cards::compiled(&args.before, cli.color)?, cards::compiled(&args.after, cli.color)?);
+    let compiled = |card| cards::compiled(&cards::named(card, &args.files, cli.color)?, cli.color);
+    let (before, after) = (compiled(&args.before)?, compiled(&args.after)?);
     let (old, new) = (before.card(), after.card());
     if old.evidence != new.evidence {
         let message = format!(
