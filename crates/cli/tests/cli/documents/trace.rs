@@ -266,7 +266,7 @@ fn traces_have_a_hundred_milliseconds_and_slower_ones_are_named() {
     assert!(slow.status == 0 && slow.stderr.contains("of the 1.0 ms allowed"), "{}", slow.stderr);
     assert_eq!((slow.stdout, patient.stderr.as_str()), (patient.stdout, ""));
     let help = folder.karat(&["score", "--help"]).stdout;
-    assert!(help.contains("100 for traces if not given"), "{help}");
+    assert!(help.contains("(traces: 100)"), "{help}");
 }
 
 #[test]
