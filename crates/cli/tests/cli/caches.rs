@@ -31,7 +31,7 @@ fn a_new_cache_overwrites_nothing() {
 fn a_cache_is_shown() {
     assert_snapshot!(done(line("cache show --table examples/raw/traces.cache")), @r"
     3 vectors of 1000, 4 numbers each, kept for ever
-    sha256:60c263314e3bde903c2deda00508721d68cfae5421d8e11cf615198461b83a6f
+    sha256:4ae4e6489efbb76f5a66689c58688970bb5c167caa57bdc317117d916546d025
 
       agent-first/kp:trace:raw-first                2026-03-18T09:00:00Z
       agent-alike/kp:trace:raw-alike                2026-03-18T09:05:00Z
@@ -78,7 +78,7 @@ fn a_broken_cache_says_where_and_an_absent_one_how_to_begin() {
     changed[100] ^= 1;
     for (broken, where_) in [
         (&sound[..sound.len() - 1], "byte "),
-        (b"{}", "byte 0: found `{}`, expected `karat vectors 1"),
+        (b"{}", "byte 0: found `{}`, expected `karat vectors 2"),
         (b"", "byte 0: "),
         (&changed[..], "byte "),
     ] {

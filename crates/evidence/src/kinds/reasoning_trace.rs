@@ -2,13 +2,11 @@
 
 use karat_core::facts::Fact;
 
-use crate::grade::trace::novelty::vector;
 use crate::graders::Work;
 use crate::json::check::{AMOUNT, Check, Identity, UNIT, flag, number};
 use crate::json::document::{Document, Node, Tape, Value};
 use crate::json::parse::{Limits, parse};
 use crate::json::problem::Problems;
-use crate::json::value;
 use crate::kinds::trace_novelty::{self, Given};
 use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
@@ -305,8 +303,7 @@ pub fn embedding_text(trace: &[u8]) -> Result<String, Problems> {
 pub fn trace_vector(trace: &[u8]) -> Option<Vec<f32>> {
     let mut tape = Tape::default();
     let document = parse(&mut tape, trace, &Limits::default()).ok()?;
-    let node = document.root().children().find(|child| child.key() == "vector")?;
-    vector(&value::of_node(node), "$.vector").ok()
+    trace_novelty::read_vector(document.root().children().find(|child| child.key() == "vector")?).ok()
 }
 
 /// Returns the same for a trace that was parsed.

@@ -7,7 +7,7 @@ use crate::grade::trace::novelty::{Basis, Item, Settings, VectorCache, belongs, 
 use crate::graders::{Pending, Work};
 use crate::ids;
 use crate::json::check::{Check, Name, UNIT, digits, number};
-use crate::json::document::Node;
+use crate::json::document::{Node, Value};
 use crate::json::problem::{Problem, Problems};
 use crate::json::value;
 use crate::kinds::reasoning_trace::text_of;
@@ -66,7 +66,7 @@ pub(super) fn grade<'a>(
         );
     }
     let read = match own {
-        Some(node) => vector(&value::of_node(node), "$.vector").map(Text::Vector),
+        Some(node) => read_vector(node).map(Text::Vector),
         None => embed(root, work),
     };
     if let (Some(node), None) = (given.vector, own) {
@@ -97,6 +97,23 @@ pub(super) fn grade<'a>(
             number(value)
         }
     }
+}
+
+/// Reads the vector at a node.
+///
+/// # Errors
+/// As [`vector`].
+pub(super) fn read_vector(node: Node<'_>) -> Result<Vec<f32>, Problems> {
+    let number = |node: Node<'_>| match node.value() {
+        Value::Number(number) => Some(number as f32).filter(|number| number.is_finite()),
+        _ => None,
+    };
+    let numbers = match node.value() {
+        Value::Array => node.children().map(number).collect(),
+        _ => None,
+    };
+    // A tree is only made to say what is wrong.
+    numbers.map_or_else(|| vector(&value::of_node(node), "$.vector"), Ok)
 }
 
 /// The text of a trace, as a vector.

@@ -195,7 +195,7 @@ fn heads_that_promise_more_than_there_is() {
             }
         }
     }
-    assert!(VectorCache::load(ten_megabytes("karat vectors 1\n").as_bytes()).is_err());
+    assert!(VectorCache::load(ten_megabytes("karat vectors 2\n").as_bytes()).is_err());
     assert!(VectorCache::load(&vec![0; 10_000_000]).is_err());
 }
 

@@ -152,6 +152,22 @@ pub struct VectorCache {
     /// The key of every id, in one place, so that finding an id among 100,000 takes microseconds.
     keys: VecDeque<u64>,
     rows: Rows,
+    /// INVARIANT: their lengths add up to that of `labels`, and each but the last ends with an entry that ends a chunk.
+    chunks: VecDeque<Chunk>,
+}
+
+/// Entries one after the other, up to one that ends a chunk: the digest of the cache is made of those of its chunks, most of
+/// which stay as they are when one entry comes and another goes.
+#[derive(Debug, Clone)]
+struct Chunk {
+    length: usize,
+    /// The digest, once its last entry has come; none again when its first one goes.
+    digest: Option<Digest>,
+}
+
+/// Returns whether an entry with this digest is the last of its chunk, which one of 32 is.
+fn ends_chunk(digest: &Digest) -> bool {
+    digest.0.first().is_some_and(|byte| byte % 32 == 0)
 }
 
 /// Facts about a vector besides its numbers.
@@ -180,7 +196,7 @@ impl VectorCache {
             return Err(format!("1 to {}", Settings::DIMENSION_MAX));
         }
         let rows = Rows::new(settings.dimension);
-        Ok(Self { settings, labels: VecDeque::new(), keys: VecDeque::new(), rows })
+        Ok(Self { settings, labels: VecDeque::new(), keys: VecDeque::new(), rows, chunks: VecDeque::new() })
     }
 
     /// Its settings.
@@ -221,9 +237,17 @@ impl VectorCache {
             return Ok(());
         }
         let digest = saved::digest(Entry { id, moment, vector });
+        if self.labels.back().is_none_or(|last| ends_chunk(&last.digest)) {
+            self.chunks.push_back(Chunk { length: 0, digest: None });
+        }
         self.labels.push_back(Label { id: id.into(), moment, digest });
         self.keys.push_back(key(id));
         self.rows.push(vector);
+        if let Some(chunk) = self.chunks.back_mut() {
+            chunk.length += 1;
+            let first = self.labels.len().saturating_sub(chunk.length);
+            chunk.digest = ends_chunk(&digest).then(|| digest_of(self.labels.range(first..)));
+        }
         if self.len() as u64 > self.settings.capacity {
             self.remove_first(1);
         }
@@ -253,12 +277,18 @@ impl VectorCache {
         Ok(self.nearest_of(0..self.len(), vector, &[]))
     }
 
-    /// Returns the SHA-256 of its [saved form](VectorCache::save), entry by entry, so that it is known without hashing
-    /// a hundred megabytes for every item: that of the head, and after it the 32 bytes of the SHA-256 of each entry.
+    /// Returns the SHA-256 of its [saved form](VectorCache::save), part by part, so that it is known without hashing
+    /// a hundred megabytes for every item. It is that of the head, and after it the 32 bytes of the digest of each chunk: the
+    /// SHA-256 of the SHA-256 of each of its entries. A chunk ends after an entry of whose SHA-256 the first byte is a multiple
+    /// of 32, and at the end.
     pub fn digest(&self) -> Digest {
         let mut head = saved::head(&self.settings, self.len());
-        for label in &self.labels {
-            head.extend_from_slice(&label.digest.0);
+        let mut first = 0;
+        for chunk in &self.chunks {
+            let end = first + chunk.length;
+            let digest = chunk.digest.unwrap_or_else(|| digest_of(self.labels.range(first..end)));
+            head.extend_from_slice(&digest.0);
+            first = end;
         }
         Digest::of(&head)
     }
@@ -322,7 +352,23 @@ impl VectorCache {
         self.labels.drain(..count);
         self.keys.drain(..count);
         self.rows.remove_first(count);
+        let mut left = count;
+        while left > 0
+            && let Some(chunk) = self.chunks.front_mut()
+        {
+            if left < chunk.length {
+                *chunk = Chunk { length: chunk.length - left, digest: None };
+                break;
+            }
+            left -= chunk.length;
+            self.chunks.pop_front();
+        }
     }
+}
+
+/// Returns the digest of a chunk.
+fn digest_of<'a>(labels: impl Iterator<Item = &'a Label>) -> Digest {
+    Digest::of(&labels.flat_map(|label| label.digest.0).collect::<Vec<u8>>())
 }
 
 /// Returns a short form of an id. Ids with the same one are compared in full; with SHA-256 there is no way to make

@@ -3,7 +3,7 @@
 //! Everything is little-endian:
 //!
 //! ```text
-//! head    16 bytes   `karat vectors 1` and a line feed
+//! head    16 bytes   `karat vectors 2` and a line feed
 //!         u64        capacity
 //!         u64        dimension
 //!         u64        1 if there is a time to live, else 0
@@ -16,7 +16,7 @@
 //! end     32 bytes   the digest of the cache
 //! ```
 //!
-//! The digest is the SHA-256 of the head and the SHA-256 of each entry.
+//! [`VectorCache::digest`] says how the digest is made of the head and the SHA-256 of each entry.
 
 use std::error::Error;
 use std::fmt;
@@ -27,7 +27,7 @@ use karat_core::timestamp::Timestamp;
 use super::cache::{Entry, Settings, VectorCache, VectorError};
 
 /// The first bytes. The digit is the version of the form.
-const MAGIC: &[u8; 16] = b"karat vectors 1\n";
+const MAGIC: &[u8; 16] = b"karat vectors 2\n";
 
 /// Bytes of a digest.
 const DIGEST: usize = 32;
@@ -58,7 +58,7 @@ impl fmt::Display for LoadError {
 impl Error for LoadError {}
 
 impl VectorCache {
-    /// Returns the cache as bytes, for a file: `karat vectors 1`, settings, entries, digest. Expired entries that were
+    /// Returns the cache as bytes, for a file: `karat vectors 2`, settings, entries, digest. Expired entries that were
     /// not removed are part of it.
     ///
     /// ```

@@ -175,7 +175,7 @@ mod saved_form {
     /// did.
     fn by_hand() -> (Vec<u8>, [Vec<u8>; 2]) {
         let number = |number: u64| number.to_le_bytes();
-        let mut head = b"karat vectors 1\n".to_vec();
+        let mut head = b"karat vectors 2\n".to_vec();
         for word in [3, 2, 1, 1000, 2] {
             head.extend(number(word));
         }
@@ -184,11 +184,49 @@ mod saved_form {
         (head, [first.concat(), second.concat()])
     }
 
+    /// Returns the digest of a head and entries, from its definition.
+    fn digest_by_hand(head: &[u8], entries: &[Vec<u8>]) -> Digest {
+        let digests: Vec<[u8; 32]> = entries.iter().map(|entry| Digest::of(entry).0).collect();
+        let chunks = digests.split_inclusive(|digest| digest[0] % 32 == 0);
+        let of_chunks: Vec<u8> = chunks.flat_map(|chunk| Digest::of(&chunk.concat()).0).collect();
+        Digest::of(&[head, &of_chunks].concat())
+    }
+
+    proptest! {
+        /// Whatever came and went: the digest is that of what is there.
+        #[test]
+        fn the_digest_is_that_of_the_content(
+            capacity in 1_u64..200,
+            ttl in proptest::option::of(1_u64..300),
+            steps in vec((0_i64..5, 0_u8..255), 0..400),
+        ) {
+            let mut cache = cache(capacity, 1, ttl);
+            let mut now = 0;
+            for (later, id) in steps {
+                now += later;
+                cache.expire(at(now));
+                cache.insert(&id.to_string(), &[1.0], at(now)).unwrap();
+                let mut head = b"karat vectors 2\n".to_vec();
+                let life = [u64::from(ttl.is_some()), ttl.unwrap_or(0)];
+                for word in [capacity, 1, life[0], life[1], cache.len() as u64] {
+                    head.extend(word.to_le_bytes());
+                }
+                let entry = |entry: Entry<'_>| {
+                    let words = [entry.moment.milliseconds.cast_unsigned(), entry.id.len() as u64];
+                    let head = words.map(u64::to_le_bytes).concat();
+                    [&head[..], entry.id.as_bytes(), &entry.vector[0].to_le_bytes()].concat()
+                };
+                let entries: Vec<Vec<u8>> = cache.entries().map(entry).collect();
+                prop_assert_eq!(cache.digest(), digest_by_hand(&head, &entries));
+            }
+            prop_assert_eq!(VectorCache::load(&cache.save()).unwrap().digest(), cache.digest());
+        }
+    }
+
     #[test]
     fn its_bytes_and_its_digest_are_fixed() {
         let (head, entries) = by_hand();
-        let of_entries = entries.each_ref().map(|entry| Digest::of(entry).0.to_vec());
-        let digest = Digest::of(&[&head[..], &of_entries.concat()].concat());
+        let digest = digest_by_hand(&head, &entries);
         assert_eq!(small().digest(), digest);
         assert_eq!(small().save(), [&head[..], &entries.concat(), &digest.0].concat());
     }
@@ -253,9 +291,9 @@ mod saved_form {
         let word = u64::to_le_bytes;
         assert_eq!(
             refused(0, b"PK\x03\x04"),
-            "byte 0: found `PK\\x03\\x04t vectors 1\\n`, expected `karat vectors 1\\n`, a saved cache"
+            "byte 0: found `PK\\x03\\x04t vectors 2\\n`, expected `karat vectors 2\\n`, a saved cache"
         );
-        assert!(refused(14, b"2").starts_with("byte 0: found `karat vectors 2\\n`"));
+        assert!(refused(14, b"3").starts_with("byte 0: found `karat vectors 3\\n`"));
         assert_eq!(VectorCache::load(b"").unwrap_err().found, "``");
         assert_eq!(refused(24, &word(0)), "byte 24: found the dimension 0, expected 1 to 65536");
         assert_eq!(
@@ -289,7 +327,7 @@ mod saved_form {
 
     #[test]
     fn a_head_that_promises_the_world_gets_nothing() {
-        let mut bytes = b"karat vectors 1\n".to_vec();
+        let mut bytes = b"karat vectors 2\n".to_vec();
         for word in [u64::MAX, 65_536, 0, 0, u64::MAX] {
             bytes.extend(word.to_le_bytes());
         }
