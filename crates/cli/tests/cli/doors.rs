@@ -58,6 +58,43 @@ fn library_command_line_and_http_refuse_the_same_item_for_the_same_reasons() {
     assert_eq!(answer["problems"][0]["detail"], reason.detail);
 }
 
+/// Traces one after the other: a cache on the command line, and the state of a server.
+#[test]
+fn command_line_and_http_find_the_same_novelty() {
+    let folder = Folder::new();
+    let server =
+        Server::new(folder.path(), &["scores", "--dimension", "4", "--capacity", "2", "--ttl", "1h"]);
+    let settings = ["--dimension", "4", "--capacity", "2", "--ttl", "1h"];
+    assert_eq!(folder.karat(&[&["cache", "new", "own.cache"], &settings[..]].concat()).status, 0);
+    let first = example("raw/traces.jsonl");
+    // Copies under other names, and one without a vector.
+    let copies = first.replace("agent-", "copyist-").replace("kp:trace:raw", "kp:trace:copy");
+    let silent = copies
+        .lines()
+        .next()
+        .unwrap()
+        .replace("copy", "silent")
+        .replace(", \"vector\": [0.8, 0.6, 0, 0]", "");
+    let traces: Vec<&str> = first.lines().chain(copies.lines()).chain([silent.as_str()]).collect();
+    folder.write("traces.jsonl", &traces.join("\n"));
+    let as_of = "2026-11-01T00:00:00Z";
+    let score = ["score", "-c", "trace", "--cache", "own.cache", "--as-of", as_of, "traces.jsonl"];
+    let of_program = folder.karat(&score);
+    assert_eq!(of_program.status, 0, "{}", of_program.screen());
+    let of_server: Vec<String> = traces
+        .iter()
+        .map(|trace| {
+            let (status, answer) =
+                server.ask("POST", &format!("/v1/evidence?card=trace&as_of={as_of}"), trace);
+            assert_eq!(status, 201, "{answer}");
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            karat_evidence::canonical_json(&answer["content"])
+        })
+        .collect();
+    assert_eq!(of_program.stdout.lines().collect::<Vec<_>>(), of_server);
+    assert!(of_server[5].contains("\"compared\":2") && of_server[6].contains("no_vector"), "{of_server:?}");
+}
+
 /// Weights that `karat tune` proposes, accepted by another key: the server scores, stands and ranks with them as the
 /// command line does with the same file and the same events.
 #[test]
