@@ -32,6 +32,7 @@ pub mod ids;
 mod json;
 mod kind;
 mod kinds;
+pub mod names;
 mod reader;
 pub mod source;
 mod vocabulary;

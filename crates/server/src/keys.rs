@@ -9,6 +9,7 @@ use data_encoding::{BASE32_NOPAD, HEXLOWER};
 use karat_core::facts::Digest;
 use karat_core::scorecard::Reporter;
 use karat_evidence::canonical_json;
+use karat_evidence::names::{self, NameFault};
 use karat_store::{Kind, NewItem};
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
@@ -132,20 +133,19 @@ impl KeyRequest {
     pub fn make(self, random: [u8; 32]) -> Result<NewKey, Problem> {
         let refused = |field: &str, detail: String| Err(Problem::new(Code::BadRequest, detail).at(field));
         let Self { name, scopes, subject, reports } = self;
-        let is_text = |text: &str| !text.trim().is_empty() && !text.chars().any(char::is_control);
-        if !is_text(&name) || name.chars().count() > NAME_MAX_CHARACTERS {
-            let expected =
-                format!("expected 1 to {NAME_MAX_CHARACTERS} characters, and no control character");
-            return refused("$.name", expected);
+        if name.chars().count() > NAME_MAX_CHARACTERS {
+            return refused("$.name", format!("expected at most {NAME_MAX_CHARACTERS} characters"));
+        }
+        for (field, name) in [("$.name", Some(&name)), ("$.subject", subject.as_ref())] {
+            if let Some(NameFault { expected, hint }) = name.and_then(|name| names::fault(name)) {
+                return refused(field, format!("expected {expected}: {hint}"));
+            }
         }
         if scopes.is_empty() {
             return refused(
                 "$.scopes",
                 String::from("expected at least one of read, write:evidence, review, admin"),
             );
-        }
-        if subject.as_deref().is_some_and(|subject| !is_text(subject)) {
-            return refused("$.subject", String::from("expected the name of a subject"));
         }
         if subject.is_some() && scopes.iter().any(|scope| matches!(scope, Scope::Review | Scope::Admin)) {
             let why = "a key of a subject may read and send evidence, not review or administer";

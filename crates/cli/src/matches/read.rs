@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use karat_evidence::Kind;
+use karat_evidence::names::{self, NameFault};
 
 use super::columns::{Columns, Field};
 use super::ended::{Ended, Ending};
@@ -151,6 +152,11 @@ impl Reader<'_> {
         let [first, second] = names.map(|name| self.renames.apply(name));
         if first.is_empty() || second.is_empty() {
             return Err(String::from("a competitor has no name"));
+        }
+        for name in [first, second] {
+            if let Some(NameFault { expected, hint }) = names::fault(name) {
+                return Err(format!("the competitor `{}`, expected {expected}: {hint}", clean(name)));
+            }
         }
         if first == second {
             return Err(format!("`{}` meets itself, expected two different competitors", clean(first)));

@@ -126,7 +126,8 @@ const LONG: Duration = Duration::from_secs(60);
 fn a_slow_input_shows_each_record_at_once() {
     let folder = folder();
     let json: &[&str] = &["{\"subject\":\"a\",\"solved\":4,\"asked\":50}\n"; 4];
-    let rows: &[&str] = &["subject,solved,asked\na,1,50\n", "b,2,50\n", "c,3,50\r\n", "\"d\n\",4,50\n"];
+    let rows: &[&str] =
+        &["subject,solved,asked,note\na,1,50,\n", "b,2,50,\n", "c,3,50,\r\n", "d,4,50,\"e\nf\"\n"];
     let array: &[&str] =
         &["[{\"subject\":\"a\",\n\"solved\":4}", ",{\"subject\":\"b\"}", "\n,{\"subject\":\"c\"}"];
     for (input, jobs) in [json, rows, array].into_iter().flat_map(|input| [(input, "1"), (input, "3")]) {

@@ -374,13 +374,20 @@ fn names_cannot_steer_the_terminal() {
     let item = |subject: &str, task: &str| {
         format!("{{\"subject\":\"{subject}\",\"task\":\"{task}\",\"solved\":1}}\n")
     };
-    let items = [
-        item("\\u001b[31mred", "\\u001b[2J"),
-        item("plain\\u202e", "t"),
-        item("語の名前が長い長い長い長い長い長い長い長い", "t"),
-    ];
-    let run =
-        |verb: &[&str]| karat_reading(&[verb, &["--table", "--resamples", "100"]].concat(), &items.concat());
+    let hidden = [item("\\u001b[31mred", "\\u001b[2J"), item("plain\\u202e", "t")].concat();
+    let refused = karat_reading(&["leaderboard", "--card", CARD], &hidden);
+    assert_eq!(refused.status, 1, "{}", refused.stderr);
+    assert!(!refused.stderr.contains(['\u{1b}', '\u{202e}']), "{}", refused.stderr);
+    // A record may say anything.
+    let items =
+        [item("one", "first"), item("two", "t"), item("語の名前が長い長い長い長い長い長い長い長い", "t")];
+    let scored = karat_reading(&["score", "--card", CARD], &items.concat()).stdout;
+    let records = scored
+        .replace("\"one\"", "\"\\u001b[31mred\"")
+        .replace("\"first\"", "\"\\u001b[2J\"")
+        .replace("\"two\"", "\"plain\u{202e}\"");
+    assert!(records.contains('\u{202e}') && records.contains("[2J"), "{records}");
+    let run = |verb: &[&str]| karat_reading(&[verb, &["--table", "--resamples", "100"]].concat(), &records);
     for verb in [
         &["leaderboard", "--card", CARD, "--group-by", "subject", "--robustness", "--attempts", "2"][..],
         &["leaderboard", "--card", CARD],

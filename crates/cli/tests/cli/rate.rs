@@ -313,7 +313,8 @@ fn predictions_are_of_the_same_matches() {
 fn names_cannot_steer_the_terminal() {
     let text = "{\"first\": \"a\\u001b[31m\", \"second\": \"b\\n\", \"result\": \"win\"}\n";
     let run = reading(&["--table", "--system", "elo"], text);
-    assert!(run.stdout.contains("a\u{fffd}[31m"), "{}", run.stdout);
+    assert!(run.status == 1 && run.stderr.contains("a\u{fffd}[31m"), "{}", run.stderr);
+    assert!(run.stderr.contains("without control and format characters: leave out U+001B"), "{}", run.stderr);
 }
 
 #[test]

@@ -240,10 +240,14 @@ fn what_is_wrong_with_events_is_told_at_once() {
 
 #[test]
 fn a_name_cannot_steer_the_terminal_and_another_version_is_refused() {
-    let item =
-        "{\"subject\":\"\\u001b[31mred\",\"id\":\"1\",\"accuracy\":0.5,\"time\":\"2026-01-01T00:00:00Z\"}";
-    let run = reading(&["--table"], item);
-    assert!(run.status == 0 && !run.stdout.contains('\u{1b}'), "{}", run.stdout);
+    let item = "{\"subject\":\"red\",\"id\":\"1\",\"accuracy\":0.5,\"time\":\"2026-01-01T00:00:00Z\"}";
+    let hidden = item.replace("red", "\\u001b[31mred");
+    let refused = reading(&["--table"], &hidden);
+    assert!(refused.status == 1 && !refused.stderr.contains('\u{1b}'), "{}", refused.stderr);
+    // A record may say anything.
+    let record = karat_reading(&["score", "--card", "examples/cards/support-agent.toml"], item).stdout;
+    let run = reading(&["--table"], &record.replace("\"red\"", "\"\\u001b[31mred\""));
+    assert!(run.status == 0 && !run.stdout.contains('\u{1b}'), "{}{}", run.stdout, run.stderr);
     let other =
         karat_reading(&["explain", "--table", "-"], "{\"schema\":\"karat/standing/9\",\"subject\":\"a\"}");
     assert_eq!(other.status, 1);

@@ -10,6 +10,7 @@ use crate::json::document::{Children, EXACT, Node, Value};
 use crate::json::locate;
 use crate::json::note::Note;
 use crate::json::problem::{Problem, Problems, nearest, quoted};
+use crate::names::{self, NameFault};
 use karat_core::timestamp::{Timestamp, TimestampError};
 
 /// The fields that no reader knows, by path, over all items of a run.
@@ -196,12 +197,15 @@ impl<'r> Check<'r> {
         }
     }
 
-    /// Reads the name of a subject or an item: a text, or a whole number.
+    /// Reads the name of a subject, a task or an item: a text that is a [name](names::fault), or a whole number.
     pub(crate) fn name<'a>(&mut self, node: Node<'a>) -> Option<Name<'a>> {
         match node.value() {
             Value::Number(_) => self.count(node, 0.0).map(Name::Number),
-            Value::Text(text) if !text.trim().is_empty() => Some(Name::Text(text)),
-            _ => self.refused(node, "a text that is not blank, or a whole number", ""),
+            Value::Text(text) => match names::fault(text) {
+                None => Some(Name::Text(text)),
+                Some(NameFault { expected, hint }) => self.refused(node, expected, hint),
+            },
+            _ => self.refused(node, "a name, or a whole number", ""),
         }
     }
 

@@ -4,6 +4,7 @@ use karat_core::facts::{Fact, Outcome};
 
 use crate::json::check::{ANY, Check, Identity, Name};
 use crate::json::document::{EXACT, Node, Value};
+use crate::names::{self, NameFault};
 use crate::vocabulary::FactType;
 use karat_core::timestamp::{Timestamp, TimestampError};
 
@@ -105,12 +106,16 @@ fn occasion<'a>(
             _ if is_taken => return false,
             _ => drop(check.outcome(member)),
         },
-        ("task", Value::Text(text)) if !text.trim().is_empty() => identity.task = Some(Name::Text(text)),
+        ("task", Value::Text(text)) => match names::fault(text) {
+            None => identity.task = Some(Name::Text(text)),
+            Some(_) if is_taken => return false,
+            Some(NameFault { expected, hint }) => check.refuse(member, expected, format!("{hint}; {HINT}")),
+        },
         ("task", Value::Number(number)) if number.fract() == 0.0 && number.abs() < EXACT => {
             identity.task = Some(Name::Number(number));
         }
         ("task", _) if is_taken => return false,
-        ("task", _) => check.refuse(member, "a text that is not blank, or a whole number", HINT),
+        ("task", _) => check.refuse(member, "a name, or a whole number", HINT),
         _ => return false,
     }
     true

@@ -2,7 +2,7 @@
 
 use karat_evidence::grade::arena::Evaluator;
 use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
-use karat_evidence::{FactType, Graders, Kind, Problems, Reader, ReaderOptions};
+use karat_evidence::{FactType, Graders, Kind, Problems, Reader, ReaderOptions, names};
 use serde_json::{Value, json};
 
 use crate::{HALF_PAIRS, SCRIPTS, deep_texts, ends};
@@ -117,7 +117,11 @@ fn half_surrogate_pairs_in_every_place() {
 #[test]
 fn subjects_in_every_script() {
     for script in SCRIPTS.into_iter().filter(|script| !script.trim().is_empty()) {
-        read(Kind::Facts, &json!({"subject": script, "a": 1, "b": script}).to_string()).unwrap();
+        let read = read(Kind::Facts, &json!({"subject": script, "a": 1, "b": script}).to_string());
+        match names::fault(script) {
+            None => drop(read.unwrap()),
+            Some(fault) => assert!(read.unwrap_err().to_string().contains(fault.expected)),
+        }
     }
 }
 

@@ -228,7 +228,16 @@ fn names_of_strangers_stay_text() {
         let record = record.unwrap_or_else(|| panic!("`{id}` is listed")).value().attr("href").unwrap();
         let page = look(&server, record);
         check(record, page.is(200));
-        assert!(!page.body.contains('\u{202e}'), "what turns the direction of text is taken out");
+    }
+    // What nobody can see is no part of a name.
+    for name in ["b\u{202e}ot", "bot\u{200b}", "bot ", "Zoe\u{308}", ".."] {
+        for field in ["subject", "id", "task"] {
+            let mut item = json!({"subject": "s", "id": "1", "task": "t", "time": "2026-03-01T09:00:00Z", "accuracy": 0.5});
+            item[field] = json!(name);
+            let sent = server.send("card=support-agent", &item.to_string());
+            sent.is_problem(422, "evidence-refused");
+            assert_eq!(sent.at("/problems/0/field"), format!("$.{field}"), "{}", sent.body);
+        }
     }
     let page =
         look(&server, "/?card=support-agent&where=%3Cscript%3Ealert(1)%3C%2Fscript%3E&group=%22%3E%3Cimg%3E");
