@@ -3,12 +3,12 @@
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
 
-/// What is wrong with a name.
+/// Fault of a text that is not a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameFault {
-    /// What was expected.
+    /// The form that a name has.
     pub expected: &'static str,
-    /// How to mend it.
+    /// The change that makes it a name.
     pub hint: String,
 }
 
