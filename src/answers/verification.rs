@@ -98,7 +98,7 @@ pub struct LogVerification {
     pub heads: u64,
     /// The public key that it was checked against; null if none was given.
     pub key: Option<String>,
-    /// What became of the records whose evidence was scored again, if that was asked for.
+    /// The records whose evidence was scored again, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<ReplayedRecords>,
     /// The problems found.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::document::{RecordDocument, digest};
 
-/// What a record says of the cache of vectors that its trace was compared with: `grading.novelty`.
+/// Statement of a record about the cache of vectors that its trace was compared with: `grading.novelty`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct CacheReading {
     basis: String,

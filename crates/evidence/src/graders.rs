@@ -35,7 +35,7 @@ pub struct Graders {
     pub replaces: Option<String>,
 }
 
-/// What watches the work on an item. The code here reads no clock; a watch may.
+/// Watcher of the work on an item. The code here reads no clock; a watch may.
 pub trait Watch {
     /// Says that a stage ended: `read`, `embed`, `novelty`, `grade`.
     fn ended(&mut self, stage: &'static str);
@@ -81,7 +81,7 @@ pub(crate) struct Work<'g> {
     pub seen: Map<String, Value>,
     /// Entry for the cache, if the item is not refused.
     pub pending: Option<Pending>,
-    /// What watches the stages.
+    /// Watcher of the stages.
     pub watch: &'g mut dyn Watch,
 }
 

@@ -20,7 +20,7 @@ use crate::ids;
 use crate::problem::Problem;
 use crate::traces::rebuild::Rebuild;
 
-/// What becomes of a record that is scored again.
+/// Result of scoring a record again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replayed {
     /// The same bytes.
@@ -33,7 +33,7 @@ pub enum Replayed {
     Unknown(String),
 }
 
-/// What scores the records of a log again, in the order of the log.
+/// Scorer of the records of a log again, in the order of the log.
 #[derive(Debug, Default)]
 pub struct Replay {
     cards: BTreeMap<String, Arc<CompiledCard>>,

@@ -33,7 +33,7 @@ pub struct ScoredItem {
     pub notes: Vec<Note>,
 }
 
-/// What the answer shows of a scored item.
+/// Part of a scored item that the answer shows.
 #[derive(Debug)]
 pub struct Shown {
     /// The id of the evidence in the store.
@@ -187,7 +187,7 @@ const NAMELESS: &str = "the item has no id, so it cannot be known whether it was
 /// The reason why an item is refused.
 #[derive(Debug)]
 pub enum Refused {
-    /// What is wrong with the item.
+    /// Faults of the item.
     Evidence(Error),
     /// A problem that is no fault of the item.
     Because(Problem),

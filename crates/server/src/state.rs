@@ -34,7 +34,7 @@ pub struct App {
     pub clock: Clock,
     /// The index, the scorecards, the keys and the arena.
     pub memory: Arc<Memory>,
-    /// What scores traces.
+    /// The scoring of traces.
     pub traces: Traces,
     /// The metrics.
     pub metrics: Metrics,

@@ -223,7 +223,7 @@ async fn part(
                     // They are scored in the order of the log, and the others of this part apart from it.
                     Some(_) => Err(Problem::new(
                         Code::EvidenceRefused,
-                        "a trace among other evidence: send traces in a batch of their own",
+                        "a trace among other evidence: send traces in a separate batch",
                     )),
                 }
             };

@@ -42,7 +42,7 @@ impl Default for TraceOptions {
     }
 }
 
-/// What scores traces.
+/// Scoring of traces: a queue for each scorecard.
 #[derive(Debug)]
 pub struct Traces {
     embedder: Option<Arc<Embedder>>,

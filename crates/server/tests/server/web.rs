@@ -229,7 +229,7 @@ fn names_of_strangers_stay_text() {
         let page = look(&server, record);
         check(record, page.is(200));
     }
-    // What nobody can see is no part of a name.
+    // What cannot be seen is no part of a name.
     for name in ["b\u{202e}ot", "bot\u{200b}", "bot ", "Zoe\u{308}", ".."] {
         for field in ["subject", "id", "task"] {
             let mut item = json!({"subject": "s", "id": "1", "task": "t", "time": "2026-03-01T09:00:00Z", "accuracy": 0.5});
