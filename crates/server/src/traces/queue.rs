@@ -14,6 +14,7 @@ use karat_evidence::grade::trace::budget::Budget;
 use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_store::{Error, Kind, Reader};
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use super::Traces;
 use crate::api::evidence::{correction, submission};
@@ -45,6 +46,7 @@ struct Waiting {
     jobs: VecDeque<Job>,
     /// True while a task takes jobs.
     is_running: bool,
+    task: Option<JoinHandle<()>>,
 }
 
 /// A trace to be scored.
@@ -136,11 +138,16 @@ impl Queue {
         let (answer, receiver) = oneshot::channel();
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.jobs.push_back(Job { key, as_of, lines, answer });
-        if !waiting.is_running {
+        let has_died = waiting.is_running && waiting.task.as_ref().is_some_and(JoinHandle::is_finished);
+        if has_died {
+            // It panicked, and may have left anything in the cache.
+            self.forget();
+        }
+        if !waiting.is_running || has_died {
             waiting.is_running = true;
             let (queue, app, pool) = (Arc::clone(self), Arc::clone(app), Arc::clone(pool));
             // Not part of the request: a client that goes away must not stop the others.
-            tokio::spawn(async move { queue.work(&app, &pool).await });
+            waiting.task = Some(tokio::spawn(async move { queue.work(&app, &pool).await }));
         }
         receiver
     }
