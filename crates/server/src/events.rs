@@ -8,14 +8,17 @@ use std::time::Duration;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream::unfold;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 
+use crate::limits::{Place, Turn, Who};
 use crate::problem::{Code, Problem};
 use crate::select::Filter;
 use crate::state::App;
 
 /// The number of records that are looked up at once.
 const CHUNK: usize = 64;
+/// No caller has more than this share of all streams.
+const STREAMS_SHARE: usize = 4;
 /// The time between two keep-alive comments on a silent stream.
 const ALIVE: Duration = Duration::from_secs(15);
 
@@ -30,23 +33,26 @@ struct State {
     found: VecDeque<(u64, String)>,
     size: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
-    _permit: OwnedSemaphorePermit,
+    _turn: Turn,
+    _place: Place<Who>,
 }
 
 /// Streams the records from position `next` of the log, then new ones.
 ///
 /// # Errors
-/// If too many streams are open.
+/// If too many streams are open, by all or by this caller.
 pub(crate) fn stream(
     app: Arc<App>,
+    who: Who,
     find: Find,
     next: u64,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
-    let permit = Arc::clone(&app.streams).try_acquire_owned().map_err(|_| {
-        Problem::new(Code::Busy, "too many streams of events are open; try again later").retry(10)
-    })?;
+    let busy = || Problem::new(Code::Busy, "too many streams of events are open; try again later").retry(10);
+    let most = app.options.streams_max.div_ceil(STREAMS_SHARE);
+    let place = app.streams_of.take(who.clone(), most).ok_or_else(busy)?;
+    let turn = app.streams.take(matches!(who, Who::Key(_))).ok_or_else(busy)?;
     let (size, stopping) = (app.memory.size(), app.stopping.subscribe());
-    let state = State { app, find, next, found: VecDeque::new(), size, stopping, _permit: permit };
+    let state = State { app, find, next, found: VecDeque::new(), size, stopping, _turn: turn, _place: place };
     let events = unfold(state, |mut state| async move {
         let (position, record) = state.next().await?;
         let event = Event::default().id(position.to_string()).event("record").data(record);

@@ -22,6 +22,8 @@ use crate::metrics::Route;
 use crate::problem::{Code, Problem};
 use crate::state::App;
 
+/// Paths that are answered however many requests are at work: those that watch the server need them most then.
+const WATCHED: [&str; 2] = ["/healthz", "/metrics"];
 /// The cost of a wrong key, in requests.
 const WRONG_KEY_TOKENS: f64 = 20.0;
 
@@ -33,6 +35,7 @@ pub struct Peer(pub SocketAddr);
 #[derive(Debug, Clone)]
 pub struct Caller {
     key: Option<Arc<Key>>,
+    address: Option<IpAddr>,
     is_reading_open: bool,
 }
 
@@ -43,6 +46,15 @@ impl Caller {
     /// If a key is required.
     pub fn may_read(&self) -> Result<(), Problem> {
         if self.is_reading_open { Ok(()) } else { self.key(Scope::Read).map(|_| ()) }
+    }
+
+    /// Returns to whom limits apply.
+    #[must_use]
+    pub fn who(&self) -> Who {
+        match &self.key {
+            Some(key) => Who::Key(key.id.clone()),
+            None => Who::Address(self.address.map(|it| it.to_string()).unwrap_or_default()),
+        }
     }
 
     /// Returns the key, if it has `scope`.
@@ -71,7 +83,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         // Without the guard, nothing is allowed.
-        let nobody = Self { key: None, is_reading_open: false };
+        let nobody = Self { key: None, address: None, is_reading_open: false };
         Ok(parts.extensions.get::<Self>().cloned().unwrap_or(nobody))
     }
 }
@@ -86,20 +98,24 @@ pub(crate) async fn guard(app: Arc<App>, request: Request, next: Next) -> Respon
     let path =
         request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned()).unwrap_or_default();
     let peer = request.extensions().get::<Peer>().map(|Peer(address)| address.ip());
+    let peer = peer.map(|peer| client(&app.options.proxies, request.headers(), peer));
     let admitted = admit(&app, request.headers(), peer);
     let who = admitted.as_ref().ok().and_then(|caller| caller.key.as_ref()).map(|key| key.id.clone());
-    let mut response = match (admitted, app.permits.try_acquire()) {
-        (Err(problem), _) => problem.into_response(),
-        (Ok(_), Err(_)) => {
-            app.metrics.turned_away();
-            Problem::new(Code::Busy, "too many requests are at work at the moment; try again later")
-                .retry(1)
-                .into_response()
-        }
-        (Ok(caller), Ok(_turn)) => {
-            request.extensions_mut().insert(caller);
-            next.run(request).await
-        }
+    let is_watching = WATCHED.contains(&path.as_str());
+    let mut response = match admitted {
+        Err(problem) => problem.into_response(),
+        Ok(caller) => match (is_watching, app.permits.take(caller.key.is_some())) {
+            (false, None) => {
+                app.metrics.turned_away();
+                Problem::new(Code::Busy, "too many requests are at work at the moment; try again later")
+                    .retry(1)
+                    .into_response()
+            }
+            (_, _turn) => {
+                request.extensions_mut().insert(caller);
+                next.run(request).await
+            }
+        },
     };
     harden(response.headers_mut());
     // The rest of an unread body would be taken for the next request, so the connection ends and the client must know.
@@ -136,7 +152,7 @@ fn admit(app: &App, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Caller,
     let is_reading_open = app.options.is_loopback || app.options.is_public;
     let Some(given) = headers.get(AUTHORIZATION) else {
         take(address(), 1.0)?;
-        return Ok(Caller { key: None, is_reading_open });
+        return Ok(Caller { key: None, address: peer, is_reading_open });
     };
     let secret = given.to_str().ok().and_then(|text| text.split_once(' '));
     let secret =
@@ -149,7 +165,37 @@ fn admit(app: &App, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Caller,
         ));
     };
     take(Who::Key(key.id.clone()), 1.0)?;
-    Ok(Caller { key: Some(key), is_reading_open })
+    Ok(Caller { key: Some(key), address: peer, is_reading_open })
+}
+
+/// Returns the address of the client: the last one before the proxies that are believed, if the request came through one.
+fn client(proxies: &[IpAddr], headers: &HeaderMap, peer: IpAddr) -> IpAddr {
+    if !proxies.contains(&peer) {
+        return peer;
+    }
+    let named = |name| headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).rev();
+    let of_part = |part: &str| {
+        let given = part.split(';').find_map(|pair| {
+            let (name, value) = pair.trim().split_once('=')?;
+            name.eq_ignore_ascii_case("for").then_some(value)
+        })?;
+        address(given)
+    };
+    let forwarded = named("forwarded").flat_map(|value| value.split(',').rev()).map(of_part);
+    let plain = named("x-forwarded-for").flat_map(|value| value.split(',').rev()).map(address);
+    let mut addresses: Box<dyn Iterator<Item = Option<IpAddr>>> = match headers.contains_key("forwarded") {
+        true => Box::new(forwarded),
+        false => Box::new(plain),
+    };
+    // What stands before the first address that is no proxy was written by who is asking.
+    addresses.find(|it| it.is_none_or(|ip| !proxies.contains(&ip))).flatten().unwrap_or(peer)
+}
+
+/// Reads an address, perhaps in quotation marks, with brackets and a port.
+fn address(text: &str) -> Option<IpAddr> {
+    let text = text.trim().trim_matches('"');
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|it| it.ip()))
 }
 
 /// Checks the header `Host`: a page of another site must not reach a server on this machine under the name of that
@@ -209,4 +255,44 @@ fn method_name(method: &Method) -> &'static str {
         (Method::PATCH, "PATCH"),
     ];
     known.into_iter().find_map(|(it, name)| (it == *method).then_some(name)).unwrap_or("other")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_proxy_says_who_the_client_is() {
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+        let proxies = [ip("10.0.0.1"), ip("10.0.0.2"), ip("fd00::1")];
+        let cases = [
+            (vec![], "10.0.0.1", "10.0.0.1"),
+            (vec![("x-forwarded-for", "203.0.113.7")], "198.51.100.9", "198.51.100.9"),
+            (vec![("x-forwarded-for", "203.0.113.7")], "10.0.0.1", "203.0.113.7"),
+            // The client wrote the first.
+            (vec![("x-forwarded-for", "192.0.2.1, 203.0.113.7")], "10.0.0.1", "203.0.113.7"),
+            (vec![("x-forwarded-for", "192.0.2.1, 203.0.113.7, 10.0.0.2")], "10.0.0.1", "203.0.113.7"),
+            (
+                vec![("x-forwarded-for", "192.0.2.1"), ("x-forwarded-for", "203.0.113.7")],
+                "10.0.0.1",
+                "203.0.113.7",
+            ),
+            (vec![("x-forwarded-for", "192.0.2.1, unknown")], "10.0.0.1", "10.0.0.1"),
+            (vec![("x-forwarded-for", "10.0.0.2")], "10.0.0.1", "10.0.0.1"),
+            (
+                vec![("forwarded", "for=192.0.2.1;proto=http, for=\"[2001:db8::1]:4711\"")],
+                "10.0.0.1",
+                "2001:db8::1",
+            ),
+            (vec![("forwarded", "For=203.0.113.7:80")], "fd00::1", "203.0.113.7"),
+            (vec![("forwarded", "for=_hidden"), ("x-forwarded-for", "192.0.2.1")], "10.0.0.1", "10.0.0.1"),
+        ];
+        for (given, peer, expected) in cases {
+            let mut headers = HeaderMap::new();
+            for (name, value) in &given {
+                headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+            }
+            assert_eq!(client(&proxies, &headers, ip(peer)), ip(expected), "{given:?}");
+        }
+    }
 }

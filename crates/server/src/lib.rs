@@ -54,13 +54,14 @@ pub mod standing;
 pub mod state;
 pub mod stored;
 mod subjects;
+mod timed;
 pub mod traces;
 pub mod web;
 pub mod weights;
 
 use std::future::Future;
 use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -94,8 +95,12 @@ pub struct Options {
     pub store: karat_store::Limits,
     /// The rates for keys and addresses.
     pub rates: RateOptions,
+    /// Proxies that are believed about the address of a client, in the header `Forwarded` or `X-Forwarded-For`.
+    pub proxies: Vec<IpAddr>,
     /// The largest number of open connections; further ones wait.
     pub connections_max: usize,
+    /// The largest number of them from one address that is no proxy; further ones are closed.
+    pub connections_per_address_max: usize,
     /// The largest number of requests at work; further ones are turned away.
     pub requests_max: usize,
     /// The largest number of open event streams.
@@ -110,6 +115,8 @@ pub struct Options {
     pub head_timeout: Duration,
     /// The time limit for a body; of a batch, for each MiB.
     pub body_timeout: Duration,
+    /// The time for which a client may take nothing of its answer.
+    pub write_timeout: Duration,
     /// The time that requests get to finish when the server stops.
     pub stop_timeout: Duration,
 }
@@ -124,7 +131,9 @@ impl Default for Options {
             traces: TraceOptions::default(),
             store: karat_store::Limits::default(),
             rates: RateOptions::default(),
+            proxies: Vec::new(),
             connections_max: 1024,
+            connections_per_address_max: 256,
             requests_max: 256,
             streams_max: 64,
             body_bytes_max: 1 << 20,
@@ -132,6 +141,7 @@ impl Default for Options {
             batch_lines_max: 100_000,
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
             stop_timeout: Duration::from_secs(30),
         }
     }

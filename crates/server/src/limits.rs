@@ -1,7 +1,9 @@
-//! Rate limits for keys and addresses: a bucket of tokens for each, filled at a steady rate.
+//! Limits for keys and addresses: a bucket of tokens for each, filled at a steady rate; and how many may be at work at once.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The largest number of buckets. Beyond it, full buckets are dropped, and if that is not enough, all of them.
 const BUCKETS: usize = 10_000;
@@ -103,9 +105,116 @@ impl Bucket {
     }
 }
 
+/// Turns to be at work, of which callers without a key have half at most: however many they are, one with a key is answered.
+#[derive(Debug)]
+pub struct Turns {
+    all: Arc<Semaphore>,
+    keyless: Arc<Semaphore>,
+}
+
+/// A turn, until it is dropped.
+#[derive(Debug)]
+pub struct Turn {
+    _of_all: OwnedSemaphorePermit,
+    _of_keyless: Option<OwnedSemaphorePermit>,
+}
+
+impl Turns {
+    /// Creates `most` turns.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        Self { all: Arc::new(Semaphore::new(most)), keyless: Arc::new(Semaphore::new(most.div_ceil(2))) }
+    }
+
+    /// Takes a turn; none if all are taken.
+    #[must_use]
+    pub fn take(&self, has_key: bool) -> Option<Turn> {
+        let of_keyless = match has_key {
+            true => None,
+            false => Some(Arc::clone(&self.keyless).try_acquire_owned().ok()?),
+        };
+        let of_all = Arc::clone(&self.all).try_acquire_owned().ok()?;
+        Some(Turn { _of_all: of_all, _of_keyless: of_keyless })
+    }
+}
+
+/// Places of callers, each of which has a limited number.
+#[derive(Debug)]
+pub struct Places<K: Ord> {
+    taken: Mutex<BTreeMap<K, usize>>,
+}
+
+/// A place of a caller, until it is dropped.
+#[derive(Debug)]
+pub struct Place<K: Ord> {
+    places: Arc<Places<K>>,
+    of: Option<K>,
+}
+
+impl<K: Ord> Default for Places<K> {
+    /// Returns free places.
+    fn default() -> Self {
+        Self { taken: Mutex::default() }
+    }
+}
+
+impl<K: Ord + Clone> Places<K> {
+    /// Takes one of `most` places of a caller; none if it has them all.
+    #[must_use]
+    pub fn take(self: &Arc<Self>, of: K, most: usize) -> Option<Place<K>> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = taken.entry(of.clone()).or_default();
+        if *count >= most {
+            return None;
+        }
+        *count += 1;
+        drop(taken);
+        Some(Place { places: Arc::clone(self), of: Some(of) })
+    }
+}
+
+impl<K: Ord> Drop for Place<K> {
+    fn drop(&mut self) {
+        let mut taken = self.places.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(of) = self.of.take()
+            && let Some(count) = taken.get_mut(&of)
+        {
+            *count -= 1;
+            if *count == 0 {
+                taken.remove(&of);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn callers_without_a_key_leave_half_to_the_others() {
+        let turns = Turns::new(5);
+        let keyless: Vec<Turn> = std::iter::from_fn(|| turns.take(false)).collect();
+        assert_eq!(keyless.len(), 3);
+        let keyed: Vec<Turn> = std::iter::from_fn(|| turns.take(true)).collect();
+        assert_eq!(keyed.len(), 2);
+        drop(keyless);
+        let keyed: Vec<Turn> = keyed.into_iter().chain(std::iter::from_fn(|| turns.take(true))).collect();
+        assert_eq!(keyed.len(), 5);
+        assert!(turns.take(false).is_none());
+    }
+
+    #[test]
+    fn a_place_is_free_again_when_it_is_left() {
+        let places = Arc::new(Places::default());
+        let of = |name: &'static str| places.take(name, 2);
+        let (first, second) = (of("a"), of("a"));
+        assert!(first.is_some() && second.is_some() && of("a").is_none() && of("b").is_some());
+        drop(first);
+        assert!(of("a").is_some());
+        drop(second);
+        assert!(places.taken.lock().unwrap().is_empty());
+    }
 
     fn rates() -> Rates {
         let rate = Rate { per_second: 2.0, burst: 3.0 };

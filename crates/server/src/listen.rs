@@ -17,7 +17,9 @@ use tokio::sync::Semaphore;
 use tower_service::Service as _;
 
 use crate::guard::Peer;
+use crate::limits::Places;
 use crate::state::App;
+use crate::timed::Timed;
 
 /// The longest head of a request, in bytes.
 const HEAD_BYTES_MAX: usize = 64 << 10;
@@ -33,6 +35,7 @@ pub(crate) async fn serve(
 ) {
     let router = crate::router(Arc::clone(&app));
     let permits = Arc::new(Semaphore::new(app.options.connections_max));
+    let addresses = Arc::new(Places::default());
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -51,6 +54,13 @@ pub(crate) async fn serve(
                 continue;
             }
         };
+        let ip = peer.ip();
+        let is_proxy = app.options.proxies.contains(&ip);
+        let most = if is_proxy { usize::MAX } else { app.options.connections_per_address_max };
+        let Some(place) = addresses.take(ip, most) else {
+            tracing::debug!(%peer, "a connection too many of one address was closed");
+            continue;
+        };
         // Answers are small and complete: waiting for more to send only costs time.
         let _ = stream.set_nodelay(true);
         let router = router.clone();
@@ -66,13 +76,13 @@ pub(crate) async fn serve(
             .timer(TokioTimer::new())
             .header_read_timeout(app.options.head_timeout)
             .max_buf_size(HEAD_BYTES_MAX)
-            .serve_connection(TokioIo::new(stream), answer);
+            .serve_connection(TokioIo::new(Timed::new(stream, app.options.write_timeout)), answer);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, %peer, "a connection ended");
             }
-            drop(permit);
+            drop((permit, place));
         });
     }
     drop(listener);

@@ -7,7 +7,7 @@ use karat_core::timestamp::Timestamp;
 use karat_store::log::Signer;
 use karat_store::port::Backend;
 use karat_store::{Accepted, Error, Kind, NewItem, Outcome, Reader, Store};
-use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
 use crate::Options;
 use crate::answers::Answers;
@@ -19,7 +19,7 @@ use crate::follower::Follower;
 use crate::index::Index;
 use crate::kept::Keeper;
 use crate::keys::KeyRequest;
-use crate::limits::Rates;
+use crate::limits::{Places, Rates, Turns, Who};
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::problem::{Problem, conflict};
@@ -45,9 +45,11 @@ pub struct App {
     /// The rate limits.
     pub rates: Rates,
     /// Permits for requests at work.
-    pub(crate) permits: Semaphore,
+    pub(crate) permits: Turns,
     /// Permits for open event streams.
-    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) streams: Turns,
+    /// The streams of each caller.
+    pub(crate) streams_of: Arc<Places<Who>>,
     /// True once the server is stopping.
     pub(crate) stopping: watch::Sender<bool>,
     /// Held while an event about weights is checked and stored, so that none comes between.
@@ -132,8 +134,9 @@ impl App {
         let cache_follower = cache.and_then(|cache| Follower::start(cache, Arc::clone(&memory), reader));
         let app = Self {
             rates: Rates::new(options.rates),
-            permits: Semaphore::new(options.requests_max),
-            streams: Arc::new(Semaphore::new(options.streams_max)),
+            permits: Turns::new(options.requests_max),
+            streams: Turns::new(options.streams_max),
+            streams_of: Arc::default(),
             stopping: watch::Sender::new(false),
             traces,
             metrics: Metrics::default(),

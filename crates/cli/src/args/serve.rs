@@ -1,6 +1,6 @@
 //! The arguments of `karat serve`.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -34,6 +34,9 @@ pub struct ServeArgs {
     /// A host name that clients use; repeatable
     #[arg(long = "host", value_name = "NAME")]
     pub hosts: Vec<String>,
+    /// A proxy in front that says who asks; repeatable
+    #[arg(long = "proxy", value_name = "IP")]
+    pub proxies: Vec<IpAddr>,
     /// Let anyone read, at any address
     #[arg(long)]
     pub public: bool,

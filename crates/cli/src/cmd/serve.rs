@@ -53,7 +53,13 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let Some(limit) = args.budget_ms {
         traces.budget = Duration::from_millis(limit.into());
     }
-    let options = Options { is_public: args.public, hosts: args.hosts.clone(), traces, ..Options::default() };
+    let options = Options {
+        is_public: args.public,
+        hosts: args.hosts.clone(),
+        proxies: args.proxies.clone(),
+        traces,
+        ..Options::default()
+    };
     let clock = if args.demo { Clock::fixed(karat_demo::NOW) } else { Clock::system() };
     let log_name = args.log_name.as_deref().or(args.demo.then_some("karat.local/demo"));
     let progress = Progress::of_items(!is_screen);

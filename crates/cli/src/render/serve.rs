@@ -82,7 +82,7 @@ impl Started<'_> {
     }
 
     fn url(&self) -> String {
-        format!("http://{}/", self.address)
+        format!("http://{}", self.address)
     }
 }
 

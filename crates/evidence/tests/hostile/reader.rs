@@ -119,7 +119,7 @@ fn subjects_in_every_script() {
     for script in SCRIPTS.into_iter().filter(|script| !script.trim().is_empty()) {
         let read = read(Kind::Facts, &json!({"subject": script, "a": 1, "b": script}).to_string());
         match names::fault(script) {
-            None => drop(read.unwrap()),
+            None => read.unwrap(),
             Some(fault) => assert!(read.unwrap_err().to_string().contains(fault.expected)),
         }
     }

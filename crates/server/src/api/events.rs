@@ -57,5 +57,5 @@ pub(crate) async fn stream(
         }
     };
     let find = move |app: &App| Ok(Filter::new(app, &app.memory.index(), &params.selection())?.0);
-    Ok(events::stream(app, Box::new(find), next)?.into_response())
+    Ok(events::stream(app, caller.who(), Box::new(find), next)?.into_response())
 }

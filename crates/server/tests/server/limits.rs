@@ -144,3 +144,76 @@ fn a_stopping_server_finishes_what_it_accepted() {
     let server = Running::in_folder(stopping.join().unwrap(), Options::default(), Some(admin));
     assert_eq!(server.get("/v1/records").at("/records").as_array().unwrap().len(), 1);
 }
+
+/// Opens connections that send something and then nothing, and read nothing.
+fn silent(server: &Running, count: usize, bytes: &str) -> Vec<TcpStream> {
+    let open = |_| {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        stream.write_all(bytes.as_bytes()).unwrap();
+        stream
+    };
+    (0..count).map(open).collect()
+}
+
+#[test]
+fn callers_without_a_key_cannot_silence_the_server() {
+    let options = Options { requests_max: 8, streams_max: 8, ..Options::default() };
+    let server = Running::with(options);
+    let host = server.address;
+    // Bodies that do not come, and streams that no one reads.
+    let slow = format!(
+        "POST /sign-in HTTP/1.1\r\nhost: {host}\r\n\
+         origin: http://{host}\r\nsec-fetch-site: same-origin\r\n\
+         content-type: application/x-www-form-urlencoded\r\ncontent-length: 100\r\n\r\nk"
+    );
+    let stream = format!("GET /v1/events HTTP/1.1\r\nhost: {host}\r\n\r\n");
+    let held = [silent(&server, 20, &slow), silent(&server, 20, &stream)];
+    std::thread::sleep(Duration::from_millis(300));
+    server.get("/v1/records").is_problem(503, "busy");
+    for _ in 0..20 {
+        server.get("/healthz").is(200);
+        server.get_with("/v1/records", Some(&server.admin)).is(200);
+        server.send("card=workflow@1.0.0", include_str!("../../../../examples/workflow/worked-example.json"));
+    }
+    let own =
+        format!("GET /v1/events HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {}\r\n\r\n", server.admin);
+    let mut own = silent(&server, 1, &own).remove(0);
+    own.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let mut answer = [0; 15];
+    own.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200 OK", "a stream of the administrator");
+    drop(held);
+}
+
+#[test]
+fn one_address_has_only_so_many_connections() {
+    let server = Running::with(Options { connections_per_address_max: 3, ..Options::default() });
+    let held = silent(&server, 3, "");
+    std::thread::sleep(Duration::from_millis(200));
+    let mut more = TcpStream::connect(server.address).unwrap();
+    more.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let ended = more.read(&mut [0; 1]);
+    assert!(matches!(ended, Ok(0) | Err(_)), "{ended:?}");
+    drop(held);
+    std::thread::sleep(Duration::from_millis(200));
+    server.get("/healthz").is(200);
+}
+
+#[test]
+fn who_takes_nothing_of_an_answer_is_left() {
+    let server = Running::with(Options { write_timeout: Duration::from_millis(300), ..Options::default() });
+    let host = server.address;
+    // An answer of some hundred kilobytes, many times over one connection, none of it read.
+    let asks = format!("GET /v1/openapi.json HTTP/1.1\r\nhost: {host}\r\n\r\n").repeat(400);
+    let mut stream = TcpStream::connect(host).unwrap();
+    stream.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
+    let _ = stream.write_all(asks.as_bytes());
+    std::thread::sleep(Duration::from_secs(2));
+    // The server ended the connection: writing fails, at once or with the next write.
+    let fails = (0..20).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        stream.write_all(b"GET / HTTP/1.1\r\n").is_err()
+    });
+    assert!(fails, "the connection is still open");
+    server.get("/healthz").is(200);
+}
