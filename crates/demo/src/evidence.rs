@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use karat::Timestamp;
 use karat::card::CompiledCard;
-use karat::engine::Wanted;
+use karat::engine::{Engine, Options, Wanted};
 use karat_evidence::source::{Layout, Source};
 use karat_evidence::{ReaderOptions, canonical_json};
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ use karat_server::cards::ScorerPool;
 use karat_server::effect::Effect;
 use karat_server::keys::KeyRequest;
 use karat_server::problem::Problem;
-use karat_server::scoring::How;
+use karat_server::scoring::{How, Refused};
 use karat_server::state::{App, Submission, scorecard_item};
 
 /// The time at which evidence without a time counts as received: 2026-02-01T00:00:00Z.
@@ -99,14 +99,16 @@ pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Timestamp, Vec<Submission>>
                 &Wanted::of(&pool.card).map_err(|error| Problem::internal(&error))?.facts,
                 max_bytes,
             );
+            // One engine for a file: a trace counts for the novelty of those after it.
+            let mut engine = Engine::new(Arc::clone(&pool.card), Options::default())
+                .map_err(|error| Problem::internal(&error))?;
             while let Some(item) = source.next_item() {
                 let item = item.map_err(|error| Problem::internal(&format!("{path}: {error}")))?;
                 let name = format!("{path}:{}", item.line);
                 let how = How { pool: &pool, as_of: None, key: &key, name: Some(&name) };
-                let scored = match DATED.contains(card) {
-                    true => how.score(dated(item.bytes, &mut next).as_bytes())?,
-                    false => how.score(item.bytes)?,
-                };
+                let with_time = DATED.contains(card).then(|| dated(item.bytes, &mut next));
+                let bytes = with_time.as_ref().map_or(item.bytes, String::as_bytes);
+                let scored = how.score_by(&mut engine, bytes, Ok::<_, Refused>)?;
                 let moment = scored.row.time.unwrap_or(BEGINNING);
                 let day = days
                     .entry(moment.milliseconds.div_euclid(DAY_MILLISECONDS))
