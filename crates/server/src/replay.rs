@@ -18,6 +18,7 @@ use karat_store::{Item, Kind, Reader};
 
 use crate::ids;
 use crate::problem::Problem;
+use crate::traces::corrected;
 use crate::traces::rebuild::Rebuild;
 
 /// What becomes of a record that is scored again.
@@ -95,13 +96,18 @@ impl Replay {
             None => None,
             Some(reading) => Some(self.cache(reader, &document.scorecard.name(), reading)?),
         };
+        let subject = &document.subject;
+        let replaced = match found.entry.replaces.as_deref().and_then(|old| ids::own(subject, old)) {
+            None => Vec::new(),
+            Some(old) => corrected(reader, subject, &old, item.position)?,
+        };
         let engine = match self.engine(record, is_embedded) {
             Ok(engine) => engine,
             Err(error) => return Ok(Replayed::Unknown(error.to_string())),
         };
         engine.replace_cache(cache);
         engine.set_circumstances_of(record);
-        engine.set_replaced(found.entry.replaces.as_deref().and_then(|old| ids::own(&document.subject, old)));
+        engine.set_replaced(replaced);
         let name = Some(document.evidence.id.as_str());
         let scored: Result<Vec<u8>, Error> = engine.try_visit_named(name, &found.content, |scored| {
             let mut bytes = Vec::new();
