@@ -6,7 +6,7 @@ use karat_evidence::grade::trace::novelty::Settings;
 use karat_server::Server;
 use karat_server::clock::Clock;
 use karat_server::replay::Replayed;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::common::{Folder, Running};
 use crate::traces::{CARD, EAST, NORTH, at, copied, novelty, options, plain, replayed, running, trace};
@@ -110,6 +110,49 @@ fn settings_that_no_record_can_say_are_refused() {
         let error = open(capacity, ttl).unwrap_err().to_string();
         assert!(error.contains("at most 9007199254740992"), "{error}");
     }
+}
+
+#[test]
+fn a_batch_of_several_kinds_has_the_version_that_takes_each_line() {
+    let server = Running::with(plain());
+    let publish = |card: &str, id: &str, version: &str| {
+        let text = card.replacen(&format!("= \"{id}\""), "= \"both\"", 1).replacen("= \"1.0.0\"", version, 1);
+        server.post("/v1/scorecards", Some(&server.admin), "application/toml", text).is(201);
+    };
+    publish(include_str!("../../../../scorecards/trace/1.0.0.toml"), "trace", "= \"1.0.0\"");
+    publish(include_str!("../../../../scorecards/workflow/1.0.0.toml"), "workflow", "= \"2.0.0\"");
+    let run = |id: &str| {
+        let mut run: Value =
+            serde_json::from_str(include_str!("../../../../examples/workflow/worked-example.json")).unwrap();
+        run["run_id"] = json!(id);
+        run.to_string()
+    };
+    let trace = |id: &str, vector| trace("a", id, vector).to_string();
+    for (first, lines) in [
+        ("neither", [String::from("{"), run("1"), trace("1", EAST), trace("2", EAST), run("2")]),
+        ("a trace", [trace("3", NORTH), run("3"), String::from("[]"), trace("4", EAST), run("4")]),
+        ("a run", [run("5"), trace("5", EAST), trace("6", EAST), run("6"), String::from("x")]),
+    ] {
+        let sent = server.post(
+            "/v1/evidence?card=both",
+            Some(&server.admin),
+            "application/x-ndjson",
+            lines.join("\n"),
+        );
+        assert_eq!(
+            (sent.is(200).at("/accepted"), sent.at("/refused")),
+            (json!(4), json!(1)),
+            "{first}: {}",
+            sent.body
+        );
+        for (place, line) in lines.iter().enumerate() {
+            let card = if line.contains("ReasoningTrace") { "both@1.0.0" } else { "both@2.0.0" };
+            let record = sent.at(&format!("/items/{place}/record"));
+            assert!(record.as_str().is_none_or(|id| id.ends_with(card)), "{first}: {record}");
+        }
+    }
+    let all = replayed(&server.stop());
+    assert_eq!(all, vec![Replayed::Same; 12]);
 }
 
 /// Numbers that are drawn the same way every time.
