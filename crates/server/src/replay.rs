@@ -115,12 +115,17 @@ impl Replay {
             Ok(bytes)
         });
         let cache = engine.replace_cache(None);
-        if let Some((reading, cache)) = reading.zip(cache) {
+        let is_same = scored.as_ref().is_ok_and(|bytes| Digest::of(bytes) == item.entry.content);
+        // Where the record says otherwise what came into the cache, the next one is after what it says.
+        let follows = |reading: &CacheReading| {
+            is_same || scored.as_ref().is_ok_and(|bytes| has_stored(bytes) == Some(reading.is_stored))
+        };
+        if let Some((reading, cache)) = reading.zip(cache).filter(|(reading, _)| follows(reading)) {
             self.caches.insert(document.scorecard.name(), (reading, cache));
         }
         Ok(match scored {
             Err(error) => Replayed::Different(vec![format!("its evidence is refused: {error}")]),
-            Ok(bytes) if Digest::of(&bytes) == item.entry.content => Replayed::Same,
+            Ok(_) if is_same => Replayed::Same,
             Ok(bytes) => match record.differences_from_evidence(&bytes) {
                 None if document.engine != ENGINE_VERSION => Replayed::SameButEngine,
                 None => Replayed::Different(vec![String::from(
@@ -167,4 +172,9 @@ impl Replay {
             }
         }
     }
+}
+
+/// Returns whether a record says that the vector of its trace came into the cache; nothing if it says nothing of a cache.
+fn has_stored(record: &[u8]) -> Option<bool> {
+    Record::parse(record).ok()??.document().cache_reading().map(|reading| reading.is_stored)
 }

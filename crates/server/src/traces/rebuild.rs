@@ -100,11 +100,14 @@ impl Rebuild {
             let item = reader.find(Kind::Evidence, &evidence, size)?;
             let vector = item.and_then(|item| self.vector(&item.content));
             let vector = vector.ok_or_else(|| Problem::internal(&format!("`{evidence}` has no vector")))?;
+            // Records of before there was a cache have the time of their trace, in any order.
+            let moment = cache.newest().map_or(moment, |newest| newest.max(moment));
             cache.expire(moment);
             cache.insert(&id, &vector, moment).map_err(|error| Problem::internal(&error))?;
         }
+        let latest = cache.newest().map_or(latest, |newest| newest.max(latest));
         // What is in the newest record itself stays until the next trace, even if its time to live is 0.
-        if let Some((latest, false)) = newest {
+        if let Some((_, false)) = newest {
             cache.expire(latest);
         }
         Ok(Some(Rebuilt { cache, latest }))
