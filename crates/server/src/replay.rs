@@ -21,7 +21,7 @@ use crate::problem::Problem;
 use crate::traces::corrected;
 use crate::traces::rebuild::Rebuild;
 
-/// What becomes of a record that is scored again.
+/// The result of scoring a record again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replayed {
     /// The same bytes.
@@ -34,7 +34,7 @@ pub enum Replayed {
     Unknown(String),
 }
 
-/// What scores the records of a log again, in the order of the log.
+/// Scorer of the records of a log, again and in the order of the log.
 #[derive(Debug, Default)]
 pub struct Replay {
     cards: BTreeMap<String, Arc<CompiledCard>>,

@@ -48,7 +48,7 @@ impl Default for TraceOptions {
     }
 }
 
-/// What scores traces.
+/// The queues of traces, with what scores them.
 #[derive(Debug)]
 pub struct Traces {
     embedder: Option<Arc<Embedder>>,

@@ -28,7 +28,7 @@ use crate::state::{App, Submission};
 const GROUP_LINES: usize = 512;
 /// The size in bytes from which a group is scored on a separate thread, so that other requests do not wait for it.
 const LARGE_BYTES: usize = 32 << 10;
-/// How far the time of a verdict may lie ahead of the clock, in milliseconds: clocks differ.
+/// The time by which a verdict may lie ahead of the clock, in milliseconds: clocks differ.
 const SKEW_MILLISECONDS: i64 = 5 * 60 * 1000;
 /// The number of traces after which the cache is saved.
 const SAVED_EVERY: usize = 256;

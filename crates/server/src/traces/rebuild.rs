@@ -14,7 +14,7 @@ use karat_store::{Kind, Reader};
 use crate::ids as stored_ids;
 use crate::problem::Problem;
 
-/// What is computed: the settings of the cache, and the model that makes its vectors, if traces do not bring them.
+/// A way to compute a cache: its settings, and the model that makes its vectors, if traces do not bring them.
 #[derive(Debug, Clone)]
 pub struct Rebuild {
     /// The settings.

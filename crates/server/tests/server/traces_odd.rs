@@ -22,7 +22,7 @@ fn a_clock_that_is_put_back_keeps_no_trace_out() {
     clock.put(at(0));
     let next = server.send(CARD, &trace("a", "2", EAST).to_string());
     assert_eq!(next.is(201).at("/content/as_of"), at(10_000).to_string());
-    // Nobody gains time by it.
+    // No one gains time by it.
     let ahead = server.send(&format!("{CARD}&as_of={}", at(10_001)), &trace("a", "3", EAST).to_string());
     ahead.is_problem(400, "bad-request");
 }
@@ -232,7 +232,7 @@ fn odd(draw: &mut Draw, vectors: &[&str]) -> String {
     item.to_string().replace("\"VECTOR\"", *draw.one::<&str>(vectors))
 }
 
-/// Sends what may come, and starts anew with other settings, gently or not, with or without the file of the cache.
+/// Sends what may come, and starts again with other settings, gently or not, with or without the file of the cache.
 fn wild(seed: u64, steps: usize) {
     let mut draw = Draw(seed);
     let mut second = 0;
