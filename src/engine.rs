@@ -191,8 +191,9 @@ impl Engine {
         self.had_time = Some(record.document().cache_reading().is_none_or(|reading| reading.had_time()));
     }
 
-    /// Sets the id of the trace of the same subject that the next one corrects: the two are not compared.
-    pub fn set_replaced(&mut self, replaces: Option<String>) {
+    /// Sets the ids of the traces of the same subject that the next one corrects, and those these corrected: it is not compared
+    /// with them.
+    pub fn set_replaced(&mut self, replaces: Vec<String>) {
         self.reader.set_replaced(replaces);
     }
 

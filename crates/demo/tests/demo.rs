@@ -2,8 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use karat_server::arena::{Match, RatedAgent, ranked};
+use karat_server::cards::Cards;
 use karat_server::clock::Clock;
-use karat_server::{Options, Server, api};
+use karat_server::replay::{Replay, Replayed};
+use karat_server::{Options, Server, api, folder};
+use karat_store::sqlite::Sqlite;
+use karat_store::{Kind, Reader, port::Backend as _};
 use tempfile::TempDir;
 
 /// Returns a server with the demo, in a folder.
@@ -27,6 +31,25 @@ fn the_demo_is_the_same_again() {
     assert_eq!(played(&one), played(&other));
     let size = |server: &Server| *server.app.memory.size().borrow();
     assert_eq!(size(&one), size(&other));
+}
+
+#[test]
+fn every_record_of_the_demo_follows_from_its_evidence() {
+    let (_server, home) = filled();
+    let open = || Reader::new(Sqlite::open(&home.path().join(folder::STORE)).unwrap().reader().unwrap());
+    let (mut reader, mut again) = (open(), open());
+    let mut replay = Replay::new(Cards::of_store(&mut reader).unwrap().compiled(), None);
+    let size = reader.head().unwrap().size;
+    let (mut records, mut position) = (0, 0);
+    while position < size {
+        let item = reader.item(position).unwrap();
+        position += 1;
+        if item.entry.kind == Kind::Record {
+            records += 1;
+            assert_eq!(replay.next(&mut again, &item).unwrap(), Replayed::Same, "{}", item.entry.id);
+        }
+    }
+    assert!(records > 600, "{records}");
 }
 
 #[test]

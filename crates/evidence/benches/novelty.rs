@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             for query in &queries {
                 at += 1;
                 let id = format!("kp:trace:{at}");
-                let item = Item { id: &id, replaces: None, vector: Some(query) };
+                let item = Item { id: &id, replaces: &[], vector: Some(query) };
                 held = held.take().map(|cache| observe(cache, &item, moment(at)).0);
             }
         });

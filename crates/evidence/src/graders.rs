@@ -31,8 +31,9 @@ pub struct Graders {
     pub cache: Option<VectorCache>,
     /// The settings of a cache that a vector begins; if not given, those of the documents for vectors of its length.
     pub settings: Option<Settings>,
-    /// The id of the trace of the same subject that the next one corrects: the two are not compared.
-    pub replaces: Option<String>,
+    /// The ids of the traces of the same subject that the next one corrects, and those these corrected: it is not compared
+    /// with them.
+    pub replaces: Vec<String>,
 }
 
 /// Watcher of the work on an item. The code here reads no clock; a watch may.

@@ -202,8 +202,8 @@ impl Reader {
         self.graders.as_of = as_of;
     }
 
-    /// Sets the id of the trace of the same subject that the next one corrects.
-    pub fn set_replaced(&mut self, replaces: Option<String>) {
+    /// Sets the ids of the traces of the same subject that the next one corrects, and those these corrected.
+    pub fn set_replaced(&mut self, replaces: Vec<String>) {
         self.graders.replaces = replaces;
     }
 

@@ -18,9 +18,10 @@ use karat_store::{Item, Kind, Reader};
 
 use crate::ids;
 use crate::problem::Problem;
+use crate::traces::corrected;
 use crate::traces::rebuild::Rebuild;
 
-/// Result of scoring a record again.
+/// The result of scoring a record again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replayed {
     /// The same bytes.
@@ -33,7 +34,7 @@ pub enum Replayed {
     Unknown(String),
 }
 
-/// Scorer of the records of a log again, in the order of the log.
+/// Scorer of the records of a log, again and in the order of the log.
 #[derive(Debug, Default)]
 pub struct Replay {
     cards: BTreeMap<String, Arc<CompiledCard>>,
@@ -95,13 +96,18 @@ impl Replay {
             None => None,
             Some(reading) => Some(self.cache(reader, &document.scorecard.name(), reading)?),
         };
+        let subject = &document.subject;
+        let replaced = match found.entry.replaces.as_deref().and_then(|old| ids::own(subject, old)) {
+            None => Vec::new(),
+            Some(old) => corrected(reader, subject, &old, item.position)?,
+        };
         let engine = match self.engine(record, is_embedded) {
             Ok(engine) => engine,
             Err(error) => return Ok(Replayed::Unknown(error.to_string())),
         };
         engine.replace_cache(cache);
         engine.set_circumstances_of(record);
-        engine.set_replaced(found.entry.replaces.as_deref().and_then(|old| ids::own(&document.subject, old)));
+        engine.set_replaced(replaced);
         let name = Some(document.evidence.id.as_str());
         let scored: Result<Vec<u8>, Error> = engine.try_visit_named(name, &found.content, |scored| {
             let mut bytes = Vec::new();
@@ -109,12 +115,17 @@ impl Replay {
             Ok(bytes)
         });
         let cache = engine.replace_cache(None);
-        if let Some((reading, cache)) = reading.zip(cache) {
+        let is_same = scored.as_ref().is_ok_and(|bytes| Digest::of(bytes) == item.entry.content);
+        // Where the record says otherwise what came into the cache, the next one is after what it says.
+        let follows = |reading: &CacheReading| {
+            is_same || scored.as_ref().is_ok_and(|bytes| has_stored(bytes) == Some(reading.is_stored))
+        };
+        if let Some((reading, cache)) = reading.zip(cache).filter(|(reading, _)| follows(reading)) {
             self.caches.insert(document.scorecard.name(), (reading, cache));
         }
         Ok(match scored {
             Err(error) => Replayed::Different(vec![format!("its evidence is refused: {error}")]),
-            Ok(bytes) if Digest::of(&bytes) == item.entry.content => Replayed::Same,
+            Ok(_) if is_same => Replayed::Same,
             Ok(bytes) => match record.differences_from_evidence(&bytes) {
                 None if document.engine != ENGINE_VERSION => Replayed::SameButEngine,
                 None => Replayed::Different(vec![String::from(
@@ -161,4 +172,9 @@ impl Replay {
             }
         }
     }
+}
+
+/// Returns whether a record says that the vector of its trace came into the cache; nothing if it says nothing of a cache.
+fn has_stored(record: &[u8]) -> Option<bool> {
+    Record::parse(record).ok()??.document().cache_reading().map(|reading| reading.is_stored)
 }

@@ -55,7 +55,8 @@ pub(super) fn grade<'a>(
     };
     // A copy under the id of another subject is no repetition.
     let cached = ids::joined([&subject, id]);
-    let replaces = work.graders.replaces.as_deref().map(|old| ids::joined([&subject, old]));
+    let replaces: Vec<String> =
+        work.graders.replaces.iter().map(|old| ids::joined([&subject, old])).collect();
     work.watch.ended("read");
     // Who names an embedder asks for its vectors: the subject may not choose another one for itself.
     let own = given.vector.filter(|_| work.graders.embedder.is_none());
@@ -74,7 +75,7 @@ pub(super) fn grade<'a>(
     }
     let observed = read.and_then(|text| {
         let moment = work.graders.as_of.unwrap_or(created);
-        look(work, (&cached, replaces.as_deref()), text, moment)
+        look(work, (&cached, &replaces), text, moment)
     });
     work.watch.ended("novelty");
     match observed {
@@ -142,7 +143,7 @@ fn embed(root: Node<'_>, work: &mut Work<'_>) -> Result<Text, Problems> {
 /// Compares with the cache. There is no value if the trace has no direction, so that nothing could be compared.
 fn look(
     work: &mut Work<'_>,
-    (id, replaces): (&str, Option<&str>),
+    (id, replaces): (&str, &[String]),
     text: Text,
     moment: Timestamp,
 ) -> Result<(Option<f64>, Json), Problems> {

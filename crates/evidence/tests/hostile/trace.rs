@@ -93,13 +93,13 @@ fn vectors_of_odd_numbers() {
     for (id, (a, b)) in finite.iter().flat_map(|a| finite.map(|b| (*a, b))).enumerate() {
         for wrong in odd {
             for vector in [[a, wrong], [wrong, b], [wrong, wrong]] {
-                let item = Item { id: "odd", replaces: None, vector: Some(&vector) };
+                let item = Item { id: "odd", replaces: &[], vector: Some(&vector) };
                 assert!(novelty(&cache, &item, at(0)).is_err());
                 assert!(cache.nearest(&vector).is_err() && cache.insert("odd", &vector, at(0)).is_err());
             }
         }
         let (next, reading) =
-            observe(cache, &Item { id: &id.to_string(), replaces: None, vector: Some(&[a, b]) }, at(0));
+            observe(cache, &Item { id: &id.to_string(), replaces: &[], vector: Some(&[a, b]) }, at(0));
         let reading = reading.unwrap();
         assert!((0.0..=1.0).contains(&reading.value), "{a:e} {b:e}: {reading:?}");
         let is_zero = a == 0.0 && b == 0.0;
@@ -136,7 +136,7 @@ fn caches_of_the_largest_sizes() {
             cache.insert("same id", &[1.0, 1.0, 1.0], at(row as i64)).unwrap();
         }
         assert_eq!((cache.len(), cache.expire(at(i64::MAX))), (1000, 0));
-        let item = Item { id: "same id", replaces: None, vector: Some(&[1.0, 0.0, 0.0]) };
+        let item = Item { id: "same id", replaces: &[], vector: Some(&[1.0, 0.0, 0.0]) };
         assert_eq!(novelty(&cache, &item, at(i64::MAX)).unwrap().compared, 1000);
     });
 }
@@ -205,13 +205,12 @@ fn ids_of_ten_megabytes_in_every_script() {
         let mut cache = VectorCache::new(settings(100, 1)).unwrap();
         let long = ten_megabytes("क");
         for id in SCRIPTS.into_iter().chain([long.as_str()]) {
-            let (next, reading) = observe(cache, &Item { id, replaces: None, vector: Some(&[1.0]) }, at(0));
+            let (next, reading) = observe(cache, &Item { id, replaces: &[], vector: Some(&[1.0]) }, at(0));
             assert!(reading.unwrap().is_stored);
             cache = next;
         }
         assert_eq!(VectorCache::load(&cache.save()).unwrap().digest(), cache.digest());
-        let again =
-            novelty(&cache, &Item { id: &long, replaces: None, vector: Some(&[1.0]) }, at(0)).unwrap();
+        let again = novelty(&cache, &Item { id: &long, replaces: &[], vector: Some(&[1.0]) }, at(0)).unwrap();
         assert!(again.is_repeat && again.value == 0.0);
     });
 }

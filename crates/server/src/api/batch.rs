@@ -85,42 +85,45 @@ impl BatchAnswer {
     }
 }
 
-/// A part of a batch on its way into the store. A line that is refused before has its problem.
-enum BatchPart {
-    /// Items that were scored from themselves alone, and are being stored.
-    Apart {
-        lines: Vec<(u64, Result<Shown, Problem>)>,
-        /// One outcome for each line that could be scored, or the reason why nothing was sent to the writer.
-        outcomes: Result<oneshot::Receiver<Vec<Outcome>>, Problem>,
-    },
-    /// Traces that are being scored in order.
-    Queued { lines: Vec<(u64, Result<(), Problem>)>, sent: oneshot::Receiver<Vec<Result<Sent, Problem>>> },
+/// A part of a batch on its way into the store.
+struct BatchPart {
+    /// The lines, each with its way, or the problem for which it is refused.
+    lines: Vec<(u64, Result<Way, Problem>)>,
+    /// One outcome for each item that was scored from itself alone, or the reason why none was sent to the writer.
+    outcomes: Result<oneshot::Receiver<Vec<Outcome>>, Problem>,
+    /// The results of the traces, which are scored in order; none if there is no trace.
+    sent: Option<oneshot::Receiver<Vec<Result<Sent, Problem>>>>,
+}
+
+/// The way of a line into the store.
+enum Way {
+    /// It was scored from itself alone.
+    Apart(Shown),
+    /// It is a trace, and waits for those before it.
+    Queued,
 }
 
 impl BatchPart {
     /// Waits until all is stored, and returns the result of each line.
     async fn results(self) -> Result<Vec<(u64, Result<Sent, Problem>)>, Problem> {
         let stopped = |_| Problem::from(Error::Stopped);
-        let no_answer = || Err(Problem::from(Error::Stopped));
-        match self {
-            Self::Queued { lines, sent } => {
-                let mut sent = sent.await.map_err(stopped)?.into_iter();
-                let mut next = |()| sent.next().unwrap_or_else(no_answer);
-                Ok(lines.into_iter().map(|(line, queued)| (line, queued.and_then(&mut next))).collect())
-            }
-            Self::Apart { lines, outcomes } => {
-                let mut outcomes = match outcomes {
-                    Ok(receiver) => Ok(receiver.await.map_err(stopped)?.into_iter()),
-                    Err(problem) => Err(problem),
-                };
-                let mut next = || match &mut outcomes {
-                    Ok(outcomes) => Ok(outcomes.next().unwrap_or(Err(Error::Stopped))),
-                    Err(problem) => Err(problem.clone()),
-                };
-                let mut sent = |shown: Shown| next().map(|outcome| shown.sent(outcome));
-                Ok(lines.into_iter().map(|(line, scored)| (line, scored.and_then(&mut sent))).collect())
-            }
+        let mut sent = match self.sent {
+            None => Vec::new(),
+            Some(sent) => sent.await.map_err(stopped)?,
         }
+        .into_iter();
+        let mut outcomes = match self.outcomes {
+            Ok(receiver) => Ok(receiver.await.map_err(stopped)?.into_iter()),
+            Err(problem) => Err(problem),
+        };
+        let mut result = |way| match (way, &mut outcomes) {
+            (Way::Queued, _) => sent.next().unwrap_or_else(|| Err(Error::Stopped.into())),
+            (Way::Apart(shown), Ok(outcomes)) => {
+                Ok(shown.sent(outcomes.next().unwrap_or(Err(Error::Stopped))))
+            }
+            (Way::Apart(_), Err(problem)) => Err(problem.clone()),
+        };
+        Ok(self.lines.into_iter().map(|(line, way)| (line, way.and_then(&mut result))).collect())
     }
 }
 
@@ -178,7 +181,7 @@ pub(crate) async fn send(
     }
 }
 
-/// Scores some lines and sends them to the writer.
+/// Scores some lines and sends them to the writer; of traces, to those that wait.
 async fn part(
     app: &Arc<App>,
     key: &Arc<Key>,
@@ -187,57 +190,41 @@ async fn part(
     lines: Vec<u8>,
     first: u64,
 ) -> Result<BatchPart, Problem> {
-    let as_of = how.as_of.clone();
-    written_timestamp("as_of", as_of.as_deref())?;
     let (line_max, name) = (app.options.body_bytes_max, name.map(str::to_owned));
-    let head = numbered(&lines, first).next().map_or(&[][..], |(_, bytes)| bytes);
-    let pool = app.memory.cards().find_for(&how.card, head)?;
-    if let Some(queue) = app.traces.queue(&pool) {
-        let (mut numbers, mut queued) = (Vec::new(), Vec::new());
-        for (line, bytes) in numbered(&lines, first) {
-            let is_fit = bytes.len() <= line_max;
-            if is_fit {
-                let name = name.as_ref().map(|name| format!("{name}:{line}"));
-                queued.push(Line { name, bytes: bytes.to_vec(), replaces: None });
-            }
-            numbers.push((line, if is_fit { Ok(()) } else { Err(line_too_long(line_max)) }));
-        }
-        let sent = queue.push(app, &pool, Arc::clone(key), as_of, queued);
-        return Ok(BatchPart::Queued { lines: numbers, sent });
-    }
-    let (shared, key, card) = (Arc::clone(app), Arc::clone(key), how.card.clone());
+    let (shared, own, card, as_of) = (Arc::clone(app), Arc::clone(key), how.card.clone(), how.as_of.clone());
     let scored = app.checked(move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        let (mut results, mut submissions) = (Vec::new(), Vec::new());
+        let (mut ways, mut submissions, mut traces) = (Vec::new(), Vec::new(), Vec::new());
+        let mut queue = None;
         for (line, bytes) in numbered(&lines, first) {
             let name = name.as_ref().map(|name| format!("{name}:{line}"));
-            let scored = if bytes.len() > line_max {
-                Err(line_too_long(line_max))
-            } else {
-                let pool = shared.memory.cards().find_for(&card, bytes)?;
-                match shared.traces.queue(&pool) {
-                    None => {
-                        let pool = shared.memory.weights().scorer(&pool);
-                        How { pool: &pool, as_of, key: &key, name: name.as_deref() }.score(bytes)
-                    }
-                    // They are scored in the order of the log, and the others of this part apart from it.
-                    Some(_) => Err(Problem::new(
-                        Code::EvidenceRefused,
-                        "a trace among other evidence: send traces in a separate batch",
-                    )),
-                }
-            };
-            let result = scored.map(|mut scored| {
+            if bytes.len() > line_max {
+                ways.push((line, Err(line_too_long(line_max))));
+                continue;
+            }
+            // Each line may be of another kind, which another version of the card takes.
+            let pool = shared.memory.cards().find_for(&card, bytes)?;
+            if let Some(found) = shared.traces.queue(&pool) {
+                queue.get_or_insert((found, pool));
+                traces.push(Line { name, bytes: bytes.to_vec(), replaces: None });
+                ways.push((line, Ok(Way::Queued)));
+                continue;
+            }
+            let pool = shared.memory.weights().scorer(&pool);
+            let scored = How { pool: &pool, as_of, key: &own, name: name.as_deref() }.score(bytes);
+            let way = scored.map(|mut scored| {
                 let shown = Shown::take(&mut scored);
                 submissions.push(submission(scored, None));
-                shown
+                Way::Apart(shown)
             });
-            results.push((line, result));
+            ways.push((line, way));
         }
-        Ok((results, submissions))
+        Ok((ways, submissions, queue.map(|(queue, pool)| (queue, pool, traces))))
     });
-    let (lines, submissions) = scored.await?;
-    Ok(BatchPart::Apart { lines, outcomes: app.submit(submissions) })
+    let (lines, submissions, queued) = scored.await?;
+    let sent = queued
+        .map(|(queue, pool, traces)| queue.push(app, &pool, Arc::clone(key), how.as_of.clone(), traces));
+    Ok(BatchPart { lines, outcomes: app.submit(submissions), sent })
 }
 
 /// Returns the lines that are not blank, with their numbers, of which the first is `first`.

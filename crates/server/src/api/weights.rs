@@ -330,11 +330,12 @@ async fn keep(
     let now = app.clock.now();
     let item = WeightsItem::new(pool.name(), canonical_json(&line(now)))
         .map_err(|why| Problem::new(Code::BadRequest, why))?;
-    item.follows(known).map_err(|why| Problem::new(Code::Conflict, why))?;
     let (next, refusal) = known.clone().next(&pool.card, item.event.clone());
-    if let Some(refusal) = refusal {
+    // What is refused at any time is not to be sent again in a second.
+    if let Some(refusal) = refusal.filter(|it| !matches!(it, OverrideRefusal::OutOfOrder { .. })) {
         return Err(refused(&refusal));
     }
+    item.follows(known).map_err(|why| Problem::new(Code::Conflict, why))?;
     let record = next.proposals.get(id).ok_or_else(|| Problem::internal(&"the proposal was not kept"))?;
     let proposal = WeightsProposal::of(record);
     let kept = Submission::default().with(item.item(), Some(Effect::Weights(Box::new(item))));

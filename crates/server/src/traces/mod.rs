@@ -17,13 +17,19 @@ use karat_evidence::Kind;
 use karat_evidence::grade::trace::budget::Budget;
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::Settings;
-use karat_store::Error;
 use karat_store::log::Signer;
+use karat_store::{Error, Reader};
 
 use self::queue::Queue;
 use self::rebuild::Rebuild;
 use self::saved::Files;
 use crate::cards::ScorerPool;
+use crate::ids;
+
+/// The largest number of items that a correction is not compared with.
+const CORRECTED_MAX: usize = 1000;
+/// The largest number that every double has.
+const NUMBER_MAX: u64 = 1 << 53;
 
 /// The options for traces.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +48,7 @@ impl Default for TraceOptions {
     }
 }
 
-/// Scoring of traces: a queue for each scorecard.
+/// The queues of traces, with what scores them.
 #[derive(Debug)]
 pub struct Traces {
     embedder: Option<Arc<Embedder>>,
@@ -56,7 +62,8 @@ impl Traces {
     /// Loads the embedder. Caches are kept in files in `folder`, if there is one, signed by `signer`.
     ///
     /// # Errors
-    /// If there is no such embedder, or its vectors have another dimension than the cache.
+    /// If there is no such embedder, or its vectors have another dimension than the cache; if a record could not say the
+    /// settings of the cache exactly.
     pub fn open(options: &TraceOptions, folder: Option<&Path>, signer: Signer) -> Result<Self, Error> {
         let dimension = options.cache.dimension;
         let embedder = match &options.embedder {
@@ -71,6 +78,11 @@ impl Traces {
                 Error::Failed(format!("there is no embedder in `{}`: {problems}", folder.display()))
             })?)),
         };
+        if options.cache.capacity.max(options.cache.ttl_milliseconds.unwrap_or_default()) > NUMBER_MAX {
+            return Err(Error::Failed(format!(
+                "a cache of vectors has a capacity and a time to live in milliseconds of at most {NUMBER_MAX}"
+            )));
+        }
         let files = folder.map(|folder| Files::new(folder, signer));
         Ok(Self { embedder, cache: options.cache, budget: options.budget, files, queues: Mutex::default() })
     }
@@ -90,6 +102,22 @@ impl Traces {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         Some(Arc::clone(queues.entry(pool.name()).or_default()))
     }
+}
+
+/// Returns the ids of the items of `subject` that a correction of the item `old` corrects: that one, the one it corrected, and
+/// so on.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn corrected(reader: &mut Reader, subject: &str, old: &str, size: u64) -> Result<Vec<String>, Error> {
+    let mut all = vec![old.to_owned()];
+    while let Some(last) = all.last().filter(|_| all.len() < CORRECTED_MAX)
+        && let Some(item) = reader.find(karat_store::Kind::Evidence, &ids::evidence(subject, last), size)?
+        && let Some(older) = item.entry.replaces.as_deref().and_then(|older| ids::own(subject, older))
+    {
+        all.push(older);
+    }
+    Ok(all)
 }
 
 impl Drop for Traces {

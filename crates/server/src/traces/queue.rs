@@ -16,7 +16,7 @@ use karat_store::{Error, Kind, Reader};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::Traces;
+use super::{Traces, corrected};
 use crate::api::evidence::{correction, submission};
 use crate::cards::ScorerPool;
 use crate::keys::Key;
@@ -447,6 +447,11 @@ impl From<Problem> for Kept {
     }
 }
 
+/// Returns the last moment that is not ahead of the clock.
+fn ahead(now: Timestamp) -> Timestamp {
+    Timestamp { milliseconds: now.milliseconds.saturating_add(SKEW_MILLISECONDS) }
+}
+
 impl Group<'_> {
     /// Scores a trace; none if it has to wait for the next group.
     fn member(&mut self, member: &Member) -> Result<Option<Scored>, Problem> {
@@ -483,7 +488,7 @@ impl Group<'_> {
         let arrived = self.state.latest.map_or(now, |latest| latest.max(now));
         let text = arrived.to_string();
         let as_of = given.unwrap_or(WrittenTimestamp { text: &text, at: arrived });
-        match self.next(member, as_of, now) {
+        match self.next(member, as_of, arrived.max(ahead(now))) {
             Ok(scored) => Ok(Some(scored)),
             Err(Kept::Waits) => Ok(None),
             Err(Kept::Known) => self.apart(member, given).map(Some),
@@ -495,18 +500,26 @@ impl Group<'_> {
         }
     }
 
-    fn next(&mut self, member: &Member, as_of: WrittenTimestamp<'_>, now: Timestamp) -> Result<Scored, Kept> {
+    /// Scores a trace as of a moment up to `last`.
+    fn next(
+        &mut self,
+        member: &Member,
+        as_of: WrittenTimestamp<'_>,
+        last: Timestamp,
+    ) -> Result<Scored, Kept> {
         let refused = |says: String| Problem::parameter("as_of", format!("found {}, {says}", as_of.at));
-        if as_of.at.milliseconds > now.milliseconds.saturating_add(SKEW_MILLISECONDS) {
+        if as_of.at > last {
+            let now = self.app.clock.now();
             return Err(refused(format!("which lies ahead of the clock of the server, {now}")).into());
         }
         if let Some(latest) = self.state.latest.filter(|latest| as_of.at < *latest) {
             let says = "traces are scored in the order of time, and the newest was scored as of";
             return Err(refused(format!("{says} {latest}")).into());
         }
+        let replaced = self.replaced(member)?;
         let State { engine, reader, latest, .. } = &mut *self.state;
         engine.set_as_of_written(Some(as_of));
-        engine.set_replaced(member.line.replaces.clone());
+        engine.set_replaced(replaced);
         let (size, ids) = (self.size, &mut self.ids);
         let scored = member.how(self.pool, Some(as_of)).score_by(engine, &member.line.bytes, |scored| {
             if ids.contains(&scored.record.id) {
@@ -533,11 +546,19 @@ impl Group<'_> {
         scored
     }
 
+    /// Returns the ids of the items that a trace corrects; of one that is refused, none.
+    fn replaced(&mut self, member: &Member) -> Result<Vec<String>, Problem> {
+        let Some(old) = &member.line.replaces else { return Ok(Vec::new()) };
+        // Only the item itself says of whom it is.
+        let Ok(scored) = member.how(self.pool, None).score(&member.line.bytes) else { return Ok(Vec::new()) };
+        Ok(corrected(&mut self.state.reader, &scored.row.subject, old, self.size)?)
+    }
+
     /// Scores a trace by the engine of the queue while there is no cache.
     fn alone(&mut self, member: &Member, given: Option<WrittenTimestamp<'_>>) -> Result<Scored, Problem> {
         let State { engine, reader, .. } = &mut *self.state;
         engine.set_as_of_written(given);
-        engine.set_replaced(None);
+        engine.set_replaced(Vec::new());
         let scored = member.how(self.pool, given).score_by(engine, &member.line.bytes, Ok::<_, Refused>)?;
         Scored::new(scored, member, reader, false)
     }

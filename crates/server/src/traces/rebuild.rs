@@ -14,7 +14,7 @@ use karat_store::{Kind, Reader};
 use crate::ids as stored_ids;
 use crate::problem::Problem;
 
-/// The parameters of a cache: its settings, and the model that makes its vectors, if traces do not bring them.
+/// A way to compute a cache: its settings, and the model that makes its vectors, if traces do not bring them.
 #[derive(Debug, Clone)]
 pub struct Rebuild {
     /// The settings.
@@ -66,11 +66,11 @@ impl Rebuild {
         before: Option<Rebuilt>,
     ) -> Result<Option<Rebuilt>, Problem> {
         let own = self.embedder();
-        let mut latest = None;
+        let mut newest = None;
         let mut found = Vec::new();
         // From the newest on: most of a long log is older than anything in the cache.
         for position in positions.iter().rev() {
-            if found.len() as u64 >= self.settings.capacity && latest.is_some() {
+            if found.len() as u64 >= self.settings.capacity && newest.is_some() {
                 break;
             }
             let item = reader.item(*position)?;
@@ -82,14 +82,15 @@ impl Rebuild {
             }
             let moment = moment(document)
                 .ok_or_else(|| Problem::internal(&"a record with a novelty has no moment"))?;
-            latest.get_or_insert(moment);
+            newest.get_or_insert((moment, reading.is_stored));
             if reading.is_stored {
                 let (subject, id) = (&document.subject, &document.evidence.id);
                 let evidence = stored_ids::evidence(subject, id);
                 found.push(Found { id: ids::joined([subject, id]), evidence, moment });
             }
         }
-        let Some(latest) = latest.or(before.as_ref().map(|before| before.latest)) else { return Ok(None) };
+        let latest = newest.map(|(moment, _)| moment).or(before.as_ref().map(|before| before.latest));
+        let Some(latest) = latest else { return Ok(None) };
         let mut cache = match before {
             Some(before) => before.cache,
             None => self.empty()?,
@@ -99,9 +100,16 @@ impl Rebuild {
             let item = reader.find(Kind::Evidence, &evidence, size)?;
             let vector = item.and_then(|item| self.vector(&item.content));
             let vector = vector.ok_or_else(|| Problem::internal(&format!("`{evidence}` has no vector")))?;
+            // Records of before there was a cache have the time of their trace, in any order.
+            let moment = cache.newest().map_or(moment, |newest| newest.max(moment));
+            cache.expire(moment);
             cache.insert(&id, &vector, moment).map_err(|error| Problem::internal(&error))?;
         }
-        cache.expire(latest);
+        let latest = cache.newest().map_or(latest, |newest| newest.max(latest));
+        // What is in the newest record itself stays until the next trace, even if its time to live is 0.
+        if let Some((_, false)) = newest {
+            cache.expire(latest);
+        }
         Ok(Some(Rebuilt { cache, latest }))
     }
 

@@ -56,7 +56,7 @@ impl Files {
         written.map_err(|error| Error::Failed(format!("{}: {error}", path.display())))
     }
 
-    /// Returns the saved cache, with the position up to which the log is in it; nothing if no file fits.
+    /// Returns the saved cache, with the position up to which the log is in it; None if no file fits.
     pub fn load(&self, card: &str, rebuild: &Rebuild, reader: &mut Reader) -> Option<(u64, Rebuilt)> {
         let content = fs::read(self.path(card)).ok()?;
         let (length, rest) = content.split_first_chunk()?;

@@ -16,6 +16,7 @@ mod numbers;
 mod openapi;
 mod results;
 mod traces;
+mod traces_odd;
 mod traps;
 mod tricks;
 mod web;

@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 
 use crate::common::{Answer, Folder, Running};
 
-const CARD: &str = "card=trace@1.0.0";
+pub const CARD: &str = "card=trace@1.0.0";
 const HOUR: u64 = 3_600_000;
 
 /// Returns a trace of `agent` with a vector of four numbers.
-fn trace(agent: &str, id: &str, vector: [f64; 4]) -> Value {
+pub fn trace(agent: &str, id: &str, vector: [f64; 4]) -> Value {
     json!({
         "@context": "https://openknowledgepulse.org/schema/v1", "@type": "ReasoningTrace",
         "id": format!("kp:trace:{id}"),
@@ -36,29 +36,29 @@ fn trace(agent: &str, id: &str, vector: [f64; 4]) -> Value {
     })
 }
 
-const EAST: [f64; 4] = [1.0, 0.0, 0.0, 0.0];
-const NORTH: [f64; 4] = [0.0, 1.0, 0.0, 0.0];
+pub const EAST: [f64; 4] = [1.0, 0.0, 0.0, 0.0];
+pub const NORTH: [f64; 4] = [0.0, 1.0, 0.0, 0.0];
 const NORTH_EAST: [f64; 4] = [3.0, 4.0, 0.0, 0.0];
 
-fn options(settings: Settings) -> Options {
+pub fn options(settings: Settings) -> Options {
     let traces = TraceOptions { cache: Settings { dimension: 4, ..settings }, ..TraceOptions::default() };
     Options { traces, ..Options::default() }
 }
 
-fn plain() -> Options {
+pub fn plain() -> Options {
     options(Settings::default())
 }
 
-fn at(second: i64) -> Timestamp {
+pub fn at(second: i64) -> Timestamp {
     Timestamp::from_seconds(1_774_000_000 + second)
 }
 
-fn running(folder: Folder, options: Options, admin: Option<String>, clock: &Clock) -> Running {
+pub fn running(folder: Folder, options: Options, admin: Option<String>, clock: &Clock) -> Running {
     Running::with_clock("127.0.0.1:0", folder, options, admin, clock.clone())
 }
 
 /// Returns the novelty that the record of an answer has; null if it is missing.
-fn novelty(answer: &Answer) -> Value {
+pub fn novelty(answer: &Answer) -> Value {
     assert!(answer.status < 300, "{}", answer.body);
     answer.at("/content/facts/novelty")
 }
@@ -221,7 +221,7 @@ fn records(server: &Running, clock: &Clock, traces: &[String], first: usize) -> 
 }
 
 /// Copies a folder as it is, as a machine that loses power leaves it.
-fn copied(folder: &Folder) -> Folder {
+pub fn copied(folder: &Folder) -> Folder {
     let copy = Folder::new();
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let entry = entry.unwrap();
@@ -338,7 +338,7 @@ fn traces_that_arrive_at_once_are_scored_in_the_order_of_the_log() {
 }
 
 /// Scores every record of a log again, and returns what became of them.
-fn replayed(folder: &Folder) -> Vec<Replayed> {
+pub fn replayed(folder: &Folder) -> Vec<Replayed> {
     let database = folder.path().join(karat_server::folder::STORE);
     let open = || Reader::new(Sqlite::open(&database).unwrap().reader().unwrap());
     let (mut reader, mut again) = (open(), open());

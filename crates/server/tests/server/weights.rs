@@ -281,6 +281,13 @@ fn of_two_proposals_the_one_accepted_last_is_in_force_until_it_is_revoked() {
     let (p, q) = ("p".to_owned(), "q".to_owned());
     weighed.at(10).decide("q", "accept").is(201);
     assert_eq!(weighed.send("1")["score"]["published"], 100);
+    // What no second makes right is not to be sent again.
+    let unknown = weighed.decide("none", "accept");
+    assert!(
+        unknown.is_problem(404, "not-found").body.contains("there is no proposal `none`"),
+        "{}",
+        unknown.body
+    );
     // Standings count by seconds, so two decisions in one second have no order.
     weighed.decide_as(&weighed.deciders[1], "p", "accept").is_problem(409, "conflict");
     weighed.at(11).decide_as(&weighed.deciders[1], "p", "accept").is(201);

@@ -30,8 +30,8 @@ const UNKNOWN: f64 = 0.5;
 pub struct Item<'a> {
     /// Its id. The same trace has the same id.
     pub id: &'a str,
-    /// The id of the item that it corrects, if any: it is not compared with that one.
-    pub replaces: Option<&'a str>,
+    /// The ids of the items that it corrects, and those these corrected: it is not compared with them.
+    pub replaces: &'a [String],
     /// Its vector; none if there is no embedder, or no text to embed.
     pub vector: Option<&'a [f32]>,
 }
@@ -150,14 +150,14 @@ pub fn value(similarity: Option<f64>) -> f64 {
 ///
 /// let cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
 /// let at = |milliseconds| Timestamp { milliseconds };
-/// let (cache, first) = observe(cache, &Item { id: "a", replaces: None, vector: Some(&[1.0, 0.0]) }, at(0));
-/// let (cache, second) = observe(cache, &Item { id: "b", replaces: None, vector: Some(&[3.0, 4.0]) }, at(1));
+/// let (cache, first) = observe(cache, &Item { id: "a", replaces: &[], vector: Some(&[1.0, 0.0]) }, at(0));
+/// let (cache, second) = observe(cache, &Item { id: "b", replaces: &[], vector: Some(&[3.0, 4.0]) }, at(1));
 /// assert_eq!(first.unwrap().value, 0.5, "the first of all");
 /// assert_eq!(second.unwrap().value, 0.4);
 ///
 /// // Once more: compared with what came before it, not with itself.
 /// let before = cache.digest();
-/// let (cache, again) = observe(cache, &Item { id: "b", replaces: None, vector: Some(&[3.0, 4.0]) }, at(2));
+/// let (cache, again) = observe(cache, &Item { id: "b", replaces: &[], vector: Some(&[3.0, 4.0]) }, at(2));
 /// assert_eq!(again.unwrap().value, 0.4);
 /// assert_eq!(cache.digest(), before);
 /// ```
@@ -192,7 +192,7 @@ const PATH: &str = "$.vector";
 
 /// Reads the novelty of an item at a moment, and stores nothing.
 ///
-/// An item is compared with what is alive, but for the item that it corrects. If it is in the cache with the same id and
+/// An item is compared with what is alive, but for the items that it corrects. If it is in the cache with the same id and
 /// vector, it is scored again: it is compared with what came before it, so that no copy that came later lowers its novelty.
 ///
 /// # Errors
@@ -227,8 +227,10 @@ pub fn novelty(cache: &VectorCache, item: &Item<'_>, moment: Timestamp) -> Resul
         cache.check_moment(moment).map_err(refused)?;
     }
     let end = repeat.unwrap_or(cache.len());
-    let mut corrected = item.replaces.map_or_else(Vec::new, |old| cache.rows_of(old));
-    corrected.retain(|row| (alive..end).contains(row));
+    let corrected = item.replaces.iter().flat_map(|old| cache.rows_of(old));
+    let mut corrected: Vec<usize> = corrected.filter(|row| (alive..end).contains(row)).collect();
+    corrected.sort_unstable();
+    corrected.dedup();
     let nearest = cache.nearest_of(alive..end, vector, &corrected).map(|best| Nearest {
         id: best.entry.id.to_owned(),
         moment: best.entry.moment,

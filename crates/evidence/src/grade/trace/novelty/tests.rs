@@ -21,7 +21,7 @@ fn ids(cache: &VectorCache) -> Vec<String> {
 
 /// Observes and expects a reading.
 fn read(cache: VectorCache, id: &str, vector: &[f32], moment: i64) -> (VectorCache, Novelty) {
-    let (cache, novelty) = observe(cache, &Item { id, replaces: None, vector: Some(vector) }, at(moment));
+    let (cache, novelty) = observe(cache, &Item { id, replaces: &[], vector: Some(vector) }, at(moment));
     (cache, novelty.unwrap())
 }
 
@@ -392,13 +392,13 @@ mod readings {
     fn a_correction_is_compared_with_all_but_what_it_corrects() {
         let (cache, _) = read(empty(), "a", &EAST, 0);
         let (cache, _) = read(cache, "b", &NORTH, 1);
-        let correction = Item { id: "a2", replaces: Some("a"), vector: Some(&NORTH_EAST) };
+        let correction = Item { id: "a2", replaces: &["a".to_owned()], vector: Some(&NORTH_EAST) };
         let (cache, corrected) = observe(cache, &correction, at(2));
         let corrected = corrected.unwrap();
         assert_eq!((corrected.nearest.unwrap().id.as_str(), corrected.compared), ("b", 1));
         assert_eq!(ids(&cache), ["a", "b", "a2"]);
         // It does not hide what others did in the meantime.
-        let copy = Item { id: "a3", replaces: Some("a2"), vector: Some(&NORTH) };
+        let copy = Item { id: "a3", replaces: &["a2".to_owned()], vector: Some(&NORTH) };
         assert_eq!(novelty(&cache, &copy, at(3)).unwrap().value, 0.0);
     }
 
@@ -441,7 +441,7 @@ mod readings {
         let before = cache.digest();
         let (cache, zero) = read(cache, "b", &[0.0, -0.0], 1);
         assert_eq!((zero.value, zero.basis, zero.is_stored), (0.5, Basis::ZeroVector, false));
-        let (cache, none) = observe(cache, &Item { id: "b", replaces: None, vector: None }, at(1));
+        let (cache, none) = observe(cache, &Item { id: "b", replaces: &[], vector: None }, at(1));
         let none = none.unwrap();
         assert_eq!((none.value, none.basis, none.is_stored), (0.5, Basis::NoVector, false));
         assert_eq!(cache.digest(), before);
@@ -463,10 +463,10 @@ mod readings {
         let (before, _) = read(empty(), "a", &EAST, 0);
         for vector in [&[][..], &[1.0], &[1.0, 0.0, 0.0], &[f32::NAN, 0.0]] {
             let (after, novelty) =
-                observe(before.clone(), &Item { id: "b", replaces: None, vector: Some(vector) }, at(1));
+                observe(before.clone(), &Item { id: "b", replaces: &[], vector: Some(vector) }, at(1));
             assert!(novelty.is_err() && after.digest() == before.digest(), "{vector:?}");
         }
-        let (_, novelty) = observe(before, &Item { id: "b", replaces: None, vector: Some(&EAST) }, at(-1));
+        let (_, novelty) = observe(before, &Item { id: "b", replaces: &[], vector: Some(&EAST) }, at(-1));
         assert!(novelty.is_err(), "time does not go back");
     }
 
@@ -485,7 +485,7 @@ mod readings {
     fn reading_alone_stores_nothing_and_reads_the_same() {
         let (cache, _) = read(cache(5, 2, Some(100)), "a", &EAST, 0);
         for moment in [50, 100] {
-            let item = Item { id: "b", replaces: None, vector: Some(&NORTH_EAST) };
+            let item = Item { id: "b", replaces: &[], vector: Some(&NORTH_EAST) };
             let before = cache.digest();
             let alone = novelty(&cache, &item, at(moment)).unwrap();
             assert_eq!(cache.digest(), before);
@@ -501,7 +501,7 @@ mod readings {
         assert!(read(cache, &long, &EAST, 1).1.is_repeat);
         let mut many = cache_of_one_id(20_000);
         many.insert("other", &NORTH, at(0)).unwrap();
-        let correction = Item { id: "new", replaces: Some("one"), vector: Some(&NORTH_EAST) };
+        let correction = Item { id: "new", replaces: &["one".to_owned()], vector: Some(&NORTH_EAST) };
         let novelty = novelty(&many, &correction, at(0)).unwrap();
         assert_eq!((novelty.compared, novelty.value), (1, 1.0 - 0.8));
         assert_eq!(read(many, "one", &NORTH_EAST, 0).1.compared, 20_001);
