@@ -297,7 +297,9 @@ pub fn embedding_text(trace: &[u8]) -> Result<String, Problems> {
 /// Returns the vector that a trace brings; none if it brings none, or is no trace.
 ///
 /// ```
-/// assert_eq!(karat_evidence::trace_vector(br#"{"vector": [0.25, -1]}"#), Some(vec![0.25, -1.0]));
+/// let vector = karat_evidence::trace_vector(br#"{"vector": [0.25, -1, -0.0]}"#).unwrap();
+/// assert_eq!(vector, [0.25, -1.0, 0.0]);
+/// assert!(vector[2].is_sign_positive(), "as in the canonical item");
 /// ```
 #[must_use]
 pub fn trace_vector(trace: &[u8]) -> Option<Vec<f32>> {

@@ -106,7 +106,8 @@ pub(super) fn grade<'a>(
 /// As [`vector`].
 pub(super) fn read_vector(node: Node<'_>) -> Result<Vec<f32>, Problems> {
     let number = |node: Node<'_>| match node.value() {
-        Value::Number(number) => Some(number as f32).filter(|number| number.is_finite()),
+        // Canonical JSON has no -0, and the vector must be that of the canonical item.
+        Value::Number(number) => Some(number as f32 + 0.0).filter(|number| number.is_finite()),
         _ => None,
     };
     let numbers = match node.value() {
