@@ -136,7 +136,7 @@ fn caches_of_the_largest_sizes() {
             cache.insert("same id", &[1.0, 1.0, 1.0], at(row as i64)).unwrap();
         }
         assert_eq!((cache.len(), cache.expire(at(i64::MAX))), (1000, 0));
-        let item = Item { id: "same id", replaces: &[], vector: Some(&[1.0, 0.0, 0.0]) };
+        let item = Item { id: "other", replaces: &["same id".to_owned()], vector: Some(&[1.0, 0.0, 0.0]) };
         assert_eq!(novelty(&cache, &item, at(i64::MAX)).unwrap().compared, 0);
     });
 }
