@@ -74,7 +74,7 @@ pub struct Engine {
     /// For each fact of the scorecard, whether an item gave it.
     given: Vec<bool>,
     stopwatch: Option<Stopwatch>,
-    /// Whether the items that follow had time, if a record says so.
+    /// True if the items that follow had time, if a record says so.
     had_time: Option<bool>,
     /// The name of the last item, by its place.
     name: String,

@@ -36,7 +36,7 @@ pub struct Graders {
     pub replaces: Vec<String>,
 }
 
-/// What watches the work on an item. The code here reads no clock; a watch may.
+/// A watch on the work on an item. The code here reads no clock; a watch may.
 pub trait Watch {
     /// Says that a stage ended: `read`, `embed`, `novelty`, `grade`.
     fn ended(&mut self, stage: &'static str);
@@ -82,7 +82,7 @@ pub(crate) struct Work<'g> {
     pub seen: Map<String, Value>,
     /// Entry for the cache, if the item is not refused.
     pub pending: Option<Pending>,
-    /// What watches the stages.
+    /// The watch on the stages.
     pub watch: &'g mut dyn Watch,
 }
 

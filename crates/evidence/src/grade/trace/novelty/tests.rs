@@ -343,7 +343,7 @@ mod readings {
     fn an_id_with_another_text_is_another_trace() {
         let (cache, _) = read(empty(), "a", &EAST, 0);
         let (cache, _) = read(cache, "b", &NORTH, 1);
-        // Or else nobody who keeps to one id would ever repeat himself.
+        // Or else no one who keeps to one id would ever repeat himself.
         let (cache, changed) = read(cache, "a", &[1.0, 0.1], 2);
         assert_eq!((changed.nearest.unwrap().id.as_str(), changed.compared), ("a", 2));
         assert!(!changed.is_repeat && changed.is_stored);
