@@ -138,6 +138,8 @@ fn caches_of_the_largest_sizes() {
         assert_eq!((cache.len(), cache.expire(at(i64::MAX))), (1000, 0));
         let item = Item { id: "same id", replaces: &[], vector: Some(&[1.0, 0.0, 0.0]) };
         assert_eq!(novelty(&cache, &item, at(i64::MAX)).unwrap().compared, 1000);
+        let correction = Item { id: "other", replaces: &["same id".to_owned()], ..item };
+        assert_eq!(novelty(&cache, &correction, at(i64::MAX)).unwrap().compared, 0);
     });
 }
 

@@ -29,8 +29,6 @@ use crate::state::{App, Submission};
 const GROUP_LINES: usize = 512;
 /// The size in bytes from which a group is scored on a separate thread, so that other requests do not wait for it.
 const LARGE_BYTES: usize = 32 << 10;
-/// The time by which a verdict may lie ahead of the clock, in milliseconds: clocks differ.
-const SKEW_MILLISECONDS: i64 = 5 * 60 * 1000;
 /// The number of traces after which the cache is saved.
 const SAVED_EVERY: usize = 256;
 
@@ -447,11 +445,6 @@ impl From<Problem> for Kept {
     }
 }
 
-/// Returns the last moment that is not ahead of the clock.
-fn ahead(now: Timestamp) -> Timestamp {
-    Timestamp { milliseconds: now.milliseconds.saturating_add(SKEW_MILLISECONDS) }
-}
-
 impl Group<'_> {
     /// Scores a trace; none if it has to wait for the next group.
     fn member(&mut self, member: &Member) -> Result<Option<Scored>, Problem> {
@@ -488,7 +481,7 @@ impl Group<'_> {
         let arrived = self.state.latest.map_or(now, |latest| latest.max(now));
         let text = arrived.to_string();
         let as_of = given.unwrap_or(WrittenTimestamp { text: &text, at: arrived });
-        match self.next(member, as_of, arrived.max(ahead(now))) {
+        match self.next(member, as_of, arrived) {
             Ok(scored) => Ok(Some(scored)),
             Err(Kept::Waits) => Ok(None),
             Err(Kept::Known) => self.apart(member, given).map(Some),

@@ -232,7 +232,7 @@ fn odd(draw: &mut Draw, vectors: &[&str]) -> String {
     if draw.below(6) == 0 {
         item["novelty"] = json!(0.75);
     }
-    item.to_string().replace("\"VECTOR\"", *draw.one::<&str>(vectors))
+    item.to_string().replace("\"VECTOR\"", draw.one::<&str>(vectors))
 }
 
 /// Sends what may come, and starts again with other settings, gently or not, with or without the file of the cache.
