@@ -63,7 +63,7 @@ pub async fn play(app: &Arc<App>, round: &Round) -> Result<(), Problem> {
         let now = after(round.moment, played.steps);
         app.clock.put(now);
         let payload = payload(&played, program, round.moment);
-        play::submit(app, program.name, &game.match_id, payload, now).await?;
+        play::submit(app, &game.match_id, payload, now).await?;
     }
     Ok(())
 }

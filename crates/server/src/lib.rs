@@ -14,7 +14,7 @@
 //! * [`scoring`]: an item of evidence on its way into the store; [`traces`]: the same one after the other, where each counts
 //!   for the next; [`stored`]: a record on its way out.
 //! * [`replay`]: the records of a log, scored again.
-//! * [`guard`], [`limits`], [`body`], [`listen`]: permissions, rates, sizes and timeouts.
+//! * [`authority`]: who may do what; [`guard`], [`limits`], [`body`], [`listen`]: callers, rates, sizes and timeouts.
 //! * [`web`]: the pages for people.
 //! * [`clock`]: the only place with a clock and random numbers.
 
@@ -23,6 +23,7 @@
 pub mod answers;
 pub mod api;
 pub mod arena;
+pub mod authority;
 pub mod body;
 pub mod cards;
 pub mod clock;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{Response, StatusCode};
-use karat::record::RecordDocument;
+use karat::record::{Record, RecordDocument};
+use karat_core::scorecard::Reporter;
 use karat_store::{Accepted, Error, Kind, Reader, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -14,15 +15,17 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::records::raw;
 use super::{batch, json, json_ending, later};
+use crate::authority::{self, Act, Old, OldPart, Provenances};
 use crate::body::{Incoming, expect_media, media_type};
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
 use crate::guard::Caller;
 use crate::ids;
-use crate::keys::{Key, Scope};
+use crate::keys::Key;
+use crate::memory::Memory;
 use crate::params::{Named, Params, written_timestamp};
 use crate::problem::{Problem, conflict};
-use crate::scoring::{How, ScoredItem, Sent, Shown, idempotency_key};
+use crate::scoring::{How, ScoredItem, Sender, Sent, Shown, idempotency_key};
 use crate::state::{App, Submission};
 use crate::traces::queue::Line;
 
@@ -133,7 +136,7 @@ pub(crate) async fn send(
     Params(how): Params<Scoring>,
     request: Request,
 ) -> Result<Response<Body>, Problem> {
-    let key = Arc::clone(caller.key(Scope::WriteEvidence)?);
+    let key = Arc::clone(caller.key(&Act::Send(None))?);
     // A name that nothing has is refused before the body is read.
     drop(app.memory.cards().find(&how.card)?);
     let (head, body) = request.into_parts();
@@ -209,17 +212,20 @@ async fn apart(
     let pool = app.memory.weights().scorer(pool);
     let is_large = bytes.len() >= LARGE_BYTES;
     let as_of = how.as_of.clone();
+    let (shared, of_sender) = (Arc::clone(app), Arc::clone(&key));
     let work = move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        How { pool: &pool, as_of, key: &key, name: name.as_deref() }.score(&bytes)
+        let sender = Some(Sender { key: &of_sender, arena: &shared.memory.arena });
+        How { pool: &pool, as_of, sender, name: name.as_deref() }.score(&bytes)
     };
     let mut scored = if is_large { app.checked(work).await? } else { work()? };
     let effect = match how.replaces.clone() {
         None => None,
         Some(old) => {
+            let shared = Arc::clone(app);
             let (back, effect) = app
                 .read(move |reader| {
-                    let effect = correction(reader, &mut scored, &old)?;
+                    let effect = correction(&shared.memory, &key, reader, &mut scored, &old)?;
                     Ok((scored, effect))
                 })
                 .await?;
@@ -242,8 +248,14 @@ pub fn submission(scored: ScoredItem, replaced: Option<Effect>) -> Submission {
 /// Makes `scored` the correction of the item `old` of the same subject.
 ///
 /// # Errors
-/// If there is no such item, or the item is to correct itself.
-pub fn correction(reader: &mut Reader, scored: &mut ScoredItem, old: &str) -> Result<Effect, Problem> {
+/// If there is no such item, the item is to correct itself, or `key` may not correct it.
+pub fn correction(
+    memory: &Memory,
+    key: &Key,
+    reader: &mut Reader,
+    scored: &mut ScoredItem,
+    old: &str,
+) -> Result<Effect, Problem> {
     if old == scored.id {
         let detail = "an item cannot correct itself: give the correction its own id";
         return Err(Problem::parameter("replaces", detail));
@@ -257,9 +269,47 @@ pub fn correction(reader: &mut Reader, scored: &mut ScoredItem, old: &str) -> Re
         let missing = format!("there is no item `{}` of `{}`", old.escape_debug(), subject.escape_debug());
         Problem::not_found(missing).at("replaces")
     })?;
+    let stored = corrected(memory, reader, subject, old, size)?;
+    authority::decide(Some(key), false, &Act::Correct(&stored))?;
     scored.evidence.replaces = Some(evidence);
     scored.record.replaces = has_record.then_some(record);
     Ok(Effect::Replaced(found.entry.content))
+}
+
+/// Returns what decides who may correct the item `old` of `subject`, in a log of that `size`.
+fn corrected(
+    memory: &Memory,
+    reader: &mut Reader,
+    subject: &str,
+    old: &str,
+    size: u64,
+) -> Result<Old, Problem> {
+    let evidence = ids::evidence(subject, old);
+    let mut is_of_arena = authority::is_match_id(subject, old);
+    let mut parts = Vec::new();
+    let pools: Vec<Arc<ScorerPool>> = memory.cards().iter().map(Arc::clone).collect();
+    for pool in pools {
+        let name = pool.name();
+        let Some(item) = reader.find(Kind::Record, &ids::record(&evidence, &name), size)? else { continue };
+        is_of_arena |= memory.arena.state().has_card(&name);
+        let unreadable =
+            |why: String| Problem::from(Error::Damaged(format!("the entry {}: {why}", item.position)));
+        let record = Record::parse(&item.content).map_err(|error| unreadable(error.to_string()))?;
+        let record = record.ok_or_else(|| unreadable(String::from("it is not a record")))?;
+        let record = record.document();
+        let given = pool.card.facts.iter().filter(|fact| record.facts.contains_key(&fact.name));
+        let outcome = record.evidence.outcome.map(|_| Reporter::Unstated);
+        let mut stated: Provenances = given.map(|fact| fact.from).chain(outcome).collect();
+        if stated.is_empty() {
+            // Someone said that there is nothing to state.
+            stated = [Reporter::Unstated].into_iter().collect();
+        }
+        parts.push(OldPart { sender: None, stated });
+    }
+    if parts.is_empty() {
+        parts.push(OldPart { sender: None, stated: [Reporter::Unstated].into_iter().collect() });
+    }
+    Ok(Old { parts, is_of_arena })
 }
 
 /// Returns what was stored for the same evidence before, by another version of the engine or as of another timestamp: a
@@ -309,7 +359,7 @@ pub(crate) async fn show(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let shared = Arc::clone(&app);
     let evidence = app
         .read(move |reader| {

@@ -30,6 +30,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{answered, bytes};
+use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::decisions::Decisions;
 use crate::guard::Caller;
@@ -155,7 +156,7 @@ pub(crate) async fn show(
     caller: Caller,
     Params(params): Params<LeaderboardParams>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let size = size_at(&app, params.known_at.as_deref()).await?;
     let params = params.at_moment(&app)?;
     let question = format!("{size} {params:?}");

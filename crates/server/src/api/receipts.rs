@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{bytes, records};
+use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::Named;
 use crate::problem::Problem;
@@ -68,7 +69,7 @@ pub(crate) async fn show(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let receipt = app
         .read(move |reader| {
             let item = records::find(reader, &wanted)?;

@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{answered, bytes, json};
+use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::{Named, Params, limit};
 use crate::problem::{Code, Problem};
@@ -119,7 +120,7 @@ pub(crate) async fn list(
     caller: Caller,
     Params(params): Params<RecordParams>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let limit = limit(params.limit, USUAL, MOST)?;
     let size = size_at(&app, params.known_at.as_deref()).await?;
     let positions = app.indexed(move |app, index| {
@@ -152,7 +153,7 @@ pub(crate) async fn show(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let detail = app
         .read(move |reader| {
             let item = find(reader, &wanted)?;
@@ -179,7 +180,7 @@ pub(crate) async fn explanation(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let item = app.read(move |reader| find(reader, &wanted)).await?;
     let shared = Arc::clone(&app);
     let text = app.checked(move || explained(&shared, &item.content)).await?;

@@ -16,11 +16,11 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer as response;
+use crate::authority::Act;
 use crate::body::{self, Incoming, expect_media};
 use crate::clock::random;
 use crate::guard::Caller;
 use crate::ids;
-use crate::keys::Scope;
 use crate::params::Params;
 use crate::problem::{Code, Problem};
 use crate::select::size_at;
@@ -120,7 +120,7 @@ pub(crate) async fn queue(
     caller: Caller,
     Params(params): Params<QueueParams>,
 ) -> Result<Response<Body>, Problem> {
-    caller.key(Scope::Review)?;
+    caller.may(&Act::ReadReviews)?;
     let reviews = waiting(&app, params.card.as_deref()).await?;
     Ok(response(StatusCode::OK, &ReviewQueue { reviews }))
 }
@@ -183,7 +183,7 @@ pub(crate) async fn decide(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    let reviewer = caller.key(Scope::Review)?.name.clone();
+    let reviewer = caller.key(&Act::Review)?.name.clone();
     expect_media(&headers, &["application/json"])?;
     let body =
         Incoming::new(&headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;

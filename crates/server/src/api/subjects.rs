@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::json;
+use crate::authority::Act;
 use crate::guard::Caller;
 use crate::index::Index;
 use crate::params::{Named, Params, limit};
@@ -66,7 +67,7 @@ pub(crate) async fn list(
     caller: Caller,
     Params(params): Params<SubjectParams>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let limit = limit(params.limit, USUAL, MOST)?;
     let subjects = app.indexed(move |app, index| {
         let selection = Selection { card: params.card.as_deref(), ..Selection::default() };
@@ -157,7 +158,7 @@ pub(crate) async fn history(
     Named(subject): Named<String>,
     Params(params): Params<HistoryParams>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let limit = limit(params.limit, USUAL, MOST)?;
     let log_size = size_at(&app, params.known_at.as_deref()).await?;
     let card = params.card.as_deref().map(|card| app.memory.cards().find_used(card)).transpose()?;

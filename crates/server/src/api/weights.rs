@@ -20,11 +20,11 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer as response;
+use crate::authority::Act;
 use crate::body::{self, Incoming, expect_media};
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
 use crate::guard::Caller;
-use crate::keys::Scope;
 use crate::params::{Named, Params, limit, timestamp};
 use crate::problem::{Code, Problem};
 use crate::select::size_at;
@@ -148,7 +148,7 @@ pub(crate) async fn list(
     Named(wanted): Named<String>,
     Params(params): Params<WeightsParams>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let pool = app.memory.cards().find(&wanted)?;
     let as_of = timestamp("as_of", params.as_of.as_deref())?.unwrap_or_else(|| app.moment());
     let size = size_at(&app, params.known_at.as_deref()).await?;
@@ -206,13 +206,7 @@ pub(crate) async fn propose(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    let key = caller.key(Scope::WriteEvidence)?;
-    if let Some(subject) = &key.subject {
-        let detail =
-            format!("this key speaks for `{}` only, and weights are for all", subject.escape_debug());
-        return Err(Problem::new(Code::Forbidden, detail));
-    }
-    let proposer = key.id.clone();
+    let proposer = caller.key(&Act::ProposeWeights)?.id.clone();
     let request: WeightsRequest = received(&app, &headers, body).await?;
     let pool = accepting(&app, &wanted)?;
     is_text("$.id", &request.id, ID_MAX_CHARACTERS)?;
@@ -272,17 +266,14 @@ pub(crate) async fn decide(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    let decider = caller.key(Scope::Review)?.id.clone();
+    let decider = caller.key(&Act::DecideWeights(None))?.id.clone();
     let request: WeightsDecisionRequest = received(&app, &headers, body).await?;
     let pool = accepting(&app, &wanted)?;
     is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
     let stored = in_turn(&app, move |app| async move {
         let known = app.memory.weights().now(&pool);
-        let made = known.proposals.get(&id).map(|record| &record.proposal.proposer);
-        if made == Some(&decider) {
-            let detail = "this key made the proposal, expected another key to decide on it";
-            return Err(Problem::new(Code::Forbidden, detail));
-        }
+        let proposer = known.proposals.get(&id).map(|record| record.proposal.proposer.as_str());
+        caller.may(&Act::DecideWeights(proposer))?;
         let event = match request.decision {
             WeightsVerdict::Accept => "weights-accepted",
             WeightsVerdict::Refuse => "weights-refused",

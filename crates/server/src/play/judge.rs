@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use crate::arena::{Challenge, Content, Instance, Match, Scored, State, Submitted};
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
-use crate::keys::KeyRequest;
 use crate::problem::{Code, Problem};
 use crate::scoring::{How, digest};
 use crate::state::Submission;
@@ -54,10 +53,8 @@ impl Bench<'_> {
         grade.evidence["challenge_slug"] = challenge.slug.as_str().into();
         grade.evidence["challenge"] = pool.card.id.as_str().into();
 
-        // The arena itself states these facts, with a key that is given to no one.
-        let own = KeyRequest::admin("arena").make([0; 32])?.key;
         let bytes = canonical_json(&grade.evidence);
-        let mut scored = How { pool, as_of: None, key: &own, name: None }.score(bytes.as_bytes())?;
+        let mut scored = How { pool, as_of: None, sender: None, name: None }.score(bytes.as_bytes())?;
         let record: RecordDocument =
             serde_json::from_slice(&scored.record.content).map_err(|error| Problem::internal(&error))?;
         let answer = record.r#match.ok_or_else(|| missing("answer in its record"))?;

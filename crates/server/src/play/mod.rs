@@ -187,27 +187,22 @@ pub async fn enter(
     .await
 }
 
-/// Scores the submission of `agent` to a match, which arrived at `now`. The same submission again gets the same answer.
+/// Scores the submission of its agent to a match, which arrived at `now`. The same submission again gets the same answer.
 ///
 /// # Errors
-/// If there is no such match, another agent entered it, its time limit has passed, a different answer was submitted
-/// before, or the submission is invalid; an invalid one may be corrected and sent again in time.
+/// If there is no such match, its time limit has passed, a different answer was submitted before, or the submission is
+/// invalid; an invalid one may be corrected and sent again in time.
 pub async fn submit(
     app: &Arc<App>,
-    agent: &str,
     id: &str,
     payload: Value,
     now: Timestamp,
 ) -> Result<Done<Answered>, Problem> {
-    let (app, agent, id) = (Arc::clone(app), agent.to_owned(), id.to_owned());
+    let (app, id) = (Arc::clone(app), id.to_owned());
     uninterrupted(async move {
         let find = || app.memory.arena.state().game(&id);
         let entered = find().ok_or_else(|| unknown("match", &id, "POST /v1/arena/matches enters one"))?;
-        if entered.agent_id != agent {
-            let (own, other) = (agent.escape_debug(), entered.agent_id.escape_debug());
-            let detail = format!("`{other}` entered this match, but the key is of `{own}`");
-            return Err(Problem::new(Code::Forbidden, detail));
-        }
+        let agent = entered.agent_id.clone();
         let permit = app.memory.arena.permits.take(&agent).await;
         let game = find().unwrap_or(entered);
         match &game.state {

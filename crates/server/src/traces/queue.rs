@@ -17,11 +17,13 @@ use tokio::sync::oneshot;
 
 use super::Traces;
 use crate::api::evidence::{correction, submission};
+use crate::arena::Arena;
 use crate::cards::ScorerPool;
 use crate::keys::Key;
+use crate::memory::Memory;
 use crate::params::written_timestamp;
 use crate::problem::{Code, Problem};
-use crate::scoring::{How, Refused, ScoredItem, Sent, Shown};
+use crate::scoring::{How, Refused, ScoredItem, Sender, Sent, Shown};
 use crate::state::{App, Submission};
 
 /// The number of traces from which on a group takes in no further job.
@@ -500,26 +502,30 @@ impl Group<'_> {
         let State { engine, reader, latest, .. } = &mut *self.state;
         engine.set_as_of_written(Some(as_of));
         engine.set_replaced(member.line.replaces.clone());
-        let (size, ids) = (self.size, &mut self.ids);
-        let scored = member.how(self.pool, Some(as_of)).score_by(engine, &member.line.bytes, |scored| {
-            if ids.contains(&scored.record.id) {
-                return Err(Kept::Waits);
-            }
-            let mut find = |kind, id| reader.find(kind, id, size).map_err(Problem::from);
-            let evidence = find(Kind::Evidence, &scored.evidence.id)?;
-            let is_other = evidence.is_some_and(|item| item.entry.content != scored.row.evidence);
-            if is_other || find(Kind::Record, &scored.record.id)?.is_some() {
-                return Err(Kept::Known);
-            }
-            let scored = Scored::new(scored, member, reader, true)?;
-            if let Some(old) = scored.submission.items.first().and_then(|item| item.replaces.as_deref())
-                && reader.replacement(Kind::Evidence, old, size).map_err(Problem::from)?.is_some()
-            {
-                return Err(Kept::Known);
-            }
-            ids.insert(scored.shown.record.clone());
-            Ok(scored)
-        });
+        let (size, ids, memory) = (self.size, &mut self.ids, &self.app.memory);
+        let scored = member.how(self.pool, &memory.arena, Some(as_of)).score_by(
+            engine,
+            &member.line.bytes,
+            |scored| {
+                if ids.contains(&scored.record.id) {
+                    return Err(Kept::Waits);
+                }
+                let mut find = |kind, id| reader.find(kind, id, size).map_err(Problem::from);
+                let evidence = find(Kind::Evidence, &scored.evidence.id)?;
+                let is_other = evidence.is_some_and(|item| item.entry.content != scored.row.evidence);
+                if is_other || find(Kind::Record, &scored.record.id)?.is_some() {
+                    return Err(Kept::Known);
+                }
+                let scored = Scored::new(scored, member, memory, reader, true)?;
+                if let Some(old) = scored.submission.items.first().and_then(|item| item.replaces.as_deref())
+                    && reader.replacement(Kind::Evidence, old, size).map_err(Problem::from)?.is_some()
+                {
+                    return Err(Kept::Known);
+                }
+                ids.insert(scored.shown.record.clone());
+                Ok(scored)
+            },
+        );
         if scored.is_ok() {
             *latest = Some(as_of.at);
         }
@@ -531,14 +537,17 @@ impl Group<'_> {
         let State { engine, reader, .. } = &mut *self.state;
         engine.set_as_of_written(given);
         engine.set_replaced(None);
-        let scored = member.how(self.pool, given).score_by(engine, &member.line.bytes, Ok::<_, Refused>)?;
-        Scored::new(scored, member, reader, false)
+        let memory = &self.app.memory;
+        let how = member.how(self.pool, &memory.arena, given);
+        let scored = how.score_by(engine, &member.line.bytes, Ok::<_, Refused>)?;
+        Scored::new(scored, member, memory, reader, false)
     }
 
     /// Scores a trace without the cache, as the store has or refuses it in any case.
     fn apart(&mut self, member: &Member, given: Option<WrittenTimestamp<'_>>) -> Result<Scored, Problem> {
-        let scored = member.how(self.pool, given).score(&member.line.bytes)?;
-        Scored::new(scored, member, &mut self.state.reader, false)
+        let memory = &self.app.memory;
+        let scored = member.how(self.pool, &memory.arena, given).score(&member.line.bytes)?;
+        Scored::new(scored, member, memory, &mut self.state.reader, false)
     }
 
     fn find(&mut self, kind: Kind, id: &str) -> Result<Option<karat_store::Item>, Problem> {
@@ -547,8 +556,14 @@ impl Group<'_> {
 }
 
 impl Member {
-    fn how<'a>(&'a self, pool: &'a ScorerPool, as_of: Option<WrittenTimestamp<'a>>) -> How<'a> {
-        How { pool, as_of, key: &self.key, name: self.line.name.as_deref() }
+    fn how<'a>(
+        &'a self,
+        pool: &'a ScorerPool,
+        arena: &'a Arena,
+        as_of: Option<WrittenTimestamp<'a>>,
+    ) -> How<'a> {
+        let sender = Some(Sender { key: &self.key, arena });
+        How { pool, as_of, sender, name: self.line.name.as_deref() }
     }
 }
 
@@ -556,12 +571,13 @@ impl Scored {
     fn new(
         mut scored: ScoredItem,
         member: &Member,
+        memory: &Memory,
         reader: &mut Reader,
         counts: bool,
     ) -> Result<Self, Problem> {
         let effect = match &member.line.replaces {
             None => None,
-            Some(old) => Some(correction(reader, &mut scored, old)?),
+            Some(old) => Some(correction(memory, &member.key, reader, &mut scored, old)?),
         };
         let shown = Shown::take(&mut scored);
         Ok(Self { shown, submission: submission(scored, effect), counts })

@@ -30,6 +30,7 @@ use super::items::{self, linked};
 use super::layout::{Sheet, heading, notes, words};
 use super::{address, welcome};
 use crate::api::leaderboards::{LeaderboardParams, Made, Pages, make};
+use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::Params;
@@ -71,7 +72,7 @@ pub async fn show(
     headers: HeaderMap,
     Params(asked): Params<Asked>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let (params, page) = (params(&asked)?, number("page", asked.page.as_deref())?);
     let used = items::used_cards(&app).await?;
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find_used(card)).transpose()?;

@@ -19,6 +19,7 @@ use super::layout::{Sheet, heading};
 use super::{address, answer, breakdown};
 use crate::api::bytes;
 use crate::api::records::find;
+use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::ids;
@@ -88,7 +89,7 @@ pub async fn show(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let kept = app.read(move |reader| RecordData::read(reader, &wanted)).await?;
     let pool = kept.pool(&app)?;
     let (title, content) = app.checked(move || page(&kept, &pool)).await?;
@@ -183,7 +184,7 @@ pub async fn file(
     caller: Caller,
     Named((wanted, name)): Named<(String, String)>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let key = format!("{}\n", app.log_key());
     let asked = name.clone();
     let (media_type, content) = app

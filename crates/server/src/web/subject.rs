@@ -29,6 +29,7 @@ use super::form::{given, timestamp};
 use super::items::{self, Found};
 use super::layout::{Sheet, heading, notes, words};
 use super::{address, leaderboard};
+use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::{Named, Params};
@@ -66,7 +67,7 @@ pub async fn show(
     Named(name): Named<String>,
     Params(asked): Params<Asked>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let cards = cards_of(&app, &name).await?;
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find_used(card)).transpose()?;
     let none = || Problem::not_found(format!("there is no record of `{}`", name.escape_debug()));
