@@ -15,7 +15,7 @@ use karat_server::cards::ScorerPool;
 use karat_server::effect::Effect;
 use karat_server::problem::Problem;
 use karat_server::scoring::How;
-use karat_server::state::{App, Submission, scorecard_item};
+use karat_server::state::{App, SERVER, Submission, scorecard_item};
 
 /// The time at which evidence without a time counts as received: 2026-02-01T00:00:00Z.
 pub const BEGINNING: Timestamp = Timestamp { milliseconds: 1_769_904_000_000 };
@@ -69,7 +69,7 @@ const EVIDENCE: &[(&str, &str)] = &[
 
 /// Publishes the scorecards that are needed besides the released ones.
 pub async fn publish(app: &Arc<App>) -> Result<(), Problem> {
-    let mut batch = Submission::default();
+    let mut batch = Submission::of_server();
     for path in CARDS {
         let text = example(path)?;
         let card = CompiledCard::parse(text).map_err(|error| Problem::internal(&error))?;
@@ -99,7 +99,7 @@ pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Timestamp, Vec<Submission>>
             while let Some(item) = source.next_item() {
                 let item = item.map_err(|error| Problem::internal(&format!("{path}: {error}")))?;
                 let name = format!("{path}:{}", item.line);
-                let how = How { pool: &pool, as_of: None, sender: None, name: Some(&name) };
+                let how = How { pool: &pool, as_of: None, holder: None, name: Some(&name) };
                 let scored = match DATED.contains(card) {
                     true => how.score(dated(item.bytes, &mut next).as_bytes())?,
                     false => how.score(item.bytes)?,
@@ -109,7 +109,7 @@ pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Timestamp, Vec<Submission>>
                     .entry(moment.milliseconds.div_euclid(DAY_MILLISECONDS))
                     .or_insert((moment, Vec::new()));
                 day.0 = day.0.max(moment);
-                day.1.push(evidence::submission(scored, None));
+                day.1.push(evidence::submission(SERVER, scored, None));
             }
         }
         Ok(days.into_values().collect())

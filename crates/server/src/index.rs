@@ -30,6 +30,8 @@ pub struct NewRow {
     pub evidence: Digest,
     /// The trust class of its facts.
     pub trust: Trust,
+    /// The sender of its entry, if the entry has one.
+    pub sender: Option<String>,
 }
 
 /// A record in the index; names are numbers for [`Index::name`].
@@ -51,8 +53,18 @@ pub struct Row {
     pub outcome: Option<Outcome>,
     /// The trust class of its facts.
     pub trust: Trust,
+    /// The sender, or [`NO_NAME`].
+    sender: u32,
     /// The first half of the digest of its evidence.
     evidence: [u8; 16],
+}
+
+impl Row {
+    /// Returns the number of the name of its sender, if its entry has one.
+    #[must_use]
+    pub fn sender(&self) -> Option<u32> {
+        (self.sender != NO_NAME).then_some(self.sender)
+    }
 }
 
 /// All records, in the order of the log.
@@ -109,6 +121,7 @@ impl Index {
             task: new.task.as_deref().map(|task| self.names.place(task)),
             outcome: new.outcome,
             trust: new.trust,
+            sender: new.sender.as_deref().map_or(NO_NAME, |sender| self.names.place(sender)),
             evidence: half(new.evidence),
         };
         self.push(row);
@@ -252,10 +265,10 @@ impl Index {
 }
 
 /// The size of an encoded row.
-const ROW_BYTES: usize = 55;
+const ROW_BYTES: usize = 59;
 /// Memory for more rows is reserved in steps of one row per `GROWTH` rows present.
 const GROWTH: usize = 8;
-/// The number that means no task.
+/// The number that means no task or no sender.
 const NO_NAME: u32 = u32::MAX;
 
 /// An encoder of numbers and rows, the highest byte of each number first.
@@ -269,13 +282,14 @@ impl Encoder {
     fn row(&mut self, row: &Row, place: &mut impl FnMut(u32) -> u32) {
         let time = row.time.map_or(0, |time| time.milliseconds);
         let score = row.score.map_or(0, Score::units);
-        let names = [place(row.subject), place(row.card), row.task.map_or(NO_NAME, place)];
+        let names = [place(row.subject), place(row.card), row.task.map_or(NO_NAME, &mut *place)];
+        let sender = if row.sender == NO_NAME { NO_NAME } else { place(row.sender) };
         let outcome = row.outcome.and_then(|it| Outcome::ALL.iter().position(|other| *other == it));
         let out = &mut self.0;
         out.extend_from_slice(&row.position.to_be_bytes());
         out.extend_from_slice(&time.to_be_bytes());
         out.extend_from_slice(&score.to_be_bytes());
-        for name in names {
+        for name in names.into_iter().chain([sender]) {
             out.extend_from_slice(&name.to_be_bytes());
         }
         out.push(u8::from(row.time.is_some()) | u8::from(row.score.is_some()) << 1);
@@ -307,7 +321,7 @@ impl<'a> Decoder<'a> {
         let position = self.part().map(u64::from_be_bytes)?;
         let milliseconds = self.part().map(i64::from_be_bytes)?;
         let units = self.part().map(i64::from_be_bytes)?;
-        let [subject, card, task] = [self.count()?, self.count()?, self.count()?];
+        let [subject, card, task, sender] = [self.count()?, self.count()?, self.count()?, self.count()?];
         let [given, outcome, trust] = self.part()?;
         let number = |place: u32| numbers.get(usize::try_from(place).ok()?).copied();
         Some(Row {
@@ -324,6 +338,7 @@ impl<'a> Decoder<'a> {
             trust: [Trust::Claimed, Trust::Judged, Trust::Measured]
                 .into_iter()
                 .find(|it| *it as u8 == trust)?,
+            sender: if sender == NO_NAME { NO_NAME } else { number(sender)? },
             evidence: self.part()?,
         })
     }
@@ -349,6 +364,7 @@ mod tests {
             score: None,
             evidence: Digest::of(evidence),
             trust: Trust::Measured,
+            sender: None,
         }
     }
 

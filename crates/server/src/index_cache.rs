@@ -18,7 +18,7 @@ use karat_store::{Error, Reader};
 use crate::index::Index;
 
 /// The first line of a note. The number changes whenever rows are computed or encoded differently.
-const FORMAT: &str = "karat/index/1";
+const FORMAT: &str = "karat/index/2";
 /// The number of rows in one segment.
 pub(crate) const SEGMENT_ROWS: usize = 16 * 1024;
 /// The longest note; notes have about 300 bytes.
@@ -141,6 +141,7 @@ mod tests {
             subject: None,
             sources: Vec::new(),
             replaces: None,
+            sender: None,
             content: format!("{mark} {at}").into_bytes(),
         };
         store.append(Timestamp { milliseconds: 0 }, (0..ITEMS).map(item).collect()).unwrap();
@@ -160,6 +161,7 @@ mod tests {
                 score: (position % 5 > 0).then_some(Score::from_units(position as i64)),
                 evidence: Digest::of(&position.to_be_bytes()),
                 trust: [Trust::Claimed, Trust::Judged, Trust::Measured][position as usize % 3],
+                sender: (position % 4 > 0).then(|| format!("key {}", position % 3)),
             };
             index.add(position, &row);
         }
@@ -172,7 +174,8 @@ mod tests {
         let name = |number| index.name(number);
         let row = |row: &crate::index::Row| {
             let names = (name(row.subject), name(row.card), row.task.map(name));
-            format!("{names:?} {:?}", (row.position, row.time, row.score, row.outcome, row.trust))
+            let sender = row.sender().map(|sender| index.name(sender));
+            format!("{names:?} {:?}", (row.position, row.time, row.score, row.outcome, row.trust, sender))
         };
         index.from(0, size).map(row).collect()
     }
@@ -227,6 +230,7 @@ mod tests {
                 score: None,
                 evidence: Digest::of(b"old"),
                 trust: Trust::Measured,
+                sender: None,
             };
             index.add(ITEMS, &row);
             [30, 31].map(|size| index.rows(size).count() as u64) == [15, 15]

@@ -200,6 +200,7 @@ impl Key {
             subject: self.subject.clone(),
             sources: Vec::new(),
             replaces: revoked.then(|| self.id.clone()),
+            sender: None,
             content: content.into_bytes(),
         }
     }

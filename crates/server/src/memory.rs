@@ -14,7 +14,7 @@ use karat::record::{Record, RecordDocument};
 use karat_core::timestamp::Timestamp;
 use karat_store::log::Signer;
 use karat_store::port::Order;
-use karat_store::{Accepted, Error, Item, Kind, Outcome, Reader, Store, Term};
+use karat_store::{Accepted, Entry, Error, Item, Kind, Outcome, Reader, Store, Term};
 use tokio::sync::watch;
 
 use crate::arena::{self, Arena};
@@ -273,7 +273,7 @@ impl Memory {
             Kind::Record => Record::parse(&item.content)
                 .map_err(|error| error.to_string())
                 .and_then(|record| record.ok_or_else(|| String::from("it is not a record")))
-                .and_then(|record| self.row(record.document(), item.entry.moment))
+                .and_then(|record| self.row(record.document(), &item.entry))
                 .map_or_else(damaged, |row| Some(Effect::Record(Box::new(row)))),
             Kind::Evidence => match &item.entry.replaces {
                 None => None,
@@ -299,18 +299,20 @@ impl Memory {
         })
     }
 
-    /// Returns the row of a record; an item that does not say when it took place counts from when it `arrived`.
-    fn row(&self, record: &RecordDocument, arrived: Timestamp) -> Result<NewRow, String> {
+    /// Returns the row of the record with that entry; an item that does not say when it took place counts from when it
+    /// arrived.
+    fn row(&self, record: &RecordDocument, entry: &Entry) -> Result<NewRow, String> {
         let pool = self.cards().find(&record.scorecard.name()).map_err(|problem| problem.detail)?;
         Ok(NewRow {
             subject: record.subject.clone(),
             card: pool.name(),
             task: stored::task(record, &pool.card),
-            time: record.time().or(Some(arrived)),
+            time: record.time().or(Some(entry.moment)),
             outcome: record.evidence.outcome,
             score: record.score(),
             evidence: record.evidence.digest,
             trust: stored::trust(record, &pool.card),
+            sender: entry.sender.clone(),
         })
     }
 }

@@ -78,9 +78,9 @@ pub struct Sent {
     pub outcome: Outcome,
 }
 
-/// The sender of an item, and the arena, whose ids and scorecards are its own.
+/// The key that sends an item, and the arena, whose ids and scorecards are its own.
 #[derive(Debug, Clone, Copy)]
-pub struct Sender<'a> {
+pub struct Holder<'a> {
     /// The key.
     pub key: &'a Key,
     /// The arena.
@@ -95,7 +95,7 @@ pub struct How<'a> {
     /// The time of the verdict, as given.
     pub as_of: Option<WrittenTimestamp<'a>>,
     /// The sender; `None` if it is the server itself, which may state everything.
-    pub sender: Option<Sender<'a>>,
+    pub holder: Option<Holder<'a>>,
     /// The id of the item if it has none; without one, it is refused.
     pub name: Option<&'a str>,
 }
@@ -134,7 +134,7 @@ impl How<'_> {
         scored.write(&mut content);
         let new = |kind, id, sources, content| {
             let subject = Some(item.subject.to_owned());
-            NewItem { kind, id, subject, sources, replaces: None, content }
+            NewItem { kind, id, subject, sources, replaces: None, sender: None, content }
         };
         let name = card.name();
         let id = ids::evidence(item.subject, item.id);
@@ -156,6 +156,7 @@ impl How<'_> {
                 score: scored.record.score,
                 evidence: item.digest,
                 trust: Trust::of(given.map(|(fact, _)| fact.from)),
+                sender: None,
             },
             notes: scored.notes().to_vec(),
         })
@@ -167,7 +168,7 @@ impl How<'_> {
         card: &karat_core::scorecard::Scorecard,
         item: &karat_core::facts::Item<'_>,
     ) -> Result<(), Problem> {
-        let Some(Sender { key, arena }) = self.sender else { return Ok(()) };
+        let Some(Holder { key, arena }) = self.holder else { return Ok(()) };
         let given = card.facts.iter().zip(item.facts).filter(|(fact, given)| !fact.is_missing(given));
         let has_evaluator = self.pool.card.evaluator().is_some();
         let asked = Act::Send(Some(authority::Item {

@@ -27,6 +27,8 @@ pub struct Selection<'a> {
     pub until: Option<&'a str>,
     /// Only records whose facts have at least this trust class.
     pub trust: Option<Trust>,
+    /// Only records that the key with this id sent.
+    pub sender: Option<&'a str>,
 }
 
 /// A selection in the numbers of the index.
@@ -38,6 +40,7 @@ pub struct Filter {
     since: Option<Timestamp>,
     until: Option<Timestamp>,
     trust: Option<Trust>,
+    sender: Option<u32>,
 }
 
 impl Filter {
@@ -63,6 +66,7 @@ impl Filter {
             since: timestamp("since", selection.since)?,
             until: timestamp("until", selection.until)?,
             trust: selection.trust,
+            sender: selection.sender.map(|sender| index.number(sender).unwrap_or(u32::MAX)),
         };
         Ok((filter, pools.unwrap_or_default()))
     }
@@ -73,6 +77,7 @@ impl Filter {
         self.subject.is_none_or(|it| it == row.subject)
             && self.cards.as_ref().is_none_or(|it| it.contains(&row.card))
             && self.tasks.as_ref().is_none_or(|it| row.task.is_some_and(|task| it.contains(&task)))
+            && self.sender.is_none_or(|it| row.sender() == Some(it))
             && self.trust.is_none_or(|it| row.trust >= it)
             && self.since.is_none_or(|since| row.time.is_some_and(|time| time >= since))
             && self.until.is_none_or(|until| row.time.is_some_and(|time| time < until))

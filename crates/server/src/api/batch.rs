@@ -15,7 +15,7 @@ use crate::body::{Incoming, line_too_long};
 use crate::keys::Key;
 use crate::params::written_timestamp;
 use crate::problem::{Code, Problem, conflict};
-use crate::scoring::{How, Sender, Sent, Shown};
+use crate::scoring::{Holder, How, Sent, Shown};
 use crate::state::App;
 use crate::traces::queue::Line;
 
@@ -218,8 +218,8 @@ async fn part(
                 match shared.traces.queue(&pool) {
                     None => {
                         let pool = shared.memory.weights().scorer(&pool);
-                        let sender = Some(Sender { key: &key, arena: &shared.memory.arena });
-                        How { pool: &pool, as_of, sender, name: name.as_deref() }.score(bytes)
+                        let holder = Some(Holder { key: &key, arena: &shared.memory.arena });
+                        How { pool: &pool, as_of, holder, name: name.as_deref() }.score(bytes)
                     }
                     // They are scored in the order of the log, and the others of this part apart from it.
                     Some(_) => Err(Problem::new(
@@ -230,7 +230,7 @@ async fn part(
             };
             let result = scored.map(|mut scored| {
                 let shown = Shown::take(&mut scored);
-                submissions.push(submission(scored, None));
+                submissions.push(submission(&key.id, scored, None));
                 shown
             });
             results.push((line, result));

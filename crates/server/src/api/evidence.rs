@@ -25,7 +25,7 @@ use crate::keys::Key;
 use crate::memory::Memory;
 use crate::params::{Named, Params, written_timestamp};
 use crate::problem::{Problem, conflict};
-use crate::scoring::{How, ScoredItem, Sender, Sent, Shown, idempotency_key};
+use crate::scoring::{Holder, How, ScoredItem, Sent, Shown, idempotency_key};
 use crate::state::{App, Submission};
 use crate::traces::queue::Line;
 
@@ -90,6 +90,8 @@ pub(crate) struct StoredEvidence {
     #[serde(flatten)]
     item: LogItem,
     subject: Option<String>,
+    /// The id of the key that sent it, or `server`; null if the entry has none, as those of older logs.
+    sender: Option<String>,
     /// The item that this one corrects.
     replaces: Option<String>,
     /// The item that corrects this one.
@@ -212,11 +214,11 @@ async fn apart(
     let pool = app.memory.weights().scorer(pool);
     let is_large = bytes.len() >= LARGE_BYTES;
     let as_of = how.as_of.clone();
-    let (shared, of_sender) = (Arc::clone(app), Arc::clone(&key));
+    let (shared, of_sender, sender) = (Arc::clone(app), Arc::clone(&key), key.id.clone());
     let work = move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        let sender = Some(Sender { key: &of_sender, arena: &shared.memory.arena });
-        How { pool: &pool, as_of, sender, name: name.as_deref() }.score(&bytes)
+        let holder = Some(Holder { key: &of_sender, arena: &shared.memory.arena });
+        How { pool: &pool, as_of, holder, name: name.as_deref() }.score(&bytes)
     };
     let mut scored = if is_large { app.checked(work).await? } else { work()? };
     let effect = match how.replaces.clone() {
@@ -234,15 +236,16 @@ async fn apart(
         }
     };
     let shown = Shown::take(&mut scored);
-    let outcome = app.append(vec![submission(scored, effect)]).await?.pop().unwrap_or(Err(Error::Stopped));
+    let outcome =
+        app.append(vec![submission(&sender, scored, effect)]).await?.pop().unwrap_or(Err(Error::Stopped));
     Ok(shown.sent(outcome))
 }
 
 /// Returns what the store keeps of a scored item: the evidence, then its record.
 #[must_use]
-pub fn submission(scored: ScoredItem, replaced: Option<Effect>) -> Submission {
+pub fn submission(sender: &str, scored: ScoredItem, replaced: Option<Effect>) -> Submission {
     let ScoredItem { evidence, record, row, .. } = scored;
-    Submission::default().with(evidence, replaced).with(record, Some(Effect::Record(Box::new(row))))
+    Submission::from_sender(sender).with(evidence, replaced).with(record, Some(Effect::Record(Box::new(row))))
 }
 
 /// Makes `scored` the correction of the item `old` of the same subject.
@@ -269,19 +272,20 @@ pub fn correction(
         let missing = format!("there is no item `{}` of `{}`", old.escape_debug(), subject.escape_debug());
         Problem::not_found(missing).at("replaces")
     })?;
-    let stored = corrected(memory, reader, subject, old, size)?;
+    let stored = corrected(memory, reader, subject, old, found.entry.sender.clone(), size)?;
     authority::decide(Some(key), false, &Act::Correct(&stored))?;
     scored.evidence.replaces = Some(evidence);
     scored.record.replaces = has_record.then_some(record);
     Ok(Effect::Replaced(found.entry.content))
 }
 
-/// Returns what decides who may correct the item `old` of `subject`, in a log of that `size`.
+/// Returns what decides who may correct the item `old` of `subject`, which `sender` sent, in a log of that `size`.
 fn corrected(
     memory: &Memory,
     reader: &mut Reader,
     subject: &str,
     old: &str,
+    sender: Option<String>,
     size: u64,
 ) -> Result<Old, Problem> {
     let evidence = ids::evidence(subject, old);
@@ -304,10 +308,10 @@ fn corrected(
             // Someone said that there is nothing to state.
             stated = [Reporter::Unstated].into_iter().collect();
         }
-        parts.push(OldPart { sender: None, stated });
+        parts.push(OldPart { sender: item.entry.sender, stated });
     }
     if parts.is_empty() {
-        parts.push(OldPart { sender: None, stated: [Reporter::Unstated].into_iter().collect() });
+        parts.push(OldPart { sender, stated: [Reporter::Unstated].into_iter().collect() });
     }
     Ok(Old { parts, is_of_arena })
 }
@@ -389,6 +393,7 @@ pub(crate) async fn show(
                     moment: entry.moment.to_string(),
                 },
                 subject: entry.subject,
+                sender: entry.sender,
                 replaces: entry.replaces,
                 replaced_by: replaced_by.map(|item| item.entry.id),
                 records,

@@ -82,7 +82,7 @@ pub(crate) async fn make(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::MakeKey)?;
+    let maker = Arc::clone(caller.key(&Act::MakeKey)?);
     expect_media(&headers, &["application/json"])?;
     let body =
         Incoming::new(&headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
@@ -96,7 +96,7 @@ pub(crate) async fn make(
     let random = random::<32>().map_err(|error| Problem::internal(&error))?;
     let made = request.make(random)?;
     let effect = Effect::Key(made.key.clone(), false);
-    app.append_one(Submission::default().with(made.key.item(false), Some(effect))).await?;
+    app.append_one(Submission::by(&maker).with(made.key.item(false), Some(effect))).await?;
     json(StatusCode::CREATED, &MadeKey { secret: made.secret, key: KnownKey::from(&made.key) })
 }
 
@@ -121,9 +121,9 @@ pub(crate) async fn revoke(
     let key =
         key.ok_or_else(|| Problem::not_found(format!("there is no key `{}` in force", id.escape_debug())))?;
     let is_last_admin = is_last && key.allows(Scope::Admin);
-    caller.may(&Act::RevokeKey(Some(Revoked { is_last_admin })))?;
+    let revoker = caller.key(&Act::RevokeKey(Some(Revoked { is_last_admin })))?;
     let effect = Effect::Key(Key::clone(&key), true);
-    app.append_one(Submission::default().with(key.item(true), Some(effect))).await?;
+    app.append_one(Submission::by(revoker).with(key.item(true), Some(effect))).await?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     Ok(response)

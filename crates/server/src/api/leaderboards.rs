@@ -111,6 +111,7 @@ impl LeaderboardParams {
             since: self.since.as_deref(),
             until: self.until.as_deref(),
             trust: self.trust,
+            sender: None,
         }
     }
 }

@@ -46,6 +46,8 @@ pub struct RecordParams {
     pub until: Option<String>,
     /// Only records whose facts have at least this trust class.
     pub trust: Option<Trust>,
+    /// Only records that came with a request of the key with this id; `server` for those of the server itself.
+    pub sender: Option<String>,
     /// The state of knowledge at this timestamp: later records and corrections do not count.
     pub known_at: Option<String>,
     /// Only records with a lower position in the log: `next` of the previous list.
@@ -65,6 +67,7 @@ impl RecordParams {
             since: self.since.as_deref(),
             until: self.until.as_deref(),
             trust: self.trust,
+            sender: self.sender.as_deref(),
         }
     }
 }
@@ -82,6 +85,8 @@ pub(crate) struct RecordEntry {
     digest: String,
     /// The digests of its evidence.
     sources: Vec<String>,
+    /// The id of the key that sent it, or `server`; null if the entry has none, as those of older logs.
+    sender: Option<String>,
     /// The record that this one corrects.
     replaces: Option<String>,
     /// The record, `karat/record/1`.
@@ -218,13 +223,14 @@ pub(crate) fn find(reader: &mut Reader, wanted: &str) -> Result<Item, Problem> {
 
 fn record(item: Item) -> Result<RecordEntry, Problem> {
     let Item { position, entry, content } = item;
-    let Entry { id, moment, content: digest, sources, replaces, .. } = entry;
+    let Entry { id, moment, content: digest, sources, sender, replaces, .. } = entry;
     Ok(RecordEntry {
         id,
         position,
         moment: moment.to_string(),
         digest: digest.to_string(),
         sources: sources.iter().map(ToString::to_string).collect(),
+        sender,
         replaces,
         record: raw(content)?,
     })

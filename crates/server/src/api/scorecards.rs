@@ -172,13 +172,13 @@ pub(crate) async fn publish(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::PublishCard)?;
+    let key = Arc::clone(caller.key(&Act::PublishCard)?);
     let text = received(&app, &headers, body).await?;
     let shared = Arc::clone(&app);
     let pool = app.checked(move || sound(&shared, &text)).await?;
     let pool = Arc::new(pool);
     let effect = Effect::Card(Arc::clone(&pool));
-    let accepted = app.append_one(Submission::default().with(scorecard_item(&pool), Some(effect))).await?;
+    let accepted = app.append_one(Submission::by(&key).with(scorecard_item(&pool), Some(effect))).await?;
     let (position, repeated) = accepted.first().map_or((0, false), |it| (it.position, it.repeated));
     let status = if repeated { StatusCode::OK } else { StatusCode::CREATED };
     json(status, &PublishedScorecard { card: ScorecardSummary::from(&*pool.card), position, repeated })

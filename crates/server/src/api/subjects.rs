@@ -140,6 +140,8 @@ pub(crate) struct HistoryEntry {
     /// The score, a share from 0 to 1, or null.
     #[schema(minimum = 0, maximum = 1)]
     score: Option<f64>,
+    /// The id of the key that sent it, or `server`; null if the entry has none, as those of older logs.
+    sender: Option<String>,
     /// The record that this one corrects.
     replaces: Option<String>,
     /// The record that corrected this one.
@@ -213,6 +215,7 @@ fn entry(item: Item, replaced_by: Option<String>) -> Result<HistoryEntry, Proble
         task: record.value("task"),
         outcome: record.evidence.outcome.map(|outcome| outcome.name()),
         score: record.score().map(|score| score.to_f64()),
+        sender: entry.sender,
         replaces: entry.replaces,
         replaced_by,
     })

@@ -240,7 +240,7 @@ pub(crate) async fn propose(
                 "weights": weights,
             })
         };
-        keep(&app, &pool, &known, &request.id, line).await
+        keep(&app, &proposer, &pool, &known, &request.id, line).await
     });
     let stored = stored.await?;
     let status = if stored.repeated { StatusCode::OK } else { StatusCode::CREATED };
@@ -288,7 +288,7 @@ pub(crate) async fn decide(
                 "time": now.to_string(),
             })
         };
-        keep(&app, &pool, &known, &id, line).await
+        keep(&app, &decider, &pool, &known, &id, line).await
     });
     Ok(response(StatusCode::CREATED, &stored.await?))
 }
@@ -313,6 +313,7 @@ where
 /// Stores the event in a line, unless it changes nothing.
 async fn keep(
     app: &App,
+    sender: &str,
     pool: &ScorerPool,
     known: &OverrideLog,
     id: &str,
@@ -328,7 +329,7 @@ async fn keep(
     }
     let record = next.proposals.get(id).ok_or_else(|| Problem::internal(&"the proposal was not kept"))?;
     let proposal = WeightsProposal::of(record);
-    let kept = Submission::default().with(item.item(), Some(Effect::Weights(Box::new(item))));
+    let kept = Submission::from_sender(sender).with(item.item(), Some(Effect::Weights(Box::new(item))));
     let accepted = app.append_one(kept).await?;
     Ok(WeightsStored { position: accepted.first().map(|it| it.position), repeated: false, proposal })
 }

@@ -23,7 +23,7 @@ use crate::keys::Key;
 use crate::memory::Memory;
 use crate::params::written_timestamp;
 use crate::problem::{Code, Problem};
-use crate::scoring::{How, Refused, ScoredItem, Sender, Sent, Shown};
+use crate::scoring::{Holder, How, Refused, ScoredItem, Sent, Shown};
 use crate::state::{App, Submission};
 
 /// The number of traces from which on a group takes in no further job.
@@ -277,7 +277,7 @@ impl Queue {
         members: &mut [Member],
     ) -> Result<(), Problem> {
         let Batches { together, apart } = batches;
-        let mut all = Submission::default();
+        let mut all = Submission::of_server();
         let mut shown = Vec::with_capacity(together.len());
         for (place, Scored { shown: own, submission, .. }) in together {
             shown.push((place, own));
@@ -562,8 +562,8 @@ impl Member {
         arena: &'a Arena,
         as_of: Option<WrittenTimestamp<'a>>,
     ) -> How<'a> {
-        let sender = Some(Sender { key: &self.key, arena });
-        How { pool, as_of, sender, name: self.line.name.as_deref() }
+        let holder = Some(Holder { key: &self.key, arena });
+        How { pool, as_of, holder, name: self.line.name.as_deref() }
     }
 }
 
@@ -580,6 +580,6 @@ impl Scored {
             Some(old) => Some(correction(memory, &member.key, reader, &mut scored, old)?),
         };
         let shown = Shown::take(&mut scored);
-        Ok(Self { shown, submission: submission(scored, effect), counts })
+        Ok(Self { shown, submission: submission(&member.key.id, scored, effect), counts })
     }
 }

@@ -25,7 +25,7 @@ use crate::guard::Caller;
 use crate::ids;
 use crate::params::Named;
 use crate::problem::{Code, Problem};
-use crate::state::App;
+use crate::state::{App, SERVER};
 
 /// A stored record, with the items that belong to it.
 pub struct RecordData {
@@ -152,7 +152,7 @@ fn corrections(kept: &RecordData) -> Markup {
 /// Shows the proof that the record is in the log, with everything to check it elsewhere.
 fn receipt(kept: &RecordData, card: &str) -> Markup {
     let Item { position, entry, .. } = &kept.item;
-    let Entry { moment, content, sources, .. } = entry;
+    let Entry { moment, content, sources, sender, .. } = entry;
     let file = |name: &str| format!("{}/files/{name}", address::record(*position));
     html! {
         section aria-labelledby="receipt" {
@@ -163,6 +163,16 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
             }
             dl.about {
                 div { dt { "stored" } dd { time { (moment.to_string()) } } }
+                div {
+                    dt { "sent by" }
+                    dd {
+                        @match sender.as_deref() {
+                            Some(SERVER) => "the server itself",
+                            Some(key) => { "the key " (key) },
+                            None => "not recorded: the entry is of an older log",
+                        }
+                    }
+                }
                 div { dt { "scorecard" } dd { a href=(address::scorecard(card)) { (card) } } }
                 div { dt { "digest of the record" } dd { (content) } }
                 @for source in sources { div { dt { "digest of the evidence" } dd { (source) } } }

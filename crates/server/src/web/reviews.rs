@@ -94,7 +94,7 @@ pub async fn decide(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    let reviewer = caller.key(&Act::Review)?.name.clone();
+    let reviewer = Arc::clone(caller.key(&Act::Review)?);
     let mut fields = form::read(&app, &headers, body).await?;
     let mut field = |name: &str| {
         let given = fields.remove(name).filter(|text| !text.trim().is_empty());
@@ -123,7 +123,7 @@ pub async fn decide(
         id: None,
         runner: None,
     };
-    keep(&app, request, &reviewer).await?;
+    keep(&app, request, &reviewer.name, &reviewer.id).await?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
     response.headers_mut().insert(LOCATION, HeaderValue::from_static("/reviews"));

@@ -333,3 +333,63 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn every_entry_says_whose_request_it_came_with() {
+    let server = Running::new();
+    let keys = server.get_with("/v1/keys", Some(&server.admin));
+    let admin = keys.at("/keys/0/id").as_str().unwrap().to_owned();
+    let made = |request: Value| {
+        let made = server.post("/v1/keys", Some(&server.admin), JSON, request.to_string());
+        let text = |pointer| made.is(201).at(pointer).as_str().unwrap().to_owned();
+        (text("/secret"), text("/id"))
+    };
+    let (ci, ci_id) = made(json!({"name": "ci", "scopes": ["write:evidence"]}));
+    let (bee, bee_id) = made(json!({"name": "bee", "scopes": ["write:evidence"], "subject": "bee"}));
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", CARD).is(201);
+    let item = r#"{"subject":"bee","id":"1","told":1,"outcome":"succeeded"}"#;
+    let sent = server.post(TOLD, Some(&bee), JSON, item);
+    // Sent again by another, it is unchanged; a line of a batch has its sender too.
+    server.post(TOLD, Some(&ci), JSON, item).is(200);
+    let line = r#"{"subject":"bee","id":"2","measured":1}"#;
+    server.post(TOLD, Some(&ci), "application/x-ndjson", line).is(200);
+    // Its sender may correct an item, although it states an outcome.
+    let better = r#"{"subject":"bee","id":"3","told":0}"#;
+    server.post(&format!("{TOLD}&replaces=1"), Some(&bee), JSON, better).is(201);
+
+    let senders = |query: &str| -> Vec<Value> {
+        let list = server.get(&format!("/v1/records?{query}")).at("/records");
+        list.as_array().unwrap().iter().map(|it| it["sender"].clone()).collect()
+    };
+    assert_eq!(senders("subject=bee"), [json!(bee_id), json!(ci_id)]);
+    assert_eq!(senders(&format!("sender={ci_id}")), [json!(ci_id)]);
+    assert_eq!(senders("sender=0000000000000000"), Vec::<Value>::new());
+    let (evidence, record) = (sent.at("/evidence/position"), sent.at("/record/position"));
+    assert_eq!(server.get(&format!("/v1/evidence/{evidence}")).at("/sender"), json!(bee_id));
+    assert_eq!(server.get(&format!("/v1/records/{record}")).at("/sender"), json!(bee_id));
+    let receipt = server.get(&format!("/v1/receipts/{record}"));
+    assert_eq!(
+        (receipt.at("/entry/sender"), receipt.at("/entry/schema")),
+        (json!(bee_id), json!("karat/entry/2"))
+    );
+    let history = server.get("/v1/subjects/bee/history").at("/entries/0/sender");
+    assert_eq!(history, json!(bee_id));
+    let page = server.get(&format!("/records/{record}"));
+    assert!(page.is(200).body.contains(&format!("the key {bee_id}")), "{}", page.body);
+
+    // No entry is without: what no key sent is the server's. A restart reads the same.
+    let first = senders("subject=bee");
+    let secret = server.admin.clone();
+    let server = Running::in_folder(server.stop(), Options::default(), Some(secret));
+    let again = server.get("/v1/records?subject=bee").at("/records");
+    assert_eq!(again.as_array().unwrap().iter().map(|it| it["sender"].clone()).collect::<Vec<_>>(), first);
+    let size = server.get("/v1/log").at("/size").as_u64().unwrap();
+    let bundle = server.get(&format!("/tile/entries/000.p/{size}")).body;
+    let known = [admin.as_str(), &ci_id, &bee_id, "server"];
+    for sender in known {
+        assert!(bundle.contains(&format!(r#""sender":"{sender}""#)), "{sender}");
+    }
+    assert_eq!(bundle.matches("karat/entry/2").count() as u64, size, "{bundle}");
+    let of_known: usize = known.iter().map(|it| bundle.matches(&format!(r#""sender":"{it}""#)).count()).sum();
+    assert_eq!(of_known as u64, size, "{bundle}");
+}

@@ -67,9 +67,9 @@ pub(crate) async fn register(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::RegisterAgent)?;
+    let sender = caller.key(&Act::RegisterAgent)?.id.clone();
     let new: NewAgent = read(&app, &headers, body).await?;
-    let made = play::register(&app, &new.agent_id, new.harness_id.as_deref()).await?;
+    let made = play::register(&app, &sender, &new.agent_id, new.harness_id.as_deref()).await?;
     let shown = RegisteredAgent { agent: made.agent, key_id: made.key_id, secret: made.secret };
     json(StatusCode::CREATED, &shown)
 }

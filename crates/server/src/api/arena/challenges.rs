@@ -128,9 +128,9 @@ pub(crate) async fn publish(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::PublishChallenge)?;
+    let sender = caller.key(&Act::PublishChallenge)?.id.clone();
     let challenge: Challenge = read(&app, &headers, body).await?;
-    let done = play::publish(&app, challenge).await?;
+    let done = play::publish(&app, &sender, challenge).await?;
     let status = if done.repeated { StatusCode::OK } else { StatusCode::CREATED };
     let shown = ShownChallenge::new(&done.value, &app.memory.arena.state());
     json(status, &shown)

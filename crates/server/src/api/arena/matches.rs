@@ -112,9 +112,10 @@ pub(crate) async fn enter(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    let agent = caller.key(&Act::Play(None))?.subject.clone().unwrap_or_default();
+    let key = Arc::clone(caller.key(&Act::Play(None))?);
+    let agent = key.subject.clone().unwrap_or_default();
     let entry: MatchRequest = read(&app, &headers, body).await?;
-    let done = play::enter(&app, &agent, &entry.challenge, entry.memoryless).await?;
+    let done = play::enter(&app, &key.id, &agent, &entry.challenge, entry.memoryless).await?;
     let game = Match::clone(&done.value);
     let challenge = app.memory.arena.state().challenge(&game.challenge);
     let instance = challenge.as_ref().and_then(|challenge| challenge.instance(game.attempt_number));
@@ -151,10 +152,10 @@ pub(crate) async fn submit(
     caller.may(&Act::Play(None))?;
     let payload: Value = read(&app, &headers, body).await?;
     let game = app.memory.arena.state().game(&id);
-    caller.may(&Act::Play(game.as_ref().map(|game| game.agent_id.as_str())))?;
+    let key = caller.key(&Act::Play(game.as_ref().map(|game| game.agent_id.as_str())))?;
     // An answer is in time if all of it has arrived in time.
     let now = app.clock.now();
-    let done = play::submit(&app, &id, payload, now).await?;
+    let done = play::submit(&app, &key.id, &id, payload, now).await?;
     let record_position = done.value.record_position;
     let shown = ScoredMatch {
         game: done.value.game,
