@@ -23,6 +23,7 @@ from formula import Refused
 
 ROOT = Path(__file__).parent.parent
 RECEIPT = (ROOT / "examples/receipt/receipt.json").read_text(encoding="utf-8")
+SENT = (ROOT / "examples/receipt/sent.json").read_text(encoding="utf-8")
 KEY = verify.read_key((ROOT / "examples/receipt/log.key").read_text(encoding="utf-8").strip())
 EVIDENCE = (ROOT / "examples/workflow/worked-example.json").read_text(encoding="utf-8")
 CARD = load_card("workflow@1.0.0", ROOT / "scorecards")
@@ -54,6 +55,21 @@ class Receipts(unittest.TestCase):
         self.assertEqual(verify.status_of(checks), 0)
         # White space and the order of members do not matter.
         self.assertEqual(failing(json.dumps(json.loads(RECEIPT), indent=1, sort_keys=False)), [])
+
+    def test_an_entry_may_have_a_sender(self):
+        self.assertEqual(failing(SENT, evidence=None), [])
+        self.assertEqual(failing(SENT.replace("0123456789abcdef", "0123456789abcdee"), evidence=None), ["inclusion"])
+        for wrong in (
+            SENT.replace("karat/entry/2", "karat/entry/1"),
+            SENT.replace('"sender":"0123456789abcdef",', ""),
+            SENT.replace('"sender":"0123456789abcdef"', '"sender":null'),
+            RECEIPT.replace('"karat/entry/1"', '"karat/entry/1","sender":"0123456789abcdef"'),
+            RECEIPT.replace('"replaces":null,"schema"', '"schema"'),
+            RECEIPT.replace('"kind":"record"', '"kind":[]'),
+            RECEIPT.replace('"karat/entry/1"', "[]"),
+        ):
+            self.assertNotIn(wrong, (SENT, RECEIPT))
+            self.assertEqual(failing(wrong), ["receipt"])
 
     def test_without_a_key_nobody_vouches(self):
         checks = verify.verify(RECEIPT)

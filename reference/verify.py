@@ -32,6 +32,8 @@ from model import read_json, score_item
 ED25519 = b"\x01"
 KINDS = {"evidence", "record", "scorecard", "match", "review", "key", "weights"}
 ENTRY = {"content", "id", "kind", "moment_milliseconds", "replaces", "schema", "sources", "subject"}
+# The members of an entry by its schema: the sender came later.
+ENTRIES = {"karat/entry/1": ENTRY, "karat/entry/2": ENTRY | {"sender"}}
 RECEIPT = {"checkpoint", "content", "entry", "index", "path", "schema"}
 
 # What reading hostile text may end in: beside what is refused, half surrogate pairs, integers of too many digits or too
@@ -162,9 +164,11 @@ def read_receipt(text):
     if not isinstance(receipt, dict) or set(receipt) != RECEIPT or receipt["schema"] != "karat/receipt/1":
         raise Refused("this is no `karat/receipt/1`")
     entry, path = receipt["entry"], receipt["path"]
-    if not isinstance(entry, dict) or set(entry) != ENTRY or entry["schema"] != "karat/entry/1":
-        raise Refused("its entry is no `karat/entry/1`")
-    texts = [receipt["checkpoint"], receipt["content"], entry["content"], entry["id"]]
+    schema = entry.get("schema") if isinstance(entry, dict) else None
+    if not isinstance(schema, str) or set(entry) != ENTRIES.get(schema):
+        raise Refused("its entry is no `karat/entry/1` or `karat/entry/2`")
+    texts = [receipt["checkpoint"], receipt["content"], entry["content"], entry["id"], entry["kind"]]
+    texts += [entry["sender"]] if "sender" in entry else []
     optional = [entry["replaces"], entry["subject"]]
     lists = [entry["sources"], path]
     if (

@@ -59,6 +59,8 @@ pub struct VerifiedEntry {
     pub kind: ItemKind,
     /// The time of arrival.
     pub moment: String,
+    /// The id of the key that sent the item, or `server`; null if the entry has no sender.
+    pub sender: Option<String>,
     /// The subject of the item, if it has one.
     pub subject: Option<String>,
 }

@@ -6,7 +6,7 @@ use karat::Timestamp;
 
 use karat_server::api::reviews::{ReviewEvent, ReviewRequest, ReviewVerdict, keep};
 use karat_server::problem::Problem;
-use karat_server::state::App;
+use karat_server::state::{App, SERVER};
 
 /// The reviewer.
 const REVIEWER: &str = "northlab";
@@ -66,5 +66,5 @@ pub fn events() -> impl Iterator<Item = Happened> {
 /// Stores the event as a request of a reviewer would.
 pub async fn happen(app: &Arc<App>, happened: Happened) -> Result<(), Problem> {
     app.clock.put(happened.moment);
-    keep(app, happened.request, REVIEWER).await.map(|_| ())
+    keep(app, happened.request, REVIEWER, SERVER).await.map(|_| ())
 }

@@ -10,13 +10,12 @@ use karat_evidence::source::{Layout, Source};
 use karat_evidence::{ReaderOptions, canonical_json};
 use serde_json::{Map, Value};
 
-use karat_server::api::evidence;
 use karat_server::cards::ScorerPool;
 use karat_server::effect::Effect;
-use karat_server::keys::KeyRequest;
 use karat_server::problem::Problem;
 use karat_server::scoring::{How, Refused};
-use karat_server::state::{App, Submission, scorecard_item};
+use karat_server::sending::submission;
+use karat_server::state::{App, SERVER, Submission, scorecard_item};
 
 /// The time at which evidence without a time counts as received: 2026-02-01T00:00:00Z.
 pub const BEGINNING: Timestamp = Timestamp { milliseconds: 1_769_904_000_000 };
@@ -70,7 +69,7 @@ const EVIDENCE: &[(&str, &str)] = &[
 
 /// Publishes the scorecards that are needed besides the released ones.
 pub async fn publish(app: &Arc<App>) -> Result<(), Problem> {
-    let mut batch = Submission::default();
+    let mut batch = Submission::of_server();
     for path in CARDS {
         let text = example(path)?;
         let card = CompiledCard::parse(text).map_err(|error| Problem::internal(&error))?;
@@ -86,8 +85,6 @@ pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Timestamp, Vec<Submission>>
     let scored = tokio::task::spawn_blocking(move || -> Result<_, Problem> {
         let mut next = BEGINNING.milliseconds;
         let mut days: BTreeMap<i64, (Timestamp, Vec<Submission>)> = BTreeMap::new();
-        // The examples have facts of all provenances, so the key must allow all of them.
-        let key = KeyRequest::admin("demo").make([0; 32])?.key;
         for (card, path) in EVIDENCE {
             let text = example(path)?;
             let pool = app.memory.cards().find(card)?;
@@ -105,7 +102,7 @@ pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Timestamp, Vec<Submission>>
             while let Some(item) = source.next_item() {
                 let item = item.map_err(|error| Problem::internal(&format!("{path}: {error}")))?;
                 let name = format!("{path}:{}", item.line);
-                let how = How { pool: &pool, as_of: None, key: &key, name: Some(&name) };
+                let how = How { pool: &pool, as_of: None, holder: None, name: Some(&name) };
                 let dated = DATED.contains(card).then(|| dated(item.bytes, &mut next));
                 let bytes = dated.as_ref().map_or(item.bytes, String::as_bytes);
                 let scored = how.score_by(&mut engine, bytes, Ok::<_, Refused>)?;
@@ -114,7 +111,7 @@ pub async fn days(app: &Arc<App>) -> Result<BTreeMap<Timestamp, Vec<Submission>>
                     .entry(moment.milliseconds.div_euclid(DAY_MILLISECONDS))
                     .or_insert((moment, Vec::new()));
                 day.0 = day.0.max(moment);
-                day.1.push(evidence::submission(scored, None));
+                day.1.push(submission(SERVER, scored, None));
             }
         }
         Ok(days.into_values().collect())

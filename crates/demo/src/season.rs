@@ -10,7 +10,7 @@ use crate::programs::{GAMES, Game, PROGRAMS, Played, Program, STEP_MILLISECONDS}
 use karat_server::arena::Match;
 use karat_server::play;
 use karat_server::problem::Problem;
-use karat_server::state::App;
+use karat_server::state::{App, SERVER};
 
 /// The time of the first round: 2026-04-27T08:00:00Z.
 const FIRST: Timestamp = Timestamp { milliseconds: 1_777_276_800_000 };
@@ -37,10 +37,10 @@ pub fn rounds() -> impl Iterator<Item = Round> {
 /// Publishes the challenges and registers the programs.
 pub async fn begin(app: &Arc<App>) -> Result<(), Problem> {
     for game in GAMES {
-        play::publish(app, game.challenge()).await?;
+        play::publish(app, SERVER, game.challenge()).await?;
     }
     for program in PROGRAMS {
-        play::register(app, program.name, Some(program.harness_id)).await?;
+        play::register(app, SERVER, program.name, Some(program.harness_id)).await?;
     }
     Ok(())
 }
@@ -51,7 +51,7 @@ pub async fn play(app: &Arc<App>, round: &Round) -> Result<(), Problem> {
     play::expire_overdue(app).await?;
     let mut finished: Vec<(Played, &Program, Arc<Match>)> = Vec::new();
     for program in &PROGRAMS {
-        let game = play::enter(app, program.name, round.game.slug, program.memoryless).await?.value;
+        let game = play::enter(app, SERVER, program.name, round.game.slug, program.memoryless).await?.value;
         let challenge = app.memory.arena.state().challenge(round.game.slug);
         let instance = challenge.as_ref().and_then(|challenge| challenge.instance(game.attempt_number));
         let played = instance.and_then(|instance| round.game.play(program, instance, game.attempt_number));
@@ -63,7 +63,7 @@ pub async fn play(app: &Arc<App>, round: &Round) -> Result<(), Problem> {
         let now = after(round.moment, played.steps);
         app.clock.put(now);
         let payload = payload(&played, program, round.moment);
-        play::submit(app, program.name, &game.match_id, payload, now).await?;
+        play::submit(app, SERVER, &game.match_id, payload, now).await?;
     }
     Ok(())
 }
@@ -73,7 +73,7 @@ pub async fn enter_last(app: &Arc<App>) -> Result<(), Problem> {
     app.clock.put(Timestamp { milliseconds: NOW.milliseconds - LAST_MILLISECONDS });
     play::expire_overdue(app).await?;
     for (program, game) in PROGRAMS.iter().zip(GAMES.iter().skip(2)) {
-        play::enter(app, program.name, game.slug, program.memoryless).await?;
+        play::enter(app, SERVER, program.name, game.slug, program.memoryless).await?;
     }
     Ok(())
 }

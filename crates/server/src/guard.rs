@@ -15,8 +15,9 @@ use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use crate::authority::{self, Act, Denied};
 use crate::body::Watched;
-use crate::keys::{Key, Scope};
+use crate::keys::Key;
 use crate::limits::Who;
 use crate::metrics::Route;
 use crate::problem::{Code, Problem};
@@ -40,12 +41,12 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Checks that reading is allowed.
+    /// Checks that it may do this.
     ///
     /// # Errors
-    /// If a key is required.
-    pub fn may_read(&self) -> Result<(), Problem> {
-        if self.is_reading_open { Ok(()) } else { self.key(Scope::Read).map(|_| ()) }
+    /// If it may not, with the reason.
+    pub fn may(&self, act: &Act<'_>) -> Result<(), Problem> {
+        Ok(authority::decide(self.key.as_deref(), self.is_reading_open, act)?)
     }
 
     /// Returns to whom limits apply.
@@ -57,24 +58,19 @@ impl Caller {
         }
     }
 
-    /// Returns the key, if it has `scope`.
+    /// Checks that it may do this, and returns the key that it does it with.
     ///
     /// # Errors
-    /// If there is no key, or it lacks the scope.
-    pub fn key(&self, scope: Scope) -> Result<&Arc<Key>, Problem> {
-        match &self.key {
-            None => Err(Problem::new(
-                Code::Unauthenticated,
-                format!(
-                    "this needs a key with the scope `{}`: `Authorization: Bearer karat_...`",
-                    scope.name()
-                ),
-            )),
-            Some(key) if key.allows(scope) => Ok(key),
-            Some(_) => {
-                Err(Problem::new(Code::Forbidden, format!("this key lacks the scope `{}`", scope.name())))
-            }
-        }
+    /// If it may not, with the reason.
+    pub fn key(&self, act: &Act<'_>) -> Result<&Arc<Key>, Problem> {
+        self.may(act)?;
+        Ok(self.key.as_ref().ok_or_else(|| Denied::NoKey(act.scope()))?)
+    }
+
+    /// Returns the name of its key, if it has one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.key.as_ref().map(|key| key.name.as_str())
     }
 }
 

@@ -28,8 +28,12 @@ pub struct NewRow {
     pub score: Option<Score>,
     /// The digest of its evidence.
     pub evidence: Digest,
+    /// The digest of the id of its evidence in the store: two items may have the same content.
+    pub item: Digest,
     /// The trust class of its facts.
     pub trust: Trust,
+    /// The sender of its entry, if the entry has one.
+    pub sender: Option<String>,
 }
 
 /// A record in the index; names are numbers for [`Index::name`].
@@ -51,8 +55,18 @@ pub struct Row {
     pub outcome: Option<Outcome>,
     /// The trust class of its facts.
     pub trust: Trust,
-    /// The first half of the digest of its evidence.
-    evidence: [u8; 16],
+    /// The sender, or [`NO_NAME`].
+    sender: u32,
+    /// The first half of the digest of the id of its evidence.
+    item: [u8; 16],
+}
+
+impl Row {
+    /// Returns the number of the name of its sender, if its entry has one.
+    #[must_use]
+    pub fn sender(&self) -> Option<u32> {
+        (self.sender != NO_NAME).then_some(self.sender)
+    }
 }
 
 /// All records, in the order of the log.
@@ -60,8 +74,16 @@ pub struct Row {
 pub struct Index {
     rows: Vec<Row>,
     names: Names,
-    /// Corrected evidence, with the position of the correction.
-    replaced: BTreeMap<[u8; 16], u64>,
+    /// Corrected evidence, by the digest of its id, with its correction.
+    replaced: BTreeMap<[u8; 16], Correction>,
+}
+
+/// A correction of evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Correction {
+    position: u64,
+    /// True if a key of the subject itself sent it.
+    is_by_own_key: bool,
 }
 
 /// Names, each once, with a number.
@@ -109,7 +131,8 @@ impl Index {
             task: new.task.as_deref().map(|task| self.names.place(task)),
             outcome: new.outcome,
             trust: new.trust,
-            evidence: half(new.evidence),
+            sender: new.sender.as_deref().map_or(NO_NAME, |sender| self.names.place(sender)),
+            item: half(new.item),
         };
         self.push(row);
     }
@@ -122,16 +145,27 @@ impl Index {
         self.rows.push(row);
     }
 
-    /// Notes that the evidence with that digest was corrected by the item at `position`.
-    pub fn replace(&mut self, evidence: Digest, position: u64) {
-        self.replaced.entry(half(evidence)).or_insert(position);
+    /// Notes that the evidence whose id has that digest was corrected by the item at `position`, sent by a key of the subject or
+    /// by another.
+    pub fn replace(&mut self, item: Digest, position: u64, is_by_own_key: bool) {
+        self.replaced.entry(half(item)).or_insert(Correction { position, is_by_own_key });
+    }
+
+    /// Returns the records up to the log size `size` that were corrected by then, in order, each with true if a key of its
+    /// subject corrected it.
+    pub fn corrected(&self, size: u64) -> impl Iterator<Item = (&Row, bool)> {
+        let all = if self.replaced.is_empty() { 0 } else { size };
+        let end = self.rows.partition_point(|row| row.position < all);
+        self.rows.iter().take(end).filter_map(move |row| {
+            let correction = self.replaced.get(&row.item).filter(|it| it.position < size)?;
+            Some((row, correction.is_by_own_key))
+        })
     }
 
     /// Returns the records up to the log size `size` that were not corrected by then, in order.
     pub fn rows(&self, size: u64) -> impl DoubleEndedIterator<Item = &Row> + Clone {
         let end = self.rows.partition_point(|row| row.position < size);
-        let is_replaced =
-            move |row: &Row| self.replaced.get(&row.evidence).is_some_and(|position| *position < size);
+        let is_replaced = move |row: &Row| self.replaced.get(&row.item).is_some_and(|it| it.position < size);
         let has_replaced = !self.replaced.is_empty();
         self.rows.iter().take(end).filter(move |row| !has_replaced || !is_replaced(row))
     }
@@ -171,8 +205,9 @@ impl Index {
         for row in rows {
             encoded.row(row, &mut place);
         }
-        let replaced: Vec<_> = self.replaced.iter().filter(|(_, at)| (start..end).contains(*at)).collect();
-        let mut out = Encoder(Vec::with_capacity(encoded.0.len() + 64 * names.len() + 24 * replaced.len()));
+        let replaced: Vec<_> =
+            self.replaced.iter().filter(|(_, it)| (start..end).contains(&it.position)).collect();
+        let mut out = Encoder(Vec::with_capacity(encoded.0.len() + 64 * names.len() + 25 * replaced.len()));
         out.count(names.len());
         for name in names {
             let name = self.name(name);
@@ -181,9 +216,10 @@ impl Index {
         }
         out.count(rows.len());
         out.0.append(&mut encoded.0);
-        for (evidence, position) in replaced {
+        for (evidence, Correction { position, is_by_own_key }) in replaced {
             out.0.extend_from_slice(evidence);
             out.0.extend_from_slice(&position.to_be_bytes());
+            out.0.push(u8::from(*is_by_own_key));
         }
         (start..end, out.0)
     }
@@ -200,13 +236,18 @@ impl Index {
             .collect::<Option<Vec<_>>>()?;
         let numbers: Vec<u32> = names.into_iter().map(|name| self.names.place(name)).collect();
         let rows = (0..decoder.count()?).map(|_| decoder.row(&numbers)).collect::<Option<Vec<_>>>()?;
-        let (replaced, rest) = decoder.0.as_chunks::<24>();
+        let (replaced, rest) = decoder.0.as_chunks::<25>();
         let replaced = replaced.iter().map(|bytes| {
-            let (evidence, position) = bytes.split_first_chunk()?;
-            Some((*evidence, u64::from_be_bytes(position.try_into().ok()?)))
+            let (evidence, rest) = bytes.split_first_chunk()?;
+            let (position, own) = rest.split_first_chunk()?;
+            let is_by_own_key = match own {
+                [own @ 0..=1] => *own == 1,
+                _ => return None,
+            };
+            Some((*evidence, Correction { position: u64::from_be_bytes(*position), is_by_own_key }))
         });
-        let replaced = replaced.collect::<Option<Vec<([u8; 16], u64)>>>()?;
-        let positions = rows.iter().map(|row| row.position).chain(replaced.iter().map(|(_, at)| *at));
+        let replaced = replaced.collect::<Option<Vec<([u8; 16], Correction)>>>()?;
+        let positions = rows.iter().map(|row| row.position).chain(replaced.iter().map(|(_, it)| it.position));
         if !rest.is_empty() || !positions.clone().all(|at| range.contains(&at)) {
             return None;
         }
@@ -214,8 +255,8 @@ impl Index {
             return None;
         }
         rows.into_iter().for_each(|row| self.push(row));
-        for (evidence, position) in replaced {
-            self.replaced.entry(evidence).or_insert(position);
+        for (evidence, correction) in replaced {
+            self.replaced.entry(evidence).or_insert(correction);
         }
         Some(())
     }
@@ -252,10 +293,10 @@ impl Index {
 }
 
 /// The size of an encoded row.
-const ROW_BYTES: usize = 55;
+const ROW_BYTES: usize = 59;
 /// Memory for more rows is reserved in steps of one row per `GROWTH` rows present.
 const GROWTH: usize = 8;
-/// The number that means no task.
+/// The number that means no task or no sender.
 const NO_NAME: u32 = u32::MAX;
 
 /// An encoder of numbers and rows, the highest byte of each number first.
@@ -269,19 +310,20 @@ impl Encoder {
     fn row(&mut self, row: &Row, place: &mut impl FnMut(u32) -> u32) {
         let time = row.time.map_or(0, |time| time.milliseconds);
         let score = row.score.map_or(0, Score::units);
-        let names = [place(row.subject), place(row.card), row.task.map_or(NO_NAME, place)];
+        let names = [place(row.subject), place(row.card), row.task.map_or(NO_NAME, &mut *place)];
+        let sender = if row.sender == NO_NAME { NO_NAME } else { place(row.sender) };
         let outcome = row.outcome.and_then(|it| Outcome::ALL.iter().position(|other| *other == it));
         let out = &mut self.0;
         out.extend_from_slice(&row.position.to_be_bytes());
         out.extend_from_slice(&time.to_be_bytes());
         out.extend_from_slice(&score.to_be_bytes());
-        for name in names {
+        for name in names.into_iter().chain([sender]) {
             out.extend_from_slice(&name.to_be_bytes());
         }
         out.push(u8::from(row.time.is_some()) | u8::from(row.score.is_some()) << 1);
         out.push(outcome.map_or(u8::MAX, |at| at as u8));
         out.push(row.trust as u8);
-        out.extend_from_slice(&row.evidence);
+        out.extend_from_slice(&row.item);
     }
 }
 
@@ -307,7 +349,7 @@ impl<'a> Decoder<'a> {
         let position = self.part().map(u64::from_be_bytes)?;
         let milliseconds = self.part().map(i64::from_be_bytes)?;
         let units = self.part().map(i64::from_be_bytes)?;
-        let [subject, card, task] = [self.count()?, self.count()?, self.count()?];
+        let [subject, card, task, sender] = [self.count()?, self.count()?, self.count()?, self.count()?];
         let [given, outcome, trust] = self.part()?;
         let number = |place: u32| numbers.get(usize::try_from(place).ok()?).copied();
         Some(Row {
@@ -324,7 +366,8 @@ impl<'a> Decoder<'a> {
             trust: [Trust::Claimed, Trust::Judged, Trust::Measured]
                 .into_iter()
                 .find(|it| *it as u8 == trust)?,
-            evidence: self.part()?,
+            sender: if sender == NO_NAME { NO_NAME } else { number(sender)? },
+            item: self.part()?,
         })
     }
 }
@@ -347,8 +390,10 @@ mod tests {
             time: None,
             outcome: None,
             score: None,
-            evidence: Digest::of(evidence),
+            evidence: Digest::of(b""),
+            item: Digest::of(evidence),
             trust: Trust::Measured,
+            sender: None,
         }
     }
 
@@ -357,11 +402,14 @@ mod tests {
         let mut index = Index::default();
         index.add(1, &row("a", b"old"));
         index.add(3, &row("a", b"new"));
-        index.replace(Digest::of(b"old"), 2);
+        index.replace(Digest::of(b"old"), 2, true);
         // The same evidence under another card, scored after it was corrected.
         index.add(5, &row("a", b"old"));
         let positions = |size| index.rows(size).map(|row| row.position).collect::<Vec<_>>();
         assert_eq!((positions(2), positions(3), positions(9)), (vec![1], vec![], vec![3]));
+        let corrected =
+            |size| index.corrected(size).map(|(row, own)| (row.position, own)).collect::<Vec<_>>();
+        assert_eq!((corrected(2), corrected(9)), (vec![], vec![(1, true), (5, true)]));
         assert_eq!(index.from(2, 9).map(|row| row.position).collect::<Vec<_>>(), [3, 5]);
     }
 

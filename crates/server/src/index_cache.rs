@@ -18,7 +18,7 @@ use karat_store::{Error, Reader};
 use crate::index::Index;
 
 /// The first line of a note. The number changes whenever rows are computed or encoded differently.
-const FORMAT: &str = "karat/index/1";
+const FORMAT: &str = "karat/index/4";
 /// The number of rows in one segment.
 pub(crate) const SEGMENT_ROWS: usize = 16 * 1024;
 /// The longest note; notes have about 300 bytes.
@@ -141,6 +141,7 @@ mod tests {
             subject: None,
             sources: Vec::new(),
             replaces: None,
+            sender: None,
             content: format!("{mark} {at}").into_bytes(),
         };
         store.append(Timestamp { milliseconds: 0 }, (0..ITEMS).map(item).collect()).unwrap();
@@ -158,12 +159,14 @@ mod tests {
                 time: (position % 4 == 1).then_some(Timestamp { milliseconds: -(position as i64) }),
                 outcome: karat_core::facts::Outcome::ALL.get(position as usize % 8).copied(),
                 score: (position % 5 > 0).then_some(Score::from_units(position as i64)),
-                evidence: Digest::of(&position.to_be_bytes()),
+                evidence: Digest::of(b""),
+                item: Digest::of(&position.to_be_bytes()),
                 trust: [Trust::Claimed, Trust::Judged, Trust::Measured][position as usize % 3],
+                sender: (position % 4 > 0).then(|| format!("key {}", position % 3)),
             };
             index.add(position, &row);
         }
-        index.replace(Digest::of(b"old"), 30);
+        index.replace(Digest::of(b"old"), 30, true);
         index
     }
 
@@ -172,7 +175,8 @@ mod tests {
         let name = |number| index.name(number);
         let row = |row: &crate::index::Row| {
             let names = (name(row.subject), name(row.card), row.task.map(name));
-            format!("{names:?} {:?}", (row.position, row.time, row.score, row.outcome, row.trust))
+            let sender = row.sender().map(|sender| index.name(sender));
+            format!("{names:?} {:?}", (row.position, row.time, row.score, row.outcome, row.trust, sender))
         };
         index.from(0, size).map(row).collect()
     }
@@ -225,8 +229,10 @@ mod tests {
                 time: None,
                 outcome: None,
                 score: None,
-                evidence: Digest::of(b"old"),
+                evidence: Digest::of(b""),
+                item: Digest::of(b"old"),
                 trust: Trust::Measured,
+                sender: None,
             };
             index.add(ITEMS, &row);
             [30, 31].map(|size| index.rows(size).count() as u64) == [15, 15]

@@ -11,10 +11,10 @@
 //! * [`select`], [`rows`], [`standing`]: the records for an answer, and the answers computed from them; `decisions`: the
 //!   events beside them; `subjects`: answers about all subjects, from what is `kept` of each; [`answers`] caches those
 //!   that took work.
-//! * [`scoring`]: an item of evidence on its way into the store; [`traces`]: the same one after the other, where each counts
+//! * [`scoring`]: an item of evidence, scored; [`sending`]: on its way into the store; `in_order`: [`traces`], where each counts
 //!   for the next; [`stored`]: a record on its way out.
 //! * [`replay`]: the records of a log, scored again.
-//! * [`guard`], [`limits`], [`body`], [`listen`]: permissions, rates, sizes and timeouts.
+//! * [`authority`]: who may do what; [`guard`], [`limits`], [`body`], [`listen`]: callers, rates, sizes and timeouts.
 //! * [`web`]: the pages for people.
 //! * [`clock`]: the only place with a clock and random numbers.
 
@@ -23,6 +23,7 @@
 pub mod answers;
 pub mod api;
 pub mod arena;
+pub mod authority;
 pub mod body;
 pub mod cards;
 pub mod clock;
@@ -33,6 +34,7 @@ pub mod folder;
 mod follower;
 pub mod guard;
 pub mod ids;
+mod in_order;
 pub mod index;
 mod index_cache;
 mod kept;
@@ -50,6 +52,7 @@ pub mod replay;
 pub mod rows;
 pub mod scoring;
 pub mod select;
+pub mod sending;
 pub mod standing;
 pub mod state;
 pub mod stored;

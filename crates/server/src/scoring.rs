@@ -8,6 +8,8 @@ use karat_core::timestamp::WrittenTimestamp;
 use karat_evidence::Note;
 use karat_store::{Kind, NewItem, Outcome};
 
+use crate::arena::Arena;
+use crate::authority::{self, Act, Denied};
 use crate::cards::ScorerPool;
 use crate::ids;
 use crate::index::NewRow;
@@ -76,6 +78,15 @@ pub struct Sent {
     pub outcome: Outcome,
 }
 
+/// The key that sends an item, and the arena, whose ids and scorecards are its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Holder<'a> {
+    /// The key.
+    pub key: &'a Key,
+    /// The arena.
+    pub arena: &'a Arena,
+}
+
 /// The parameters of scoring an item.
 #[derive(Debug, Clone, Copy)]
 pub struct How<'a> {
@@ -83,8 +94,8 @@ pub struct How<'a> {
     pub pool: &'a ScorerPool,
     /// The time of the verdict, as given.
     pub as_of: Option<WrittenTimestamp<'a>>,
-    /// The key that sent it.
-    pub key: &'a Key,
+    /// The sender; `None` if it is the server itself, which may state everything.
+    pub holder: Option<Holder<'a>>,
     /// The id of the item if it has none; without one, it is refused.
     pub name: Option<&'a str>,
 }
@@ -123,10 +134,11 @@ impl How<'_> {
         scored.write(&mut content);
         let new = |kind, id, sources, content| {
             let subject = Some(item.subject.to_owned());
-            NewItem { kind, id, subject, sources, replaces: None, content }
+            NewItem { kind, id, subject, sources, replaces: None, sender: None, content }
         };
         let name = card.name();
         let id = ids::evidence(item.subject, item.id);
+        let evidence = Digest::of(id.as_bytes());
         let given = card.facts.iter().zip(item.facts).filter(|(fact, given)| !fact.is_missing(given));
         Ok(ScoredItem {
             id: item.id.to_owned(),
@@ -144,29 +156,33 @@ impl How<'_> {
                 outcome: item.context.outcome,
                 score: scored.record.score,
                 evidence: item.digest,
+                item: evidence,
                 trust: Trust::of(given.map(|(fact, _)| fact.from)),
+                sender: None,
             },
             notes: scored.notes().to_vec(),
         })
     }
 
-    /// Checks that the key may report this: the subject, and the provenance of every fact.
+    /// Checks that the sender may send this.
     fn check(
         &self,
         card: &karat_core::scorecard::Scorecard,
         item: &karat_core::facts::Item<'_>,
     ) -> Result<(), Problem> {
-        if let Some(own) = self.key.subject.as_deref().filter(|own| *own != item.subject) {
-            let (own, other) = (own.escape_debug(), item.subject.escape_debug());
-            let message = format!("this key may send evidence of `{own}` only, and this is about `{other}`");
-            return Err(Problem::new(Code::Forbidden, message).at("subject"));
-        }
-        let foreign = card
-            .facts
-            .iter()
-            .zip(item.facts)
-            .filter(|(fact, given)| !fact.is_missing(given) && !self.key.may_report(fact.from));
-        let parts: Vec<ProblemPart> = foreign
+        let Some(Holder { key, arena }) = self.holder else { return Ok(()) };
+        let given = card.facts.iter().zip(item.facts).filter(|(fact, given)| !fact.is_missing(given));
+        let has_evaluator = self.pool.card.evaluator().is_some();
+        let asked = Act::Send(Some(authority::Item {
+            subject: item.subject,
+            stated: given.clone().map(|(fact, _)| fact.from).collect(),
+            is_of_arena: authority::is_match_id(item.subject, item.id)
+                || has_evaluator && arena.state().has_card(&card.name()),
+        }));
+        let Err(denied) = authority::decide(Some(key), false, &asked) else { return Ok(()) };
+        let Denied::Facts(provenances) = denied else { return Err(denied.into()) };
+        let parts: Vec<ProblemPart> = given
+            .filter(|(fact, _)| provenances.contains(fact.from))
             .map(|(fact, _)| ProblemPart {
                 field: Some(format!("facts.{}", fact.name)),
                 detail: format!("`{}` says it comes from `{}`", card.name(), fact.from.name()),
@@ -174,10 +190,8 @@ impl How<'_> {
                 column: None,
             })
             .collect();
-        let Some(first) = parts.first().and_then(|part| part.field.clone()) else { return Ok(()) };
-        let names: Vec<&str> = self.key.reports.iter().map(String::as_str).collect();
-        let message = format!("this key may only report facts from {}", names.join(", "));
-        Err(Problem::new(Code::Forbidden, message).at(first).with_parts(parts))
+        let first = parts.first().and_then(|part| part.field.clone()).unwrap_or_default();
+        Err(Problem::from(denied).at(first).with_parts(parts))
     }
 }
 

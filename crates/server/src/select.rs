@@ -1,8 +1,9 @@
 //! Selection of the records for an answer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use karat::answers::leaderboard::CorrectedRecords;
 use karat_core::timestamp::Timestamp;
 
 use crate::cards::ScorerPool;
@@ -27,6 +28,8 @@ pub struct Selection<'a> {
     pub until: Option<&'a str>,
     /// Only records whose facts have at least this trust class.
     pub trust: Option<Trust>,
+    /// Only records that the key with this id sent.
+    pub sender: Option<&'a str>,
 }
 
 /// A selection in the numbers of the index.
@@ -38,6 +41,7 @@ pub struct Filter {
     since: Option<Timestamp>,
     until: Option<Timestamp>,
     trust: Option<Trust>,
+    sender: Option<u32>,
 }
 
 impl Filter {
@@ -63,6 +67,7 @@ impl Filter {
             since: timestamp("since", selection.since)?,
             until: timestamp("until", selection.until)?,
             trust: selection.trust,
+            sender: selection.sender.map(|sender| index.number(sender).unwrap_or(u32::MAX)),
         };
         Ok((filter, pools.unwrap_or_default()))
     }
@@ -73,10 +78,30 @@ impl Filter {
         self.subject.is_none_or(|it| it == row.subject)
             && self.cards.as_ref().is_none_or(|it| it.contains(&row.card))
             && self.tasks.as_ref().is_none_or(|it| row.task.is_some_and(|task| it.contains(&task)))
+            && self.sender.is_none_or(|it| row.sender() == Some(it))
             && self.trust.is_none_or(|it| row.trust >= it)
             && self.since.is_none_or(|since| row.time.is_some_and(|time| time >= since))
             && self.until.is_none_or(|until| row.time.is_some_and(|time| time < until))
     }
+}
+
+/// Counts the selected records that were corrected, by subject.
+///
+/// # Errors
+/// If a parameter is wrong, or there is no such scorecard.
+pub fn corrected(
+    app: &App,
+    index: &Index,
+    selection: &Selection<'_>,
+    size: u64,
+) -> Result<BTreeMap<String, CorrectedRecords>, Problem> {
+    let (filter, _) = Filter::new(app, index, selection)?;
+    let mut found: BTreeMap<u32, CorrectedRecords> = BTreeMap::new();
+    for (row, is_by_own_key) in index.corrected(size).filter(|(row, _)| filter.admits(row)) {
+        let of_subject = found.entry(row.subject).or_default();
+        *of_subject = of_subject.and(is_by_own_key);
+    }
+    Ok(found.into_iter().map(|(subject, found)| (index.name(subject).to_owned(), found)).collect())
 }
 
 /// Returns the scorecard with that name, or the challenges of the family with that name.

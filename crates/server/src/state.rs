@@ -18,7 +18,7 @@ use crate::folder;
 use crate::follower::Follower;
 use crate::index::Index;
 use crate::kept::Keeper;
-use crate::keys::KeyRequest;
+use crate::keys::{Key, KeyRequest};
 use crate::limits::{Places, Rates, Turns, Who};
 use crate::memory::Memory;
 use crate::metrics::Metrics;
@@ -66,9 +66,14 @@ impl std::fmt::Debug for App {
     }
 }
 
+/// The sender of what no key sent: the server itself. No id of a key is written so.
+pub const SERVER: &str = "server";
+
 /// Items that are stored together or not at all, with their effects in memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Submission {
+    /// The id of the key whose request this comes with, or [`SERVER`].
+    sender: String,
     /// The items.
     pub items: Vec<NewItem>,
     /// The effects, each with the index of its item.
@@ -76,7 +81,25 @@ pub struct Submission {
 }
 
 impl Submission {
-    /// Adds everything of another submission.
+    /// Creates an empty submission, sent by that key.
+    #[must_use]
+    pub fn by(key: &Key) -> Self {
+        Self::from_sender(&key.id)
+    }
+
+    /// Creates an empty submission of the server itself.
+    #[must_use]
+    pub fn of_server() -> Self {
+        Self::from_sender(SERVER)
+    }
+
+    /// Creates an empty submission, sent by the key with that id, or by [`SERVER`].
+    #[must_use]
+    pub fn from_sender(sender: &str) -> Self {
+        Self { sender: sender.to_owned(), items: Vec::new(), effects: Vec::new() }
+    }
+
+    /// Adds everything of another submission, which keeps its sender.
     pub fn add(&mut self, other: Self) {
         let place = self.items.len();
         self.items.extend(other.items);
@@ -85,8 +108,12 @@ impl Submission {
 
     /// Adds one more item.
     #[must_use]
-    pub fn with(mut self, item: NewItem, effect: Option<Effect>) -> Self {
+    pub fn with(mut self, mut item: NewItem, mut effect: Option<Effect>) -> Self {
         let place = self.items.len();
+        item.sender = Some(self.sender.clone());
+        if let Some(Effect::Record(row)) = &mut effect {
+            row.sender.clone_from(&item.sender);
+        }
         self.effects.extend(effect.map(|effect| (place, effect)));
         self.items.push(item);
         self
@@ -272,7 +299,8 @@ impl App {
             }
         }
         if !missing.is_empty() {
-            let batch = missing.into_iter().fold(Submission::default(), |batch, item| batch.with(item, None));
+            let batch =
+                missing.into_iter().fold(Submission::of_server(), |batch, item| batch.with(item, None));
             self.write_first(batch)?;
         }
         Ok(())
@@ -283,7 +311,7 @@ impl App {
         let made =
             KeyRequest::admin("first").make(random).map_err(|problem| Error::Failed(problem.detail))?;
         let effect = Effect::Key(made.key.clone(), false);
-        self.write_first(Submission::default().with(made.key.item(false), Some(effect)))?;
+        self.write_first(Submission::of_server().with(made.key.item(false), Some(effect)))?;
         Ok(made.secret)
     }
 
@@ -305,6 +333,7 @@ pub fn scorecard_item(pool: &ScorerPool) -> NewItem {
         subject: None,
         sources: Vec::new(),
         replaces: None,
+        sender: None,
         content: pool.card.text().as_bytes().to_vec(),
     }
 }

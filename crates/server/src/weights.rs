@@ -87,6 +87,7 @@ impl WeightsItem {
             subject: None,
             sources: Vec::new(),
             replaces: None,
+            sender: None,
             content: self.line.clone().into_bytes(),
         }
     }

@@ -158,7 +158,15 @@ fn item(number: u64) -> NewItem {
     let content = evidence.into_bytes();
     if number.is_multiple_of(2) {
         let (id, sources, replaces) = (format!("{subject}/{id}"), Vec::new(), None);
-        return NewItem { kind: Kind::Evidence, id, subject: Some(subject), sources, replaces, content };
+        return NewItem {
+            kind: Kind::Evidence,
+            id,
+            subject: Some(subject),
+            sources,
+            replaces,
+            sender: None,
+            content,
+        };
     }
     let digest = Digest::of(&content);
     let readings = [quality, 1.0 - tao / 0.05, 1.0 - seconds / 10.0, 1.0 - retries as f64 / 4.0];
@@ -183,6 +191,7 @@ fn item(number: u64) -> NewItem {
         subject: Some(subject),
         sources: vec![digest],
         replaces: None,
+        sender: None,
         content: content.into_bytes(),
     }
 }

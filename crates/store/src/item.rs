@@ -5,15 +5,17 @@ use std::cmp::Ordering;
 use karat_core::facts::Digest;
 use karat_core::json;
 use karat_core::timestamp::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::Problem;
 use crate::kind::Kind;
 use crate::log::Hash;
 
-/// Schema of an entry.
-const SCHEMA: &str = "karat/entry/1";
+/// Schema of an entry without a sender: the only one that there was before senders were kept.
+const WITHOUT_SENDER: &str = "karat/entry/1";
+/// Schema of an entry with a sender.
+const WITH_SENDER: &str = "karat/entry/2";
 /// The longest id or subject, in bytes.
 pub const NAME_MAX_BYTES: usize = 1024;
 /// Most sources of one item. With the longest names an entry still fits into a bundle of entries.
@@ -38,6 +40,8 @@ pub struct NewItem {
     /// The id of the item of the same kind that it corrects. An item is replaced once at most; the next correction
     /// replaces the correction.
     pub replaces: Option<String>,
+    /// The sender: of a server, the public id of a key. It is kept of the first who sends the item.
+    pub sender: Option<String>,
     /// The bytes.
     pub content: Vec<u8>,
 }
@@ -55,6 +59,8 @@ pub struct Entry {
     pub sources: Vec<Digest>,
     /// The id of the item that it corrects.
     pub replaces: Option<String>,
+    /// The sender, if the entry says who it was.
+    pub sender: Option<String>,
     /// The digest of its content.
     pub content: Digest,
     /// The time at which it was handed in, as the caller said.
@@ -66,7 +72,7 @@ impl Entry {
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         // All but the names, and those where nothing in them is escaped.
-        let names = [Some(&self.id), self.subject.as_ref(), self.replaces.as_ref()];
+        let names = [Some(&self.id), self.subject.as_ref(), self.replaces.as_ref(), self.sender.as_ref()];
         let names: usize = names.into_iter().flatten().map(String::len).sum();
         let mut out = Vec::with_capacity(256 + names + 74 * self.sources.len());
         out.extend_from_slice(b"{\"content\":");
@@ -80,7 +86,11 @@ impl Entry {
         out.extend_from_slice(b",\"replaces\":");
         write_optional(&mut out, self.replaces.as_deref());
         out.extend_from_slice(b",\"schema\":");
-        json::write_string(&mut out, SCHEMA);
+        json::write_string(&mut out, self.schema());
+        if let Some(sender) = &self.sender {
+            out.extend_from_slice(b",\"sender\":");
+            json::write_string(&mut out, sender);
+        }
         out.extend_from_slice(b",\"sources\":[");
         for (place, source) in self.sources.iter().enumerate() {
             if place > 0 {
@@ -92,6 +102,10 @@ impl Entry {
         write_optional(&mut out, self.subject.as_deref());
         out.push(b'}');
         out
+    }
+
+    const fn schema(&self) -> &'static str {
+        if self.sender.is_some() { WITH_SENDER } else { WITHOUT_SENDER }
     }
 
     /// Reads the entry in `bytes`, which must be exactly as [`Self::to_json`] writes it.
@@ -127,7 +141,7 @@ impl Entry {
         terms
     }
 
-    /// Returns the first member, other than the moment, in which it differs from `other`.
+    /// Returns the first member, other than moment and sender, in which it differs from `other`.
     pub(crate) fn difference(&self, other: &Self) -> Option<&'static str> {
         [
             ("content", self.content != other.content),
@@ -148,17 +162,41 @@ pub(crate) struct Members {
     id: String,
     kind: String,
     moment_milliseconds: i64,
+    #[serde(deserialize_with = "present")]
     replaces: Option<String>,
     schema: String,
+    #[serde(default, deserialize_with = "text")]
+    sender: Option<String>,
     sources: Vec<String>,
+    #[serde(deserialize_with = "present")]
     subject: Option<String>,
+}
+
+/// Reads a member that may be null and may not be left out.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Option::deserialize(deserializer)
+}
+
+/// Reads a member that may be left out and may not be null.
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    String::deserialize(deserializer).map(Some)
 }
 
 impl Members {
     /// Returns the entry that they make.
     pub fn entry(self) -> Result<Entry, String> {
-        if self.schema != SCHEMA {
-            return Err(format!("its schema is `{}`, expected `{SCHEMA}`", self.schema.escape_debug()));
+        match (self.schema.as_str(), &self.sender) {
+            (WITH_SENDER, Some(_)) | (WITHOUT_SENDER, None) => {}
+            (WITH_SENDER, None) => return Err(String::from("it has no `sender`")),
+            (WITHOUT_SENDER, Some(_)) => {
+                return Err(format!("it has a `sender`, which `{WITHOUT_SENDER}` has not"));
+            }
+            (other, _) => {
+                let found = other.escape_debug();
+                return Err(format!(
+                    "its schema is `{found}`, expected `{WITHOUT_SENDER}` or `{WITH_SENDER}`"
+                ));
+            }
         }
         let digest = |text: &str| {
             Digest::parse(text).ok_or_else(|| format!("`{}` is not a digest", text.escape_debug()))
@@ -171,6 +209,7 @@ impl Members {
             subject: self.subject,
             sources: self.sources.iter().map(|source| digest(source)).collect::<Result<_, _>>()?,
             replaces: self.replaces,
+            sender: self.sender,
             content: digest(&self.content)?,
             moment: Timestamp { milliseconds: self.moment_milliseconds },
         })
@@ -257,8 +296,9 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub fn new(item: NewItem, moment: Timestamp) -> Self {
-        let NewItem { kind, id, subject, sources, replaces, content } = item;
-        let entry = Entry { kind, id, subject, sources, replaces, content: Digest::of(&content), moment };
+        let NewItem { kind, id, subject, sources, replaces, sender, content } = item;
+        let entry =
+            Entry { kind, id, subject, sources, replaces, sender, content: Digest::of(&content), moment };
         let (bytes, id) = (entry.to_json(), Term::id(entry.kind, &entry.id));
         Self { leaf: Hash::of_leaf(&bytes), id, terms: entry.terms_with(id), bytes, entry, content }
     }
@@ -270,6 +310,7 @@ pub(crate) fn limit_broken(item: &NewItem, moment: Timestamp) -> Option<Problem>
         ("id", Some(&item.id)),
         ("subject", item.subject.as_ref()),
         ("id to replace", item.replaces.as_ref()),
+        ("sender", item.sender.as_ref()),
     ];
     let name = names.into_iter().find_map(|(member, name)| {
         let problem = match name? {
@@ -320,6 +361,7 @@ mod tests {
             subject: Some("agent \"é\"".to_owned()),
             sources: vec![Digest::of(b"evidence")],
             replaces: None,
+            sender: None,
             content: Digest::of(b"record"),
             moment: Timestamp { milliseconds: 1_763_700_000_000 },
         }
@@ -334,10 +376,38 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_is_as_it_was_before_it_could_have_a_sender() {
+        let entry = Entry { subject: None, sources: Vec::new(), ..entry() };
+        let (content, moment) = (entry.content, entry.moment.milliseconds);
+        let (before, after) = (
+            format!(r#"{{"content":"{content}","id":"r-1","kind":"record","moment_milliseconds":{moment},"#),
+            r#""sources":[],"subject":null}"#,
+        );
+        let without = format!(r#"{before}"replaces":null,"schema":"karat/entry/1",{after}"#);
+        assert_eq!(String::from_utf8(entry.to_json()).unwrap(), without);
+        let sent = Entry { sender: Some("0123456789abcdef".to_owned()), ..entry };
+        let with = format!(
+            r#"{before}"replaces":null,"schema":"karat/entry/2","sender":"0123456789abcdef",{after}"#
+        );
+        assert_eq!(String::from_utf8(sent.to_json()).unwrap(), with);
+        assert_eq!(Entry::parse(with.as_bytes()), Ok(sent));
+        for (from, to) in
+            [("entry/2", "entry/1"), ("\"0123456789abcdef\"", "null"), ("er\":\"0", "er\":0,\"s\":\"0")]
+        {
+            assert!(Entry::parse(with.replacen(from, to, 1).as_bytes()).is_err(), "{to}");
+        }
+    }
+
+    #[test]
     fn other_entries_are_refused() {
         let text = String::from_utf8(entry().to_json()).unwrap();
         for (from, to) in [
             ("entry/1", "entry/2"),
+            ("entry/1", "entry/3"),
+            ("entry/1\"", "entry/1\",\"sender\":\"k\""),
+            ("entry/1\"", "entry/1\",\"sender\":null"),
+            ("\"replaces\":null,", ""),
+            (",\"subject\":\"agent \\\"é\\\"\"", ""),
             ("\"record\"", "\"recording\""),
             ("sha256:", "sha512:"),
             ("1763700000000", "1763700000000.0"),
@@ -359,7 +429,8 @@ mod tests {
             id: name.clone(),
             subject: Some(name.clone()),
             sources: vec![Digest::of(b""); SOURCES_MAX],
-            replaces: Some(name),
+            replaces: Some(name.clone()),
+            sender: Some(name),
             content: Vec::new(),
         };
         assert_eq!(limit_broken(&item, Timestamp { milliseconds: MOMENT_MAX_MILLISECONDS }), None);
@@ -377,6 +448,7 @@ mod tests {
             subject: None,
             sources: Vec::new(),
             replaces: None,
+            sender: None,
             content: Vec::new(),
         };
         let broken = |item: &NewItem| {
@@ -392,6 +464,7 @@ mod tests {
                 "its id to replace has 1025 bytes",
             ),
             (NewItem { sources: vec![Digest::of(b""); 513], ..good.clone() }, "513 sources"),
+            (NewItem { sender: Some(String::new()), ..good.clone() }, "its sender is empty"),
         ] {
             assert!(broken(&item).unwrap().contains(says), "{says}");
         }
@@ -407,9 +480,9 @@ mod tests {
         }
 
         #[test]
-        fn entries_read_back(id in ".{1,40}", subject in proptest::option::of(".{1,20}"), moment: i64, kind in 0usize..6) {
+        fn entries_read_back(id in ".{1,40}", subject in proptest::option::of(".{1,20}"), sender in proptest::option::of(".{1,20}"), moment: i64, kind in 0usize..6) {
             let moment = Timestamp { milliseconds: moment % MOMENT_MAX_MILLISECONDS };
-            let entry = Entry { id, subject, moment, kind: Kind::ALL[kind], ..entry() };
+            let entry = Entry { id, subject, sender, moment, kind: Kind::ALL[kind], ..entry() };
             prop_assert_eq!(Entry::parse(&entry.to_json()), Ok(entry));
         }
     }

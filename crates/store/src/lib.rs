@@ -21,6 +21,7 @@
 //!     subject: Some(String::from("agent-a")),
 //!     sources: Vec::new(),
 //!     replaces: None,
+//!     sender: None,
 //!     content: br#"{"steps":3}"#.to_vec(),
 //! };
 //! let accepted = store.append(Timestamp { milliseconds: 1_763_700_000_000 }, vec![item.clone()])?;

@@ -26,6 +26,7 @@ fn entry(position: u64) -> Entry {
         subject: Some((position % 3).to_string()),
         sources: Vec::new(),
         replaces: None,
+        sender: None,
         content: Digest::of(b""),
         moment: Timestamp { milliseconds: position as i64 },
     }

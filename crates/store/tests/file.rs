@@ -346,6 +346,7 @@ fn terms_that_share_their_first_bits_are_told_apart() {
         subject: None,
         sources: Vec::new(),
         replaces: None,
+        sender: None,
         content: Digest::of(b""),
         moment: Timestamp { milliseconds: 0 },
     };

@@ -57,11 +57,19 @@ pub enum LogVerb {
 
 /// `karat log show`
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  karat log show scores.db")]
+#[command(after_help = "\
+Entries of older logs do not say who sent them.
+
+Examples:
+  karat log show scores.db
+  karat log show scores.db --sender 0123456789abcdef")]
 pub struct LogShowArgs {
     /// The database, or the folder of a server
     #[arg(value_name = "DATABASE")]
     pub database: String,
+    /// List what the key with this id sent, one entry per line
+    #[arg(long, value_name = "KEY")]
+    pub sender: Option<String>,
     /// One JSON object (the default in a pipe)
     #[arg(long, conflicts_with = "table")]
     pub json: bool,

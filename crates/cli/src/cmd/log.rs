@@ -16,7 +16,7 @@ use karat_server::cards::Cards;
 use karat_server::folder;
 use karat_server::replay::{Replay, Replayed};
 use karat_store::log::Checkpoint;
-use karat_store::{Audit, Error, Kind, sqlite};
+use karat_store::{Audit, Entry, Error, Item, Kind, sqlite};
 use serde_json::{Value, json};
 
 use crate::args::{Cli, LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs};
@@ -179,8 +179,52 @@ fn elsewhere(heads: usize) -> Check {
     }
 }
 
+/// Lists the entries that one key sent, in the order of the log.
+fn sent(args: &LogShowArgs, cli: &Cli, sender: &str) -> Result<Exit, Failure> {
+    let mut reader = store::reader(&args.database)?;
+    let size = reader.head().map_err(|error| store::refused(&error))?.size;
+    let is_json = args.json || (!args.table && !is_watched());
+    let (mut out, mut screen) = (lines(), Screen::stdout(cli.color));
+    if !is_json {
+        let (database, sender) = (clean(&args.database), clean(sender));
+        writeln!(screen, "{STRONG}{database}{STRONG:#}  sent by {sender}\n")?;
+    }
+    let mut all = 0;
+    store::each(&mut reader, size, &mut |Item { position, entry, .. }| {
+        if entry.sender.as_deref() != Some(sender) {
+            return Ok(());
+        }
+        all += 1;
+        let Entry { kind, id, subject, replaces, moment, .. } = entry;
+        if is_json {
+            let line = canonical_json(&json!({
+                "id": id,
+                "kind": kind.name(),
+                "moment": moment.to_string(),
+                "position": position,
+                "replaces": replaces,
+                "schema": "karat/log-entry/1",
+                "sender": sender,
+                "subject": subject,
+            }));
+            return Ok(writeln!(out, "{line}")?);
+        }
+        let name = kind.name();
+        Ok(writeln!(screen, "  {FAINT}{position:>9}  {moment}{FAINT:#}  {name:<9}  {}", clean(&id))?)
+    })?;
+    if !is_json {
+        writeln!(screen, "\n{all} of {size} entries")?;
+    }
+    out.flush()?;
+    screen.flush()?;
+    Ok(Exit::Done)
+}
+
 /// Shows the contents of a store.
 fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
+    if let Some(sender) = &args.sender {
+        return sent(args, cli, sender);
+    }
     let mut reader = store::reader(&args.database)?;
     let head = reader.head().map_err(|error| store::refused(&error))?;
     let claimed = Checkpoint::claimed(&head.checkpoint);
@@ -188,18 +232,23 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
         .map(|(name, head)| (name, head.root))
         .map_err(|error| store::refused(&Error::Damaged(format!("the head of the log: {error}"))))?;
     let mut kinds: BTreeMap<Kind, (u64, u64)> = Kind::ALL.into_iter().map(|kind| (kind, (0, 0))).collect();
+    let mut senders: BTreeMap<Option<String>, u64> = BTreeMap::new();
     let mut moments: Option<(Timestamp, Timestamp)> = None;
     let progress = Progress::of_items(args.no_progress);
     store::each(&mut reader, head.size, &mut |item| {
         let counts = kinds.entry(item.entry.kind).or_default();
         counts.0 += 1;
         counts.1 += u64::from(item.entry.replaces.is_some());
+        *senders.entry(item.entry.sender).or_default() += 1;
         let at = item.entry.moment;
         moments = Some(moments.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
         progress.reached(item.position + 1, head.size);
         Ok(())
     })?;
     drop(progress);
+    let unnamed = senders.remove(&None).unwrap_or(0);
+    let named: BTreeMap<String, u64> =
+        senders.into_iter().filter_map(|(sender, all)| Some((sender?, all))).collect();
     let (first, last) = moments.map(|(first, last)| (first.to_string(), last.to_string())).unzip();
     if args.json || (!args.table && !is_watched()) {
         let counts: serde_json::Map<String, Value> =
@@ -214,6 +263,8 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
             "name": name,
             "root": root.to_string(),
             "schema": "karat/log/1",
+            "senders": named,
+            "without_sender": unnamed,
         })))?;
         return Ok(Exit::Done);
     }
@@ -231,6 +282,15 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
             some => format!("  {FAINT}{some} in place of an earlier one{FAINT:#}"),
         };
         writeln!(screen, "  {FAINT}{:<9}{FAINT:#}  {all}{note}", kind.name())?;
+    }
+    if !named.is_empty() {
+        writeln!(screen)?;
+    }
+    for (sender, all) in &named {
+        writeln!(screen, "  {FAINT}sent by{FAINT:#}    {}  {all}", clean(sender))?;
+    }
+    if unnamed > 0 && !named.is_empty() {
+        writeln!(screen, "  {FAINT}sender not recorded{FAINT:#}  {unnamed}")?;
     }
     screen.flush()?;
     Ok(Exit::Done)

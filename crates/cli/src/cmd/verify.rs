@@ -220,7 +220,11 @@ fn about(verified: &Verified) -> Option<(String, String)> {
         }
         None => format!("entry {} of a log", receipt.index),
     };
-    Some((what, format!("{log}, handed in {moment}")))
+    let sender = match &entry.sender {
+        Some(sender) => format!(" by {}", short(sender)),
+        None => String::from(", sender not recorded"),
+    };
+    Some((what, format!("{log}, handed in {moment}{sender}")))
 }
 
 /// Returns the answer of `karat verify` about one receipt.
@@ -238,6 +242,7 @@ fn answer(path: &str, verified: &Verified) -> Verification {
             index: receipt.index,
             kind: kind(receipt.entry.kind),
             moment: receipt.entry.moment.to_string(),
+            sender: receipt.entry.sender.clone(),
             subject: receipt.entry.subject.clone(),
         }),
         log: log.map(|(name, head)| VerifiedLog {

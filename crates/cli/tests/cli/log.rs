@@ -4,12 +4,12 @@
 use std::fs;
 
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::{Folder, Run};
 #[cfg(unix)]
 use crate::serve::{Server, ask};
-use crate::store::{file, items, receipt, season, season_file, signer};
+use crate::store::{SENDER, file, items, receipt, season, season_file, sent, signer};
 
 const RECORD: &str = "17/run-worked-example/workflow@1.0.0";
 
@@ -37,6 +37,25 @@ fn a_sound_database_is_shown_and_verified() {
     assert_eq!((&verified["status"], &verified["root"]), (&Value::from("verified"), &shown["root"]));
     let unsigned = answer(&folder.karat(&["log", "verify", "scores.db"]), 12);
     assert_eq!(unsigned["status"], "consistent");
+}
+
+#[test]
+fn what_a_key_sent_is_listed() {
+    let folder = Folder::new();
+    file(&folder.path().join("scores.db"), items().into_iter().chain([sent()]).collect());
+    let shown = answer(&folder.karat(&["log", "show", "scores.db"]), 0);
+    assert_eq!((&shown["senders"], &shown["without_sender"]), (&json!({SENDER: 2}), &json!(12)));
+    let run = folder.karat(&["log", "show", "scores.db", "--sender", SENDER]);
+    let lines: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let found: Vec<_> = lines.iter().map(|it| (it["position"].as_u64(), it["kind"].as_str())).collect();
+    assert_eq!(found, [(Some(12), Some("evidence")), (Some(13), Some("record"))]);
+    assert!(lines.iter().all(|it| it["sender"] == SENDER && it["subject"] == "17"), "{lines:?}");
+    let none = folder.karat(&["log", "show", "scores.db", "--sender", "0000000000000000"]);
+    assert_eq!((none.status, none.stdout.as_str()), (0, ""));
+    assert_snapshot!(folder.karat(&["log", "show", "scores.db", "--sender", SENDER, "--table"]).screen());
+    assert_snapshot!(folder.karat(&["log", "show", "scores.db", "--table"]).screen());
+    let verified = answer(&folder.karat(&["log", "verify", "scores.db"]), 12);
+    assert_eq!(verified["entries"], 14);
 }
 
 #[test]

@@ -46,6 +46,7 @@ pub fn scored(text: &str) -> [NewItem; 2] {
         subject: Some(subject.clone()),
         sources: Vec::new(),
         replaces: None,
+        sender: None,
         content,
     };
     let record = NewItem {
@@ -72,6 +73,7 @@ pub fn items() -> Vec<(Timestamp, Vec<NewItem>)> {
         subject: None,
         sources: Vec::new(),
         replaces: None,
+        sender: None,
         content: include_bytes!("../../../../scorecards/workflow/1.0.0.toml").to_vec(),
     };
     let mut all = vec![(moment(0), vec![card])];
@@ -123,6 +125,25 @@ pub fn season() -> Reader {
     let backend: Arc<dyn Backend> = Arc::new(Memory::new());
     fill(&backend, items());
     Reader::new(backend.reader().unwrap())
+}
+
+/// The key that sends [`sent`].
+pub const SENDER: &str = "0123456789abcdef";
+
+/// Returns a run and its record that came after the season, from a key: entries before have no sender.
+pub fn sent() -> (Timestamp, Vec<NewItem>) {
+    let run = example("workflow/worked-example.json").replace("run-worked-example", "run-sent-by-a-key");
+    let by_key = |item: NewItem| NewItem { sender: Some(SENDER.to_owned()), ..item };
+    (moment(60), scored(&run).map(by_key).to_vec())
+}
+
+/// Returns the receipt of the record of [`sent`], from the log of the season and what came after it.
+pub fn sent_receipt() -> String {
+    let backend: Arc<dyn Backend> = Arc::new(Memory::new());
+    fill(&backend, items().into_iter().chain([sent()]).collect());
+    let mut reader = Reader::new(backend.reader().unwrap());
+    let last = reader.head().unwrap().size - 1;
+    String::from_utf8(reader.receipt(last).unwrap().to_json()).unwrap() + "\n"
 }
 
 /// Writes the season as a database `scores.db` in `folder`.

@@ -9,10 +9,11 @@ use karat_store::Kind;
 use serde_json::Value;
 
 use crate::common::{Folder, Run, example, karat, karat_reading, root};
-use crate::store::{file, moment, receipt, scored, signer};
+use crate::store::{SENDER, file, moment, receipt, scored, sent_receipt, signer};
 
 const RECORD: &str = "17/run-worked-example/workflow@1.0.0";
 const RECEIPT: &str = "examples/receipt/receipt.json";
+const SENT: &str = "examples/receipt/sent.json";
 const KEY: &str = "examples/receipt/log.key";
 const EVIDENCE: &str = "examples/workflow/worked-example.json";
 
@@ -55,7 +56,7 @@ fn own(names: &[&str]) -> Vec<String> {
 #[test]
 fn the_example_is_what_a_store_gives() {
     let key = format!("{}\n", signer().verifying_key());
-    for (path, text) in [(RECEIPT, receipt(Kind::Record, RECORD)), (KEY, key)] {
+    for (path, text) in [(RECEIPT, receipt(Kind::Record, RECORD)), (SENT, sent_receipt()), (KEY, key)] {
         let path = root().join(path);
         if std::env::var_os("KARAT_WRITE_EXAMPLES").is_some() {
             fs::write(&path, &text).unwrap();
@@ -75,6 +76,30 @@ fn a_sound_receipt_is_verified_with_and_without_its_evidence() {
     assert_eq!(answer(&plain).0, "verified");
     let twice = karat(&["verify", RECEIPT, RECEIPT, "--key", KEY]);
     assert_eq!((twice.status, twice.stdout.lines().count()), (0, 2));
+}
+
+#[test]
+fn a_receipt_says_who_sent_the_item_if_its_entry_does() {
+    for (path, sender) in [(RECEIPT, Value::Null), (SENT, Value::from(SENDER))] {
+        let run = karat(&["verify", path, "--key", KEY]);
+        assert_eq!(answer(&run).0, "verified");
+        assert_eq!(serde_json::from_str::<Value>(&run.stdout).unwrap()["entry"]["sender"], sender, "{path}");
+    }
+    let screen = karat(&["verify", SENT, "--key", KEY, "--table"]).screen();
+    assert!(screen.contains(&format!("2026-03-04T21:00:00Z by {SENDER}")), "{screen}");
+    let sound = sent_receipt();
+    // Another sender is another entry; neither form of an entry may lack or add a member.
+    fails(&verify(&sound.replace(SENDER, "0123456789abcdee"), &[]), &["inclusion"], &[]);
+    for changed in [
+        sound.replace("karat/entry/2", "karat/entry/1"),
+        sound.replace(&format!("\"sender\":\"{SENDER}\","), ""),
+        receipt(Kind::Record, RECORD).replace("\"replaces\":null,\"schema\"", "\"schema\""),
+        receipt(Kind::Record, RECORD).replace("karat/entry/1\"", "karat/entry/1\",\"sender\":null"),
+    ] {
+        assert!(changed != sound && changed != receipt(Kind::Record, RECORD));
+        let (status, failing, _) = answer(&verify(&changed, &[]));
+        assert_eq!((status.as_str(), failing.as_slice()), ("failed", &own(&["receipt"])[..]), "{changed}");
+    }
 }
 
 #[test]

@@ -9,13 +9,14 @@ use serde::Serialize;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
-use super::evidence::{Scoring, earlier, submission};
+use super::evidence::{Scoring, earlier};
 use super::json;
 use crate::body::{Incoming, line_too_long};
 use crate::keys::Key;
 use crate::params::written_timestamp;
 use crate::problem::{Code, Problem, conflict};
-use crate::scoring::{How, Sent, Shown};
+use crate::scoring::{Holder, How, Sent, Shown};
+use crate::sending::submission;
 use crate::state::App;
 use crate::traces::queue::Line;
 
@@ -211,10 +212,11 @@ async fn part(
                 continue;
             }
             let pool = shared.memory.weights().scorer(&pool);
-            let scored = How { pool: &pool, as_of, key: &own, name: name.as_deref() }.score(bytes);
+            let holder = Some(Holder { key: &own, arena: &shared.memory.arena });
+            let scored = How { pool: &pool, as_of, holder, name: name.as_deref() }.score(bytes);
             let way = scored.map(|mut scored| {
                 let shown = Shown::take(&mut scored);
-                submissions.push(submission(scored, None));
+                submissions.push(submission(&own.id, scored, None));
                 Way::Apart(shown)
             });
             ways.push((line, way));

@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Response};
 
 use super::records::RecordParams;
+use crate::authority::Act;
 use crate::events;
 use crate::guard::Caller;
 use crate::params::Params;
@@ -34,7 +35,7 @@ pub(crate) async fn stream(
     headers: HeaderMap,
     Params(params): Params<RecordParams>,
 ) -> Result<Response, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     for (name, is_given) in [
         ("known_at", params.known_at.is_some()),
         ("before", params.before.is_some()),

@@ -7,23 +7,25 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{Response, StatusCode};
 use karat::record::RecordDocument;
-use karat_store::{Accepted, Error, Kind, Reader, Refusal};
+use karat_core::facts::Digest;
+use karat_store::{Accepted, Error, Kind, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::records::raw;
 use super::{batch, json, json_ending, later};
+use crate::authority::Act;
 use crate::body::{Incoming, expect_media, media_type};
 use crate::cards::ScorerPool;
-use crate::effect::Effect;
 use crate::guard::Caller;
 use crate::ids;
-use crate::keys::{Key, Scope};
+use crate::keys::Key;
 use crate::params::{Named, Params, written_timestamp};
 use crate::problem::{Problem, conflict};
-use crate::scoring::{How, ScoredItem, Sent, Shown, idempotency_key};
-use crate::state::{App, Submission};
+use crate::scoring::{Holder, How, Sent, Shown, idempotency_key};
+use crate::sending::{correction, submission};
+use crate::state::App;
 use crate::traces::queue::Line;
 
 /// The size in bytes from which an item is scored on a separate thread, so that others do not wait for it.
@@ -87,6 +89,8 @@ pub(crate) struct StoredEvidence {
     #[serde(flatten)]
     item: LogItem,
     subject: Option<String>,
+    /// The id of the key that sent it, or `server`; null if the entry has none, as those of older logs.
+    sender: Option<String>,
     /// The item that this one corrects.
     replaces: Option<String>,
     /// The item that corrects this one.
@@ -133,7 +137,7 @@ pub(crate) async fn send(
     Params(how): Params<Scoring>,
     request: Request,
 ) -> Result<Response<Body>, Problem> {
-    let key = Arc::clone(caller.key(Scope::WriteEvidence)?);
+    let key = Arc::clone(caller.key(&Act::Send(None))?);
     // A name that nothing has is refused before the body is read.
     drop(app.memory.cards().find(&how.card)?);
     let (head, body) = request.into_parts();
@@ -209,17 +213,20 @@ async fn apart(
     let pool = app.memory.weights().scorer(pool);
     let is_large = bytes.len() >= LARGE_BYTES;
     let as_of = how.as_of.clone();
+    let (shared, of_sender, sender) = (Arc::clone(app), Arc::clone(&key), key.id.clone());
     let work = move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        How { pool: &pool, as_of, key: &key, name: name.as_deref() }.score(&bytes)
+        let holder = Some(Holder { key: &of_sender, arena: &shared.memory.arena });
+        How { pool: &pool, as_of, holder, name: name.as_deref() }.score(&bytes)
     };
     let mut scored = if is_large { app.checked(work).await? } else { work()? };
     let effect = match how.replaces.clone() {
         None => None,
         Some(old) => {
+            let shared = Arc::clone(app);
             let (back, effect) = app
                 .read(move |reader| {
-                    let effect = correction(reader, &mut scored, &old)?;
+                    let effect = correction(&shared.memory, &key, reader, &mut scored, &old)?;
                     Ok((scored, effect))
                 })
                 .await?;
@@ -228,38 +235,9 @@ async fn apart(
         }
     };
     let shown = Shown::take(&mut scored);
-    let outcome = app.append(vec![submission(scored, effect)]).await?.pop().unwrap_or(Err(Error::Stopped));
+    let outcome =
+        app.append(vec![submission(&sender, scored, effect)]).await?.pop().unwrap_or(Err(Error::Stopped));
     Ok(shown.sent(outcome))
-}
-
-/// Returns what the store keeps of a scored item: the evidence, then its record.
-#[must_use]
-pub fn submission(scored: ScoredItem, replaced: Option<Effect>) -> Submission {
-    let ScoredItem { evidence, record, row, .. } = scored;
-    Submission::default().with(evidence, replaced).with(record, Some(Effect::Record(Box::new(row))))
-}
-
-/// Makes `scored` the correction of the item `old` of the same subject.
-///
-/// # Errors
-/// If there is no such item, or the item is to correct itself.
-pub fn correction(reader: &mut Reader, scored: &mut ScoredItem, old: &str) -> Result<Effect, Problem> {
-    if old == scored.id {
-        let detail = "an item cannot correct itself: give the correction its own id";
-        return Err(Problem::parameter("replaces", detail));
-    }
-    let (subject, card) = (&scored.row.subject, &scored.row.card);
-    let evidence = ids::evidence(subject, old);
-    let record = ids::record(&evidence, card);
-    let size = reader.head()?.size;
-    let has_record = reader.find(Kind::Record, &record, size)?.is_some();
-    let found = reader.find(Kind::Evidence, &evidence, size)?.ok_or_else(|| {
-        let missing = format!("there is no item `{}` of `{}`", old.escape_debug(), subject.escape_debug());
-        Problem::not_found(missing).at("replaces")
-    })?;
-    scored.evidence.replaces = Some(evidence);
-    scored.record.replaces = has_record.then_some(record);
-    Ok(Effect::Replaced(found.entry.content))
 }
 
 /// Returns what was stored for the same evidence before, by another version of the engine or as of another timestamp: a
@@ -268,7 +246,7 @@ pub(crate) async fn earlier(
     app: &App,
     refusals: &[Refusal],
     evidence: &str,
-    digest: karat_core::facts::Digest,
+    digest: Digest,
 ) -> Result<Option<(Vec<Accepted>, Vec<u8>)>, Problem> {
     let is_record = |it: &&Refusal| {
         matches!(&it.problem, karat_store::Problem::Conflict { .. }) && it.kind == Kind::Record
@@ -309,7 +287,7 @@ pub(crate) async fn show(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let shared = Arc::clone(&app);
     let evidence = app
         .read(move |reader| {
@@ -339,6 +317,7 @@ pub(crate) async fn show(
                     moment: entry.moment.to_string(),
                 },
                 subject: entry.subject,
+                sender: entry.sender,
                 replaces: entry.replaces,
                 replaced_by: replaced_by.map(|item| item.entry.id),
                 records,

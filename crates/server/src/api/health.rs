@@ -10,6 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{bytes, json};
+use crate::authority::Act;
 use crate::guard::Caller;
 use crate::problem::Problem;
 use crate::state::App;
@@ -39,7 +40,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Result<Response<Body>
     (status = 200, content_type = "text/plain", body = String),
 ))]
 pub(crate) async fn metrics(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let (records, names) = {
         let index = app.memory.index();
         (index.len(), index.names())

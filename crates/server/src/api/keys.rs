@@ -9,6 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::json;
+use crate::authority::{Act, Revoked};
 use crate::body::{self, Incoming, expect_media};
 use crate::clock::random;
 use crate::effect::Effect;
@@ -65,7 +66,7 @@ impl From<&Key> for KnownKey {
     (status = 200, body = KnownKeys),
 ))]
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.key(Scope::Admin)?;
+    caller.may(&Act::ReadKeys)?;
     let keys = app.memory.keys().iter().map(|key| KnownKey::from(&**key)).collect();
     json(StatusCode::OK, &KnownKeys { keys })
 }
@@ -81,7 +82,7 @@ pub(crate) async fn make(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    caller.key(Scope::Admin)?;
+    let maker = Arc::clone(caller.key(&Act::MakeKey)?);
     expect_media(&headers, &["application/json"])?;
     let body =
         Incoming::new(&headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
@@ -95,7 +96,7 @@ pub(crate) async fn make(
     let random = random::<32>().map_err(|error| Problem::internal(&error))?;
     let made = request.make(random)?;
     let effect = Effect::Key(made.key.clone(), false);
-    app.append_one(Submission::default().with(made.key.item(false), Some(effect))).await?;
+    app.append_one(Submission::by(&maker).with(made.key.item(false), Some(effect))).await?;
     json(StatusCode::CREATED, &MadeKey { secret: made.secret, key: KnownKey::from(&made.key) })
 }
 
@@ -111,7 +112,7 @@ pub(crate) async fn revoke(
     caller: Caller,
     Named(id): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.key(Scope::Admin)?;
+    caller.may(&Act::RevokeKey(None))?;
     let (key, is_last) = {
         let keys = app.memory.keys();
         let is_other = |key: &&Arc<Key>| key.id != id && key.allows(Scope::Admin);
@@ -119,12 +120,10 @@ pub(crate) async fn revoke(
     };
     let key =
         key.ok_or_else(|| Problem::not_found(format!("there is no key `{}` in force", id.escape_debug())))?;
-    if is_last && key.allows(Scope::Admin) {
-        let detail = "it is the last key of an administrator; create another first";
-        return Err(Problem::new(Code::Conflict, detail));
-    }
+    let is_last_admin = is_last && key.allows(Scope::Admin);
+    let revoker = caller.key(&Act::RevokeKey(Some(Revoked { is_last_admin })))?;
     let effect = Effect::Key(Key::clone(&key), true);
-    app.append_one(Submission::default().with(key.item(true), Some(effect))).await?;
+    app.append_one(Submission::by(revoker).with(key.item(true), Some(effect))).await?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     Ok(response)

@@ -11,6 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{bytes, json};
+use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::Named;
 use crate::problem::Problem;
@@ -34,7 +35,7 @@ pub(crate) struct LogInfo {
     (status = 200, body = LogInfo),
 ))]
 pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let (head, root) = app
         .read(|reader| {
             let head = reader.head()?;
@@ -54,7 +55,7 @@ pub(crate) async fn checkpoint(
     State(app): State<Arc<App>>,
     caller: Caller,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let head = app.read(|reader| Ok(reader.head()?)).await?;
     Ok(bytes(StatusCode::OK, "text/plain; charset=utf-8", head.checkpoint.into_bytes()))
 }
@@ -71,7 +72,7 @@ pub(crate) async fn tile(
     caller: Caller,
     Named(path): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let wanted: TilePath = format!("tile/{path}").parse().map_err(Problem::not_found)?;
     let found = app.read(move |reader| Ok(reader.resource(wanted)?)).await?;
     let found = found.ok_or_else(|| Problem::not_found("the log has fewer entries"))?;

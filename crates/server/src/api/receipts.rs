@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{bytes, records};
+use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::Named;
 use crate::problem::Problem;
@@ -39,7 +40,7 @@ pub struct Receipt {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiptEntry {
-    /// The schema of the entry.
+    /// The schema of the entry: `karat/entry/1`, or `karat/entry/2` if it has a sender.
     pub schema: String,
     /// The kind of the item.
     pub kind: ItemKind,
@@ -53,6 +54,9 @@ pub struct ReceiptEntry {
     pub sources: Vec<String>,
     /// The id of the item that this one corrects.
     pub replaces: Option<String>,
+    /// The id of the key that sent the item, or `server`; of `karat/entry/2` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<String>,
     /// The time at which it was received, in milliseconds since 1970.
     pub moment_milliseconds: i64,
 }
@@ -68,7 +72,7 @@ pub(crate) async fn show(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let receipt = app
         .read(move |reader| {
             let item = records::find(reader, &wanted)?;

@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{answered, bytes, json};
+use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::{Named, Params, limit};
 use crate::problem::{Code, Problem};
@@ -45,6 +46,8 @@ pub struct RecordParams {
     pub until: Option<String>,
     /// Only records whose facts have at least this trust class.
     pub trust: Option<Trust>,
+    /// Only records that came with a request of the key with this id; `server` for those of the server itself.
+    pub sender: Option<String>,
     /// The state of knowledge at this timestamp: later records and corrections do not count.
     pub known_at: Option<String>,
     /// Only records with a lower position in the log: `next` of the previous list.
@@ -64,6 +67,7 @@ impl RecordParams {
             since: self.since.as_deref(),
             until: self.until.as_deref(),
             trust: self.trust,
+            sender: self.sender.as_deref(),
         }
     }
 }
@@ -81,6 +85,8 @@ pub(crate) struct RecordEntry {
     digest: String,
     /// The digests of its evidence.
     sources: Vec<String>,
+    /// The id of the key that sent it, or `server`; null if the entry has none, as those of older logs.
+    sender: Option<String>,
     /// The record that this one corrects.
     replaces: Option<String>,
     /// The record, `karat/record/1`.
@@ -119,7 +125,7 @@ pub(crate) async fn list(
     caller: Caller,
     Params(params): Params<RecordParams>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let limit = limit(params.limit, USUAL, MOST)?;
     let size = size_at(&app, params.known_at.as_deref()).await?;
     let positions = app.indexed(move |app, index| {
@@ -152,7 +158,7 @@ pub(crate) async fn show(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let detail = app
         .read(move |reader| {
             let item = find(reader, &wanted)?;
@@ -179,7 +185,7 @@ pub(crate) async fn explanation(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let item = app.read(move |reader| find(reader, &wanted)).await?;
     let shared = Arc::clone(&app);
     let text = app.checked(move || explained(&shared, &item.content)).await?;
@@ -217,13 +223,14 @@ pub(crate) fn find(reader: &mut Reader, wanted: &str) -> Result<Item, Problem> {
 
 fn record(item: Item) -> Result<RecordEntry, Problem> {
     let Item { position, entry, content } = item;
-    let Entry { id, moment, content: digest, sources, replaces, .. } = entry;
+    let Entry { id, moment, content: digest, sources, sender, replaces, .. } = entry;
     Ok(RecordEntry {
         id,
         position,
         moment: moment.to_string(),
         digest: digest.to_string(),
         sources: sources.iter().map(ToString::to_string).collect(),
+        sender,
         replaces,
         record: raw(content)?,
     })

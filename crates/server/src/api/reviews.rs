@@ -16,11 +16,11 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer as response;
+use crate::authority::Act;
 use crate::body::{self, Incoming, expect_media};
 use crate::clock::random;
 use crate::guard::Caller;
 use crate::ids;
-use crate::keys::Scope;
 use crate::params::Params;
 use crate::problem::{Code, Problem};
 use crate::select::size_at;
@@ -120,7 +120,7 @@ pub(crate) async fn queue(
     caller: Caller,
     Params(params): Params<QueueParams>,
 ) -> Result<Response<Body>, Problem> {
-    caller.key(Scope::Review)?;
+    caller.may(&Act::ReadReviews)?;
     let reviews = waiting(&app, params.card.as_deref()).await?;
     Ok(response(StatusCode::OK, &ReviewQueue { reviews }))
 }
@@ -183,15 +183,15 @@ pub(crate) async fn decide(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    let reviewer = caller.key(Scope::Review)?.name.clone();
+    let reviewer = Arc::clone(caller.key(&Act::Review)?);
     expect_media(&headers, &["application/json"])?;
     let body =
         Incoming::new(&headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
-    let (position, review) = keep(&app, body::json(&body)?, &reviewer).await?;
+    let (position, review) = keep(&app, body::json(&body)?, &reviewer.name, &reviewer.id).await?;
     Ok(response(StatusCode::CREATED, &KeptReview { position, review }))
 }
 
-/// Stores a review; returns its position in the log and the member `review` of the standing that follows.
+/// Stores a review that the key `sender` sent; returns its position in the log and the member `review` of the standing that follows.
 ///
 /// # Errors
 /// If the request is invalid, or changes nothing.
@@ -199,6 +199,7 @@ pub async fn keep(
     app: &Arc<App>,
     request: ReviewRequest,
     reviewer: &str,
+    sender: &str,
 ) -> Result<(Option<u64>, Option<Review>), Problem> {
     let pool = app.memory.cards().find_used(&request.card)?;
     let now = app.clock.now();
@@ -221,9 +222,10 @@ pub async fn keep(
         subject: Some(request.subject),
         sources: Vec::new(),
         replaces: None,
+        sender: None,
         content: line.into_bytes(),
     };
-    let accepted = app.append_one(Submission::default().with(item, None)).await?;
+    let accepted = app.append_one(Submission::from_sender(sender).with(item, None)).await?;
     Ok((accepted.first().map(|it| it.position), review))
 }
 

@@ -11,11 +11,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{bytes, json};
+use crate::authority::Act;
 use crate::body::{Incoming, expect_media};
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
 use crate::guard::Caller;
-use crate::keys::Scope;
 use crate::params::Named;
 use crate::problem::{Code, Problem};
 use crate::state::{App, Submission, scorecard_item};
@@ -117,7 +117,7 @@ impl From<&CompiledCard> for ScorecardSummary {
     (status = 200, body = ScorecardList),
 ))]
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let scorecards = app.memory.cards().iter().map(|pool| ScorecardSummary::from(&*pool.card)).collect();
     json(StatusCode::OK, &ScorecardList { scorecards })
 }
@@ -133,7 +133,7 @@ pub(crate) async fn show(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let pool = app.memory.cards().find(&wanted)?;
     json(
         StatusCode::OK,
@@ -152,7 +152,7 @@ pub(crate) async fn text(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let pool = app.memory.cards().find(&wanted)?;
     Ok(bytes(StatusCode::OK, "application/toml; charset=utf-8", pool.card.text().as_bytes().to_vec()))
 }
@@ -172,13 +172,13 @@ pub(crate) async fn publish(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    caller.key(Scope::Admin)?;
+    let key = Arc::clone(caller.key(&Act::PublishCard)?);
     let text = received(&app, &headers, body).await?;
     let shared = Arc::clone(&app);
     let pool = app.checked(move || sound(&shared, &text)).await?;
     let pool = Arc::new(pool);
     let effect = Effect::Card(Arc::clone(&pool));
-    let accepted = app.append_one(Submission::default().with(scorecard_item(&pool), Some(effect))).await?;
+    let accepted = app.append_one(Submission::by(&key).with(scorecard_item(&pool), Some(effect))).await?;
     let (position, repeated) = accepted.first().map_or((0, false), |it| (it.position, it.repeated));
     let status = if repeated { StatusCode::OK } else { StatusCode::CREATED };
     json(status, &PublishedScorecard { card: ScorecardSummary::from(&*pool.card), position, repeated })
@@ -196,7 +196,7 @@ pub(crate) async fn check(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let text = received(&app, &headers, body).await?;
     let shared = Arc::clone(&app);
     let findings = app.checked(move || {

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer as response;
+use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::{Named, Params, limit, timestamp};
@@ -84,7 +85,7 @@ pub(crate) async fn show(
     Named(subject): Named<String>,
     Params(params): Params<StandingParams>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let missing =
         || Problem::not_found(format!("there is no record of `{}` up to that time", subject.escape_debug()));
     let (pool, as_of, size) = asked(&app, &params).await?;
@@ -104,7 +105,7 @@ pub(crate) async fn list(
     caller: Caller,
     Params(params): Params<ListParams>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let limit = limit(params.limit, USUAL, MOST)?;
     let one = StandingParams { card: params.card, as_of: params.as_of, known_at: params.known_at };
     let (pool, as_of, size) = asked(&app, &one).await?;

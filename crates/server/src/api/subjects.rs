@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::json;
+use crate::authority::Act;
 use crate::guard::Caller;
 use crate::index::Index;
 use crate::params::{Named, Params, limit};
@@ -66,7 +67,7 @@ pub(crate) async fn list(
     caller: Caller,
     Params(params): Params<SubjectParams>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let limit = limit(params.limit, USUAL, MOST)?;
     let subjects = app.indexed(move |app, index| {
         let selection = Selection { card: params.card.as_deref(), ..Selection::default() };
@@ -139,6 +140,8 @@ pub(crate) struct HistoryEntry {
     /// The score, a share from 0 to 1, or null.
     #[schema(minimum = 0, maximum = 1)]
     score: Option<f64>,
+    /// The id of the key that sent it, or `server`; null if the entry has none, as those of older logs.
+    sender: Option<String>,
     /// The record that this one corrects.
     replaces: Option<String>,
     /// The record that corrected this one.
@@ -157,7 +160,7 @@ pub(crate) async fn history(
     Named(subject): Named<String>,
     Params(params): Params<HistoryParams>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let limit = limit(params.limit, USUAL, MOST)?;
     let log_size = size_at(&app, params.known_at.as_deref()).await?;
     let card = params.card.as_deref().map(|card| app.memory.cards().find_used(card)).transpose()?;
@@ -212,6 +215,7 @@ fn entry(item: Item, replaced_by: Option<String>) -> Result<HistoryEntry, Proble
         task: record.value("task"),
         outcome: record.evidence.outcome.map(|outcome| outcome.name()),
         score: record.score().map(|score| score.to_f64()),
+        sender: entry.sender,
         replaces: entry.replaces,
         replaced_by,
     })

@@ -20,11 +20,11 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer as response;
+use crate::authority::Act;
 use crate::body::{self, Incoming, expect_media};
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
 use crate::guard::Caller;
-use crate::keys::Scope;
 use crate::params::{Named, Params, limit, timestamp};
 use crate::problem::{Code, Problem};
 use crate::select::size_at;
@@ -148,7 +148,7 @@ pub(crate) async fn list(
     Named(wanted): Named<String>,
     Params(params): Params<WeightsParams>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let pool = app.memory.cards().find(&wanted)?;
     let as_of = timestamp("as_of", params.as_of.as_deref())?.unwrap_or_else(|| app.moment());
     let size = size_at(&app, params.known_at.as_deref()).await?;
@@ -206,13 +206,7 @@ pub(crate) async fn propose(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    let key = caller.key(Scope::WriteEvidence)?;
-    if let Some(subject) = &key.subject {
-        let detail =
-            format!("this key speaks for `{}` only, and weights are for all", subject.escape_debug());
-        return Err(Problem::new(Code::Forbidden, detail));
-    }
-    let proposer = key.id.clone();
+    let proposer = caller.key(&Act::ProposeWeights)?.id.clone();
     let request: WeightsRequest = received(&app, &headers, body).await?;
     let pool = accepting(&app, &wanted)?;
     is_text("$.id", &request.id, ID_MAX_CHARACTERS)?;
@@ -246,7 +240,7 @@ pub(crate) async fn propose(
                 "weights": weights,
             })
         };
-        keep(&app, &pool, &known, &request.id, line).await
+        keep(&app, &proposer, &pool, &known, &request.id, line).await
     });
     let stored = stored.await?;
     let status = if stored.repeated { StatusCode::OK } else { StatusCode::CREATED };
@@ -272,17 +266,14 @@ pub(crate) async fn decide(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    let decider = caller.key(Scope::Review)?.id.clone();
+    let decider = caller.key(&Act::DecideWeights(None))?.id.clone();
     let request: WeightsDecisionRequest = received(&app, &headers, body).await?;
     let pool = accepting(&app, &wanted)?;
     is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
     let stored = in_turn(&app, move |app| async move {
         let known = app.memory.weights().now(&pool);
-        let made = known.proposals.get(&id).map(|record| &record.proposal.proposer);
-        if made == Some(&decider) {
-            let detail = "this key made the proposal, expected another key to decide on it";
-            return Err(Problem::new(Code::Forbidden, detail));
-        }
+        let proposer = known.proposals.get(&id).map(|record| record.proposal.proposer.as_str());
+        caller.may(&Act::DecideWeights(proposer))?;
         let event = match request.decision {
             WeightsVerdict::Accept => "weights-accepted",
             WeightsVerdict::Refuse => "weights-refused",
@@ -297,7 +288,7 @@ pub(crate) async fn decide(
                 "time": now.to_string(),
             })
         };
-        keep(&app, &pool, &known, &id, line).await
+        keep(&app, &decider, &pool, &known, &id, line).await
     });
     Ok(response(StatusCode::CREATED, &stored.await?))
 }
@@ -322,6 +313,7 @@ where
 /// Stores the event in a line, unless it changes nothing.
 async fn keep(
     app: &App,
+    sender: &str,
     pool: &ScorerPool,
     known: &OverrideLog,
     id: &str,
@@ -338,7 +330,7 @@ async fn keep(
     item.follows(known).map_err(|why| Problem::new(Code::Conflict, why))?;
     let record = next.proposals.get(id).ok_or_else(|| Problem::internal(&"the proposal was not kept"))?;
     let proposal = WeightsProposal::of(record);
-    let kept = Submission::default().with(item.item(), Some(Effect::Weights(Box::new(item))));
+    let kept = Submission::from_sender(sender).with(item.item(), Some(Effect::Weights(Box::new(item))));
     let accepted = app.append_one(kept).await?;
     Ok(WeightsStored { position: accepted.first().map(|it| it.position), repeated: false, proposal })
 }

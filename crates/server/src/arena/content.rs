@@ -143,6 +143,7 @@ impl Content {
             subject: subject.cloned(),
             sources: Vec::new(),
             replaces,
+            sender: None,
             content,
         })
     }

@@ -19,6 +19,8 @@ pub struct Arena {
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct ArenaState {
     challenges: BTreeMap<String, Arc<Challenge>>,
+    /// The scorecards of the challenges.
+    cards: BTreeSet<String>,
     agents: BTreeMap<String, AgentState>,
     /// In the order of entry.
     matches: Vec<Arc<Match>>,
@@ -75,6 +77,12 @@ impl ArenaState {
         self.challenges.get(slug).map(Arc::clone)
     }
 
+    /// Returns true if a challenge is scored by that scorecard, `id@version`.
+    #[must_use]
+    pub fn has_card(&self, name: &str) -> bool {
+        self.cards.contains(name)
+    }
+
     /// Returns all challenges, by name.
     pub fn challenges(&self) -> impl Iterator<Item = &Arc<Challenge>> {
         self.challenges.values()
@@ -112,6 +120,7 @@ impl ArenaState {
     fn apply(&mut self, content: Content) {
         match content {
             Content::Challenge(challenge) => {
+                self.cards.insert(challenge.card.clone());
                 self.challenges.insert(challenge.slug.clone(), Arc::new(challenge));
             }
             Content::Agent(agent) => {

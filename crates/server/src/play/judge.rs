@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use crate::arena::{Challenge, Content, Instance, Match, Scored, State, Submitted};
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
-use crate::keys::KeyRequest;
 use crate::problem::{Code, Problem};
 use crate::scoring::{How, digest};
 use crate::state::Submission;
@@ -35,6 +34,8 @@ pub(super) struct Bench<'a> {
     pub game: &'a Match,
     pub harness_id: Option<&'a str>,
     pub career: &'a Career,
+    /// The id of the key of the agent.
+    pub sender: String,
     pub now: String,
 }
 
@@ -54,10 +55,8 @@ impl Bench<'_> {
         grade.evidence["challenge_slug"] = challenge.slug.as_str().into();
         grade.evidence["challenge"] = pool.card.id.as_str().into();
 
-        // The arena itself states these facts, with a key that is given to no one.
-        let own = KeyRequest::admin("arena").make([0; 32])?.key;
         let bytes = canonical_json(&grade.evidence);
-        let mut scored = How { pool, as_of: None, key: &own, name: None }.score(bytes.as_bytes())?;
+        let mut scored = How { pool, as_of: None, holder: None, name: None }.score(bytes.as_bytes())?;
         let record: RecordDocument =
             serde_json::from_slice(&scored.record.content).map_err(|error| Problem::internal(&error))?;
         let answer = record.r#match.ok_or_else(|| missing("answer in its record"))?;
@@ -97,7 +96,7 @@ impl Bench<'_> {
         scored.evidence.sources = vec![digest(&item_of_challenge), digest(&item_of_submitted)];
         let content = Content::Match(Box::new(game.clone()));
         let item = kept(&content)?;
-        let submission = Submission::default()
+        let submission = Submission::from_sender(&self.sender)
             .with(item_of_submitted, Some(Effect::Arena(Box::new(submitted))))
             .with(scored.evidence, None)
             .with(scored.record, Some(Effect::Record(Box::new(scored.row))))

@@ -1,4 +1,4 @@
-//! The actions of the arena and who may take them: publish, register, enter, submit. Each is written to the log before
+//! The actions of the arena: publish, register, enter, submit. Each is written to the log before
 //! the answer is sent.
 //!
 //! * `check`: what is wrong with a challenge; `judge`: an answer becomes evidence, a record and a rating.
@@ -55,7 +55,11 @@ pub struct Answered {
 ///
 /// # Errors
 /// If something is wrong with it, or another challenge has its name.
-pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Challenge>>, Problem> {
+pub async fn publish(
+    app: &Arc<App>,
+    sender: &str,
+    challenge: Challenge,
+) -> Result<Done<Arc<Challenge>>, Problem> {
     let pool = app.memory.cards().find(&challenge.card).map_err(|problem| problem.at("$.card"))?;
     let named = pool.name();
     if challenge.card != named {
@@ -66,7 +70,7 @@ pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Ch
     let mut challenge = app.checked(move || check::check(&challenge, &pool).map(|()| challenge)).await?;
     let blind = random::<16>().map_err(|error| Problem::internal(&error))?;
     challenge.blind = Some(blind.iter().map(|byte| format!("{byte:02x}")).collect());
-    let app = Arc::clone(app);
+    let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
     uninterrupted(async move {
         let permit = app.memory.arena.permits.take(&challenge.slug).await;
         if let Some(known) = app.memory.arena.state().challenge(&challenge.slug) {
@@ -79,7 +83,7 @@ pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Ch
             );
             return Err(Problem::new(Code::Conflict, detail).at("$.slug"));
         }
-        write(&app, vec![Content::Challenge(challenge.clone())], Submission::default()).await?;
+        write(&app, vec![Content::Challenge(challenge.clone())], batch).await?;
         drop(permit);
         Ok(Done { value: Arc::new(challenge), repeated: false })
     })
@@ -90,7 +94,12 @@ pub async fn publish(app: &Arc<App>, challenge: Challenge) -> Result<Done<Arc<Ch
 ///
 /// # Errors
 /// If the name is not valid, or is taken.
-pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> Result<Registered, Problem> {
+pub async fn register(
+    app: &Arc<App>,
+    sender: &str,
+    name: &str,
+    harness_id: Option<&str>,
+) -> Result<Registered, Problem> {
     let refused = |field: &str, detail: String| Err(Problem::new(Code::BadRequest, detail).at(field));
     if !is_name(name) {
         let found = name.escape_debug();
@@ -115,6 +124,7 @@ pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> R
     let made = request.make(random)?;
     let (app, content) = (Arc::clone(app), Content::Agent(agent.clone()));
     let key_id = made.key.id.clone();
+    let batch = Submission::from_sender(sender);
     uninterrupted(async move {
         let permit = app.memory.arena.permits.take(&agent.agent_id).await;
         if app.memory.arena.state().agent(&agent.agent_id).is_some() {
@@ -125,7 +135,7 @@ pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> R
             return Err(Problem::new(Code::Conflict, detail).at("$.agent_id"));
         }
         let effect = Effect::Key(made.key.clone(), false);
-        let batch = Submission::default().with(made.key.item(false), Some(effect));
+        let batch = batch.with(made.key.item(false), Some(effect));
         write(&app, vec![content], batch).await?;
         drop(permit);
         Ok(Registered { agent, secret: made.secret, key_id })
@@ -139,11 +149,13 @@ pub async fn register(app: &Arc<App>, name: &str, harness_id: Option<&str>) -> R
 /// If there is no such agent or challenge, or the agent is in a match of another challenge.
 pub async fn enter(
     app: &Arc<App>,
+    sender: &str,
     agent: &str,
     slug: &str,
     memoryless: bool,
 ) -> Result<Done<Arc<Match>>, Problem> {
     let (app, agent, slug) = (Arc::clone(app), agent.to_owned(), slug.to_owned());
+    let batch = Submission::from_sender(sender);
     uninterrupted(async move {
         let permit = app.memory.arena.permits.take(&agent).await;
         let now = app.clock.now();
@@ -180,34 +192,30 @@ pub async fn enter(
                 state: State::Entered,
             }
         };
-        write(&app, vec![Content::Match(Box::new(game.clone()))], Submission::default()).await?;
+        write(&app, vec![Content::Match(Box::new(game.clone()))], batch).await?;
         drop(permit);
         Ok(Done { value: Arc::new(game), repeated: false })
     })
     .await
 }
 
-/// Scores the submission of `agent` to a match, which arrived at `now`. The same submission again gets the same answer.
+/// Scores the submission of its agent to a match, which arrived at `now`. The same submission again gets the same answer.
 ///
 /// # Errors
-/// If there is no such match, another agent entered it, its time limit has passed, a different answer was submitted
-/// before, or the submission is invalid; an invalid one may be corrected and sent again in time.
+/// If there is no such match, its time limit has passed, a different answer was submitted before, or the submission is
+/// invalid; an invalid one may be corrected and sent again in time.
 pub async fn submit(
     app: &Arc<App>,
-    agent: &str,
+    sender: &str,
     id: &str,
     payload: Value,
     now: Timestamp,
 ) -> Result<Done<Answered>, Problem> {
-    let (app, agent, id) = (Arc::clone(app), agent.to_owned(), id.to_owned());
+    let (app, sender, id) = (Arc::clone(app), sender.to_owned(), id.to_owned());
     uninterrupted(async move {
         let find = || app.memory.arena.state().game(&id);
         let entered = find().ok_or_else(|| unknown("match", &id, "POST /v1/arena/matches enters one"))?;
-        if entered.agent_id != agent {
-            let (own, other) = (agent.escape_debug(), entered.agent_id.escape_debug());
-            let detail = format!("`{other}` entered this match, but the key is of `{own}`");
-            return Err(Problem::new(Code::Forbidden, detail));
-        }
+        let agent = entered.agent_id.clone();
         let permit = app.memory.arena.permits.take(&agent).await;
         let game = find().unwrap_or(entered);
         match &game.state {
@@ -219,7 +227,7 @@ pub async fn submit(
             expire(&app, &agent, now).await?;
             return Err(too_late(&game));
         }
-        let judged = judge(&app, &game, payload, now).await?;
+        let judged = judge(&app, sender, &game, payload, now).await?;
         let accepted = app.append_one(judged.submission).await?;
         drop(permit);
         let position = accepted.get(judged.record_place).map(|record| record.position);
@@ -265,10 +273,16 @@ async fn expire(app: &App, agent: &str, now: Timestamp) -> Result<(), Problem> {
         let Some(challenge) = state.challenge(&game.challenge) else { return Ok(()) };
         expired(&game, &challenge, &known.career)?
     };
-    write(app, vec![Content::Match(Box::new(ended))], Submission::default()).await.map(|_| ())
+    write(app, vec![Content::Match(Box::new(ended))], Submission::of_server()).await.map(|_| ())
 }
 
-async fn judge(app: &App, game: &Arc<Match>, payload: Value, now: Timestamp) -> Result<Judged, Problem> {
+async fn judge(
+    app: &App,
+    sender: String,
+    game: &Arc<Match>,
+    payload: Value,
+    now: Timestamp,
+) -> Result<Judged, Problem> {
     let (challenge, harness_id, career) = {
         let state = app.memory.arena.state();
         let missing =
@@ -283,7 +297,7 @@ async fn judge(app: &App, game: &Arc<Match>, payload: Value, now: Timestamp) -> 
     let game = Arc::clone(game);
     let work = move || {
         let harness_id = harness_id.as_deref();
-        Bench { challenge: &challenge, pool: &pool, game: &game, harness_id, career: &career, now }
+        Bench { challenge: &challenge, pool: &pool, game: &game, harness_id, career: &career, sender, now }
             .judge(payload)
     };
     app.checked(work).await

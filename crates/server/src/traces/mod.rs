@@ -1,6 +1,6 @@
 //! Reasoning traces, scored in the order of the log: each counts for the novelty of the next.
 //!
-//! `queue` scores the traces of one scorecard one after the other and stores them in that order; `rebuild` computes the
+//! `queue` has the traces of one scorecard that wait, and their engine, which `in_order` sets to work; `rebuild` computes the
 //! cache of vectors from the log, as it was before any record; `saved` keeps it in a file between starts.
 
 pub mod queue;
@@ -51,10 +51,10 @@ impl Default for TraceOptions {
 /// The queues of traces, with what scores them.
 #[derive(Debug)]
 pub struct Traces {
-    embedder: Option<Arc<Embedder>>,
-    cache: Settings,
-    budget: Duration,
-    files: Option<Files>,
+    pub(crate) embedder: Option<Arc<Embedder>>,
+    pub(crate) cache: Settings,
+    pub(crate) budget: Duration,
+    pub(crate) files: Option<Files>,
     queues: Mutex<BTreeMap<String, Arc<Queue>>>,
 }
 

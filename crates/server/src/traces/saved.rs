@@ -19,7 +19,7 @@ const FORMAT: &str = "karat/vectors/1";
 
 /// The files of a server.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(crate) struct Files {
     folder: PathBuf,
     signer: Signer,
 }

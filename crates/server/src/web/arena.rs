@@ -16,6 +16,7 @@ use super::address;
 use super::form::given;
 use super::layout::{Sheet, heading};
 use crate::arena::{AgentState, ArenaState, Match, State as Played, ranked};
+use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::Params;
 use crate::problem::Problem;
@@ -44,7 +45,7 @@ pub async fn show(
     caller: Caller,
     Params(asked): Params<Asked>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let content = app
         .checked({
             let app = Arc::clone(&app);

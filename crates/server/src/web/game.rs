@@ -14,6 +14,7 @@ use super::arena::signed;
 use super::layout::{Sheet, heading, words};
 use super::{address, answer};
 use crate::arena::{Challenge, Match, Scored, Settled, State as Played};
+use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::Named;
 use crate::problem::Problem;
@@ -25,7 +26,7 @@ pub async fn show(
     caller: Caller,
     Named(id): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let (game, challenge) = {
         let state = app.memory.arena.state();
         let none = || Problem::not_found(format!("there is no match `{}`", id.escape_debug()));

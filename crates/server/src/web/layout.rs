@@ -8,7 +8,6 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::assets::{ICON, SCRIPT, STYLE};
 use crate::guard::Caller;
-use crate::keys::Scope;
 
 /// Only files of the server are loaded, no inline script runs, no site may frame a page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -93,8 +92,7 @@ impl Sheet<'_> {
 
 /// Returns the name of the key of the request, if it had one.
 pub fn holder(caller: &Caller) -> Option<String> {
-    let scopes = [Scope::Read, Scope::WriteEvidence, Scope::Review, Scope::Admin];
-    scopes.into_iter().find_map(|scope| caller.key(scope).ok()).map(|key| key.name.clone())
+    caller.name().map(str::to_owned)
 }
 
 /// Answers with a part of a page, which the script inserts.

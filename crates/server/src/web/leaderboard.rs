@@ -30,6 +30,7 @@ use super::items::{self, linked};
 use super::layout::{Sheet, heading, notes, words};
 use super::{address, welcome};
 use crate::api::leaderboards::{LeaderboardParams, Made, Pages, make};
+use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::Params;
@@ -71,7 +72,7 @@ pub async fn show(
     headers: HeaderMap,
     Params(asked): Params<Asked>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let (params, page) = (params(&asked)?, number("page", asked.page.as_deref())?);
     let used = items::used_cards(&app).await?;
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find_used(card)).transpose()?;
@@ -237,7 +238,8 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
 fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
     let Made { answer, rows } = made;
     let of_rows = rows.iter().flat_map(|rows| gaps(rows).into_iter().chain(all_or_nothing(rows)));
-    let before: Vec<String> = of_rows.chain(undecayed(answer.basis.decay)).collect();
+    let corrected = answer.corrected.map(|it| it.sentence());
+    let before: Vec<String> = of_rows.chain(undecayed(answer.basis.decay)).chain(corrected).collect();
     html! {
         (notes(&before))
         @for (at, board) in answer.leaderboards.iter().enumerate() {

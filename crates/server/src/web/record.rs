@@ -19,12 +19,13 @@ use super::layout::{Sheet, heading};
 use super::{address, answer, breakdown};
 use crate::api::bytes;
 use crate::api::records::find;
+use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::ids;
 use crate::params::Named;
 use crate::problem::{Code, Problem};
-use crate::state::App;
+use crate::state::{App, SERVER};
 
 /// A stored record, with the items that belong to it.
 pub struct RecordData {
@@ -88,7 +89,7 @@ pub async fn show(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let kept = app.read(move |reader| RecordData::read(reader, &wanted)).await?;
     let pool = kept.pool(&app)?;
     let (title, content) = app.checked(move || page(&kept, &pool)).await?;
@@ -151,7 +152,7 @@ fn corrections(kept: &RecordData) -> Markup {
 /// Shows the proof that the record is in the log, with everything to check it elsewhere.
 fn receipt(kept: &RecordData, card: &str) -> Markup {
     let Item { position, entry, .. } = &kept.item;
-    let Entry { moment, content, sources, .. } = entry;
+    let Entry { moment, content, sources, sender, .. } = entry;
     let file = |name: &str| format!("{}/files/{name}", address::record(*position));
     html! {
         section aria-labelledby="receipt" {
@@ -162,6 +163,16 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
             }
             dl.about {
                 div { dt { "stored" } dd { time { (moment.to_string()) } } }
+                div {
+                    dt { "sent by" }
+                    dd {
+                        @match sender.as_deref() {
+                            Some(SERVER) => "the server itself",
+                            Some(key) => { "the key " (key) },
+                            None => "not recorded: the entry is of an older log",
+                        }
+                    }
+                }
                 div { dt { "scorecard" } dd { a href=(address::scorecard(card)) { (card) } } }
                 div { dt { "digest of the record" } dd { (content) } }
                 @for source in sources { div { dt { "digest of the evidence" } dd { (source) } } }
@@ -183,7 +194,7 @@ pub async fn file(
     caller: Caller,
     Named((wanted, name)): Named<(String, String)>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let key = format!("{}\n", app.log_key());
     let asked = name.clone();
     let (media_type, content) = app

@@ -14,9 +14,9 @@ use super::arena::signed;
 use super::layout::{Sheet, heading, notes};
 use super::{address, form};
 use crate::api::reviews::{ReviewEvent, ReviewRequest, keep, waiting};
+use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
-use crate::keys::Scope;
 use crate::problem::{Code, Problem};
 use crate::state::App;
 
@@ -25,7 +25,7 @@ const LEAD: &str = "A score that swings too far is held until reviewers who do n
 
 /// Shows the page.
 pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.key(Scope::Review)?;
+    caller.may(&Act::ReadReviews)?;
     let cards: Vec<String> = {
         let has_reviews = |pool: &&Arc<ScorerPool>| {
             pool.card.standing.as_ref().is_some_and(|standing| standing.review.is_some())
@@ -94,7 +94,7 @@ pub async fn decide(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    let reviewer = caller.key(Scope::Review)?.name.clone();
+    let reviewer = Arc::clone(caller.key(&Act::Review)?);
     let mut fields = form::read(&app, &headers, body).await?;
     let mut field = |name: &str| {
         let given = fields.remove(name).filter(|text| !text.trim().is_empty());
@@ -123,7 +123,7 @@ pub async fn decide(
         id: None,
         runner: None,
     };
-    keep(&app, request, &reviewer).await?;
+    keep(&app, request, &reviewer.name, &reviewer.id).await?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
     response.headers_mut().insert(LOCATION, HeaderValue::from_static("/reviews"));

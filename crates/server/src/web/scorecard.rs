@@ -18,6 +18,7 @@ use maud::{Markup, html};
 use super::layout::{Sheet, heading, words};
 use super::weights::section as weights_section;
 use super::what_if::{self, Asked};
+use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::{Named, Params};
@@ -32,7 +33,7 @@ pub async fn show(
     Named(name): Named<String>,
     Params(asked): Params<Asked>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let pool = app.memory.cards().find(&name)?;
     let what_if = what_if::section(&app, &pool, &asked, &headers).await?;
     let (title, lead) = (pool.name(), pool.card.title.clone());

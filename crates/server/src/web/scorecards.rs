@@ -12,13 +12,14 @@ use maud::html;
 
 use super::layout::{Sheet, heading};
 use super::{address, items};
+use crate::authority::Act;
 use crate::guard::Caller;
 use crate::problem::Problem;
 use crate::state::App;
 
 /// Shows the page.
 pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let used = items::used_cards(&app).await?;
     let used: BTreeMap<String, usize> =
         used.into_iter().map(|(pool, records)| (pool.name(), records)).collect();

@@ -17,6 +17,7 @@ use maud::{Markup, html};
 use super::address;
 use super::layout::{Sheet, heading, words};
 use super::record::RecordData;
+use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::Named;
@@ -31,7 +32,7 @@ pub async fn show(
     caller: Caller,
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let key = VerifyingKey::from_str(&app.log_key()).map_err(|error| Problem::internal(&error))?;
     let shared = Arc::clone(&app);
     let (kept, pool, found, replayed) = app

@@ -21,6 +21,7 @@ use karat_stats::ranks::RankRange;
 use maud::{Markup, html};
 
 use super::{address, layout, leaderboard, welcome};
+use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::kept::AllSubjects;
@@ -107,7 +108,7 @@ pub async fn fragment(
     Named(name): Named<String>,
     Params(asked): Params<Asked>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let pool = app.memory.cards().find(&name)?;
     let wanted = asked_weights(&pool, &asked)?;
     answer(&app, &pool, wanted, welcome::host(&headers)).await.map(layout::fragment)

@@ -282,6 +282,42 @@ fn warnings_come_with_the_breakdown() {
 }
 
 #[test]
+fn only_the_arena_writes_its_ids_and_scorecards() {
+    let it = Arena::new();
+    let key = it.register("ant");
+    let all = it.server.key(&json!({"name": "all", "scopes": ["write:evidence"]}));
+    let sent = |id: &str, key: &str, query: &str| {
+        let (challenge, _) = query.split_once('@').unwrap();
+        let item = json!({
+            "match_id": id, "agent_id": "ant", "challenge": challenge, "challenge_slug": challenge,
+            "started_at": "2026-01-01T00:00:00Z", "submitted_at": "2026-01-01T00:00:10Z",
+            "time_limit_secs": 100, "attempt_number": 1, "memoryless": true,
+            "ground_truth": truth(), "payload": payload(answer(10, 100, 25)),
+        });
+        let path = format!("/v1/evidence?card={query}");
+        it.server.post(&path, Some(key), JSON, item.to_string())
+    };
+    let other = CARD.replace("\"documented\"", "\"unplayed\"");
+    it.server.post("/v1/scorecards", Some(&it.server.admin), "application/toml", other).is(201);
+    // By id, also of a match that was not entered; by scorecard, also under another id; by an administrator, too.
+    for id in ["ant.documented.1", "ant.documented.7", "ant.not-yet.1", "m-1"] {
+        for key in [&all, &it.server.admin] {
+            sent(id, key, "documented@1.0.0").is_problem(403, "forbidden");
+        }
+    }
+    sent("ant.documented.1", &all, "unplayed@1.0.0").is_problem(403, "forbidden");
+    // A challenge that no one plays here is like any other scorecard.
+    sent("m-1", &all, "unplayed@1.0.0").is(201);
+
+    it.enter(&key, "documented", false).is(201);
+    it.submit(&key, "ant.documented.1", &payload(answer(1, 1, 1))).is(201);
+    let corrected = sent("m-2", &it.server.admin, "unplayed@1.0.0&replaces=ant.documented.1");
+    corrected.is_problem(403, "forbidden");
+    let records = it.server.get("/v1/records?subject=ant&card=documented").at("/records");
+    assert_eq!(records.as_array().unwrap().len(), 1, "{records}");
+}
+
+#[test]
 fn only_the_agent_that_entered_may_submit() {
     let it = Arena::new();
     let (bee, wasp) = (it.register("bee"), it.register("wasp"));

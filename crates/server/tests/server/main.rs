@@ -4,6 +4,7 @@
 mod answer;
 mod answers;
 mod arena;
+mod authority;
 mod claims;
 mod common;
 mod events;

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use karat_evidence::grade::trace::novelty::Settings;
 use karat_evidence::names;
 use karat_server::Server;
-use karat_server::api::evidence::submission;
 use karat_server::clock::Clock;
 use karat_server::keys::KeyRequest;
 use karat_server::replay::Replayed;
 use karat_server::scoring::How;
+use karat_server::sending::submission;
 use serde_json::{Value, json};
 
 use crate::common::{Folder, Running};
@@ -169,14 +169,13 @@ fn records_that_go_back_in_time_keep_no_trace_out() {
     let address = "127.0.0.1:0".parse().unwrap();
     let server = Server::bind_at(folder.path(), None, address, plain(), clock.clone()).unwrap();
     let admin = server.first_key.clone();
-    let key = KeyRequest::admin("old").make([1; 32]).unwrap().key;
     let pool = server.app.memory.cards().find("trace@1.0.0").unwrap();
     let old = [("1", EAST, "2026-03-18T09:00:00Z"), ("2", NORTH, "2026-03-17T09:00:00Z")];
     let submissions = old.map(|(id, vector, time)| {
         let mut item = trace("a", id, vector);
         item["metadata"]["created_at"] = json!(time);
-        let how = How { pool: &pool, as_of: None, key: &key, name: None };
-        submission(how.score(item.to_string().as_bytes()).unwrap(), None)
+        let how = How { pool: &pool, as_of: None, holder: None, name: None };
+        submission("server", how.score(item.to_string().as_bytes()).unwrap(), None)
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let stored = runtime.block_on(server.app.append(submissions.into())).unwrap();

@@ -65,6 +65,7 @@ pub fn evidence(id: &str, content: &str) -> NewItem {
         subject: Some(String::from("agent")),
         sources: Vec::new(),
         replaces: None,
+        sender: None,
         content: content.as_bytes().to_vec(),
     }
 }
@@ -79,6 +80,7 @@ pub fn record(evidence: &NewItem) -> NewItem {
         subject: evidence.subject.clone(),
         sources: vec![digest],
         replaces: None,
+        sender: None,
         content: content.into_bytes(),
     }
 }

@@ -11,8 +11,8 @@ use utoipa::ToSchema;
 use super::{freshen, read};
 use crate::api::json;
 use crate::arena::{Agent, Career, Point};
+use crate::authority::Act;
 use crate::guard::Caller;
-use crate::keys::Scope;
 use crate::params::Named;
 use crate::play;
 use crate::problem::Problem;
@@ -67,9 +67,9 @@ pub(crate) async fn register(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    caller.key(Scope::Admin)?;
+    let sender = caller.key(&Act::RegisterAgent)?.id.clone();
     let new: NewAgent = read(&app, &headers, body).await?;
-    let made = play::register(&app, &new.agent_id, new.harness_id.as_deref()).await?;
+    let made = play::register(&app, &sender, &new.agent_id, new.harness_id.as_deref()).await?;
     let shown = RegisteredAgent { agent: made.agent, key_id: made.key_id, secret: made.secret };
     json(StatusCode::CREATED, &shown)
 }
@@ -85,7 +85,7 @@ pub(crate) async fn show(
     caller: Caller,
     Named(name): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     freshen(&app).await;
     let known = app.memory.arena.state().agent(&name).cloned();
     let known =

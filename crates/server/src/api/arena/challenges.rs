@@ -12,8 +12,8 @@ use utoipa::ToSchema;
 use super::{freshen, read};
 use crate::api::json;
 use crate::arena::{self, Challenge};
+use crate::authority::Act;
 use crate::guard::Caller;
-use crate::keys::Scope;
 use crate::params::Named;
 use crate::play;
 use crate::problem::Problem;
@@ -83,7 +83,7 @@ impl ShownChallenge {
     (status = 200, body = ChallengeList),
 ))]
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     freshen(&app).await;
     let challenges = {
         let state = app.memory.arena.state();
@@ -103,7 +103,7 @@ pub(crate) async fn show(
     caller: Caller,
     Named(slug): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     freshen(&app).await;
     let shown = {
         let state = app.memory.arena.state();
@@ -128,9 +128,9 @@ pub(crate) async fn publish(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    caller.key(Scope::Admin)?;
+    let sender = caller.key(&Act::PublishChallenge)?.id.clone();
     let challenge: Challenge = read(&app, &headers, body).await?;
-    let done = play::publish(&app, challenge).await?;
+    let done = play::publish(&app, &sender, challenge).await?;
     let status = if done.repeated { StatusCode::OK } else { StatusCode::CREATED };
     let shown = ShownChallenge::new(&done.value, &app.memory.arena.state());
     json(status, &shown)

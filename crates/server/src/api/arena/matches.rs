@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{agent_of, cut, freshen, read};
+use super::{cut, freshen, read};
 use crate::api::json;
 use crate::arena::Match;
+use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::{Named, Params, limit};
 use crate::play;
@@ -111,9 +112,10 @@ pub(crate) async fn enter(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    let agent = agent_of(&caller)?;
+    let key = Arc::clone(caller.key(&Act::Play(None))?);
+    let agent = key.subject.clone().unwrap_or_default();
     let entry: MatchRequest = read(&app, &headers, body).await?;
-    let done = play::enter(&app, &agent, &entry.challenge, entry.memoryless).await?;
+    let done = play::enter(&app, &key.id, &agent, &entry.challenge, entry.memoryless).await?;
     let game = Match::clone(&done.value);
     let challenge = app.memory.arena.state().challenge(&game.challenge);
     let instance = challenge.as_ref().and_then(|challenge| challenge.instance(game.attempt_number));
@@ -147,11 +149,13 @@ pub(crate) async fn submit(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response<Body>, Problem> {
-    let agent = agent_of(&caller)?;
+    caller.may(&Act::Play(None))?;
     let payload: Value = read(&app, &headers, body).await?;
+    let game = app.memory.arena.state().game(&id);
+    let key = caller.key(&Act::Play(game.as_ref().map(|game| game.agent_id.as_str())))?;
     // An answer is in time if all of it has arrived in time.
     let now = app.clock.now();
-    let done = play::submit(&app, &agent, &id, payload, now).await?;
+    let done = play::submit(&app, &key.id, &id, payload, now).await?;
     let record_position = done.value.record_position;
     let shown = ScoredMatch {
         game: done.value.game,
@@ -170,7 +174,7 @@ pub(crate) async fn list(
     caller: Caller,
     Params(which): Params<Which>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let limit = limit(which.limit, 100, 1000)?;
     if let Some(state) =
         which.state.as_deref().filter(|state| !["entered", "scored", "expired"].contains(state))
@@ -206,7 +210,7 @@ pub(crate) async fn show(
     caller: Caller,
     Named(id): Named<String>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     freshen(&app).await;
     let game = app.memory.arena.state().game(&id);
     let game =

@@ -14,10 +14,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::body::{Incoming, expect_media};
-use crate::guard::Caller;
-use crate::keys::Scope;
 use crate::play;
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::state::App;
 
 /// Returns every route of the arena.
@@ -40,15 +38,6 @@ async fn read<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -
         Incoming::new(headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
     app.metrics.received(body.len() as u64);
     crate::body::json(&body)
-}
-
-/// Returns the agent of a key.
-fn agent_of(caller: &Caller) -> Result<String, Problem> {
-    let key = caller.key(Scope::WriteEvidence)?;
-    key.subject.clone().ok_or_else(|| {
-        let detail = "this needs the key of an agent: POST /v1/arena/agents registers one and gives its key";
-        Problem::new(Code::Forbidden, detail)
-    })
 }
 
 /// Ends overdue matches before a read. If they cannot be written now, the next request tries again.

@@ -11,6 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{cut, freshen};
 use crate::api::json;
 use crate::arena::{RatedAgent, ranked};
+use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::{Params, limit};
 use crate::problem::Problem;
@@ -47,7 +48,7 @@ pub(crate) async fn list(
     caller: Caller,
     Params(which): Params<Which>,
 ) -> Result<Response<Body>, Problem> {
-    caller.may_read()?;
+    caller.may(&Act::Read)?;
     let limit = limit(which.limit, 100, 1000)?;
     freshen(&app).await;
     let rows = ranked(&app.memory.arena.state(), which.category.as_deref(), which.matches_min.unwrap_or(0));

@@ -1,0 +1,310 @@
+//! The model of authority: one function says who may do what, and nothing else checks a key. The table is in
+//! `docs/decisions/0024-authority.md`; a test compares it with every operation, and another with a second implementation.
+
+use karat_core::scorecard::Reporter;
+
+use crate::arena;
+use crate::keys::{Key, Scope};
+use crate::problem::{Code, Problem};
+
+/// Something that a caller wants to do. Where the object is `None`, it is not known yet: then the answer is about the key
+/// alone, and the question is asked again once it is known.
+#[derive(Debug, Clone, Copy)]
+pub enum Act<'a> {
+    /// Read everything but keys and reviews; check a scorecard.
+    Read,
+    /// List keys.
+    ReadKeys,
+    /// Create a key.
+    MakeKey,
+    /// Revoke a key.
+    RevokeKey(Option<Revoked>),
+    /// Publish a scorecard.
+    PublishCard,
+    /// Publish a challenge.
+    PublishChallenge,
+    /// Register an agent, and create its key.
+    RegisterAgent,
+    /// Send an item of evidence to be scored.
+    Send(Option<Item<'a>>),
+    /// Correct an item of evidence.
+    Correct(&'a Old),
+    /// Propose weights for a scorecard.
+    ProposeWeights,
+    /// Decide on a proposal, made by the key with that id.
+    DecideWeights(Option<&'a str>),
+    /// List the scores that wait for a decision.
+    ReadReviews,
+    /// Decide on a score, or report another event.
+    Review,
+    /// Enter a match, or submit the one of that agent.
+    Play(Option<&'a str>),
+}
+
+/// A key that is to be revoked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Revoked {
+    /// True if it is a key of an administrator, and there is no other.
+    pub is_last_admin: bool,
+}
+
+/// An item that was scored and may be stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Item<'a> {
+    /// The subject that it is about.
+    pub subject: &'a str,
+    /// The provenances of the facts that it gives.
+    pub stated: Provenances,
+    /// True if its id or its scorecard belongs to the arena.
+    pub is_of_arena: bool,
+}
+
+/// A stored item of evidence that is to be corrected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Old {
+    /// Its records; if it has none, the evidence.
+    pub parts: Vec<OldPart>,
+    /// True if its id or a scorecard of its records belongs to the arena.
+    pub is_of_arena: bool,
+}
+
+/// A record of an item, which a correction withdraws.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OldPart {
+    /// The id of the key that sent it, if the log says so.
+    pub sender: Option<String>,
+    /// The provenances of its facts; an outcome is [`Reporter::Unstated`].
+    pub stated: Provenances,
+}
+
+/// A set of provenances of facts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Provenances(u8);
+
+impl Provenances {
+    /// Returns true if `reporter` is among them.
+    #[must_use]
+    pub const fn contains(self, reporter: Reporter) -> bool {
+        self.0 & 1 << reporter as u8 != 0
+    }
+
+    /// Returns true if it is empty.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    fn all(self) -> impl Iterator<Item = Reporter> {
+        let all = Reporter::ALL.into_iter().chain([Reporter::Unstated]);
+        all.filter(move |reporter| self.contains(*reporter))
+    }
+}
+
+impl FromIterator<Reporter> for Provenances {
+    fn from_iter<I: IntoIterator<Item = Reporter>>(reporters: I) -> Self {
+        Self(reporters.into_iter().fold(0, |set, reporter| set | 1 << reporter as u8))
+    }
+}
+
+/// The reason why something may not be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Denied {
+    /// There is no key, and one with this scope is needed.
+    NoKey(Scope),
+    /// The key lacks this scope.
+    Lacks(Scope),
+    /// The key acts for one subject, and the item is about another.
+    OtherSubject {
+        /// The subject of the key.
+        own: String,
+        /// The subject of the item.
+        other: String,
+    },
+    /// The key may not report some of the facts.
+    Facts(Provenances),
+    /// The id or the scorecard belongs to the arena.
+    OfArena,
+    /// The item was sent by others, and states more than the key may report.
+    OfOthers,
+    /// The key acts for this subject, and weights are for all.
+    ForAll(String),
+    /// The key made the proposal.
+    OwnProposal,
+    /// The key is not one of an agent.
+    NoAgent,
+    /// The key is of one agent, and the match of another.
+    OtherAgent {
+        /// The agent of the key.
+        own: String,
+        /// The agent of the match.
+        other: String,
+    },
+    /// No key of an administrator would be left.
+    LastAdmin,
+}
+
+impl Act<'_> {
+    /// Returns the scope that it needs.
+    #[must_use]
+    pub const fn scope(&self) -> Scope {
+        match self {
+            Self::Read => Scope::Read,
+            Self::Send(_) | Self::Correct(_) | Self::ProposeWeights | Self::Play(_) => Scope::WriteEvidence,
+            Self::DecideWeights(_) | Self::ReadReviews | Self::Review => Scope::Review,
+            Self::ReadKeys
+            | Self::MakeKey
+            | Self::RevokeKey(_)
+            | Self::PublishCard
+            | Self::PublishChallenge
+            | Self::RegisterAgent => Scope::Admin,
+        }
+    }
+}
+
+/// Decides whether the holder of `key`, if there is one, may do something. `is_reading_open` is true if reading needs no
+/// key.
+///
+/// # Errors
+/// If it may not, with the reason.
+pub fn decide(key: Option<&Key>, is_reading_open: bool, act: &Act<'_>) -> Result<(), Denied> {
+    if is_reading_open && matches!(act, Act::Read) {
+        return Ok(());
+    }
+    let scope = act.scope();
+    let key = key.ok_or(Denied::NoKey(scope))?;
+    if !key.allows(scope) {
+        return Err(Denied::Lacks(scope));
+    }
+    match act {
+        Act::Send(Some(item)) => send(key, item),
+        Act::Correct(old) => correct(key, old),
+        Act::ProposeWeights => key.subject.clone().map_or(Ok(()), |own| Err(Denied::ForAll(own))),
+        Act::DecideWeights(Some(proposer)) if *proposer == key.id => Err(Denied::OwnProposal),
+        Act::Play(agent) => match (&key.subject, agent) {
+            (None, _) => Err(Denied::NoAgent),
+            (Some(own), Some(other)) if own != other => {
+                Err(Denied::OtherAgent { own: own.clone(), other: (*other).to_owned() })
+            }
+            _ => Ok(()),
+        },
+        Act::RevokeKey(Some(Revoked { is_last_admin: true })) => Err(Denied::LastAdmin),
+        _ => Ok(()),
+    }
+}
+
+fn send(key: &Key, item: &Item<'_>) -> Result<(), Denied> {
+    if let Some(own) = key.subject.as_deref().filter(|own| *own != item.subject) {
+        return Err(Denied::OtherSubject { own: own.to_owned(), other: item.subject.to_owned() });
+    }
+    if item.is_of_arena {
+        return Err(Denied::OfArena);
+    }
+    let foreign: Provenances = item.stated.all().filter(|reporter| !key.may_report(*reporter)).collect();
+    if foreign.is_empty() { Ok(()) } else { Err(Denied::Facts(foreign)) }
+}
+
+fn correct(key: &Key, old: &Old) -> Result<(), Denied> {
+    if old.is_of_arena {
+        return Err(Denied::OfArena);
+    }
+    let is_own = |part: &OldPart| part.sender.as_ref() == Some(&key.id);
+    let may_report = |part: &OldPart| part.stated.all().all(|reporter| key.may_report(reporter));
+    match old.parts.iter().all(|part| is_own(part) || may_report(part)) {
+        true => Ok(()),
+        false => Err(Denied::OfOthers),
+    }
+}
+
+/// Returns true if evidence of `subject` with that id would stand where a match of the arena stores its own. Ids of
+/// matches can be foretold, so this is so before the match, the agent or the challenge is there.
+#[must_use]
+pub fn is_match_id(subject: &str, id: &str) -> bool {
+    let rest = id.strip_prefix(subject).and_then(|rest| rest.strip_prefix('.'));
+    let Some((slug, number)) = rest.and_then(|rest| rest.split_once('.')) else { return false };
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && arena::is_name(slug) && arena::is_name(subject)
+}
+
+impl From<Denied> for Problem {
+    fn from(denied: Denied) -> Self {
+        let forbidden = |detail: String| Self::new(Code::Forbidden, detail);
+        match denied {
+            Denied::NoKey(scope) => {
+                let scope = scope.name();
+                let detail =
+                    format!("this needs a key with the scope `{scope}`: `Authorization: Bearer karat_...`");
+                Self::new(Code::Unauthenticated, detail)
+            }
+            Denied::Lacks(scope) => forbidden(format!("this key lacks the scope `{}`", scope.name())),
+            Denied::OtherSubject { own, other } => {
+                let (own, other) = (own.escape_debug(), other.escape_debug());
+                let detail =
+                    format!("this key may send evidence of `{own}` only, and this is about `{other}`");
+                forbidden(detail).at("subject")
+            }
+            Denied::Facts(foreign) => {
+                let names: Vec<&str> = foreign.all().map(Reporter::name).collect();
+                forbidden(format!("this key may not report facts from {}", names.join(", ")))
+            }
+            Denied::OfArena => forbidden(String::from(
+                "its id or scorecard belongs to the arena, which scores matches itself: enter one with POST \
+                 /v1/arena/matches, or give the item an id that is not AGENT.CHALLENGE.NUMBER",
+            )),
+            Denied::OfOthers => forbidden(String::from(
+                "another key sent this item, and it states more than this key may report: expected the key that \
+                 sent it, or one that may report all of its facts and, if it has one, its outcome",
+            ))
+            .at("replaces"),
+            Denied::ForAll(own) => {
+                forbidden(format!("this key speaks for `{}` only, and weights are for all", own.escape_debug()))
+            }
+            Denied::OwnProposal => {
+                forbidden(String::from("this key made the proposal, expected another key to decide on it"))
+            }
+            Denied::NoAgent => forbidden(String::from(
+                "this needs the key of an agent: POST /v1/arena/agents registers one and gives its key",
+            )),
+            Denied::OtherAgent { own, other } => {
+                let (own, other) = (own.escape_debug(), other.escape_debug());
+                forbidden(format!("`{other}` entered this match, but the key is of `{own}`"))
+            }
+            Denied::LastAdmin => {
+                let detail = "it is the last key of an administrator; create another first";
+                Self::new(Code::Conflict, detail)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_matches() {
+        for (subject, id, expected) in [
+            ("ant", "ant.maze.1", true),
+            ("ant", "ant.c-contender.12", true),
+            ("ant", "ant.maze.", false),
+            ("ant", "ant.maze.1a", false),
+            ("ant", "ant.ma.1", false),
+            ("ant", "bee.maze.1", false),
+            ("ant", "antmaze.1", false),
+            ("a b", "a b.maze.1", false),
+            ("ant", "ant", false),
+        ] {
+            assert_eq!(is_match_id(subject, id), expected, "{subject} {id}");
+        }
+    }
+
+    #[test]
+    fn a_set_has_what_it_was_made_of() {
+        let all = Reporter::ALL.into_iter().chain([Reporter::Unstated]);
+        for reporter in all.clone() {
+            let set: Provenances = [reporter].into_iter().collect();
+            assert!(all.clone().all(|other| set.contains(other) == (other == reporter)), "{set:?}");
+            assert_eq!(set.all().collect::<Vec<_>>(), [reporter]);
+        }
+        assert!(Provenances::default().is_empty());
+    }
+}
