@@ -10,6 +10,7 @@ use karat_standing::tiers::{self, Requirement};
 use serde::{Deserialize, Serialize};
 
 use super::basis::OutcomeCounts;
+use super::leaderboard::CorrectedRecords;
 use super::review::{Review, ScoreChange, score_history};
 use super::weights::WeightsState;
 use super::{
@@ -62,6 +63,9 @@ pub struct Standing {
     pub gating_points: Option<f64>,
     /// The items.
     pub items: StandingItems,
+    /// Its records that were corrected, and so do not count; left out if there is no such record, and if no log is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<CorrectedRecords>,
     /// The items that count now, oldest first.
     pub window: Vec<WindowItem>,
     /// The dimensions, in the order of the scorecard.
@@ -418,6 +422,7 @@ impl Standing {
             points: official_points(standing),
             gating_points: standing.gating_points.map(|points| in_points(points, ungated)),
             items: items(answer, standing),
+            corrected: None,
             window: window
                 .map(|row| WindowItem { id: answer.rows.id(row).to_owned(), digest: row.digest.to_string() })
                 .collect(),

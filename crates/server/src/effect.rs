@@ -17,8 +17,8 @@ use crate::weights::WeightsItem;
 pub enum Effect {
     /// A record.
     Record(Box<NewRow>),
-    /// Evidence with that digest was corrected.
-    Replaced(Digest),
+    /// Evidence with that digest was corrected; true if a key of its subject did it.
+    Replaced(Digest, bool),
     /// A scorecard.
     Card(Arc<ScorerPool>),
     /// A key was created, or revoked.

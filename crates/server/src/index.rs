@@ -72,8 +72,16 @@ impl Row {
 pub struct Index {
     rows: Vec<Row>,
     names: Names,
-    /// Corrected evidence, with the position of the correction.
-    replaced: BTreeMap<[u8; 16], u64>,
+    /// Corrected evidence, with its correction.
+    replaced: BTreeMap<[u8; 16], Correction>,
+}
+
+/// A correction of evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Correction {
+    position: u64,
+    /// True if a key of the subject itself sent it.
+    is_by_own_key: bool,
 }
 
 /// Names, each once, with a number.
@@ -135,16 +143,28 @@ impl Index {
         self.rows.push(row);
     }
 
-    /// Notes that the evidence with that digest was corrected by the item at `position`.
-    pub fn replace(&mut self, evidence: Digest, position: u64) {
-        self.replaced.entry(half(evidence)).or_insert(position);
+    /// Notes that the evidence with that digest was corrected by the item at `position`, sent by a key of the subject or
+    /// by another.
+    pub fn replace(&mut self, evidence: Digest, position: u64, is_by_own_key: bool) {
+        self.replaced.entry(half(evidence)).or_insert(Correction { position, is_by_own_key });
+    }
+
+    /// Returns the records up to the log size `size` that were corrected by then, in order, each with true if a key of its
+    /// subject corrected it.
+    pub fn corrected(&self, size: u64) -> impl Iterator<Item = (&Row, bool)> {
+        let all = if self.replaced.is_empty() { 0 } else { size };
+        let end = self.rows.partition_point(|row| row.position < all);
+        self.rows.iter().take(end).filter_map(move |row| {
+            let correction = self.replaced.get(&row.evidence).filter(|it| it.position < size)?;
+            Some((row, correction.is_by_own_key))
+        })
     }
 
     /// Returns the records up to the log size `size` that were not corrected by then, in order.
     pub fn rows(&self, size: u64) -> impl DoubleEndedIterator<Item = &Row> + Clone {
         let end = self.rows.partition_point(|row| row.position < size);
         let is_replaced =
-            move |row: &Row| self.replaced.get(&row.evidence).is_some_and(|position| *position < size);
+            move |row: &Row| self.replaced.get(&row.evidence).is_some_and(|it| it.position < size);
         let has_replaced = !self.replaced.is_empty();
         self.rows.iter().take(end).filter(move |row| !has_replaced || !is_replaced(row))
     }
@@ -184,8 +204,9 @@ impl Index {
         for row in rows {
             encoded.row(row, &mut place);
         }
-        let replaced: Vec<_> = self.replaced.iter().filter(|(_, at)| (start..end).contains(*at)).collect();
-        let mut out = Encoder(Vec::with_capacity(encoded.0.len() + 64 * names.len() + 24 * replaced.len()));
+        let replaced: Vec<_> =
+            self.replaced.iter().filter(|(_, it)| (start..end).contains(&it.position)).collect();
+        let mut out = Encoder(Vec::with_capacity(encoded.0.len() + 64 * names.len() + 25 * replaced.len()));
         out.count(names.len());
         for name in names {
             let name = self.name(name);
@@ -194,9 +215,10 @@ impl Index {
         }
         out.count(rows.len());
         out.0.append(&mut encoded.0);
-        for (evidence, position) in replaced {
+        for (evidence, Correction { position, is_by_own_key }) in replaced {
             out.0.extend_from_slice(evidence);
             out.0.extend_from_slice(&position.to_be_bytes());
+            out.0.push(u8::from(*is_by_own_key));
         }
         (start..end, out.0)
     }
@@ -213,13 +235,18 @@ impl Index {
             .collect::<Option<Vec<_>>>()?;
         let numbers: Vec<u32> = names.into_iter().map(|name| self.names.place(name)).collect();
         let rows = (0..decoder.count()?).map(|_| decoder.row(&numbers)).collect::<Option<Vec<_>>>()?;
-        let (replaced, rest) = decoder.0.as_chunks::<24>();
+        let (replaced, rest) = decoder.0.as_chunks::<25>();
         let replaced = replaced.iter().map(|bytes| {
-            let (evidence, position) = bytes.split_first_chunk()?;
-            Some((*evidence, u64::from_be_bytes(position.try_into().ok()?)))
+            let (evidence, rest) = bytes.split_first_chunk()?;
+            let (position, own) = rest.split_first_chunk()?;
+            let is_by_own_key = match own {
+                [own @ 0..=1] => *own == 1,
+                _ => return None,
+            };
+            Some((*evidence, Correction { position: u64::from_be_bytes(*position), is_by_own_key }))
         });
-        let replaced = replaced.collect::<Option<Vec<([u8; 16], u64)>>>()?;
-        let positions = rows.iter().map(|row| row.position).chain(replaced.iter().map(|(_, at)| *at));
+        let replaced = replaced.collect::<Option<Vec<([u8; 16], Correction)>>>()?;
+        let positions = rows.iter().map(|row| row.position).chain(replaced.iter().map(|(_, it)| it.position));
         if !rest.is_empty() || !positions.clone().all(|at| range.contains(&at)) {
             return None;
         }
@@ -227,8 +254,8 @@ impl Index {
             return None;
         }
         rows.into_iter().for_each(|row| self.push(row));
-        for (evidence, position) in replaced {
-            self.replaced.entry(evidence).or_insert(position);
+        for (evidence, correction) in replaced {
+            self.replaced.entry(evidence).or_insert(correction);
         }
         Some(())
     }
@@ -373,11 +400,14 @@ mod tests {
         let mut index = Index::default();
         index.add(1, &row("a", b"old"));
         index.add(3, &row("a", b"new"));
-        index.replace(Digest::of(b"old"), 2);
+        index.replace(Digest::of(b"old"), 2, true);
         // The same evidence under another card, scored after it was corrected.
         index.add(5, &row("a", b"old"));
         let positions = |size| index.rows(size).map(|row| row.position).collect::<Vec<_>>();
         assert_eq!((positions(2), positions(3), positions(9)), (vec![1], vec![], vec![3]));
+        let corrected =
+            |size| index.corrected(size).map(|(row, own)| (row.position, own)).collect::<Vec<_>>();
+        assert_eq!((corrected(2), corrected(9)), (vec![], vec![(1, true), (5, true)]));
         assert_eq!(index.from(2, 9).map(|row| row.position).collect::<Vec<_>>(), [3, 5]);
     }
 

@@ -226,11 +226,16 @@ impl Key {
 #[derive(Debug, Default)]
 pub struct Keys {
     by_id: BTreeMap<String, Arc<Key>>,
+    /// The ids of the keys of subjects, revoked ones included: what they sent stays theirs.
+    of_subjects: BTreeSet<String>,
 }
 
 impl Keys {
     /// Adds a new key, or removes a revoked one.
     pub fn set(&mut self, key: Key, is_revoked: bool) {
+        if key.subject.is_some() {
+            self.of_subjects.insert(key.id.clone());
+        }
         if is_revoked {
             self.by_id.remove(&key.id);
         } else {
@@ -251,6 +256,12 @@ impl Keys {
     #[must_use]
     pub fn get(&self, id: &str) -> Option<Arc<Key>> {
         self.by_id.get(id).map(Arc::clone)
+    }
+
+    /// Returns true if the key with that id is or was one of a subject.
+    #[must_use]
+    pub fn is_of_subject(&self, id: &str) -> bool {
+        self.of_subjects.contains(id)
     }
 
     /// Returns all keys, by id.

@@ -237,7 +237,7 @@ impl Memory {
                     self.cards().used(&row.card);
                     index.add(position, &row);
                 }
-                Effect::Replaced(evidence) => index.replace(evidence, position),
+                Effect::Replaced(evidence, is_by_own_key) => index.replace(evidence, position, is_by_own_key),
                 Effect::Card(pool) => self.cards.write().unwrap_or_else(PoisonError::into_inner).add(pool),
                 Effect::Weights(item) => {
                     let pool = self.cards().find(&item.card);
@@ -279,7 +279,9 @@ impl Memory {
                 None => None,
                 Some(old) => {
                     let found = reader.find(Kind::Evidence, old, size)?;
-                    found.map(|item| Effect::Replaced(item.entry.content))
+                    let sender = item.entry.sender.as_deref();
+                    let is_by_own_key = sender.is_some_and(|sender| self.keys().is_of_subject(sender));
+                    found.map(|item| Effect::Replaced(item.entry.content, is_by_own_key))
                 }
             },
             Kind::Scorecard => match std::str::from_utf8(&item.content) {

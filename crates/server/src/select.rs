@@ -1,8 +1,9 @@
 //! Selection of the records for an answer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use karat::answers::leaderboard::CorrectedRecords;
 use karat_core::timestamp::Timestamp;
 
 use crate::cards::ScorerPool;
@@ -82,6 +83,25 @@ impl Filter {
             && self.since.is_none_or(|since| row.time.is_some_and(|time| time >= since))
             && self.until.is_none_or(|until| row.time.is_some_and(|time| time < until))
     }
+}
+
+/// Counts the selected records that were corrected, by subject.
+///
+/// # Errors
+/// If a parameter is wrong, or there is no such scorecard.
+pub fn corrected(
+    app: &App,
+    index: &Index,
+    selection: &Selection<'_>,
+    size: u64,
+) -> Result<BTreeMap<String, CorrectedRecords>, Problem> {
+    let (filter, _) = Filter::new(app, index, selection)?;
+    let mut found: BTreeMap<u32, CorrectedRecords> = BTreeMap::new();
+    for (row, is_by_own_key) in index.corrected(size).filter(|(row, _)| filter.admits(row)) {
+        let of_subject = found.entry(row.subject).or_default();
+        *of_subject = of_subject.and(is_by_own_key);
+    }
+    Ok(found.into_iter().map(|(subject, found)| (index.name(subject).to_owned(), found)).collect())
 }
 
 /// Returns the scorecard with that name, or the challenges of the family with that name.

@@ -15,7 +15,7 @@ use crate::decisions::Decisions;
 use crate::index::Index;
 use crate::problem::{Code, Problem};
 use crate::rows::{self, ReadOptions, unanswerable};
-use crate::select::{Filter, Selection};
+use crate::select::{Filter, Selection, corrected};
 use crate::state::App;
 use crate::subjects::all_subjects;
 
@@ -65,7 +65,16 @@ pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Pro
         subjects: shown.iter().map(|it| Standing::new(answer, it)).collect(),
         events: answer.events.lines.last().copied().unwrap_or_default(),
     };
-    answered(app, question, lines).await
+    let (name, size) = (question.pool.name(), question.size);
+    let mut found = answered(app, question, lines).await?;
+    let counted = app.indexed(move |app, index| {
+        corrected(app, index, &Selection { card: Some(&name), ..Selection::default() }, size)
+    });
+    let counted = counted.await?;
+    for standing in &mut found.subjects {
+        standing.corrected = counted.get(&standing.subject).copied();
+    }
+    Ok(found)
 }
 
 /// Computes the standings and passes them to `tell`, whose result it returns.

@@ -188,6 +188,7 @@ pub fn answer(
         method,
         group_by,
         log_size: None,
+        corrected: None,
         next: leaderboards.iter().any(|it| it.ranked > next).then_some(next),
         leaderboards,
     }

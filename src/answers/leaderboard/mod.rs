@@ -46,6 +46,10 @@ pub struct LeaderboardAnswer {
     pub group_by: Option<String>,
     /// The size of the log that counts; null if no log is read.
     pub log_size: Option<u64>,
+    /// The selected records that were corrected, and so do not count, also of subjects without a rank; left out if there
+    /// is no such record, and if no log is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<CorrectedRecords>,
     /// The value of `skip` for the rows that follow; null if there are no more.
     pub next: Option<u64>,
     /// One leaderboard, or one for each value of `group_by`.
@@ -53,6 +57,39 @@ pub struct LeaderboardAnswer {
 }
 
 answer!(LeaderboardAnswer, LeaderboardSchema = "karat/leaderboard/1", "a leaderboard");
+
+/// Records that were corrected. They stay in the log and do not count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct CorrectedRecords {
+    /// The number of records.
+    #[cfg_attr(feature = "schema", schema(minimum = 1))]
+    pub count: u64,
+    /// The number of those that a key of the subject itself corrected.
+    pub by_own_key: u64,
+}
+
+impl CorrectedRecords {
+    /// Returns these and one more.
+    #[must_use]
+    pub fn and(self, is_by_own_key: bool) -> Self {
+        Self { count: self.count + 1, by_own_key: self.by_own_key + u64::from(is_by_own_key) }
+    }
+
+    /// Returns a sentence without its end: `3 records were corrected, 2 of them by a key of the subject`.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Self { count, by_own_key } = *self;
+        let were = if count == 1 { "1 record was".to_owned() } else { format!("{count} records were") };
+        match by_own_key {
+            0 => format!("{were} corrected, none by a key of its subject"),
+            _ if count == 1 => format!("{were} corrected, by a key of its subject"),
+            all if all == count => format!("{were} corrected, all by keys of their subjects"),
+            some => format!("{were} corrected, {some} of them by keys of their subjects"),
+        }
+    }
+}
 
 /// Subjects by rank. Two subjects share a letter exactly if the evidence does not separate them, which does not show that
 /// they are equal.
@@ -136,6 +173,9 @@ pub struct LeaderboardRow {
     pub tasks: u64,
     /// The number of items.
     pub items: u64,
+    /// Its records that were corrected, and so do not count; left out if there is no such record, and if no log is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<CorrectedRecords>,
     /// The number of items by outcome; null with the method `student`.
     pub outcomes: Option<OutcomeCounts>,
     /// The mean value by dimension, null if nothing was measured; null as a whole with the method `student`.
@@ -260,6 +300,7 @@ impl Leaderboard {
                     .map(|&(low, high)| BoundsDocument { high: share(high), low: share(low) }),
                 tasks: row.estimate.tasks as u64,
                 items: ranking.items.get(row.subject).map_or(0, |&items| items as u64),
+                corrected: None,
                 outcomes: Some(counts.into()),
                 dimensions: Some(
                     dimensions
@@ -393,6 +434,7 @@ impl LeaderboardRow {
             bounds: None,
             tasks,
             items: row.items.into(),
+            corrected: None,
             outcomes: None,
             dimensions: None,
             attempts: None,

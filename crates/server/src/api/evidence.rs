@@ -276,7 +276,7 @@ pub fn correction(
     authority::decide(Some(key), false, &Act::Correct(&stored))?;
     scored.evidence.replaces = Some(evidence);
     scored.record.replaces = has_record.then_some(record);
-    Ok(Effect::Replaced(found.entry.content))
+    Ok(Effect::Replaced(found.entry.content, key.subject.is_some()))
 }
 
 /// Returns what decides who may correct the item `old` of `subject`, which `sender` sent, in a log of that `size`.

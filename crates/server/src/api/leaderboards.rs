@@ -13,7 +13,9 @@ use karat::answers::leaderboard::method::{
     method_of_size, official as with_official, rank, rank_by_official, rank_values,
 };
 use karat::answers::leaderboard::officials::Officials;
-use karat::answers::leaderboard::{Leaderboard, LeaderboardAnswer, MEAN, OFFICIAL, official};
+use karat::answers::leaderboard::{
+    CorrectedRecords, Leaderboard, LeaderboardAnswer, MEAN, OFFICIAL, official,
+};
 use karat::leaderboard::{By, Settings};
 use karat::record::ScorecardReference;
 use karat::rows::Rows;
@@ -38,7 +40,7 @@ use crate::index::Names;
 use crate::params::{Params, limit, timestamp};
 use crate::problem::{Code, Problem};
 use crate::rows::{self, RECORDS_MAX, ReadOptions, refused, unanswerable};
-use crate::select::{Filter, Selection, size_at};
+use crate::select::{Filter, Selection, corrected, size_at};
 use crate::state::App;
 use crate::stored::Trust;
 use crate::subjects::all_subjects;
@@ -201,6 +203,16 @@ pub async fn make(
         board.without_official.clone_from(&basing.without_official);
     }
     made.answer.log_size = Some(size);
+    let asked = params.clone();
+    let corrected = app.indexed(move |app, index| corrected(app, index, &asked.selection(), size)).await?;
+    let all = corrected.values().fold(CorrectedRecords::default(), |all, it| CorrectedRecords {
+        count: all.count + it.count,
+        by_own_key: all.by_own_key + it.by_own_key,
+    });
+    made.answer.corrected = (all.count > 0).then_some(all);
+    for row in made.answer.leaderboards.iter_mut().flat_map(|board| &mut board.rows) {
+        row.corrected = corrected.get(&row.subject).copied();
+    }
     Ok(made)
 }
 

@@ -238,7 +238,8 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
 fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
     let Made { answer, rows } = made;
     let of_rows = rows.iter().flat_map(|rows| gaps(rows).into_iter().chain(all_or_nothing(rows)));
-    let before: Vec<String> = of_rows.chain(undecayed(answer.basis.decay)).collect();
+    let corrected = answer.corrected.map(|it| it.sentence());
+    let before: Vec<String> = of_rows.chain(undecayed(answer.basis.decay)).chain(corrected).collect();
     html! {
         (notes(&before))
         @for (at, board) in answer.leaderboards.iter().enumerate() {

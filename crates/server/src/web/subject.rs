@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use karat::answers::leaderboard::Leaderboard;
+use karat::answers::leaderboard::{CorrectedRecords, Leaderboard};
 use karat::answers::review::{ScoreChange, score_history};
 use karat::answers::standing::official_points;
 use karat::answers::{ReviewState, ReviewVerdict};
@@ -34,6 +34,7 @@ use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::{Named, Params};
 use crate::problem::{Code, Problem};
+use crate::select::{Selection, corrected};
 use crate::standing::{Question, answered};
 use crate::state::App;
 
@@ -80,6 +81,13 @@ pub async fn show(
         Some(_) => Some(stands(&app, &pool, &name, as_of).await?),
         None => None,
     };
+    let (own, size) = (name.clone(), *app.memory.size().borrow());
+    let of_card = card.clone();
+    let counted = app.indexed(move |app, index| {
+        let selection = Selection { card: Some(&of_card), subject: Some(&own), ..Selection::default() };
+        Ok(corrected(app, index, &selection, size)?.remove(&own))
+    });
+    let counted: Vec<String> = counted.await?.iter().map(CorrectedRecords::sentence).collect();
     let page = asked.page.unwrap_or(1).max(1);
     let title = format!("{name} under {card}");
     let lead = pool.card.title.clone();
@@ -89,6 +97,7 @@ pub async fn show(
             let rows = found.rows.as_ref().ok_or_else(none_of(&shown, &pool))?;
             Ok(html! {
                 (choice(&shown, &pool, &cards))
+                (notes(&counted))
                 @match standing { Some(standing) => (standing), None => (means(rows, &leaderboard::settings(&pool))) }
                 (evidence(&shown, rows, &found, &pool, page))
             })

@@ -393,3 +393,65 @@ fn every_entry_says_whose_request_it_came_with() {
     let of_known: usize = known.iter().map(|it| bundle.matches(&format!(r#""sender":"{it}""#)).count()).sum();
     assert_eq!(of_known as u64, size, "{bundle}");
 }
+
+#[test]
+fn corrections_are_counted_wherever_a_score_is_told() {
+    let server = Running::new();
+    let card = format!("{CARD}\n[standing]\nscore = \"window\"\nwindow = {{ tasks = 9 }}\n");
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", card).is(201);
+    let own = server.key(&json!({"name": "bee", "scopes": ["write:evidence"], "subject": "bee"}));
+    let send = |key: &str, query: &str, item: &str| {
+        server.post(&format!("{TOLD}{query}"), Some(key), JSON, item).is(201);
+    };
+    send(&own, "", r#"{"subject":"bee","id":"1","told":0,"time":"2026-01-01T00:00:00Z"}"#);
+    send(&server.admin, "", r#"{"subject":"bee","id":"m","measured":0,"time":"2026-01-01T00:00:00Z"}"#);
+    send(&server.admin, "", r#"{"subject":"ant","id":"1","told":0.5,"time":"2026-01-01T00:00:00Z"}"#);
+    for (path, member) in [("standings/bee?", "/corrected"), ("leaderboards?", "/corrected")] {
+        let answer = server.get(&format!("/v1/{path}card=told@1.0.0"));
+        assert_eq!(answer.is(200).at(member), Value::Null, "{path}: what was not corrected is not counted");
+    }
+    send(&own, "&replaces=1", r#"{"subject":"bee","id":"2","told":1,"time":"2026-01-01T00:00:00Z"}"#);
+    send(&own, "&replaces=2", r#"{"subject":"bee","id":"3","told":1,"time":"2026-01-01T00:00:00Z"}"#);
+    send(
+        &server.admin,
+        "&replaces=m",
+        r#"{"subject":"bee","id":"n","measured":1,"time":"2026-01-01T00:00:00Z"}"#,
+    );
+
+    // A key that was revoked was still one of the subject, and a restart counts the same.
+    let keys = server.get_with("/v1/keys", Some(&server.admin)).at("/keys");
+    let id = keys.as_array().unwrap().iter().find(|it| it["name"] == "bee").unwrap()["id"].clone();
+    server.delete(&format!("/v1/keys/{}", id.as_str().unwrap()), &server.admin).is(204);
+    let check = |server: &Running| {
+        let three = json!({"count": 3, "by_own_key": 2});
+        let standing = server.get("/v1/standings/bee?card=told@1.0.0");
+        assert_eq!(standing.is(200).at("/corrected"), three);
+        let list = server.get("/v1/standings?card=told@1.0.0");
+        assert_eq!(
+            (list.at("/standings/1/corrected"), list.at("/standings/0/corrected")),
+            (three.clone(), Value::Null)
+        );
+        for more in ["", "&by=mean", "&method=student", "&method=student&by=mean"] {
+            let board = server.get(&format!("/v1/leaderboards?card=told@1.0.0{more}"));
+            assert_eq!(board.is(200).at("/corrected"), three, "{more}");
+            assert_eq!(board.at("/leaderboards/0/rows/0/subject"), "bee", "{more}");
+            assert_eq!(board.at("/leaderboards/0/rows/0/corrected"), three, "{more}");
+            assert_eq!(board.at("/leaderboards/0/rows/1/corrected"), Value::Null, "{more}");
+        }
+        let says = "3 records were corrected, 2 of them by keys of their subjects";
+        for path in ["/?card=told@1.0.0", "/subjects/bee?card=told@1.0.0"] {
+            let page = server.get(path);
+            assert!(page.is(200).body.contains(says), "{path}: {}", page.body);
+        }
+        assert!(!server.get("/subjects/ant?card=told@1.0.0").body.contains("corrected"));
+    };
+    check(&server);
+    let secret = server.admin.clone();
+    let folder = server.stop();
+    let server = Running::in_folder(folder, Options::default(), Some(secret.clone()));
+    check(&server);
+    // The same from the records alone.
+    let folder = server.stop();
+    fs::remove_file(folder.path().join("index.cache")).unwrap();
+    check(&Running::in_folder(folder, Options::default(), Some(secret)));
+}
