@@ -17,7 +17,7 @@ use crate::weights::WeightsItem;
 pub enum Effect {
     /// A record.
     Record(Box<NewRow>),
-    /// Evidence with that digest was corrected; true if a key of its subject did it.
+    /// Evidence whose id has that digest was corrected; true if a key of its subject did it.
     Replaced(Digest, bool),
     /// A scorecard.
     Card(Arc<ScorerPool>),

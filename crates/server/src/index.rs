@@ -28,6 +28,8 @@ pub struct NewRow {
     pub score: Option<Score>,
     /// The digest of its evidence.
     pub evidence: Digest,
+    /// The digest of the id of its evidence in the store: two items may have the same content.
+    pub item: Digest,
     /// The trust class of its facts.
     pub trust: Trust,
     /// The sender of its entry, if the entry has one.
@@ -55,8 +57,8 @@ pub struct Row {
     pub trust: Trust,
     /// The sender, or [`NO_NAME`].
     sender: u32,
-    /// The first half of the digest of its evidence.
-    evidence: [u8; 16],
+    /// The first half of the digest of the id of its evidence.
+    item: [u8; 16],
 }
 
 impl Row {
@@ -72,7 +74,7 @@ impl Row {
 pub struct Index {
     rows: Vec<Row>,
     names: Names,
-    /// Corrected evidence, with its correction.
+    /// Corrected evidence, by the digest of its id, with its correction.
     replaced: BTreeMap<[u8; 16], Correction>,
 }
 
@@ -130,7 +132,7 @@ impl Index {
             outcome: new.outcome,
             trust: new.trust,
             sender: new.sender.as_deref().map_or(NO_NAME, |sender| self.names.place(sender)),
-            evidence: half(new.evidence),
+            item: half(new.item),
         };
         self.push(row);
     }
@@ -143,10 +145,10 @@ impl Index {
         self.rows.push(row);
     }
 
-    /// Notes that the evidence with that digest was corrected by the item at `position`, sent by a key of the subject or
+    /// Notes that the evidence whose id has that digest was corrected by the item at `position`, sent by a key of the subject or
     /// by another.
-    pub fn replace(&mut self, evidence: Digest, position: u64, is_by_own_key: bool) {
-        self.replaced.entry(half(evidence)).or_insert(Correction { position, is_by_own_key });
+    pub fn replace(&mut self, item: Digest, position: u64, is_by_own_key: bool) {
+        self.replaced.entry(half(item)).or_insert(Correction { position, is_by_own_key });
     }
 
     /// Returns the records up to the log size `size` that were corrected by then, in order, each with true if a key of its
@@ -155,7 +157,7 @@ impl Index {
         let all = if self.replaced.is_empty() { 0 } else { size };
         let end = self.rows.partition_point(|row| row.position < all);
         self.rows.iter().take(end).filter_map(move |row| {
-            let correction = self.replaced.get(&row.evidence).filter(|it| it.position < size)?;
+            let correction = self.replaced.get(&row.item).filter(|it| it.position < size)?;
             Some((row, correction.is_by_own_key))
         })
     }
@@ -163,8 +165,7 @@ impl Index {
     /// Returns the records up to the log size `size` that were not corrected by then, in order.
     pub fn rows(&self, size: u64) -> impl DoubleEndedIterator<Item = &Row> + Clone {
         let end = self.rows.partition_point(|row| row.position < size);
-        let is_replaced =
-            move |row: &Row| self.replaced.get(&row.evidence).is_some_and(|it| it.position < size);
+        let is_replaced = move |row: &Row| self.replaced.get(&row.item).is_some_and(|it| it.position < size);
         let has_replaced = !self.replaced.is_empty();
         self.rows.iter().take(end).filter(move |row| !has_replaced || !is_replaced(row))
     }
@@ -322,7 +323,7 @@ impl Encoder {
         out.push(u8::from(row.time.is_some()) | u8::from(row.score.is_some()) << 1);
         out.push(outcome.map_or(u8::MAX, |at| at as u8));
         out.push(row.trust as u8);
-        out.extend_from_slice(&row.evidence);
+        out.extend_from_slice(&row.item);
     }
 }
 
@@ -366,7 +367,7 @@ impl<'a> Decoder<'a> {
                 .into_iter()
                 .find(|it| *it as u8 == trust)?,
             sender: if sender == NO_NAME { NO_NAME } else { number(sender)? },
-            evidence: self.part()?,
+            item: self.part()?,
         })
     }
 }
@@ -389,7 +390,8 @@ mod tests {
             time: None,
             outcome: None,
             score: None,
-            evidence: Digest::of(evidence),
+            evidence: Digest::of(b""),
+            item: Digest::of(evidence),
             trust: Trust::Measured,
             sender: None,
         }

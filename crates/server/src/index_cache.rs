@@ -18,7 +18,7 @@ use karat_store::{Error, Reader};
 use crate::index::Index;
 
 /// The first line of a note. The number changes whenever rows are computed or encoded differently.
-const FORMAT: &str = "karat/index/3";
+const FORMAT: &str = "karat/index/4";
 /// The number of rows in one segment.
 pub(crate) const SEGMENT_ROWS: usize = 16 * 1024;
 /// The longest note; notes have about 300 bytes.
@@ -159,7 +159,8 @@ mod tests {
                 time: (position % 4 == 1).then_some(Timestamp { milliseconds: -(position as i64) }),
                 outcome: karat_core::facts::Outcome::ALL.get(position as usize % 8).copied(),
                 score: (position % 5 > 0).then_some(Score::from_units(position as i64)),
-                evidence: Digest::of(&position.to_be_bytes()),
+                evidence: Digest::of(b""),
+                item: Digest::of(&position.to_be_bytes()),
                 trust: [Trust::Claimed, Trust::Judged, Trust::Measured][position as usize % 3],
                 sender: (position % 4 > 0).then(|| format!("key {}", position % 3)),
             };
@@ -228,7 +229,8 @@ mod tests {
                 time: None,
                 outcome: None,
                 score: None,
-                evidence: Digest::of(b"old"),
+                evidence: Digest::of(b""),
+                item: Digest::of(b"old"),
                 trust: Trust::Measured,
                 sender: None,
             };

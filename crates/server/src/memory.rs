@@ -11,6 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 
 use karat::record::{Record, RecordDocument};
+use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
 use karat_store::log::Signer;
 use karat_store::port::Order;
@@ -20,6 +21,7 @@ use tokio::sync::watch;
 use crate::arena::{self, Arena};
 use crate::cards::{Cards, ScorerPool};
 use crate::effect::{Effect, Waiting};
+use crate::ids;
 use crate::index::{Index, NewRow};
 use crate::index_cache::IndexCache;
 use crate::keys::{Key, Keys};
@@ -89,7 +91,7 @@ impl Memory {
                 start = last.position + 1;
                 for item in &items {
                     // At once: the next item may be a scorecard that refers to this one.
-                    let effect = self.effect(&mut reader, item, size)?;
+                    let effect = self.effect(item);
                     self.apply(effect.map(|effect| (item.position, effect)));
                 }
             }
@@ -128,7 +130,7 @@ impl Memory {
                     scope.spawn(move || {
                         for range in mine {
                             // The receiver is gone if another thread failed.
-                            if send.send(self.effects(&mut reader, range.clone(), end)).is_err() {
+                            if send.send(self.effects(&mut reader, range.clone())).is_err() {
                                 break;
                             }
                         }
@@ -146,15 +148,10 @@ impl Memory {
     }
 
     /// Returns the effects of the evidence and records at positions within `range`, of a log of that `size`.
-    fn effects(
-        &self,
-        reader: &mut Reader,
-        range: Range<u64>,
-        size: u64,
-    ) -> Result<Vec<(u64, Effect)>, Problem> {
+    fn effects(&self, reader: &mut Reader, range: Range<u64>) -> Result<Vec<(u64, Effect)>, Problem> {
         let mut effects = Vec::new();
         for item in reader.items(range)?.iter().filter(|item| !item.entry.kind.is_listed()) {
-            effects.extend(self.effect(reader, item, size)?.map(|effect| (item.position, effect)));
+            effects.extend(self.effect(item).map(|effect| (item.position, effect)));
         }
         Ok(effects)
     }
@@ -259,7 +256,7 @@ impl Memory {
 
     /// Returns the effect of `item` in a log of that `size`. An unreadable item is left out and reported; the log still
     /// has it.
-    fn effect(&self, reader: &mut Reader, item: &Item, size: u64) -> Result<Option<Effect>, Problem> {
+    fn effect(&self, item: &Item) -> Option<Effect> {
         let damaged = |why: String| {
             tracing::warn!(
                 position = item.position,
@@ -269,21 +266,17 @@ impl Memory {
             );
             None
         };
-        Ok(match item.entry.kind {
+        match item.entry.kind {
             Kind::Record => Record::parse(&item.content)
                 .map_err(|error| error.to_string())
                 .and_then(|record| record.ok_or_else(|| String::from("it is not a record")))
                 .and_then(|record| self.row(record.document(), &item.entry))
                 .map_or_else(damaged, |row| Some(Effect::Record(Box::new(row)))),
-            Kind::Evidence => match &item.entry.replaces {
-                None => None,
-                Some(old) => {
-                    let found = reader.find(Kind::Evidence, old, size)?;
-                    let sender = item.entry.sender.as_deref();
-                    let is_by_own_key = sender.is_some_and(|sender| self.keys().is_of_subject(sender));
-                    found.map(|item| Effect::Replaced(item.entry.content, is_by_own_key))
-                }
-            },
+            Kind::Evidence => item.entry.replaces.as_ref().map(|old| {
+                let sender = item.entry.sender.as_deref();
+                let is_by_own_key = sender.is_some_and(|sender| self.keys().is_of_subject(sender));
+                Effect::Replaced(Digest::of(old.as_bytes()), is_by_own_key)
+            }),
             Kind::Scorecard => match std::str::from_utf8(&item.content) {
                 Err(error) => damaged(error.to_string()),
                 Ok(text) => match self.cards().compile(text) {
@@ -298,7 +291,7 @@ impl Memory {
             Kind::Weights => WeightsItem::parse(&item.entry.id, &item.content)
                 .map_or_else(damaged, |item| Some(Effect::Weights(Box::new(item)))),
             Kind::Review => None,
-        })
+        }
     }
 
     /// Returns the row of the record with that entry; an item that does not say when it took place counts from when it
@@ -313,6 +306,7 @@ impl Memory {
             outcome: record.evidence.outcome,
             score: record.score(),
             evidence: record.evidence.digest,
+            item: Digest::of(ids::evidence(&record.subject, &record.evidence.id).as_bytes()),
             trust: stored::trust(record, &pool.card),
             sender: entry.sender.clone(),
         })

@@ -138,6 +138,7 @@ impl How<'_> {
         };
         let name = card.name();
         let id = ids::evidence(item.subject, item.id);
+        let evidence = Digest::of(id.as_bytes());
         let given = card.facts.iter().zip(item.facts).filter(|(fact, given)| !fact.is_missing(given));
         Ok(ScoredItem {
             id: item.id.to_owned(),
@@ -155,6 +156,7 @@ impl How<'_> {
                 outcome: item.context.outcome,
                 score: scored.record.score,
                 evidence: item.digest,
+                item: evidence,
                 trust: Trust::of(given.map(|(fact, _)| fact.from)),
                 sender: None,
             },

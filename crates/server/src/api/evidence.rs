@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{Response, StatusCode};
 use karat::record::{Record, RecordDocument};
+use karat_core::facts::Digest;
 use karat_core::scorecard::Reporter;
 use karat_store::{Accepted, Error, Kind, Reader, Refusal};
 use serde::{Deserialize, Serialize};
@@ -274,9 +275,10 @@ pub fn correction(
     })?;
     let stored = corrected(memory, reader, subject, old, found.entry.sender.clone(), size)?;
     authority::decide(Some(key), false, &Act::Correct(&stored))?;
+    let corrected = Digest::of(evidence.as_bytes());
     scored.evidence.replaces = Some(evidence);
     scored.record.replaces = has_record.then_some(record);
-    Ok(Effect::Replaced(found.entry.content, key.subject.is_some()))
+    Ok(Effect::Replaced(corrected, key.subject.is_some()))
 }
 
 /// Returns what decides who may correct the item `old` of `subject`, which `sender` sent, in a log of that `size`.
@@ -322,7 +324,7 @@ pub(crate) async fn earlier(
     app: &App,
     refusals: &[Refusal],
     evidence: &str,
-    digest: karat_core::facts::Digest,
+    digest: Digest,
 ) -> Result<Option<(Vec<Accepted>, Vec<u8>)>, Problem> {
     let is_record = |it: &&Refusal| {
         matches!(&it.problem, karat_store::Problem::Conflict { .. }) && it.kind == Kind::Record

@@ -185,6 +185,33 @@ fn a_subject_withdraws_nothing_that_others_say_of_it() {
 }
 
 #[test]
+fn a_correction_withdraws_one_item_and_no_equal_one() {
+    let server = Running::new();
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", CARD).is(201);
+    let own = server.key(&json!({"name": "bee", "scopes": ["write:evidence"], "subject": "bee"}));
+    // Without ids: two items with the same content, one by each key.
+    let item = r#"{"subject":"bee","told":0,"outcome":"failed"}"#;
+    let theirs = server.post_keyed(TOLD, &server.admin, JSON, Some("theirs"), item);
+    let same = server.post_keyed(TOLD, &own, JSON, Some("own"), item);
+    assert_eq!(theirs.is(201).at("/evidence/digest"), same.is(201).at("/evidence/digest"));
+    let better = r#"{"subject":"bee","id":"better","told":1,"outcome":"succeeded"}"#;
+    let correct = |old: &str| server.post(&format!("{TOLD}&replaces={old}"), Some(&own), JSON, better);
+    correct("theirs").is_problem(403, "forbidden");
+    correct("own").is(201);
+    let check = |server: &Running| {
+        let records = server.get("/v1/records?subject=bee").at("/records");
+        let ids: Vec<&str> =
+            records.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
+        assert_eq!(ids, ["bee/better/told@1.0.0", "bee/theirs/told@1.0.0"]);
+    };
+    check(&server);
+    let secret = server.admin.clone();
+    let folder = server.stop();
+    fs::remove_file(folder.path().join("index.cache")).unwrap();
+    check(&Running::in_folder(folder, Options::default(), Some(secret)));
+}
+
+#[test]
 fn a_record_under_another_scorecard_counts_for_who_may_correct() {
     let server = Running::new();
     server.post("/v1/scorecards", Some(&server.admin), "application/toml", CARD).is(201);
