@@ -19,6 +19,8 @@ pub enum Act<'a> {
     MakeKey,
     /// Revoke a key.
     RevokeKey(Option<Revoked>),
+    /// Withdraw what a revoked key sent.
+    Withdraw,
     /// Publish a scorecard.
     PublishCard,
     /// Publish a challenge.
@@ -154,6 +156,7 @@ impl Act<'_> {
             Self::ReadKeys
             | Self::MakeKey
             | Self::RevokeKey(_)
+            | Self::Withdraw
             | Self::PublishCard
             | Self::PublishChallenge
             | Self::RegisterAgent => Scope::Admin,

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use crate::arena;
 use crate::cards::ScorerPool;
 use crate::index::NewRow;
-use crate::keys::Key;
+use crate::keys::{Key, Withdrawal};
 use crate::weights::WeightsItem;
 
 /// The change of memory by one item of the log.
@@ -17,8 +17,10 @@ use crate::weights::WeightsItem;
 pub enum Effect {
     /// A record.
     Record(Box<NewRow>),
-    /// Evidence whose id has that digest was corrected; true if a key of its subject did it.
-    Replaced(Digest, bool),
+    /// Evidence whose id has that digest was corrected, by that sender; true if it is a key of its subject.
+    Replaced(Digest, Option<String>, bool),
+    /// A withdrawal of what a revoked key sent.
+    Withdrawn(Withdrawal),
     /// A scorecard.
     Card(Arc<ScorerPool>),
     /// A key was created, or revoked.

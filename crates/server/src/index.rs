@@ -76,6 +76,16 @@ pub struct Index {
     names: Names,
     /// Corrected evidence, by the digest of its id, with its correction.
     replaced: BTreeMap<[u8; 16], Correction>,
+    /// The withdrawals of what revoked keys sent.
+    withdrawn: Vec<Withdrawn>,
+}
+
+/// A withdrawal of what a key sent from a position on, known from its own position on.
+#[derive(Debug, Clone, Copy)]
+struct Withdrawn {
+    sender: u32,
+    from: u64,
+    known: u64,
 }
 
 /// A correction of evidence.
@@ -84,6 +94,8 @@ struct Correction {
     position: u64,
     /// True if a key of the subject itself sent it.
     is_by_own_key: bool,
+    /// The sender, or [`NO_NAME`].
+    sender: u32,
 }
 
 /// Names, each once, with a number.
@@ -147,8 +159,32 @@ impl Index {
 
     /// Notes that the evidence whose id has that digest was corrected by the item at `position`, sent by a key of the subject or
     /// by another.
-    pub fn replace(&mut self, item: Digest, position: u64, is_by_own_key: bool) {
-        self.replaced.entry(half(item)).or_insert(Correction { position, is_by_own_key });
+    pub fn replace(&mut self, item: Digest, position: u64, sender: Option<&str>, is_by_own_key: bool) {
+        let sender = sender.map_or(NO_NAME, |sender| self.names.place(sender));
+        self.replaced.entry(half(item)).or_insert(Correction { position, is_by_own_key, sender });
+    }
+
+    /// Notes that by the entry at `known` what `sender` sent at `from` or later was withdrawn.
+    pub fn withdraw(&mut self, sender: &str, from: u64, known: u64) {
+        let sender = self.names.place(sender);
+        self.withdrawn.push(Withdrawn { sender, from, known });
+    }
+
+    /// Returns the number of withdrawals up to the log size `size`.
+    #[must_use]
+    pub fn withdrawals(&self, size: u64) -> usize {
+        self.withdrawn.iter().filter(|it| it.known < size).count()
+    }
+
+    /// Returns true if the entry at `position` by `sender` is withdrawn, up to the log size `size`.
+    fn is_withdrawn(&self, sender: u32, position: u64, size: u64) -> bool {
+        self.withdrawn.iter().any(|it| it.sender == sender && it.from <= position && it.known < size)
+    }
+
+    /// Returns the correction of the item of `row`, up to the log size `size`.
+    fn correction(&self, row: &Row, size: u64) -> Option<&Correction> {
+        let found = self.replaced.get(&row.item).filter(|it| it.position < size)?;
+        (!self.is_withdrawn(found.sender, found.position, size)).then_some(found)
     }
 
     /// Returns the records up to the log size `size` that were corrected by then, in order, each with true if a key of its
@@ -157,17 +193,19 @@ impl Index {
         let all = if self.replaced.is_empty() { 0 } else { size };
         let end = self.rows.partition_point(|row| row.position < all);
         self.rows.iter().take(end).filter_map(move |row| {
-            let correction = self.replaced.get(&row.item).filter(|it| it.position < size)?;
-            Some((row, correction.is_by_own_key))
+            let correction = self.correction(row, size)?;
+            (!self.is_withdrawn(row.sender, row.position, size)).then_some((row, correction.is_by_own_key))
         })
     }
 
-    /// Returns the records up to the log size `size` that were not corrected by then, in order.
+    /// Returns the records up to the log size `size` that were not corrected or withdrawn by then, in order.
     pub fn rows(&self, size: u64) -> impl DoubleEndedIterator<Item = &Row> + Clone {
         let end = self.rows.partition_point(|row| row.position < size);
-        let is_replaced = move |row: &Row| self.replaced.get(&row.item).is_some_and(|it| it.position < size);
-        let has_replaced = !self.replaced.is_empty();
-        self.rows.iter().take(end).filter(move |row| !has_replaced || !is_replaced(row))
+        let does_count = move |row: &Row| {
+            self.correction(row, size).is_none() && !self.is_withdrawn(row.sender, row.position, size)
+        };
+        let all_count = self.replaced.is_empty() && self.withdrawn.is_empty();
+        self.rows.iter().take(end).filter(move |row| all_count || does_count(row))
     }
 
     /// Returns the same records from the position `start`.
@@ -205,9 +243,10 @@ impl Index {
         for row in rows {
             encoded.row(row, &mut place);
         }
-        let replaced: Vec<_> =
-            self.replaced.iter().filter(|(_, it)| (start..end).contains(&it.position)).collect();
-        let mut out = Encoder(Vec::with_capacity(encoded.0.len() + 64 * names.len() + 25 * replaced.len()));
+        let replaced = self.replaced.iter().filter(|(_, it)| (start..end).contains(&it.position));
+        let mut placed = |sender| if sender == NO_NAME { NO_NAME } else { place(sender) };
+        let replaced: Vec<_> = replaced.map(|(item, it)| (item, it, placed(it.sender))).collect();
+        let mut out = Encoder(Vec::with_capacity(encoded.0.len() + 64 * names.len() + 29 * replaced.len()));
         out.count(names.len());
         for name in names {
             let name = self.name(name);
@@ -216,10 +255,11 @@ impl Index {
         }
         out.count(rows.len());
         out.0.append(&mut encoded.0);
-        for (evidence, Correction { position, is_by_own_key }) in replaced {
-            out.0.extend_from_slice(evidence);
+        for (item, Correction { position, is_by_own_key, .. }, sender) in replaced {
+            out.0.extend_from_slice(item);
             out.0.extend_from_slice(&position.to_be_bytes());
             out.0.push(u8::from(*is_by_own_key));
+            out.0.extend_from_slice(&sender.to_be_bytes());
         }
         (start..end, out.0)
     }
@@ -236,15 +276,22 @@ impl Index {
             .collect::<Option<Vec<_>>>()?;
         let numbers: Vec<u32> = names.into_iter().map(|name| self.names.place(name)).collect();
         let rows = (0..decoder.count()?).map(|_| decoder.row(&numbers)).collect::<Option<Vec<_>>>()?;
-        let (replaced, rest) = decoder.0.as_chunks::<25>();
+        let (replaced, rest) = decoder.0.as_chunks::<29>();
         let replaced = replaced.iter().map(|bytes| {
             let (evidence, rest) = bytes.split_first_chunk()?;
             let (position, own) = rest.split_first_chunk()?;
-            let is_by_own_key = match own {
-                [own @ 0..=1] => *own == 1,
-                _ => return None,
+            let (own, sender) = own.split_first()?;
+            let sender = u32::from_be_bytes(sender.try_into().ok()?);
+            let correction = Correction {
+                position: u64::from_be_bytes(*position),
+                is_by_own_key: *own == 1,
+                sender: if sender == NO_NAME {
+                    NO_NAME
+                } else {
+                    *numbers.get(usize::try_from(sender).ok()?)?
+                },
             };
-            Some((*evidence, Correction { position: u64::from_be_bytes(*position), is_by_own_key }))
+            Some((*evidence, correction))
         });
         let replaced = replaced.collect::<Option<Vec<([u8; 16], Correction)>>>()?;
         let positions = rows.iter().map(|row| row.position).chain(replaced.iter().map(|(_, it)| it.position));
@@ -402,7 +449,7 @@ mod tests {
         let mut index = Index::default();
         index.add(1, &row("a", b"old"));
         index.add(3, &row("a", b"new"));
-        index.replace(Digest::of(b"old"), 2, true);
+        index.replace(Digest::of(b"old"), 2, None, true);
         // The same evidence under another card, scored after it was corrected.
         index.add(5, &row("a", b"old"));
         let positions = |size| index.rows(size).map(|row| row.position).collect::<Vec<_>>();
@@ -411,6 +458,25 @@ mod tests {
             |size| index.corrected(size).map(|(row, own)| (row.position, own)).collect::<Vec<_>>();
         assert_eq!((corrected(2), corrected(9)), (vec![], vec![(1, true), (5, true)]));
         assert_eq!(index.from(2, 9).map(|row| row.position).collect::<Vec<_>>(), [3, 5]);
+    }
+
+    #[test]
+    fn what_is_withdrawn_does_not_count_and_corrects_nothing() {
+        let mut index = Index::default();
+        let by =
+            |sender: &str, evidence: &[u8]| NewRow { sender: Some(sender.to_owned()), ..row("a", evidence) };
+        index.add(1, &by("good", b"old"));
+        index.add(2, &by("leaked", b"before"));
+        index.replace(Digest::of(b"old"), 3, Some("leaked"), false);
+        index.add(4, &by("leaked", b"new"));
+        index.replace(Digest::of(b"before"), 5, Some("good"), false);
+        index.add(6, &by("good", b"after"));
+        index.withdraw("leaked", 3, 7);
+        let positions = |size| index.rows(size).map(|row| row.position).collect::<Vec<_>>();
+        assert_eq!((positions(7), positions(8)), (vec![4, 6], vec![1, 6]));
+        let corrected = |size| index.corrected(size).map(|(row, _)| row.position).collect::<Vec<_>>();
+        assert_eq!((corrected(7), corrected(8)), (vec![1, 2], vec![2]));
+        assert_eq!((index.withdrawals(7), index.withdrawals(8)), (0, 1));
     }
 
     #[test]

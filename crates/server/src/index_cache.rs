@@ -18,7 +18,7 @@ use karat_store::{Error, Reader};
 use crate::index::Index;
 
 /// The first line of a note. The number changes whenever rows are computed or encoded differently.
-const FORMAT: &str = "karat/index/4";
+const FORMAT: &str = "karat/index/5";
 /// The number of rows in one segment.
 pub(crate) const SEGMENT_ROWS: usize = 16 * 1024;
 /// The longest note; notes have about 300 bytes.
@@ -166,7 +166,7 @@ mod tests {
             };
             index.add(position, &row);
         }
-        index.replace(Digest::of(b"old"), 30, true);
+        index.replace(Digest::of(b"old"), 30, Some("key 1"), true);
         index
     }
 

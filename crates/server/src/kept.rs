@@ -50,6 +50,8 @@ pub(crate) struct Seen {
     pub decisions: usize,
     /// The number of events about weights under the scorecard.
     pub weights: usize,
+    /// The number of withdrawals of what keys sent.
+    pub withdrawals: usize,
 }
 
 /// All subjects of a scorecard at a moment.

@@ -20,6 +20,7 @@ use crate::problem::{Code, Problem};
 /// The prefix of every key, by which a leaked one is recognised.
 const PREFIX: &str = "karat_";
 const SCHEMA: &str = "karat/key/1";
+const WITHDRAWAL: &str = "karat/withdrawal/1";
 /// The suffix of the id of an item that revokes a key.
 const REVOKED: &str = "/revoked";
 /// The longest name, in characters.
@@ -196,13 +197,19 @@ impl Key {
         let content = serde_json::to_value(&stored).map(|value| canonical_json(&value)).unwrap_or_default();
         NewItem {
             kind: Kind::Key,
-            id: if revoked { format!("{}{REVOKED}", self.id) } else { self.id.clone() },
+            id: if revoked { Self::revocation(&self.id) } else { self.id.clone() },
             subject: self.subject.clone(),
             sources: Vec::new(),
             replaces: revoked.then(|| self.id.clone()),
             sender: None,
             content: content.into_bytes(),
         }
+    }
+
+    /// Returns the id of the item that revokes the key with that id.
+    #[must_use]
+    pub fn revocation(id: &str) -> String {
+        format!("{id}{REVOKED}")
     }
 
     /// Reads the key from an item of the store that creates or revokes it.
@@ -222,12 +229,64 @@ impl Key {
     }
 }
 
+/// The withdrawal of what a revoked key sent, as stored: its evidence and records at this position or later do not count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Withdrawal {
+    schema: String,
+    /// The id of the key.
+    pub key: String,
+    /// The moment from which on it is withdrawn, as asked for.
+    pub since: String,
+    /// The position of the first entry at that moment or later.
+    pub from: u64,
+    /// The reason.
+    pub reason: String,
+}
+
+impl Withdrawal {
+    /// Creates the withdrawal of what `key` sent at `from` or later.
+    #[must_use]
+    pub fn new(key: &str, since: &str, from: u64, reason: &str) -> Self {
+        let [schema, key, since, reason] = [WITHDRAWAL, key, since, reason].map(str::to_owned);
+        Self { schema, key, since, from, reason }
+    }
+
+    /// Returns the item that stores it. It takes the place of the revocation, so that there is one for a key.
+    #[must_use]
+    pub fn item(&self) -> NewItem {
+        let content = serde_json::to_value(self).map(|value| canonical_json(&value)).unwrap_or_default();
+        NewItem {
+            kind: Kind::Key,
+            id: format!("{}/withdrawn", self.key),
+            subject: None,
+            sources: Vec::new(),
+            replaces: Some(Key::revocation(&self.key)),
+            sender: None,
+            content: content.into_bytes(),
+        }
+    }
+
+    /// Reads it from an item of the store; `None` if the item is another state of a key.
+    #[must_use]
+    pub fn parse(content: &[u8]) -> Option<Self> {
+        serde_json::from_slice(content).ok().filter(|it: &Self| it.schema == WITHDRAWAL)
+    }
+
+    /// Returns true if it withdraws the entry at `position` of `sender`.
+    #[must_use]
+    pub fn covers(&self, sender: Option<&str>, position: u64) -> bool {
+        sender == Some(&self.key) && position >= self.from
+    }
+}
+
 /// The active keys.
 #[derive(Debug, Default)]
 pub struct Keys {
     by_id: BTreeMap<String, Arc<Key>>,
     /// The ids of the keys of subjects, revoked ones included: what they sent stays theirs.
     of_subjects: BTreeSet<String>,
+    revoked: BTreeSet<String>,
 }
 
 impl Keys {
@@ -238,6 +297,7 @@ impl Keys {
         }
         if is_revoked {
             self.by_id.remove(&key.id);
+            self.revoked.insert(key.id);
         } else {
             self.by_id.insert(key.id.clone(), Arc::new(key));
         }
@@ -256,6 +316,12 @@ impl Keys {
     #[must_use]
     pub fn get(&self, id: &str) -> Option<Arc<Key>> {
         self.by_id.get(id).map(Arc::clone)
+    }
+
+    /// Returns true if the key with that id was revoked.
+    #[must_use]
+    pub fn is_revoked(&self, id: &str) -> bool {
+        self.revoked.contains(id)
     }
 
     /// Returns true if the key with that id is or was one of a subject.

@@ -24,7 +24,7 @@ use crate::effect::{Effect, Waiting};
 use crate::ids;
 use crate::index::{Index, NewRow};
 use crate::index_cache::IndexCache;
-use crate::keys::{Key, Keys};
+use crate::keys::{Key, Keys, Withdrawal};
 use crate::problem::Problem;
 use crate::stored;
 use crate::weights::{Weights, WeightsItem};
@@ -234,7 +234,10 @@ impl Memory {
                     self.cards().used(&row.card);
                     index.add(position, &row);
                 }
-                Effect::Replaced(evidence, is_by_own_key) => index.replace(evidence, position, is_by_own_key),
+                Effect::Replaced(evidence, sender, is_by_own_key) => {
+                    index.replace(evidence, position, sender.as_deref(), is_by_own_key);
+                }
+                Effect::Withdrawn(it) => index.withdraw(&it.key, it.from, position),
                 Effect::Card(pool) => self.cards.write().unwrap_or_else(PoisonError::into_inner).add(pool),
                 Effect::Weights(item) => {
                     let pool = self.cards().find(&item.card);
@@ -275,7 +278,7 @@ impl Memory {
             Kind::Evidence => item.entry.replaces.as_ref().map(|old| {
                 let sender = item.entry.sender.as_deref();
                 let is_by_own_key = sender.is_some_and(|sender| self.keys().is_of_subject(sender));
-                Effect::Replaced(Digest::of(old.as_bytes()), is_by_own_key)
+                Effect::Replaced(Digest::of(old.as_bytes()), item.entry.sender.clone(), is_by_own_key)
             }),
             Kind::Scorecard => match std::str::from_utf8(&item.content) {
                 Err(error) => damaged(error.to_string()),
@@ -284,8 +287,11 @@ impl Memory {
                     Err(error) => damaged(error.to_string()),
                 },
             },
-            Kind::Key => Key::parse(&item.content)
-                .map_or_else(damaged, |(key, is_revoked)| Some(Effect::Key(key, is_revoked))),
+            Kind::Key => match Withdrawal::parse(&item.content) {
+                Some(withdrawal) => Some(Effect::Withdrawn(withdrawal)),
+                None => Key::parse(&item.content)
+                    .map_or_else(damaged, |(key, is_revoked)| Some(Effect::Key(key, is_revoked))),
+            },
             Kind::Match => arena::Content::parse(&item.content)
                 .map_or_else(damaged, |content| Some(Effect::Arena(Box::new(content)))),
             Kind::Weights => WeightsItem::parse(&item.entry.id, &item.content)

@@ -53,7 +53,7 @@ pub fn correction(
     let corrected = Digest::of(evidence.as_bytes());
     scored.evidence.replaces = Some(evidence);
     scored.record.replaces = has_record.then_some(record);
-    Ok(Effect::Replaced(corrected, key.subject.is_some()))
+    Ok(Effect::Replaced(corrected, Some(key.id.clone()), key.subject.is_some()))
 }
 
 /// Returns what decides who may correct the item `old` of `subject`, which `sender` sent, in a log of that `size`.

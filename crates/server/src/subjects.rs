@@ -176,8 +176,10 @@ fn seen(app: &App, card: &str, size: u64, decisions: &Decisions) -> Result<BTree
     let counts = decisions.counts();
     let found = (0u32..).zip(by_number).filter(|(_, seen)| seen.records > 0);
     let of = |number| counts.get(index.name(number)).copied().unwrap_or_default();
-    let weights = decisions.weights();
-    Ok(found.map(|(number, seen)| (number, Seen { decisions: of(number), weights, ..seen })).collect())
+    let (weights, withdrawals) = (decisions.weights(), index.withdrawals(size));
+    Ok(found
+        .map(|(number, seen)| (number, Seen { decisions: of(number), weights, withdrawals, ..seen }))
+        .collect())
 }
 
 /// Returns the positions of the records of these subjects, whole subjects together.

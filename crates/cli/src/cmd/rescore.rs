@@ -20,7 +20,9 @@ use karat_core::facts::Digest;
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 use karat_evidence::Kind as EvidenceKind;
-use karat_store::{Item, Kind, Reader};
+use karat_server::keys::Withdrawal;
+use karat_store::port::Order;
+use karat_store::{Item, Kind, Reader, Term};
 
 use crate::args::{Cli, RescoreArgs};
 use crate::cards::{self, CardText, library};
@@ -41,6 +43,8 @@ struct Stock {
     cards: Vec<CardText>,
     /// Positions of records that no later one replaces.
     records: Vec<u64>,
+    /// The withdrawals of what revoked keys sent.
+    withdrawn: Vec<Withdrawal>,
 }
 
 /// A store, the new card, and the old ones as they are met.
@@ -146,8 +150,11 @@ fn stock(database: &str, known_at: Option<Timestamp>, progress: &Progress) -> Re
     };
     let (mut evidence, mut cards) = (BTreeMap::new(), Vec::new());
     let mut records: BTreeMap<String, u64> = BTreeMap::new();
+    let withdrawn = withdrawals(&mut reader, size).map_err(refused)?;
     store::each(&mut reader, size, &mut |Item { position, entry, content }| {
+        let is_withdrawn = withdrawn.iter().any(|it| it.covers(entry.sender.as_deref(), position));
         match entry.kind {
+            Kind::Record if is_withdrawn => {}
             Kind::Evidence => {
                 evidence.insert(entry.content, position);
             }
@@ -168,7 +175,13 @@ fn stock(database: &str, known_at: Option<Timestamp>, progress: &Progress) -> Re
     })?;
     let mut records: Vec<u64> = records.into_values().collect();
     records.sort_unstable();
-    Ok(Stock { reader, size, evidence, cards, records })
+    Ok(Stock { reader, size, evidence, cards, records, withdrawn })
+}
+
+/// Returns what was withdrawn of what revoked keys sent.
+fn withdrawals(reader: &mut Reader, size: u64) -> Result<Vec<Withdrawal>, karat_store::Error> {
+    let states = reader.list(Term::kind(Kind::Key), 0..size, Order::Oldest, usize::MAX)?;
+    Ok(states.iter().filter_map(|item| Withdrawal::parse(&item.content)).collect())
 }
 
 impl Work<'_> {
@@ -207,14 +220,20 @@ impl Work<'_> {
         let reader = &mut self.stock.reader;
         let refused = |error| store::refused(&error);
         let own = own.map(|position| reader.item(position)).transpose().map_err(refused)?;
-        let current = match &own {
-            Some(own) => {
-                let id = &own.entry.id;
-                reader.current(Kind::Evidence, id, self.stock.size).map_err(refused)?
+        let mut corrected: Option<Item> = None;
+        while let Some(last) = corrected.as_ref().or(own.as_ref()) {
+            let next =
+                reader.replacement(Kind::Evidence, &last.entry.id, self.stock.size).map_err(refused)?;
+            // A correction that was withdrawn corrects nothing.
+            let is_withdrawn = |item: &Item| {
+                let sender = item.entry.sender.as_deref();
+                self.stock.withdrawn.iter().any(|it| it.covers(sender, item.position))
+            };
+            match next.filter(|item| item.position > last.position && !is_withdrawn(item)) {
+                Some(next) => corrected = Some(next),
+                None => break,
             }
-            None => None,
-        };
-        let corrected = current.filter(|item| own.as_ref().is_some_and(|own| own.position != item.position));
+        }
         let kept = Kept {
             own: own.as_ref().map(|item| item.content.as_slice()),
             corrected: corrected.as_ref().map(|item| item.content.as_slice()),

@@ -6,11 +6,13 @@ use std::path::Path;
 
 use insta::assert_snapshot;
 use karat_core::facts::Digest;
-use karat_store::NewItem;
+use karat_core::timestamp::Timestamp;
+use karat_server::keys::{Key, Withdrawal};
+use karat_store::{Kind, NewItem};
 use serde_json::Value;
 
 use crate::common::{Folder, Run, example, root};
-use crate::store::{file, items, moment, scored, season_file};
+use crate::store::{SENDER, file, items, moment, scored, season_file, sent};
 
 const DATABASE: [&str; 2] = ["rescore", "scores.db"];
 
@@ -100,6 +102,47 @@ fn a_record_that_was_replaced_is_history() {
     file(&folder.path().join("scores.db"), all);
     let (records, summary) = lines(&rescore(&folder, &["--card", "workflow"]));
     assert_eq!((records.len(), &summary["up"], &summary["down"]), (5, &Value::from(0), &Value::from(0)));
+}
+
+#[test]
+fn what_was_withdrawn_is_not_scored_and_corrects_nothing() {
+    let mut all = items();
+    let correction = all[6].1[0].clone();
+    let [_, record] = scored(std::str::from_utf8(&correction.content).unwrap());
+    let replaced = record.id.clone();
+    let by = |item: NewItem| NewItem { sender: Some(SENDER.to_owned()), ..item };
+    // The correction of the season, and its record, came from a key.
+    all[6].1[0] = by(correction);
+    let record = NewItem { id: format!("{replaced}-corrected"), replaces: Some(replaced), ..record };
+    all.push((moment(50), vec![by(record.clone())]));
+    all.push(sent());
+    let done = |all: &[(Timestamp, Vec<NewItem>)]| {
+        let folder = Folder::new();
+        file(&folder.path().join("scores.db"), all.to_vec());
+        let (records, _) = lines(&rescore(&folder, &["--card", "workflow"]));
+        let moved = records.iter().filter(|record| record["difference"] != 0.0).count();
+        (records.len(), moved)
+    };
+    let withdrawal = |from: u64| {
+        let revoked = NewItem {
+            kind: Kind::Key,
+            id: Key::revocation(SENDER),
+            subject: None,
+            sources: Vec::new(),
+            replaces: None,
+            content: b"{}".to_vec(),
+            ..record.clone()
+        };
+        vec![revoked, Withdrawal::new(SENDER, "2026-03-04T09:00:00Z", from, "it leaked").item()]
+    };
+    assert_eq!(done(&all), (6, 0));
+    // All of it: neither the correction nor what came after it counts, and the old record is again that of its evidence.
+    let with = |from| [&all[..], &[(moment(70), withdrawal(from))]].concat();
+    assert_eq!(done(&with(0)), (5, 0));
+    // The last record and its evidence only.
+    assert_eq!(done(&with(13)), (5, 0));
+    // The record of the correction, but not its evidence: the old record counts, and its evidence was corrected.
+    assert_eq!(done(&with(12)), (5, 1));
 }
 
 #[test]

@@ -1,20 +1,22 @@
-//! Keys, for administrators: created, listed, revoked.
+//! Keys, for administrators: created, listed, revoked; and what a revoked key sent, withdrawn.
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
-use serde::Serialize;
+use karat_core::timestamp::{Timestamp, TimestampError};
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::json;
+use super::weights::{REASON_MAX_CHARACTERS, is_text};
 use crate::authority::{Act, Revoked};
 use crate::body::{self, Incoming, expect_media};
 use crate::clock::random;
 use crate::effect::Effect;
 use crate::guard::Caller;
-use crate::keys::{Key, KeyRequest, Scope};
+use crate::keys::{Key, KeyRequest, Scope, Withdrawal};
 use crate::params::Named;
 use crate::problem::{Code, Problem};
 use crate::state::{App, Submission};
@@ -127,4 +129,88 @@ pub(crate) async fn revoke(
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     Ok(response)
+}
+
+/// The request to withdraw what a revoked key sent.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WithdrawalRequest {
+    /// The moment from which on its evidence and records do not count: an RFC 3339 timestamp.
+    #[schema(example = "2026-11-22T08:00:00Z")]
+    since: String,
+    /// The reason, in up to 1000 characters.
+    #[schema(min_length = 1, max_length = 1000)]
+    reason: String,
+}
+
+/// A withdrawal, as the log has it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StoredWithdrawal {
+    /// The id of the key.
+    key: String,
+    /// The moment from which on it is withdrawn.
+    since: String,
+    /// The position of the first entry of the log at that moment or later.
+    from: u64,
+    /// The position of the withdrawal in the log.
+    position: u64,
+    /// The number of records that no longer count.
+    records: u64,
+}
+
+/// Withdraws the evidence and records that a revoked key sent since a moment, once and for good: they stay in the log
+/// and do not count, and corrections among them are undone.
+///
+/// What else the key sent stays: scorecards, keys, decisions, weights, and the ratings of the arena.
+#[utoipa::path(post, operation_id = "withdraw_sent", path = "/v1/keys/{key}/withdrawal", tag = "keys", security(("key" = ["admin"])), params(
+    ("key" = String, Path, description = "the id of a revoked key"),
+), request_body = WithdrawalRequest, responses(
+    (status = 201, body = StoredWithdrawal),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 409, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn withdraw(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    let sender = Arc::clone(caller.key(&Act::Withdraw)?);
+    expect_media(&headers, &["application/json"])?;
+    let body =
+        Incoming::new(&headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
+    let request: WithdrawalRequest = body::json(&body)?;
+    let wrong = |error: TimestampError| Problem::new(Code::BadRequest, error.to_string()).at("$.since");
+    let since = Timestamp::parse(&request.since).map_err(wrong)?;
+    is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
+    let (is_active, is_revoked) = {
+        let keys = app.memory.keys();
+        (keys.get(&id).is_some(), keys.is_revoked(&id))
+    };
+    match (is_active, is_revoked) {
+        (true, _) => {
+            let detail = "the key is in force: revoke it first, so that it sends nothing more";
+            return Err(Problem::new(Code::Conflict, detail));
+        }
+        (false, false) => {
+            let detail = format!("there is no revoked key `{}`", id.escape_debug());
+            return Err(Problem::not_found(detail));
+        }
+        (false, true) => {}
+    }
+    let before = Timestamp { milliseconds: since.milliseconds.saturating_sub(1) };
+    let from = app.read(move |reader| Ok(reader.size_at(before)?)).await?;
+    let withdrawal = Withdrawal::new(&id, &since.to_string(), from, &request.reason);
+    let effect = Effect::Withdrawn(withdrawal.clone());
+    let batch = Submission::by(&sender).with(withdrawal.item(), Some(effect));
+    let accepted = app.append_one(batch).await?;
+    let position = accepted.first().map_or(0, |it| it.position);
+    let (key, since) = (withdrawal.key.clone(), withdrawal.since.clone());
+    let records = app.indexed(move |_, index| {
+        let sent = index.number(&withdrawal.key);
+        let rows = index.from(from, position).filter(|row| row.sender().is_some() && row.sender() == sent);
+        Ok(rows.count() as u64)
+    });
+    json(StatusCode::CREATED, &StoredWithdrawal { key, since, from, position, records: records.await? })
 }

@@ -61,6 +61,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(log::tile))
         .routes(routes!(keys::list, keys::make))
         .routes(routes!(keys::revoke))
+        .routes(routes!(keys::withdraw))
         .merge(arena::routes())
         .routes(routes!(events::stream))
         .routes(routes!(health::health))

@@ -18,6 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{answered, bytes, json};
 use crate::authority::Act;
 use crate::guard::Caller;
+use crate::keys::{Key, Withdrawal};
 use crate::params::{Named, Params, limit};
 use crate::problem::{Code, Problem};
 use crate::select::{Filter, Selection, size_at};
@@ -111,6 +112,8 @@ pub(crate) struct RecordDetail {
     record: RecordEntry,
     /// The record that corrects this one.
     replaced_by: Option<String>,
+    /// The position of the entry that withdrew it, because its key was revoked.
+    withdrawn_by: Option<u64>,
     /// The path of its receipt.
     receipt: String,
 }
@@ -166,7 +169,8 @@ pub(crate) async fn show(
             let replaced_by =
                 reader.replacement(Kind::Record, &item.entry.id, size)?.map(|item| item.entry.id);
             let receipt = format!("/v1/receipts/{}", item.position);
-            Ok(RecordDetail { record: record(item)?, replaced_by, receipt })
+            let withdrawn_by = withdrawal(reader, &item, size)?.map(|(position, _)| position);
+            Ok(RecordDetail { record: record(item)?, replaced_by, withdrawn_by, receipt })
         })
         .await?;
     json(StatusCode::OK, &detail)
@@ -205,6 +209,18 @@ fn explained(app: &App, content: &[u8]) -> Result<String, Problem> {
         Explanation::new(record, nearest_change(scorer, record).as_ref(), Some(true), None)
     });
     explained.flatten().map(|answer| answered(&answer)).map_err(unanswerable)
+}
+
+/// Returns the withdrawal of an item in a log of that `size`, with its position.
+pub(crate) fn withdrawal(
+    reader: &mut Reader,
+    item: &Item,
+    size: u64,
+) -> Result<Option<(u64, Withdrawal)>, Problem> {
+    let Some(sender) = item.entry.sender.as_deref() else { return Ok(None) };
+    let found = reader.replacement(Kind::Key, &Key::revocation(sender), size)?;
+    let found = found.and_then(|it| Some((it.position, Withdrawal::parse(&it.content)?)));
+    Ok(found.filter(|(_, withdrawal)| withdrawal.covers(Some(sender), item.position)))
 }
 
 /// Finds the record with this id or position in the log.

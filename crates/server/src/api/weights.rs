@@ -34,7 +34,7 @@ use crate::weights::WeightsItem;
 /// The longest id of a proposal, in characters.
 const ID_MAX_CHARACTERS: usize = 100;
 /// The longest reason, in characters.
-const REASON_MAX_CHARACTERS: usize = 1000;
+pub(crate) const REASON_MAX_CHARACTERS: usize = 1000;
 /// The default number of proposals in a list.
 const USUAL: usize = 100;
 /// The largest number of proposals in a list.
@@ -368,7 +368,8 @@ fn accepting(app: &App, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
     }
 }
 
-fn is_text(field: &str, text: &str, most: usize) -> Result<(), Problem> {
+/// Checks a text for people in a request.
+pub(crate) fn is_text(field: &str, text: &str, most: usize) -> Result<(), Problem> {
     let is_good =
         !text.trim().is_empty() && !text.chars().any(char::is_control) && text.chars().count() <= most;
     let detail = || format!("expected 1 to {most} characters, and no control character");

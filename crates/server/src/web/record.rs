@@ -18,11 +18,12 @@ use maud::{Markup, html};
 use super::layout::{Sheet, heading};
 use super::{address, answer, breakdown};
 use crate::api::bytes;
-use crate::api::records::find;
+use crate::api::records::{find, withdrawal};
 use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::ids;
+use crate::keys::Withdrawal;
 use crate::params::Named;
 use crate::problem::{Code, Problem};
 use crate::state::{App, SERVER};
@@ -39,6 +40,8 @@ pub struct RecordData {
     pub replaced_by: Option<Item>,
     /// The record that this one corrects.
     pub replaces: Option<Item>,
+    /// The withdrawal of what its key sent, with its position.
+    pub withdrawn: Option<(u64, Withdrawal)>,
     /// The size of the log.
     pub log_size: u64,
 }
@@ -63,7 +66,8 @@ impl RecordData {
             Some(old) => reader.find(Kind::Record, old, log_size)?,
             None => None,
         };
-        Ok(Self { item, claim, evidence, replaced_by, replaces, log_size })
+        let withdrawn = withdrawal(reader, &item, log_size)?;
+        Ok(Self { item, claim, evidence, replaced_by, replaces, withdrawn, log_size })
     }
 
     /// Returns the scorecard that the record names, as it is known here.
@@ -141,6 +145,11 @@ fn corrections(kept: &RecordData) -> Markup {
         @if let Some(new) = &kept.replaced_by {
             div.notes role="note" {
                 p { "This record was corrected: " a href=(address::record(new.position)) { "the correction" } " counts in its place." }
+            }
+        }
+        @if let Some((position, it)) = &kept.withdrawn {
+            div.notes role="note" {
+                p { "This record does not count: what the key " (it.key) " sent since " time { (it.since) } " was withdrawn by entry " (position) " of the log. Reason: " (it.reason) }
             }
         }
         @if let Some(old) = &kept.replaces {

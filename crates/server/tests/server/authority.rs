@@ -6,13 +6,15 @@ use std::fs;
 use std::path::Path;
 
 use karat_core::scorecard::Reporter;
+use karat_core::timestamp::Timestamp;
 use karat_server::Options;
 use karat_server::authority::{Act, Item, Old, OldPart, Provenances, Revoked, decide};
+use karat_server::clock::Clock;
 use karat_server::keys::{Key, KeyRequest, Scope};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::common::{Answer, Running};
+use crate::common::{Answer, Folder, Running};
 use crate::keys::CARD;
 
 const JSON: &str = "application/json";
@@ -343,6 +345,7 @@ proptest! {
             Act::ReadKeys,
             Act::MakeKey,
             Act::RevokeKey(is_last_admin.map(|is_last_admin| Revoked { is_last_admin })),
+            Act::Withdraw,
             Act::PublishCard,
             Act::PublishChallenge,
             Act::RegisterAgent,
@@ -481,4 +484,90 @@ fn corrections_are_counted_wherever_a_score_is_told() {
     let folder = server.stop();
     fs::remove_file(folder.path().join("index.cache")).unwrap();
     check(&Running::in_folder(folder, Options::default(), Some(secret)));
+}
+
+#[test]
+fn what_a_revoked_key_sent_is_withdrawn_for_all_to_see() {
+    let start = Timestamp { milliseconds: 1_767_225_600_000 };
+    let clock = Clock::fixed(start);
+    let at = |seconds: i64| Timestamp { milliseconds: start.milliseconds + 1000 * seconds };
+    let server = Running::with_clock("127.0.0.1:0", Folder::new(), Options::default(), None, clock.clone());
+    let card = format!("{CARD}\n[standing]\nscore = \"window\"\nwindow = {{ tasks = 9 }}\n");
+    server.post("/v1/scorecards", Some(&server.admin), "application/toml", card).is(201);
+    let made = json!({"name": "ci", "scopes": ["write:evidence"]}).to_string();
+    let made = server.post("/v1/keys", Some(&server.admin), JSON, made);
+    let (ci, id) =
+        (made.at("/secret").as_str().unwrap().to_owned(), made.at("/id").as_str().unwrap().to_owned());
+    let send = |key: &str, query: &str, item: &str| {
+        server.post(&format!("{TOLD}{query}"), Some(key), JSON, item).is(201).at("/record/position")
+    };
+    let time = |item: &str| format!(r#"{{{item},"subject":"bee","time":"2026-01-01T00:00:00Z"}}"#);
+    send(&server.admin, "", &time(r#""id":"good","measured":1"#));
+    let early = send(&ci, "", &time(r#""id":"early","measured":1"#));
+    clock.put(at(100));
+    let late = send(&ci, "", &time(r#""id":"late","measured":0"#));
+    send(&ci, "&replaces=good", &time(r#""id":"bad","measured":0"#));
+    // The number of records stays the same below, and the newest too.
+    send(&server.admin, "", &time(r#""id":"last","measured":1"#));
+
+    let path = format!("/v1/keys/{id}/withdrawal");
+    let body = json!({"since": at(100).to_string(), "reason": "the key leaked"});
+    let withdraw = |body: &Value| server.post(&path, Some(&server.admin), JSON, body.to_string());
+    withdraw(&body).is_problem(409, "conflict");
+    server.delete(&format!("/v1/keys/{id}"), &server.admin).is(204);
+    server
+        .post("/v1/keys/0000000000000000/withdrawal", Some(&server.admin), JSON, body.to_string())
+        .is_problem(404, "not-found");
+    for (since, reason, field) in [("yesterday", "r", "$.since"), ("2026-01-01T00:00:00Z", "", "$.reason")] {
+        let wrong = withdraw(&json!({"since": since, "reason": reason}));
+        assert_eq!(wrong.is_problem(400, "bad-request").at("/field"), field);
+    }
+    let ids = |server: &Running, query: &str| -> Vec<String> {
+        let records = server.get(&format!("/v1/records?subject=bee{query}")).at("/records");
+        records
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["record"]["evidence"]["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let score = |server: &Running| {
+        let standing = server.get("/v1/standings/bee?card=told@1.0.0").is(200).at("/points");
+        let board = server
+            .get("/v1/leaderboards?card=told@1.0.0&method=student")
+            .is(200)
+            .at("/leaderboards/0/rows/0/official/points");
+        (standing, board)
+    };
+    assert_eq!(ids(&server, ""), ["last", "bad", "late", "early"]);
+    assert_eq!(score(&server), (json!(50), json!(50)));
+    clock.put(at(200));
+    let done = withdraw(&body);
+    assert_eq!(
+        (done.is(201).at("/records"), done.at("/from")),
+        (json!(2), json!(late.as_u64().unwrap() - 1))
+    );
+    withdraw(&json!({"since": start.to_string(), "reason": "all of it"})).is_problem(409, "conflict");
+
+    let check = |server: &Running| {
+        assert_eq!(ids(server, ""), ["last", "early", "good"]);
+        assert_eq!(ids(server, &format!("&sender={id}")), ["early"]);
+        assert_eq!(ids(server, &format!("&known_at={}", at(150))), ["last", "bad", "late", "early"]);
+        assert_eq!(score(server), (json!(100), json!(100)));
+        let by = |position: &Value| server.get(&format!("/v1/records/{position}")).at("/withdrawn_by");
+        assert_eq!((by(&early), by(&late)), (Value::Null, done.at("/position")));
+        let page = server.get(&format!("/records/{late}"));
+        assert!(page.body.contains("Reason: the key leaked"), "{}", page.body);
+    };
+    check(&server);
+    let secret = server.admin.clone();
+    let again = |folder| {
+        Running::with_clock("127.0.0.1:0", folder, Options::default(), Some(secret.clone()), clock.clone())
+    };
+    let folder = server.stop();
+    let server = again(folder);
+    check(&server);
+    let folder = server.stop();
+    fs::remove_file(folder.path().join("index.cache")).unwrap();
+    check(&again(folder));
 }

@@ -6,7 +6,6 @@ use karat_evidence::grade::trace::novelty::Settings;
 use karat_evidence::names;
 use karat_server::Server;
 use karat_server::clock::Clock;
-use karat_server::keys::KeyRequest;
 use karat_server::replay::Replayed;
 use karat_server::scoring::How;
 use karat_server::sending::submission;
