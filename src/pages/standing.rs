@@ -7,6 +7,7 @@ use karat_standing::stand::SubjectStanding;
 
 use super::{axis, column, estimate, page, text};
 use crate::answers::basis::{Basis, Estimate};
+use crate::answers::notes::foot;
 use crate::answers::standing::official_points;
 use crate::estimate::Writing;
 use crate::estimate::whole_percent;
@@ -17,7 +18,7 @@ use crate::page::model::{
     Series, Table,
 };
 use crate::standing::Answer;
-use crate::standing::notes::{foot, notes};
+use crate::standing::notes::notes;
 
 /// Returns the page of the standings `shown`.
 pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding]) -> Page {

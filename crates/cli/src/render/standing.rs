@@ -10,10 +10,11 @@ use unicode_width::UnicodeWidthStr as _;
 use super::interval::{axis, interval, span};
 use crate::output::{BAR, FAINT, STRONG, style};
 use crate::span::Span;
+use karat::answers::notes::foot;
 use karat::answers::standing::official_points;
 use karat::estimate::{self, Writing};
 use karat::standing::Answer;
-use karat::standing::notes::{foot, notes, percent};
+use karat::standing::notes::{notes, percent};
 use karat::text::{clean, count, fit, wrap};
 
 const GAP: &str = "  ";

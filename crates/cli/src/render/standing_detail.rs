@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use karat::answers::notes::of_weights;
 use karat::answers::standing::{Standing, StandingDimension};
 use karat::answers::{ReviewState, StandingScore};
-use karat::standing::notes::of_weights;
 use karat::text::{clean, count, fit, wrap};
 
 use super::bar::bar;

@@ -1,10 +1,10 @@
 //! Weights from outside on the page of a scorecard: those in force, and the proposals with what became of them.
 
 use karat::answers::WeightsVerdict;
+use karat::answers::notes::in_force;
 use karat::answers::weights::{WeightsDecision, WeightsInForce, WeightsProposal};
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
-use karat::standing::notes::in_force;
 use karat::text::list;
 use karat_standing::overrides::OverrideLog;
 use maud::{Markup, html};
