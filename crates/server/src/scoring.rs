@@ -171,7 +171,12 @@ impl How<'_> {
         item: &karat_core::facts::Item<'_>,
     ) -> Result<(), Problem> {
         let Some(Holder { key, arena }) = self.holder else { return Ok(()) };
-        let given = card.facts.iter().zip(item.facts).filter(|(fact, given)| !fact.is_missing(given));
+        // What this server measured itself, nobody stated: the novelty of a text that it embedded.
+        let is_embedded = card.evidence == karat_evidence::Kind::ReasoningTrace.name()
+            && item.grading.is_some_and(|grading| grading.contains("\"embedding\":"));
+        let is_stated = |name: &str| !(is_embedded && name == "novelty");
+        let given = card.facts.iter().zip(item.facts);
+        let given = given.filter(|(fact, given)| !fact.is_missing(given) && is_stated(&fact.name));
         let has_evaluator = self.pool.card.evaluator().is_some();
         let asked = Act::Send(Some(authority::Item {
             subject: item.subject,

@@ -2,6 +2,8 @@
 //! has the log.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::trace::novelty::Settings;
@@ -436,6 +438,40 @@ fn what_the_store_refuses_at_the_last_moment_leaves_nothing_in_the_cache() {
     let all = replayed(&server.stop());
     assert_eq!(all.len(), 150, "each id was taken once");
     assert!(all.iter().all(|it| *it == Replayed::Same), "{all:?}");
+}
+
+/// Returns the folder of the model, as `crates/evidence/tests/embedder.rs` finds it, which also reports a missing one.
+fn model() -> Option<PathBuf> {
+    let cache = || {
+        let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+        let cache = cache.unwrap_or_else(|| std::env::home_dir().unwrap_or_default().join(".cache"));
+        cache.join("karat-ci/embedder")
+    };
+    Some(std::env::var_os("KARAT_EMBEDDER").map_or_else(cache, PathBuf::from)).filter(|it| it.is_dir())
+}
+
+#[test]
+fn a_subject_may_send_a_text_that_the_server_embeds_and_no_vector_of_its_own() {
+    let key = json!({"name": "own", "scopes": ["write:evidence", "read"], "subject": "a"});
+    let send = |server: &Running, id: &str, secret: &str| {
+        let trace = trace("a", id, EAST).to_string();
+        server.post(&format!("/v1/evidence?{CARD}"), Some(secret), "application/json", trace)
+    };
+    let server = Running::with(plain());
+    let own = send(&server, "1", &server.key(&key));
+    own.is_problem(403, "forbidden");
+    let Some(embedder) = model() else { return };
+    let traces = TraceOptions {
+        embedder: Some(embedder),
+        budget: Duration::from_secs(3600),
+        ..TraceOptions::default()
+    };
+    let server = Running::with(Options { traces, ..Options::default() });
+    let secret = server.key(&key);
+    assert_eq!(novelty(&send(&server, "1", &secret)), 0.5);
+    // The vector is not that of the text, which is the same.
+    let copy = novelty(&send(&server, "2", &secret));
+    assert!(copy.as_f64().unwrap() < 1e-9, "{copy}");
 }
 
 #[test]
