@@ -171,7 +171,7 @@ impl How<'_> {
         item: &karat_core::facts::Item<'_>,
     ) -> Result<(), Problem> {
         let Some(Holder { key, arena }) = self.holder else { return Ok(()) };
-        // What this server measured itself, nobody stated: the novelty of a text that it embedded.
+        // This server measured the novelty of a text that it embedded: no sender stated it.
         let is_embedded = card.evidence == karat_evidence::Kind::ReasoningTrace.name()
             && item.grading.is_some_and(|grading| grading.contains("\"embedding\":"));
         let is_stated = |name: &str| !(is_embedded && name == "novelty");
