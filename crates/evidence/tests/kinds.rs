@@ -291,7 +291,7 @@ fn a_match_tells_all_its_problems_at_once() {
         "trajectory": {"total_input_tokens": 1.5, "total_llm_calls": -2},
         "submission_warnings": [{"severity": "fatal"}, {"field": 1}, "careful"]}"#;
     assert_snapshot!(read(Kind::Match, outcome), @r"
-    $.agent: found an empty text, expected a text that is not blank, or a whole number (line 1, column 11)
+    $.agent: found an empty text, expected a name, or a whole number; a name is not blank (line 1, column 11)
     $.scores.correctness: found `1000.5`, expected a score from 0 to 1000 (line 1, column 41)
     $.scores.speed: found `-1`, expected a score from 0 to 1000 (line 1, column 58)
     $.scores.analysis: found the text `900`, expected a score from 0 to 1000; write the number without quotes (line 1, column 74)

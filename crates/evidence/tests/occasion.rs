@@ -82,7 +82,7 @@ fn facts_that_are_not_understood_are_refused() {
         (r#""time": "2026-05-01 10:00:00""#, "$.time: found the text `2026-05-01 10:00:00`"),
         (r#""time": "2026-12-31T23:59:60Z""#, "$.time: found the text `2026-12-31T23:59:60Z`"),
         (r#""time": 1777000000"#, "$.time: found `1777000000`"),
-        (r#""task": 1.5"#, "$.task: found `1.5`, expected a text that is not blank, or a whole number"),
+        (r#""task": 1.5"#, "$.task: found `1.5`, expected a name, or a whole number"),
         (r#""task": " ""#, "$.task: found the text ` `"),
         (r#""task": ["a"]"#, "$.task: found an array"),
         (r#""outcome": "success""#, "$.outcome: found the text `success`, expected `succeeded`, `failed`, "),

@@ -66,7 +66,7 @@ fn an_item_without_id_is_identified_by_its_digest_and_one_without_subject_by_its
 #[test]
 fn values_of_another_type_are_refused() {
     assert_snapshot!(problems(r#"{"subject": "", "solved": "12", "escalated": 0, "domain": 5}"#), @r"
-    $.subject: found an empty text, expected a text that is not blank, or a whole number (line 1, column 13)
+    $.subject: found an empty text, expected a name, or a whole number; a name is not blank (line 1, column 13)
     $.solved: found the text `12`, expected a number; write the number without quotes (line 1, column 27)
     $.escalated: found `0`, expected `true` or `false` (line 1, column 46)
     $.domain: found `5`, expected a text (line 1, column 59)
