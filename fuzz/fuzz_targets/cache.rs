@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
     let vectors: Vec<Vec<f32>> = cache.entries().take(8).map(|entry| entry.vector.to_vec()).collect();
     for vector in vectors {
         assert!(vector.iter().all(|number| number.is_finite()), "{vector:?}");
-        let item = Item { id: "another", vector: Some(&vector) };
+        let item = Item { id: "another", replaces: &[], vector: Some(&vector) };
         let reading = novelty(&cache, &item, moment);
         assert!(reading.is_ok_and(|reading| (0.0..=1.0).contains(&reading.value)), "{vector:?}");
         let (next, reading) = observe(cache.clone(), &item, moment);
