@@ -79,8 +79,8 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         // Without the guard, nothing is allowed.
-        let nobody = Self { key: None, address: None, is_reading_open: false };
-        Ok(parts.extensions.get::<Self>().cloned().unwrap_or(nobody))
+        let refused = Self { key: None, address: None, is_reading_open: false };
+        Ok(parts.extensions.get::<Self>().cloned().unwrap_or(refused))
     }
 }
 

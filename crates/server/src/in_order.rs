@@ -54,23 +54,8 @@ struct Batches {
 }
 
 impl Queue {
-    /// Scores and stores traces, after those that came before, and returns the result of each.
-    ///
-    /// # Errors
-    /// If the server is stopping.
-    pub async fn score(
-        self: &Arc<Self>,
-        app: &Arc<App>,
-        pool: &Arc<ScorerPool>,
-        key: Arc<Key>,
-        as_of: Option<String>,
-        lines: Vec<Line>,
-    ) -> Result<Vec<Result<Sent, Problem>>, Problem> {
-        let answer = self.push(app, pool, key, as_of, lines);
-        answer.await.map_err(|_| Problem::from(Error::Stopped))
-    }
-
-    /// Queues traces; the receiver gets the result of each.
+    /// Queues traces, to be scored and stored after those that came before; the receiver gets the result of each. It gets none
+    /// if the server is stopping.
     pub fn push(
         self: &Arc<Self>,
         app: &Arc<App>,

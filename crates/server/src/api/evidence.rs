@@ -173,8 +173,8 @@ async fn one(
     let sent = match app.traces.queue(&pool) {
         Some(queue) => {
             let line = Line { name, bytes, replaces: how.replaces.clone() };
-            let sent = queue.score(app, &pool, key, how.as_of.clone(), vec![line]).await?.pop();
-            sent.unwrap_or_else(|| Err(Error::Stopped.into()))?
+            let sent = queue.push(app, &pool, key, how.as_of.clone(), vec![line]).await;
+            sent.ok().and_then(|mut sent| sent.pop()).unwrap_or_else(|| Err(Error::Stopped.into()))?
         }
         None => apart(app, &pool, key, how, name, bytes).await?,
     };

@@ -9,10 +9,9 @@ use karat_core::timestamp::{Timestamp, TimestampError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::json;
 use super::weights::{REASON_MAX_CHARACTERS, is_text};
+use super::{json, read};
 use crate::authority::{Act, Revoked};
-use crate::body::{self, Incoming, expect_media};
 use crate::clock::random;
 use crate::effect::Effect;
 use crate::guard::Caller;
@@ -85,10 +84,7 @@ pub(crate) async fn make(
     body: Body,
 ) -> Result<Response<Body>, Problem> {
     let maker = Arc::clone(caller.key(&Act::MakeKey)?);
-    expect_media(&headers, &["application/json"])?;
-    let body =
-        Incoming::new(&headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
-    let request: KeyRequest = body::json(&body)?;
+    let request: KeyRequest = read(&app, &headers, body).await?;
     if app.memory.keys().iter().any(|key| key.name == request.name) {
         let name = request.name.escape_debug();
         let detail =
@@ -177,10 +173,7 @@ pub(crate) async fn withdraw(
     body: Body,
 ) -> Result<Response<Body>, Problem> {
     let sender = Arc::clone(caller.key(&Act::Withdraw)?);
-    expect_media(&headers, &["application/json"])?;
-    let body =
-        Incoming::new(&headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
-    let request: WithdrawalRequest = body::json(&body)?;
+    let request: WithdrawalRequest = read(&app, &headers, body).await?;
     let wrong = |error: TimestampError| Problem::new(Code::BadRequest, error.to_string()).at("$.since");
     let since = Timestamp::parse(&request.since).map_err(wrong)?;
     is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;

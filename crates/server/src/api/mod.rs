@@ -28,13 +28,24 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
-use axum::http::{Response, StatusCode};
+use axum::http::{HeaderMap, Response, StatusCode};
+use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::body::{Incoming, expect_media};
 use crate::problem::Problem;
 use crate::state::App;
+
+/// Reads a body of JSON.
+async fn read<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -> Result<T, Problem> {
+    expect_media(headers, &["application/json"])?;
+    let body =
+        Incoming::new(headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
+    app.metrics.received(body.len() as u64);
+    crate::body::json(&body)
+}
 
 /// Returns every route, with its description.
 pub fn routes() -> OpenApiRouter<Arc<App>> {

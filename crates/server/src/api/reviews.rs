@@ -15,9 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::answer as response;
+use super::{answer as response, read};
 use crate::authority::Act;
-use crate::body::{self, Incoming, expect_media};
 use crate::clock::random;
 use crate::guard::Caller;
 use crate::ids;
@@ -184,10 +183,8 @@ pub(crate) async fn decide(
     body: Body,
 ) -> Result<Response<Body>, Problem> {
     let reviewer = Arc::clone(caller.key(&Act::Review)?);
-    expect_media(&headers, &["application/json"])?;
-    let body =
-        Incoming::new(&headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
-    let (position, review) = keep(&app, body::json(&body)?, &reviewer.name, &reviewer.id).await?;
+    let (position, review) =
+        keep(&app, read(&app, &headers, body).await?, &reviewer.name, &reviewer.id).await?;
     Ok(response(StatusCode::CREATED, &KeptReview { position, review }))
 }
 

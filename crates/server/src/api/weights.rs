@@ -19,9 +19,8 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::answer as response;
+use super::{answer as response, read};
 use crate::authority::Act;
-use crate::body::{self, Incoming, expect_media};
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
 use crate::guard::Caller;
@@ -207,7 +206,7 @@ pub(crate) async fn propose(
     body: Body,
 ) -> Result<Response<Body>, Problem> {
     let proposer = caller.key(&Act::ProposeWeights)?.id.clone();
-    let request: WeightsRequest = received(&app, &headers, body).await?;
+    let request: WeightsRequest = read(&app, &headers, body).await?;
     let pool = accepting(&app, &wanted)?;
     is_text("$.id", &request.id, ID_MAX_CHARACTERS)?;
     is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
@@ -267,7 +266,7 @@ pub(crate) async fn decide(
     body: Body,
 ) -> Result<Response<Body>, Problem> {
     let decider = caller.key(&Act::DecideWeights(None))?.id.clone();
-    let request: WeightsDecisionRequest = received(&app, &headers, body).await?;
+    let request: WeightsDecisionRequest = read(&app, &headers, body).await?;
     let pool = accepting(&app, &wanted)?;
     is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
     let stored = in_turn(&app, move |app| async move {
@@ -374,15 +373,4 @@ pub(crate) fn is_text(field: &str, text: &str, most: usize) -> Result<(), Proble
         !text.trim().is_empty() && !text.chars().any(char::is_control) && text.chars().count() <= most;
     let detail = || format!("expected 1 to {most} characters, and no control character");
     if is_good { Ok(()) } else { Err(Problem::new(Code::BadRequest, detail()).at(field)) }
-}
-
-async fn received<T: serde::de::DeserializeOwned>(
-    app: &App,
-    headers: &HeaderMap,
-    body: Body,
-) -> Result<T, Problem> {
-    expect_media(headers, &["application/json"])?;
-    let body =
-        Incoming::new(headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
-    body::json(&body)
 }

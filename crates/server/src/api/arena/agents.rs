@@ -8,8 +8,9 @@ use axum::http::{HeaderMap, Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{freshen, read};
+use super::freshen;
 use crate::api::json;
+use crate::api::read;
 use crate::arena::{Agent, Career, Point};
 use crate::authority::Act;
 use crate::guard::Caller;

@@ -9,8 +9,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{freshen, read};
+use super::freshen;
 use crate::api::json;
+use crate::api::read;
 use crate::arena::{self, Challenge};
 use crate::authority::Act;
 use crate::guard::Caller;

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{cut, freshen, read};
+use super::{cut, freshen};
 use crate::api::json;
+use crate::api::read;
 use crate::arena::Match;
 use crate::authority::Act;
 use crate::guard::Caller;

@@ -7,15 +7,10 @@ mod ratings;
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::HeaderMap;
-use serde::de::DeserializeOwned;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::body::{Incoming, expect_media};
 use crate::play;
-use crate::problem::Problem;
 use crate::state::App;
 
 /// Returns every route of the arena.
@@ -29,15 +24,6 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(matches::show))
         .routes(routes!(matches::submit))
         .routes(routes!(ratings::list))
-}
-
-/// Reads a body in JSON.
-async fn read<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -> Result<T, Problem> {
-    expect_media(headers, &["application/json"])?;
-    let body =
-        Incoming::new(headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
-    app.metrics.received(body.len() as u64);
-    crate::body::json(&body)
 }
 
 /// Ends overdue matches before a read. If they cannot be written now, the next request tries again.
