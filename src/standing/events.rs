@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use karat_core::facts::Digest;
 use karat_core::number::Decimal;
 use karat_core::timestamp::Timestamp;
+use karat_evidence::names::{NameFault, fault};
 use karat_standing::overrides::{OverrideDecision, OverrideEvent, Proposal};
 use karat_standing::review::{Decision, Verdict};
 use karat_standing::stand::{Change, Event, Happening};
@@ -113,14 +114,62 @@ enum Word {
     Reject,
 }
 
-/// Reads the events in `text`, called `path` in messages. All errors are reported at once.
+impl Line {
+    /// Returns the members that are names.
+    fn names(&self) -> Vec<(&'static str, &str)> {
+        match self {
+            Self::Operated { subject, operator } => vec![("subject", subject), ("operator", operator)],
+            Self::Ran { subject, id, runner } => vec![("subject", subject), ("id", id), ("runner", runner)],
+            Self::Decided { subject, reviewer, .. } => vec![("subject", subject), ("reviewer", reviewer)],
+            Self::IncidentOpened { subject, incident, .. }
+            | Self::IncidentClosed { subject, incident, .. } => {
+                vec![("subject", subject), ("incident", incident)]
+            }
+            Self::HoldPlaced { subject, .. } | Self::HoldLifted { subject, .. } => vec![("subject", subject)],
+            Self::WeightsProposed { id, proposer, .. } => vec![("id", id), ("proposer", proposer)],
+            Self::WeightsAccepted { id, decider, .. }
+            | Self::WeightsRefused { id, decider, .. }
+            | Self::WeightsRevoked { id, decider, .. } => vec![("id", id), ("decider", decider)],
+        }
+    }
+
+    /// Returns the line if each of its names is [one](names::fault): else the operator `acme` and a reviewer of nearly that name
+    /// would be two parties.
+    fn named(self) -> Result<Self, String> {
+        let wrong = self.names().into_iter().find_map(|(member, found)| Some((member, found, fault(found)?)));
+        match wrong {
+            None => Ok(self),
+            Some((member, found, NameFault { expected, hint })) => {
+                Err(format!("`{member}` is `{}`, expected {expected}: {hint}", found.escape_debug()))
+            }
+        }
+    }
+}
+
+/// Reads the events in `text`, called `path` in messages.
+///
+/// # Errors
+/// If a line is not an event, or has a name that is none. All are reported at once.
 pub fn read(path: &str, text: &str) -> Result<Events, Error> {
+    read_lines(path, text, Line::named)
+}
+
+/// Does what [`read`] does with events that were stored before names had a form.
+///
+/// # Errors
+/// If a line is not an event.
+pub fn read_stored(path: &str, text: &str) -> Result<Events, Error> {
+    read_lines(path, text, Ok)
+}
+
+fn read_lines(path: &str, text: &str, check: impl Fn(Line) -> Result<Line, String>) -> Result<Events, Error> {
     let digest = Some(Digest::of(text.as_bytes()));
     let (mut events, mut problems) = (Events { digest, ..Events::default() }, Vec::new());
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = format!("{path}:{}", at + 1);
         match serde_json::from_str::<Line>(line)
             .map_err(|error| in_words(&error))
+            .and_then(&check)
             .and_then(|line| events.add(&place, at + 1, line))
         {
             Ok(()) => {}
@@ -240,6 +289,35 @@ mod tests {
         let Event::Weights(OverrideEvent::Proposed(proposal)) = &events.events[6] else { panic!() };
         assert_eq!(proposal.weights, [("k".to_owned(), Decimal::from_millionths(250_000))]);
         assert_eq!(proposal.at_seconds, 1_767_225_600);
+    }
+
+    #[test]
+    fn every_name_of_an_event_has_the_form_of_a_name() {
+        let lines = [
+            r#"{"event":"operated","subject":"a?","operator":"acme?"}"#,
+            r#"{"event":"ran","subject":"a?","id":"1?","runner":"lab?"}"#,
+            r#"{"event":"decided","subject":"a?","time":"2026-01-01T00:00:00Z","reviewer":"ann?","verdict":"approve","reason":"r"}"#,
+            r#"{"event":"incident-opened","subject":"a?","time":"2026-01-01T00:00:00Z","incident":"i?"}"#,
+            r#"{"event":"incident-closed","subject":"a?","time":"2026-01-01T00:00:01Z","incident":"i?"}"#,
+            r#"{"event":"hold-placed","subject":"a?","time":"2026-01-01T00:00:00Z"}"#,
+            r#"{"event":"hold-lifted","subject":"a?","time":"2026-01-01T00:00:00Z"}"#,
+            r#"{"event":"weights-proposed","time":"2026-01-01T00:00:00Z","id":"p?","proposer":"loop?","reason":"r","weights":{}}"#,
+            r#"{"event":"weights-accepted","time":"2026-01-01T00:00:00Z","id":"p?","decider":"ann?","reason":"r"}"#,
+            r#"{"event":"weights-refused","time":"2026-01-01T00:00:00Z","id":"p?","decider":"ann?","reason":"r"}"#,
+            r#"{"event":"weights-revoked","time":"2026-01-01T00:00:00Z","id":"p?","decider":"ann?","reason":"r"}"#,
+        ];
+        for line in lines {
+            assert!(read("f", &line.replace('?', "")).is_ok(), "{line}");
+            for at in line.match_indices('?').map(|(at, _)| at) {
+                for odd in [" ", "\u{200b}", "\u{202e}"] {
+                    let (before, after) = line.split_at(at);
+                    let changed = format!("{before}{odd}{}", &after[1..]).replace('?', "");
+                    let error = read("f", &changed).unwrap_err().to_string();
+                    assert!(error.contains("f:1: `") && error.contains("expected a name"), "{error}");
+                    assert!(read_stored("f", &changed).is_ok(), "{changed}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -70,6 +70,6 @@ impl Decisions {
         if lines.is_empty() {
             return Ok(Events::default());
         }
-        events::read("reviews", &lines.join("\n")).map_err(|failure| unanswerable(&failure))
+        events::read_stored("reviews", &lines.join("\n")).map_err(|failure| unanswerable(&failure))
     }
 }

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use karat::standing::{events, written};
+use karat::error::Error;
+use karat::standing::events::{self, Events};
+use karat::standing::written;
 use karat_core::timestamp::Timestamp;
 use karat_standing::overrides::{OverrideEvent, OverrideLog};
 use karat_standing::stand::{Event, overrides};
@@ -28,10 +30,14 @@ impl WeightsItem {
     /// Reads the event in `line`, about the weights of `card`.
     ///
     /// # Errors
-    /// If it is not such an event.
+    /// If it is not such an event, or has a name that is none.
     pub fn new(card: String, line: String) -> Result<Self, String> {
-        let read = events::read("$", &line).map_err(|error| error.to_string())?;
-        match <[Event; 1]>::try_from(read.events) {
+        let read = events::read("$", &line);
+        Self::of(card, line, read)
+    }
+
+    fn of(card: String, line: String, read: Result<Events, Error>) -> Result<Self, String> {
+        match <[Event; 1]>::try_from(read.map_err(|error| error.to_string())?.events) {
             Ok([Event::Weights(event)]) => Ok(Self { card, line, event }),
             _ => Err(String::from("it is not one event about weights")),
         }
@@ -45,7 +51,7 @@ impl WeightsItem {
         // The name of a scorecard needs no encoding.
         let card = id.split('/').next().unwrap_or_default();
         let line = std::str::from_utf8(content).map_err(|error| error.to_string())?;
-        Self::new(card.to_owned(), line.to_owned())
+        Self::of(card.to_owned(), line.to_owned(), events::read_stored("$", line))
     }
 
     /// Checks that the event comes after those `known`. Events count by their seconds, so that a standing could not tell
