@@ -149,7 +149,7 @@ impl Line {
 /// Reads the events in `text`, called `path` in messages.
 ///
 /// # Errors
-/// If a line is not an event, or has a name that is none. All are reported at once.
+/// If a line is not an event, or a name in it is refused. All are reported at once.
 pub fn read(path: &str, text: &str) -> Result<Events, Error> {
     read_lines(path, text, Line::named)
 }

@@ -30,7 +30,7 @@ impl WeightsItem {
     /// Reads the event in `line`, about the weights of `card`.
     ///
     /// # Errors
-    /// If it is not such an event, or has a name that is none.
+    /// If it is not such an event, or a name in it is refused.
     pub fn new(card: String, line: String) -> Result<Self, String> {
         let read = events::read("$", &line);
         Self::of(card, line, read)
