@@ -15,7 +15,8 @@ pub enum Exit {
     BelowBar = 10,
     /// Under `--fail-under`: a gate of the scorecard held.
     Blocked = 11,
-    /// Under `--fail-under`: there is no score to compare. Of a receipt: no key was given to check its signature.
+    /// Under `--fail-under`: there is no score to compare. Of a receipt: no key was given to check its signature. Of a record
+    /// and its evidence: no cache to score it with.
     Inconclusive = 12,
     /// A scorecard was refused.
     CardRefused = 13,

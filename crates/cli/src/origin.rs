@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Scored};
 use karat::error::Error;
-use karat::record::Record;
+use karat::record::{Record, RecordDocument};
 
 /// The strength of the match between an item of evidence and a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,6 +66,13 @@ pub enum Comparison {
     },
     /// No item can be its evidence; the reasons.
     Absent(Vec<String>),
+    /// It cannot be scored again with what is given.
+    Lacking {
+        /// The part of the graders' input that is lacking.
+        what: &'static str,
+        /// The ways to give it.
+        help: Vec<String>,
+    },
 }
 
 /// Compares the record `claim`, which `card` has verified, with its evidence: subject, digest, facts and score.
@@ -78,6 +85,9 @@ pub fn compare(
     cli: &Cli,
 ) -> Result<Comparison, Failure> {
     let document = claim.document();
+    if let Some(lacking) = lacking(document, request.graders) {
+        return Ok(lacking);
+    }
     let (subject, id, digest) =
         (document.subject.as_str(), document.evidence.id.as_str(), document.evidence.digest);
     let options = graders::options(card.card(), request.graders, request.subject_field, cli.portable)?;
@@ -129,6 +139,23 @@ pub fn compare(
             Comparison::Different { place: origin.place, is_other, lines }
         }
     })
+}
+
+/// Returns what the graders need for the trace of a record and do not have.
+fn lacking(document: &RecordDocument, graders: &GraderArgs) -> Option<Comparison> {
+    let reading = document.cache_reading()?;
+    let what = if graders.cache.is_none() {
+        "its novelty was read against a cache of vectors, which is not given"
+    } else if reading.embedder.is_some() && reading.had_time() && graders.embedder.is_none() {
+        "a model embedded its text, which is not given"
+    } else {
+        return None;
+    };
+    let help = [
+        "give --cache as it was before the record, and --embedder if a model embedded the text",
+        "or score the whole log again: karat log verify --replay",
+    ];
+    Some(Comparison::Lacking { what, help: help.map(str::to_owned).into() })
 }
 
 /// The reason why an item was not compared.

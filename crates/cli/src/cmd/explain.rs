@@ -207,6 +207,11 @@ fn from_evidence(
         Comparison::Different { place, lines, .. } => {
             (format!("the record of `{subject}` is not what {} gives", clean(&place)), lines)
         }
+        Comparison::Lacking { what, help } => {
+            let message = format!("the record of `{subject}` cannot be compared: {what}");
+            let failure = Failure::with_exit(Exit::Inconclusive, message);
+            return Err(help.into_iter().fold(failure, Failure::help));
+        }
         Comparison::Absent(lines) => {
             (format!("`{}` does not have the evidence of this record of `{subject}`", clean(path)), lines)
         }

@@ -143,17 +143,6 @@ impl Against<'_> {
                 let says = "without its scorecard it cannot be scored";
                 Check::new("evidence", CheckOutcome::Inconclusive, says)
             }
-            (Some(_), Some(_))
-                if claim.document().cache_reading().is_some() && self.args.graders.cache.is_none() =>
-            {
-                let says = "its novelty was read against a cache of vectors, which is not given";
-                let details = [
-                    "give --cache as it was before the record, and --embedder if a model embedded the text",
-                    "or score the whole log again: karat log verify --replay",
-                ];
-                let check = Check::new("evidence", CheckOutcome::Inconclusive, says);
-                check.details(details.map(str::to_owned).into())
-            }
             (Some(path), Some(card)) => {
                 let request = origin::Request {
                     path,
@@ -188,6 +177,9 @@ fn evidence(claim: &Record, comparison: Comparison) -> Check {
             let check =
                 Check::new("evidence", CheckOutcome::Failed, "the evidence of this record is missing");
             check.details(lines).because(ChangedPart::Evidence)
+        }
+        Comparison::Lacking { what, help } => {
+            Check::new("evidence", CheckOutcome::Inconclusive, what).details(help)
         }
     }
 }

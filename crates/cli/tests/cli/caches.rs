@@ -115,6 +115,24 @@ fn scoring_twice_with_a_cache_gives_the_same_scores_and_file() {
 }
 
 #[test]
+fn a_record_read_against_a_cache_is_compared_with_its_evidence_only_with_that_cache() {
+    let folder = traces();
+    fs::copy(folder.path().join("mine.cache"), folder.path().join("before.cache")).unwrap();
+    let scored = done(folder.karat(&["score", "-c", "trace", "--cache", "mine.cache", "traces.jsonl"]));
+    folder.write("record.json", scored.lines().next().unwrap());
+    let explain = |more: &[&str]| {
+        folder.karat(&[&["explain", "record.json", "--evidence", "traces.jsonl"], more].concat())
+    };
+    let without = explain(&[]);
+    assert_eq!((without.status, without.stdout.as_str()), (12, ""), "{}", without.stderr);
+    assert!(without.stderr.contains("cannot be compared: its novelty was read against a cache of vectors"));
+    assert!(without.stderr.contains("give --cache as it was before the record"));
+    assert_eq!(explain(&["--cache", "before.cache"]).status, 0);
+    let other = explain(&["--cache", "mine.cache"]);
+    assert_eq!(other.status, 14, "{}", other.stderr);
+}
+
+#[test]
 fn a_refused_item_leaves_the_cache_as_it_was() {
     let folder = traces();
     let before = bytes(&folder, "mine.cache");
