@@ -1,7 +1,10 @@
-//! Names of subjects, tasks and items: one spelling for what looks the same.
+//! Names of subjects, tasks and items: one spelling for what looks the same, and which names look alike.
+
+use std::collections::{BTreeSet, HashMap};
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
+use unicode_security::confusable_detection::skeleton;
 
 /// Fault of a text that is not a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +80,53 @@ fn is_hidden(it: char) -> bool {
     )
 }
 
+/// Names by what they look like.
+///
+/// Two names look alike if they have the same skeleton (Unicode Technical Standard 39), as they are written or in small
+/// letters: `paypal`, `paypa1`, `PayPal`, and the same in Cyrillic letters. Every name is looked at once, and a question costs
+/// as much as there are names that look like the one asked for.
+///
+/// ```
+/// use karat_evidence::names::LookAlikes;
+///
+/// let mut names = LookAlikes::default();
+/// for (number, name) in (0..).zip(["paypal", "ebay", "paypa1"]) {
+///     names.add(number, name);
+/// }
+/// assert_eq!(names.like("paypal"), [0, 2]);
+/// assert_eq!(names.like("ebay"), [1]);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct LookAlikes {
+    /// The numbers of the names with each look. Only looked up, never iterated.
+    by_look: HashMap<Box<str>, Vec<u32>>,
+}
+
+impl LookAlikes {
+    /// Adds a name under a number that no other name has.
+    pub fn add(&mut self, number: u32, name: &str) {
+        for look in looks(name) {
+            self.by_look.entry(look.into()).or_default().push(number);
+        }
+    }
+
+    /// Returns the numbers of the names that look like this one, in ascending order: its own too, if it was added.
+    #[must_use]
+    pub fn like(&self, name: &str) -> Vec<u32> {
+        let found = looks(name).into_iter().filter_map(|look| self.by_look.get(look.as_str()));
+        found.flatten().copied().collect::<BTreeSet<u32>>().into_iter().collect()
+    }
+}
+
+/// Returns the looks of a name: its skeleton as it is written, and in small letters. A capital I looks like a small L, and is
+/// also the capital of i, so that one of the two alone would miss one.
+fn looks(name: &str) -> BTreeSet<String> {
+    let small = |text: String| text.chars().flat_map(char::to_lowercase).collect::<String>();
+    // Of a skeleton again: what small letters make of it may be no skeleton.
+    let look = |text: String| skeleton(&small(text)).collect::<String>();
+    [look(skeleton(name).collect()), look(name.to_owned())].into()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -119,7 +169,76 @@ mod tests {
         }
     }
 
+    fn are_alike(one: &str, other: &str) -> bool {
+        let mut names = LookAlikes::default();
+        names.add(0, one);
+        !names.like(other).is_empty()
+    }
+
+    /// Pairs from `confusables.txt` of Unicode Technical Standard 39, and what people try.
+    #[test]
+    fn names_that_look_alike_are_found() {
+        let alike = [
+            ("paypal", "paypa1"),
+            ("paypal", "p\u{430}yp\u{430}l"),
+            ("paypal", "PayPal"),
+            ("paypal", "\u{440}\u{430}\u{443}\u{440}\u{430}\u{4cf}"),
+            ("PAYPAL", "\u{420}\u{410}\u{423}\u{420}\u{410}L"),
+            ("scope", "\u{455}\u{441}\u{43e}\u{440}\u{435}"),
+            ("bot-0", "bot-O"),
+            ("bot-0", "bot-o"),
+            ("bill", "BILL"),
+            ("bill", "b\u{456}ll"),
+            ("Il", "lI"),
+            ("BILL", "BlLL"),
+            ("modern", "modem"),
+            ("circle", "\u{441}ircle"),
+            ("vu", "\u{3bd}u"),
+            ("a-b", "a\u{2010}b"),
+            ("a-b", "a\u{2013}b"),
+            ("a b", "a\u{a0}b"),
+            ("a/b", "a\u{2215}b"),
+            ("1", "l"),
+            ("1", "I"),
+            ("5", "\u{1bc}"),
+            ("fi", "\u{fb01}"),
+            ("k", "\u{1d424}"),
+            ("a", "\u{ff41}"),
+            ("so\u{307}s", "s\u{22f}s"),
+        ];
+        for (one, other) in alike {
+            assert!(are_alike(one, other), "{one} {other}: {:?} {:?}", looks(one), looks(other));
+            assert!(are_alike(other, one), "{other} {one}");
+        }
+        for (one, other) in
+            [("ant", "bee"), ("bot-1", "bot-2"), ("claude", "clause"), ("bot", "bot2"), ("a", "ab")]
+        {
+            assert!(!are_alike(one, other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn many_names_are_looked_at_once_each() {
+        let mut names = LookAlikes::default();
+        (0..20_000).for_each(|number| names.add(number, &format!("agent{number:05}x")));
+        assert_eq!(names.like("agent02345x"), [2345]);
+        // 0 and O, 1 and l.
+        assert_eq!(names.like("agentOlO34x"), [1034]);
+        names.add(20_000, "agent0lO34x");
+        assert_eq!(names.like("agent01034x"), [1034, 20_000]);
+    }
+
     proptest! {
+        /// Two names look alike exactly if they share a look, in either order; and every name has one.
+        #[test]
+        fn looking_alike_goes_both_ways(one in "[abIl10oOрас\\PC]{1,4}", other in "[abIl10oOрас\\PC]{1,4}") {
+            prop_assert!(are_alike(&one, &one));
+            prop_assert_eq!(are_alike(&one, &other), are_alike(&other, &one));
+            if skeleton(&one).eq(skeleton(&other)) {
+                prop_assert!(are_alike(&one, &other));
+            }
+        }
+
         #[test]
         fn two_names_that_are_equal_in_any_form_are_the_same_name(text in "\\PC{0,8}", other in "\\PC{0,8}") {
             let forms = [text.clone(), text.nfc().collect(), text.nfd().collect()];

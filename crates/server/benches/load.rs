@@ -431,7 +431,7 @@ impl Kept {
     /// Starts a server with a store that may already exist; then its key is unknown.
     fn start_in(folder: TempDir) -> Self {
         let unlimited = Rate { per_second: 1e9, burst: 1e9 };
-        let rates = RateOptions { key: unlimited, address: unlimited };
+        let rates = RateOptions { key: unlimited, address: unlimited, guess: unlimited };
         let options = Options { rates, ..Options::default() };
         let server = Server::bind(folder.path(), None, "127.0.0.1:0".parse().unwrap(), options).unwrap();
         let (address, key) = (server.address, server.first_key.clone().unwrap_or_default());

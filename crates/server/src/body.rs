@@ -1,8 +1,10 @@
 //! Request bodies, within limits of size and time.
 
+use std::fmt;
+use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,10 +13,13 @@ use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
+use karat_store::Error;
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, timeout_at};
 
-use crate::problem::{Code, Problem};
+use crate::limits::{Turn, Who};
+use crate::problem::{Code, Problem, busy};
+use crate::state::App;
 
 /// The bytes of a slow batch that must arrive within each timeout.
 const PACE_BYTES: usize = 1 << 20;
@@ -40,19 +45,57 @@ pub fn expect_media(headers: &HeaderMap, expected: &[&str]) -> Result<(), Proble
     Err(Problem::new(Code::UnsupportedMediaType, detail).at("content-type"))
 }
 
-/// A body that records whether it was read to its end.
-#[derive(Debug)]
-pub struct Watched {
+/// Reason for which a body is not read to its end.
+#[derive(Debug, Clone, Copy)]
+enum Unread {
+    /// All turns are taken when its rest arrives.
+    Busy,
+    /// The server stops.
+    Stopping,
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Busy => "all turns are taken",
+            Self::Stopping => "the server stops",
+        })
+    }
+}
+
+impl std::error::Error for Unread {}
+
+/// The turn of a request; none while a caller without a key lets the server wait for the body.
+pub(crate) type HeldTurn = Arc<Mutex<Option<Turn>>>;
+
+/// A body that records whether it was read to its end. While it does not arrive, it holds no turn of callers without a key,
+/// and it does not hold up a server that stops.
+pub(crate) struct Watched {
     body: Body,
+    app: Arc<App>,
+    /// The turn that is given up while nothing arrives, and whose it is.
+    turn: Option<(Who, HeldTurn)>,
     is_read: Arc<AtomicBool>,
+    /// The end of waiting for bodies.
+    end: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
 impl Watched {
     /// Wraps a body; the flag is set once it was read to its end.
     #[must_use]
-    pub fn new(body: Body) -> (Self, Arc<AtomicBool>) {
+    pub fn new(body: Body, app: Arc<App>, turn: Option<(Who, HeldTurn)>) -> (Self, Arc<AtomicBool>) {
         let is_read = Arc::new(AtomicBool::new(body.is_end_stream()));
-        (Self { body, is_read: Arc::clone(&is_read) }, is_read)
+        (Self { body, app, turn, is_read: Arc::clone(&is_read), end: None }, is_read)
+    }
+
+    /// Takes the turn again that was given up; false if there is none.
+    fn has_turn(&self) -> bool {
+        let Some((who, turn)) = &self.turn else { return true };
+        let mut turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if turn.is_none() {
+            *turn = self.app.permits.take(who.clone());
+        }
+        turn.is_some()
     }
 }
 
@@ -65,6 +108,18 @@ impl HttpBody for Watched {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = Pin::new(&mut self.body).poll_frame(context);
+        if frame.is_pending() {
+            if let Some((_, turn)) = &self.turn {
+                drop(turn.lock().unwrap_or_else(PoisonError::into_inner).take());
+            }
+            let Self { end, app, .. } = &mut *self;
+            let end = end.get_or_insert_with(|| Box::pin(app.end_of_bodies()));
+            let stopping = |()| Some(Err(axum::Error::new(Unread::Stopping)));
+            return end.as_mut().poll(context).map(stopping);
+        }
+        if !self.has_turn() {
+            return Poll::Ready(Some(Err(axum::Error::new(Unread::Busy))));
+        }
         if matches!(frame, Poll::Ready(None)) || self.body.is_end_stream() {
             self.is_read.store(true, Ordering::Relaxed);
         }
@@ -172,8 +227,7 @@ impl Incoming {
             self.is_over = true;
             return Ok(false);
         };
-        let broken = |_| Problem::new(Code::BadRequest, "the connection broke before the body was complete");
-        let data = frame.map_err(broken)?.into_data().unwrap_or_else(|_| Bytes::new());
+        let data = frame.map_err(|error| broken(&error))?.into_data().unwrap_or_else(|_| Bytes::new());
         self.received += data.len();
         if self.received > self.bytes_max {
             return Err(too_large(self.bytes_max));
@@ -200,6 +254,17 @@ pub fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     })?;
     reader.end().map_err(|error| Problem::new(Code::BadRequest, error.to_string()).at("$"))?;
     Ok(read)
+}
+
+/// Returns why a body ended before its end.
+fn broken(error: &axum::Error) -> Problem {
+    let first: &(dyn std::error::Error + 'static) = error;
+    let mut causes = std::iter::successors(Some(first), |error| error.source());
+    match causes.find_map(|error| error.downcast_ref::<Unread>()) {
+        Some(Unread::Busy) => busy(),
+        Some(Unread::Stopping) => Error::Stopped.into(),
+        None => Problem::new(Code::BadRequest, "the connection broke before the body was complete"),
+    }
 }
 
 fn too_large(bytes_max: usize) -> Problem {

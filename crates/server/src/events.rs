@@ -9,6 +9,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::limits::{Place, Turn, Who};
 use crate::problem::{Code, Problem};
@@ -32,7 +33,7 @@ struct State {
     next: u64,
     found: VecDeque<(u64, String)>,
     size: watch::Receiver<u64>,
-    stopping: watch::Receiver<bool>,
+    stopping: watch::Receiver<Option<Instant>>,
     _turn: Turn,
     _place: Place<Who>,
 }
@@ -50,7 +51,7 @@ pub(crate) fn stream(
     let busy = || Problem::new(Code::Busy, "too many streams of events are open; try again later").retry(10);
     let most = app.options.streams_max.div_ceil(STREAMS_SHARE);
     let place = app.streams_of.take(who.clone(), most).ok_or_else(busy)?;
-    let turn = app.streams.take(matches!(who, Who::Key(_))).ok_or_else(busy)?;
+    let turn = app.streams.take(who.clone()).ok_or_else(busy)?;
     let (size, stopping) = (app.memory.size(), app.stopping.subscribe());
     let state = State { app, find, next, found: VecDeque::new(), size, stopping, _turn: turn, _place: place };
     let events = unfold(state, |mut state| async move {
@@ -75,7 +76,7 @@ impl State {
             } else {
                 tokio::select! {
                     changed = self.size.changed() => changed.ok()?,
-                    _ = self.stopping.wait_for(|stopping| *stopping) => return None,
+                    _ = self.stopping.wait_for(Option::is_some) => return None,
                 }
             }
         }

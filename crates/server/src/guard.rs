@@ -1,10 +1,10 @@
 //! Middleware around every request: authentication, permission, limits, metrics.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{FromRequestParts, MatchedPath, Request};
 use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue,
@@ -16,21 +16,39 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::authority::{self, Act, Denied};
-use crate::body::Watched;
+use crate::body::{HeldTurn, Watched};
 use crate::keys::Key;
 use crate::limits::Who;
 use crate::metrics::Route;
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, busy};
 use crate::state::App;
 
 /// Paths that are answered however many requests are at work: those that watch the server need them most then.
 const WATCHED: [&str; 2] = ["/healthz", "/metrics"];
-/// The cost of a wrong key, in requests.
-const WRONG_KEY_TOKENS: f64 = 20.0;
 
 /// The address that a request came from.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
+
+/// Mark of a request whose head announces its body in two ways.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ambiguous;
+
+/// Mark of a request at work, until it is dropped.
+struct AtWork(Arc<App>);
+
+impl AtWork {
+    fn new(app: &Arc<App>) -> Self {
+        app.at_work.send_modify(|count| *count += 1);
+        Self(Arc::clone(app))
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.at_work.send_modify(|count| *count = count.saturating_sub(1));
+    }
+}
 
 /// The caller of a request, with its key.
 #[derive(Debug, Clone)]
@@ -67,6 +85,14 @@ impl Caller {
         Ok(self.key.as_ref().ok_or_else(|| Denied::NoKey(act.scope()))?)
     }
 
+    /// Counts a wrong key from its address.
+    ///
+    /// # Errors
+    /// If there were too many.
+    pub(crate) fn guessed(&self, app: &App) -> Result<(), Problem> {
+        count_in(app, Who::Guess(self.address.map(|it| it.to_string()).unwrap_or_default()))
+    }
+
     /// Returns the name of its key, if it has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
@@ -86,30 +112,33 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 
 /// Answers one request, if its key may make it, and counts it.
 pub(crate) async fn guard(app: Arc<App>, request: Request, next: Next) -> Response {
-    let (head, body) = request.into_parts();
-    let (body, is_read) = Watched::new(body);
-    let mut request = Request::from_parts(head, Body::new(body));
+    let _at_work = AtWork::new(&app);
     let began = app.clock.running_seconds();
     let method = method_name(request.method());
     let path =
         request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned()).unwrap_or_default();
     let peer = request.extensions().get::<Peer>().map(|Peer(address)| address.ip());
     let peer = peer.map(|peer| client(&app.options.proxies, request.headers(), peer));
-    let admitted = admit(&app, request.headers(), peer);
-    let who = admitted.as_ref().ok().and_then(|caller| caller.key.as_ref()).map(|key| key.id.clone());
     let is_watching = WATCHED.contains(&path.as_str());
+    let admitted = admit(&app, &request, peer, is_watching);
+    let who = admitted.as_ref().ok().and_then(|caller| caller.key.as_ref()).map(|key| key.id.clone());
+    let mut is_read = Arc::new(AtomicBool::new(request.body().is_end_stream()));
     let mut response = match admitted {
         Err(problem) => problem.into_response(),
-        Ok(caller) => match (is_watching, app.permits.take(caller.key.is_some())) {
+        Ok(caller) => match (is_watching, app.permits.take(caller.who())) {
             (false, None) => {
                 app.metrics.turned_away();
-                Problem::new(Code::Busy, "too many requests are at work at the moment; try again later")
-                    .retry(1)
-                    .into_response()
+                busy().into_response()
             }
-            (_, _turn) => {
-                request.extensions_mut().insert(caller);
-                next.run(request).await
+            (_, turn) => {
+                let is_kept = is_watching || caller.key.is_some();
+                let turn: HeldTurn = Arc::new(Mutex::new(turn));
+                let given_up = (!is_kept).then(|| (caller.who(), Arc::clone(&turn)));
+                let (mut head, body) = request.into_parts();
+                let (body, is_read_now) = Watched::new(body, Arc::clone(&app), given_up);
+                is_read = is_read_now;
+                head.extensions.insert(caller);
+                next.run(Request::from_parts(head, Body::new(body))).await
             }
         },
     };
@@ -135,32 +164,39 @@ pub(crate) async fn guard(app: Arc<App>, request: Request, next: Next) -> Respon
     response
 }
 
-/// Returns the caller, if the request is allowed at all.
-fn admit(app: &App, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Caller, Problem> {
+/// Takes the right to make one more request.
+fn count_in(app: &App, who: Who) -> Result<(), Problem> {
+    app.rates.take(who, 1.0, app.clock.running_seconds()).map_err(|seconds| {
+        Problem::new(Code::TooManyRequests, "too many requests; try again later").retry(seconds)
+    })
+}
+
+/// Returns the caller, if the request is allowed at all. Who watches the server is not counted.
+fn admit(app: &App, request: &Request, peer: Option<IpAddr>, is_watching: bool) -> Result<Caller, Problem> {
+    let headers = request.headers();
     check_host(app, headers)?;
-    let now = app.clock.running_seconds();
-    let take = |who: Who, tokens: f64| {
-        app.rates.take(who, tokens, now).map_err(|seconds| {
-            Problem::new(Code::TooManyRequests, "too many requests; try again later").retry(seconds)
-        })
-    };
-    let address = || Who::Address(peer.map(|it| it.to_string()).unwrap_or_default());
+    if request.extensions().get::<Ambiguous>().is_some() {
+        let detail = "the head has `Content-Length` and `Transfer-Encoding`: leave out one of them";
+        return Err(Problem::new(Code::BadRequest, detail).at("transfer-encoding"));
+    }
+    let count_in = |who: Who| if is_watching { Ok(()) } else { count_in(app, who) };
     let is_reading_open = app.options.is_loopback || app.options.is_public;
     let Some(given) = headers.get(AUTHORIZATION) else {
-        take(address(), 1.0)?;
-        return Ok(Caller { key: None, address: peer, is_reading_open });
+        let caller = Caller { key: None, address: peer, is_reading_open };
+        count_in(caller.who())?;
+        return Ok(caller);
     };
     let secret = given.to_str().ok().and_then(|text| text.split_once(' '));
     let secret =
         secret.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, secret)| secret.trim());
     let Some(key) = secret.and_then(|secret| app.memory.keys().authenticate(secret)) else {
-        take(address(), WRONG_KEY_TOKENS)?;
+        Caller { key: None, address: peer, is_reading_open }.guessed(app)?;
         return Err(Problem::new(
             Code::Unauthenticated,
             "the key is not known here: expected `Authorization: Bearer karat_...` with a key that was not revoked",
         ));
     };
-    take(Who::Key(key.id.clone()), 1.0)?;
+    count_in(Who::Key(key.id.clone()))?;
     Ok(Caller { key: Some(key), address: peer, is_reading_open })
 }
 

@@ -33,6 +33,7 @@ pub mod events;
 pub mod folder;
 mod follower;
 pub mod guard;
+mod heads;
 pub mod ids;
 mod in_order;
 pub mod index;
@@ -72,6 +73,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::Uri;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use karat_store::Error;
@@ -120,7 +122,8 @@ pub struct Options {
     pub body_timeout: Duration,
     /// The time for which a client may take nothing of its answer.
     pub write_timeout: Duration,
-    /// The time that requests get to finish when the server stops.
+    /// The time that requests at work get to finish when the server stops. Clients get less: three seconds to send the rest
+    /// of a body, and two to take an answer.
     pub stop_timeout: Duration,
 }
 
@@ -266,9 +269,7 @@ pub fn router(app: Arc<App>) -> Router {
     let (router, _) = api::routes().split_for_parts();
     router
         .merge(web::routes())
-        .fallback(|| async {
-            Problem::not_found("there is no such path; GET /v1/openapi.json lists all of them")
-        })
+        .fallback(nothing)
         .method_not_allowed_fallback(|| async {
             Problem::new(
                 Code::MethodNotAllowed,
@@ -277,6 +278,17 @@ pub fn router(app: Arc<App>) -> Router {
         })
         .layer(from_fn_with_state(Arc::clone(&app), answer))
         .with_state(app)
+}
+
+/// Answers a path that leads nowhere.
+async fn nothing(uri: Uri) -> Problem {
+    let path = uri.path();
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let hint = match path.contains("//") {
+        true => format!("leave out the second of two slashes: `/{}`", parts.join("/").escape_debug()),
+        false => String::from("GET /v1/openapi.json lists all of them"),
+    };
+    Problem::not_found(format!("there is no such path; {hint}"))
 }
 
 /// One layer for both: the router copies its layers for every request.

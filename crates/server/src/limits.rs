@@ -24,14 +24,17 @@ pub struct RateOptions {
     pub key: Rate,
     /// The limit for each address without a key.
     pub address: Rate,
+    /// The limit for wrong keys from each address. They take nothing from its other requests.
+    pub guess: Rate,
 }
 
 impl Default for RateOptions {
-    /// Returns 10,000 requests a second with a key, 200 without; bursts of twice that.
+    /// Returns 10,000 requests a second with a key, 200 without, 10 with a wrong one; bursts of twice that.
     fn default() -> Self {
         Self {
             key: Rate { per_second: 10_000.0, burst: 20_000.0 },
             address: Rate { per_second: 200.0, burst: 400.0 },
+            guess: Rate { per_second: 10.0, burst: 20.0 },
         }
     }
 }
@@ -43,6 +46,8 @@ pub enum Who {
     Key(String),
     /// The address of a caller without a key.
     Address(String),
+    /// The address of a caller with a wrong key.
+    Guess(String),
 }
 
 /// The buckets of all callers.
@@ -94,6 +99,7 @@ impl Rates {
         match who {
             Who::Key(_) => self.options.key,
             Who::Address(_) => self.options.address,
+            Who::Guess(_) => self.options.guess,
         }
     }
 }
@@ -105,11 +111,14 @@ impl Bucket {
     }
 }
 
-/// Turns to be at work, of which callers without a key have half at most: however many they are, one with a key is answered.
+/// Turns to be at work, of which callers without a key have half at most, and one caller three quarters of what it may have:
+/// however many they are, another one with a key is answered.
 #[derive(Debug)]
 pub struct Turns {
+    most: usize,
     all: Arc<Semaphore>,
     keyless: Arc<Semaphore>,
+    of_each: Arc<Places<Who>>,
 }
 
 /// A turn, until it is dropped.
@@ -117,24 +126,29 @@ pub struct Turns {
 pub struct Turn {
     _of_all: OwnedSemaphorePermit,
     _of_keyless: Option<OwnedSemaphorePermit>,
+    _of_caller: Place<Who>,
 }
 
 impl Turns {
     /// Creates `most` turns.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        Self { all: Arc::new(Semaphore::new(most)), keyless: Arc::new(Semaphore::new(most.div_ceil(2))) }
+        let of_all = |turns| Arc::new(Semaphore::new(turns));
+        Self { most, all: of_all(most), keyless: of_all(most.div_ceil(2)), of_each: Arc::default() }
     }
 
-    /// Takes a turn; none if all are taken.
+    /// Takes a turn; none if all that this caller may have are taken.
     #[must_use]
-    pub fn take(&self, has_key: bool) -> Option<Turn> {
-        let of_keyless = match has_key {
-            true => None,
-            false => Some(Arc::clone(&self.keyless).try_acquire_owned().ok()?),
+    pub fn take(&self, who: Who) -> Option<Turn> {
+        let (may_have, of_keyless) = match &who {
+            Who::Key(_) => (self.most, None),
+            Who::Address(_) | Who::Guess(_) => {
+                (self.most.div_ceil(2), Some(Arc::clone(&self.keyless).try_acquire_owned().ok()?))
+            }
         };
+        let of_caller = self.of_each.take(who, (may_have * 3).div_ceil(4))?;
         let of_all = Arc::clone(&self.all).try_acquire_owned().ok()?;
-        Some(Turn { _of_all: of_all, _of_keyless: of_keyless })
+        Some(Turn { _of_all: of_all, _of_keyless: of_keyless, _of_caller: of_caller })
     }
 }
 
@@ -192,16 +206,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn callers_without_a_key_leave_half_to_the_others() {
-        let turns = Turns::new(5);
-        let keyless: Vec<Turn> = std::iter::from_fn(|| turns.take(false)).collect();
-        assert_eq!(keyless.len(), 3);
-        let keyed: Vec<Turn> = std::iter::from_fn(|| turns.take(true)).collect();
-        assert_eq!(keyed.len(), 2);
+    fn callers_leave_turns_to_others() {
+        let turns = Turns::new(8);
+        let all = |who: &dyn Fn() -> Who| std::iter::from_fn(|| turns.take(who())).collect::<Vec<Turn>>();
+        let (near, far) = (|| Who::Address("::1".to_owned()), || Who::Address("::2".to_owned()));
+        let (one, other) = (|| Who::Key("one".to_owned()), || Who::Key("other".to_owned()));
+        let keyless = [all(&near), all(&far)];
+        assert_eq!(keyless.each_ref().map(Vec::len), [3, 1]);
+        let keyed = [all(&one), all(&other)];
+        assert_eq!(keyed.each_ref().map(Vec::len), [4, 0]);
         drop(keyless);
-        let keyed: Vec<Turn> = keyed.into_iter().chain(std::iter::from_fn(|| turns.take(true))).collect();
-        assert_eq!(keyed.len(), 5);
-        assert!(turns.take(false).is_none());
+        let more = [all(&one), all(&other), all(&near)];
+        assert_eq!(more.each_ref().map(Vec::len), [2, 2, 0]);
+        drop((keyed, more));
+        assert_eq!(all(&one).len(), 6);
     }
 
     #[test]
@@ -218,7 +236,7 @@ mod tests {
 
     fn rates() -> Rates {
         let rate = Rate { per_second: 2.0, burst: 3.0 };
-        Rates::new(RateOptions { key: rate, address: rate })
+        Rates::new(RateOptions { key: rate, address: rate, guess: rate })
     }
 
     #[test]
@@ -229,6 +247,7 @@ mod tests {
         }
         assert_eq!(rates.take(who(), 1.0, 10.0), Err(1));
         assert_eq!(rates.take(Who::Key("k".to_owned()), 1.0, 10.0), Ok(()));
+        assert_eq!(rates.take(Who::Guess("::1".to_owned()), 1.0, 10.0), Ok(()));
         assert_eq!(rates.take(who(), 1.0, 10.5), Ok(()));
         assert_eq!(rates.take(who(), 1.0, 10.5), Err(1));
         assert_eq!(rates.take(who(), 3.0, 10.5), Err(2));

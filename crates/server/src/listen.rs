@@ -16,13 +16,18 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tower_service::Service as _;
 
-use crate::guard::Peer;
+use crate::guard::{Ambiguous, Peer};
+use crate::heads::Announced;
 use crate::limits::Places;
 use crate::state::App;
 use crate::timed::Timed;
 
 /// The longest head of a request, in bytes.
 const HEAD_BYTES_MAX: usize = 64 << 10;
+/// When so many times fewer connections are left than there may be, every address has so many times fewer of its own.
+const SCARCE: usize = 8;
+/// The time that clients have to take their answers after the last request at work, when the server stops.
+const LAST: Duration = Duration::from_secs(2);
 /// The time to wait when the system has no connection to give, for example when it is out of file handles.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -56,7 +61,12 @@ pub(crate) async fn serve(
         };
         let ip = peer.ip();
         let is_proxy = app.options.proxies.contains(&ip);
-        let most = if is_proxy { usize::MAX } else { app.options.connections_per_address_max };
+        let is_scarce = permits.available_permits() < app.options.connections_max / SCARCE;
+        let most = match (is_proxy, app.options.connections_per_address_max) {
+            (true, _) => usize::MAX,
+            (false, most) if is_scarce => most.div_ceil(SCARCE),
+            (false, most) => most,
+        };
         let Some(place) = addresses.take(ip, most) else {
             tracing::debug!(%peer, "a connection too many of one address was closed");
             continue;
@@ -64,11 +74,17 @@ pub(crate) async fn serve(
         // Answers are small and complete: waiting for more to send only costs time.
         let _ = stream.set_nodelay(true);
         let router = router.clone();
+        let announced = Announced::default();
+        let stream = Timed::new(stream, app.options.write_timeout, announced.clone());
         let answer = service_fn(move |request: hyper::Request<Incoming>| {
             let mut router = router.clone();
+            let is_ambiguous = announced.next_is_ambiguous();
             async move {
                 let mut request: Request = request.map(Body::new);
                 request.extensions_mut().insert(Peer(peer));
+                if is_ambiguous {
+                    request.extensions_mut().insert(Ambiguous);
+                }
                 router.call(request).await.map_err(|never: Infallible| never)
             }
         });
@@ -76,7 +92,7 @@ pub(crate) async fn serve(
             .timer(TokioTimer::new())
             .header_read_timeout(app.options.head_timeout)
             .max_buf_size(HEAD_BYTES_MAX)
-            .serve_connection(TokioIo::new(Timed::new(stream, app.options.write_timeout)), answer);
+            .serve_connection(TokioIo::new(stream), answer);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = connection.await {
@@ -87,10 +103,22 @@ pub(crate) async fn serve(
     }
     drop(listener);
     app.stop();
-    if tokio::time::timeout(app.options.stop_timeout, graceful.shutdown()).await.is_err() {
-        tracing::warn!(
+    // Clients that keep a connection busy without a request at work: they take nothing, or send nothing more.
+    let without_work = async {
+        let mut at_work = app.at_work.subscribe();
+        let mut is_none = false;
+        while !is_none {
+            let _ = at_work.wait_for(|count| *count == 0).await;
+            tokio::time::sleep(LAST).await;
+            is_none = *at_work.borrow() == 0;
+        }
+    };
+    tokio::select! {
+        () = graceful.shutdown() => {}
+        () = without_work => tracing::info!("clients that did not take their answers were left"),
+        () = tokio::time::sleep(app.options.stop_timeout) => tracing::warn!(
             "some requests were cut off: they took longer than the server waits for when it stops"
-        );
+        ),
     }
 }
 

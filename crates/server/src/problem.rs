@@ -292,6 +292,12 @@ pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
     problem.with_parts(problems)
 }
 
+/// Returns the problem of a request for which there is no turn.
+#[must_use]
+pub fn busy() -> Problem {
+    Problem::new(Code::Busy, "too many requests are at work at the moment; try again later").retry(1)
+}
+
 impl From<Error> for Problem {
     /// Refused items are explained where they are sent; a refusal that gets here is a defect.
     fn from(error: Error) -> Self {

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use karat_core::timestamp::Timestamp;
 use karat_store::log::Signer;
 use karat_store::port::Backend;
 use karat_store::{Accepted, Error, Kind, NewItem, Outcome, Reader, Store};
 use tokio::sync::{oneshot, watch};
+use tokio::time::{Instant, sleep_until};
 
 use crate::Options;
 use crate::answers::Answers;
@@ -50,8 +52,10 @@ pub struct App {
     pub(crate) streams: Turns,
     /// The streams of each caller.
     pub(crate) streams_of: Arc<Places<Who>>,
-    /// True once the server is stopping.
-    pub(crate) stopping: watch::Sender<bool>,
+    /// The number of requests at work.
+    pub(crate) at_work: watch::Sender<usize>,
+    /// The time from which on the server is stopping.
+    pub(crate) stopping: watch::Sender<Option<Instant>>,
     /// Held while an event about weights is checked and stored, so that none comes between.
     pub(crate) weights_turn: tokio::sync::Mutex<()>,
     store: Arc<Store<Waiting>>,
@@ -164,7 +168,8 @@ impl App {
             permits: Turns::new(options.requests_max),
             streams: Turns::new(options.streams_max),
             streams_of: Arc::default(),
-            stopping: watch::Sender::new(false),
+            at_work: watch::Sender::new(0),
+            stopping: watch::Sender::new(None),
             traces,
             metrics: Metrics::default(),
             answers: Answers::default(),
@@ -283,9 +288,19 @@ impl App {
         self.checked(move || look(&app, &app.memory.index())).await
     }
 
-    /// Ends event streams and prevents new ones.
+    /// Ends event streams and prevents new ones, and soon ends bodies that do not arrive.
     pub fn stop(&self) {
-        self.stopping.send_replace(true);
+        self.stopping.send_replace(Some(Instant::now()));
+    }
+
+    /// Waits until the server stops, and for as long as clients may then send the rest of a body.
+    pub(crate) fn end_of_bodies(&self) -> impl Future<Output = ()> + Send + use<> {
+        const REST: Duration = Duration::from_secs(3);
+        let mut stopping = self.stopping.subscribe();
+        async move {
+            let began = stopping.wait_for(Option::is_some).await.ok().and_then(|at| *at);
+            sleep_until(began.unwrap_or_else(Instant::now) + REST).await;
+        }
     }
 
     /// Stores the released scorecards in the log like published ones, so that it can be read without karat.

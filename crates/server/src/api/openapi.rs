@@ -1,6 +1,8 @@
 //! The OpenAPI 3.1 description of the API, generated from the routes. It is committed at `docs/openapi.json`.
 
-use axum::body::Body;
+use std::sync::OnceLock;
+
+use axum::body::{Body, Bytes};
 use axum::http::{Response, StatusCode};
 use utoipa::OpenApi;
 use utoipa::openapi::path::{Operation, ParameterIn};
@@ -115,5 +117,16 @@ fn problem() -> RefOr<Described> {
 #[utoipa::path(get, operation_id = "read_description", path = "/v1/openapi.json", tag = "server", security(()),
     responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json", body = BTreeMap<String, Value>)))]
 pub(crate) async fn document() -> Result<Response<Body>, Problem> {
-    Ok(super::bytes(StatusCode::OK, "application/json", json()?.into_bytes()))
+    /// The text, written once: it is long, and anyone may ask for it.
+    static WRITTEN: OnceLock<Bytes> = OnceLock::new();
+    let text = match WRITTEN.get() {
+        Some(text) => text.clone(),
+        None => {
+            let text = Bytes::from(json()?);
+            WRITTEN.get_or_init(|| text).clone()
+        }
+    };
+    let mut response = super::bytes(StatusCode::OK, "application/json", Vec::new());
+    *response.body_mut() = Body::from(text);
+    Ok(response)
 }

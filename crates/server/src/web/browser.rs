@@ -15,8 +15,8 @@ use super::layout::Sheet;
 use super::session;
 use crate::problem::{Code, Problem};
 
-/// Paths for programs: requests to them take no cookie and get no pages.
-const PROGRAMS: [&str; 6] = ["/v1/", "/tile/", "/checkpoint", "/healthz", "/metrics", "/static/"];
+/// Paths for programs, after the first slash: requests to them take no cookie and get no pages.
+const PROGRAMS: [&str; 6] = ["v1/", "tile/", "checkpoint", "healthz", "metrics", "static/"];
 
 /// The parts of a problem that a page shows.
 #[derive(Deserialize)]
@@ -38,7 +38,8 @@ pub async fn around<F: Future<Output = Response<Body>>>(
     mut request: Request,
     answer: impl FnOnce(Request) -> F,
 ) -> Response<Body> {
-    let path = request.uri().path();
+    // A path with one slash too many is no page either.
+    let path = request.uri().path().trim_start_matches('/');
     if PROGRAMS.iter().any(|start| path.starts_with(start)) {
         return answer(request).await;
     }

@@ -72,6 +72,7 @@ pub async fn enter(
     let fields = form::read(&app, &headers, body).await?;
     let secret = fields.get("key").map_or("", |key| key.trim());
     if !is_key(secret) || app.memory.keys().authenticate(secret).is_none() {
+        caller.guessed(&app)?;
         let wrong = "this key is not known here, or it was revoked";
         return Ok(page(&caller, StatusCode::FORBIDDEN, wrong));
     }

@@ -86,7 +86,7 @@ fn a_slow_head_is_cut() {
 #[test]
 fn whoever_asks_too_often_is_told_when_to_come_back() {
     let rate = |burst| Rate { per_second: 0.01, burst };
-    let rates = RateOptions { key: rate(30.0), address: rate(3.0) };
+    let rates = RateOptions { key: rate(30.0), address: rate(3.0), guess: rate(2.0) };
     let server = Running::with(Options { rates, ..Options::default() });
     for _ in 0..3 {
         server.get("/v1/scorecards").is(200);
@@ -96,8 +96,31 @@ fn whoever_asks_too_often_is_told_when_to_come_back() {
     assert_eq!(refused.header("retry-after"), Some("100"));
     // A key has its own limit.
     server.get_with("/v1/scorecards", Some(&server.admin)).is(200);
-    // Guessing keys costs more tokens than this address has left.
-    server.get_with("/v1/scorecards", Some("karat_guess")).is_problem(429, "too-many-requests");
+    // So have guesses, which take nothing from other requests; and who watches the server is not counted.
+    for expected in [401, 401, 429, 429] {
+        server.get_with("/v1/scorecards", Some("karat_guess")).is(expected);
+    }
+    server.get("/healthz").is(200);
+    server.get_with("/v1/scorecards", Some(&server.admin)).is(200);
+}
+
+/// Pages count their own guesses too.
+#[test]
+fn wrong_keys_in_the_form_are_limited_like_others() {
+    let rate = |burst| Rate { per_second: 0.01, burst };
+    let rates = RateOptions { key: rate(30.0), address: rate(300.0), guess: rate(2.0) };
+    let server = Running::with(Options { rates, ..Options::default() });
+    let sign_in = |key: &str| {
+        let head = "POST /sign-in HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost\r\nconnection: close\r\n\
+                    content-type: application/x-www-form-urlencoded\r\n";
+        let body = format!("key={key}");
+        server.raw(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes())
+    };
+    for expected in [" 403 ", " 403 ", " 429 "] {
+        let answer = sign_in("karat_guess");
+        assert!(answer.split("\r\n").next().unwrap().contains(expected), "{answer}");
+    }
+    assert!(sign_in(&server.admin).starts_with("HTTP/1.1 303 "), "a known key is no guess");
 }
 
 #[test]
@@ -169,8 +192,9 @@ fn callers_without_a_key_cannot_silence_the_server() {
     let stream = format!("GET /v1/events HTTP/1.1\r\nhost: {host}\r\n\r\n");
     let held = [silent(&server, 20, &slow), silent(&server, 20, &stream)];
     std::thread::sleep(Duration::from_millis(300));
-    server.get("/v1/records").is_problem(503, "busy");
     for _ in 0..20 {
+        // Who waits for a body has no turn.
+        server.get("/v1/records").is(200);
         server.get("/healthz").is(200);
         server.get_with("/v1/records", Some(&server.admin)).is(200);
         server.send("card=workflow@1.0.0", include_str!("../../../../examples/workflow/worked-example.json"));
@@ -183,6 +207,127 @@ fn callers_without_a_key_cannot_silence_the_server() {
     own.read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"HTTP/1.1 200 OK", "a stream of the administrator");
     drop(held);
+}
+
+/// The body of the ten thousandth slow caller arrives in the end, too.
+#[test]
+fn a_slow_body_of_a_caller_without_a_key_is_read_when_it_arrives() {
+    let server = Running::with(Options { requests_max: 2, ..Options::default() });
+    let card = include_str!("../../../../scorecards/workflow/1.0.0.toml");
+    let (first, rest) = card.split_at(100);
+    let head = format!(
+        "POST /v1/scorecards/check HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+         content-type: application/toml\r\ncontent-length: {}\r\n\r\n{first}",
+        card.len()
+    );
+    let held = silent(&server, 10, &head);
+    std::thread::sleep(Duration::from_millis(300));
+    for mut stream in held {
+        server.get("/v1/records").is(200);
+        stream.write_all(rest.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
+}
+
+#[test]
+fn one_caller_has_only_so_many_streams() {
+    let server = Running::with(Options { streams_max: 8, ..Options::default() });
+    let key = server.key(&serde_json::json!({"name": "reader", "scopes": ["read"]}));
+    let open = |key: &str| {
+        let ask = format!(
+            "GET /v1/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\nconnection: close\r\n\r\n"
+        );
+        let mut stream = silent(&server, 1, &ask).remove(0);
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        (stream, String::from_utf8(answer.to_vec()).unwrap())
+    };
+    let all: Vec<_> = (0..3).map(|_| open(&key)).collect();
+    let answers: Vec<&str> = all.iter().map(|(_, answer)| answer.as_str()).collect();
+    assert_eq!(answers, ["HTTP/1.1 200", "HTTP/1.1 200", "HTTP/1.1 503"]);
+    assert_eq!(open(&server.admin).1, "HTTP/1.1 200", "another caller");
+}
+
+/// A client that writes all before it reads.
+fn written_first(server: &Running, head: &str, body: &[u8]) -> String {
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    stream.write_all(head.as_bytes()).unwrap();
+    for part in body.chunks(64 << 10) {
+        stream.write_all(part).unwrap();
+    }
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn who_sends_too_much_is_told_so() {
+    let server = Running::new();
+    let host = server.address;
+    let body = vec![b'x'; 8 << 20];
+    let chunked = [format!("{:x}\r\n", body.len()).as_bytes(), &body, b"\r\n0\r\n\r\n"].concat();
+    let length = format!("content-length: {}\r\n\r\n", body.len());
+    let of_anyone = format!(
+        "POST /v1/scorecards/check HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/toml\r\n{length}"
+    );
+    for (head, body) in [
+        (head(&server, &length), &body),
+        (head(&server, &length).replace("connection: close\r\n", ""), &body),
+        (head(&server, "transfer-encoding: chunked\r\n\r\n"), &chunked),
+        (of_anyone, &body),
+    ] {
+        let answer = written_first(&server, &head, body);
+        assert!(answer.starts_with("HTTP/1.1 413 "), "{head}{answer}");
+        assert!(answer.contains("\"code\":\"too-large\""), "{answer}");
+    }
+    // The same for a refusal that has nothing to do with the size.
+    let refused = head(&server, &length).replace(&server.admin, "karat_guess");
+    assert!(written_first(&server, &refused, &body).starts_with("HTTP/1.1 401 "));
+}
+
+#[test]
+fn a_head_with_two_lengths_is_refused() {
+    let server = Running::new();
+    let item = include_str!("../../../../examples/workflow/worked-example.json");
+    let chunk = format!("{:x}\r\n{item}\r\n0\r\n\r\n", item.len());
+    let both = [
+        "transfer-encoding: chunked\r\ncontent-length: 4\r\n",
+        "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n",
+    ];
+    for lengths in both {
+        let head = head(&server, &format!("{lengths}\r\n"));
+        let first = server.raw(format!("{head}{chunk}").as_bytes());
+        assert!(first.starts_with("HTTP/1.1 400 ") && first.contains("leave out one of them"), "{first}");
+        // After others on the same connection.
+        let plain = head.replace("connection: close\r\n", "").replace("content-length: 4\r\n", "");
+        let plain = plain.replace("Content-Length: 4\r\n", "");
+        let last = server.raw(format!("{plain}{chunk}{plain}{chunk}{head}{chunk}{plain}{chunk}").as_bytes());
+        let codes: Vec<&str> = last.split("HTTP/1.1 ").skip(1).filter_map(|it| it.get(..3)).collect();
+        assert!(matches!(codes.as_slice(), ["201" | "200", "200", "400"]), "{codes:?}");
+    }
+}
+
+#[test]
+fn a_second_slash_is_named() {
+    let server = Running::new();
+    for (method, path, meant) in [
+        ("POST", "//v1/evidence", "/v1/evidence"),
+        ("GET", "//", "/"),
+        ("GET", "/v1//records", "/v1/records"),
+    ] {
+        let answer = server.raw(
+            format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").as_bytes(),
+        );
+        assert!(answer.starts_with("HTTP/1.1 404 "), "{path}: {answer}");
+        assert!(
+            answer.contains(&format!("leave out the second of two slashes: `{meant}`")),
+            "{path}: {answer}"
+        );
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod log;
 mod numbers;
 mod openapi;
 mod results;
+mod stop;
 mod traces;
 mod traces_odd;
 mod traps;
