@@ -1,4 +1,4 @@
-//! A disk below SQLite that fails when it is told to: a VFS that passes every call to the one of the system, and remembers
+//! A disk below SQLite that fails on demand: a VFS that passes every call to the one of the system, and remembers
 //! what a loss of power would leave.
 //!
 //! What is written is pending until the file is synced. A loss of power keeps what was synced and any part of what is pending.
@@ -30,13 +30,13 @@ pub enum Fault {
     Full,
     /// The call, if it syncs, fails, and what was pending is lost while the system still shows it.
     Unsynced,
-    /// From this call on, syncs say that they have synced, and have not. The power is lost so many calls later.
+    /// From this call on, syncs say that they have synced, and have not. The power is lost after this number of further calls.
     Lies(u64),
     /// The power is lost at this call.
     Power(Kept),
 }
 
-/// What a loss of power keeps of what is pending.
+/// The part of what is pending that a loss of power keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
     Nothing,
@@ -90,7 +90,7 @@ impl Call {
     }
 }
 
-/// What the disk does with a call.
+/// The effect of the disk on a call.
 enum Answer {
     Passes,
     Fails(c_int),
@@ -398,7 +398,7 @@ unsafe extern "C" fn write(
         Answer::Torn => (length / 2, SQLITE_IOERR_WRITE),
         _ => (length, SQLITE_OK),
     };
-    // SAFETY: as in `close`; SQLite gives so many bytes.
+    // SAFETY: as in `close`; SQLite gives this number of bytes.
     let (done, bytes) = unsafe {
         let bytes = std::slice::from_raw_parts(from.cast::<u8>(), usize::try_from(written).unwrap());
         (own(file).xWrite.unwrap()(file, from, written, at), bytes.to_vec())

@@ -46,7 +46,7 @@ fn key() -> VerifyingKey {
     signer().verifying_key().clone()
 }
 
-/// What was answered in a run, and the newest checkpoint that a client could have.
+/// The answers of a run, and the newest checkpoint that a client could have.
 #[derive(Debug, Default)]
 struct Answered {
     batches: Vec<bool>,
@@ -163,7 +163,7 @@ fn each(
             Some(kept) => {
                 let there = folder.file(&format!("left-{number}"));
                 fs::create_dir_all(&there).unwrap();
-                // What was never opened is as it was.
+                // A file that was never opened is unchanged.
                 fs::copy(&template, there.join(STORE)).unwrap();
                 disk.lose_power(&there, kept);
                 there
@@ -226,7 +226,7 @@ fn power_that_is_lost_loses_nothing() {
     }
 }
 
-/// What a disk loses that it said it had kept: the store says that it is damaged, or the last checkpoint shows it.
+/// A disk loses what it said it had kept: the store says that it is damaged, or the last checkpoint shows it.
 #[test]
 fn a_sync_that_lies_loses_nothing_in_silence() {
     let lost = Cell::new(0);
