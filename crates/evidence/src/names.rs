@@ -122,7 +122,7 @@ impl LookAlikes {
 /// also the capital of i, so that one of the two alone would miss one.
 fn looks(name: &str) -> BTreeSet<String> {
     let small = |text: String| text.chars().flat_map(char::to_lowercase).collect::<String>();
-    // Of a skeleton again: what small letters make of it may be no skeleton.
+    // Again: a skeleton in small letters may be no skeleton.
     let look = |text: String| skeleton(&small(text)).collect::<String>();
     [look(skeleton(name).collect()), look(name.to_owned())].into()
 }

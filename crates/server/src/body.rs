@@ -88,7 +88,7 @@ impl Watched {
         (Self { body, app, turn, is_read: Arc::clone(&is_read), end: None }, is_read)
     }
 
-    /// Takes the turn again that was given up; false if there is none.
+    /// Takes the turn again that was given up; false if all are taken.
     fn has_turn(&self) -> bool {
         let Some((who, turn)) = &self.turn else { return true };
         let mut turn = turn.lock().unwrap_or_else(PoisonError::into_inner);

@@ -34,11 +34,11 @@ pub(crate) struct Heads {
 enum Place {
     /// In a head, with its bytes so far.
     Head(Vec<u8>),
-    /// In a body of which so many bytes are to come.
+    /// In a body; the number of bytes that are to come.
     Body(u64),
     /// In the line with the size of a chunk.
     Size(Vec<u8>),
-    /// In a chunk of which so many bytes are to come, with its end of line.
+    /// In a chunk; the number of bytes that are to come, with its end of line.
     Chunk(u64),
     /// In the lines after the last chunk, with the bytes of the last of them.
     Trailer(Vec<u8>),
@@ -47,7 +47,7 @@ enum Place {
 }
 
 impl Heads {
-    /// Creates the place at the begin of a connection; heads are told to `announced`.
+    /// Creates the place at the begin of a connection; heads go to `announced`.
     pub fn new(announced: Announced) -> Self {
         Self { place: Place::Head(Vec::new()), announced }
     }

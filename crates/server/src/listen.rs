@@ -24,7 +24,7 @@ use crate::timed::Timed;
 
 /// The longest head of a request, in bytes.
 const HEAD_BYTES_MAX: usize = 64 << 10;
-/// When so many times fewer connections are left than there may be, every address has so many times fewer of its own.
+/// The divisor for scarce connections: if less than this part of all is left, an address has at most this part of its limit.
 const SCARCE: usize = 8;
 /// The time that clients have to take their answers after the last request at work, when the server stops.
 const LAST: Duration = Duration::from_secs(2);

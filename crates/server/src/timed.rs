@@ -31,14 +31,14 @@ pub(crate) struct Timed<S> {
 enum End {
     /// It was not asked for.
     None,
-    /// What the client still sends is read, so many bytes at most, until then.
+    /// The rest of a body is read: the number of bytes that are read at most, and the time until which.
     Reading(usize, Pin<Box<Sleep>>),
     /// It is over.
     Over,
 }
 
 impl<S> Timed<S> {
-    /// Wraps `stream`; a write may wait for `limit`. The heads that it reads are told to `announced`.
+    /// Wraps `stream`; a write may wait for `limit`. The heads that it reads go to `announced`.
     pub fn new(stream: S, limit: Duration, announced: Announced) -> Self {
         Self { stream, limit, waiting: None, heads: Heads::new(announced), end: End::None }
     }

@@ -50,11 +50,11 @@ impl Started<'_> {
         let _ = writeln!(text, "  {FAINT}log key{FAINT:#}\n  {}\n\n{STRONG}Next{STRONG:#}\n", self.log_key);
         let key = self.admin_key.unwrap_or("karat_...");
         let _ = if self.is_demo {
-            writeln!(text, "  open {url}\n  curl {url}v1/arena/ratings\n  curl {url}v1/records")
+            writeln!(text, "  open {url}\n  curl {url}/v1/arena/ratings\n  curl {url}/v1/records")
         } else {
             writeln!(
                 text,
-                "  KEY={key}\n  curl {url}v1/evidence?card=log-forensics \\\n    \
+                "  KEY={key}\n  curl {url}/v1/evidence?card=log-forensics \\\n    \
                  -H \"authorization: Bearer $KEY\" -H 'content-type: application/json' \\\n    \
                  -d '{{\"match_id\":\"m-1\",\"agent_id\":\"bee\",\"scores\":{{\"correctness\":900}}}}'\n  \
                  open {url}"
