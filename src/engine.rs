@@ -95,6 +95,13 @@ impl<'e> Scored<'e> {
         self.evidence.notes()
     }
 
+    /// Returns true if the embedder of the engine made the vector of its text: then its novelty was measured here, and the item
+    /// did not state it.
+    #[must_use]
+    pub fn is_embedded(&self) -> bool {
+        self.evidence.is_embedded()
+    }
+
     /// Returns the item as canonical JSON (RFC 8785): the bytes that its digest is of.
     #[must_use]
     pub fn evidence(&self) -> &'e [u8] {

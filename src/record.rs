@@ -4,6 +4,7 @@ mod answer;
 mod differences;
 pub mod document;
 pub mod novelty;
+mod stored;
 
 use karat_core::facts::Digest;
 use karat_core::number::Decimal;
@@ -12,6 +13,7 @@ use serde_json::Value;
 
 pub use self::answer::{DimensionScore, MatchAnswer, SubmissionWarning};
 pub use self::document::{RecordDocument, ScorecardReference};
+pub use self::stored::StoredRecord;
 use crate::error::{Code, Error};
 use crate::text::clean;
 use crate::weights::weights;

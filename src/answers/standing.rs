@@ -5,12 +5,12 @@ use karat_core::facts::{Digest, Outcome};
 use karat_core::record::{ENGINE_VERSION, Published};
 use karat_core::scorecard;
 use karat_standing::certification::{Certificate as CoreCertificate, Certified};
-use karat_standing::stand::{Change, DimensionStanding, Point, SubjectStanding, TierHeld};
+use karat_standing::stand::{Change, Counts, DimensionStanding, Point, SubjectStanding, TierHeld};
 use karat_standing::tiers::{self, Requirement};
 use serde::{Deserialize, Serialize};
 
 use super::basis::OutcomeCounts;
-use super::leaderboard::CorrectedRecords;
+use super::leaderboard::{BackfilledRecords, CorrectedRecords};
 use super::review::{Review, ScoreChange, score_history};
 use super::weights::WeightsState;
 use super::{
@@ -20,6 +20,7 @@ use crate::record::ScorecardReference;
 use crate::rows::{Row, Rows};
 use crate::standing::Answer;
 use crate::standing::written;
+use crate::text::count;
 
 /// The standing of one subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,6 +67,9 @@ pub struct Standing {
     /// Its records that were corrected, and so do not count; left out if there is no such record, and if no log is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrected: Option<CorrectedRecords>,
+    /// Its records that were backfilled; left out if there is no such record, and if no log is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backfilled: Option<BackfilledRecords>,
     /// The items that count now, oldest first.
     pub window: Vec<WindowItem>,
     /// The dimensions, in the order of the scorecard.
@@ -181,6 +185,9 @@ pub struct StandingItems {
     pub window_tasks: Option<u32>,
     /// The number of items left out because of their outcome.
     pub excluded: u64,
+    /// The items that arrived long after they took place; left out if there is no such item, and if no arrival is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<LateItems>,
     /// The number of items left out because they have no score or no value.
     pub unscored: u64,
     /// The number of items by outcome.
@@ -195,6 +202,38 @@ pub struct StandingItems {
     pub by_id: bool,
     /// SHA-256 over digests and ids of all items, in order.
     pub digest: String,
+}
+
+/// Items that arrived long after they took place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct LateItems {
+    /// The number of items.
+    #[cfg_attr(feature = "schema", schema(minimum = 1))]
+    pub count: u64,
+    /// The number of those that the scorecard leaves out for it.
+    pub excluded: u64,
+    /// The time after its own from which on an item is late.
+    pub after_seconds: u32,
+}
+
+impl LateItems {
+    /// Returns the late items among those of a standing, if there are any.
+    pub(crate) fn of(counts: &Counts) -> Option<Self> {
+        let Counts { late: count, late_excluded: excluded, late_after_seconds: after_seconds, .. } = *counts;
+        (count > 0).then_some(Self { count, excluded, after_seconds })
+    }
+
+    /// Returns a sentence without its end: `3 items arrived more than 7 days after they took place`.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Self { count: all, excluded, after_seconds } = *self;
+        let days = count((after_seconds / 86_400) as usize, "day");
+        let (items, they) = (count(all as usize, "item"), if all == 1 { "it" } else { "they" });
+        let excluded = if excluded > 0 { format!("; {excluded} left out for it") } else { String::new() };
+        format!("{items} arrived more than {days} after {they} took place{excluded}")
+    }
 }
 
 /// An item that counts now.
@@ -423,6 +462,7 @@ impl Standing {
             gating_points: standing.gating_points.map(|points| in_points(points, ungated)),
             items: items(answer, standing),
             corrected: None,
+            backfilled: None,
             window: window
                 .map(|row| WindowItem { id: answer.rows.id(row).to_owned(), digest: row.digest.to_string() })
                 .collect(),
@@ -487,6 +527,7 @@ fn items(answer: &Answer<'_>, standing: &SubjectStanding) -> StandingItems {
         largest_task_items: counts.largest_task_items,
         window_tasks: counts.window_tasks,
         excluded: counts.excluded,
+        late: LateItems::of(counts),
         unscored: counts.unscored,
         outcomes,
         first: standing.span_seconds.map(|(first, _)| written(first)),

@@ -1,6 +1,8 @@
 //! The section `[standing]` in sentences.
 
-use karat_core::scorecard::{Scorecard, SharePolicy, Standing, StandingScore, WholeShares};
+use karat_core::scorecard::{
+    LateRules, LateTreatment, Scorecard, SharePolicy, Standing, StandingScore, WholeShares,
+};
 use karat_standing::decay::{DecayRule, DecayScope, Periods};
 use karat_standing::gate::GateStep;
 use karat_standing::review::ReviewRules;
@@ -17,6 +19,7 @@ const DAY: u32 = 24 * HOUR;
 /// Describes the section, one sentence per line.
 pub fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
     let mut lines = vec![score(standing), outcomes(standing.outcomes)];
+    lines.extend((standing.late != LateRules::default()).then(|| late(standing.late)));
     lines.extend(standing.decay.map(decay));
     lines.extend(standing.review.map(review));
     lines.extend(standing.gate.as_ref().map(|gate| {
@@ -103,6 +106,15 @@ fn score(standing: &Standing) -> String {
             format!("the newest value of each dimension, of {reach}, and their weighted mean")
         }
     }
+}
+
+fn late(rules: LateRules) -> String {
+    let treatment = match rules.treatment {
+        LateTreatment::AsStated => "are as old as they say",
+        LateTreatment::AsArrived => "are as old as if they had taken place on arrival",
+        LateTreatment::Excluded => "do not count",
+    };
+    format!("items that arrive more than {} after their time {treatment}", time(rules.after_seconds))
 }
 
 fn outcomes(policy: Policy) -> String {

@@ -51,12 +51,25 @@ impl RecordDocument {
             novelty: CacheReading,
             embedding: Option<Embedding>,
         }
-        #[derive(Deserialize)]
-        struct Embedding {
-            embedder: String,
-        }
         let grading = self.grading.as_ref()?;
         let Seen { novelty, embedding } = serde_json::from_str(grading.as_str()).ok()?;
         Some(CacheReading { embedder: embedding.map(|it| it.embedder), ..novelty })
     }
+    /// Returns true if an embedder of the engine made the vector of its text: then its novelty was measured, and the evidence did
+    /// not state it.
+    #[must_use]
+    pub fn is_embedded(&self) -> bool {
+        #[derive(Deserialize)]
+        struct Seen {
+            embedding: Option<Embedding>,
+        }
+        let read = self.grading.as_ref().and_then(|it| serde_json::from_str::<Seen>(it.as_str()).ok());
+        read.is_some_and(|seen| seen.embedding.is_some())
+    }
+}
+
+/// Statement of a record about the embedder of its text: `grading.embedding`.
+#[derive(Deserialize)]
+struct Embedding {
+    embedder: String,
 }

@@ -38,6 +38,24 @@ pub struct Selection<'a> {
     pub by_file: bool,
 }
 
+/// The arrival of an item in a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// The moment of its entry.
+    pub moment: Timestamp,
+    /// True if it was handed in as history that is old on purpose: it runs on its own time, as in a file.
+    pub is_backfilled: bool,
+}
+
+impl Arrival {
+    /// Returns the times at which an item took place and arrived. One that does not say when it took place counts from when
+    /// it arrived.
+    fn times(self, time: Option<Timestamp>) -> (i64, i64) {
+        let arrived = self.moment.milliseconds;
+        (time.map_or(arrived, |time| time.milliseconds), if self.is_backfilled { NONE } else { arrived })
+    }
+}
+
 /// A collector of items as they come in.
 #[derive(Default)]
 pub struct Loader<'r> {
@@ -101,17 +119,23 @@ impl<'r> Loader<'r> {
         })
     }
 
-    /// Adds a record, made with `base`, if it follows from its facts.
+    /// Adds a record, made with `base`, if it follows from its facts. Of a record of a log, `arrival` says when it came there.
     pub fn add_record(
         &mut self,
         record: &Record,
         base: &Arc<CompiledCard>,
         is_portable: bool,
         place: &Place,
+        arrival: Option<Arrival>,
     ) -> Result<(), Error> {
         let at = self.scorer(base);
         let card = overridden(record, Arc::clone(base))?;
-        recompute(record, &card, is_portable, |scoring| self.add(place, at, scoring))
+        let before = self.rows.len();
+        recompute(record, &card, is_portable, |scoring| self.add(place, at, scoring))?;
+        if let Some((row, arrival)) = self.rows.get_mut(before).zip(arrival) {
+            (row.time, row.arrived) = arrival.times(row.time());
+        }
+        Ok(())
     }
 
     /// Adds an item that was just scored by the scorer with the index `scorer`.
@@ -166,6 +190,7 @@ impl<'r> Loader<'r> {
             task: item.context.task.map_or(NO_TASK, |task| self.names.tasks.index(task)),
             coverage: coverage(record.coverage),
             time: time.map_or(NONE, |time| time.milliseconds),
+            arrived: NONE,
             score: record.score.map_or(NONE, Score::units),
             readings: Readings::new(record.dimensions.len() + record.groups.len(), readings),
             more: (more != NO_MORE).then(|| Box::new(more)),
@@ -174,9 +199,8 @@ impl<'r> Loader<'r> {
     }
 
     /// Adds the record at `position` of a store without computing it again: its log vouches for the bytes. `scorer` is the
-    /// index of its scorecard as [`Loader::scorer`] returned it. An item without a time has that at which it `arrived`. Of
-    /// the selection, only fields and filters apply.
-    pub fn add_kept(&mut self, position: u64, scorer: usize, document: &RecordDocument, arrived: Timestamp) {
+    /// index of its scorecard as [`Loader::scorer`] returned it. Of the selection, only fields and filters apply.
+    pub fn add_kept(&mut self, position: u64, scorer: usize, document: &RecordDocument, arrival: Arrival) {
         if !self.selection.wish.filters.iter().all(|filter| filter.is_met(document)) {
             self.filtered += 1;
             return;
@@ -205,6 +229,7 @@ impl<'r> Loader<'r> {
             gates: document.gates.clone(),
             labels: self.selection.labels.iter().map(|field| document.value(field)).collect(),
         };
+        let (time, arrived) = arrival.times(document.time());
         let row = Row {
             subject: self.subjects.index(&document.subject) as usize,
             digest: evidence.digest,
@@ -213,7 +238,8 @@ impl<'r> Loader<'r> {
             arrival: self.names.add_numbered(&evidence.id, "record ", position),
             task: evidence.task.as_ref().map_or(NO_TASK, |task| self.names.tasks.index(task)),
             coverage: coverage(share(document.coverage)),
-            time: document.time().unwrap_or(arrived).milliseconds,
+            time,
+            arrived,
             score: document.score().map_or(NONE, Score::units),
             readings: Readings::new(document.dimensions.len() + document.groups.len(), readings),
             more: (more != NO_MORE).then(|| Box::new(more)),

@@ -19,7 +19,7 @@ use karat_core::number::Score;
 use karat_core::scorecard::{Scale, Scorecard};
 use karat_core::timestamp::Timestamp;
 
-pub use load::{Loader, Selection};
+pub use load::{Arrival, Loader, Selection};
 
 use self::names::Names;
 use crate::card::CompiledCard;
@@ -67,8 +67,9 @@ pub struct Row {
     task: u32,
     /// The share of the applicable weight that was measured, in billionths.
     coverage: u32,
-    /// The time in milliseconds, and the score on its grid; [`NONE`] if it has none.
+    /// The times at which it took place and arrived, in milliseconds, and the score on its grid; [`NONE`] if it has none.
     time: i64,
+    arrived: i64,
     score: i64,
     /// The measured values in billionths, by [`Rows::dimensions`]; [`NONE`] where it has no value.
     readings: Readings,
@@ -147,6 +148,12 @@ impl Row {
     #[must_use]
     pub fn time(&self) -> Option<Timestamp> {
         stated(self.time).map(|milliseconds| Timestamp { milliseconds })
+    }
+
+    /// Returns the time at which a log received it, if known and its history runs on that.
+    #[must_use]
+    pub fn arrived(&self) -> Option<Timestamp> {
+        stated(self.arrived).map(|milliseconds| Timestamp { milliseconds })
     }
 
     /// Returns the score, if there is one.

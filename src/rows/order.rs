@@ -176,6 +176,7 @@ mod tests {
                     task: NO_TASK,
                     coverage: 0,
                     time: NONE,
+                    arrived: NONE,
                     score: NONE,
                     readings: Readings::One(NONE),
                     more: None,

@@ -40,6 +40,7 @@ pub fn items<'r>(rows: &'r Rows, card: &Scorecard, events: &'r Events) -> Result
         Item {
             task: rows.task_name(row),
             time_seconds: row.time().map(Timestamp::seconds),
+            arrived_seconds: row.arrived().map(Timestamp::seconds),
             outcome: row.outcome,
             score: row.score(),
             coverage: row.coverage(),

@@ -3,6 +3,7 @@
 use karat_core::number::{BILLION, UNITS_PER_ONE};
 use karat_standing::stand::SubjectStanding;
 
+use crate::answers::standing::LateItems;
 use crate::estimate::tenth_percent;
 use crate::rows::Rows;
 use crate::standing::written;
@@ -41,7 +42,7 @@ fn one_task(standing: &SubjectStanding) -> Option<(Tone, String)> {
     })
 }
 
-/// Returns what limits the score: a review, an incident, a hold, a gate.
+/// Returns what limits the score or makes it less certain: a review, an incident, a hold, a gate, late items.
 pub fn states(standing: &SubjectStanding) -> Vec<(Tone, String)> {
     let mut notes = Vec::new();
     let held = standing.review.as_ref().and_then(|review| review.history.held.as_ref());
@@ -71,6 +72,7 @@ pub fn states(standing: &SubjectStanding) -> Vec<(Tone, String)> {
     if let Some(gated) = standing.gated.filter(|gated| gated.points < gated.ungated_points) {
         notes.push((Tone::Bad, format!("the gate caps {} points at {}", gated.ungated_points, gated.points)));
     }
+    notes.extend(LateItems::of(&standing.counts).map(|late| (Tone::Care, late.sentence())));
     notes
 }
 

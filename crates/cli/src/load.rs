@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use karat::engine::{Engine, Wanted};
-use karat::record::Record;
+use karat::record::{Record, StoredRecord};
 use karat::rows::problems::Problems;
 use karat::rows::{Loader, Rows, Selection};
 use karat_core::timestamp::WrittenTimestamp;
@@ -66,6 +66,8 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
                 return Ok(Flow::Continue);
             }
         };
+        let stored = StoredRecord::parse(bytes);
+        let bytes = stored.map_or(bytes, |stored| stored.record.as_bytes());
         let claim = match Record::parse(bytes) {
             Ok(claim) => claim,
             Err(error) => {
@@ -82,7 +84,9 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
                     // It is missing for all of its records, so it is reported once.
                     return Err(error.clone().at(place.clone()).into());
                 }
-                let added = base.and_then(|base| loader.add_record(&claim, &base, cli.portable, place));
+                let arrival = stored.map(|stored| stored.arrival);
+                let added =
+                    base.and_then(|base| loader.add_record(&claim, &base, cli.portable, place, arrival));
                 if let Err(error) = added {
                     problems.add_error(&place.to_string(), &error);
                     return Ok(Flow::Continue);

@@ -80,6 +80,8 @@ pub(crate) struct Work<'g> {
     pub graders: &'g mut Graders,
     /// Observations of each grader, by its name.
     pub seen: Map<String, Value>,
+    /// True if an embedder of these graders read the text of the item.
+    pub is_embedded: bool,
     /// Entry for the cache, if the item is not refused.
     pub pending: Option<Pending>,
     /// Watcher of the stages.
@@ -88,7 +90,7 @@ pub(crate) struct Work<'g> {
 
 impl<'g> Work<'g> {
     pub(crate) fn new(graders: &'g mut Graders, watch: &'g mut dyn Watch) -> Self {
-        Self { graders, seen: Map::new(), pending: None, watch }
+        Self { graders, seen: Map::new(), is_embedded: false, pending: None, watch }
     }
 
     /// Keeps what a grader saw.

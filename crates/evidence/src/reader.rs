@@ -78,6 +78,7 @@ pub struct Evidence<'a> {
     digest: Digest,
     facts: Vec<Fact<'a>>,
     grading: Option<&'a str>,
+    is_embedded: bool,
     canonical: &'a [u8],
     notes: &'a [Note],
     suspicions: Vec<String>,
@@ -93,6 +94,12 @@ impl Evidence<'_> {
     /// Returns the item as canonical JSON (RFC 8785): the bytes that its digest is of.
     pub fn canonical(&self) -> &[u8] {
         self.canonical
+    }
+
+    /// Returns true if an embedder of the reader made the vector of its text: then its novelty was measured here, and the item
+    /// did not state it.
+    pub fn is_embedded(&self) -> bool {
+        self.is_embedded
     }
 
     /// Returns what a reader of the score should know about the item and its record does not say. What can be so and hardly
@@ -343,9 +350,21 @@ impl Reader {
             std::str::from_utf8(grading).ok()
         };
         work.watch.ended("read");
+        let is_embedded = work.is_embedded;
         self.pending = work.pending;
         let canonical = canonical.bytes();
-        Ok(Evidence { subject, id, context, digest, facts, grading, canonical, notes, suspicions })
+        Ok(Evidence {
+            subject,
+            id,
+            context,
+            digest,
+            facts,
+            grading,
+            is_embedded,
+            canonical,
+            notes,
+            suspicions,
+        })
     }
 
     /// Returns the fields that are never read, over all items so far: JSON path (`[*]` for any element) and count.

@@ -29,6 +29,8 @@ pub enum Act<'a> {
     RegisterAgent,
     /// Send an item of evidence to be scored.
     Send(Option<Item<'a>>),
+    /// Hand in items of evidence that are old on purpose.
+    Backfill,
     /// Correct an item of evidence.
     Correct(&'a Old),
     /// Propose weights for a scorecard.
@@ -157,6 +159,7 @@ impl Act<'_> {
             | Self::MakeKey
             | Self::RevokeKey(_)
             | Self::Withdraw
+            | Self::Backfill
             | Self::PublishCard
             | Self::PublishChallenge
             | Self::RegisterAgent => Scope::Admin,

@@ -7,6 +7,7 @@ use karat_store::Outcome;
 use tokio::sync::oneshot;
 
 use crate::arena;
+use crate::backfill::Backfill;
 use crate::cards::ScorerPool;
 use crate::index::NewRow;
 use crate::keys::{Key, Withdrawal};
@@ -19,6 +20,8 @@ pub enum Effect {
     Record(Box<NewRow>),
     /// Evidence whose id has that digest was corrected, by that sender; true if it is a key of its subject.
     Replaced(Digest, Option<String>, bool),
+    /// A mark of records that were handed in as history.
+    Backfilled(Backfill),
     /// A withdrawal of what a revoked key sent.
     Withdrawn(Withdrawal),
     /// A scorecard.

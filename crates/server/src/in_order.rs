@@ -411,7 +411,7 @@ impl Group<'_> {
         engine.set_as_of_written(Some(as_of));
         engine.set_replaced(replaced);
         let (size, ids, memory) = (self.size, &mut self.ids, &self.app.memory);
-        let scored = member.how(self.pool, &memory.arena, Some(as_of)).score_by(
+        let scored = member.how(self.pool, &memory.arena, last, Some(as_of)).score_by(
             engine,
             &member.line.bytes,
             |scored| {
@@ -444,7 +444,9 @@ impl Group<'_> {
     fn replaced(&mut self, member: &Member) -> Result<Vec<String>, Problem> {
         let Some(old) = &member.line.replaces else { return Ok(Vec::new()) };
         // Only the item itself says of whom it is.
-        let Ok(scored) = member.how(self.pool, &self.app.memory.arena, None).score(&member.line.bytes) else {
+        let now = self.app.clock.now();
+        let how = member.how(self.pool, &self.app.memory.arena, now, None);
+        let Ok(scored) = how.score(&member.line.bytes) else {
             return Ok(Vec::new());
         };
         Ok(corrected(&mut self.state.reader, &scored.row.subject, old, self.size)?)
@@ -456,7 +458,7 @@ impl Group<'_> {
         engine.set_as_of_written(given);
         engine.set_replaced(Vec::new());
         let memory = &self.app.memory;
-        let how = member.how(self.pool, &memory.arena, given);
+        let how = member.how(self.pool, &memory.arena, self.app.clock.now(), given);
         let scored = how.score_by(engine, &member.line.bytes, Ok::<_, Refused>)?;
         Scored::new(scored, member, memory, reader, false)
     }
@@ -464,7 +466,8 @@ impl Group<'_> {
     /// Scores a trace without the cache, as the store has or refuses it in any case.
     fn apart(&mut self, member: &Member, given: Option<WrittenTimestamp<'_>>) -> Result<Scored, Problem> {
         let memory = &self.app.memory;
-        let scored = member.how(self.pool, &memory.arena, given).score(&member.line.bytes)?;
+        let now = self.app.clock.now();
+        let scored = member.how(self.pool, &memory.arena, now, given).score(&member.line.bytes)?;
         Scored::new(scored, member, memory, &mut self.state.reader, false)
     }
 
@@ -478,9 +481,10 @@ impl Member {
         &'a self,
         pool: &'a ScorerPool,
         arena: &'a Arena,
+        now: Timestamp,
         as_of: Option<WrittenTimestamp<'a>>,
     ) -> How<'a> {
-        let holder = Some(Holder { key: &self.key, arena });
+        let holder = Some(Holder { key: &self.key, now, arena });
         How { pool, as_of, holder, name: self.line.name.as_deref() }
     }
 }

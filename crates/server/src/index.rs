@@ -1,7 +1,7 @@
 //! The fields of every record that lists and leaderboards need, in memory: 80 bytes a record, and each name once. The
 //! index is computed from the log; `index_cache` saves it between starts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use karat_core::facts::{Digest, Outcome};
 use karat_core::number::Score;
 use karat_core::timestamp::Timestamp;
 
+use crate::backfill::Backfill;
 use crate::stored::Trust;
 
 /// A record that is new to the index.
@@ -30,8 +31,10 @@ pub struct NewRow {
     pub evidence: Digest,
     /// The digest of the id of its evidence in the store: two items may have the same content.
     pub item: Digest,
-    /// The trust class of its facts.
+    /// Its trust class.
     pub trust: Trust,
+    /// True if it was handed in as history that is old on purpose.
+    pub is_backfilled: bool,
     /// The sender of its entry, if the entry has one.
     pub sender: Option<String>,
 }
@@ -53,8 +56,10 @@ pub struct Row {
     pub task: Option<u32>,
     /// The outcome, if given.
     pub outcome: Option<Outcome>,
-    /// The trust class of its facts.
+    /// Its trust class.
     pub trust: Trust,
+    /// True if it was handed in as history that is old on purpose.
+    pub is_backfilled: bool,
     /// The sender, or [`NO_NAME`].
     sender: u32,
     /// The first half of the digest of the id of its evidence.
@@ -78,6 +83,10 @@ pub struct Index {
     replaced: BTreeMap<[u8; 16], Correction>,
     /// The withdrawals of what revoked keys sent.
     withdrawn: Vec<Withdrawn>,
+    /// The number of backfilled records.
+    backfilled: u64,
+    /// While the log is loaded: the records that marks name, by the digest of the id, with the position of the mark.
+    marks: HashMap<[u8; 16], u64>,
 }
 
 /// A withdrawal of what a key sent from a position on, known from its own position on.
@@ -143,6 +152,7 @@ impl Index {
             task: new.task.as_deref().map(|task| self.names.place(task)),
             outcome: new.outcome,
             trust: new.trust,
+            is_backfilled: new.is_backfilled,
             sender: new.sender.as_deref().map_or(NO_NAME, |sender| self.names.place(sender)),
             item: half(new.item),
         };
@@ -154,7 +164,48 @@ impl Index {
             // Not doubled: most of the memory would be unused.
             self.rows.reserve_exact(self.rows.len() / GROWTH + GROWTH);
         }
+        self.backfilled += u64::from(row.is_backfilled);
         self.rows.push(row);
+    }
+
+    /// Notes the records that a mark at `position` names.
+    pub fn backfill(&mut self, position: u64, mark: &Backfill) {
+        for record in &mark.records {
+            self.marks.entry(half(Digest::of(record.as_bytes()))).or_insert(position);
+        }
+    }
+
+    /// Returns true if a mark before `position` names the record there, which has that id.
+    #[must_use]
+    pub fn is_backfilled(&self, record: &str, position: u64) -> bool {
+        let mark = || self.marks.get(&half(Digest::of(record.as_bytes())));
+        !self.marks.is_empty() && mark().is_some_and(|mark| *mark < position)
+    }
+
+    /// Forgets what marks name, once all records of the log are rows.
+    pub fn forget_marks(&mut self) {
+        self.marks = HashMap::new();
+    }
+
+    /// Returns the backfilled records up to the log size `size` that count, in order.
+    pub fn backfilled(&self, size: u64) -> impl Iterator<Item = &Row> {
+        let all = if self.backfilled == 0 { 0 } else { size };
+        self.rows(all).filter(|row| row.is_backfilled)
+    }
+
+    /// Returns the record at a position.
+    #[must_use]
+    pub fn at(&self, position: u64) -> Option<&Row> {
+        let found = self.rows.binary_search_by_key(&position, |row| row.position).ok()?;
+        self.rows.get(found)
+    }
+
+    /// Returns which of the records at these positions were backfilled.
+    #[must_use]
+    pub fn backfilled_among(&self, positions: &[u64]) -> BTreeSet<u64> {
+        let all = if self.backfilled == 0 { &[] } else { positions };
+        let is_backfilled = |position: &&u64| self.at(**position).is_some_and(|row| row.is_backfilled);
+        all.iter().filter(is_backfilled).copied().collect()
     }
 
     /// Notes that the evidence whose id has that digest was corrected by the item at `position`, sent by a key of the subject or
@@ -367,7 +418,8 @@ impl Encoder {
         for name in names.into_iter().chain([sender]) {
             out.extend_from_slice(&name.to_be_bytes());
         }
-        out.push(u8::from(row.time.is_some()) | u8::from(row.score.is_some()) << 1);
+        let flags = [row.time.is_some(), row.score.is_some(), row.is_backfilled];
+        out.push(flags.iter().enumerate().map(|(at, flag)| u8::from(*flag) << at).sum());
         out.push(outcome.map_or(u8::MAX, |at| at as u8));
         out.push(row.trust as u8);
         out.extend_from_slice(&row.item);
@@ -410,9 +462,8 @@ impl<'a> Decoder<'a> {
                 u8::MAX => None,
                 at => Some(*Outcome::ALL.get(usize::from(at))?),
             },
-            trust: [Trust::Claimed, Trust::Judged, Trust::Measured]
-                .into_iter()
-                .find(|it| *it as u8 == trust)?,
+            trust: Trust::ALL.into_iter().find(|it| *it as u8 == trust)?,
+            is_backfilled: given & 4 != 0,
             sender: if sender == NO_NAME { NO_NAME } else { number(sender)? },
             item: self.part()?,
         })
@@ -440,6 +491,7 @@ mod tests {
             evidence: Digest::of(b""),
             item: Digest::of(evidence),
             trust: Trust::Measured,
+            is_backfilled: false,
             sender: None,
         }
     }

@@ -18,7 +18,7 @@ use karat_store::{Error, Reader};
 use crate::index::Index;
 
 /// The first line of a note. The number changes whenever rows are computed or encoded differently.
-const FORMAT: &str = "karat/index/5";
+const FORMAT: &str = "karat/index/6";
 /// The number of rows in one segment.
 pub(crate) const SEGMENT_ROWS: usize = 16 * 1024;
 /// The longest note; notes have about 300 bytes.
@@ -161,7 +161,8 @@ mod tests {
                 score: (position % 5 > 0).then_some(Score::from_units(position as i64)),
                 evidence: Digest::of(b""),
                 item: Digest::of(&position.to_be_bytes()),
-                trust: [Trust::Claimed, Trust::Judged, Trust::Measured][position as usize % 3],
+                trust: Trust::ALL[position as usize % 4],
+                is_backfilled: position % 3 == 1,
                 sender: (position % 4 > 0).then(|| format!("key {}", position % 3)),
             };
             index.add(position, &row);
@@ -176,7 +177,10 @@ mod tests {
         let row = |row: &crate::index::Row| {
             let names = (name(row.subject), name(row.card), row.task.map(name));
             let sender = row.sender().map(|sender| index.name(sender));
-            format!("{names:?} {:?}", (row.position, row.time, row.score, row.outcome, row.trust, sender))
+            format!(
+                "{names:?} {:?}",
+                (row.position, row.time, row.score, row.outcome, row.trust, row.is_backfilled, sender)
+            )
         };
         index.from(0, size).map(row).collect()
     }
@@ -232,6 +236,7 @@ mod tests {
                 evidence: Digest::of(b""),
                 item: Digest::of(b"old"),
                 trust: Trust::Measured,
+                is_backfilled: false,
                 sender: None,
             };
             index.add(ITEMS, &row);

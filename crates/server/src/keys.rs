@@ -16,6 +16,8 @@ use subtle::ConstantTimeEq as _;
 use utoipa::ToSchema;
 
 use crate::problem::{Code, Problem};
+use crate::state::SERVER;
+use crate::stored::Trust;
 
 /// The prefix of every key, by which a leaked one is recognised.
 const PREFIX: &str = "karat_";
@@ -286,6 +288,8 @@ pub struct Keys {
     by_id: BTreeMap<String, Arc<Key>>,
     /// The ids of the keys of subjects, revoked ones included: what they sent stays theirs.
     of_subjects: BTreeSet<String>,
+    /// The highest trust class of what each sends or sent, by id, revoked ones included.
+    ceilings: BTreeMap<String, Trust>,
     revoked: BTreeSet<String>,
 }
 
@@ -295,6 +299,7 @@ impl Keys {
         if key.subject.is_some() {
             self.of_subjects.insert(key.id.clone());
         }
+        self.ceilings.insert(key.id.clone(), Trust::ceiling(&key));
         if is_revoked {
             self.by_id.remove(&key.id);
             self.revoked.insert(key.id);
@@ -328,6 +333,16 @@ impl Keys {
     #[must_use]
     pub fn is_of_subject(&self, id: &str) -> bool {
         self.of_subjects.contains(id)
+    }
+
+    /// Returns the highest trust class of a record of that sender, who may be a revoked key, the server itself, or not known.
+    #[must_use]
+    pub fn ceiling(&self, sender: Option<&str>) -> Trust {
+        match sender {
+            Some(SERVER) => Trust::Measured,
+            Some(key) => self.ceilings.get(key).copied().unwrap_or(Trust::Claimed),
+            None => Trust::Claimed,
+        }
     }
 
     /// Returns all keys, by id.

@@ -23,7 +23,9 @@
 pub mod answers;
 pub mod api;
 pub mod arena;
+mod arrival;
 pub mod authority;
+pub mod backfill;
 pub mod body;
 pub mod cards;
 pub mod clock;

@@ -19,6 +19,8 @@ use karat_store::{Accepted, Entry, Error, Item, Kind, Outcome, Reader, Store, Te
 use tokio::sync::watch;
 
 use crate::arena::{self, Arena};
+use crate::authority;
+use crate::backfill::Backfill;
 use crate::cards::{Cards, ScorerPool};
 use crate::effect::{Effect, Waiting};
 use crate::ids;
@@ -26,7 +28,7 @@ use crate::index::{Index, NewRow};
 use crate::index_cache::IndexCache;
 use crate::keys::{Key, Keys, Withdrawal};
 use crate::problem::Problem;
-use crate::stored;
+use crate::stored::{self, Trust};
 use crate::weights::{Weights, WeightsItem};
 
 /// The number of log positions that a thread handles at once when a server starts.
@@ -97,6 +99,8 @@ impl Memory {
             }
         }
         self.load_records(store, cache.as_ref().map_or(0, IndexCache::end)..size, watch)?;
+        // What is marked is in the rows now.
+        self.index.write().unwrap_or_else(PoisonError::into_inner).forget_marks();
         // The rows from the cache were not applied one by one.
         let index = self.index();
         let used: BTreeSet<u32> = index.rows(u64::MAX).map(|row| row.card).collect();
@@ -237,6 +241,7 @@ impl Memory {
                 Effect::Replaced(evidence, sender, is_by_own_key) => {
                     index.replace(evidence, position, sender.as_deref(), is_by_own_key);
                 }
+                Effect::Backfilled(it) => index.backfill(position, &it),
                 Effect::Withdrawn(it) => index.withdraw(&it.key, it.from, position),
                 Effect::Card(pool) => self.cards.write().unwrap_or_else(PoisonError::into_inner).add(pool),
                 Effect::Weights(item) => {
@@ -273,7 +278,7 @@ impl Memory {
             Kind::Record => Record::parse(&item.content)
                 .map_err(|error| error.to_string())
                 .and_then(|record| record.ok_or_else(|| String::from("it is not a record")))
-                .and_then(|record| self.row(record.document(), &item.entry))
+                .and_then(|record| self.row(item.position, record.document(), &item.entry))
                 .map_or_else(damaged, |row| Some(Effect::Record(Box::new(row)))),
             Kind::Evidence => item.entry.replaces.as_ref().map(|old| {
                 let sender = item.entry.sender.as_deref();
@@ -287,11 +292,14 @@ impl Memory {
                     Err(error) => damaged(error.to_string()),
                 },
             },
-            Kind::Key => match Withdrawal::parse(&item.content) {
-                Some(withdrawal) => Some(Effect::Withdrawn(withdrawal)),
-                None => Key::parse(&item.content)
-                    .map_or_else(damaged, |(key, is_revoked)| Some(Effect::Key(key, is_revoked))),
-            },
+            Kind::Key => {
+                let withdrawn = || Withdrawal::parse(&item.content).map(Effect::Withdrawn);
+                let backfilled = || Backfill::parse(&item.content).map(Effect::Backfilled);
+                withdrawn().or_else(backfilled).or_else(|| {
+                    Key::parse(&item.content)
+                        .map_or_else(damaged, |(key, is_revoked)| Some(Effect::Key(key, is_revoked)))
+                })
+            }
             Kind::Match => arena::Content::parse(&item.content)
                 .map_or_else(damaged, |content| Some(Effect::Arena(Box::new(content)))),
             Kind::Weights => WeightsItem::parse(&item.entry.id, &item.content)
@@ -300,10 +308,21 @@ impl Memory {
         }
     }
 
+    /// Returns true if the record with that entry is the one that the arena made of a match.
+    fn is_graded(&self, record: &RecordDocument, entry: &Entry) -> bool {
+        authority::is_match_id(&record.subject, &record.evidence.id)
+            && self.arena.state().game(&record.evidence.id).is_some_and(
+                |game| matches!(&game.state, arena::State::Scored(scored) if scored.record == entry.id),
+            )
+    }
+
     /// Returns the row of the record with that entry; an item that does not say when it took place counts from when it
     /// arrived.
-    fn row(&self, record: &RecordDocument, entry: &Entry) -> Result<NewRow, String> {
+    fn row(&self, position: u64, record: &RecordDocument, entry: &Entry) -> Result<NewRow, String> {
         let pool = self.cards().find(&record.scorecard.name()).map_err(|problem| problem.detail)?;
+        let ceiling = self.keys().ceiling(entry.sender.as_deref());
+        let is_backfilled = self.index().is_backfilled(&entry.id, position);
+        let is_graded = self.is_graded(record, entry);
         Ok(NewRow {
             subject: record.subject.clone(),
             card: pool.name(),
@@ -313,7 +332,8 @@ impl Memory {
             score: record.score(),
             evidence: record.evidence.digest,
             item: Digest::of(ids::evidence(&record.subject, &record.evidence.id).as_bytes()),
-            trust: stored::trust(record, &pool.card),
+            trust: if is_graded { Trust::Graded } else { stored::trust(record, &pool.card, ceiling) },
+            is_backfilled,
             sender: entry.sender.clone(),
         })
     }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use karat::error::{Code as ErrorCode, Error};
 use karat::record::Record;
 use karat::rows::filter::{Filter, Wish, check_field, check_filter};
-use karat::rows::{Loader, Rows, Selection};
+use karat::rows::{Arrival, Loader, Rows, Selection};
 use karat_stats::StatisticsError;
 use karat_store::Reader;
 
 use crate::cards::ScorerPool;
+use crate::memory::Memory;
 use crate::problem::{Code, Problem};
 
 /// The largest number of records that are read at once.
@@ -29,12 +30,13 @@ pub struct ReadOptions {
 /// # Errors
 /// If there are no records, they cannot be compared, or the store cannot be read.
 pub fn read(
+    memory: &Memory,
     reader: &mut Reader,
     pools: &[Arc<ScorerPool>],
     positions: &[u64],
     options: &ReadOptions,
 ) -> Result<Rows, Problem> {
-    load(reader, pools, positions, options)?.map_err(|failure| unanswerable(&failure))
+    load(memory, reader, pools, positions, options)?.map_err(|failure| unanswerable(&failure))
 }
 
 /// Does the same for a part of the records; `None` if none of them matches.
@@ -42,12 +44,13 @@ pub fn read(
 /// # Errors
 /// As [`read`].
 pub fn read_part(
+    memory: &Memory,
     reader: &mut Reader,
     pools: &[Arc<ScorerPool>],
     positions: &[u64],
     options: &ReadOptions,
 ) -> Result<Option<Rows>, Problem> {
-    match load(reader, pools, positions, options)? {
+    match load(memory, reader, pools, positions, options)? {
         Ok(rows) => Ok(Some(rows)),
         Err(failure) if failure.code() == ErrorCode::NoItems => Ok(None),
         Err(failure) => Err(unanswerable(&failure)),
@@ -56,6 +59,7 @@ pub fn read_part(
 
 /// Loads records; the inner error is that of all of them together.
 fn load(
+    memory: &Memory,
     reader: &mut Reader,
     pools: &[Arc<ScorerPool>],
     positions: &[u64],
@@ -71,6 +75,7 @@ fn load(
     let wish = Wish { filters: &options.filters, ..Wish::default() };
     let selection = Selection { wish, labels: &options.labels, ..Selection::default() };
     let mut loader = Loader::new(selection).map_err(|error| unanswerable(&error))?;
+    let backfilled = memory.index().backfilled_among(positions);
     for position in positions {
         let item = reader.item(*position)?;
         let damaged = |why: String| Problem::internal(&format!("the record {position}: {why}"));
@@ -80,9 +85,8 @@ fn load(
         let pool = pools.iter().find(|pool| pool.name() == name);
         let pool = pool.ok_or_else(|| damaged(format!("there is no scorecard `{name}`")))?;
         let scorer = loader.scorer(&pool.card);
-        // An item that does not say when it took place counts from when it arrived.
-        let arrived = item.entry.moment;
-        loader.add_kept(*position, scorer, record.document(), arrived);
+        let arrival = Arrival { moment: item.entry.moment, is_backfilled: backfilled.contains(position) };
+        loader.add_kept(*position, scorer, record.document(), arrival);
     }
     Ok(loader.finish())
 }

@@ -3,19 +3,21 @@
 use axum::http::HeaderMap;
 use karat::engine::{Engine, Scored};
 use karat::error::Error;
-use karat_core::facts::Digest;
-use karat_core::timestamp::WrittenTimestamp;
+use karat_core::facts::{Digest, Fact, Item};
+use karat_core::scorecard::{FactDeclaration, Scorecard};
+use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use karat_evidence::Note;
 use karat_store::{Kind, NewItem, Outcome};
 
 use crate::arena::Arena;
+use crate::arrival::{self, newest_moment};
 use crate::authority::{self, Act, Denied};
 use crate::cards::ScorerPool;
 use crate::ids;
 use crate::index::NewRow;
 use crate::keys::Key;
 use crate::problem::{Code, Problem, ProblemPart};
-use crate::stored::Trust;
+use crate::stored::{Trust, is_measured_here};
 
 /// The longest value of the header `Idempotency-Key`.
 const IDEMPOTENCY_KEY_MAX_BYTES: usize = 128;
@@ -78,11 +80,13 @@ pub struct Sent {
     pub outcome: Outcome,
 }
 
-/// The key that sends an item, and the arena, whose ids and scorecards are its own.
+/// The key that sends an item, the moment at which it does, and the arena, whose ids and scorecards are its own.
 #[derive(Debug, Clone, Copy)]
 pub struct Holder<'a> {
     /// The key.
     pub key: &'a Key,
+    /// The moment of the server.
+    pub now: Timestamp,
     /// The arena.
     pub arena: &'a Arena,
 }
@@ -129,7 +133,12 @@ impl How<'_> {
         if self.name.is_none() && item.id.starts_with("sha256:") && item.id == item.digest.to_string() {
             return Err(Refused::Nameless);
         }
-        self.check(card, item).map_err(Refused::Because)?;
+        let is_embedded = scored.is_embedded();
+        if let Some(holder) = self.holder {
+            self.check(holder, card, item, is_embedded).map_err(Refused::Because)?;
+            let newest = || newest_moment(card, item, scored.evidence());
+            arrival::check(holder.now, item.context.time, self.as_of, newest).map_err(Refused::Because)?;
+        }
         let mut content = Vec::with_capacity(2048);
         scored.write(&mut content);
         let new = |kind, id, sources, content| {
@@ -139,7 +148,8 @@ impl How<'_> {
         let name = card.name();
         let id = ids::evidence(item.subject, item.id);
         let evidence = Digest::of(id.as_bytes());
-        let given = card.facts.iter().zip(item.facts).filter(|(fact, given)| !fact.is_missing(given));
+        let stated = stated(card, item, is_embedded).map(|(fact, _)| fact.from);
+        let ceiling = self.holder.map_or(Trust::Measured, |holder| Trust::ceiling(holder.key));
         Ok(ScoredItem {
             id: item.id.to_owned(),
             record: new(Kind::Record, ids::record(&id, &name), vec![item.digest], content),
@@ -157,7 +167,8 @@ impl How<'_> {
                 score: scored.record.score,
                 evidence: item.digest,
                 item: evidence,
-                trust: Trust::of(given.map(|(fact, _)| fact.from)),
+                trust: Trust::of(stated).min(ceiling),
+                is_backfilled: false,
                 sender: None,
             },
             notes: scored.notes().to_vec(),
@@ -167,16 +178,12 @@ impl How<'_> {
     /// Checks that the sender may send this.
     fn check(
         &self,
-        card: &karat_core::scorecard::Scorecard,
-        item: &karat_core::facts::Item<'_>,
+        Holder { key, arena, .. }: Holder<'_>,
+        card: &Scorecard,
+        item: &Item<'_>,
+        is_embedded: bool,
     ) -> Result<(), Problem> {
-        let Some(Holder { key, arena }) = self.holder else { return Ok(()) };
-        // This server measured the novelty of a text that it embedded: no sender stated it.
-        let is_embedded = card.evidence == karat_evidence::Kind::ReasoningTrace.name()
-            && item.grading.is_some_and(|grading| grading.contains("\"embedding\":"));
-        let is_stated = |name: &str| !(is_embedded && name == "novelty");
-        let given = card.facts.iter().zip(item.facts);
-        let given = given.filter(|(fact, given)| !fact.is_missing(given) && is_stated(&fact.name));
+        let given = stated(card, item, is_embedded);
         let has_evaluator = self.pool.card.evaluator().is_some();
         let asked = Act::Send(Some(authority::Item {
             subject: item.subject,
@@ -198,6 +205,18 @@ impl How<'_> {
         let first = parts.first().and_then(|part| part.field.clone()).unwrap_or_default();
         Err(Problem::from(denied).at(first).with_parts(parts))
     }
+}
+
+/// Returns the facts that the sender stated.
+fn stated<'a>(
+    card: &'a Scorecard,
+    item: &'a Item<'a>,
+    is_embedded: bool,
+) -> impl Iterator<Item = (&'a FactDeclaration, &'a Fact<'a>)> + Clone {
+    let given = card.facts.iter().zip(item.facts);
+    given.filter(move |(fact, given)| {
+        !fact.is_missing(given) && !is_measured_here(card, &fact.name, is_embedded)
+    })
 }
 
 const NAMELESS: &str = "the item has no id, so it cannot be known whether it was sent twice or happened twice: \

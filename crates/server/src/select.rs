@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use karat::answers::leaderboard::CorrectedRecords;
+use karat::answers::leaderboard::{BackfilledRecords, CorrectedRecords};
 use karat_core::timestamp::Timestamp;
 
 use crate::cards::ScorerPool;
@@ -26,7 +26,7 @@ pub struct Selection<'a> {
     pub since: Option<&'a str>,
     /// Only records of items that took place before this timestamp.
     pub until: Option<&'a str>,
-    /// Only records whose facts have at least this trust class.
+    /// Only records of at least this trust class.
     pub trust: Option<Trust>,
     /// Only records that the key with this id sent.
     pub sender: Option<&'a str>,
@@ -85,21 +85,56 @@ impl Filter {
     }
 }
 
-/// Counts the selected records that were corrected, by subject.
+/// Counts beside the scores of a subject: of records that do not count, and of those with another arrival than most.
+#[derive(Debug, Clone, Default)]
+pub struct Marks {
+    /// Its corrected records.
+    pub corrected: Option<CorrectedRecords>,
+    /// Its backfilled records.
+    pub backfilled: Option<BackfilledRecords>,
+}
+
+impl Marks {
+    /// Adds those of another subject.
+    pub fn add(&mut self, other: &Self) {
+        if let Some(other) = other.corrected {
+            let all = self.corrected.get_or_insert_default();
+            all.count += other.count;
+            all.by_own_key += other.by_own_key;
+        }
+        if let Some(other) = &other.backfilled {
+            self.backfilled.get_or_insert_default().add(other);
+        }
+    }
+
+    /// Returns a sentence for each.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let corrected = self.corrected.iter().map(CorrectedRecords::sentence);
+        corrected.chain(self.backfilled.iter().map(BackfilledRecords::sentence)).collect()
+    }
+}
+
+/// Returns the counts beside the scores of the selected records, by subject.
 ///
 /// # Errors
 /// If a parameter is wrong, or there is no such scorecard.
-pub fn corrected(
+pub fn marks(
     app: &App,
     index: &Index,
     selection: &Selection<'_>,
     size: u64,
-) -> Result<BTreeMap<String, CorrectedRecords>, Problem> {
+) -> Result<BTreeMap<String, Marks>, Problem> {
     let (filter, _) = Filter::new(app, index, selection)?;
-    let mut found: BTreeMap<u32, CorrectedRecords> = BTreeMap::new();
+    let mut found: BTreeMap<u32, Marks> = BTreeMap::new();
     for (row, is_by_own_key) in index.corrected(size).filter(|(row, _)| filter.admits(row)) {
-        let of_subject = found.entry(row.subject).or_default();
+        let of_subject = found.entry(row.subject).or_default().corrected.get_or_insert_default();
         *of_subject = of_subject.and(is_by_own_key);
+    }
+    for row in index.backfilled(size).filter(|row| filter.admits(row)) {
+        let of_subject = found.entry(row.subject).or_default().backfilled.get_or_insert_default();
+        of_subject.count += 1;
+        of_subject.by.extend(row.sender().map(|sender| index.name(sender).to_owned()));
     }
     Ok(found.into_iter().map(|(subject, found)| (index.name(subject).to_owned(), found)).collect())
 }

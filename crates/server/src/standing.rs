@@ -15,7 +15,7 @@ use crate::decisions::Decisions;
 use crate::index::Index;
 use crate::problem::{Code, Problem};
 use crate::rows::{self, ReadOptions, unanswerable};
-use crate::select::{Filter, Selection, corrected};
+use crate::select::{Filter, Marks, Selection, marks};
 use crate::state::App;
 use crate::subjects::all_subjects;
 
@@ -68,11 +68,12 @@ pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Pro
     let (name, size) = (question.pool.name(), question.size);
     let mut found = answered(app, question, lines).await?;
     let counted = app.indexed(move |app, index| {
-        corrected(app, index, &Selection { card: Some(&name), ..Selection::default() }, size)
+        marks(app, index, &Selection { card: Some(&name), ..Selection::default() }, size)
     });
-    let counted = counted.await?;
+    let mut counted = counted.await?;
     for standing in &mut found.subjects {
-        standing.corrected = counted.get(&standing.subject).copied();
+        let Marks { corrected, backfilled } = counted.remove(&standing.subject).unwrap_or_default();
+        (standing.corrected, standing.backfilled) = (corrected, backfilled);
     }
     Ok(found)
 }
@@ -102,7 +103,7 @@ pub async fn answered<T: Send + 'static>(
         let question = question.clone();
         let shared = Arc::clone(app);
         app.read(move |reader| {
-            let rows = rows::read(reader, &pools, &positions, &ReadOptions::default())?;
+            let rows = rows::read(&shared.memory, reader, &pools, &positions, &ReadOptions::default())?;
             let Question { pool, subjects, size, proposed, .. } = &question;
             let only = match subjects.as_slice() {
                 [only] => Some(only.as_str()),

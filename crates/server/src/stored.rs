@@ -1,10 +1,15 @@
-//! Parts of stored records that only a server needs: the task of an item, and the trust class of its facts. The log
+//! Parts of stored records that only a server needs: the task of an item, and how far its record is to be trusted. The log
 //! guarantees the bytes of a record, so nothing is computed again.
 
 use karat::record::RecordDocument;
 use karat::rows::ALL_CASES;
-use karat_core::scorecard::Scorecard;
+use karat_core::scorecard::{Reporter, Scorecard};
 use serde::Deserialize;
+
+use crate::keys::Key;
+
+/// The name of the fact of a trace that a server measures by its own embedder.
+const NOVELTY: &str = "novelty";
 
 /// Returns the task of a record: its name, that of the challenge or that of all cases; `None` if the item is its own task.
 #[must_use]
@@ -14,37 +19,76 @@ pub fn task(record: &RecordDocument, card: &Scorecard) -> Option<String> {
     record.evidence.task.clone().or_else(challenge).or_else(all_cases)
 }
 
-/// Returns the trust class of a record.
+/// Returns true if the fact with that name was measured by this server and not stated: the novelty of a trace that it
+/// embedded.
 #[must_use]
-pub fn trust(record: &RecordDocument, card: &Scorecard) -> Trust {
-    let given = card.facts.iter().filter(|fact| record.facts.contains_key(&fact.name));
-    Trust::of(given.map(|fact| fact.from))
+pub fn is_measured_here(card: &Scorecard, fact: &str, is_embedded: bool) -> bool {
+    is_embedded && fact == NOVELTY && card.evidence == karat_evidence::Kind::ReasoningTrace.name()
 }
 
-/// The trust class of a record: the lowest of the facts that were given.
+/// Returns the trust class of a record that was not graded here, whose sender may state facts up to the class `ceiling`.
+#[must_use]
+pub fn trust(record: &RecordDocument, card: &Scorecard, ceiling: Trust) -> Trust {
+    let is_embedded = record.is_embedded();
+    let stated = |name: &str| record.facts.contains_key(name) && !is_measured_here(card, name, is_embedded);
+    let given = card.facts.iter().filter(|fact| stated(&fact.name));
+    Trust::of(given.map(|fact| fact.from)).min(ceiling)
+}
+
+/// The trust class of a record: whose word it rests on. A scorecard says by `from` whose word it asks for, and a key by
+/// `reports` whose word it brings; the lower of the two counts.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, serde::Serialize, utoipa::ToSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Trust {
-    /// The subject or its operator states some fact, or the scorecard does not say who does.
+    /// The subject or its operator states some fact, or the scorecard does not say who does, or the key does not say for whom
+    /// it speaks.
     Claimed,
-    /// A judge or a third party states some fact, the subject none.
+    /// The key of a judge or a third party states some fact, none is of a lower class.
     Judged,
-    /// Every fact comes from the harness or the task.
+    /// The key of a harness or task states every fact.
     Measured,
+    /// This server graded it: a match of its arena, whose right answer it held.
+    Graded,
 }
 
 impl Trust {
-    /// Returns the lowest trust class of facts with these provenances.
-    pub fn of(reporters: impl Iterator<Item = karat_core::scorecard::Reporter>) -> Self {
-        use karat_core::scorecard::Reporter;
-        let least = reporters.map(|reporter| match reporter {
+    /// All classes, the lowest first.
+    pub const ALL: [Self; 4] = [Self::Claimed, Self::Judged, Self::Measured, Self::Graded];
+
+    /// Returns the name as written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Claimed => "claimed",
+            Self::Judged => "judged",
+            Self::Measured => "measured",
+            Self::Graded => "graded",
+        }
+    }
+
+    /// Returns the class of a fact with that provenance.
+    #[must_use]
+    pub const fn of_fact(reporter: Reporter) -> Self {
+        match reporter {
             Reporter::Harness | Reporter::Task => Self::Measured,
             Reporter::Judge | Reporter::ThirdParty => Self::Judged,
             Reporter::Subject | Reporter::Operator | Reporter::Unstated => Self::Claimed,
-        });
-        least.min().unwrap_or(Self::Claimed)
+        }
+    }
+
+    /// Returns the lowest class of facts with these provenances; of no fact, the lowest of all.
+    pub fn of(reporters: impl Iterator<Item = Reporter>) -> Self {
+        reporters.map(Self::of_fact).min().unwrap_or(Self::Claimed)
+    }
+
+    /// Returns the highest class that a record sent with `key` can have. A key without `reports` may state everything, and
+    /// so says nothing of whose word it brings.
+    #[must_use]
+    pub fn ceiling(key: &Key) -> Self {
+        let reported = Reporter::ALL.into_iter().filter(|reporter| key.reports.contains(reporter.name()));
+        reported.map(Self::of_fact).max().unwrap_or(Self::Claimed)
     }
 }

@@ -257,7 +257,7 @@ impl Reading<'_> {
         let card = &self.pool.card;
         let mut positions: Vec<u64> = part.iter().flat_map(|(_, positions)| positions).copied().collect();
         positions.sort_unstable();
-        let rows = rows::read(reader, self.pools, &positions, &ReadOptions::default())?;
+        let rows = rows::read(&self.app.memory, reader, self.pools, &positions, &ReadOptions::default())?;
         let values = match card.family {
             None => MeanValues::new(&rows, card, &Settings::usual_for(Some(card))).unwrap_or_default(),
             Some(_) => MeanValues::default(),

@@ -189,6 +189,7 @@ pub fn answer(
         group_by,
         log_size: None,
         corrected: None,
+        backfilled: None,
         next: leaderboards.iter().any(|it| it.ranked > next).then_some(next),
         leaderboards,
     }

@@ -5,7 +5,7 @@ pub mod notes;
 pub mod official;
 pub mod officials;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use karat_stats::leaderboard::Row;
 use karat_stats::ranks::RankRange;
@@ -50,6 +50,9 @@ pub struct LeaderboardAnswer {
     /// is no such record, and if no log is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrected: Option<CorrectedRecords>,
+    /// The selected records that were backfilled; left out if there is no such record, and if no log is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backfilled: Option<BackfilledRecords>,
     /// The value of `skip` for the rows that follow; null if there are no more.
     pub next: Option<u64>,
     /// One leaderboard, or one for each value of `group_by`.
@@ -88,6 +91,38 @@ impl CorrectedRecords {
             all if all == count => format!("{were} corrected, all by keys of their subjects"),
             some => format!("{were} corrected, {some} of them by keys of their subjects"),
         }
+    }
+}
+
+/// Records that an administrator handed in as history that is old on purpose: they count from the time that they state,
+/// whenever they arrived.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct BackfilledRecords {
+    /// The number of records.
+    #[cfg_attr(feature = "schema", schema(minimum = 1))]
+    pub count: u64,
+    /// The ids of the keys that handed them in, in order.
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<String>))]
+    pub by: BTreeSet<String>,
+}
+
+impl BackfilledRecords {
+    /// Adds others.
+    pub fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.by.extend(other.by.iter().cloned());
+    }
+
+    /// Returns a sentence without its end: `3 records were backfilled by the key 0123456789abcdef`.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let were =
+            if self.count == 1 { "1 record was".to_owned() } else { format!("{} records were", self.count) };
+        let keys: Vec<&str> = self.by.iter().map(String::as_str).collect();
+        let noun = if keys.len() == 1 { "the key" } else { "the keys" };
+        format!("{were} backfilled by {noun} {}", keys.join(", "))
     }
 }
 
@@ -176,6 +211,9 @@ pub struct LeaderboardRow {
     /// Its records that were corrected, and so do not count; left out if there is no such record, and if no log is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrected: Option<CorrectedRecords>,
+    /// Its records that were backfilled; left out if there is no such record, and if no log is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backfilled: Option<BackfilledRecords>,
     /// The number of items by outcome; null with the method `student`.
     pub outcomes: Option<OutcomeCounts>,
     /// The mean value by dimension, null if nothing was measured; null as a whole with the method `student`.
@@ -301,6 +339,7 @@ impl Leaderboard {
                 tasks: row.estimate.tasks as u64,
                 items: ranking.items.get(row.subject).map_or(0, |&items| items as u64),
                 corrected: None,
+                backfilled: None,
                 outcomes: Some(counts.into()),
                 dimensions: Some(
                     dimensions
@@ -435,6 +474,7 @@ impl LeaderboardRow {
             tasks,
             items: row.items.into(),
             corrected: None,
+            backfilled: None,
             outcomes: None,
             dimensions: None,
             attempts: None,

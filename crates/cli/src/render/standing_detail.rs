@@ -103,6 +103,9 @@ fn score(standing: &Standing, width: usize, text: &mut String) {
             write(text, CARE, width, &format!("{} left out, {why}", count(size(left_out), "item")));
         }
     }
+    if let Some(late) = &items.late {
+        write(text, CARE, width, &late.sentence());
+    }
     if let Some(gate) = standing.gate.as_ref().filter(|gate| gate.ungated_points != gate.points) {
         write(text, LOSS, width, &format!("the gate caps {} points at {}", gate.ungated_points, gate.points));
     }

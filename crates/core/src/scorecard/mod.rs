@@ -18,9 +18,9 @@ use core::ops::Range;
 pub use parse::Library;
 pub use standing::{
     CalibrationRules, CalibrationStep, CertificationRules, ConfidenceRule, DecayRule, DecayScope, Difficulty,
-    FreshnessRule, GateStep, LifecycleRules, Periods, ReviewRules, SecurityGate, SharePolicy, ShareRules,
-    Standing, StandingGate, StandingScore, TaskLifecycle, TierRule, TooFew, WEEK_SECONDS, WarmUp,
-    WholeShares, WindowLimits,
+    FreshnessRule, GateStep, LateRules, LateTreatment, LifecycleRules, Periods, ReviewRules, SecurityGate,
+    SharePolicy, ShareRules, Standing, StandingGate, StandingScore, TaskLifecycle, TierRule, TooFew,
+    WEEK_SECONDS, WarmUp, WholeShares, WindowLimits,
 };
 
 use crate::facts::{Digest, Fact};

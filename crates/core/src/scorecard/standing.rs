@@ -16,8 +16,8 @@ pub use shares::{ShareRules, TooFew};
 pub use tasks::{CalibrationRules, CalibrationStep, Difficulty, LifecycleRules};
 pub use tiers::{GateStep, SecurityGate, TierRule};
 pub use time::{
-    CertificationRules, DecayRule, DecayScope, FreshnessRule, Periods, ReviewRules, WEEK_SECONDS,
-    WindowLimits,
+    CertificationRules, DecayRule, DecayScope, FreshnessRule, LateRules, LateTreatment, Periods, ReviewRules,
+    WEEK_SECONDS, WindowLimits,
 };
 
 use crate::outcome::{Outcome, Policy};
@@ -33,6 +33,8 @@ pub struct Standing {
     pub outcomes: Policy,
     /// The outcomes whose treatment the card states; that of the others is the default.
     pub stated_outcomes: Vec<Outcome>,
+    /// The treatment of items that arrived long after they took place.
+    pub late: LateRules,
     /// The part of a new subject's score that counts for shares.
     pub warm_up: Option<WarmUp>,
     /// The decay with age; only where the newest readings are taken.

@@ -137,6 +137,7 @@ fn embed(root: Node<'_>, work: &mut Work<'_>) -> Result<Text, Problems> {
         Some(embedding) => (embedding.detail(), Text::Vector(embedding.vector)),
     };
     work.seen.insert("embedding".to_owned(), detail);
+    work.is_embedded = true;
     work.watch.ended("embed");
     Ok(text)
 }

@@ -196,7 +196,7 @@ async fn part(
     let scored = app.checked(move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
         let (mut ways, mut submissions, mut traces) = (Vec::new(), Vec::new(), Vec::new());
-        let mut queue = None;
+        let (mut queue, now) = (None, shared.clock.now());
         for (line, bytes) in numbered(&lines, first) {
             let name = name.as_ref().map(|name| format!("{name}:{line}"));
             if bytes.len() > line_max {
@@ -212,7 +212,7 @@ async fn part(
                 continue;
             }
             let pool = shared.memory.weights().scorer(&pool);
-            let holder = Some(Holder { key: &own, arena: &shared.memory.arena });
+            let holder = Some(Holder { key: &own, now, arena: &shared.memory.arena });
             let scored = How { pool: &pool, as_of, holder, name: name.as_deref() }.score(bytes);
             let way = scored.map(|mut scored| {
                 let shown = Shown::take(&mut scored);
@@ -230,7 +230,7 @@ async fn part(
 }
 
 /// Returns the lines that are not blank, with their numbers, of which the first is `first`.
-fn numbered(lines: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
+pub(crate) fn numbered(lines: &[u8], first: u64) -> impl Iterator<Item = (u64, &[u8])> {
     let all = (first..).zip(lines.split(|byte| *byte == b'\n'));
     all.filter(|(_, bytes)| !bytes.trim_ascii().is_empty())
 }

@@ -24,7 +24,7 @@ use crate::state::App;
     ("track" = Option<String>, Query, description = "only records of these tasks, separated by commas"),
     ("since" = Option<String>, Query, description = "only records of items that took place at this timestamp or later"),
     ("until" = Option<String>, Query, description = "only records of items that took place before this timestamp"),
-    ("trust" = Option<crate::stored::Trust>, Query, description = "only records whose facts have at least this trust class"),
+    ("trust" = Option<crate::stored::Trust>, Query, description = "only records of at least this trust class"),
 ), responses(
     (status = 200, content_type = "text/event-stream", body = String),
     (status = 404, body = Problem, content_type = "application/problem+json"),

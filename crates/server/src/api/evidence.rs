@@ -216,7 +216,7 @@ async fn apart(
     let (shared, of_sender, sender) = (Arc::clone(app), Arc::clone(&key), key.id.clone());
     let work = move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        let holder = Some(Holder { key: &of_sender, arena: &shared.memory.arena });
+        let holder = Some(Holder { key: &of_sender, now: shared.clock.now(), arena: &shared.memory.arena });
         How { pool: &pool, as_of, holder, name: name.as_deref() }.score(&bytes)
     };
     let mut scored = if is_large { app.checked(work).await? } else { work()? };

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use super::weights::{REASON_MAX_CHARACTERS, is_text};
 use super::{json, read};
+use crate::arrival;
 use crate::authority::{Act, Revoked};
 use crate::clock::random;
 use crate::effect::Effect;
@@ -176,6 +177,7 @@ pub(crate) async fn withdraw(
     let request: WithdrawalRequest = read(&app, &headers, body).await?;
     let wrong = |error: TimestampError| Problem::new(Code::BadRequest, error.to_string()).at("$.since");
     let since = Timestamp::parse(&request.since).map_err(wrong)?;
+    arrival::refuse_ahead(app.clock.now(), since).map_err(|problem| problem.at("$.since"))?;
     is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
     let (is_active, is_revoked) = {
         let keys = app.memory.keys();

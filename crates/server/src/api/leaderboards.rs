@@ -13,9 +13,7 @@ use karat::answers::leaderboard::method::{
     method_of_size, official as with_official, rank, rank_by_official, rank_values,
 };
 use karat::answers::leaderboard::officials::Officials;
-use karat::answers::leaderboard::{
-    CorrectedRecords, Leaderboard, LeaderboardAnswer, MEAN, OFFICIAL, official,
-};
+use karat::answers::leaderboard::{Leaderboard, LeaderboardAnswer, MEAN, OFFICIAL, official};
 use karat::leaderboard::{By, Settings};
 use karat::record::ScorecardReference;
 use karat::rows::Rows;
@@ -40,7 +38,7 @@ use crate::index::Names;
 use crate::params::{Params, limit, timestamp};
 use crate::problem::{Code, Problem};
 use crate::rows::{self, RECORDS_MAX, ReadOptions, refused, unanswerable};
-use crate::select::{Filter, Selection, corrected, size_at};
+use crate::select::{Filter, Marks, Selection, marks, size_at};
 use crate::state::App;
 use crate::stored::Trust;
 use crate::subjects::all_subjects;
@@ -70,7 +68,7 @@ pub struct LeaderboardParams {
     pub since: Option<String>,
     /// Only items that took place before this timestamp.
     pub until: Option<String>,
-    /// Only records whose facts have at least this trust class.
+    /// Only records of at least this trust class.
     pub trust: Option<Trust>,
     /// The state of knowledge at this timestamp: later records and corrections do not count.
     pub known_at: Option<String>,
@@ -204,14 +202,13 @@ pub async fn make(
     }
     made.answer.log_size = Some(size);
     let asked = params.clone();
-    let corrected = app.indexed(move |app, index| corrected(app, index, &asked.selection(), size)).await?;
-    let all = corrected.values().fold(CorrectedRecords::default(), |all, it| CorrectedRecords {
-        count: all.count + it.count,
-        by_own_key: all.by_own_key + it.by_own_key,
-    });
-    made.answer.corrected = (all.count > 0).then_some(all);
+    let marked = app.indexed(move |app, index| marks(app, index, &asked.selection(), size)).await?;
+    let mut all = Marks::default();
+    marked.values().for_each(|it| all.add(it));
+    (made.answer.corrected, made.answer.backfilled) = (all.corrected, all.backfilled);
     for row in made.answer.leaderboards.iter_mut().flat_map(|board| &mut board.rows) {
-        row.corrected = corrected.get(&row.subject).copied();
+        let Marks { corrected, backfilled } = marked.get(&row.subject).cloned().unwrap_or_default();
+        (row.corrected, row.backfilled) = (corrected, backfilled);
     }
     Ok(made)
 }
@@ -263,7 +260,7 @@ async fn of_records(
 ) -> Result<Made, Problem> {
     let shared = Arc::clone(app);
     let read = app.read(move |reader| {
-        let rows = rows::read(reader, &pools, &positions, &asked.params.options()?)?;
+        let rows = rows::read(&shared.memory, reader, &pools, &positions, &asked.params.options()?)?;
         let events = match asked.is_official {
             true => Decisions::read(reader, &shared.memory, &asked.pool.name(), None, asked.size)?
                 .events(|name| rows.subject(name).is_some(), None)?,
@@ -315,6 +312,7 @@ async fn of_parts(
     positions: Vec<u64>,
 ) -> Result<Made, Problem> {
     asked.params.may_draw(LeaderboardMethod::Student)?;
+    let memory = Arc::clone(&app.memory);
     app.read(move |reader| {
         let Asked { params, pages, .. } = asked;
         let options = params.options()?;
@@ -323,7 +321,7 @@ async fn of_parts(
         let mut last = None;
         let (mut count, mut left_out) = (0, 0);
         for part in positions.chunks(RECORDS_MAX) {
-            let Some(rows) = rows::read_part(reader, &pools, part, &options)? else {
+            let Some(rows) = rows::read_part(&memory, reader, &pools, part, &options)? else {
                 left_out += part.len() as u64;
                 continue;
             };

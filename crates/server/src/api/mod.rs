@@ -1,6 +1,6 @@
 //! The resources under `/v1`, one file each, and the log at the paths that C2SP names.
 //!
-//! * `evidence`: items in, one or many; `records`: their scores, with explanations.
+//! * `evidence`: items in, one or many; `backfill`: history in; `records`: their scores, with explanations.
 //! * `subjects`, `standings`, `leaderboards`: summaries of many records; `reviews`: decisions of people.
 //! * `scorecards`: the cards that score; `weights`: weights from outside for them; `keys`: permissions.
 //! * `arena`: challenges, agents, matches and ratings.
@@ -8,6 +8,7 @@
 //! * `events`: new records as they are stored; `health`: health and metrics.
 
 pub mod arena;
+pub mod backfill;
 pub mod batch;
 pub mod events;
 pub mod evidence;
@@ -51,6 +52,7 @@ async fn read<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -
 pub fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(openapi::head())
         .routes(routes!(evidence::send, evidence::show))
+        .routes(routes!(backfill::send))
         .routes(routes!(records::list))
         .routes(routes!(records::show))
         .routes(routes!(records::explanation))

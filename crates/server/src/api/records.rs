@@ -10,6 +10,8 @@ use karat::error::Error as EngineError;
 use karat::recompute;
 use karat::record::{Record as Given, RecordDocument};
 use karat_core::explain::nearest_change;
+use karat_core::scorecard::LateRules;
+use karat_core::timestamp::Timestamp;
 use karat_store::{Entry, Error, Item, Kind, Reader};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -18,6 +20,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{answered, bytes, json};
 use crate::authority::Act;
 use crate::guard::Caller;
+use crate::index::{Index, Row};
 use crate::keys::{Key, Withdrawal};
 use crate::params::{Named, Params, limit};
 use crate::problem::{Code, Problem};
@@ -45,7 +48,7 @@ pub struct RecordParams {
     pub since: Option<String>,
     /// Only records of items that took place before this timestamp.
     pub until: Option<String>,
-    /// Only records whose facts have at least this trust class.
+    /// Only records of at least this trust class.
     pub trust: Option<Trust>,
     /// Only records that came with a request of the key with this id; `server` for those of the server itself.
     pub sender: Option<String>,
@@ -88,6 +91,14 @@ pub(crate) struct RecordEntry {
     sources: Vec<String>,
     /// The id of the key that sent it, or `server`; null if the entry has none, as those of older logs.
     sender: Option<String>,
+    /// Its trust class: whose word it rests on.
+    trust: Trust,
+    /// The time from when its item took place until it arrived, if that is longer than its scorecard takes for being on
+    /// time; else null.
+    late_seconds: Option<u64>,
+    /// The id of the key that handed it in as history that is old on purpose: it counts from the time that it states,
+    /// whenever it arrived. Null for all others.
+    backfilled_by: Option<String>,
     /// The record that this one corrects.
     replaces: Option<String>,
     /// The record, `karat/record/1`.
@@ -131,20 +142,20 @@ pub(crate) async fn list(
     caller.may(&Act::Read)?;
     let limit = limit(params.limit, USUAL, MOST)?;
     let size = size_at(&app, params.known_at.as_deref()).await?;
-    let positions = app.indexed(move |app, index| {
+    let found = app.indexed(move |app, index| {
         let (filter, _) = Filter::new(app, index, &params.selection())?;
         let end = params.before.map_or(size, |before| before.min(size));
         // Corrections count as of the size of the log, even on later pages.
         let rows = index.rows(size).rev().filter(|row| row.position < end && filter.admits(row));
-        Ok(rows.take(limit + 1).map(|row| row.position).collect())
+        Ok(rows.take(limit + 1).map(|row| Provenance::of(app, index, row)).collect())
     });
-    let mut positions: Vec<u64> = positions.await?;
-    let has_more = positions.len() > limit;
-    positions.truncate(limit);
-    let next = positions.last().copied().filter(|_| has_more);
+    let mut found: Vec<Provenance> = found.await?;
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().map(|it| it.position).filter(|_| has_more);
     let records = app
         .read(move |reader| {
-            positions.into_iter().map(|it| record(reader.item(it)?)).collect::<Result<_, _>>()
+            found.into_iter().map(|it| record(reader.item(it.position)?, &it)).collect::<Result<_, _>>()
         })
         .await?;
     json(StatusCode::OK, &RecordList { log_size: size, records, next })
@@ -162,6 +173,7 @@ pub(crate) async fn show(
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
     caller.may(&Act::Read)?;
+    let shared = Arc::clone(&app);
     let detail = app
         .read(move |reader| {
             let item = find(reader, &wanted)?;
@@ -170,7 +182,8 @@ pub(crate) async fn show(
                 reader.replacement(Kind::Record, &item.entry.id, size)?.map(|item| item.entry.id);
             let receipt = format!("/v1/receipts/{}", item.position);
             let withdrawn_by = withdrawal(reader, &item, size)?.map(|(position, _)| position);
-            Ok(RecordDetail { record: record(item)?, replaced_by, withdrawn_by, receipt })
+            let provenance = Provenance::at(&shared, item.position);
+            Ok(RecordDetail { record: record(item, &provenance)?, replaced_by, withdrawn_by, receipt })
         })
         .await?;
     json(StatusCode::OK, &detail)
@@ -237,7 +250,46 @@ pub(crate) fn find(reader: &mut Reader, wanted: &str) -> Result<Item, Problem> {
     })
 }
 
-fn record(item: Item) -> Result<RecordEntry, Problem> {
+/// The provenance of a record: its trust class, its time, and how it was handed in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Provenance {
+    position: u64,
+    pub trust: Trust,
+    pub is_backfilled: bool,
+    time: Option<Timestamp>,
+    late_after_seconds: u32,
+}
+
+impl Provenance {
+    fn of(app: &App, index: &Index, row: &Row) -> Self {
+        let pool = app.memory.cards().find(index.name(row.card)).ok();
+        let rules = pool.and_then(|pool| pool.card.standing.as_ref().map(|standing| standing.late));
+        let Row { position, trust, is_backfilled, time, .. } = *row;
+        let late_after_seconds = rules.unwrap_or_default().after_seconds;
+        Self { position, trust, is_backfilled, time, late_after_seconds }
+    }
+
+    /// Returns that of the record at a position; of one that the index does not have, the lowest.
+    pub(crate) fn at(app: &App, position: u64) -> Self {
+        let index = app.memory.index();
+        index.at(position).map(|row| Self::of(app, &index, row)).unwrap_or(Self {
+            position,
+            trust: Trust::Claimed,
+            is_backfilled: false,
+            time: None,
+            late_after_seconds: LateRules::default().after_seconds,
+        })
+    }
+
+    /// Returns the seconds from its time to its arrival, if it arrived late.
+    pub(crate) fn late_seconds(&self, arrived: Timestamp) -> Option<u64> {
+        let late = arrived.seconds().saturating_sub(self.time?.seconds());
+        let is_late = late > i64::from(self.late_after_seconds) && !self.is_backfilled;
+        u64::try_from(late).ok().filter(|_| is_late)
+    }
+}
+
+fn record(item: Item, provenance: &Provenance) -> Result<RecordEntry, Problem> {
     let Item { position, entry, content } = item;
     let Entry { id, moment, content: digest, sources, sender, replaces, .. } = entry;
     Ok(RecordEntry {
@@ -246,6 +298,9 @@ fn record(item: Item) -> Result<RecordEntry, Problem> {
         moment: moment.to_string(),
         digest: digest.to_string(),
         sources: sources.iter().map(ToString::to_string).collect(),
+        trust: provenance.trust,
+        late_seconds: provenance.late_seconds(moment),
+        backfilled_by: sender.clone().filter(|_| provenance.is_backfilled),
         sender,
         replaces,
         record: raw(content)?,

@@ -10,7 +10,7 @@ use karat::answers::WeightsVerdict;
 use karat::answers::weights::{WeightsInForce, WeightsProposal};
 use karat::weights::weights as exact_weights;
 use karat_core::number::Decimal;
-use karat_core::timestamp::Timestamp;
+use karat_core::timestamp::{Timestamp, TimestampError};
 use karat_core::weights::OverrideUse;
 use karat_evidence::canonical_json;
 use karat_standing::overrides::{OverrideLog, OverrideRefusal, ProposalRecord};
@@ -20,6 +20,7 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{answer as response, read};
+use crate::arrival;
 use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
@@ -55,7 +56,7 @@ pub struct WeightsRequest {
     /// The weights, by dimension, that replace those of the scorecard; at most six decimals.
     #[schema(value_type = BTreeMap<String, f64>)]
     pub weights: Box<RawValue>,
-    /// The time in the file. It does not count: the time of a proposal is that of its arrival.
+    /// The time in the file, not of the future. It does not count: the time of a proposal is that of its arrival.
     #[serde(default)]
     pub time: Option<String>,
     /// The proposer in the file. It does not count: the proposer is the key that sends the proposal.
@@ -210,6 +211,12 @@ pub(crate) async fn propose(
     let pool = accepting(&app, &wanted)?;
     is_text("$.id", &request.id, ID_MAX_CHARACTERS)?;
     is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
+    if let Some(time) = &request.time {
+        let wrong = |error: TimestampError| Problem::new(Code::BadRequest, error.to_string());
+        let time = Timestamp::parse(time).map_err(wrong);
+        let checked = time.and_then(|time| arrival::refuse_ahead(app.clock.now(), time));
+        checked.map_err(|problem| problem.at("$.time"))?;
+    }
     let given = exact_weights(request.weights.get())
         .map_err(|problem| Problem::new(Code::BadRequest, problem).at("$.weights"))?;
     // The log has weights as doubles.

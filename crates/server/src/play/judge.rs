@@ -14,6 +14,7 @@ use crate::effect::Effect;
 use crate::problem::{Code, Problem};
 use crate::scoring::{How, digest};
 use crate::state::Submission;
+use crate::stored::Trust;
 
 /// A judged match that is not stored yet.
 #[derive(Debug)]
@@ -57,6 +58,7 @@ impl Bench<'_> {
 
         let bytes = canonical_json(&grade.evidence);
         let mut scored = How { pool, as_of: None, holder: None, name: None }.score(bytes.as_bytes())?;
+        scored.row.trust = Trust::Graded;
         let record: RecordDocument =
             serde_json::from_slice(&scored.record.content).map_err(|error| Problem::internal(&error))?;
         let answer = record.r#match.ok_or_else(|| missing("answer in its record"))?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use karat::page::model::{Cell, Figure, Kind, Table};
 use karat::rows::{Row, Rows};
+use karat_store::Reader;
 
 use super::address;
 use crate::cards::ScorerPool;
@@ -39,8 +40,10 @@ pub async fn rows(app: &Arc<App>, card: &str, subject: Option<&str>) -> Result<F
     if positions.is_empty() {
         return Ok(Found { rows: None, unread });
     }
-    let rows =
-        app.read(move |reader| rows::read(reader, &pools, &positions, &ReadOptions::default())).await?;
+    let memory = Arc::clone(&app.memory);
+    let read =
+        move |reader: &mut Reader| rows::read(&memory, reader, &pools, &positions, &ReadOptions::default());
+    let rows = app.read(read).await?;
     Ok(Found { rows: Some(rows), unread })
 }
 

@@ -35,6 +35,7 @@ use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::Params;
 use crate::problem::{Code, Problem};
+use crate::select::Marks;
 use crate::state::App;
 use crate::stored::Trust;
 
@@ -134,15 +135,13 @@ fn number(name: &str, text: Option<&str>) -> Result<usize, Problem> {
 fn params(asked: &Asked) -> Result<LeaderboardParams, Problem> {
     let trust = match given(asked.trust.as_deref()) {
         None => None,
-        Some("claimed") => Some(Trust::Claimed),
-        Some("judged") => Some(Trust::Judged),
-        Some("measured") => Some(Trust::Measured),
-        Some(other) => {
-            let found = other.escape_debug();
-            return Err(Problem::parameter(
-                "trust",
-                format!("found `{found}`, expected claimed, judged or measured"),
-            ));
+        Some(word) => {
+            let known = Trust::ALL.into_iter().find(|trust| trust.name() == word);
+            Some(known.ok_or_else(|| {
+                let names = Trust::ALL.map(Trust::name).join(", ");
+                let detail = format!("found `{}`, expected one of {names}", word.escape_debug());
+                Problem::parameter("trust", detail)
+            })?)
         }
     };
     let written = |name, field: &Option<String>| -> Result<_, Problem> {
@@ -216,12 +215,13 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
                     label { "Leaderboards by" input type="text" name="group" placeholder="FIELD" list="fields" value=(value(&asked.group)); }
                     label.short { "Tasks at least" input type="number" name="min_tasks" min="1" value=(value(&asked.min_tasks)); }
                     label {
-                        "Facts"
+                        "Trust"
                         select name="trust" {
                             @for (word, meaning) in [
-                                ("", "of any source"),
-                                ("judged", "none the subject's own word"),
-                                ("measured", "all measured by harness or task"),
+                                ("", "any word"),
+                                ("judged", "by a judge at least"),
+                                ("measured", "by a harness at least"),
+                                ("graded", "graded by this server"),
                             ] {
                                 option value=(word) selected[value(&asked.trust) == word] { (meaning) }
                             }
@@ -238,8 +238,8 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
 fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
     let Made { answer, rows } = made;
     let of_rows = rows.iter().flat_map(|rows| gaps(rows).into_iter().chain(all_or_nothing(rows)));
-    let corrected = answer.corrected.map(|it| it.sentence());
-    let before: Vec<String> = of_rows.chain(undecayed(answer.basis.decay)).chain(corrected).collect();
+    let marks = Marks { corrected: answer.corrected, backfilled: answer.backfilled.clone() };
+    let before: Vec<String> = of_rows.chain(undecayed(answer.basis.decay)).chain(marks.sentences()).collect();
     html! {
         (notes(&before))
         @for (at, board) in answer.leaderboards.iter().enumerate() {

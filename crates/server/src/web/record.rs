@@ -10,7 +10,7 @@ use karat::card::CompiledCard;
 use karat::error::Error;
 use karat::recompute;
 use karat::record::Record;
-use karat::text::own_name;
+use karat::text::{count, own_name};
 use karat_core::explain::nearest_change;
 use karat_store::{Entry, Item, Kind, Reader};
 use maud::{Markup, html};
@@ -18,7 +18,7 @@ use maud::{Markup, html};
 use super::layout::{Sheet, heading};
 use super::{address, answer, breakdown};
 use crate::api::bytes;
-use crate::api::records::{find, withdrawal};
+use crate::api::records::{Provenance, find, withdrawal};
 use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
@@ -27,6 +27,7 @@ use crate::keys::Withdrawal;
 use crate::params::Named;
 use crate::problem::{Code, Problem};
 use crate::state::{App, SERVER};
+use crate::stored::Trust;
 
 /// A stored record, with the items that belong to it.
 pub struct RecordData {
@@ -42,6 +43,8 @@ pub struct RecordData {
     pub replaces: Option<Item>,
     /// The withdrawal of what its key sent, with its position.
     pub withdrawn: Option<(u64, Withdrawal)>,
+    /// The provenance of the record.
+    pub(crate) provenance: Provenance,
     /// The size of the log.
     pub log_size: u64,
 }
@@ -51,7 +54,7 @@ impl RecordData {
     ///
     /// # Errors
     /// If there is no such record, or the store cannot be read.
-    pub fn read(reader: &mut Reader, wanted: &str) -> Result<Self, Problem> {
+    pub fn read(app: &App, reader: &mut Reader, wanted: &str) -> Result<Self, Problem> {
         let item = find(reader, wanted)?;
         let log_size = reader.head()?.size;
         let claim =
@@ -67,7 +70,8 @@ impl RecordData {
             None => None,
         };
         let withdrawn = withdrawal(reader, &item, log_size)?;
-        Ok(Self { item, claim, evidence, replaced_by, replaces, withdrawn, log_size })
+        let provenance = Provenance::at(app, item.position);
+        Ok(Self { item, claim, evidence, replaced_by, replaces, withdrawn, provenance, log_size })
     }
 
     /// Returns the scorecard that the record names, as it is known here.
@@ -94,7 +98,8 @@ pub async fn show(
     Named(wanted): Named<String>,
 ) -> Result<Response<Body>, Problem> {
     caller.may(&Act::Read)?;
-    let kept = app.read(move |reader| RecordData::read(reader, &wanted)).await?;
+    let shared = Arc::clone(&app);
+    let kept = app.read(move |reader| RecordData::read(&shared, reader, &wanted)).await?;
     let pool = kept.pool(&app)?;
     let (title, content) = app.checked(move || page(&kept, &pool)).await?;
     Ok(Sheet { title: &title, part: "/", caller: Some(&caller) }.answer(content))
@@ -158,6 +163,23 @@ fn corrections(kept: &RecordData) -> Markup {
     }
 }
 
+/// Describes a trust class.
+const fn meaning(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Claimed => {
+            "it rests on the word of a key that does not say for whom it speaks, or of the subject"
+        }
+        Trust::Judged => "it rests on the word of a judge or a third party",
+        Trust::Measured => "the key of a harness or a task reported all of it",
+        Trust::Graded => "this server graded it",
+    }
+}
+
+/// Returns the whole days of a time.
+fn days(seconds: u64) -> usize {
+    usize::try_from(seconds / 86_400).unwrap_or(usize::MAX)
+}
+
 /// Shows the proof that the record is in the log, with everything to check it elsewhere.
 fn receipt(kept: &RecordData, card: &str) -> Markup {
     let Item { position, entry, .. } = &kept.item;
@@ -182,6 +204,13 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
                         }
                     }
                 }
+                div { dt { "trust class" } dd { b { (kept.provenance.trust.name()) } ": " (meaning(kept.provenance.trust)) } }
+                @if let Some(late) = kept.provenance.late_seconds(*moment) {
+                    div { dt { "late" } dd { "arrived " (count(days(late), "day")) " after it took place" } }
+                }
+                @if kept.provenance.is_backfilled {
+                    div { dt { "backfilled" } dd { "handed in as history by this key; it counts from the time that it states" } }
+                }
                 div { dt { "scorecard" } dd { a href=(address::scorecard(card)) { (card) } } }
                 div { dt { "digest of the record" } dd { (content) } }
                 @for source in sources { div { dt { "digest of the evidence" } dd { (source) } } }
@@ -205,10 +234,10 @@ pub async fn file(
 ) -> Result<Response<Body>, Problem> {
     caller.may(&Act::Read)?;
     let key = format!("{}\n", app.log_key());
-    let asked = name.clone();
+    let (shared, asked) = (Arc::clone(&app), name.clone());
     let (media_type, content) = app
         .read(move |reader| {
-            let kept = RecordData::read(reader, &wanted)?;
+            let kept = RecordData::read(&shared, reader, &wanted)?;
             let missing = || Problem::not_found("there is no such file of this record");
             Ok(match asked.as_str() {
                 "receipt.json" => ("application/json", reader.receipt(kept.item.position)?.to_json()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use karat::answers::leaderboard::{CorrectedRecords, Leaderboard};
+use karat::answers::leaderboard::Leaderboard;
 use karat::answers::review::{ScoreChange, score_history};
 use karat::answers::standing::official_points;
 use karat::answers::{ReviewState, ReviewVerdict};
@@ -34,7 +34,7 @@ use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::params::{Named, Params};
 use crate::problem::{Code, Problem};
-use crate::select::{Selection, corrected};
+use crate::select::{Marks, Selection, marks};
 use crate::standing::{Question, answered};
 use crate::state::App;
 
@@ -85,9 +85,9 @@ pub async fn show(
     let of_card = card.clone();
     let counted = app.indexed(move |app, index| {
         let selection = Selection { card: Some(&of_card), subject: Some(&own), ..Selection::default() };
-        Ok(corrected(app, index, &selection, size)?.remove(&own))
+        Ok(marks(app, index, &selection, size)?.remove(&own))
     });
-    let counted: Vec<String> = counted.await?.iter().map(CorrectedRecords::sentence).collect();
+    let counted: Vec<String> = counted.await?.iter().flat_map(Marks::sentences).collect();
     let page = asked.page.unwrap_or(1).max(1);
     let title = format!("{name} under {card}");
     let lead = pool.card.title.clone();

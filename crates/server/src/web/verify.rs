@@ -37,7 +37,7 @@ pub async fn show(
     let shared = Arc::clone(&app);
     let (kept, pool, found, replayed) = app
         .read(move |reader| {
-            let kept = RecordData::read(reader, &wanted)?;
+            let kept = RecordData::read(&shared, reader, &wanted)?;
             let receipt = reader.receipt(kept.item.position)?;
             let pool = kept.pool(&shared)?;
             let replayed = again(&shared, reader, &kept, &pool)?;

@@ -307,11 +307,13 @@ fn a_leaderboard_of_many_comes_page_by_page_with_the_same_means() {
 fn a_held_score_waits_for_somebody_who_may_decide() {
     let server = Running::new();
     server.post("/v1/scorecards", Some(&server.admin), "application/toml", SUPPORT).is(201);
-    let send = |id: &str, time: String, value: f64| {
+    let send = |path: &str, id: &str, time: String, value: f64| {
         let item = json!({"subject": "ibis", "id": id, "time": time, "accuracy": value, "safety": value, "patience": value});
-        server.send("card=support-agent@1.0.0", &item.to_string()).is(201);
+        let path = format!("/v1/{path}card=support-agent@1.0.0");
+        server.post(&path, Some(&server.admin), "application/json", item.to_string()).is(201);
     };
-    send("1", hours_ago(48), 0.5);
+    // A score of two days ago: if it came as late as the next one, the two would be one score.
+    send("backfill?reason=moved&", "1", hours_ago(48), 0.5);
     let reviewer = server.key(&json!({"name": "ann", "scopes": ["review"]}));
     let operator = server.key(&json!({"name": "acme", "scopes": ["review"]}));
     let queue = || server.get_with("/v1/reviews", Some(&reviewer)).is(200).at("/reviews");
@@ -322,7 +324,7 @@ fn a_held_score_waits_for_somebody_who_may_decide() {
     };
     assert_eq!(queue(), json!([]));
     decide(&reviewer, json!({"verdict": "approve", "reason": "looks good"})).is_problem(409, "conflict");
-    send("2", hours_ago(1), 0.9);
+    send("evidence?", "2", hours_ago(1), 0.9);
     assert_eq!(queue()[0]["subject"], "ibis");
     decide(&reviewer, json!({"event": "operated", "operator": "acme"})).is(201);
     decide(&operator, json!({"verdict": "approve", "reason": "ours"})).is_problem(409, "conflict");

@@ -44,14 +44,14 @@ summary = ["methodology"]
 const START: Timestamp = Timestamp { milliseconds: 1_767_225_600_000 };
 const JSON: &str = "application/json";
 
-struct Arena {
-    server: Running,
-    clock: Clock,
+pub struct Arena {
+    pub server: Running,
+    pub clock: Clock,
 }
 
 impl Arena {
     /// Starts with the challenges `documented`, a contender of 100 seconds, and `easy`, a newcomer.
-    fn new() -> Self {
+    pub fn new() -> Self {
         let clock = Clock::fixed(START);
         let server =
             Running::with_clock("127.0.0.1:0", Folder::new(), Options::default(), None, clock.clone());
@@ -67,24 +67,24 @@ impl Arena {
     }
 
     /// Registers an agent and returns its key.
-    fn register(&self, name: &str) -> String {
+    pub fn register(&self, name: &str) -> String {
         let body = json!({"agent_id": name, "harness_id": "loop-1"}).to_string();
         let made = self.server.post("/v1/arena/agents", Some(&self.server.admin), JSON, body);
         made.is(201).at("/secret").as_str().unwrap().to_owned()
     }
 
-    fn enter(&self, key: &str, challenge: &str, memoryless: bool) -> Answer {
+    pub fn enter(&self, key: &str, challenge: &str, memoryless: bool) -> Answer {
         let body = json!({"challenge": challenge, "memoryless": memoryless}).to_string();
         self.server.post("/v1/arena/matches", Some(key), JSON, body)
     }
 
-    fn submit(&self, key: &str, id: &str, payload: &Value) -> Answer {
+    pub fn submit(&self, key: &str, id: &str, payload: &Value) -> Answer {
         let path = format!("/v1/arena/matches/{id}/submission");
         self.server.post(&path, Some(key), JSON, payload.to_string())
     }
 
     /// Sets the clock to this many seconds after the start.
-    fn at(&self, seconds: i64) {
+    pub fn at(&self, seconds: i64) {
         self.clock.put(Timestamp { milliseconds: START.milliseconds + 1000 * seconds });
     }
 
@@ -113,7 +113,7 @@ fn truth() -> Value {
 }
 
 /// Returns an answer with these numbers of right parts, steps and targets.
-fn answer(parts: usize, steps: usize, targets: usize) -> Value {
+pub fn answer(parts: usize, steps: usize, targets: usize) -> Value {
     let list = |right: usize, all: usize| -> Vec<u8> { (0..all).map(|at| u8::from(at < right)).collect() };
     json!({
         "parts": list(parts, 10), "steps": list(steps, 100), "targets": list(targets, 25), "summary": "all of them",
@@ -125,7 +125,7 @@ fn payload(answer: Value) -> Value {
 }
 
 /// Adds a trajectory of one step, a second after the start.
-fn with_trajectory(answer: Value, at: &str) -> Value {
+pub fn with_trajectory(answer: Value, at: &str) -> Value {
     let step = json!({
         "type": "llm_call", "ts": at, "model": "m", "input_tokens": 10, "output_tokens": 5, "duration_ms": 3,
     });

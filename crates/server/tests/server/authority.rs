@@ -346,6 +346,7 @@ proptest! {
             Act::MakeKey,
             Act::RevokeKey(is_last_admin.map(|is_last_admin| Revoked { is_last_admin })),
             Act::Withdraw,
+            Act::Backfill,
             Act::PublishCard,
             Act::PublishChallenge,
             Act::RegisterAgent,

@@ -4,6 +4,7 @@
 mod answer;
 mod answers;
 mod arena;
+mod arrival;
 mod authority;
 mod claims;
 mod common;
@@ -15,6 +16,7 @@ mod limits;
 mod log;
 mod numbers;
 mod openapi;
+mod provenance;
 mod results;
 mod stop;
 mod traces;

@@ -320,7 +320,9 @@ fn a_subject_has_one_official_score_at_every_door() {
     ] {
         let scale = "scale = { max = 100, publish = \"half-up\", places = 1 }";
         let server = with_card(&format!("{scale}\n{SOLVED}[standing]\n{standing}\n"));
-        fill(&server, "solved@1.0.0", &lines.join("\n"));
+        // History on purpose: what came together now would be one score.
+        let path = "/v1/backfill?card=solved@1.0.0&reason=moved";
+        server.post(path, Some(&server.admin), "application/x-ndjson", lines.join("\n")).is(201);
         let found = board(&server, "");
         let row = row(&found, "ann");
         near(&row["runs"]["mean"], mean);

@@ -14,7 +14,7 @@ use crate::verdict::VerdictError;
 use karat_core::diagnostic::nearest;
 use karat_core::facts::{Digest, Outcome};
 use karat_core::number::Score;
-use karat_core::scorecard::{Scorecard, Standing, StandingScore};
+use karat_core::scorecard::{LateTreatment, Scorecard, Standing, StandingScore};
 use karat_stats::StatisticsError;
 use karat_stats::outcome::Treatment;
 
@@ -31,6 +31,9 @@ pub struct Item<'a> {
     pub digest: Digest,
     /// The time at which it took place, in seconds since 1970-01-01T00:00:00Z.
     pub time_seconds: Option<i64>,
+    /// The time at which it became known, in the same seconds, if a log says so. What happens to the state of the subject
+    /// happens then; how old the evidence is follows from its own time. Without it, an item is known from its own time on.
+    pub arrived_seconds: Option<i64>,
     /// The outcome, if it is stated.
     pub outcome: Option<Outcome>,
     /// The score, if it has one.
@@ -79,6 +82,7 @@ impl<'a> Item<'a> {
             task: id,
             digest,
             time_seconds: None,
+            arrived_seconds: None,
             outcome: None,
             score: None,
             coverage: 0,
@@ -246,7 +250,7 @@ pub(super) struct Ordered<'a> {
 /// All items and events of a subject.
 #[derive(Debug, Default)]
 pub(super) struct Subject<'a> {
-    /// The items by time and id.
+    /// The items by the moment of their entry, time and id.
     pub items: Vec<Counted<'a>>,
     pub operator: Option<&'a str>,
     /// Place among the events and decision, by moment.
@@ -261,7 +265,13 @@ pub(super) struct Counted<'a> {
     /// Its index among the items given.
     pub place: usize,
     pub item: &'a Item<'a>,
+    /// The time from which its age counts.
     pub at_seconds: i64,
+    /// The moment from which it is known: of its arrival, but no earlier than its time, and no later than the moment of the
+    /// standing.
+    pub entered_seconds: i64,
+    /// True if it arrived late.
+    pub is_late: bool,
     /// The score it counts with; none where it is left out.
     pub score: Option<Score>,
     /// True if it counts as an evaluation.
@@ -329,10 +339,12 @@ pub(super) fn arrange<'a>(
             after += 1;
             continue;
         }
-        subjects.entry(item.subject).or_default().items.push(count(rules, place, item, at_seconds));
+        let counted = count(rules, place, item, at_seconds, as_of_seconds);
+        subjects.entry(item.subject).or_default().items.push(counted);
     }
     for subject in subjects.values_mut() {
-        subject.items.sort_by(|a, b| (a.at_seconds, a.item.id).cmp(&(b.at_seconds, b.item.id)));
+        let key = |it: &Counted<'a>| (it.entered_seconds, it.at_seconds, it.item.id);
+        subject.items.sort_by(|a, b| key(a).cmp(&key(b)));
     }
     Ordered { subjects, overrides: Vec::new(), repeated, after, events_after: 0, without_time, by_id }
 }
@@ -346,7 +358,22 @@ pub(super) fn treatment(rules: &Standing, outcome: Option<Outcome>) -> Treatment
 }
 
 /// Returns what an item counts as under the rules.
-fn count<'a>(rules: &Standing, place: usize, item: &'a Item<'a>, at_seconds: i64) -> Counted<'a> {
+fn count<'a>(
+    rules: &Standing,
+    place: usize,
+    item: &'a Item<'a>,
+    at_seconds: i64,
+    as_of_seconds: i64,
+) -> Counted<'a> {
+    let arrived_seconds = item.arrived_seconds.filter(|_| item.time_seconds.is_some());
+    let is_late = arrived_seconds
+        .is_some_and(|arrived| arrived.saturating_sub(at_seconds) > i64::from(rules.late.after_seconds));
+    // Asked about a moment before it arrived, it is known at that moment.
+    let entered_seconds = arrived_seconds.map_or(at_seconds, |it| it.min(as_of_seconds).max(at_seconds));
+    let at_seconds = match rules.late.treatment {
+        LateTreatment::AsArrived if is_late => entered_seconds,
+        _ => at_seconds,
+    };
     let treatment = treatment(rules, item.outcome);
     let score = match treatment {
         Treatment::Success => Some(Score::ONE),
@@ -359,7 +386,8 @@ fn count<'a>(rules: &Standing, place: usize, item: &'a Item<'a>, at_seconds: i64
         StandingScore::Window => score.is_some(),
         StandingScore::Latest => treatment == Treatment::Scored && measured(),
     };
-    Counted { place, item, at_seconds, score, is_counted }
+    let is_counted = is_counted && !(is_late && rules.late.treatment == LateTreatment::Excluded);
+    Counted { place, item, at_seconds, entered_seconds, is_late, score, is_counted }
 }
 
 /// Returns the setting that cannot do without times.

@@ -3,9 +3,9 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::input::{Event, Item, StandError, order};
+use super::input::{Counted, Event, Item, StandError, order};
 use super::replay::{Run, State, in_subject, standing};
-use super::series::{Series, Summary, View};
+use super::series::{Summary, View};
 use super::value::SubjectStanding;
 use super::weights;
 use karat_core::scorecard::Scorecard;
@@ -43,8 +43,7 @@ pub fn keep(
     let next_seconds = later.min().filter(|_| !ordered.by_id);
     let (mut kept, mut errors) = (Vec::new(), Vec::new());
     for (subject, own) in &ordered.subjects {
-        let series = Series::new(view, own);
-        let mut run = Run::new(view, &weights, &series, own);
+        let mut run = Run::new(view, &weights, own);
         let moments = run.moments();
         let last_seconds = moments.last().copied().unwrap_or(i64::MIN);
         // Without a past that counts, the last moment takes in all of it.
@@ -55,7 +54,10 @@ pub fn keep(
             continue;
         }
         let summary = run.summary(as_of_seconds);
-        let until_seconds = summary.until_seconds.into_iter().chain(next_seconds).min();
+        // Later on, what arrives after this moment will have become known later.
+        let is_ahead = |item: &Counted<'_>| item.item.arrived_seconds.is_some_and(|it| it > as_of_seconds);
+        let ahead = own.items.iter().any(is_ahead).then_some(i64::MIN);
+        let until_seconds = summary.until_seconds.into_iter().chain(next_seconds).chain(ahead).min();
         kept.push(Kept {
             subject: (*subject).to_string(),
             state: run.state.without_past(),
@@ -122,6 +124,11 @@ mod tests {
 
     const DAY: i64 = 86_400;
     const TASKS: [&str; 4] = ["w", "x", "y", "z"];
+    const LATE: [&str; 3] = [
+        "",
+        "late = { after_days = 2, treatment = \"as-arrived\" }",
+        "late = { after_days = 4, treatment = \"excluded\" }",
+    ];
     const SECTIONS: [&str; 5] = [
         "score = \"window\"\nwindow = { tasks = 3 }\nwarm_up = { tasks = 4, days = 20 }\nshares = { cap = 0.5 }",
         "score = \"window\"\nwindow = { days = 9 }",
@@ -168,27 +175,32 @@ mod tests {
         }
     }
 
-    type Drawn = (i64, Option<i64>, Option<i64>, bool);
+    type Drawn = (i64, Option<i64>, Option<i64>, bool, Option<i64>);
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, cases: 400, ..ProptestConfig::default() })]
 
         #[test]
         fn a_later_standing_is_that_of_all_items(
-            rows in prop::collection::vec((0i64..30, prop::option::of(0..=BILLION), prop::option::of(0..=BILLION), prop::bool::weighted(0.1)), 1..12),
+            rows in prop::collection::vec((0i64..30, prop::option::of(0..=BILLION), prop::option::of(0..=BILLION), prop::bool::weighted(0.1), prop::option::of(-1i64..10)), 1..12),
             events in prop::collection::vec((0i64..30, 0u8..8), 0..6),
             (kept_at, later) in (0i64..40, 0i64..40),
             section in 0..SECTIONS.len(),
+            late in 0..LATE.len(),
         ) {
-            let card = card(SECTIONS[section]);
+            let card = card(&format!("{}\n{}", LATE[late], SECTIONS[section]));
             let ids: Vec<String> = (0..rows.len()).map(|at| format!("{at:02}")).collect();
-            let item = |((day, accuracy, security, is_open), id): (&Drawn, &'_ String)| {
+            let arrived = |day: i64, delay: i64| (day + delay) * DAY + 1000;
+            let item = |((day, accuracy, security, is_open, delay), id): (&Drawn, &'_ String)| {
                 let reading = |value: &Option<i64>| value.map_or(Reading::Missing, Reading::fresh);
-                (*day, vec![reading(accuracy), reading(security)], accuracy.or(*security), *is_open, id.clone())
+                let arrived = delay.map(|delay| arrived(*day, delay));
+                let readings = vec![reading(accuracy), reading(security)];
+                (*day, arrived, readings, accuracy.or(*security), *is_open, id.clone())
             };
             let drawn: Vec<_> = rows.iter().zip(&ids).map(item).collect();
-            let items: Vec<Item<'_>> = drawn.iter().map(|(day, readings, score, is_open, id)| Item {
+            let items: Vec<Item<'_>> = drawn.iter().map(|(day, arrived, readings, score, is_open, id)| Item {
                 time_seconds: Some(day * DAY),
+                arrived_seconds: *arrived,
                 score: score.map(Score::from_billionths),
                 coverage: BILLION,
                 readings: readings.clone(),
@@ -241,15 +253,17 @@ mod tests {
                 match kept.at(&card, at).unwrap() {
                     Some(found) => prop_assert_eq!(bare(found), bare(whole)),
                     None => prop_assert!(
-                        rows.iter().any(|row| row.0 >= kept_at) || !events.is_empty() || section == 1,
+                        items.iter().any(|item| item.time_seconds.max(item.arrived_seconds) >= Some(kept_at * DAY))
+                            || !events.is_empty()
+                            || section == 1,
                         "nothing else counts by then"
                     ),
                 }
             }
             // What lies in the past never changes again.
-            let settled = keep(&card, &items, &events, 41 * DAY).unwrap();
+            let settled = keep(&card, &items, &events, 51 * DAY).unwrap();
             for kept in &settled {
-                prop_assert!(kept.at(&card, 42 * DAY).unwrap().is_some());
+                prop_assert!(kept.at(&card, 52 * DAY).unwrap().is_some());
                 prop_assert!(kept.at(&card, kept.last_seconds).unwrap().is_none());
             }
         }

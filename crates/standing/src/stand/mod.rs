@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `input` | items and events; what is refused in them; the order in which they count |
 //! | `series` | the items of one subject, and their result at a moment: score, dimensions, facts for tiers |
+//! | `sums` | sums over items that become known in any order |
 //! | `replay` | the history of one subject: reviews, certification, moment by moment |
 //! | `kept` | the state at the end of a history, and the standing at later moments |
 //! | `value` | the results |
@@ -16,6 +17,7 @@ mod input;
 mod kept;
 mod replay;
 mod series;
+mod sums;
 mod tasks;
 mod value;
 
@@ -48,7 +50,8 @@ pub struct Interval {
 
 /// Returns the standing of every subject at `as_of_seconds`.
 ///
-/// Items after that moment are left out and counted; so are items given twice. Items of one second count together.
+/// Items after that moment are left out and counted; so are items given twice. Items of one second count together, and where it
+/// is known when an item arrived, that is its second: what was dated back is no history.
 /// If no item says when it took place they count in the order of their ids, unless the card asks for their age.
 /// Without an `interval` no intervals are drawn.
 ///

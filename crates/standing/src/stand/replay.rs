@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 
 use super::Interval;
 use super::input::{Change, Counted, StandError, Subject};
-use super::series::{Look, Newest, Now, Series, Summary, View, Weights};
+use super::series::{Look, Now, Series, Summary, View, Weights};
 use super::value::{Counts, Point, ReviewStanding, SubjectStanding, TierHeld, WarmUpStanding};
 use crate::certification::{Certificate, Certified, Recomputation, TierChange};
 use crate::review::{Candidate, Decision, Event, History, Refusal, Transition};
 use crate::tiers::{TierFacts, tier};
 use crate::verdict::VerdictError;
 use karat_core::number::{BILLION, round_ratio};
-use karat_core::scorecard::{Standing, StandingScore};
+use karat_core::scorecard::{LateTreatment, Standing, StandingScore};
 use karat_core::weights::OverrideUse;
 use karat_stats::StatisticsError;
 use karat_stats::bootstrap::{Draws, Ends, Estimate};
@@ -40,8 +40,7 @@ pub(super) fn replay(
     own: &Subject<'_>,
 ) -> Result<SubjectStanding, Vec<StandError>> {
     let wrong = |errors| in_subject(subject, errors);
-    let series = Series::new(view, own);
-    let mut run = Run::new(view, weights, &series, own);
+    let mut run = Run::new(view, weights, own);
     // Where no item has a time all of them are of one moment.
     let as_of_seconds = if until.by_id { 0 } else { until.as_of_seconds };
     for at_seconds in run.moments().into_iter().filter(|at| *at < as_of_seconds) {
@@ -49,9 +48,7 @@ pub(super) fn replay(
     }
     run.keep_deadline(as_of_seconds).map_err(wrong)?;
     let settled = run.step(as_of_seconds, true).map_err(wrong)?;
-    let window = series.window(as_of_seconds, run.count, run.newest.as_ref());
-    let counted: Vec<&Counted<'_>> =
-        window.iter().filter_map(|place| series.items.get(place).copied()).collect();
+    let counted = run.series.counted(as_of_seconds);
     let span = |of: Option<&&Counted<'_>>| of.filter(|_| !until.by_id).map(|item| item.at_seconds);
     let interval = match until.interval {
         Some(interval) => estimate(view.rules, &counted, interval)
@@ -59,11 +56,13 @@ pub(super) fn replay(
         None => None,
     };
     let summary = run.summary(as_of_seconds);
-    let counts = counts(view.rules, own, run.count, &counted);
+    let counts = counts(view.rules, own, run.series.count, &counted);
+    let mut items: Vec<&Counted<'_>> = own.items.iter().collect();
+    items.sort_by_key(|item| (item.at_seconds, item.item.id));
     Ok(SubjectStanding {
         counts,
         window: counted.iter().map(|item| item.place).collect(),
-        items: own.items.iter().map(|item| item.place).collect(),
+        items: items.into_iter().map(|item| item.place).collect(),
         span_seconds: span(counted.first()).zip(span(counted.last())),
         interval,
         changes: own.changes.iter().map(|(at, change)| (*at, (*change).clone())).collect(),
@@ -141,7 +140,7 @@ pub(super) struct State {
     pub(super) is_on_hold: bool,
     /// True if a gate of the newest item says that an incident is open.
     pub(super) has_incident_gate: bool,
-    /// The runner of the newest item; empty if it is not known.
+    /// The runner of the item that became known last; empty if it is not known.
     pub(super) runner: String,
 }
 
@@ -283,35 +282,25 @@ impl State {
 }
 
 /// The items and events of a subject, taken in moment by moment.
-pub(super) struct Run<'r, 's, 'a> {
+pub(super) struct Run<'r, 'a> {
     view: View<'r>,
     weights: &'r Weights,
-    series: &'r Series<'s, 'a>,
+    series: Series<'r, 'a>,
     own: &'r Subject<'a>,
     pub(super) state: State,
-    /// Number of counted items that were taken in.
-    pub(super) count: usize,
-    /// For a window in which each task counts once.
-    newest: Option<Newest<'a>>,
     next_change: usize,
     next_decision: usize,
 }
 
-impl<'r, 's, 'a> Run<'r, 's, 'a> {
-    pub(super) fn new(
-        view: View<'r>,
-        weights: &'r Weights,
-        series: &'r Series<'s, 'a>,
-        own: &'r Subject<'a>,
-    ) -> Self {
-        let state = State::new(own.operator);
-        let newest = view.rules.window.is_distinct.then(Newest::default);
-        Self { view, weights, series, own, state, count: 0, newest, next_change: 0, next_decision: 0 }
+impl<'r, 'a> Run<'r, 'a> {
+    pub(super) fn new(view: View<'r>, weights: &'r Weights, own: &'r Subject<'a>) -> Self {
+        let (series, state) = (Series::new(view, own), State::new(own.operator));
+        Self { view, weights, series, own, state, next_change: 0, next_decision: 0 }
     }
 
     /// Returns every moment at which something happens.
     pub(super) fn moments(&self) -> BTreeSet<i64> {
-        let items = self.series.items.iter().map(|item| item.at_seconds);
+        let items = self.series.moments();
         let decisions = self.own.decisions.iter().map(|(_, decision)| decision.at_seconds);
         let changes = self.own.changes.iter().map(|(at, _)| *at);
         items.chain(decisions).chain(changes).chain(self.weights.moments()).collect()
@@ -319,7 +308,7 @@ impl<'r, 's, 'a> Run<'r, 's, 'a> {
 
     /// Returns what the items that were taken in come to at a moment.
     pub(super) fn summary(&self, at_seconds: i64) -> Summary {
-        self.series.summary(at_seconds, self.count, self.newest.as_ref())
+        self.series.summary(at_seconds)
     }
 
     /// Takes in what happens at a moment that is not the last.
@@ -349,12 +338,9 @@ impl<'r, 's, 'a> Run<'r, 's, 'a> {
 
     /// Takes in the items and changes up to a moment; says what a new score comes from, if there can be one.
     fn take_in(&mut self, at_seconds: i64) -> Option<&'static str> {
-        let count = self.series.items.partition_point(|item| item.at_seconds <= at_seconds);
-        let mut cause = (count > self.count).then_some("evaluation");
-        self.count = count;
-        if let Some(newest) = &mut self.newest {
-            newest.take_in(&self.series.items, count);
-        }
+        let known = self.series.count;
+        self.series.take_in(at_seconds);
+        let mut cause = (self.series.count > known).then_some("evaluation");
         let state = &mut self.state;
         while let Some((_, change)) =
             self.own.changes.get(self.next_change).filter(|(at, _)| *at <= at_seconds)
@@ -368,11 +354,12 @@ impl<'r, 's, 'a> Run<'r, 's, 'a> {
             self.next_change += 1;
             cause = cause.or(Some("gate"));
         }
-        let newest = count.checked_sub(1).and_then(|at| self.series.items.get(at));
+        let newest = self.series.newest();
         let gate = self.view.rules.gate.as_ref().and_then(|gate| gate.incident_gate.as_deref());
         state.has_incident_gate =
             gate.zip(newest).is_some_and(|(name, newest)| newest.item.gates.contains(&name));
-        let runner = newest.and_then(|item| item.item.runner).unwrap_or_default();
+        // An older time does not hide who brings a score up.
+        let runner = self.series.latest().and_then(|item| item.item.runner).unwrap_or_default();
         if state.runner != runner {
             state.runner = runner.to_string();
         }
@@ -385,6 +372,11 @@ fn counts(rules: &Standing, own: &Subject<'_>, seen: usize, window: &[&Counted<'
         item.item.outcome.is_some_and(|outcome| rules.outcomes.treatment(outcome) == Treatment::Excluded)
     };
     let excluded = own.items.iter().filter(is_excluded).count();
+    let late = own.items.iter().filter(|item| item.is_late);
+    let late_excluded = match rules.late.treatment {
+        LateTreatment::Excluded => late.clone().filter(|item| !is_excluded(item)).count(),
+        LateTreatment::AsStated | LateTreatment::AsArrived => 0,
+    };
     let mut tasks: BTreeMap<&str, u64> = BTreeMap::new();
     if rules.score == StandingScore::Window {
         for item in window {
@@ -400,7 +392,10 @@ fn counts(rules: &Standing, own: &Subject<'_>, seen: usize, window: &[&Counted<'
         outcomes: OutcomeCounts::of(own.items.iter().filter_map(|item| item.item.outcome)),
         outcome_unstated: own.items.iter().filter(|item| item.item.outcome.is_none()).count() as u64,
         excluded: excluded as u64,
-        unscored: own.items.len().saturating_sub(seen).saturating_sub(excluded) as u64,
+        late: late.clone().count() as u64,
+        late_excluded: late_excluded as u64,
+        late_after_seconds: rules.late.after_seconds,
+        unscored: own.items.len().saturating_sub(seen + excluded + late_excluded) as u64,
     }
 }
 

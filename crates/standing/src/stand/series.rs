@@ -1,10 +1,11 @@
-//! The items of one subject in order, and their result at a moment.
+//! The items of one subject in order of time, as they become known, and their result at a moment.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::input::{Counted, Reading, Subject};
+use super::sums::Sums;
 use super::value::DimensionStanding;
 use crate::confidence::{Backing, Evidence, confidence};
 use crate::decay::DecayRule;
@@ -38,52 +39,31 @@ impl Weights {
     }
 }
 
-/// Places of the items that count, in order.
+/// Places of the items that count.
 #[derive(Debug)]
 pub(super) enum Places {
-    /// All from the first to before the second.
-    Range(usize, usize),
+    /// All that are known, from this one on.
+    From(usize),
     /// These.
     Each(Vec<usize>),
 }
 
-impl Places {
-    fn len(&self) -> usize {
-        match self {
-            Self::Range(from, to) => to.saturating_sub(*from),
-            Self::Each(each) => each.len(),
-        }
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
-        let (range, each) = match self {
-            Self::Range(from, to) => (*from..*to, [].as_slice()),
-            Self::Each(each) => (0..0, each.as_slice()),
-        };
-        range.chain(each.iter().copied())
-    }
-}
-
-/// The newest item of each task so far, for a window in which each task counts once.
+/// The newest known item of each task, for a window in which each task counts once.
 #[derive(Debug, Default)]
-pub(super) struct Newest<'a> {
+struct Newest<'a> {
     /// The place of each.
     of_task: BTreeMap<&'a str, usize>,
     places: BTreeSet<usize>,
-    /// Number of items taken in.
-    count: usize,
 }
 
 impl<'a> Newest<'a> {
-    /// Takes in the items up to the first `count`.
-    pub(super) fn take_in(&mut self, items: &[&Counted<'a>], count: usize) {
-        for (place, counted) in items.iter().enumerate().take(count).skip(self.count) {
-            if let Some(before) = self.of_task.insert(counted.item.task, place) {
-                self.places.remove(&before);
-            }
-            self.places.insert(place);
+    fn enter(&mut self, task: &'a str, place: usize) {
+        let newest = self.of_task.entry(task).or_insert(place);
+        if *newest < place {
+            self.places.remove(newest);
+            *newest = place;
         }
-        self.count = count;
+        self.places.insert(*newest);
     }
 }
 
@@ -99,11 +79,11 @@ pub(super) struct Now {
 /// The sums over the items up to a moment. They hold until another one comes, or one leaves the window.
 #[derive(Debug, Clone)]
 pub(super) struct Summary {
-    /// Number of counted items up to the moment.
+    /// Number of counted items that are known at the moment.
     pub count: usize,
     /// The number of them that a warm-up counts: of their tasks, if each counts once.
     pub tasks: usize,
-    /// The time of the first item.
+    /// The moment from which the first item is known.
     pub first_seconds: Option<i64>,
     /// The moment from which one of them is too old for the window; none in a window without a time.
     pub until_seconds: Option<i64>,
@@ -111,7 +91,7 @@ pub(super) struct Summary {
     items: i128,
     scores: i128,
     coverages: i128,
-    /// Days on which the items took place, and runners that are not the operator.
+    /// Days on which an item became known, and runners that are not the operator.
     days: u64,
     runners: u64,
     /// The time of the oldest of the newest items that make a full batch.
@@ -155,75 +135,127 @@ pub(super) struct Look {
     pub undecayed: TierFacts,
 }
 
-/// The items of a subject that count, and sums over them.
+/// The items of a subject that count, and sums over those that are known so far.
 pub(super) struct Series<'s, 'a> {
     rules: &'s Standing,
-    pub items: Vec<&'s Counted<'a>>,
-    /// Sum of the scores of the first n.
-    scores: Vec<i128>,
-    /// Sum of the coverages of the first n.
-    coverages: Vec<i128>,
-    /// Days on which the first n took place, and runners that are not the operator.
-    days: Vec<u64>,
-    runners: Vec<u64>,
+    operator: Option<&'a str>,
+    /// The items by time and id; an index here is the place of an item.
+    items: Vec<&'s Counted<'a>>,
+    /// The places in the order in which the items become known.
+    entries: Vec<usize>,
+    /// Number of items that are known.
+    pub count: usize,
+    /// 1 at the place of each known item.
+    known: Sums,
+    scores: Sums,
+    coverages: Sums,
+    /// Days on which an item became known, and runners that are not the operator.
+    days: BTreeSet<i64>,
+    runners: BTreeSet<&'a str>,
+    /// For a window in which each task counts once.
+    newest: Option<Newest<'a>>,
     columns: Vec<Column>,
 }
 
-/// The readings of one dimension.
-#[derive(Default)]
+/// The known readings of one dimension.
 struct Column {
-    /// Places of the items that measured it, in order.
-    measured: Vec<usize>,
-    /// Sum of the first n readings.
-    sums: Vec<i128>,
+    /// Number of the items that measured it, their places and the sum of their readings.
+    counts: Sums,
+    measured: BTreeSet<usize>,
+    readings: Sums,
     /// Places of the items that say that it does not apply.
-    absent: Vec<usize>,
+    absent: BTreeSet<usize>,
 }
 
 impl<'s, 'a> Series<'s, 'a> {
+    /// Returns the items of a subject, of which none is known yet.
     pub(super) fn new(view: View<'s>, own: &'s Subject<'a>) -> Self {
-        let items: Vec<&Counted<'_>> = own.items.iter().filter(|item| item.is_counted).collect();
-        let sums = |of: &dyn Fn(&Counted<'_>) -> i128| {
-            let mut sum = 0;
-            let next = items.iter().map(|item| {
-                sum += of(item);
-                sum
-            });
-            core::iter::once(0).chain(next).collect::<Vec<i128>>()
+        let mut items: Vec<&Counted<'_>> = own.items.iter().filter(|item| item.is_counted).collect();
+        items.sort_by_key(|item| (item.at_seconds, item.item.id));
+        let mut entries: Vec<usize> = (0..items.len()).collect();
+        let entered = |place: &usize| items.get(*place).map(|item| item.entered_seconds);
+        // Those of one moment stay in the order of their times.
+        entries.sort_by_key(entered);
+        let sums = || Sums::new(items.len());
+        let column = |_| Column {
+            counts: sums(),
+            measured: BTreeSet::new(),
+            readings: sums(),
+            absent: BTreeSet::new(),
         };
-        let scores = sums(&|item| item.score.map_or(0, |score| i128::from(score.units())));
-        let coverages = sums(&|item| i128::from(item.item.coverage));
-        let (mut days, mut runners) = (alloc::vec![0], alloc::vec![0]);
-        let (mut seen_days, mut seen_runners) = (BTreeSet::new(), BTreeSet::new());
-        for counted in &items {
-            seen_days.insert(counted.at_seconds.div_euclid(DAY_SECONDS));
-            let runner =
-                counted.item.runner.filter(|runner| !runner.is_empty() && Some(*runner) != own.operator);
-            seen_runners.extend(runner);
-            days.push(seen_days.len() as u64);
-            runners.push(seen_runners.len() as u64);
+        Self {
+            rules: view.rules,
+            operator: own.operator,
+            count: 0,
+            known: sums(),
+            scores: sums(),
+            coverages: sums(),
+            days: BTreeSet::new(),
+            runners: BTreeSet::new(),
+            newest: view.rules.window.is_distinct.then(Newest::default),
+            columns: (0..view.card.dimensions.len()).map(column).collect(),
+            items,
+            entries,
         }
-        let column = |dimension: usize| {
-            let mut column = Column { sums: alloc::vec![0], ..Column::default() };
-            for (place, counted) in items.iter().enumerate() {
-                match counted.item.readings.get(dimension) {
-                    Some(Reading::Measured { reading, .. }) => {
-                        column.measured.push(place);
-                        let sum = column.sums.last().copied().unwrap_or_default();
-                        column.sums.push(sum + i128::from(*reading));
-                    }
-                    Some(Reading::NotApplicable) => column.absent.push(place),
-                    Some(Reading::Missing) | None => {}
-                }
-            }
-            column
-        };
-        let columns = (0..view.card.dimensions.len()).map(column).collect();
-        Self { rules: view.rules, items, scores, coverages, days, runners, columns }
     }
 
-    /// Returns the places of the items that count at a moment: of the first `count`, or of the newest of each task.
-    pub(super) fn window(&self, at_seconds: i64, count: usize, newest: Option<&Newest<'_>>) -> Places {
+    /// Returns the moments at which items become known.
+    pub(super) fn moments(&self) -> impl Iterator<Item = i64> {
+        self.items.iter().map(|item| item.entered_seconds)
+    }
+
+    /// Takes in the items that are known at a moment.
+    pub(super) fn take_in(&mut self, at_seconds: i64) {
+        while let Some(&place) = self.entries.get(self.count)
+            && let Some(&counted) = self.items.get(place)
+            && counted.entered_seconds <= at_seconds
+        {
+            self.count += 1;
+            self.enter(place, counted);
+        }
+    }
+
+    fn enter(&mut self, place: usize, counted: &'s Counted<'a>) {
+        let item = counted.item;
+        self.known.add(place, 1);
+        self.scores.add(place, counted.score.map_or(0, |score| i128::from(score.units())));
+        self.coverages.add(place, i128::from(item.coverage));
+        self.days.insert(counted.entered_seconds.div_euclid(DAY_SECONDS));
+        let runner = item.runner.filter(|runner| !runner.is_empty() && Some(*runner) != self.operator);
+        self.runners.extend(runner);
+        if let Some(newest) = &mut self.newest {
+            newest.enter(item.task, place);
+        }
+        for (column, reading) in self.columns.iter_mut().zip(&item.readings) {
+            match reading {
+                Reading::Measured { reading, .. } => {
+                    column.counts.add(place, 1);
+                    column.measured.insert(place);
+                    column.readings.add(place, i128::from(*reading));
+                }
+                Reading::NotApplicable => _ = column.absent.insert(place),
+                Reading::Missing => {}
+            }
+        }
+    }
+
+    /// Returns the known item of the newest time.
+    pub(super) fn newest(&self) -> Option<&'s Counted<'a>> {
+        self.items.get(self.nth(self.count.checked_sub(1)?)).copied()
+    }
+
+    /// Returns the item that became known last.
+    pub(super) fn latest(&self) -> Option<&'s Counted<'a>> {
+        self.items.get(*self.entries.get(self.count.checked_sub(1)?)?).copied()
+    }
+
+    /// Returns the place of the known item before which there are `count` known ones.
+    fn nth(&self, count: usize) -> usize {
+        self.known.first_above(count as i128)
+    }
+
+    /// Returns the places of the items that count at a moment: of all that are known, or of the newest of each task.
+    fn window(&self, at_seconds: i64) -> Places {
         let limits = self.rules.window;
         let most = limits.tasks.map_or(usize::MAX, |tasks| tasks.get() as usize);
         let first = limits.span_seconds.map_or(0, |span| {
@@ -232,8 +264,8 @@ impl<'s, 'a> Series<'s, 'a> {
             };
             self.items.partition_point(is_too_old)
         });
-        match newest {
-            None => Places::Range(first.max(count.saturating_sub(most)).min(count), count),
+        match &self.newest {
+            None => Places::From(first.max(self.nth(self.count.saturating_sub(most)))),
             Some(newest) => {
                 let mut each: Vec<usize> = newest.places.range(first..).rev().take(most).copied().collect();
                 each.reverse();
@@ -242,53 +274,64 @@ impl<'s, 'a> Series<'s, 'a> {
         }
     }
 
-    /// Returns what the items up to a moment come to: the first `count`.
-    pub(super) fn summary(&self, at_seconds: i64, count: usize, newest: Option<&Newest<'_>>) -> Summary {
-        let window = self.window(at_seconds, count, newest);
-        let sum = |sums: &[i128]| {
-            // A sum over the first n has one more entry than there are items.
-            let before = |place: usize| sums.get(place).copied().unwrap_or_default();
-            match &window {
-                Places::Range(from, to) => before(*to) - before(*from),
-                Places::Each(each) => each.iter().map(|place| before(place + 1) - before(*place)).sum(),
+    /// Returns the items that count at a moment, oldest first.
+    pub(super) fn counted(&self, at_seconds: i64) -> Vec<&'s Counted<'a>> {
+        let places = match self.window(at_seconds) {
+            Places::From(first) => {
+                let mut known: Vec<usize> = self.entries.iter().take(self.count).copied().collect();
+                known.retain(|place| *place >= first);
+                known.sort_unstable();
+                known
             }
+            Places::Each(each) => each,
         };
-        let oldest = window.iter().next().and_then(|place| self.items.get(place));
+        places.into_iter().filter_map(|place| self.items.get(place).copied()).collect()
+    }
+
+    /// Returns what the known items come to at a moment.
+    pub(super) fn summary(&self, at_seconds: i64) -> Summary {
+        let window = self.window(at_seconds);
+        let sum = |sums: &Sums| match &window {
+            Places::From(first) => sums.from(*first),
+            Places::Each(each) => each.iter().map(|place| sums.before(place + 1) - sums.before(*place)).sum(),
+        };
+        let oldest = match &window {
+            Places::From(first) => self.nth(usize::try_from(self.known.before(*first)).unwrap_or(usize::MAX)),
+            Places::Each(each) => each.first().copied().unwrap_or(usize::MAX),
+        };
         let span = self.rules.window.span_seconds;
-        let batch = count.checked_sub(self.rules.batch_evaluations as usize);
+        let batch = self.count.checked_sub(self.rules.batch_evaluations as usize);
         let dimension = |(at, column)| self.part(at, column, &window);
+        let item = |place: usize| self.items.get(place);
         Summary {
-            count,
-            tasks: newest.map_or(count, |newest| newest.places.len()),
-            first_seconds: self.items.first().map(|item| item.at_seconds),
-            until_seconds: oldest
+            count: self.count,
+            tasks: self.newest.as_ref().map_or(self.count, |newest| newest.places.len()),
+            first_seconds: self
+                .entries
+                .first()
+                .and_then(|place| item(*place))
+                .map(|item| item.entered_seconds),
+            until_seconds: item(oldest)
                 .zip(span)
                 .map(|(item, span)| item.at_seconds.saturating_add(i64::from(span.get()))),
-            items: window.len() as i128,
+            items: sum(&self.known),
             scores: sum(&self.scores),
             coverages: sum(&self.coverages),
-            days: self.days.get(count).copied().unwrap_or_default(),
-            runners: self.runners.get(count).copied().unwrap_or_default(),
-            batch_seconds: batch.and_then(|first| self.items.get(first)).map(|item| item.at_seconds),
+            days: self.days.len() as u64,
+            runners: self.runners.len() as u64,
+            batch_seconds: batch.and_then(|first| item(self.nth(first))).map(|item| item.at_seconds),
             parts: self.columns.iter().enumerate().map(dimension).collect(),
         }
     }
 
     fn part(&self, at: usize, column: &Column, window: &Places) -> Part {
         let (items, sum, newest, is_absent) = match window {
-            Places::Range(from, to) => {
-                let first = column.measured.partition_point(|place| place < from);
-                let last = column.measured.partition_point(|place| place < to);
-                let sum = |at: usize| column.sums.get(at).copied().unwrap_or_default();
-                let newest = last.checked_sub(1).filter(|newest| *newest >= first);
-                let absent = column.absent.partition_point(|place| place < to).checked_sub(1);
-                (
-                    last.saturating_sub(first),
-                    sum(last) - sum(first),
-                    newest.and_then(|at| column.measured.get(at).copied()),
-                    absent.and_then(|at| column.absent.get(at)).is_some_and(|place| place >= from),
-                )
-            }
+            Places::From(first) => (
+                column.counts.from(*first),
+                column.readings.from(*first),
+                column.measured.range(first..).next_back().copied(),
+                column.absent.range(first..).next().is_some(),
+            ),
             Places::Each(each) => {
                 let measured = |place: &usize| match self.items.get(*place)?.item.readings.get(at) {
                     Some(Reading::Measured { reading, .. }) => Some((*place, i128::from(*reading))),
@@ -296,17 +339,17 @@ impl<'s, 'a> Series<'s, 'a> {
                 };
                 let found = || each.iter().filter_map(measured);
                 (
-                    found().count(),
+                    found().count() as i128,
                     found().map(|(_, reading)| reading).sum(),
                     found().next_back().map(|(place, _)| place),
-                    each.iter().any(|place| column.absent.binary_search(place).is_ok()),
+                    each.iter().any(|place| column.absent.contains(place)),
                 )
             }
         };
         let newest = newest.and_then(|place| self.items.get(place));
         let newest_reading = newest.and_then(|item| item.item.readings.get(at));
         let measured = match self.rules.score {
-            StandingScore::Window => (items > 0).then(|| round_ratio(sum, items as i128) as i64),
+            StandingScore::Window => (items > 0).then(|| round_ratio(sum, items) as i64),
             StandingScore::Latest => newest_reading.and_then(|found| match found {
                 Reading::Measured { reading, .. } => Some(*reading),
                 Reading::NotApplicable | Reading::Missing => None,
@@ -314,7 +357,7 @@ impl<'s, 'a> Series<'s, 'a> {
         };
         Part {
             measured,
-            items: items as u64,
+            items: u64::try_from(items).unwrap_or_default(),
             is_absent,
             newest_seconds: newest.map(|item| item.at_seconds),
             // An item may be about evidence that was old when it was made.

@@ -7,6 +7,8 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
+mod arrival;
+
 use super::*;
 use crate::certification::Cause;
 use crate::overrides::{OverrideDecision, OverrideEvent, Proposal};

@@ -125,6 +125,12 @@ pub struct Counts {
     pub outcome_unstated: u64,
     /// Items left out because of their outcome.
     pub excluded: u64,
+    /// Items that arrived late, counted or not.
+    pub late: u64,
+    /// Items left out because they arrived late.
+    pub late_excluded: u64,
+    /// Seconds after its own time from which on an item arrives late.
+    pub late_after_seconds: u32,
     /// Items left out because they have no score, or no reading.
     pub unscored: u64,
 }

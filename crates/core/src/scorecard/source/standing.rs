@@ -12,8 +12,8 @@ use crate::outcome::{Outcome, Policy, Treatment};
 use crate::scorecard::fields::{Fields, Report, Text, decimal, whole};
 use crate::scorecard::{
     CalibrationRules, CalibrationStep, CertificationRules, DecayRule, DecayScope, Difficulty, FreshnessRule,
-    LifecycleRules, Periods, ReviewRules, SharePolicy, ShareRules, Standing, StandingScore, TaskLifecycle,
-    TooFew, WarmUp, WholeShares, WindowLimits,
+    LateRules, LateTreatment, LifecycleRules, Periods, ReviewRules, SharePolicy, ShareRules, Standing,
+    StandingScore, TaskLifecycle, TooFew, WarmUp, WholeShares, WindowLimits,
 };
 
 const HOUR: u32 = 3600;
@@ -73,6 +73,7 @@ pub(super) fn read(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<Dra
         "score",
         "window",
         "outcomes",
+        "late",
         "warm_up",
         "decay",
         "review",
@@ -105,6 +106,7 @@ pub(super) fn read(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<Dra
         window,
         outcomes,
         stated_outcomes,
+        late: read_late(&section, report),
         warm_up: read_warm_up(&section, report),
         decay: read_decay(&section, report),
         review: read_review(&section, report),
@@ -187,6 +189,18 @@ fn read_outcomes(
         }
     }
     (policy, stated)
+}
+
+fn read_late(section: &Fields<'_, '_>, report: &mut Report<'_>) -> LateRules {
+    let mut rules = LateRules::default();
+    let Some(table) = section.table("late", "late", &["after_days", "treatment"], report) else {
+        return rules;
+    };
+    rules.after_seconds = days(&table, "after_days", 0, report).unwrap_or(rules.after_seconds);
+    let all = [LateTreatment::AsStated, LateTreatment::AsArrived, LateTreatment::Excluded];
+    let words = all.map(|treatment| (treatment.name(), treatment));
+    rules.treatment = table.word("treatment", &words, report).unwrap_or(rules.treatment);
+    rules
 }
 
 fn read_warm_up(section: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<WarmUp> {

@@ -71,6 +71,7 @@ fn the_workflow_card_has_the_window_and_the_cap_of_its_document() {
     let shares = standing.shares.unwrap();
     assert_eq!((shares.rules, shares.whole), (ShareRules::default(), Some(WholeShares::SixteenBit)));
     assert_eq!(standing.outcomes.stopped, Treatment::Scored);
+    assert_eq!(standing.late, LateRules { after_seconds: 7 * 86_400, treatment: LateTreatment::AsStated });
     assert_eq!(standing.warm_up, Some(WarmUp { tasks: 20, period_seconds: None }));
     assert_eq!(standing.lifecycle.map(|life| life.rules), Some(LifecycleRules::default()));
     assert_eq!(released("arena").calibration, Some(CalibrationRules::default()));
@@ -84,6 +85,7 @@ fn every_setting_is_read() {
         score = "latest"
         window = { tasks = 7, days = 30 }
         outcomes = { no-verdict = "scored", stopped = "excluded", not-applicable = "scored" }
+        late = { after_days = 2, treatment = "as-arrived" }
         warm_up = { tasks = 5, days = 2 }
         decay = { grace_days = 0, period_days = 1, points_per_period = 3, point = 0.01, periods = "whole", scope = "composite" }
         review = { swing_points = 100, cumulative_points = 150, cumulative_days = 3, cumulative = "flag", deadline_hours = 5, approvals = 2, approvals_into_top = 3 }
@@ -125,6 +127,8 @@ fn every_setting_is_read() {
             refused: Treatment::Scored,
         }
     );
+    let late = LateRules { after_seconds: 172_800, treatment: LateTreatment::AsArrived };
+    assert_eq!(standing.late, late);
     assert_eq!(standing.warm_up, Some(WarmUp { tasks: 5, period_seconds: Some(172_800) }));
     assert_eq!(
         standing.decay,
@@ -221,6 +225,14 @@ fn each_mistake_is_one_finding() {
             "KC005 the cap of a share is 1.5, expected above 0 and at most 1",
         ),
         ("score = \"latest\"\ndecay = { point = 2 }", "KC005 `point` is 2, expected 0 to 1"),
+        (
+            "score = \"window\"\nlate = { treatment = \"ignored\" }",
+            "KC005 `treatment` of late is `ignored`, it must be one of as-stated, as-arrived, excluded",
+        ),
+        (
+            "score = \"window\"\nlate = { after_days = -1 }",
+            "KC005 `after_days` of late must be a whole number from 0 to 36500",
+        ),
         ("score = \"window\"\nwarm_up = {}", "KC003 warm_up needs `tasks`"),
         ("score = \"window\"\ngate = { dimension = \"secrecy\" }", "KC102 there is no dimension `secrecy`"),
         (

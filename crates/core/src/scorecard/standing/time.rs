@@ -1,4 +1,4 @@
-//! Settings about one subject over time: window, decay, review, certification, freshness.
+//! Settings about one subject over time: window, late items, decay, review, certification, freshness.
 
 use core::num::NonZeroU32;
 
@@ -162,5 +162,45 @@ impl Default for FreshnessRule {
             least_from_seconds: 180 * DAY_SECONDS,
             least: BILLION / 2,
         }
+    }
+}
+
+/// The treatment of items that arrived long after they took place. A store knows when an item arrived; in files all items are on
+/// time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LateRules {
+    /// An item is late if it arrived more than this many seconds after its own time.
+    pub after_seconds: u32,
+    /// The treatment of late items.
+    pub treatment: LateTreatment,
+}
+
+/// The treatment of late items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LateTreatment {
+    /// They are as old as they say.
+    AsStated,
+    /// They are as old as if they had taken place when they arrived.
+    AsArrived,
+    /// They do not count.
+    Excluded,
+}
+
+impl LateTreatment {
+    /// Returns the name as written.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AsStated => "as-stated",
+            Self::AsArrived => "as-arrived",
+            Self::Excluded => "excluded",
+        }
+    }
+}
+
+impl Default for LateRules {
+    /// Defaults to seven days, and ages as stated: the documents know no arrival.
+    fn default() -> Self {
+        Self { after_seconds: 7 * DAY_SECONDS, treatment: LateTreatment::AsStated }
     }
 }

@@ -1,0 +1,202 @@
+//! History in: items that are old on purpose, handed in by an administrator. They are stored together or not at all, after an
+//! entry that says so.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{Response, StatusCode};
+use karat_store::{Accepted, Error};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::batch::{self, numbered};
+use super::json;
+use super::weights::REASON_MAX_CHARACTERS;
+use crate::authority::Act;
+use crate::backfill::Backfill;
+use crate::body::{Incoming, expect_media, media_type};
+use crate::guard::Caller;
+use crate::keys::Key;
+use crate::params::{Params, written_timestamp};
+use crate::problem::{Code, Problem, ProblemPart, conflict};
+use crate::scoring::{Holder, How, ScoredItem};
+use crate::sending::submission;
+use crate::state::{App, Submission};
+
+/// The largest number of items that are handed in together.
+const ITEMS_MAX: usize = 1000;
+
+/// The parameters of history.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct BackfillParams {
+    /// The scorecard, `id@version`. An id without a version means the newest version that takes the kind of the evidence.
+    #[param(example = "workflow@1.0.0")]
+    pub card: String,
+    /// The reason, in up to 1000 characters. It is in the log, beside the items.
+    #[param(min_length = 1, max_length = 1000, example = "moved here from the old server")]
+    pub reason: String,
+    /// The time of the verdict, for evidence whose grade depends on it: an RFC 3339 timestamp.
+    pub as_of: Option<String>,
+}
+
+/// The items that were handed in as history.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BackfillAnswer {
+    /// The position in the log of the entry that names key, items and reason.
+    position: u64,
+    /// True if all of it was already stored, so that nothing changed.
+    repeated: bool,
+    /// The records, in the order of the items.
+    records: Vec<BackfilledRecord>,
+}
+
+/// The record of an item that was handed in as history.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BackfilledRecord {
+    /// The id in the store.
+    id: String,
+    /// The position in the log.
+    position: u64,
+    /// True if it was stored before: then it keeps the arrival that it had.
+    repeated: bool,
+}
+
+/// Takes items that are old on purpose: one, or up to 1000 as JSON lines, stored together or not at all.
+///
+/// Other items count for reviews, days and tiers from when they arrive. These count from the time that they state, as in files;
+/// standings, leaderboards and pages say that they were backfilled, and by which key. Traces that are compared with
+/// earlier ones cannot be backfilled.
+#[utoipa::path(post, operation_id = "backfill_evidence", path = "/v1/backfill", tag = "evidence", security(("key" = ["admin"])), params(BackfillParams),
+    request_body(content(
+        (BTreeMap<String, Value> = "application/json"),
+        (String = "application/x-ndjson"),
+    )),
+    responses(
+        (status = 201, body = BackfillAnswer, description = "The items are stored with their records."),
+        (status = 200, body = BackfillAnswer, description = "All of it was already stored."),
+        (status = 404, body = Problem, content_type = "application/problem+json"),
+        (status = 409, body = Problem, content_type = "application/problem+json"),
+        (status = 422, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn send(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Params(how): Params<BackfillParams>,
+    request: Request,
+) -> Result<Response<Body>, Problem> {
+    let key = Arc::clone(caller.key(&Act::Backfill)?);
+    if how.reason.trim().is_empty() || how.reason.chars().count() > REASON_MAX_CHARACTERS {
+        let detail = format!("expected 1 to {REASON_MAX_CHARACTERS} characters that say why it comes now");
+        return Err(Problem::parameter("reason", detail));
+    }
+    drop(app.memory.cards().find(&how.card)?);
+    let (head, body) = request.into_parts();
+    expect_media(&head.headers, &["application/json", batch::MEDIA])?;
+    let is_batch = media_type(&head.headers) == batch::MEDIA;
+    let options = &app.options;
+    let bytes_max = if is_batch { options.batch_bytes_max } else { options.body_bytes_max };
+    let body = Incoming::new(&head.headers, body, bytes_max, options.body_timeout)?;
+    let bytes = body.whole().await?;
+    app.metrics.received(bytes.len() as u64);
+    let (shared, of_sender) = (Arc::clone(&app), Arc::clone(&key));
+    let scored = app.checked(move || scored(&shared, &of_sender, &how, &bytes, is_batch));
+    let (mark, items) = scored.await?;
+    let lines: Vec<u64> = items.iter().map(|(line, _)| *line).collect();
+    let mut ids = Vec::with_capacity(items.len());
+    let mut all = Submission::by(&key).with(mark.item(), None);
+    for (_, mut item) in items {
+        item.row.is_backfilled = true;
+        ids.push(item.record.id.clone());
+        all.add(submission(&key.id, item, None));
+    }
+    let accepted = match app.append(vec![all]).await?.pop() {
+        Some(Ok(accepted)) => accepted,
+        Some(Err(Error::Refused(refusals))) => {
+            let line = |place: usize| lines.get(place.saturating_sub(1) / 2).copied();
+            let parts = refusals.iter().map(|refusal| ProblemPart {
+                field: None,
+                detail: refusal.to_string(),
+                line: line(refusal.place),
+                column: None,
+            });
+            return Err(conflict(&refusals).with_parts(parts.collect()));
+        }
+        Some(Err(error)) => return Err(error.into()),
+        None => return Err(Error::Stopped.into()),
+    };
+    let Some((mark, stored)) = accepted.split_first() else {
+        return Err(Problem::internal(&"the store did not answer for every item"));
+    };
+    let record = |(id, own): (String, &[Accepted])| {
+        let (evidence, record) = own.first().zip(own.last())?;
+        let repeated = evidence.repeated && record.repeated;
+        Some(BackfilledRecord { id, position: record.position, repeated })
+    };
+    let records: Vec<BackfilledRecord> = ids.into_iter().zip(stored.chunks(2)).filter_map(record).collect();
+    let repeated = records.iter().filter(|it| it.repeated).count() as u64;
+    app.metrics.items(records.len() as u64 - repeated, repeated, 0);
+    let answer =
+        BackfillAnswer { position: mark.position, repeated: accepted.iter().all(|it| it.repeated), records };
+    json(if answer.repeated { StatusCode::OK } else { StatusCode::CREATED }, &answer)
+}
+
+/// Scores all items; returns the mark of their records, and the items with their lines.
+fn scored(
+    app: &App,
+    key: &Key,
+    how: &BackfillParams,
+    bytes: &[u8],
+    is_batch: bool,
+) -> Result<(Backfill, Vec<(u64, ScoredItem)>), Problem> {
+    let as_of = written_timestamp("as_of", how.as_of.as_deref())?;
+    let now = app.clock.now();
+    let one = |bytes: &[u8]| {
+        let pool = app.memory.cards().find_for(&how.card, bytes)?;
+        if app.traces.queue(&pool).is_some() {
+            let name = pool.name();
+            let detail = format!(
+                "`{name}` compares each trace with those that arrived before, so no trace can be added to the past; send it with POST /v1/evidence"
+            );
+            return Err(Problem::new(Code::EvidenceRefused, detail));
+        }
+        let pool = app.memory.weights().scorer(&pool);
+        let holder = Some(Holder { key, now, arena: &app.memory.arena });
+        How { pool: &pool, as_of, holder, name: None }.score(bytes)
+    };
+    let lines: Vec<(u64, &[u8])> = if is_batch { numbered(bytes, 1).collect() } else { vec![(1, bytes)] };
+    if lines.len() > ITEMS_MAX {
+        let detail =
+            format!("found {} items, expected at most {ITEMS_MAX}; hand them in in parts", lines.len());
+        return Err(Problem::new(Code::TooLarge, detail));
+    }
+    let (mut items, mut refused) = (Vec::with_capacity(lines.len()), Vec::new());
+    for (line, bytes) in lines {
+        match one(bytes) {
+            Ok(item) => items.push((line, item)),
+            Err(problem) => refused.push((line, problem)),
+        }
+    }
+    let count = refused.len();
+    if let Some((line, problem)) = refused.first() {
+        if !is_batch {
+            return Err(problem.clone());
+        }
+        let part = |(line, problem): &(u64, Problem)| ProblemPart {
+            field: problem.field.clone(),
+            detail: problem.detail.clone(),
+            line: Some(*line),
+            column: None,
+        };
+        let detail = format!("{count} items are refused, so none is stored; line {line}: {}", problem.detail);
+        let parts = refused.iter().map(part).collect();
+        return Err(Problem::new(problem.code, detail).with_parts(parts));
+    }
+    if items.is_empty() {
+        return Err(Problem::new(Code::BadRequest, "found no item, expected one or more"));
+    }
+    let records = items.iter().map(|(_, item)| item.record.id.clone()).collect();
+    Ok((Backfill::new(key, &how.reason, records), items))
+}
