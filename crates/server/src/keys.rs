@@ -17,6 +17,8 @@ use utoipa::ToSchema;
 
 use crate::problem::{Code, Problem};
 
+/// The sender of what no key sent: the server itself. No id of a key is written so.
+pub const SERVER: &str = "server";
 /// The prefix of every key, by which a leaked one is recognised.
 const PREFIX: &str = "karat_";
 const SCHEMA: &str = "karat/key/1";

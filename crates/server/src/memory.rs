@@ -13,7 +13,7 @@ use std::thread;
 use karat::record::{Record, RecordDocument};
 use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
-use karat_store::log::Signer;
+use karat_store::log::{Rotation, Signer};
 use karat_store::port::Order;
 use karat_store::{Accepted, Entry, Error, Item, Kind, Outcome, Reader, Store, Term};
 use tokio::sync::watch;
@@ -287,9 +287,11 @@ impl Memory {
                     Err(error) => damaged(error.to_string()),
                 },
             },
-            Kind::Key => match Withdrawal::parse(&item.content) {
-                Some(withdrawal) => Some(Effect::Withdrawn(withdrawal)),
-                None => Key::parse(&item.content)
+            Kind::Key => match (Withdrawal::parse(&item.content), Rotation::parse(&item.content)) {
+                (Some(withdrawal), _) => Some(Effect::Withdrawn(withdrawal)),
+                (None, Ok(Some(_))) => None,
+                (None, Err(problem)) => damaged(problem),
+                (None, Ok(None)) => Key::parse(&item.content)
                     .map_or_else(damaged, |(key, is_revoked)| Some(Effect::Key(key, is_revoked))),
             },
             Kind::Match => arena::Content::parse(&item.content)
