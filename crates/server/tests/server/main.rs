@@ -22,3 +22,4 @@ mod traps;
 mod tricks;
 mod web;
 mod weights;
+mod witnesses;
