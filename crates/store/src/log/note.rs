@@ -312,8 +312,9 @@ pub(super) fn parts(note: &str) -> Result<(&str, Vec<NamedSignature<'_>>), NoteE
     check_text(text)?;
     let lines = lines.strip_suffix('\n').ok_or(NoteError::Malformed("its last line has no end"))?;
     let signatures = lines.split('\n').map(|line| {
-        let (name, bytes) = line.strip_prefix(SIGNATURE_LINE)?.split_once(' ')?;
-        Some((name, STANDARD.decode(bytes).ok().filter(|bytes| bytes.len() >= ID_BYTES)?))
+        let (name, bytes) =
+            line.strip_prefix(SIGNATURE_LINE)?.split_once(' ').filter(|(name, _)| !name.is_empty())?;
+        Some((name, STANDARD.decode(bytes).ok().filter(|bytes| bytes.len() > ID_BYTES)?))
     });
     Ok((text, signatures.collect::<Option<_>>().ok_or(NOT_A_SIGNATURE)?))
 }
