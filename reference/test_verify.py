@@ -143,7 +143,7 @@ class Parts(unittest.TestCase):
         key = verify.read_key(GO_KEY)
         text, signatures = verify.split_note(GO_NOTE)
         self.assertEqual(signatures[0][:2], (key.name, key.id))
-        key.public.verify(signatures[0][2], text.encode())
+        verify.check_ed25519(key, text, signatures[0][2])
         for wrong in ("", "a+b", GO_KEY.replace("c74f", "c74e"), GO_KEY.replace("Peter", "peter"), GO_KEY[1:]):
             with self.assertRaises(Refused):
                 verify.read_key(wrong)

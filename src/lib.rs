@@ -144,6 +144,6 @@ pub use karat_core::timestamp::Timestamp;
 pub use karat_evidence::Kind;
 pub use karat_evidence::source::Layout;
 pub use karat_store::Receipt;
-pub use karat_store::log::VerifyingKey;
+pub use karat_store::log::{VerifyingKey, WitnessKey};
 pub use record::{Record, RecordDocument};
 pub use verification::verify;

@@ -100,6 +100,9 @@ pub struct LogVerification {
     pub heads: u64,
     /// The public key that it was checked against; null if none was given.
     pub key: Option<String>,
+    /// The newest public key of the log, if it has changed its key; each change was signed by the key before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_key: Option<String>,
     /// The records whose evidence was scored again, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<ReplayedRecords>,

@@ -6,6 +6,7 @@ mod cmd;
 mod evidence;
 mod exit;
 mod failure;
+mod follow;
 mod graders;
 mod input;
 mod load;

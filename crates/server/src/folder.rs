@@ -1,14 +1,17 @@
 //! The folder of a server: the store, the secret key of its log, and the public key to verify it.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use karat_store::Error;
-use karat_store::log::Signer;
+use karat_core::timestamp::Timestamp;
+use karat_store::log::{Checkpoint, Signer, VerifyingKey};
+use karat_store::port::Backend as _;
 use karat_store::sqlite::{self, Sqlite};
+use karat_store::{Error, Reader};
 
-use crate::clock::random;
+use crate::keys::SERVER;
+use crate::secret::{Secret, refused, replace};
 
 /// The store.
 pub const STORE: &str = "karat.db";
@@ -16,10 +19,15 @@ pub const STORE: &str = "karat.db";
 pub const INDEX: &str = "index.cache";
 /// The name of the log and the secret key that signs it, in hexadecimal: two lines, readable only by the owner.
 pub const SECRET: &str = "log.key";
+/// The secret key that replaces it, while that is under way.
+pub const NEXT: &str = "log.key-next";
+/// The newest heads that witnesses cosigned.
+pub const COSIGNED: &str = "log.cosigned";
 /// The key that verifies the signatures of the log: `NAME+ID+KEY`.
 pub const PUBLIC: &str = "log.pub";
 
-/// Opens the store in `folder`; creates folder, store and key if they do not exist.
+/// Opens the store in `folder`; creates folder, store and key if they do not exist, and completes a change of the key that
+/// was interrupted.
 ///
 /// `name` names a new log: a text without blanks or `+`, preferably an address without its scheme. `None` picks a
 /// random name.
@@ -28,30 +36,98 @@ pub const PUBLIC: &str = "log.pub";
 /// If the folder cannot be written, if it has a store without its key, or if the store cannot be opened.
 pub fn open(folder: &Path, name: Option<&str>) -> Result<(Sqlite, Signer), Error> {
     fs::create_dir_all(folder).map_err(|error| refused("make", folder, &error))?;
-    let (store, secret) = (folder.join(STORE), folder.join(SECRET));
-    let signer = match read_secret(&secret).map_err(|error| refused("read", &secret, &error))? {
-        Some(text) => signer_of(&text).ok_or_else(|| {
-            Error::Failed(format!(
-                "`{}` is not the key of a log: expected a line with its name and one with 64 hexadecimal digits",
-                secret.display()
-            ))
-        })?,
+    let (store, path) = (folder.join(STORE), folder.join(SECRET));
+    settle(folder)?;
+    let secret = match Secret::read(&path)? {
+        Some(secret) => secret,
         None if store.exists() => {
             return Err(Error::Failed(format!(
                 "there is a store `{}` without the key that signs it, `{}`; put it back from a copy",
                 store.display(),
-                secret.display()
+                path.display()
             )));
         }
-        None => make_secret(folder, &secret, name)?,
+        None => {
+            let secret = Secret::draw(name)?;
+            secret.write(&path)?;
+            secret
+        }
     };
+    let signer = secret.signer()?;
     let sqlite = if store.exists() { Sqlite::open(&store)? } else { Sqlite::create(&store)? };
+    publish(folder, &signer)?;
+    Ok((sqlite, signer))
+}
+
+/// Writes the public key, if it is not there.
+fn publish(folder: &Path, signer: &Signer) -> Result<(), Error> {
     let public = folder.join(PUBLIC);
     let text = format!("{}\n", signer.verifying_key());
-    if fs::read_to_string(&public).ok().as_deref() != Some(text.as_str()) {
-        replace(folder, &public, &text, false).map_err(|error| refused("write", &public, &error))?;
+    if fs::read_to_string(&public).ok().as_deref() == Some(text.as_str()) {
+        return Ok(());
     }
-    Ok((sqlite, signer))
+    replace(&public, &text, false)
+}
+
+/// A change of the key of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rotated {
+    /// The position of its entry in the log.
+    pub position: u64,
+    /// The key before.
+    pub old: VerifyingKey,
+    /// The key from now on.
+    pub new: VerifyingKey,
+}
+
+/// Replaces the key of the log in `folder` by a new one, which the old one signs into the log, and deletes the secret of
+/// the old one. No server may be at work there. If it is interrupted, the log has the one key or the other; [`open`]
+/// completes what is committed.
+///
+/// # Errors
+/// If there is no store in `folder`, if a server works with it, or if it cannot be written.
+pub fn rotate(folder: &Path, now: Timestamp) -> Result<Rotated, Error> {
+    let store = folder.join(STORE);
+    if !store.exists() {
+        return Err(Error::Missing(store));
+    }
+    let (sqlite, signer) = open(folder, None)?;
+    let old = signer.verifying_key().clone();
+    let secret = Secret::draw(Some(old.name()))?;
+    let new = secret.signer()?;
+    let key = new.verifying_key().clone();
+    let prepare = || secret.write(&folder.join(NEXT));
+    let position =
+        karat_store::rotate(&sqlite, (signer, new.clone()), (now, SERVER), prepare, || settle(folder))?;
+    publish(folder, &new)?;
+    Ok(Rotated { position, old, new: key })
+}
+
+/// Puts the secret of a change that is committed in its place. One that was prepared and not committed is left: it signs
+/// nothing, and the next change overwrites it.
+fn settle(folder: &Path) -> Result<(), Error> {
+    let (store, next) = (folder.join(STORE), folder.join(NEXT));
+    let Some(secret) = Secret::read(&next)? else { return Ok(()) };
+    let signer = secret.signer()?;
+    let head = Sqlite::open(&store).and_then(|store| Reader::new(store.reader()?).head());
+    let is_committed = match head {
+        Ok(head) => Checkpoint::open(&head.checkpoint, signer.verifying_key()).is_ok(),
+        // A store of an older version has no such change, and a missing one none at all.
+        Err(Error::Older(_) | Error::Missing(_)) => false,
+        Err(error) => return Err(error),
+    };
+    if !is_committed {
+        return Ok(());
+    }
+    let rename = || {
+        fs::rename(&next, folder.join(SECRET))?;
+        File::open(folder)?.sync_all()
+    };
+    match rename() {
+        // Another process completed it in this moment.
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        done => done.map_err(|error| refused("complete the change of the key", &next, &error)),
+    }
 }
 
 /// Copies the folder with the store at `store` to `target`, from which a server can be started. A server may write to
@@ -104,6 +180,8 @@ pub fn back_up(store: &Path, target: &Path, with_secret: bool) -> Result<(), Err
 
 fn copy_into(draft: &Path, store: &Path, with_secret: bool) -> Result<(), Error> {
     let folder = store.parent().unwrap_or(Path::new(""));
+    // Before the store, so that the copy of the store has every head that is cosigned in the copy.
+    let _ = fs::copy(folder.join(COSIGNED), draft.join(COSIGNED));
     sqlite::copy(store, &draft.join(STORE))?;
     // The start of a server checks which part of it is valid for the copy, and computes the rest.
     let _ = fs::copy(folder.join(INDEX), draft.join(INDEX));
@@ -111,79 +189,10 @@ fn copy_into(draft: &Path, store: &Path, with_secret: bool) -> Result<(), Error>
         let (from, to) = (folder.join(name), draft.join(name));
         match fs::read_to_string(&from) {
             _ if is_secret && !with_secret => {}
-            Ok(text) => {
-                replace(draft, &to, &text, is_secret).map_err(|error| refused("write", &to, &error))?;
-            }
+            Ok(text) => replace(&to, &text, is_secret)?,
             Err(error) if error.kind() == ErrorKind::NotFound && !is_secret => {}
             Err(error) => return Err(refused("read", &from, &error)),
         }
     }
     Ok(())
-}
-
-/// Returns the error of a file or folder that could not be read, created or written.
-fn refused(what: &str, path: &Path, error: &std::io::Error) -> Error {
-    match error.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly(path.to_owned()),
-        ErrorKind::StorageFull => Error::Full(path.to_owned()),
-        _ => Error::Failed(format!("cannot {what} `{}`: {error}", path.display())),
-    }
-}
-
-fn read_secret(path: &Path) -> std::io::Result<Option<String>> {
-    let mut text = String::new();
-    match File::open(path).and_then(|file| file.take(4096).read_to_string(&mut text)) {
-        Ok(_) => Ok(Some(text)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn signer_of(text: &str) -> Option<Signer> {
-    let mut lines = text.lines();
-    let (name, digits) = (lines.next()?, lines.next()?.as_bytes());
-    let mut secret = [0u8; 32];
-    if digits.len() != 2 * secret.len() || lines.next().is_some() {
-        return None;
-    }
-    for (byte, pair) in secret.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-    }
-    Signer::new(name, &secret).ok()
-}
-
-fn make_secret(folder: &Path, path: &Path, name: Option<&str>) -> Result<Signer, Error> {
-    let hexadecimal = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let secret = random::<32>().map_err(Error::Failed)?;
-    let name = match name {
-        Some(name) => name.to_owned(),
-        None => format!("karat.local/{}", hexadecimal(&random::<4>().map_err(Error::Failed)?)),
-    };
-    let signer = Signer::new(&name, &secret)?;
-    replace(folder, path, &format!("{name}\n{}\n", hexadecimal(&secret)), true)
-        .map_err(|error| refused("write", path, &error))?;
-    Ok(signer)
-}
-
-/// Writes a file so that at every moment it is missing, the old one or the new one, but never partial.
-fn replace(folder: &Path, path: &Path, text: &str, is_secret: bool) -> std::io::Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-new");
-    let draft = PathBuf::from(name);
-    // A draft left by a process that was stopped.
-    let _ = fs::remove_file(&draft);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if is_secret { 0o600 } else { 0o644 });
-    let written = options.open(&draft).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&draft, path)?;
-        File::open(folder)?.sync_all()
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&draft);
-    }
-    written
 }

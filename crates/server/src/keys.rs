@@ -16,9 +16,10 @@ use subtle::ConstantTimeEq as _;
 use utoipa::ToSchema;
 
 use crate::problem::{Code, Problem};
-use crate::state::SERVER;
 use crate::stored::Trust;
 
+/// The sender of what no key sent: the server itself. No id of a key is written so.
+pub const SERVER: &str = "server";
 /// The prefix of every key, by which a leaked one is recognised.
 const PREFIX: &str = "karat_";
 const SCHEMA: &str = "karat/key/1";

@@ -13,7 +13,8 @@
 //!   that took work.
 //! * [`scoring`]: an item of evidence, scored; [`sending`]: on its way into the store; `in_order`: [`traces`], where each counts
 //!   for the next; [`stored`]: a record on its way out.
-//! * [`replay`]: the records of a log, scored again.
+//! * [`replay`]: the records of a log, scored again; [`cosigned`]: what witnesses say of the log; [`secret`]: secret keys in
+//!   files.
 //! * [`authority`]: who may do what; [`guard`], [`limits`], [`body`], [`listen`]: callers, rates, sizes and timeouts.
 //! * [`web`]: the pages for people.
 //! * [`clock`]: the only place with a clock and random numbers.
@@ -29,6 +30,7 @@ pub mod backfill;
 pub mod body;
 pub mod cards;
 pub mod clock;
+pub mod cosigned;
 mod decisions;
 pub mod effect;
 pub mod events;
@@ -54,6 +56,7 @@ pub mod readers;
 pub mod replay;
 pub mod rows;
 pub mod scoring;
+pub mod secret;
 pub mod select;
 pub mod sending;
 pub mod standing;
@@ -79,6 +82,7 @@ use axum::http::Uri;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use karat_store::Error;
+use karat_store::log::WitnessKey;
 
 use crate::clock::Clock;
 use crate::limits::RateOptions;
@@ -104,6 +108,8 @@ pub struct Options {
     pub rates: RateOptions,
     /// Proxies that are believed about the address of a client, in the header `Forwarded` or `X-Forwarded-For`.
     pub proxies: Vec<IpAddr>,
+    /// The witnesses whose cosignatures are taken.
+    pub witnesses: Vec<WitnessKey>,
     /// The largest number of open connections; further ones wait.
     pub connections_max: usize,
     /// The largest number of them from one address that is no proxy; further ones are closed.
@@ -140,6 +146,7 @@ impl Default for Options {
             store: karat_store::Limits::default(),
             rates: RateOptions::default(),
             proxies: Vec::new(),
+            witnesses: Vec::new(),
             connections_max: 1024,
             connections_per_address_max: 256,
             requests_max: 256,

@@ -13,7 +13,7 @@ use std::thread;
 use karat::record::{Record, RecordDocument};
 use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
-use karat_store::log::Signer;
+use karat_store::log::{Rotation, Signer};
 use karat_store::port::Order;
 use karat_store::{Accepted, Entry, Error, Item, Kind, Outcome, Reader, Store, Term};
 use tokio::sync::watch;
@@ -295,10 +295,15 @@ impl Memory {
             Kind::Key => {
                 let withdrawn = || Withdrawal::parse(&item.content).map(Effect::Withdrawn);
                 let backfilled = || Backfill::parse(&item.content).map(Effect::Backfilled);
-                withdrawn().or_else(backfilled).or_else(|| {
+                let key = || {
                     Key::parse(&item.content)
                         .map_or_else(damaged, |(key, is_revoked)| Some(Effect::Key(key, is_revoked)))
-                })
+                };
+                match Rotation::parse(&item.content) {
+                    Ok(Some(_)) => None,
+                    Ok(None) => withdrawn().or_else(backfilled).or_else(key),
+                    Err(problem) => damaged(problem),
+                }
             }
             Kind::Match => arena::Content::parse(&item.content)
                 .map_or_else(damaged, |content| Some(Effect::Arena(Box::new(content)))),

@@ -15,11 +15,13 @@ use crate::Options;
 use crate::answers::Answers;
 use crate::cards::ScorerPool;
 use crate::clock::{Clock, random};
+use crate::cosigned::{Cosigned, WitnessedHead};
 use crate::effect::{Effect, Waiting};
 use crate::folder;
 use crate::follower::Follower;
 use crate::index::Index;
 use crate::kept::Keeper;
+pub use crate::keys::SERVER;
 use crate::keys::{Key, KeyRequest};
 use crate::limits::{Places, Rates, Turns, Who};
 use crate::memory::Memory;
@@ -44,6 +46,8 @@ pub struct App {
     pub answers: Answers,
     /// The states of all subjects.
     pub(crate) keeper: Keeper,
+    /// The heads that witnesses cosigned.
+    pub(crate) cosigned: Cosigned,
     /// The rate limits.
     pub rates: Rates,
     /// Permits for requests at work.
@@ -69,9 +73,6 @@ impl std::fmt::Debug for App {
         f.debug_struct("App").field("options", &self.options).finish_non_exhaustive()
     }
 }
-
-/// The sender of what no key sent: the server itself. No id of a key is written so.
-pub const SERVER: &str = "server";
 
 /// Items that are stored together or not at all, with their effects in memory.
 #[derive(Debug)]
@@ -161,7 +162,9 @@ impl App {
         let cache = index.as_deref().map(|path| (path, signer.clone()));
         let store = Arc::new(Store::open_with(backend, signer, options.store, take_in)?);
         let cache = memory.load(&store, cache, watch).map_err(failed)?;
-        let reader = store.reader()?;
+        let mut reader = store.reader()?;
+        let file = folder.map(|folder| folder.join(folder::COSIGNED));
+        let cosigned = Cosigned::open(file, &options.witnesses, store.verifying_key(), &mut reader)?;
         let cache_follower = cache.and_then(|cache| Follower::start(cache, Arc::clone(&memory), reader));
         let app = Self {
             rates: Rates::new(options.rates),
@@ -174,6 +177,7 @@ impl App {
             metrics: Metrics::default(),
             answers: Answers::default(),
             keeper: Keeper::default(),
+            cosigned,
             weights_turn: tokio::sync::Mutex::default(),
             readers: Arc::new(Readers::new(Arc::clone(&store))),
             options,
@@ -196,6 +200,15 @@ impl App {
     #[must_use]
     pub fn log_key(&self) -> String {
         self.store.verifying_key().to_string()
+    }
+
+    /// Takes a head that witnesses cosigned.
+    ///
+    /// # Errors
+    /// If this log did not sign it, if no trusted witness cosigned it, or if it cannot be kept.
+    pub(crate) async fn cosign(self: &Arc<Self>, note: String) -> Result<Vec<WitnessedHead>, Problem> {
+        let app = Arc::clone(self);
+        self.read(move |reader| app.cosigned.take(&note, app.store.verifying_key(), reader)).await
     }
 
     /// Stores each of the batches completely or not at all, and returns once they would survive a power loss and are in

@@ -7,7 +7,8 @@ use karat_core::timestamp::Timestamp;
 
 use crate::error::Error;
 use crate::item::{Entry, Term};
-use crate::log::{Checkpoint, Hash, NoteError, Tile, Tree, VerifyingKey, verify_consistency};
+use crate::kind::Kind;
+use crate::log::{Checkpoint, Hash, Keys, NoteError, Rotation, Tile, Tree, VerifyingKey, verify_consistency};
 use crate::port::{Order, Read, Row, Totals};
 use crate::reader::Reader;
 
@@ -23,6 +24,8 @@ pub struct Audit {
     pub totals: Totals,
     /// The root of the tree as it was computed from the entries.
     pub root: Hash,
+    /// The changes of the key of the log, each with the position of its entry.
+    pub rotations: Vec<(u64, Rotation)>,
     /// The problems; none if the store is sound.
     pub problems: Vec<String>,
 }
@@ -51,7 +54,8 @@ impl fmt::Display for Audit {
 }
 
 /// Checks all parts of a store against each other, and the head against `key` and against `known`, checkpoints of the
-/// same log that were kept elsewhere: a log that was rewritten as a whole shows only against those.
+/// same log that were kept elsewhere: a log that was rewritten as a whole shows only against those. `key` is the key of
+/// the log now or before a change; each head must be signed by the key of its time.
 ///
 /// It takes memory for one chunk of rows and the right edge of the tree, whatever the size, and reads as of the head that
 /// it finds: what is appended meanwhile is left out.
@@ -75,8 +79,14 @@ pub fn audit_watched(
 ) -> Result<Audit, Error> {
     let mut problems = reader.backend().damage()?;
     let head = reader.head()?;
-    let mut check =
-        Check { problems: &mut problems, size: head.size, tree: Tree::default(), known: None, postings: 0 };
+    let mut check = Check {
+        problems: &mut problems,
+        size: head.size,
+        tree: Tree::default(),
+        known: None,
+        postings: 0,
+        rotations: Vec::new(),
+    };
     while check.tree.size() < head.size {
         let before = check.tree.size();
         reader.backend().together(&mut |read| check.chunk(read))?;
@@ -85,9 +95,17 @@ pub fn audit_watched(
         }
         watch(check.tree.size(), head.size);
     }
-    let Check { tree, postings, .. } = check;
+    let Check { tree, postings, rotations, .. } = check;
     let (root, tiles) = (tree.root(), Tile::of_tree(head.size).count() as u64);
-    match opened(&head.checkpoint, key) {
+    let keys = match key.map(|key| Keys::follow(key, &rotations)).transpose() {
+        Ok(keys) => keys,
+        Err(problem) => {
+            problems.push(problem);
+            key.map(|key| key.clone().into())
+        }
+    };
+    let keys = keys.as_ref();
+    match opened(&head.checkpoint, keys) {
         Err(error) => problems.push(format!("the head: {error}")),
         Ok(signed) if signed != (Checkpoint { size: head.size, root }) => problems.push(format!(
             "the head signs the root {} of {} entries, the entries have the root {root}",
@@ -96,7 +114,7 @@ pub fn audit_watched(
         Ok(_) => {}
     }
     for note in known {
-        if let Err(problem) = earlier(reader, note, key, head.size, root)? {
+        if let Err(problem) = earlier(reader, note, keys, head.size, root)? {
             problems.push(problem);
         }
     }
@@ -113,13 +131,13 @@ pub fn audit_watched(
         }
     }
     problems.truncate(PROBLEMS_MAX);
-    Ok(Audit { totals: Totals { rows: head.size, postings, tiles }, root, problems })
+    Ok(Audit { totals: Totals { rows: head.size, postings, tiles }, root, rotations, problems })
 }
 
-/// Returns the checkpoint in `note`, which `key` must have signed; without one, what it claims.
-fn opened(note: &str, key: Option<&VerifyingKey>) -> Result<Checkpoint, NoteError> {
-    match key {
-        Some(key) => Checkpoint::open(note, key),
+/// Returns the checkpoint in `note`, which the key of its time must have signed; without keys, what it claims.
+fn opened(note: &str, keys: Option<&Keys>) -> Result<Checkpoint, NoteError> {
+    match keys {
+        Some(keys) => keys.open(note).map(|(checkpoint, _)| checkpoint),
         None => Checkpoint::claimed(note).map(|(_, checkpoint)| checkpoint),
     }
 }
@@ -128,11 +146,11 @@ fn opened(note: &str, key: Option<&VerifyingKey>) -> Result<Checkpoint, NoteErro
 fn earlier(
     reader: &mut Reader,
     note: &str,
-    key: Option<&VerifyingKey>,
+    keys: Option<&Keys>,
     size: u64,
     root: Hash,
 ) -> Result<Result<(), String>, Error> {
-    let old = match opened(note, key) {
+    let old = match opened(note, keys) {
         Ok(old) => old,
         Err(error) => return Ok(Err(format!("a checkpoint from elsewhere: {error}"))),
     };
@@ -154,6 +172,8 @@ struct Check<'a> {
     postings: u64,
     /// The size of the log that is checked.
     size: u64,
+    /// The changes of the key so far.
+    rotations: Vec<(u64, Rotation)>,
 }
 
 impl Check<'_> {
@@ -192,6 +212,9 @@ impl Check<'_> {
                 "entry {position}: its content has the digest {digest}, expected {}",
                 entry.content
             ));
+        }
+        if entry.kind == Kind::Key {
+            self.rotation(position, &entry.id, &content);
         }
         let expected = self.known.map_or(entry.moment, |known| known.max(entry.moment));
         self.known = Some(expected);
@@ -235,6 +258,29 @@ impl Check<'_> {
             ));
         }
         Ok(())
+    }
+
+    /// Takes in a change of the key of the log, if the entry is one, and checks that it follows the one before it.
+    fn rotation(&mut self, position: u64, id: &str, content: &[u8]) {
+        let change = match Rotation::parse(content) {
+            Ok(Some(change)) => change,
+            Ok(None) => return,
+            Err(problem) => return self.report(format!("entry {position}: {problem}")),
+        };
+        let expected = Rotation::id(self.rotations.len() as u64 + 1);
+        if id != expected {
+            let id = id.escape_debug();
+            self.report(format!(
+                "entry {position}: the change of the key has the id `{id}`, expected `{expected}`"
+            ));
+        }
+        self.rotations.push((position, change));
+        if let Some((_, first)) = self.rotations.first()
+            && let Err(problem) = Keys::follow(&first.old, &self.rotations)
+        {
+            self.rotations.pop();
+            self.report(format!("entry {position}: {problem}"));
+        }
     }
 
     /// Compares the tiles that the rows so far changed with those that are stored, which may have grown since.

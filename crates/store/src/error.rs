@@ -52,6 +52,8 @@ pub enum Error {
     },
     /// A key is wrong, or the head of the log is not signed with it.
     Key(NoteError),
+    /// The log goes on with another key, this one.
+    KeyReplaced(String),
     /// There is no such proof.
     Proof(ProofError),
     /// A file or its system failed otherwise.
@@ -107,6 +109,9 @@ impl fmt::Display for Error {
                 "another writer went on from the same head: expected {expected} entries, found {found}"
             ),
             Self::Key(error) => error.fmt(f),
+            Self::KeyReplaced(new) => {
+                write!(f, "the log goes on with another key, `{new}`; the one given signs nothing more")
+            }
             Self::Proof(error) => error.fmt(f),
             Self::Failed(what) => f.write_str(what),
         }

@@ -40,11 +40,13 @@
 //!
 //! The layers, from the bottom: [`log`] (trees, proofs, notes; no input or output), [`port`] (what a database must do),
 //! [`memory`] and [`sqlite`] (two that do), [`Store`] and [`Reader`] (what rows mean), [`audit`] and [`Receipt`]
-//! (checks that all is unchanged). The reasons are in `docs/decisions/0012-store.md`, the formats in
+//! (checks that all is unchanged), [`follow`] (that a log elsewhere only grew). The reasons are in
+//! `docs/decisions/0012-store.md` and `0026-witnesses-and-rotation.md`, the formats in
 //! `docs/guide/receipt.md`.
 
 mod audit;
 mod error;
+pub mod follow;
 mod item;
 mod kind;
 pub mod log;
@@ -63,5 +65,5 @@ pub use item::{CONTENT_MAX_BYTES, Entry, NAME_MAX_BYTES, NewItem, SOURCES_MAX, T
 pub use kind::Kind;
 pub use reader::{Item, Reader};
 pub use receipt::{Receipt, Verification};
-pub use store::Store;
+pub use store::{Store, rotate};
 pub use writer::{Accepted, Limits, Outcome};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::item::{Entry, Term};
 use crate::kind::Kind;
-use crate::log::{self, BUNDLE_ENTRY_MAX_BYTES, Hash, TILE_HASHES, Tile, TilePath};
+use crate::log::{self, BUNDLE_ENTRY_MAX_BYTES, Hash, Rotation, TILE_HASHES, Tile, TilePath};
 use crate::port::{Head, Order, Read, Row};
 use crate::receipt::Receipt;
 use karat_core::timestamp::Timestamp;
@@ -187,12 +187,36 @@ impl Reader {
         }
     }
 
+    /// Returns the changes of the key of the log as of `size`, each with the position of its entry.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn rotations(&mut self, size: u64) -> Result<Vec<(u64, Rotation)>, Error> {
+        let mut found = Vec::new();
+        while let Some(item) = self.find(Kind::Key, &Rotation::id(found.len() as u64 + 1), size)? {
+            let position = item.position;
+            let wrong = |problem: String| Error::Damaged(format!("the entry {position}: {problem}"));
+            let change = Rotation::parse(&item.content).map_err(wrong)?;
+            found.push((position, change.ok_or_else(|| wrong(String::from("it is no change of a key")))?));
+        }
+        Ok(found)
+    }
+
     /// Returns the receipt of the item at `position`, against the latest head.
     ///
     /// # Errors
     /// If there is no such item, if its content is not text, or if the store cannot be read.
     pub fn receipt(&mut self, position: u64) -> Result<Receipt, Error> {
-        let Head { size, checkpoint } = self.head()?;
+        let head = self.head()?;
+        self.receipt_at(position, head)
+    }
+
+    /// Does the same against an earlier head of this log, whose checkpoint may have cosignatures.
+    ///
+    /// # Errors
+    /// If [`Self::receipt`] fails, or if the head does not cover the item.
+    pub fn receipt_at(&mut self, position: u64, head: Head) -> Result<Receipt, Error> {
+        let Head { size, checkpoint } = head;
         let Item { entry, content, .. } = self.item(position)?;
         let content = String::from_utf8(content)
             .map_err(|_| Error::Failed(format!("the content of the entry {position} is not text (UTF-8)")))?;

@@ -8,10 +8,11 @@ use base64::engine::general_purpose::STANDARD;
 use karat_core::facts::Digest;
 use karat_core::json;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::item::{Entry, Members};
 use crate::kind::Kind;
-use crate::log::{Checkpoint, Hash, VerifyingKey, verify_inclusion};
+use crate::log::{Checkpoint, Hash, Keys, Rotation, VerifyingKey, verify_inclusion};
 
 /// Schema of a receipt.
 const SCHEMA: &str = "karat/receipt/1";
@@ -64,16 +65,17 @@ impl Receipt {
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Parts {
+        struct Parts<'a> {
             checkpoint: String,
             content: String,
-            entry: Members,
+            #[serde(borrow)]
+            entry: &'a RawValue,
             index: u64,
             path: Vec<String>,
             schema: String,
         }
-        let read: Parts =
-            serde_json::from_slice(bytes).map_err(|error| format!("this is not a receipt: {error}"))?;
+        let refused = |error: serde_json::Error| format!("this is not a receipt: {error}");
+        let read: Parts<'_> = object(bytes).map_err(refused)?;
         if read.schema != SCHEMA {
             let found = read.schema.escape_debug();
             return Err(format!("the schema of this receipt is `{found}`, expected `{SCHEMA}`"));
@@ -83,7 +85,8 @@ impl Receipt {
             hash.ok_or_else(|| format!("`path[{place}]` is `{}`, not a hash in base 64", text.escape_debug()))
         });
         let path = path.collect::<Result<_, _>>()?;
-        let entry = read.entry.entry().map_err(|problem| format!("`entry`: {problem}"))?;
+        let members: Members = object(read.entry.get().as_bytes()).map_err(refused)?;
+        let entry = members.entry().map_err(|problem| format!("`entry`: {problem}"))?;
         Ok(Self { content: read.content, entry, index: read.index, path, checkpoint: read.checkpoint })
     }
 
@@ -91,7 +94,14 @@ impl Receipt {
     /// another question: the record answers it.
     #[must_use]
     pub fn verify(&self, key: &VerifyingKey) -> Verification {
-        self.against(Checkpoint::open(&self.checkpoint, key).map_err(|error| error.to_string()))
+        self.verify_with(&key.clone().into())
+    }
+
+    /// Does the same with all keys that the log had so far.
+    #[must_use]
+    pub fn verify_with(&self, keys: &Keys) -> Verification {
+        let opened = keys.open(&self.checkpoint);
+        self.against(opened.map(|(checkpoint, _)| checkpoint).map_err(|error| error.to_string()))
     }
 
     /// Does the same without a key: the checkpoint is trusted as given. The result counts only if someone else vouches
@@ -100,6 +110,48 @@ impl Receipt {
     pub fn verify_unsigned(&self) -> Verification {
         let claimed = Checkpoint::claimed(&self.checkpoint).map(|(_, checkpoint)| checkpoint);
         self.against(claimed.map_err(|error| error.to_string()))
+    }
+
+    /// Returns the change of the key of the log that this is the receipt of, with its position. The signature of the
+    /// checkpoint is not checked: [`Keys::open_after`] does so once all changes are known.
+    ///
+    /// # Errors
+    /// If it is the receipt of something else, or if something in it was changed.
+    pub fn rotation(&self) -> Result<(u64, Rotation), String> {
+        let verification = self.verify_unsigned();
+        if !verification.holds() {
+            return Err(verification.to_string());
+        }
+        let is_key = self.entry.kind == Kind::Key;
+        let change = if is_key { Rotation::parse(self.content.as_bytes())? } else { None };
+        let other = || {
+            format!(
+                "it is the receipt of another item, the {} `{}`",
+                self.entry.kind,
+                self.entry.id.escape_debug()
+            )
+        };
+        Ok((self.index, change.ok_or_else(other)?))
+    }
+
+    /// Returns the keys of the log of which `trusted` is one, from the receipts of changes of its key. Each must be of a
+    /// head that the key after the change signed, or a later one.
+    ///
+    /// # Errors
+    /// If a receipt is not one of a change, or if the changes do not follow each other or have nothing to do with
+    /// `trusted`.
+    pub fn keys(trusted: &VerifyingKey, rotations: &[Self]) -> Result<Keys, String> {
+        let mut changes = rotations.iter().map(Self::rotation).collect::<Result<Vec<_>, _>>()?;
+        let keys = Keys::follow(trusted, &changes)?;
+        changes.sort_by_key(|(position, _)| *position);
+        changes.dedup();
+        for receipt in rotations {
+            let number = changes.iter().position(|(position, _)| *position == receipt.index);
+            let number = number.map_or(0, |place| place + 1);
+            let opened = keys.open_after(number, &receipt.checkpoint);
+            opened.map_err(|error| format!("the change of the key in entry {}: {error}", receipt.index))?;
+        }
+        Ok(keys)
     }
 
     fn against(&self, checkpoint: Result<Checkpoint, String>) -> Verification {
@@ -140,6 +192,14 @@ impl Receipt {
             Some(digest) if self.entry.sources.contains(&digest) => Ok(()),
             _ => Err(format!("the record names the evidence `{}`, the log does not", named.escape_debug())),
         }
+    }
+}
+
+/// Reads an object of JSON, and not a list of the values of its members, which serde takes too.
+fn object<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, serde_json::Error> {
+    match bytes.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
+        Some(b'[') => Err(serde::de::Error::custom("found a list, expected an object")),
+        _ => serde_json::from_slice(bytes),
     }
 }
 

@@ -42,6 +42,32 @@ impl Store {
     }
 }
 
+/// Replaces the key of the log in `backend`: the statement that `new` follows `old` becomes an entry under a head that both
+/// sign, in one commit; from then on only `new` opens the store for writing. Returns the position of the entry.
+///
+/// `prepare` runs before, once no other process can write, and must make sure that the secret of `new` survives a loss of
+/// power; `finish` runs when the change is committed, before others may write.
+///
+/// # Errors
+/// If the log is not open to `old`, if nothing can be written, or if `prepare` or `finish` fails. After an error of
+/// `finish` the change stands.
+pub fn rotate(
+    backend: &dyn Backend,
+    (old, new): (Signer, Signer),
+    (moment, sender): (Timestamp, &str),
+    prepare: impl FnOnce() -> Result<(), Error>,
+    finish: impl FnOnce() -> Result<(), Error>,
+) -> Result<u64, Error> {
+    let mut writer = Writer::open(backend.writer()?, old)?;
+    let mut reader = Reader::new(backend.reader()?);
+    let size = reader.head()?.size;
+    let number = reader.rotations(size)?.len() as u64 + 1;
+    prepare()?;
+    let position = writer.rotate(new, number, moment, sender)?;
+    finish()?;
+    Ok(position)
+}
+
 impl<T> Store<T> {
     /// Stores the items of one batch, all of them or none, and waits until they would outlive a loss of power. `moment` is
     /// when they were handed in. Waits too while the queue is full.

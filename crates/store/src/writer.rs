@@ -5,7 +5,8 @@ use std::sync::mpsc::{Receiver, SyncSender};
 
 use crate::error::{Error, Problem, Refusal};
 use crate::item::{Entry, NewItem, Prepared, Term, limit_broken};
-use crate::log::{Checkpoint, Hash, Signer, Tree};
+use crate::kind::Kind;
+use crate::log::{Checkpoint, Hash, Rotation, Signer, Tree};
 use crate::port::{Commit, Head, Order, Read, Row, Write};
 use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
@@ -96,6 +97,8 @@ impl<T> Job<T> {
 pub(crate) struct Writer {
     backend: Box<dyn Write>,
     signer: Signer,
+    /// The key that `signer` follows, while the change is written: it signs the head of the change, too.
+    retiring: Option<Signer>,
     tree: Tree,
     /// The latest moment of all entries.
     known: Option<Timestamp>,
@@ -108,7 +111,7 @@ impl Writer {
         backend.commit(&mut |read| {
             let Some(head) = read.head()? else {
                 let tree = Tree::default();
-                let head = signed_head(&tree, &signer)?;
+                let head = signed_head(&tree, &signer, None)?;
                 opened = Some((tree, None));
                 let (rows, postings, tiles) = Default::default();
                 return Ok(Some(Commit { after: None, rows, postings, tiles, head }));
@@ -120,12 +123,41 @@ impl Writer {
                     "the tiles of the log do not have the root that its checkpoint signs",
                 )));
             }
-            let last = read.rows(head.size.saturating_sub(1)..head.size)?;
-            opened = Some((tree, last.last().map(|row| row.known)));
+            let last = read.rows(head.size.saturating_sub(1)..head.size)?.pop();
+            // The head of a change of the key is signed by both keys, and goes on with the new one alone.
+            let change = last.as_ref().and_then(|row| Rotation::parse(&row.content).ok().flatten());
+            if let Some(change) = change.filter(|change| change.old == *signer.verifying_key()) {
+                return Err(Error::KeyReplaced(change.new.to_string()));
+            }
+            opened = Some((tree, last.map(|row| row.known)));
             Ok(None)
         })?;
         let (tree, known) = opened.unwrap_or_default();
-        Ok(Self { backend, signer, tree, known })
+        Ok(Self { backend, signer, retiring: None, tree, known })
+    }
+
+    /// Writes the entry of a change of the key from that of the writer to `new`, under a head that both sign, in one
+    /// commit. Returns its position. `number` counts the changes of this log, from 1.
+    pub fn rotate(
+        &mut self,
+        new: Signer,
+        number: u64,
+        moment: Timestamp,
+        sender: &str,
+    ) -> Result<u64, Error> {
+        let item = NewItem {
+            kind: Kind::Key,
+            id: Rotation::id(number),
+            subject: None,
+            sources: Vec::new(),
+            replaces: None,
+            sender: Some(sender.to_owned()),
+            content: Rotation::state(&self.signer, &new)?,
+        };
+        self.retiring = Some(std::mem::replace(&mut self.signer, new));
+        let outcome = self.commit_batches(vec![vec![vec![Prepared::new(item, moment)]]]).pop();
+        let accepted = outcome.unwrap_or(Err(Error::Stopped))?.pop();
+        accepted.map(|accepted| accepted.position).ok_or(Error::Stopped)
     }
 
     /// Answers jobs until no more can be handed in and all are answered. After each commit it calls `follow`.
@@ -177,7 +209,7 @@ impl Writer {
 
     /// Commits the acceptable batches of `jobs`. Returns the outcomes of all, in order.
     fn commit_batches(&mut self, mut jobs: Vec<Vec<Vec<Prepared>>>) -> Vec<Outcome> {
-        let (signer, tree, known) = (&self.signer, &self.tree, self.known);
+        let (signer, retiring, tree, known) = (&self.signer, self.retiring.as_ref(), &self.tree, self.known);
         let batches = jobs.iter().map(Vec::len).sum();
         let items = jobs.iter().flatten().map(Vec::len).sum();
         let (mut outcomes, mut next) = (Vec::with_capacity(batches), None);
@@ -190,7 +222,7 @@ impl Writer {
             }
             let (after, mut tree) = (Some(tree.size()), tree.clone());
             leaves.into_iter().for_each(|leaf| tree.append(leaf));
-            let (head, tiles) = (signed_head(&tree, signer)?, tree.take_changed());
+            let (head, tiles) = (signed_head(&tree, signer, retiring)?, tree.take_changed());
             next = Some((tree, known));
             Ok(Some(Commit { after, rows, postings, tiles, head }))
         });
@@ -208,8 +240,9 @@ impl Writer {
     }
 }
 
-fn signed_head(tree: &Tree, signer: &Signer) -> Result<Head, Error> {
-    let checkpoint = Checkpoint { size: tree.size(), root: tree.root() }.sign(signer)?;
+fn signed_head(tree: &Tree, signer: &Signer, retiring: Option<&Signer>) -> Result<Head, Error> {
+    let note = Checkpoint { size: tree.size(), root: tree.root() }.sign(signer)?;
+    let checkpoint = retiring.map_or(Ok(note.clone()), |retiring| retiring.sign_too(&note))?;
     Ok(Head { size: tree.size(), checkpoint })
 }
 

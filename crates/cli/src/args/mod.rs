@@ -1,5 +1,6 @@
 //! The command line: verbs, flags, help.
 
+mod follow;
 mod many;
 pub mod rate;
 mod serve;
@@ -14,6 +15,7 @@ use karat_evidence::grade::trace::novelty::Settings;
 
 use crate::exit;
 use crate::output::Color;
+pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;

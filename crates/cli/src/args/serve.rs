@@ -37,6 +37,9 @@ pub struct ServeArgs {
     /// A proxy in front that says who asks; repeatable
     #[arg(long = "proxy", value_name = "IP")]
     pub proxies: Vec<IpAddr>,
+    /// A witness whose cosignatures are taken; repeatable
+    #[arg(long = "witness", value_name = "KEY|FILE")]
+    pub witnesses: Vec<String>,
     /// Let anyone read, at any address
     #[arg(long)]
     pub public: bool,

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use karat_core::timestamp::Timestamp;
 
 use super::GraderArgs;
+use super::follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 
 /// `karat verify`
 #[derive(Debug, Args)]
@@ -22,6 +23,12 @@ pub struct VerifyArgs {
     /// The log's public key, `NAME+ID+KEY`, or its file
     #[arg(long, value_name = "KEY|FILE")]
     pub key: Option<String>,
+    /// A receipt of a change of that key; repeatable
+    #[arg(long, value_name = "RECEIPT", requires = "key")]
+    pub rotation: Vec<String>,
+    /// A witness that must have cosigned; repeatable
+    #[arg(long, value_name = "KEY|FILE")]
+    pub witness: Vec<String>,
     /// The evidence of the record, to score and compare
     #[arg(long, value_name = "FILE")]
     pub evidence: Option<String>,
@@ -53,6 +60,12 @@ pub enum LogVerb {
     Receipt(LogReceiptArgs),
     /// Copy a store, also while a server writes to it
     Backup(LogBackupArgs),
+    /// Cosign the head of a log, if it follows the last one
+    Witness(LogWitnessArgs),
+    /// Watch a log, and say when a head does not follow
+    Monitor(LogMonitorArgs),
+    /// Give a log a new key, which the old one signs
+    Rotate(LogRotateArgs),
 }
 
 /// `karat log show`
@@ -131,6 +144,9 @@ pub struct LogReceiptArgs {
     /// Its kind: record, evidence or scorecard
     #[arg(long, value_name = "KIND", default_value = "record")]
     pub kind: String,
+    /// Of the newest head that N witnesses cosigned
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub witnesses: Option<u16>,
     /// The file to write; standard output if not given
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,

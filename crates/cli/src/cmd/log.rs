@@ -13,12 +13,15 @@ use karat::verification::{self, Check};
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
 use karat_server::cards::Cards;
+use karat_server::cosigned::Heads;
 use karat_server::folder;
 use karat_server::replay::{Replay, Replayed};
-use karat_store::log::Checkpoint;
-use karat_store::{Audit, Entry, Error, Item, Kind, sqlite};
+use karat_store::log::{Checkpoint, VerifyingKey};
+use karat_store::port::Head;
+use karat_store::{Audit, Entry, Error, Item, Kind, Reader, sqlite};
 use serde_json::{Value, json};
 
+use super::{monitor, rotate, witness};
 use crate::args::{Cli, LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs};
 use crate::graders::embedder;
 use crate::input::read_text;
@@ -40,6 +43,9 @@ pub fn run(verb: &LogVerb, cli: &Cli) -> Result<Exit, Failure> {
         LogVerb::Verify(args) => verify(args, cli),
         LogVerb::Receipt(args) => receipt(args),
         LogVerb::Backup(args) => backup(args, cli),
+        LogVerb::Witness(args) => witness::run(args, cli),
+        LogVerb::Monitor(args) => monitor::run(args, cli),
+        LogVerb::Rotate(args) => rotate::run(args, cli),
     }
 }
 
@@ -62,7 +68,11 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         Err(Error::Damaged(what)) => (None, vec![what]),
         Err(error) => return Err(store::refused(&error)),
     };
-    let mut checks = vec![signature(key.is_some()), content(audit.as_ref(), &found), elsewhere(heads.len())];
+    let mut checks = vec![
+        signature(key.as_ref(), audit.as_ref()),
+        content(audit.as_ref(), &found),
+        elsewhere(heads.len()),
+    ];
     let mut records = None;
     if args.replay && found.is_empty() {
         let (check, replayed) = replay(args, cli)?;
@@ -82,6 +92,7 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
             root: audit.as_ref().map(|audit| audit.root.to_string()),
             heads: heads.len() as u64,
             key: key.map(|key| key.to_string()),
+            new_key: audit.as_ref().and_then(newest_key),
             records,
             problems: found,
         }))?;
@@ -141,13 +152,26 @@ fn replay(args: &LogVerifyArgs, cli: &Cli) -> Result<(Check, ReplayedRecords), F
     Ok((check.details(details), counts))
 }
 
-fn signature(has_key: bool) -> Check {
-    if has_key {
-        Check::new("signature", CheckOutcome::Verified, "the head is signed by that key")
-    } else {
-        let says = "not checked: without the key of the log, anyone may have signed the head";
-        Check::new("signature", CheckOutcome::Inconclusive, says)
-            .details(vec![String::from("give the public key of the log with --key")])
+/// Returns the newest key of a log that has changed its key.
+fn newest_key(audit: &Audit) -> Option<String> {
+    audit.rotations.last().map(|(_, change)| change.new.to_string())
+}
+
+fn signature(key: Option<&VerifyingKey>, audit: Option<&Audit>) -> Check {
+    let changes = audit.map_or(0, |audit| audit.rotations.len());
+    let newest = audit.and_then(newest_key);
+    match (key, newest) {
+        (Some(key), Some(newest)) if key.to_string() != newest => {
+            let says =
+                format!("the head is signed by the key that followed that key, {}", count(changes, "change"));
+            Check::new("signature", CheckOutcome::Verified, says).details(vec![clean(&newest).into_owned()])
+        }
+        (Some(_), _) => Check::new("signature", CheckOutcome::Verified, "the head is signed by that key"),
+        (None, _) => {
+            let says = "not checked: without the key of the log, anyone may have signed the head";
+            Check::new("signature", CheckOutcome::Inconclusive, says)
+                .details(vec![String::from("give the public key of the log with --key")])
+        }
     }
 }
 
@@ -318,7 +342,21 @@ fn receipt(args: &LogReceiptArgs) -> Result<Exit, Failure> {
         ))
         .help("the id of a record is SUBJECT/EVIDENCE/CARD@VERSION"));
     };
-    let mut bytes = reader.receipt(item.position).map_err(refused)?.to_json();
+    let receipt = match args.witnesses {
+        None => reader.receipt(item.position),
+        Some(witnesses) => {
+            let head = cosigned(args, &mut reader, witnesses.into())?;
+            if head.size <= item.position {
+                let message = format!(
+                    "the newest head with that many cosignatures has {} entries, and the item is entry {}",
+                    head.size, item.position
+                );
+                return Err(Failure::new(message).help("try again once the witnesses have seen it"));
+            }
+            reader.receipt_at(item.position, head)
+        }
+    };
+    let mut bytes = receipt.map_err(refused)?.to_json();
     bytes.push(b'\n');
     match &args.out {
         Some(path) => replace_own(path, &bytes, RECEIPT_MARK, "a receipt")?,
@@ -329,6 +367,19 @@ fn receipt(args: &LogReceiptArgs) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Returns the newest head that so many witnesses cosigned, from the file beside the database.
+fn cosigned(args: &LogReceiptArgs, reader: &mut Reader, witnesses: usize) -> Result<Head, Failure> {
+    let folder = store::database(&args.database)?;
+    let own = key(&folder.with_file_name(folder::PUBLIC).display().to_string())?;
+    let heads = Heads::read(&folder.with_file_name(folder::COSIGNED), None, &own, reader);
+    let found = heads.map_err(|error| store::refused(&error))?.newest(witnesses);
+    found.ok_or_else(|| {
+        let many = count(witnesses, "witness").replace("witnesss", "witnesses");
+        Failure::new(format!("no head in `{}` was cosigned by {many}", clean(&args.database)))
+            .help("`karat serve --witness KEY` names a witness, `karat log witness --send` cosigns")
+    })
 }
 
 /// Copies a store with the other files that a server needs.

@@ -9,14 +9,17 @@ mod grade;
 mod leaderboard;
 mod log;
 mod many;
+mod monitor;
 pub mod rate;
 pub mod rescore;
+mod rotate;
 mod score;
 mod serve;
 pub mod standing;
 mod stress;
 mod tune;
 mod verify;
+mod witness;
 
 use crate::args::{Cli, Verb};
 use crate::exit::Exit;

@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use crate::args::{Cli, Log, ServeArgs};
 use crate::output::{Screen, is_watched};
 use crate::progress::Progress;
+use crate::receipt::witness;
 use crate::render::serve::{Started, Stopped};
 
 /// The folder of a server, if none is named.
@@ -57,6 +58,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         is_public: args.public,
         hosts: args.hosts.clone(),
         proxies: args.proxies.clone(),
+        witnesses: args.witnesses.iter().map(|given| witness(given)).collect::<Result<_, _>>()?,
         traces,
         ..Options::default()
     };

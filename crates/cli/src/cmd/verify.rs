@@ -10,11 +10,11 @@ use karat::answers::verification::{Verification, VerificationSchema, VerifiedEnt
 use karat::answers::{self, ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
 use karat::card::CompiledCard;
 use karat::cards::has_versions;
+use karat::receipt::Trust;
 use karat::record::Record;
 use karat::text::{clean, short};
 use karat::verification::{Check, causes, recomputed, status};
 use karat_core::record::ENGINE_VERSION;
-use karat_store::log::VerifyingKey;
 use karat_store::{Kind, Receipt};
 
 use crate::args::{Cli, VerifyArgs};
@@ -27,7 +27,7 @@ use crate::{cards, receipt};
 
 /// The inputs that receipts are checked against.
 struct Against<'a> {
-    key: Option<VerifyingKey>,
+    trust: Trust,
     card: Option<Arc<CompiledCard>>,
     args: &'a VerifyArgs,
     cli: &'a Cli,
@@ -50,7 +50,7 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         return Err(failure.help("give receipts and evidence as files"));
     }
     let against = Against {
-        key: args.key.as_deref().map(receipt::key).transpose()?,
+        trust: receipt::trust(args.key.as_deref(), &args.rotation, &args.witness)?,
         card: match args.card.as_deref() {
             Some(card) if !has_versions(card) => Some(cards::compiled(card, cli.color)?),
             _ => None,
@@ -100,7 +100,7 @@ impl Against<'_> {
                 return Ok(unread(check.details(vec![help])));
             }
         };
-        let mut checks = karat::receipt::checks(&receipt, self.key.as_ref());
+        let mut checks = karat::receipt::checks(&receipt, &self.trust);
         let mut claim = None;
         if receipt.entry.kind == Kind::Record {
             match Record::parse(receipt.content.as_bytes()) {

@@ -1,21 +1,29 @@
-//! The log for its followers: its signed checkpoint, and its tiles at the paths of C2SP `tlog-tiles`.
+//! The log for its followers: its signed checkpoint, the word of witnesses about it, the changes of its key, and its tiles at
+//! the paths of C2SP `tlog-tiles`.
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, HeaderValue};
-use axum::http::{Response, StatusCode};
+use axum::http::{HeaderMap, Response, StatusCode};
 use karat_store::log::TilePath;
-use serde::Serialize;
-use utoipa::ToSchema;
+use karat_store::port::Head;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
+use super::receipts::Receipt;
 use super::{bytes, json};
 use crate::authority::Act;
+use crate::body::{Incoming, expect_media};
+use crate::cosigned::WitnessedHead;
 use crate::guard::Caller;
-use crate::params::Named;
-use crate::problem::Problem;
+use crate::params::{Named, Params};
+use crate::problem::{Code, Problem};
 use crate::state::App;
+
+/// The longest checkpoint that is taken, in bytes.
+const NOTE_MAX_BYTES: usize = 64 << 10;
 
 /// The key and state of the log, for its followers.
 #[derive(Debug, Serialize, ToSchema)]
@@ -28,6 +36,33 @@ pub(crate) struct LogInfo {
     root: String,
     /// The checkpoint: the signed head.
     checkpoint: String,
+    /// The newest head of each witness that this server trusts.
+    cosignatures: Vec<WitnessedHead>,
+    /// The number of times that the key was replaced.
+    rotations: usize,
+}
+
+/// The newest heads that witnesses cosigned.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Cosignatures {
+    /// The newest head of each witness that this server trusts.
+    cosignatures: Vec<WitnessedHead>,
+}
+
+/// The changes of the key of the log.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RotationList {
+    /// The receipt of each change, the oldest first; `karat verify --rotation` takes them.
+    rotations: Vec<Receipt>,
+}
+
+/// The parameters of a head with cosignatures.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct CosignedParams {
+    /// The number of witnesses that must have cosigned it; 1 if not given.
+    pub witnesses: Option<usize>,
 }
 
 /// Returns the key of the log and its checkpoint.
@@ -36,15 +71,88 @@ pub(crate) struct LogInfo {
 ))]
 pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may(&Act::Read)?;
-    let (head, root) = app
+    let (head, root, rotations) = app
         .read(|reader| {
             let head = reader.head()?;
             let root = reader.root(head.size)?;
-            Ok((head, root))
+            let rotations = reader.rotations(head.size)?.len();
+            Ok((head, root, rotations))
         })
         .await?;
-    let (size, checkpoint) = (head.size, head.checkpoint);
-    json(StatusCode::OK, &LogInfo { key: app.log_key(), size, root: root.to_string(), checkpoint })
+    let (size, checkpoint, root) = (head.size, head.checkpoint, root.to_string());
+    let cosignatures = app.cosigned.heads().of_witnesses();
+    json(StatusCode::OK, &LogInfo { key: app.log_key(), size, root, checkpoint, cosignatures, rotations })
+}
+
+/// Returns the newest head that at least so many witnesses cosigned: a checkpoint with their lines, after C2SP
+/// `tlog-cosignature`.
+#[utoipa::path(get, operation_id = "read_cosigned", path = "/v1/log/cosigned", tag = "log", params(CosignedParams), responses(
+    (status = 200, content_type = "text/plain", body = String),
+))]
+pub(crate) async fn cosigned(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Params(params): Params<CosignedParams>,
+) -> Result<Response<Body>, Problem> {
+    caller.may(&Act::Read)?;
+    let head = cosigned_head(&app, params.witnesses)?;
+    Ok(bytes(StatusCode::OK, "text/plain; charset=utf-8", head.checkpoint.into_bytes()))
+}
+
+/// Finds the newest head that so many witnesses cosigned.
+pub(super) fn cosigned_head(app: &App, witnesses: Option<usize>) -> Result<Head, Problem> {
+    let wanted = witnesses.unwrap_or(1);
+    if wanted == 0 {
+        return Err(Problem::parameter("witnesses", "found 0, expected 1 or more"));
+    }
+    app.cosigned.heads().newest(wanted).ok_or_else(|| {
+        let all = app.options.witnesses.len();
+        Problem::not_found(format!(
+            "no head was cosigned by {wanted} of the {all} witnesses that this server trusts"
+        ))
+    })
+}
+
+/// Takes a head of this log, a checkpoint with cosignatures of witnesses that the server was started with.
+#[utoipa::path(post, operation_id = "add_cosignatures", path = "/v1/log/cosignatures", tag = "log",
+    request_body(content = String, content_type = "text/plain", description = "the checkpoint with its signatures"),
+    responses((status = 200, body = Cosignatures)),
+)]
+pub(crate) async fn add_cosignatures(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    caller.may(&Act::Cosign)?;
+    expect_media(&headers, &["text/plain"])?;
+    let body = Incoming::new(&headers, body, NOTE_MAX_BYTES, app.options.body_timeout)?.whole().await?;
+    let note = String::from_utf8(body)
+        .map_err(|_| Problem::new(Code::BadRequest, "the body is not text (UTF-8)").at("$"))?;
+    let cosignatures = app.cosign(note).await?;
+    json(StatusCode::OK, &Cosignatures { cosignatures })
+}
+
+/// Returns the changes of the key of the log, as receipts.
+#[utoipa::path(get, operation_id = "list_rotations", path = "/v1/log/rotations", tag = "log", responses(
+    (status = 200, body = RotationList),
+))]
+pub(crate) async fn rotations(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+) -> Result<Response<Body>, Problem> {
+    caller.may(&Act::Read)?;
+    let rotations = app
+        .read(|reader| {
+            let head = reader.head()?;
+            let found = reader.rotations(head.size)?;
+            let receipts = found.into_iter().map(|(position, _)| reader.receipt_at(position, head.clone()));
+            Ok(receipts.collect::<Result<Vec<_>, _>>()?)
+        })
+        .await?;
+    let rotations = rotations.iter().map(|receipt| serde_json::from_slice(&receipt.to_json()));
+    let rotations = rotations.collect::<Result<_, _>>().map_err(|error| Problem::internal(&error))?;
+    json(StatusCode::OK, &RotationList { rotations })
 }
 
 /// Returns the checkpoint of the log, after C2SP `tlog-checkpoint`.

@@ -7,12 +7,12 @@ use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use karat::answers::ItemKind;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
-use super::{bytes, records};
+use super::{bytes, log, records};
 use crate::authority::Act;
 use crate::guard::Caller;
-use crate::params::Named;
+use crate::params::{Named, Params};
 use crate::problem::Problem;
 use crate::state::App;
 
@@ -61,9 +61,19 @@ pub struct ReceiptEntry {
     pub moment_milliseconds: i64,
 }
 
+/// The parameters of a receipt.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ReceiptParams {
+    /// The number of witnesses that must have cosigned the checkpoint: the newest such one is given instead of the latest.
+    pub witnesses: Option<usize>,
+}
+
 /// Returns the receipt of a record, with the latest checkpoint of the log: `karat verify` checks it offline.
 #[utoipa::path(get, operation_id = "show_receipt", path = "/v1/receipts/{record}", tag = "log", params(
     ("record" = String, Path, description = "the position of the record in the log, or its id", example = "12"),
+    ReceiptParams,
 ), responses(
     (status = 200, description = "`karat/receipt/1`", content_type = "application/json", body = Receipt),
 ))]
@@ -71,12 +81,25 @@ pub(crate) async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
     Named(wanted): Named<String>,
+    Params(params): Params<ReceiptParams>,
 ) -> Result<Response<Body>, Problem> {
     caller.may(&Act::Read)?;
+    let shared = Arc::clone(&app);
     let receipt = app
         .read(move |reader| {
-            let item = records::find(reader, &wanted)?;
-            Ok(reader.receipt(item.position)?.to_json())
+            let position = records::find(reader, &wanted)?.position;
+            if params.witnesses.is_none() {
+                return Ok(reader.receipt(position)?.to_json());
+            }
+            let head = log::cosigned_head(&shared, params.witnesses)?;
+            if head.size <= position {
+                return Err(Problem::not_found(format!(
+                    "the newest head with that many cosignatures has {} entries, and the record is entry {position}; \
+                     try again once the witnesses have seen it",
+                    head.size
+                )));
+            }
+            Ok(reader.receipt_at(position, head)?.to_json())
         })
         .await?;
     Ok(bytes(StatusCode::OK, "application/json", receipt))

@@ -11,7 +11,7 @@ use karat::answers::{ChangedPart, CheckOutcome, VerificationStatus};
 use karat::verification::{Check, causes, recomputed, status};
 use karat_core::facts::Digest;
 use karat_store::Reader;
-use karat_store::log::VerifyingKey;
+use karat_store::log::{Keys, VerifyingKey, WitnessKey};
 use maud::{Markup, html};
 
 use super::address;
@@ -35,21 +35,32 @@ pub async fn show(
     caller.may(&Act::Read)?;
     let key = VerifyingKey::from_str(&app.log_key()).map_err(|error| Problem::internal(&error))?;
     let shared = Arc::clone(&app);
-    let (kept, pool, found, replayed) = app
+    let (kept, pool, (found, trust), replayed) = app
         .read(move |reader| {
             let kept = RecordData::read(&shared, reader, &wanted)?;
-            let receipt = reader.receipt(kept.item.position)?;
+            let position = kept.item.position;
+            // The newest head with cosignatures, once it covers the record.
+            let head = shared.cosigned.heads().newest(1).filter(|head| head.size > position);
+            let receipt = match head {
+                Some(head) => reader.receipt_at(position, head)?,
+                None => reader.receipt(position)?,
+            };
+            let size = reader.head()?.size;
+            let keys = Keys::follow(&key, &reader.rotations(size)?).map_err(|it| Problem::internal(&it))?;
+            let seen = |witness: &&WitnessKey| witness.open(&receipt.checkpoint).is_ok();
+            let witnesses = shared.options.witnesses.iter().filter(seen).cloned().collect();
+            let trust = receipt::Trust::of(keys).with_witnesses(witnesses);
             let pool = kept.pool(&shared)?;
             let replayed = again(&shared, reader, &kept, &pool)?;
-            Ok((kept, pool, receipt, replayed))
+            Ok((kept, pool, (receipt, trust), replayed))
         })
         .await?;
     let position = kept.item.position;
     let checkpoint = found.checkpoint.clone();
-    let log = key.to_string();
+    let log = app.log_key();
     let checks = app
         .checked(move || {
-            let mut checks = receipt::checks(&found, Some(&key));
+            let mut checks = receipt::checks(&found, &trust);
             let again = recomputed(&kept.claim, Some(&pool.card), false);
             checks.extend(again.checks);
             checks.push(evidence(&kept, replayed, again.card.is_some()));

@@ -25,3 +25,4 @@ mod traps;
 mod tricks;
 mod web;
 mod weights;
+mod witnesses;

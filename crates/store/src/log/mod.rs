@@ -1,17 +1,21 @@
 //! The Merkle log: what a tree is, how it grows, and how anyone checks it. Nothing here reads or writes a file.
 //!
 //! Hashing is that of RFC 9162, section 2.1 (the same as RFC 6962), with SHA-256; tiles and checkpoints are those of the
-//! C2SP documents `tlog-tiles`, `tlog-checkpoint` and `signed-note`.
+//! C2SP documents `tlog-tiles`, `tlog-checkpoint`, `tlog-cosignature` and `signed-note`.
 //!
 //! * `tree`: grows leaf by leaf, and says which tiles changed.
 //! * `tile`: the places of hashes, by path and by number.
 //! * `proof`: proofs out of tiles, and their verification from bytes alone.
 //! * `note`: keys, and texts signed with them.
 //! * `checkpoint`: the signed head of a tree.
+//! * `cosignature`: the word of a witness about such a head.
+//! * `rotation`: a change of the key, and all keys of a log.
 
 mod checkpoint;
+mod cosignature;
 mod note;
 mod proof;
+mod rotation;
 mod tile;
 mod tree;
 
@@ -21,8 +25,10 @@ use karat_core::json::hexadecimal;
 use sha2::{Digest as _, Sha256};
 
 pub use checkpoint::Checkpoint;
+pub use cosignature::{Witness, WitnessKey};
 pub use note::{NoteError, Signer, VerifyingKey};
 pub use proof::{ProofError, consistency, inclusion, root_of, verify_consistency, verify_inclusion};
+pub use rotation::{Keys, Rotation};
 pub use tile::{BUNDLE_ENTRY_MAX_BYTES, TILE_HASHES, Tile, TilePath, bundle};
 pub use tree::Tree;
 

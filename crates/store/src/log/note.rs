@@ -10,6 +10,8 @@ use sha2::{Digest as _, Sha256};
 
 /// The type of signature that a key id and a key begin with: Ed25519.
 const ED25519: u8 = 1;
+/// The same for a witness: Ed25519 over a checkpoint and a time.
+pub(super) const COSIGNATURE: u8 = 4;
 /// Bytes of the id of a key.
 const ID_BYTES: usize = 4;
 /// The longest note that is read, in bytes: enough for some hundred signatures.
@@ -25,12 +27,32 @@ pub enum NoteError {
     Name(String),
     /// The text is not a key.
     Key(String),
+    /// The text is a key for another type of signature.
+    OtherUse {
+        /// The text.
+        text: String,
+        /// The type that is needed: 1 for the key of a log, 4 for the key of a witness.
+        expected: u8,
+        /// The type of the key.
+        found: u8,
+    },
     /// The text is not a signed note.
     Malformed(&'static str),
     /// No signature is by the key that is trusted.
     NotSigned {
         /// The name of the trusted key.
         by: String,
+    },
+    /// A key signed a head when it was not the key of the log.
+    OutOfTurn {
+        /// The key.
+        key: String,
+        /// The number of entries of the head.
+        size: u64,
+        /// The smallest head that the key may sign.
+        from: u64,
+        /// The largest head that it may sign.
+        to: u64,
     },
     /// A signature that claims to be by the trusted key is not.
     WrongSignature {
@@ -50,8 +72,27 @@ impl fmt::Display for NoteError {
                 )
             }
             Self::Key(text) => write!(f, "`{}` is not a key: expected `NAME+ID+KEY`", text.escape_debug()),
+            Self::OtherUse { text, expected, found } => {
+                let words = |kind: u8| match kind {
+                    ED25519 => String::from("of a log"),
+                    COSIGNATURE => String::from("of a witness"),
+                    other => format!("of type {other}"),
+                };
+                let (found, expected) = (words(*found), words(*expected));
+                write!(f, "`{}` is a key {found}, expected one {expected}", text.escape_debug())
+            }
             Self::Malformed(what) => write!(f, "this is not a signed note: {what}"),
             Self::NotSigned { by } => write!(f, "no signature is by the trusted key `{by}`"),
+            Self::OutOfTurn { key, size, from, to } => {
+                write!(
+                    f,
+                    "`{key}` signed a head of {size} entries, and was the key of the log from {from} "
+                )?;
+                match *to {
+                    u64::MAX => f.write_str("entries on"),
+                    to => write!(f, "to {to} entries: another key followed it"),
+                }
+            }
             Self::WrongSignature { by } => {
                 write!(
                     f,
@@ -79,7 +120,7 @@ impl Signer {
     /// If `name` cannot be the name of a key.
     pub fn new(name: &str, secret: &[u8; 32]) -> Result<Self, NoteError> {
         let key = SigningKey::from_bytes(secret);
-        let public = VerifyingKey::new(name, key.verifying_key())?;
+        let public = VerifyingKey(NamedKey::new(name, ED25519, key.verifying_key())?);
         Ok(Self { key, public })
     }
 
@@ -95,9 +136,21 @@ impl Signer {
     /// If the text cannot be that of a note.
     pub fn sign(&self, text: &str) -> Result<String, NoteError> {
         check_text(text)?;
-        let mut bytes = self.public.id.to_vec();
-        bytes.extend_from_slice(&self.key.sign(text.as_bytes()).to_bytes());
-        Ok(format!("{text}\n{SIGNATURE_LINE}{} {}\n", self.public.name, STANDARD.encode(bytes)))
+        Ok(format!("{text}\n{}", self.public.0.line(&self.signature(text))))
+    }
+
+    /// Adds a second signature to a note of [`Self::sign`] by another key: this one.
+    ///
+    /// # Errors
+    /// If it is not a note.
+    pub(crate) fn sign_too(&self, note: &str) -> Result<String, NoteError> {
+        let (text, _) = parts(note)?;
+        Ok(format!("{note}{}", self.public.0.line(&self.signature(text))))
+    }
+
+    /// Returns the signature over `text` alone.
+    pub(super) fn signature(&self, text: &str) -> [u8; 64] {
+        self.key.sign(text.as_bytes()).to_bytes()
     }
 }
 
@@ -109,31 +162,13 @@ impl fmt::Debug for Signer {
 
 /// A name and a public key, written `NAME+ID+KEY`: the id in hexadecimal, the key in base 64.
 #[derive(Clone, PartialEq, Eq)]
-pub struct VerifyingKey {
-    name: String,
-    id: [u8; ID_BYTES],
-    key: ed25519_dalek::VerifyingKey,
-}
+pub struct VerifyingKey(NamedKey);
 
 impl VerifyingKey {
-    fn new(name: &str, key: ed25519_dalek::VerifyingKey) -> Result<Self, NoteError> {
-        if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+') {
-            return Err(NoteError::Name(name.to_owned()));
-        }
-        let digest = Sha256::new()
-            .chain_update(name)
-            .chain_update([b'\n', ED25519])
-            .chain_update(key.as_bytes())
-            .finalize();
-        let mut id = [0; ID_BYTES];
-        id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
-        Ok(Self { name: name.to_owned(), id, key })
-    }
-
     /// Returns the name of the key.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        self.0.name()
     }
 
     /// Returns the text of `note`, if this key signed it. Signatures by other keys are not looked at.
@@ -141,18 +176,121 @@ impl VerifyingKey {
     /// # Errors
     /// If it is not a note, if this key did not sign it, or if something was changed since.
     pub fn open<'a>(&self, note: &'a str) -> Result<&'a str, NoteError> {
-        let (text, signatures) = parts(note)?;
-        let mut signed = false;
-        for (name, bytes) in signatures {
-            let (id, signature) = bytes.split_first_chunk::<ID_BYTES>().ok_or(NOT_A_SIGNATURE)?;
-            if name == self.name && *id == self.id {
-                let wrong = || NoteError::WrongSignature { by: self.name.clone() };
-                let signature = Signature::from_slice(signature).map_err(|_| wrong())?;
-                self.key.verify_strict(text.as_bytes(), &signature).map_err(|_| wrong())?;
-                signed = true;
-            }
+        let (text, signatures) = self.0.signatures(note)?;
+        for signature in &signatures {
+            self.0.check(text, signature)?;
         }
-        if signed { Ok(text) } else { Err(NoteError::NotSigned { by: self.name.clone() }) }
+        if signatures.is_empty() { Err(self.0.not_signed()) } else { Ok(text) }
+    }
+
+    /// Returns `note` with the signatures of this key and no others.
+    ///
+    /// # Errors
+    /// If [`Self::open`] fails.
+    pub fn alone(&self, note: &str) -> Result<String, NoteError> {
+        let text = self.open(note)?;
+        let (_, signatures) = self.0.signatures(note)?;
+        let lines: String = signatures.iter().map(|signature| self.0.line(signature)).collect();
+        Ok(format!("{text}\n{lines}"))
+    }
+
+    /// Checks a signature over `text` that stands by itself, outside of a note.
+    ///
+    /// # Errors
+    /// If it is not by this key, or if the text was changed.
+    pub(super) fn check(&self, text: &str, signature: &[u8]) -> Result<(), NoteError> {
+        self.0.check(text, signature)
+    }
+
+    /// Returns the 32 bytes of the key.
+    pub(super) fn bytes(&self) -> &[u8; 32] {
+        self.0.key.as_bytes()
+    }
+}
+
+/// A public key of Ed25519 for one type of signature, and the name of its holder.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct NamedKey {
+    name: String,
+    id: [u8; ID_BYTES],
+    /// The type of the signatures, which the id depends on.
+    algorithm: u8,
+    key: ed25519_dalek::VerifyingKey,
+}
+
+impl NamedKey {
+    pub fn new(name: &str, algorithm: u8, key: ed25519_dalek::VerifyingKey) -> Result<Self, NoteError> {
+        if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+') {
+            return Err(NoteError::Name(name.to_owned()));
+        }
+        let digest = Sha256::new()
+            .chain_update(name)
+            .chain_update([b'\n', algorithm])
+            .chain_update(key.as_bytes())
+            .finalize();
+        let mut id = [0; ID_BYTES];
+        id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+        Ok(Self { name: name.to_owned(), id, algorithm, key })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the line of a note with a signature by this key.
+    pub fn line(&self, signature: &[u8]) -> String {
+        let mut bytes = self.id.to_vec();
+        bytes.extend_from_slice(signature);
+        format!("{SIGNATURE_LINE}{} {}\n", self.name, STANDARD.encode(bytes))
+    }
+
+    /// Returns the text of `note`, and the signatures in it that claim to be by this key, without its id.
+    pub fn signatures<'a>(&self, note: &'a str) -> Result<(&'a str, Vec<Vec<u8>>), NoteError> {
+        let (text, signatures) = parts(note)?;
+        let own = signatures.into_iter().filter_map(|(name, bytes)| {
+            let (id, signature) = bytes.split_first_chunk::<ID_BYTES>()?;
+            (name == self.name && *id == self.id).then(|| signature.to_vec())
+        });
+        Ok((text, own.collect()))
+    }
+
+    /// Checks a signature over `message`.
+    pub fn check(&self, message: &str, signature: &[u8]) -> Result<(), NoteError> {
+        let signature = Signature::from_slice(signature).map_err(|_| self.wrong())?;
+        self.key.verify_strict(message.as_bytes(), &signature).map_err(|_| self.wrong())
+    }
+
+    pub fn wrong(&self) -> NoteError {
+        NoteError::WrongSignature { by: self.name.clone() }
+    }
+
+    pub fn not_signed(&self) -> NoteError {
+        NoteError::NotSigned { by: self.name.clone() }
+    }
+
+    /// Reads a key for this type of signature.
+    pub fn parse(text: &str, algorithm: u8) -> Result<Self, NoteError> {
+        let refused = || NoteError::Key(text.to_owned());
+        // Neither a name nor an id has a plus sign; base 64 may have some.
+        let (name, rest) = text.split_once('+').ok_or_else(refused)?;
+        let (id, key) = rest.split_once('+').ok_or_else(refused)?;
+        let bytes = STANDARD.decode(key).map_err(|_| refused())?;
+        let (found, bytes) = bytes.split_first().ok_or_else(refused)?;
+        let bytes: &[u8; 32] = bytes.try_into().map_err(|_| refused())?;
+        if *found != algorithm {
+            return Err(NoteError::OtherUse { text: text.to_owned(), expected: algorithm, found: *found });
+        }
+        let key = ed25519_dalek::VerifyingKey::from_bytes(bytes).map_err(|_| refused())?;
+        let key = Self::new(name, algorithm, key).map_err(|_| refused())?;
+        if format!("{:08x}", u32::from_be_bytes(key.id)) == id { Ok(key) } else { Err(refused()) }
+    }
+}
+
+impl fmt::Display for NamedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut bytes = vec![self.algorithm];
+        bytes.extend_from_slice(self.key.as_bytes());
+        write!(f, "{}+{:08x}+{}", self.name, u32::from_be_bytes(self.id), STANDARD.encode(bytes))
     }
 }
 
@@ -174,14 +312,15 @@ pub(super) fn parts(note: &str) -> Result<(&str, Vec<NamedSignature<'_>>), NoteE
     check_text(text)?;
     let lines = lines.strip_suffix('\n').ok_or(NoteError::Malformed("its last line has no end"))?;
     let signatures = lines.split('\n').map(|line| {
-        let (name, bytes) = line.strip_prefix(SIGNATURE_LINE)?.split_once(' ')?;
-        Some((name, STANDARD.decode(bytes).ok().filter(|bytes| bytes.len() >= ID_BYTES)?))
+        let (name, bytes) =
+            line.strip_prefix(SIGNATURE_LINE)?.split_once(' ').filter(|(name, _)| !name.is_empty())?;
+        Some((name, STANDARD.decode(bytes).ok().filter(|bytes| bytes.len() > ID_BYTES)?))
     });
     Ok((text, signatures.collect::<Option<_>>().ok_or(NOT_A_SIGNATURE)?))
 }
 
 fn check_text(text: &str) -> Result<(), NoteError> {
-    if text.contains(|c: char| c.is_ascii_control() && c != '\n') {
+    if text.contains(|c: char| c < ' ' && c != '\n') {
         return Err(NoteError::Malformed("its text has a control character"));
     }
     if text.ends_with('\n') {
@@ -193,15 +332,13 @@ fn check_text(text: &str) -> Result<(), NoteError> {
 
 impl fmt::Display for VerifyingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut bytes = vec![ED25519];
-        bytes.extend_from_slice(self.key.as_bytes());
-        write!(f, "{}+{:08x}+{}", self.name, u32::from_be_bytes(self.id), STANDARD.encode(bytes))
+        fmt::Display::fmt(&self.0, f)
     }
 }
 
 impl fmt::Debug for VerifyingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        fmt::Display::fmt(&self.0, f)
     }
 }
 
@@ -209,16 +346,7 @@ impl FromStr for VerifyingKey {
     type Err = NoteError;
 
     fn from_str(text: &str) -> Result<Self, NoteError> {
-        let refused = || NoteError::Key(text.to_owned());
-        // Neither a name nor an id has a plus sign; base 64 may have some.
-        let (name, rest) = text.split_once('+').ok_or_else(refused)?;
-        let (_, key) = rest.split_once('+').ok_or_else(refused)?;
-        let bytes = STANDARD.decode(key).map_err(|_| refused())?;
-        let Some((&ED25519, key)) = bytes.split_first() else { return Err(refused()) };
-        let key = key.try_into().map_err(|_| refused())?;
-        let key = Self::new(name, ed25519_dalek::VerifyingKey::from_bytes(key).map_err(|_| refused())?)?;
-        // The id follows from name and key: a text that says another one was changed.
-        if key.to_string() == text { Ok(key) } else { Err(refused()) }
+        NamedKey::parse(text, ED25519).map(Self)
     }
 }
 
@@ -239,6 +367,7 @@ mod tests {
         assert_eq!(key.open(&format!("{TEXT}\n{SIGNATURE}")), Ok(TEXT));
         let other = format!("\u{2014} somebody {}\n", STANDARD.encode([9; 70]));
         assert_eq!(key.open(&format!("{TEXT}\n{other}{SIGNATURE}")), Ok(TEXT));
+        assert_eq!(key.alone(&format!("{TEXT}\n{other}{SIGNATURE}")), Ok(format!("{TEXT}\n{SIGNATURE}")));
         assert_eq!(
             key.open(&format!("{TEXT}\n{other}")),
             Err(NoteError::NotSigned { by: "PeterNeumann".to_owned() })
