@@ -27,6 +27,8 @@ pub enum Act<'a> {
     PublishChallenge,
     /// Register an agent, and create its key.
     RegisterAgent,
+    /// Register or revoke the key of a harness.
+    ManageHarnesses,
     /// Send an item of evidence to be scored.
     Send(Option<Item<'a>>),
     /// Correct an item of evidence.
@@ -159,7 +161,8 @@ impl Act<'_> {
             | Self::Withdraw
             | Self::PublishCard
             | Self::PublishChallenge
-            | Self::RegisterAgent => Scope::Admin,
+            | Self::RegisterAgent
+            | Self::ManageHarnesses => Scope::Admin,
         }
     }
 }
