@@ -4,6 +4,7 @@ use karat_core::explain::LevelKind as CoreLevel;
 use karat_core::facts::Outcome as CoreOutcome;
 use karat_core::record::{ReadingStatus as CoreReading, Status as CoreStatus};
 use karat_core::scorecard::{Mean as CoreMean, StandingScore as CoreBasis};
+use karat_evidence::grade::arena::Voucher as CoreVoucher;
 use karat_standing::calibration::Difficulty as CoreDifficulty;
 use karat_standing::certification::Cause as CoreTierCause;
 use karat_standing::lifecycle::TaskStatus as CoreTaskStatus;
@@ -55,6 +56,16 @@ macro_rules! words {
 }
 
 words! {
+    /// Who vouches that a match is verified, or memoryless.
+    Voucher [CoreVoucher] {
+        /// The item states it.
+        Claimed = "claimed",
+        /// The log was checked against the nonce of the match.
+        Checked = "checked",
+        /// A harness signed it.
+        Harness = "harness",
+    }
+
     /// The outcome of a run.
     Outcome [CoreOutcome] {
         /// The task was solved.

@@ -13,6 +13,7 @@
 //! | `weights` | | the member `weights` of a standing and a leaderboard, `GET /v1/scorecards/{card}/weights` |
 //! | `explanation` | | `karat explain`, `GET /v1/records/{record}/explanation` |
 //! | `arena` | | the effect of a match in `karat rate --arena`, `GET /v1/arena/matches` |
+//! | `skill` | | the member `skill` of an agent in both |
 //! | `verification` | `karat/verification/1`, `karat/log-verification/1` | `karat verify`, `karat log verify` |
 //! | `rescore` | `karat/rescore/1`, `karat/rescore-summary/1` | `karat rescore` |
 //!
@@ -29,6 +30,7 @@ pub mod leaderboard;
 pub mod notes;
 pub mod rescore;
 pub mod review;
+pub mod skill;
 pub mod standing;
 pub mod stress;
 pub mod task;

@@ -7,14 +7,18 @@ use serde_json::{Value, json};
 
 use crate::NOW;
 use crate::programs::{GAMES, Game, PROGRAMS, Played, Program, STEP_MILLISECONDS};
+use karat_evidence::grade::arena::{HarnessStatement, HarnessWord, chain};
 use karat_server::arena::Match;
 use karat_server::play;
 use karat_server::problem::Problem;
 use karat_server::state::{App, SERVER};
+use karat_store::log::Signer;
 
 /// The time of the first round: 2026-04-27T08:00:00Z.
 const FIRST: Timestamp = Timestamp { milliseconds: 1_777_276_800_000 };
 const ROUNDS: u32 = 24;
+/// The harness that runs the programs.
+const HARNESS: &str = "loop-2";
 /// 42 hours from round to round.
 const PAUSE_MILLISECONDS: i64 = 42 * 3_600_000;
 /// The time from the entry of the last matches to the start of the demo.
@@ -39,6 +43,7 @@ pub async fn begin(app: &Arc<App>) -> Result<(), Problem> {
     for game in GAMES {
         play::publish(app, SERVER, game.challenge()).await?;
     }
+    play::register_harness(app, SERVER, HARNESS, &harness()?.verifying_key().to_string()).await?;
     for program in PROGRAMS {
         play::register(app, SERVER, program.name, Some(program.harness_id)).await?;
     }
@@ -51,9 +56,9 @@ pub async fn play(app: &Arc<App>, round: &Round) -> Result<(), Problem> {
     play::expire_overdue(app).await?;
     let mut finished: Vec<(Played, &Program, Arc<Match>)> = Vec::new();
     for program in &PROGRAMS {
-        let game = play::enter(app, SERVER, program.name, round.game.slug, program.memoryless).await?.value;
+        let game = enter(app, program, round.game).await?;
         let challenge = app.memory.arena.state().challenge(round.game.slug);
-        let instance = challenge.as_ref().and_then(|challenge| challenge.instance(game.attempt_number));
+        let instance = challenge.as_ref().and_then(|challenge| challenge.instance(&game));
         let played = instance.and_then(|instance| round.game.play(program, instance, game.attempt_number));
         // A program that is still at work at the end of the time limit submits nothing.
         finished.extend(played.map(|played| (played, program, game)));
@@ -62,7 +67,7 @@ pub async fn play(app: &Arc<App>, round: &Round) -> Result<(), Problem> {
     for (played, program, game) in finished {
         let now = after(round.moment, played.steps);
         app.clock.put(now);
-        let payload = payload(&played, program, round.moment);
+        let payload = payload(&played, program, &game, round.moment)?;
         play::submit(app, SERVER, &game.match_id, payload, now).await?;
     }
     Ok(())
@@ -73,9 +78,20 @@ pub async fn enter_last(app: &Arc<App>) -> Result<(), Problem> {
     app.clock.put(Timestamp { milliseconds: NOW.milliseconds - LAST_MILLISECONDS });
     play::expire_overdue(app).await?;
     for (program, game) in PROGRAMS.iter().zip(GAMES.iter().skip(2)) {
-        play::enter(app, SERVER, program.name, game.slug, program.memoryless).await?;
+        enter(app, program, *game).await?;
     }
     Ok(())
+}
+
+async fn enter(app: &Arc<App>, program: &Program, game: Game) -> Result<Arc<Match>, Problem> {
+    let Program { name, memoryless, .. } = *program;
+    let entry = play::Entry { agent: name, challenge: game.slug, memoryless, nonce: None };
+    Ok(play::enter(app, SERVER, entry).await?.value)
+}
+
+/// Returns the key with which the harness of the programs signs. It is known to all, as everything of the demo.
+fn harness() -> Result<Signer, Problem> {
+    Signer::new(HARNESS, &[7; 32]).map_err(|error| Problem::internal(&error))
 }
 
 fn after(start: Timestamp, steps: u64) -> Timestamp {
@@ -85,7 +101,8 @@ fn after(start: Timestamp, steps: u64) -> Timestamp {
     }
 }
 
-fn payload(played: &Played, program: &Program, start: Timestamp) -> Value {
+fn payload(played: &Played, program: &Program, game: &Match, start: Timestamp) -> Result<Value, Problem> {
+    let nonce = game.match_nonce.as_deref().unwrap_or_default();
     let mut metadata = json!({ "harness_id": program.plays_with });
     if program.hands_in_log {
         let step = |call: &crate::programs::Call| {
@@ -98,7 +115,14 @@ fn payload(played: &Played, program: &Program, start: Timestamp) -> Value {
                 "duration_ms": STEP_MILLISECONDS,
             })
         };
-        metadata["replay_log"] = played.calls.iter().map(step).collect();
+        let log = chain(nonce, played.calls.iter().map(step).collect());
+        // The harness of these programs clears their memory, and says so.
+        if program.memoryless {
+            let statement = HarnessStatement::of(&game.match_id, nonce, &log);
+            let note = harness()?.sign(&statement.text(HarnessWord { memoryless: true }));
+            metadata["harness_statement"] = note.map_err(|error| Problem::internal(&error))?.into();
+        }
+        metadata["replay_log"] = log.into();
     }
-    json!({ "answer": played.answer, "metadata": metadata })
+    Ok(json!({ "answer": played.answer, "metadata": metadata }))
 }

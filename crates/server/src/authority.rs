@@ -29,6 +29,8 @@ pub enum Act<'a> {
     PublishChallenge,
     /// Register an agent, and create its key.
     RegisterAgent,
+    /// Register or revoke the key of a harness.
+    ManageHarnesses,
     /// Send an item of evidence to be scored.
     Send(Option<Item<'a>>),
     /// Hand in items of evidence that are old on purpose.
@@ -164,7 +166,8 @@ impl Act<'_> {
             | Self::Backfill
             | Self::PublishCard
             | Self::PublishChallenge
-            | Self::RegisterAgent => Scope::Admin,
+            | Self::RegisterAgent
+            | Self::ManageHarnesses => Scope::Admin,
         }
     }
 }

@@ -2,9 +2,10 @@
 //! them timestamps, keys and nonces.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
 
 /// The clock of a server: the time, and the time since the start.
@@ -20,6 +21,8 @@ struct Put {
     moment: AtomicI64,
     /// Milliseconds since the start at which it began to run; the largest number while it is stopped.
     since: AtomicI64,
+    /// The number of draws so far.
+    draws: AtomicU64,
 }
 
 impl Clock {
@@ -32,7 +35,11 @@ impl Clock {
     /// Returns a stopped clock, for tests and examples; its clones share the time.
     #[must_use]
     pub fn fixed(moment: Timestamp) -> Self {
-        let put = Put { moment: AtomicI64::new(moment.milliseconds), since: AtomicI64::new(i64::MAX) };
+        let put = Put {
+            moment: AtomicI64::new(moment.milliseconds),
+            since: AtomicI64::new(i64::MAX),
+            draws: AtomicU64::default(),
+        };
         Self { started: Instant::now(), put: Some(Arc::new(put)) }
     }
 
@@ -61,6 +68,22 @@ impl Clock {
         }
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp { milliseconds: i64::try_from(since.as_millis()).unwrap_or(i64::MAX) }
+    }
+
+    /// Draws 32 bytes: from the operating system, as [`random`] does. While a clock is stopped, which is so in tests and while
+    /// examples are prepared, they are the same in every run, and anyone can foretell them.
+    ///
+    /// # Errors
+    /// If the operating system has no source of random numbers.
+    pub fn draw(&self) -> Result<[u8; 32], String> {
+        match self.put.as_ref().filter(|put| put.since.load(Ordering::SeqCst) == i64::MAX) {
+            None => random(),
+            Some(put) => {
+                let number = put.draws.fetch_add(1, Ordering::SeqCst);
+                let Digest(bytes) = Digest::of(format!("karat/stopped-clock/1\n{number}\n").as_bytes());
+                Ok(bytes)
+            }
+        }
     }
 
     fn running_milliseconds(&self) -> i64 {

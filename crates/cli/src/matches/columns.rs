@@ -39,6 +39,10 @@ pub enum Field {
     Verified,
     /// True if the agent played without its memory.
     Memoryless,
+    /// Who vouches for a valid trajectory, as a server says it.
+    VerifiedBy,
+    /// What a harness signed about the memory of the agent, as a server says it.
+    HarnessMemoryless,
     /// The number of the agent's attempt at the challenge, from 1.
     AttemptNumber,
     /// The state of the match; an expired one has no result.
@@ -47,7 +51,7 @@ pub enum Field {
 
 impl Field {
     /// Every field.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::Id,
         Self::Time,
         Self::First,
@@ -65,17 +69,21 @@ impl Field {
         Self::CalibratedDifficulty,
         Self::Verified,
         Self::Memoryless,
+        Self::VerifiedBy,
+        Self::HarnessMemoryless,
         Self::AttemptNumber,
         Self::State,
     ];
 
     /// The fields that only a match of an agent at a challenge has.
-    pub const SOLO: [Self; 7] = [
+    pub const SOLO: [Self; 9] = [
         Self::Score,
         Self::Difficulty,
         Self::CalibratedDifficulty,
         Self::Verified,
         Self::Memoryless,
+        Self::VerifiedBy,
+        Self::HarnessMemoryless,
         Self::AttemptNumber,
         Self::State,
     ];
@@ -113,6 +121,8 @@ impl Field {
             Self::CalibratedDifficulty => "calibrated_difficulty",
             Self::Verified => "verified",
             Self::Memoryless => "memoryless",
+            Self::VerifiedBy => "verified_by",
+            Self::HarnessMemoryless => "harness_memoryless",
             Self::AttemptNumber => "attempt_number",
             Self::State => "state",
         }

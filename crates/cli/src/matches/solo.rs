@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use karat::answers::Voucher;
 use karat_stats::rating::Outcome;
 use karat_stats::rating::arena::Arena;
 
@@ -26,8 +27,10 @@ pub struct Solo {
     pub category: Option<String>,
     /// True with a valid trajectory.
     pub verified: bool,
-    /// True if the agent played without its memory.
+    /// True if the agent played without its memory; where a server checked the match, if a harness signed that.
     pub memoryless: bool,
+    /// Who vouches for the trajectory, as the row says; none if it does not say.
+    pub verified_by: Option<Voucher>,
     /// The number of the agent's attempt, from 1, if it is stated.
     pub attempt_number: Option<u64>,
     /// True if the time limit passed before an answer came.
@@ -74,7 +77,17 @@ pub fn read<'c>(cells: &'c Cells<'_>, ending: &Ending<'_>) -> Result<Option<Solo
         },
     };
     let attempt_number = cells.get(Field::AttemptNumber).map(|text| attempt(&text)).transpose()?;
-    let (verified, memoryless) = (flag(Field::Verified)?, flag(Field::Memoryless)?);
+    let (verified, claimed) = (flag(Field::Verified)?, flag(Field::Memoryless)?);
+    let verified_by = cells.get(Field::VerifiedBy).map(|text| voucher(&text)).transpose()?;
+    // A server counts what the agent says of its memory for nothing.
+    let signed = flag(Field::HarnessMemoryless)?;
+    let memoryless = match verified_by {
+        Some(Voucher::Checked | Voucher::Harness) => signed,
+        Some(Voucher::Claimed) | None => claimed,
+    };
+    if verified_by.is_some() && !verified {
+        return Err(String::from("`verified_by` names someone, where `verified` is not `true`"));
+    }
     let outcome = match state(cells, ending)? {
         State::Open => return Ok(None),
         State::Expired => None,
@@ -89,11 +102,17 @@ pub fn read<'c>(cells: &'c Cells<'_>, ending: &Ending<'_>) -> Result<Option<Solo
         category: cells.get(Field::Category).map(Cow::into_owned),
         verified,
         memoryless,
+        verified_by,
         attempt_number,
         expired: outcome.is_none(),
     };
     // An expired match counts as a draw.
     Ok(Some(([agent, challenge], outcome.unwrap_or(Outcome::Draw), solo)))
+}
+
+fn voucher(text: &str) -> Result<Voucher, String> {
+    let expected = "expected `claimed`, `checked` or `harness`";
+    Voucher::from_name(text.trim()).ok_or_else(|| format!("`verified_by` is `{text}`, {expected}"))
 }
 
 fn attempt(text: &str) -> Result<u64, String> {

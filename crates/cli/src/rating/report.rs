@@ -10,6 +10,7 @@ use super::board::{Board, Line, Tally};
 use super::holdout::{Holdout, Reference};
 use super::settings::Chosen;
 use super::solo::{Careers, Played};
+use karat::answers::Voucher;
 use karat::answers::arena::Settled;
 
 /// The format that the JSON names.
@@ -106,7 +107,10 @@ impl Report {
 
 /// Returns the careers of agents and the steps of each match, which are those of a server.
 fn arena(careers: &Careers) -> Value {
-    let agent = |(name, settled): (&String, &Settled)| json!({"agent_id": name, "career": settled.career, "titles": settled.titles});
+    let agent = |(name, settled): (&String, &Settled)| {
+        let skill = careers.skills.of(name);
+        json!({"agent_id": name, "career": settled.career, "skill": skill, "titles": settled.titles})
+    };
     let played = |it: &Played| {
         json!({
             "match_id": it.id,
@@ -116,6 +120,7 @@ fn arena(careers: &Careers) -> Value {
             "difficulty": it.solo.difficulty,
             "calibrated_difficulty": it.solo.calibrated,
             "verified": it.solo.verified,
+            "verified_by": it.solo.verified.then(|| it.solo.verified_by.unwrap_or(Voucher::Claimed)),
             "memoryless": it.solo.memoryless,
             "attempt_number": it.solo.attempt_number,
             "rating": it.settled.rating,

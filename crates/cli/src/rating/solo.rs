@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use karat::answers::Voucher;
 use karat::answers::arena::Settled;
+use karat::answers::skill::Skills;
+use karat_core::timestamp::Timestamp;
 use karat_stats::rating::arena::{Arena, Attempt, Career, Challenge};
 use karat_stats::rating::{Elo, Outcome};
 
@@ -19,6 +22,8 @@ pub struct Careers {
     pub agents: BTreeMap<String, Settled>,
     /// The matches in the order in which they counted.
     pub matches: Vec<Played>,
+    /// The skills of the agents under Glicko-2.
+    pub skills: Skills,
 }
 
 /// One match.
@@ -46,7 +51,7 @@ impl Careers {
     pub(super) fn new(elo: &Elo, matches: &Matches, pool: &Pool) -> Result<Self, Failure> {
         let rules = Arena { elo: *elo, ..Arena::default() };
         let mut careers: BTreeMap<String, Career> = BTreeMap::new();
-        let mut found = Self { agents: BTreeMap::new(), matches: Vec::new() };
+        let mut found = Self { agents: BTreeMap::new(), matches: Vec::new(), skills: Skills::default() };
         let rows = pool.season.places.iter().filter_map(|place| matches.rows.get(*pool.rows.get(*place)?));
         for row in rows {
             let Some(solo) = row.solo.as_deref() else { continue };
@@ -56,6 +61,9 @@ impl Careers {
                 .map_err(|problem| Failure::new(format!("{}: {problem}", matches.place(row))))?;
             *career = after;
             found.agents.insert(agent.clone(), settled.clone());
+            let ended = Timestamp { milliseconds: row.at_milliseconds };
+            let ended = matches.has_time.then_some(ended);
+            found.skills.add(&agent, matches.names.name(row.second), &settled, row.outcome, ended);
             found.matches.push(Played {
                 id: row.id.to_string(),
                 agent,
@@ -97,6 +105,10 @@ impl Careers {
             |solo| solo.verified && solo.memoryless && solo.attempt_number.is_none(),
             "without an `attempt_number`, not known to be a first attempt and so verified only",
         );
+        note(
+            |solo| solo.verified && matches!(solo.verified_by, None | Some(Voucher::Claimed)),
+            "`verified` and `memoryless` are claims of the rows, which nothing here checked",
+        );
         note(|solo| solo.expired, "expired: a draw that moves no rating");
         notes
     }
@@ -137,7 +149,7 @@ fn settle(
 
 /// Returns what a row stated, for the digest of the matches.
 pub fn stated(row: &Row) -> Option<serde_json::Value> {
-    let Solo { difficulty, calibrated, category, verified, memoryless, attempt_number, expired } =
+    let Solo { difficulty, calibrated, category, verified, memoryless, attempt_number, expired, .. } =
         row.solo.as_deref()?;
     Some(serde_json::json!({
         "difficulty": difficulty,

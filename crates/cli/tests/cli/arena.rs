@@ -54,6 +54,63 @@ fn difficulty_trust_and_attempt_move_a_career() {
     }
 }
 
+/// What a row says of itself is a claim, and said to be one; of a match that a server checked, what the agent says of its memory
+/// counts for nothing.
+#[test]
+fn claims_are_said_to_be_claims() {
+    let head = "agent,challenge,difficulty,result,memoryless,attempt_number,verified,verified_by,harness_memoryless\n";
+    for (rest, expected, by, is_claim) in [
+        ("true,,", 1019, json!("claimed"), true),
+        ("true,claimed,", 1019, json!("claimed"), true),
+        ("true,claimed,false", 1019, json!("claimed"), true),
+        ("true,checked,", 1018, json!("checked"), false),
+        ("true,checked,false", 1018, json!("checked"), false),
+        ("true,harness,false", 1018, json!("harness"), false),
+        ("true,harness,true", 1019, json!("harness"), false),
+        ("false,,true", 1016, Value::Null, false),
+    ] {
+        let text = format!("{head}ann,maze,contender,win,true,1,{rest}\n");
+        assert_eq!(rating(&text), expected, "{rest}");
+        let arena = &rated(&text)["arena"];
+        assert_eq!(arena["matches"][0]["verified_by"], by, "{rest}");
+        let told = arena["notes"].to_string().contains("claims of the rows, which nothing here checked");
+        assert_eq!(told, is_claim, "{rest}");
+    }
+    for (rest, told) in [
+        ("true,someone,", "`verified_by` is `someone`, expected `claimed`, `checked` or `harness`"),
+        ("false,checked,", "`verified_by` names someone, where `verified` is not `true`"),
+        ("true,harness,maybe", "`harness_memoryless` is `maybe`"),
+    ] {
+        let error = refused(&format!("{head}ann,maze,contender,win,true,1,{rest}\n"), &[]);
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+/// Forty wins at one challenge are worth far less than forty at forty, and both ratings say how sure they are.
+#[test]
+fn repeats_count_for_less() {
+    let rows = |challenges: usize| -> String {
+        let row = |at: usize| {
+            format!("ann,maze-{},contender,win,2026-01-{:02}T00:00:00Z\n", at % challenges, at + 1)
+        };
+        (0..28).map(row).collect()
+    };
+    let skill = |challenges: usize| {
+        let text = format!("agent,challenge,difficulty,result,time\n{}", rows(challenges));
+        rated(&text)["arena"]["agents"][0]["skill"].clone()
+    };
+    let (same, other) = (skill(1), skill(28));
+    assert_eq!(other["full"], other["discounted"]);
+    assert_eq!(same["full"], other["full"]);
+    let gain = |rating: &Value| rating["points"].as_f64().unwrap() - 1000.0;
+    assert!(gain(&same["discounted"]) < 0.7 * gain(&same["full"]), "{same}");
+    assert_eq!(same["as_of"], "2026-01-28T00:00:00Z");
+    let text = format!("agent,challenge,difficulty,result,time\n{}", rows(1));
+    let screen = karat_reading(&["rate", "--system", "elo", "--arena", "--table"], &text).stdout;
+    assert!(screen.contains("Skill (Glicko-2, ± 2 deviations; then with repeats for less)"), "{screen}");
+    assert!(screen.contains("provisional"), "{screen}");
+}
+
 #[test]
 fn a_challenge_is_told_in_many_shapes() {
     for text in [
@@ -229,6 +286,10 @@ fn the_same_matches_give_the_careers_of_a_server() {
         let known = found["arena"]["agents"].as_array().unwrap().iter();
         let known = known.into_iter().find(|known| known["agent_id"] == agent["agent_id"]).unwrap();
         assert_eq!((&known["career"], &known["titles"][0]), (&agent["career"], &agent["title"]));
+        assert_eq!(canonical_json(&known["skill"]), canonical_json(&agent["skill"]));
+        let skill =
+            get(&format!("/v1/arena/agents/{}", agent["agent_id"].as_str().unwrap()))["skill"].clone();
+        assert_eq!(canonical_json(&known["skill"]), canonical_json(&skill));
     }
 }
 

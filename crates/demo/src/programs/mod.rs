@@ -104,6 +104,7 @@ impl Game {
             time_limit_seconds: self.time_limit_seconds,
             constraints: json!({"allowedTools": ["read", "report"]}).as_object().cloned(),
             instances: instances.collect(),
+            single_use: false,
             blind: None,
         }
     }

@@ -157,7 +157,8 @@ pub(crate) fn read<'a>(
     let amount = |fact| if let Fact::Number(amount) = fact { Some(amount) } else { None };
     let given = Given {
         root,
-        verified: if let Fact::Flag(flag) = facts.verified { Some(flag) } else { None },
+        verified: flag_of(facts.verified),
+        memoryless: flag_of(facts.memoryless),
         used_seconds: seconds,
         limit_seconds: amount(facts.time_limit_seconds),
         max_score,
@@ -169,6 +170,10 @@ pub(crate) fn read<'a>(
     let slug = claims.slug.map(|(_, name)| name);
     let (subject, id) = (agent_id.or(agent).or(subject), match_id.or(id));
     (facts, Identity { subject, id, time, task: slug.or(challenge_id), outcome, cases: None })
+}
+
+fn flag_of(fact: Fact<'_>) -> Option<bool> {
+    if let Fact::Flag(flag) = fact { Some(flag) } else { None }
 }
 
 fn instant<'a>(node: Node<'a>, check: &mut Check<'_>) -> Option<(Node<'a>, Timestamp)> {
@@ -376,7 +381,20 @@ fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFac
 
 /// Adds what the arena found out about a match that it graded, as the item states it: the same members as those of a match
 /// that is graded here, left out if they are empty.
+///
+/// `standing` says who vouches that the match is verified and memoryless: a claim, unless the item names another.
 pub(crate) fn findings(root: Node<'_>, seen: &mut serde_json::Map<String, serde_json::Value>) {
+    let member = |name: &str| root.children().find(|member| member.key() == name && !member.is_null());
+    let mut standing = serde_json::Map::new();
+    for (name, by) in [("verified", "verified_by"), ("memoryless", "memoryless_by")] {
+        if member(name).is_some_and(|node| node.value() == Value::Flag(true)) {
+            let by_whom = member(by).map_or_else(|| serde_json::Value::from("claimed"), value::of_node);
+            standing.insert(by.to_owned(), by_whom);
+        }
+    }
+    if !standing.is_empty() {
+        seen.insert(String::from("standing"), standing.into());
+    }
     for member in root.children() {
         let found = match member.key() {
             "submission_warnings" => member.children().map(finding).collect(),

@@ -15,6 +15,8 @@ pub(super) struct Claims<'a> {
     score: Option<(Node<'a>, f64)>,
     result: Option<(Node<'a>, &'a str)>,
     expires_at: Option<Timestamp>,
+    verified_by: Option<Node<'a>>,
+    memoryless_by: Option<Node<'a>>,
     validation: Validation<'a>,
     pub parts: Vec<Part<'a>>,
 }
@@ -39,6 +41,7 @@ struct Validation<'a> {
 pub(super) struct Given<'a> {
     pub root: Node<'a>,
     pub verified: Option<bool>,
+    pub memoryless: Option<bool>,
     pub used_seconds: Option<f64>,
     pub limit_seconds: Option<f64>,
     pub max_score: Option<f64>,
@@ -47,6 +50,8 @@ pub(super) struct Given<'a> {
     pub refused: Vec<&'a str>,
 }
 
+/// Who may vouch that a match is verified, or memoryless.
+const VOUCHERS: [&str; 3] = ["claimed", "checked", "harness"];
 /// Protocol constants of the arena.
 const WIN: f64 = 700.0;
 const DRAW: f64 = 400.0;
@@ -92,7 +97,14 @@ impl<'a> Claims<'a> {
                     check.suspect(member, format!("the arena warns of the harness: {text}"));
                 }
             }
-            "harness_id" | "objective" | "title" | "flavour_text" | "reflect_url" => drop(check.text(member)),
+            "verified_by" => self.verified_by = check.one_of(member, &VOUCHERS).map(|_| member),
+            "memoryless_by" => self.memoryless_by = check.one_of(member, &VOUCHERS).map(|_| member),
+            "memoryless_claimed" => {
+                let _ = check.flag(member);
+            }
+            "match_nonce" | "harness_id" | "objective" | "title" | "flavour_text" | "reflect_url" => {
+                let _ = check.text(member);
+            }
             "seed" => drop(check.count(member, 0.0)),
             "elo_before" | "elo_after" | "opponent_elo" => drop(check.number(member, AMOUNT)),
             "elo_change" => drop(check.number(member, crate::json::check::ANY)),
@@ -113,6 +125,16 @@ impl<'a> Claims<'a> {
             check.refuse_as(node, "a submission after `expires_at`", "a match within its time", hint);
         }
         self.validation.hold(given, check);
+        let vouched = [
+            (self.verified_by, given.verified, "verified"),
+            (self.memoryless_by, given.memoryless, "memoryless"),
+        ];
+        for (by, is_so, name) in vouched {
+            if let Some(node) = by.filter(|_| is_so != Some(true)) {
+                let found = format!("a voucher of a match that is not `{name}`");
+                check.refuse_as(node, found, "`null`", "correct the one that is wrong");
+            }
+        }
         let Some(challenge) = challenge else { return };
         self.hold_challenge(challenge, check);
         for part in &self.parts {
@@ -247,8 +269,14 @@ impl<'a> Validation<'a> {
                         self.read_check(member, check);
                     }
                 }
-                "non_empty" | "timestamps_in_bounds" | "tool_replay_consistent" => {
-                    self.read_check(member, check)
+                "non_empty"
+                | "timestamps_in_bounds"
+                | "tool_replay_consistent"
+                | "chained"
+                | "times_in_order"
+                | "durations_possible"
+                | "tokens_counted" => {
+                    self.read_check(member, check);
                 }
                 "failed_checks" => {
                     for failed in check.elements(member) {

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::Match;
+
 /// A task for agents. It never changes: an improved one gets a new name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,9 +34,12 @@ pub struct Challenge {
     /// `tokenBudget`, `maxLlmCalls`, `maxToolCalls`, `allowedTools`, `allowedModels`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constraints: Option<Map<String, Value>>,
-    /// The instances, 1 to 1000: the first attempt of an agent plays the first one, and after the last the first comes
-    /// again.
+    /// The instances, 1 to 1000. Each match draws one of those that its agent has not played yet; an agent that has played all
+    /// plays no more.
     pub instances: Vec<Instance>,
+    /// True if an instance is drawn for one agent only, so that there is nothing to learn from the matches of others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub single_use: bool,
     /// Random digits that the server adds: without them, answers that are easily guessed could be found from the digest
     /// in the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,11 +66,16 @@ pub struct Instance {
 }
 
 impl Challenge {
-    /// Returns the instance of an attempt, counted from 1.
+    /// Returns the number of its instances.
     #[must_use]
-    pub fn instance(&self, attempt_number: u64) -> Option<&Instance> {
-        let count = u64::try_from(self.instances.len()).ok().filter(|count| *count > 0)?;
-        let place = attempt_number.saturating_sub(1) % count;
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.instances.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Returns the instance that a match is played at.
+    #[must_use]
+    pub fn instance(&self, game: &Match) -> Option<&Instance> {
+        let place = game.instance(self.count())?.checked_sub(1)?;
         self.instances.get(usize::try_from(place).ok()?)
     }
 

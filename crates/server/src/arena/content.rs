@@ -1,5 +1,6 @@
 //! The stored form of the arena: items of the kind `match`, each with a schema.
 
+use karat::answers::Voucher;
 use karat::answers::arena::Settled;
 use karat::record::MatchAnswer;
 use karat_evidence::canonical_json;
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::Challenge;
+use super::{Challenge, Draw, Drawn, Harness};
 
 /// The content of an item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,10 +20,38 @@ pub enum Content {
     Challenge(Challenge),
     /// An agent.
     #[serde(rename = "karat/arena-agent/1")]
-    Agent(Agent),
+    Agent(StoredAgent),
     /// A state of a match.
     #[serde(rename = "karat/arena-match/1")]
-    Match(Box<Match>),
+    Match(Box<StoredMatch>),
+    /// A harness, or its end.
+    #[serde(rename = "karat/arena-harness/1")]
+    Harness(Harness),
+}
+
+/// An agent with what only the log has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredAgent {
+    /// The agent.
+    #[serde(flatten)]
+    pub agent: Agent,
+    /// The draw for its first match; none if it was registered before there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_draw: Option<Draw>,
+}
+
+/// A state of a match with what only the log has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredMatch {
+    /// The match.
+    #[serde(flatten)]
+    pub game: Match,
+    /// The draw of an open match, which is secret until it is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_draw: Option<Draw>,
+    /// The draw for the next match of the agent, once this one is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_draw: Option<Draw>,
 }
 
 /// A registered agent.
@@ -48,7 +77,7 @@ pub struct Match {
     pub challenge: String,
     /// The number of this entry among the agent's entries of the challenge, from 1.
     pub attempt_number: u64,
-    /// True if the agent plays without its memory.
+    /// True if the agent said at the entry that it plays without its memory: a claim, which moves nothing.
     pub memoryless: bool,
     /// The seed of the instance.
     pub seed: u64,
@@ -56,6 +85,16 @@ pub struct Match {
     pub started_at: String,
     /// The last time at which an answer is accepted.
     pub expires_at: String,
+    /// The text that the first step of the log must carry as `prev`, 32 hexadecimal digits; not in matches from before there
+    /// were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub match_nonce: Option<String>,
+    /// How the instance was drawn; not in matches from before it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draw: Option<Drawn>,
+    /// The commitment to the draw for the next match of the agent, once this one is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_commitment: Option<String>,
     /// The state of the match.
     #[serde(flatten)]
     pub state: State,
@@ -77,7 +116,7 @@ pub enum State {
 }
 
 /// The submission of an agent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(as = MatchSubmitted)]
 pub struct Submitted {
     /// The time at which it arrived.
@@ -85,6 +124,11 @@ pub struct Submitted {
     /// The content: `{answer, metadata?}`.
     #[schema(value_type = BTreeMap<String, Value>)]
     pub payload: Value,
+    /// Random digits that the server adds: without them, a short answer could be found from the digest in the log. Only the
+    /// agent gets them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    pub blind: Option<String>,
 }
 
 /// The result of an answer.
@@ -93,7 +137,8 @@ pub struct Submitted {
 pub struct Scored {
     /// The time at which the answer arrived.
     pub submitted_at: String,
-    /// The digest of the submission, in canonical form.
+    /// The digest of `{"blind", "payload"}` in canonical form, where `payload` is the submission and only the agent has `blind`;
+    /// of the submission alone in matches from before there were blinds.
     pub submission: String,
     /// The id of the evidence.
     pub evidence: String,
@@ -106,7 +151,14 @@ pub struct Scored {
     pub result: String,
     /// True if a valid trajectory was submitted.
     pub verified: bool,
-    /// True if it was verified, memoryless and a first attempt.
+    /// Who vouches for that: `checked` (the server: the log was made for this match) or `harness` (its signature); null if it is
+    /// not verified, and in matches from before the server checked more than the document asks for.
+    #[serde(default)]
+    pub verified_by: Option<Voucher>,
+    /// What a harness signed about the memory of the agent: true if it played without; null if none signed. This alone counts.
+    #[serde(default)]
+    pub harness_memoryless: Option<bool>,
+    /// True if it was verified, memoryless by a harness, and a first attempt.
     pub benchmark_grade: bool,
     /// The checks of the trajectory, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -133,8 +185,14 @@ impl Content {
         let value = serde_json::to_value(self).map_err(|error| error.to_string())?;
         let (id, subject, replaces) = match self {
             Self::Challenge(challenge) => (format!("challenge/{}", challenge.slug), None, None),
-            Self::Agent(agent) => (format!("agent/{}", agent.agent_id), Some(&agent.agent_id), None),
-            Self::Match(game) => (game.item_id(), Some(&game.agent_id), game.replaced_id()),
+            Self::Agent(StoredAgent { agent, .. }) => {
+                (format!("agent/{}", agent.agent_id), Some(&agent.agent_id), None)
+            }
+            Self::Match(stored) => {
+                let game = &stored.game;
+                (game.item_id(), Some(&game.agent_id), game.replaced_id())
+            }
+            Self::Harness(harness) => (harness.item_id(), None, harness.replaced_id()),
         };
         let content = canonical_json(&value).into_bytes();
         Ok(NewItem {
@@ -180,8 +238,35 @@ impl Match {
             challenge: self.challenge.clone(),
             started_at: self.started_at.clone(),
             expires_at: self.expires_at.clone(),
+            match_nonce: self.match_nonce.clone(),
+            draw: self.draw.clone(),
+            next_commitment: None,
             state,
             ..*self
+        }
+    }
+
+    /// Returns the same match once it is over: its draw is revealed, and there is one for the next.
+    #[must_use]
+    pub fn ended(&self, state: State, open: Option<Draw>, next: Draw) -> StoredMatch {
+        let mut game = self.in_state(state);
+        if let Some((drawn, open)) = game.draw.as_mut().zip(open) {
+            drawn.draw = Some(open.digits());
+        }
+        game.next_commitment = Some(next.commitment(&game.agent_id));
+        StoredMatch { game, open_draw: None, next_draw: Some(next) }
+    }
+
+    /// Returns the number of its instance, from 1, of a challenge that has `count`. Before instances were drawn, attempts played
+    /// them in their order, and after the last one the first again.
+    #[must_use]
+    pub fn instance(&self, count: u32) -> Option<u32> {
+        match &self.draw {
+            Some(drawn) => Some(drawn.instance),
+            None => {
+                let place = self.attempt_number.saturating_sub(1).checked_rem(u64::from(count))?;
+                u32::try_from(place).ok()?.checked_add(1)
+            }
         }
     }
 

@@ -4,19 +4,24 @@
 //! is a subject with its own key; a [`Match`] is entered, then submitted and scored at once, or expired, and each state
 //! replaces the one before. The evidence of a scored match and its record are stored together with it.
 //!
-//! * `challenge`, `content`: stored items; `state`: their state in memory, computed at each start.
+//! * `challenge`, `content`, `harness`: stored items; `draw`: which instance a match is played at; `state`: their state in memory, computed at each start.
 //! * `table`: agents by rating.
 //! * `permits`: one change at a time for each agent.
 
 mod challenge;
 mod content;
+mod draw;
+mod harness;
 mod permits;
 mod state;
 mod table;
 
 pub use challenge::{Challenge, Instance};
-pub use content::{Agent, Content, Match, Scored, State, Submitted};
+pub use content::{Agent, Content, Match, Scored, State, StoredAgent, StoredMatch, Submitted};
+pub use draw::{Draw, Drawn, NONCE_MAX_BYTES, is_nonce};
+pub use harness::{HARNESS_MAX_BYTES, Harness, is_harness};
 pub use karat::answers::arena::{Career, CategoryRating, Rating, Settled};
+pub use karat::answers::skill::{Skill, SkillRating, Skills};
 pub use state::{AgentState, Arena, ArenaState, Point};
 pub use table::{RatedAgent, ranked};
 

@@ -4,15 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use karat_core::timestamp::Timestamp;
+use karat_stats::rating::Outcome;
 
 use super::permits::Permits;
-use super::{Agent, Career, Challenge, Content, Match, State};
+use super::{
+    Agent, Career, Challenge, Content, Draw, Harness, Match, Skill, Skills, State, StoredAgent, StoredMatch,
+};
 
 /// The arena of a server.
 #[derive(Debug, Default)]
 pub struct Arena {
     state: RwLock<ArenaState>,
     pub(crate) permits: Permits,
+    /// Permits to use up instances of a challenge, taken after the permit of the agent.
+    pub(crate) entries: Permits,
 }
 
 /// Challenges, agents and matches as they are now.
@@ -22,6 +27,10 @@ pub struct ArenaState {
     /// The scorecards of the challenges.
     cards: BTreeSet<String>,
     agents: BTreeMap<String, AgentState>,
+    harnesses: BTreeMap<String, Arc<Harness>>,
+    skills: Skills,
+    /// The instances of each challenge that some agent has played.
+    used: BTreeMap<String, BTreeSet<u32>>,
     /// In the order of entry.
     matches: Vec<Arc<Match>>,
     places: BTreeMap<String, usize>,
@@ -42,8 +51,23 @@ pub struct AgentState {
     pub history: Vec<Point>,
     /// The number of entries in each challenge.
     pub attempts: BTreeMap<String, u64>,
+    /// The instances of each challenge that it has played, expired and open matches included.
+    pub used: BTreeMap<String, BTreeSet<u32>>,
     /// The match that it may submit, if any.
     pub open_match: Option<String>,
+    /// The draw of that match.
+    pub(crate) open_draw: Option<Draw>,
+    /// The draw for its next match.
+    pub(crate) next_draw: Option<Draw>,
+}
+
+impl AgentState {
+    /// Returns the commitment to the draw for its next match. There is none while a match is open, and before the first match of
+    /// an agent that was registered before there were any.
+    #[must_use]
+    pub fn next_commitment(&self) -> Option<String> {
+        self.next_draw.map(|draw| draw.commitment(&self.agent.agent_id))
+    }
 }
 
 /// A rating at one moment.
@@ -99,6 +123,31 @@ impl ArenaState {
         self.agents.values()
     }
 
+    /// Returns the skill of an agent.
+    #[must_use]
+    pub fn skill(&self, agent: &str) -> Skill {
+        self.skills.of(agent)
+    }
+
+    /// Returns the harness with that id.
+    #[must_use]
+    pub fn harness(&self, id: &str) -> Option<Arc<Harness>> {
+        self.harnesses.get(id).map(Arc::clone)
+    }
+
+    /// Returns all harnesses, by id.
+    pub fn harnesses(&self) -> impl Iterator<Item = &Arc<Harness>> {
+        self.harnesses.values()
+    }
+
+    /// Returns the instances of a challenge, from 1, that the next match of an agent may be played at.
+    #[must_use]
+    pub fn unused(&self, challenge: &Challenge, agent: &AgentState) -> Vec<u32> {
+        let used = if challenge.single_use { &self.used } else { &agent.used };
+        let used = used.get(&challenge.slug);
+        (1..=challenge.count()).filter(|it| used.is_none_or(|used| !used.contains(it))).collect()
+    }
+
     /// Returns the match with that id.
     #[must_use]
     pub fn game(&self, id: &str) -> Option<Arc<Match>> {
@@ -123,23 +172,30 @@ impl ArenaState {
                 self.cards.insert(challenge.card.clone());
                 self.challenges.insert(challenge.slug.clone(), Arc::new(challenge));
             }
-            Content::Agent(agent) => {
+            Content::Agent(StoredAgent { agent, next_draw }) => {
                 let state = AgentState {
                     career: Career::default(),
                     titles: Vec::new(),
                     history: Vec::new(),
                     attempts: BTreeMap::new(),
+                    used: BTreeMap::new(),
                     open_match: None,
+                    open_draw: None,
+                    next_draw,
                     agent,
                 };
                 self.agents.insert(state.agent.agent_id.clone(), state);
             }
-            Content::Match(game) => self.follow(*game),
+            Content::Harness(harness) => {
+                self.harnesses.insert(harness.harness_id.clone(), Arc::new(harness));
+            }
+            Content::Match(stored) => self.follow(*stored),
         }
     }
 
     /// Adds a match, or moves it to its next state.
-    fn follow(&mut self, game: Match) {
+    fn follow(&mut self, stored: StoredMatch) {
+        let StoredMatch { game, open_draw, next_draw } = stored;
         let Some(agent) = self.agents.get_mut(&game.agent_id) else { return };
         let due = Timestamp::parse(&game.expires_at).map_or(i64::MAX, |moment| moment.milliseconds);
         let due = (due, game.agent_id.clone());
@@ -147,6 +203,13 @@ impl ArenaState {
             State::Entered => {
                 agent.attempts.insert(game.challenge.clone(), game.attempt_number);
                 agent.open_match = Some(game.match_id.clone());
+                (agent.open_draw, agent.next_draw) = (open_draw, None);
+                let count = self.challenges.get(&game.challenge).map_or(0, |it| it.count());
+                if let Some(instance) = game.instance(count) {
+                    for used in [&mut agent.used, &mut self.used] {
+                        used.entry(game.challenge.clone()).or_default().insert(instance);
+                    }
+                }
                 self.open.insert(due);
                 self.places.insert(game.match_id.clone(), self.matches.len());
                 self.matches.push(Arc::new(game));
@@ -157,7 +220,7 @@ impl ArenaState {
             State::Scored(_) | State::Expired(_) => {}
         }
         self.open.remove(&due);
-        agent.open_match = None;
+        (agent.open_match, agent.open_draw, agent.next_draw) = (None, None, next_draw);
         if let Some(settled) = game.settled() {
             agent.career = settled.career.clone();
             agent.titles.clone_from(&settled.titles);
@@ -165,6 +228,12 @@ impl ArenaState {
                 State::Scored(scored) => scored.submitted_at.clone(),
                 _ => game.expires_at.clone(),
             };
+            let outcome = match &game.state {
+                State::Scored(scored) => scored.result.parse().unwrap_or(Outcome::Draw),
+                _ => Outcome::Draw,
+            };
+            let ended = Timestamp::parse(&at).ok();
+            self.skills.add(&game.agent_id, &game.challenge, settled, outcome, ended);
             let rating_points = settled.career.rating_points;
             agent.history.push(Point { at, match_id: game.match_id.clone(), rating_points });
         }

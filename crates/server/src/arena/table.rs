@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{ArenaState, Career};
+use super::{ArenaState, Career, Skill};
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -18,6 +18,8 @@ pub struct RatedAgent {
     pub title: Option<String>,
     /// The results so far.
     pub career: Career,
+    /// The skill under Glicko-2, over all categories.
+    pub skill: Skill,
 }
 
 /// Returns the agents that have played, the highest rating first, equal ones by name.
@@ -38,6 +40,7 @@ pub fn ranked(state: &ArenaState, category: Option<&str>, matches_min: u64) -> V
                 points: points(&it.career)?,
                 title: it.titles.first().cloned(),
                 career: it.career.clone(),
+                skill: state.skill(&it.agent.agent_id),
             })
         })
         .collect();

@@ -1,8 +1,10 @@
 //! Checks of a challenge before it is published.
 
+use std::collections::BTreeMap;
+
 use karat::engine;
 use karat_evidence::grade::arena::{Evaluator, MatchOptions, grade_match};
-use karat_evidence::{Kind as EvidenceKind, Problems};
+use karat_evidence::{Kind as EvidenceKind, Problems, canonical_json};
 use karat_stats::rating::arena::Arena as Rules;
 use serde_json::json;
 
@@ -51,6 +53,16 @@ pub(super) fn check(challenge: &Challenge, pool: &ScorerPool) -> Result<(), Prob
     if !(1..=INSTANCES_MAX).contains(&challenge.instances.len()) {
         let found = challenge.instances.len();
         refuse(String::from("$.instances"), format!("found {found}, expected 1 to {INSTANCES_MAX} of them"));
+    }
+    // An instance is rated once: the same one twice under two numbers would be rated twice.
+    let mut seen = BTreeMap::new();
+    for (place, instance) in challenge.instances.iter().enumerate() {
+        let task = json!([instance.input, instance.workspace_files, instance.seed]);
+        if let Some(first) = seen.insert(canonical_json(&task), place) {
+            let detail =
+                format!("found the same as instance {first}, expected another seed, input or workspace");
+            refuse(format!("$.instances[{place}]"), detail);
+        }
     }
     if challenge.blind.is_some() {
         refuse(String::from("$.blind"), String::from("found a value, expected none: the server sets it"));

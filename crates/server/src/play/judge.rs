@@ -3,12 +3,12 @@
 use karat::answers::arena::{Career, Settled};
 use karat::record::RecordDocument;
 use karat_core::facts::Digest;
-use karat_evidence::grade::arena::{MatchOptions, grade_match};
+use karat_evidence::grade::arena::{HarnessWord, MatchOptions, grade_match};
 use karat_evidence::{Problems, canonical_json};
 use karat_stats::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent};
 use serde_json::{Value, json};
 
-use crate::arena::{Challenge, Content, Instance, Match, Scored, State, Submitted};
+use crate::arena::{Challenge, Content, Draw, Instance, Match, Scored, State, StoredMatch, Submitted};
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
 use crate::problem::{Code, Problem};
@@ -25,6 +25,8 @@ pub struct Judged {
     pub record_place: usize,
     /// The match in its new state.
     pub game: Match,
+    /// The blind of the digest of the submission.
+    pub blind: String,
 }
 
 /// Everything that judging needs when an answer arrives.
@@ -34,6 +36,12 @@ pub(super) struct Bench<'a> {
     pub pool: &'a ScorerPool,
     pub game: &'a Match,
     pub harness_id: Option<&'a str>,
+    /// The word of a harness, whose signature was checked.
+    pub harness: Option<HarnessWord>,
+    /// The draw of the match, and that for the next one of its agent.
+    pub draws: (Option<Draw>, Draw),
+    /// The random digits in the digest of the submission.
+    pub blind: String,
     pub career: &'a Career,
     /// The id of the key of the agent.
     pub sender: String,
@@ -46,11 +54,12 @@ impl Bench<'_> {
         let Self { challenge, pool, game, .. } = self;
         let missing = |what: &str| Problem::internal(&format!("match `{}` has no {what}", game.match_id));
         let evaluator = pool.card.evaluator().ok_or_else(|| missing("evaluator"))?;
-        let instance = challenge.instance(game.attempt_number).ok_or_else(|| missing("instance"))?;
-        let submission = Digest::of(canonical_json(&payload).as_bytes()).to_string();
+        let instance = challenge.instance(game).ok_or_else(|| missing("instance"))?;
+        let submission = blinded(&payload, Some(&self.blind)).to_string();
         let mut parts = self.parts(instance);
         parts["payload"] = payload.clone();
-        let grade = grade_match(&parts, evaluator, &MatchOptions::default());
+        let options = MatchOptions { harness: self.harness, ..MatchOptions::default() };
+        let grade = grade_match(&parts, evaluator, &options);
         let mut grade = grade.map_err(|problems| without_truth(&problems))?;
         // The slug is the task; the card names its challenge by its id.
         grade.evidence["challenge_slug"] = challenge.slug.as_str().into();
@@ -66,7 +75,7 @@ impl Bench<'_> {
         let result = rules.outcome(answer.score.unwrap_or(0.0));
         let attempt = Attempt {
             attempt_number: game.attempt_number,
-            memoryless: game.memoryless,
+            memoryless: grade.standing.memoryless,
             verified: grade.standing.verified,
             outcome: result,
         };
@@ -83,27 +92,33 @@ impl Bench<'_> {
             answer,
             result: result.name().to_owned(),
             verified: grade.standing.verified,
+            verified_by: grade.standing.verified_by.map(Into::into),
+            harness_memoryless: self.harness.map(|word| word.memoryless),
             benchmark_grade: grade.standing.benchmark_grade,
             trajectory_validation: grade.trajectory.as_ref().map(|trajectory| trajectory.detail()),
             settled: Settled::of(&settled),
         };
-        let submitted =
-            game.in_state(State::Submitted(Submitted { submitted_at: self.now.clone(), payload }));
-        let game = game.in_state(State::Scored(Box::new(scored_state)));
+        let blind = Some(self.blind.clone());
+        let submitted = Submitted { submitted_at: self.now.clone(), payload, blind };
+        let submitted = game.in_state(State::Submitted(submitted));
+        let (open, next) = self.draws;
+        let ended = game.ended(State::Scored(Box::new(scored_state)), open, next);
+        let game = ended.game.clone();
         let kept = |content: &Content| content.item().map_err(|error| Problem::internal(&error));
         let item_of_challenge = kept(&Content::Challenge((*challenge).clone()))?;
+        let submitted = StoredMatch { game: submitted, open_draw: open, next_draw: None };
         let submitted = Content::Match(Box::new(submitted));
         let item_of_submitted = kept(&submitted)?;
         // The right answer and the submission are not in the evidence; it names their digests instead.
         scored.evidence.sources = vec![digest(&item_of_challenge), digest(&item_of_submitted)];
-        let content = Content::Match(Box::new(game.clone()));
+        let content = Content::Match(Box::new(ended));
         let item = kept(&content)?;
         let submission = Submission::from_sender(&self.sender)
             .with(item_of_submitted, Some(Effect::Arena(Box::new(submitted))))
             .with(scored.evidence, None)
             .with(scored.record, Some(Effect::Record(Box::new(scored.row))))
             .with(item, Some(Effect::Arena(Box::new(content))));
-        Ok(Judged { submission, record_place: 2, game })
+        Ok(Judged { submission, record_place: 2, game, blind: self.blind.clone() })
     }
 
     /// Returns the match as it was played, without the submission.
@@ -117,19 +132,36 @@ impl Bench<'_> {
             "time_limit_secs": challenge.time_limit_seconds,
             "attempt_number": game.attempt_number,
             "memoryless": game.memoryless,
+            "match_nonce": game.match_nonce,
             "harness_id": self.harness_id,
             "constraints": challenge.constraints,
             "ground_truth": instance.ground_truth,
-            "workspace_files": (!instance.workspace_files.is_empty()).then_some(&instance.workspace_files),
+            // Where there are none, none can have been read.
+            "workspace_files": instance.workspace_files,
         })
     }
 }
 
 /// Returns a match whose time limit has passed: it is settled as [`Rules::expire`] says, and can no longer be submitted.
-pub(super) fn expired(game: &Match, challenge: &Challenge, career: &Career) -> Result<Match, Problem> {
+pub(super) fn expired(
+    game: &Match,
+    challenge: &Challenge,
+    career: &Career,
+    (open, next): (Option<Draw>, Draw),
+) -> Result<StoredMatch, Problem> {
     let settled = Rules::default().expire(&career.clone().into(), &opponent(challenge));
     let settled = settled.map_err(|error| Problem::internal(&error))?;
-    Ok(game.in_state(State::Expired(Settled::of(&settled))))
+    Ok(game.ended(State::Expired(Settled::of(&settled)), open, next))
+}
+
+/// Returns the digest of a submission with its blind; without one, as of matches from before there were blinds, that of the
+/// submission alone.
+pub(super) fn blinded(payload: &Value, blind: Option<&str>) -> Digest {
+    let text = match blind {
+        Some(blind) => canonical_json(&json!({ "blind": blind, "payload": payload })),
+        None => canonical_json(payload),
+    };
+    Digest::of(text.as_bytes())
 }
 
 /// Returns a challenge as the opponent that it is.

@@ -2,25 +2,38 @@
 //! the answer is sent.
 //!
 //! * `check`: what is wrong with a challenge; `judge`: an answer becomes evidence, a record and a rating.
+//! * `harness`: the keys of harnesses, and what one signed about a match.
 
 mod check;
+mod harness;
 mod judge;
 
 use std::future::Future;
 use std::sync::Arc;
 
-use karat_core::facts::Digest;
+use data_encoding::HEXLOWER;
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
+use karat_store::Kind;
 use serde_json::Value;
 
-use crate::arena::{Agent, Challenge, Content, Match, NAME_MAX_BYTES, Scored, State, is_name};
+use crate::arena::{
+    Agent, AgentState, ArenaState, Challenge, Content, Draw, Drawn, Match, NAME_MAX_BYTES, NONCE_MAX_BYTES,
+    Scored, State, StoredAgent, StoredMatch, Submitted, is_name, is_nonce,
+};
 use crate::clock::random;
 use crate::effect::Effect;
 use crate::keys::{KeyRequest, Scope};
 use crate::problem::{Code, Problem};
 use crate::state::{App, Submission};
-use judge::{Bench, Judged, expired, too_late};
+pub use harness::{register_harness, revoke_harness};
+use judge::{Bench, Judged, blinded, expired, too_late};
+
+/// The number of hexadecimal digits of the nonce of a match.
+const MATCH_NONCE_DIGITS: usize = 32;
+
+/// The number of hexadecimal digits of the blind of a submission.
+const BLIND_DIGITS: usize = 32;
 
 /// The result of an action: something that was stored now or before.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +49,8 @@ pub struct Done<T> {
 pub struct Registered {
     /// The agent.
     pub agent: Agent,
+    /// The commitment to the draw for its first match.
+    pub next_commitment: String,
     /// The secret of the key, to be shown once.
     pub secret: String,
     /// The id of the key.
@@ -49,6 +64,21 @@ pub struct Answered {
     pub game: Match,
     /// The position of its record in the log.
     pub record_position: u64,
+    /// The blind of the digest of the submission; none in matches from before there were blinds.
+    pub blind: Option<String>,
+}
+
+/// The request to enter a match.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'a> {
+    /// The agent.
+    pub agent: &'a str,
+    /// The slug of the challenge.
+    pub challenge: &'a str,
+    /// True if the agent says that it plays without its memory.
+    pub memoryless: bool,
+    /// The part of the agent in drawing the instance.
+    pub nonce: Option<&'a str>,
 }
 
 /// Publishes a challenge. Publishing the same again changes nothing.
@@ -69,7 +99,7 @@ pub async fn publish(
     }
     let mut challenge = app.checked(move || check::check(&challenge, &pool).map(|()| challenge)).await?;
     let blind = random::<16>().map_err(|error| Problem::internal(&error))?;
-    challenge.blind = Some(blind.iter().map(|byte| format!("{byte:02x}")).collect());
+    challenge.blind = Some(HEXLOWER.encode(&blind));
     let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
     uninterrupted(async move {
         let permit = app.memory.arena.permits.take(&challenge.slug).await;
@@ -122,7 +152,10 @@ pub async fn register(
         reports: None,
     };
     let made = request.make(random)?;
-    let (app, content) = (Arc::clone(app), Content::Agent(agent.clone()));
+    let next_draw = draw(app)?;
+    let next_commitment = next_draw.commitment(name);
+    let content = Content::Agent(StoredAgent { agent: agent.clone(), next_draw: Some(next_draw) });
+    let app = Arc::clone(app);
     let key_id = made.key.id.clone();
     let batch = Submission::from_sender(sender);
     uninterrupted(async move {
@@ -138,29 +171,35 @@ pub async fn register(
         let batch = batch.with(made.key.item(false), Some(effect));
         write(&app, vec![content], batch).await?;
         drop(permit);
-        Ok(Registered { agent, secret: made.secret, key_id })
+        Ok(Registered { agent, next_commitment, secret: made.secret, key_id })
     })
     .await
 }
 
-/// Enters `agent` into a match. If it has entered this one and not submitted yet, the answer is the same match.
+/// Enters an agent into a match, at an instance that is drawn from those it has not played. If it has entered this
+/// challenge and not submitted yet, the answer is the same match.
 ///
 /// # Errors
-/// If there is no such agent or challenge, or the agent is in a match of another challenge.
-pub async fn enter(
-    app: &Arc<App>,
-    sender: &str,
-    agent: &str,
-    slug: &str,
-    memoryless: bool,
-) -> Result<Done<Arc<Match>>, Problem> {
-    let (app, agent, slug) = (Arc::clone(app), agent.to_owned(), slug.to_owned());
+/// If there is no such agent or challenge, the nonce is none, the agent is in a match of another challenge, or no instance
+/// is left.
+pub async fn enter(app: &Arc<App>, sender: &str, entry: Entry<'_>) -> Result<Done<Arc<Match>>, Problem> {
+    if entry.nonce.is_some_and(|nonce| !is_nonce(nonce)) {
+        let detail = format!("expected 1 to {NONCE_MAX_BYTES} visible ASCII characters");
+        return Err(Problem::new(Code::BadRequest, detail).at("$.nonce"));
+    }
+    let Entry { agent, challenge, memoryless, nonce } = entry;
+    let (app, agent, slug) = (Arc::clone(app), agent.to_owned(), challenge.to_owned());
+    let nonce = nonce.map(str::to_owned);
     let batch = Submission::from_sender(sender);
     uninterrupted(async move {
         let permit = app.memory.arena.permits.take(&agent).await;
+        // Of a challenge whose instances are for one agent each, no two agents may draw at once.
+        let turn = app.memory.arena.entries.take(&slug).await;
         let now = app.clock.now();
         expire(&app, &agent, now).await?;
-        let game = {
+        let fresh = draw(&app)?;
+        let match_nonce = draw(&app)?.digits().chars().take(MATCH_NONCE_DIGITS).collect();
+        let stored = {
             let state = app.memory.arena.state();
             let known = state
                 .agent(&agent)
@@ -179,24 +218,74 @@ pub async fn enter(
                 return Err(Problem::new(Code::Conflict, detail).at("$.challenge"));
             }
             let attempt_number = known.attempts.get(&slug).copied().unwrap_or(0).saturating_add(1);
+            let match_id = format!("{agent}.{slug}.{attempt_number}");
+            let open_draw = known.next_draw.unwrap_or(fresh);
+            let drawn = drawn(&state, &challenge, known, &match_id, open_draw, nonce)?;
             let end = now.milliseconds.saturating_add(1000 * i64::from(challenge.time_limit_seconds));
-            Match {
-                match_id: format!("{agent}.{slug}.{attempt_number}"),
+            let mut game = Match {
+                match_id,
                 agent_id: agent.clone(),
                 attempt_number,
                 memoryless,
-                seed: challenge.instance(attempt_number).map_or(0, |instance| instance.seed),
+                seed: 0,
                 started_at: now.to_string(),
                 expires_at: Timestamp { milliseconds: end }.to_string(),
+                match_nonce: Some(match_nonce),
+                draw: Some(drawn),
+                next_commitment: None,
                 challenge: slug,
                 state: State::Entered,
-            }
+            };
+            game.seed = challenge.instance(&game).map_or(0, |instance| instance.seed);
+            StoredMatch { game, open_draw: Some(open_draw), next_draw: None }
         };
-        write(&app, vec![Content::Match(Box::new(game.clone()))], batch).await?;
-        drop(permit);
-        Ok(Done { value: Arc::new(game), repeated: false })
+        let game = Arc::new(stored.game.clone());
+        write(&app, vec![Content::Match(Box::new(stored))], batch).await?;
+        drop((permit, turn));
+        Ok(Done { value: game, repeated: false })
     })
     .await
+}
+
+/// Draws the instance of a match. If there was no commitment to the draw, as for agents that were registered before there were
+/// any, the match says so.
+fn drawn(
+    state: &ArenaState,
+    challenge: &Challenge,
+    agent: &AgentState,
+    match_id: &str,
+    draw: Draw,
+    agent_nonce: Option<String>,
+) -> Result<Drawn, Problem> {
+    let name = &agent.agent.agent_id;
+    let unused = state.unused(challenge, agent);
+    let place = draw.place(match_id, agent_nonce.as_deref(), unused.len());
+    let Some(instance) = place.and_then(|place| unused.get(place)) else {
+        let count = challenge.count();
+        let whose = match challenge.single_use {
+            true => String::from("each is for one agent only, and agents"),
+            false => format!("each is rated once per agent, and `{name}`"),
+        };
+        let detail = format!(
+            "`{}` has {count} instances: {whose} entered all of them; an administrator publishes a challenge with new \
+             instances under another slug",
+            challenge.slug
+        );
+        return Err(Problem::new(Code::Conflict, detail).at("$.challenge"));
+    };
+    Ok(Drawn {
+        commitment: draw.commitment(name),
+        committed_before: agent.next_draw.is_some(),
+        agent_nonce,
+        instance: *instance,
+        among: u32::try_from(unused.len()).unwrap_or(u32::MAX),
+        draw: None,
+    })
+}
+
+/// Draws bytes for a match.
+fn draw(app: &App) -> Result<Draw, Problem> {
+    app.clock.draw().map(Draw::new).map_err(|error| Problem::internal(&error))
 }
 
 /// Scores the submission of its agent to a match, which arrived at `now`. The same submission again gets the same answer.
@@ -233,7 +322,8 @@ pub async fn submit(
         let position = accepted.get(judged.record_place).map(|record| record.position);
         let record_position =
             position.ok_or_else(|| Problem::internal(&"the store did not answer for every item"))?;
-        Ok(Done { value: Answered { game: judged.game, record_position }, repeated: false })
+        let value = Answered { game: judged.game, record_position, blind: Some(judged.blind) };
+        Ok(Done { value, repeated: false })
     })
     .await
 }
@@ -262,6 +352,7 @@ pub async fn expire_overdue(app: &Arc<App>) -> Result<(), Problem> {
 
 /// Ends the match of `agent` if it expired before `now`. The caller has the permit.
 async fn expire(app: &App, agent: &str, now: Timestamp) -> Result<(), Problem> {
+    let next = draw(app)?;
     let ended = {
         let state = app.memory.arena.state();
         let known = state.agent(agent);
@@ -271,7 +362,7 @@ async fn expire(app: &App, agent: &str, now: Timestamp) -> Result<(), Problem> {
             return Ok(());
         }
         let Some(challenge) = state.challenge(&game.challenge) else { return Ok(()) };
-        expired(&game, &challenge, &known.career)?
+        expired(&game, &challenge, &known.career, (known.open_draw, next))?
     };
     write(app, vec![Content::Match(Box::new(ended))], Submission::of_server()).await.map(|_| ())
 }
@@ -283,13 +374,17 @@ async fn judge(
     payload: Value,
     now: Timestamp,
 ) -> Result<Judged, Problem> {
-    let (challenge, harness_id, career) = {
+    let next = draw(app)?;
+    let blind = draw(app)?.digits().chars().take(BLIND_DIGITS).collect();
+    let (challenge, harness_id, harness, career, open) = {
         let state = app.memory.arena.state();
         let missing =
             || Problem::internal(&format!("match `{}` has no agent or no challenge", game.match_id));
         let known = state.agent(&game.agent_id).ok_or_else(missing)?;
         let challenge = state.challenge(&game.challenge).ok_or_else(missing)?;
-        (challenge, known.agent.harness_id.clone(), known.career.clone())
+        let harness_id = known.agent.harness_id.clone();
+        let harness = harness::word_of(&state, game, harness_id.as_deref(), &payload)?;
+        (challenge, harness_id, harness, known.career.clone(), known.open_draw)
     };
     let pool = app.memory.scorer(&challenge.card)?;
     // If the clock was set back, the answer must still not come before the entry.
@@ -297,8 +392,19 @@ async fn judge(
     let game = Arc::clone(game);
     let work = move || {
         let harness_id = harness_id.as_deref();
-        Bench { challenge: &challenge, pool: &pool, game: &game, harness_id, career: &career, sender, now }
-            .judge(payload)
+        let bench = Bench {
+            challenge: &challenge,
+            pool: &pool,
+            game: &game,
+            harness_id,
+            harness,
+            draws: (open, next),
+            blind,
+            career: &career,
+            sender,
+            now,
+        };
+        bench.judge(payload)
     };
     app.checked(work).await
 }
@@ -310,22 +416,28 @@ async fn repeated(
     scored: &Scored,
     payload: &Value,
 ) -> Result<Done<Answered>, Problem> {
-    let given = Digest::of(canonical_json(payload).as_bytes());
-    if given.to_string() != scored.submission {
-        let detail = format!("the match `{}` was submitted before, with another answer", game.match_id);
-        let problem = Problem::new(Code::Conflict, detail);
-        return Err(match Digest::parse(&scored.submission) {
-            Some(stored) => problem.with_digests(stored, given),
-            None => problem,
-        });
-    }
-    let id = scored.record.clone();
+    let id = game.in_state(State::Submitted(Submitted::default())).item_id();
+    let (record, submitted) = (scored.record.clone(), id);
     let found = app.read(move |reader| {
         let size = reader.head()?.size;
-        Ok(reader.find(karat_store::Kind::Record, &id, size)?)
+        Ok((reader.find(Kind::Record, &record, size)?, reader.find(Kind::Match, &submitted, size)?))
     });
-    let record = found.await?.ok_or_else(|| Problem::internal(&"a scored match has no record"))?;
-    let value = Answered { game: game.clone(), record_position: record.position };
+    let (Some(record), Some(submitted)) = found.await? else {
+        return Err(Problem::internal(&"a scored match has no record or no submission"));
+    };
+    let stored = Content::parse(&submitted.content).map_err(|error| Problem::internal(&error))?;
+    let Content::Match(stored) = stored else {
+        return Err(Problem::internal(&"a submission is no state of a match"));
+    };
+    let State::Submitted(Submitted { payload: known, blind, .. }) = stored.game.state else {
+        return Err(Problem::internal(&"a submission is another state of a match"));
+    };
+    if canonical_json(payload) != canonical_json(&known) {
+        let detail = format!("the match `{}` was submitted before, with another answer", game.match_id);
+        let [stored, given] = [&known, payload].map(|payload| blinded(payload, blind.as_deref()));
+        return Err(Problem::new(Code::Conflict, detail).with_digests(stored, given));
+    }
+    let value = Answered { game: game.clone(), record_position: record.position, blind };
     Ok(Done { value, repeated: true })
 }
 

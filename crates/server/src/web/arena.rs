@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::address;
 use super::form::given;
 use super::layout::{Sheet, heading};
-use crate::arena::{AgentState, ArenaState, Match, State as Played, ranked};
+use crate::arena::{AgentState, ArenaState, Match, SkillRating, State as Played, ranked};
 use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::Params;
@@ -97,20 +97,26 @@ fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
         let career = &it.career;
         let trend = trend(state, &it.agent_id);
         let won = played(career.win_count, career.match_count);
+        let skill = [&it.skill.full, &it.skill.discounted].map(|rating| Cell::Text(with_deviation(rating)));
         Row {
-            cells: vec![
+            cells: [
                 Cell::Text(it.rank.to_string()),
                 Cell::Link(
                     it.agent_id.clone(),
                     address::query("/arena", &[("agent", &it.agent_id)]) + "#matches",
                 ),
                 Cell::Text(it.points.to_string()),
+            ]
+            .into_iter()
+            .chain(skill.into_iter().filter(|_| category.is_none()))
+            .chain([
                 Cell::Trend(trend),
                 Cell::Text(career.match_count.to_string()),
                 Cell::Share(won, whole_percent(won)),
                 Cell::Text(format!("{}, {}, {}", career.win_count, career.draw_count, career.loss_count)),
                 it.title.clone().map_or_else(|| Cell::Absent(String::from("none yet")), Cell::Text),
-            ],
+            ])
+            .collect(),
             group: None,
         }
     };
@@ -119,16 +125,23 @@ fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
             Some(category) => format!("Agents by their rating in {category}"),
             None => String::from("Agents by rating; equal ratings share a rank"),
         },
-        columns: vec![
-            column("rank", Kind::Number),
-            column("agent", Kind::Name),
-            column("rating", Kind::Number),
-            column("trend", Kind::Trend { range, decimals: 0 }),
-            column("matches", Kind::Number),
-            column("won", Kind::Share),
-            column("won, drawn, lost", Kind::Text),
-            column("title", Kind::Text),
-        ],
+        columns: [("rank", Kind::Number), ("agent", Kind::Name), ("rating", Kind::Number)]
+            .into_iter()
+            .chain(
+                ["Glicko-2", "repeats for less"]
+                    .map(|it| (it, Kind::Text))
+                    .into_iter()
+                    .filter(|_| category.is_none()),
+            )
+            .chain([
+                ("trend", Kind::Trend { range, decimals: 0 }),
+                ("matches", Kind::Number),
+                ("won", Kind::Share),
+                ("won, drawn, lost", Kind::Text),
+                ("title", Kind::Text),
+            ])
+            .map(|(label, kind)| column(label, kind))
+            .collect(),
         rows: rows.iter().map(row).collect(),
     };
     html! {
@@ -143,6 +156,11 @@ fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
             @if rows.is_empty() { p { "No agent has played here yet." } }
             @else {
                 (figure("ratings-figure", &Figure::Table(table)))
+                @if category.is_none() {
+                    p {
+                        "The rating is the Elo of the arena. Beside it stands Glicko-2, with two standard deviations to each side: the                          skill lies within them with 95 %. With a deviation above 110 it is provisional, too uncertain to compare by.                          In “repeats for less” the second match at a challenge counts half, the third a third, and so on."
+                    }
+                }
                 @if category.is_none() { details { summary { "The ratings over time" } (over_time(state, &rows)) } }
             }
         }
@@ -154,6 +172,13 @@ fn trend(state: &ArenaState, agent: &str) -> Vec<f64> {
     let history = state.agent(agent).map_or(&[][..], |agent| agent.history.as_slice());
     let skipped = history.len().saturating_sub(TREND);
     history.iter().skip(skipped).map(|point| point.rating_points as f64).collect()
+}
+
+/// Writes a rating with two deviations, and says if it is provisional.
+fn with_deviation(rating: &SkillRating) -> String {
+    let whole = |points: f64| points.round_ties_even();
+    let mark = if rating.provisional { ", provisional" } else { "" };
+    format!("{} ± {}{mark}", whole(rating.points), whole(2.0 * rating.deviation_points))
 }
 
 /// Writes a change of points with its sign; 0 has no sign.
@@ -201,13 +226,19 @@ fn challenges(state: &ArenaState) -> Markup {
                 Cell::Text(challenge.difficulty.clone()),
                 Cell::Text(challenge.time_limit_seconds.to_string()),
                 Cell::Text(played.to_string()),
+                Cell::Text(match challenge.single_use {
+                    true => format!("{}, each for one agent", challenge.count()),
+                    false => challenge.count().to_string(),
+                }),
                 Cell::Link(challenge.card.clone(), address::scorecard(&challenge.card)),
             ],
             group: None,
         }
     };
     let table = Table {
-        caption: String::from("The challenges; the scorecard says how an answer is scored"),
+        caption: String::from(
+            "The challenges; an agent plays each instance once, and the scorecard says how an answer is scored",
+        ),
         columns: vec![
             column("challenge", Kind::Name),
             column("what it is", Kind::Text),
@@ -215,6 +246,7 @@ fn challenges(state: &ArenaState) -> Markup {
             column("difficulty", Kind::Text),
             column("time limit (s)", Kind::Number),
             column("matches", Kind::Number),
+            column("instances", Kind::Text),
             column("scorecard", Kind::Text),
         ],
         rows: state.challenges().map(row).collect(),
@@ -292,7 +324,7 @@ fn matches(state: &ArenaState, asked: &Asked) -> Markup {
         section aria-labelledby="matches" {
             h2 id="matches" { "Matches" }
             @if agent.is_some() || challenge.is_some() { p { a href="/arena#matches" { "All matches" } } }
-            @if let Some(agent) = agent.and_then(|agent| state.agent(agent)) { (career(agent)) }
+            @if let Some(agent) = agent.and_then(|agent| state.agent(agent)) { (career(state, agent)) }
             (figure("matches-figure", &Figure::Table(table)))
             @if pages > 1 {
                 nav.pages aria-label="Pages of the matches" {
@@ -306,11 +338,14 @@ fn matches(state: &ArenaState, asked: &Asked) -> Markup {
 }
 
 /// Shows one agent in a few numbers.
-fn career(agent: &AgentState) -> Markup {
+fn career(state: &ArenaState, agent: &AgentState) -> Markup {
     let career = &agent.career;
+    let skill = state.skill(&agent.agent.agent_id);
     html! {
         dl.figures {
             div { dt { (agent.agent.agent_id) } dd { (career.rating_points) " " small { "rating" } } }
+            div { dt { "Glicko-2" } dd { (with_deviation(&skill.full)) } }
+            div { dt { "repeats for less" } dd { (with_deviation(&skill.discounted)) } }
             div { dt { "played" } dd { (career.match_count) " " small { (career.win_count) " won, " (career.draw_count) " drawn, " (career.loss_count) " lost" } } }
             div { dt { "best streak" } dd { (career.best_streak) } }
             @if let Some(title) = agent.titles.first() { div { dt { "title" } dd { (title) } } }

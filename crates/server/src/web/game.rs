@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
+use karat::answers::Voucher;
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, Kind, Part, Row, Table, Waterfall};
 use karat::record::DimensionScore;
@@ -13,7 +14,7 @@ use maud::{Markup, html};
 use super::arena::signed;
 use super::layout::{Sheet, heading, words};
 use super::{address, answer};
-use crate::arena::{Challenge, Match, Scored, Settled, State as Played};
+use crate::arena::{Challenge, Drawn, Match, Scored, Settled, State as Played};
 use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::Named;
@@ -65,13 +66,47 @@ fn played(game: &Match, challenge: Option<&Challenge>) -> Markup {
             div { dt { "entered" } dd { time { (game.started_at) } } }
             div { dt { "time limit" } dd { time { (game.expires_at) } } }
             div { dt { "attempt" } dd { (game.attempt_number) } }
+            @if let Some(drawn) = &game.draw { (draw(drawn)) }
             @if let Played::Scored(scored) = &game.state {
                 div { dt { "submitted" } dd { time { (scored.submitted_at) } } }
-                div { dt { "trajectory" } dd { @if scored.verified { "verified" } @else { "not verified" } } }
+                div { dt { "trajectory" } dd { (verified(scored)) } }
+                div { dt { "memory" } dd { (memory(game, scored)) } }
                 div { dt { "record" } dd { a href=(format!("/records/{}", address::part(&scored.record))) { (scored.record) } } }
             }
         }
         @if let Some(challenge) = challenge.filter(|challenge| !challenge.briefing.is_empty()) { p { (words(&challenge.briefing)) } }
+    }
+}
+
+/// Shows how the instance was drawn.
+fn draw(drawn: &Drawn) -> Markup {
+    html! {
+        div { dt { "instance" } dd { "number " (drawn.instance) ", drawn from " (drawn.among) " that were not used up" } }
+        div { dt { "commitment" } dd { code { (drawn.commitment) } @if !drawn.committed_before { " (made at the entry: there was none before)" } } }
+        div { dt { "the draw" @if drawn.draw.is_some() { ", revealed" } } dd {
+            @match &drawn.draw { Some(draw) => code { (draw) }, None => "secret until the match is over" }
+        } }
+        @if let Some(nonce) = &drawn.agent_nonce { div { dt { "nonce of the agent" } dd { code { (nonce) } } } }
+    }
+}
+
+fn verified(scored: &Scored) -> &'static str {
+    match (scored.verified, scored.verified_by) {
+        (false, _) => "not verified",
+        (true, Some(Voucher::Checked)) => "verified: the server checked that the log was made for this match",
+        (true, Some(Voucher::Harness)) => "verified: a harness signed the log",
+        (true, Some(Voucher::Claimed) | None) => {
+            "verified after the document, before the server checked more"
+        }
+    }
+}
+
+fn memory(game: &Match, scored: &Scored) -> &'static str {
+    match (scored.harness_memoryless, game.memoryless) {
+        (Some(true), _) => "none: a harness signed that",
+        (Some(false), _) => "at hand: a harness signed that",
+        (None, true) => "none, as the agent says; no harness vouches for it",
+        (None, false) => "at hand",
     }
 }
 

@@ -2,14 +2,16 @@
 
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
+use karat_evidence::grade::arena::{HarnessStatement, HarnessWord, chain};
 use karat_server::clock::Clock;
 use karat_server::{Options, arena};
+use karat_store::log::Signer;
 use serde_json::{Value, json};
 
 use crate::common::{Answer, Folder, Running};
 
 /// The weights of the example in the document: 0.5, 0.2, 0.15 and 0.15.
-const CARD: &str = r#"
+pub const CARD: &str = r#"
 schema  = "karat/scorecard/1"
 id      = "documented"
 version = "1.0.0"
@@ -41,7 +43,7 @@ required_strings = ["summary"]
 [format.dimensions]
 summary = ["methodology"]
 "#;
-const START: Timestamp = Timestamp { milliseconds: 1_767_225_600_000 };
+pub const START: Timestamp = Timestamp { milliseconds: 1_767_225_600_000 };
 const JSON: &str = "application/json";
 
 pub struct Arena {
@@ -62,7 +64,7 @@ impl Arena {
         it
     }
 
-    fn publish(&self, challenge: &Value) -> Answer {
+    pub fn publish(&self, challenge: &Value) -> Answer {
         self.server.post("/v1/arena/challenges", Some(&self.server.admin), JSON, challenge.to_string())
     }
 
@@ -71,6 +73,14 @@ impl Arena {
         let body = json!({"agent_id": name, "harness_id": "loop-1"}).to_string();
         let made = self.server.post("/v1/arena/agents", Some(&self.server.admin), JSON, body);
         made.is(201).at("/secret").as_str().unwrap().to_owned()
+    }
+
+    /// Registers the harness `loop-1`.
+    pub fn register_harness(&self) -> Signer {
+        let signer = Signer::new("loop-1", &[9; 32]).unwrap();
+        let body = json!({"harness_id": "loop-1", "key": signer.verifying_key().to_string()}).to_string();
+        self.server.post("/v1/arena/harnesses", Some(&self.server.admin), JSON, body).is(201);
+        signer
     }
 
     pub fn enter(&self, key: &str, challenge: &str, memoryless: bool) -> Answer {
@@ -96,19 +106,19 @@ impl Arena {
     }
 }
 
-fn challenge(slug: &str, difficulty: &str) -> Value {
+pub fn challenge(slug: &str, difficulty: &str) -> Value {
     json!({
         "slug": slug, "title": "The documented example", "briefing": "Name all parts.", "card": "documented@1.0.0",
         "category": "reasoning", "difficulty": difficulty, "time_limit_seconds": 100,
         "constraints": {"tokenBudget": 1000},
         "instances": [
             {"seed": 7, "input": {"hint": 1}, "workspace_files": {"a.txt": "text"}, "ground_truth": truth()},
-            {"seed": 8, "input": {"hint": 2}, "ground_truth": truth()},
+            {"seed": 8, "input": {"hint": 2}, "workspace_files": {"a.txt": "text"}, "ground_truth": truth()},
         ],
     })
 }
 
-fn truth() -> Value {
+pub fn truth() -> Value {
     json!({"parts": vec![1; 10], "steps": vec![1; 100], "targets": vec![1; 25]})
 }
 
@@ -120,19 +130,31 @@ pub fn answer(parts: usize, steps: usize, targets: usize) -> Value {
     })
 }
 
-fn payload(answer: Value) -> Value {
+pub fn payload(answer: Value) -> Value {
     json!({"answer": answer, "metadata": {"harness_id": "loop-1"}})
 }
 
-/// Adds a trajectory of one step, a second after the start.
-pub fn with_trajectory(answer: Value, at: &str) -> Value {
-    let step = json!({
-        "type": "llm_call", "ts": at, "model": "m", "input_tokens": 10, "output_tokens": 5, "duration_ms": 3,
-    });
-    json!({"answer": answer, "metadata": {"harness_id": "loop-1", "replay_log": [step]}})
+pub fn llm_call(at: &str) -> Value {
+    json!({"type": "llm_call", "ts": at, "model": "m", "input_tokens": 10, "output_tokens": 5, "duration_ms": 3})
 }
 
-fn rating(answer: &Answer) -> [i64; 4] {
+/// Adds a log of these steps, made for the match that was entered.
+pub fn with_log(entered: &Answer, answer: Value, steps: Vec<Value>) -> Value {
+    let nonce = entered.at("/match_nonce");
+    let log = chain(nonce.as_str().unwrap(), steps);
+    json!({"answer": answer, "metadata": {"harness_id": "loop-1", "replay_log": log}})
+}
+
+/// Adds what the harness signs about the match that was entered and its log.
+pub fn signed(signer: &Signer, entered: &Answer, mut payload: Value, memoryless: bool) -> Value {
+    let [id, nonce] = ["/match_id", "/match_nonce"].map(|name| entered.at(name).as_str().unwrap().to_owned());
+    let log = payload["metadata"]["replay_log"].as_array().cloned().unwrap_or_default();
+    let text = HarnessStatement::of(&id, &nonce, &log).text(HarnessWord { memoryless });
+    payload["metadata"]["harness_statement"] = signer.sign(&text).unwrap().into();
+    payload
+}
+
+pub fn rating(answer: &Answer) -> [i64; 4] {
     ["before_points", "play_points", "bonus_points", "after_points"]
         .map(|name| answer.at(&format!("/rating/{name}")).as_i64().unwrap())
 }
@@ -144,7 +166,8 @@ fn a_match_is_scored_and_settled_as_documented() {
     let entered = it.enter(&key, "documented", false);
     assert_eq!(entered.is(201).at("/match_id"), "bee.documented.1");
     assert_eq!(entered.at("/expires_at"), "2026-01-01T00:01:40Z");
-    assert_eq!((entered.at("/seed"), entered.at("/input/hint")), (json!(7), json!(1)));
+    let instance = entered.at("/draw/instance").as_i64().unwrap();
+    assert_eq!((entered.at("/seed"), entered.at("/input/hint")), (json!(6 + instance), json!(instance)));
     assert_eq!(entered.at("/workspace_files/a.txt"), "text");
     assert!(!entered.body.contains("ground_truth"));
 
@@ -175,33 +198,42 @@ fn a_match_is_scored_and_settled_as_documented() {
 #[test]
 fn verified_gains_are_multiplied_and_losses_are_not() {
     let it = Arena::new();
-    let (key, step) = (it.register("bee"), "2026-01-01T00:00:01Z");
-    it.enter(&key, "documented", false).is(201);
+    let (key, signer) = (it.register("bee"), it.register_harness());
+    let right = || answer(10, 100, 25);
+    let entered = it.enter(&key, "documented", true);
     it.at(10);
-    let verified = it.submit(&key, "bee.documented.1", &with_trajectory(answer(10, 100, 25), step));
+    let sent = with_log(entered.is(201), right(), vec![llm_call("2026-01-01T00:00:01Z")]);
+    let verified = it.submit(&key, "bee.documented.1", &sent);
     assert_eq!(
         (rating(verified.is(201)), verified.at("/rating/bonus_factor")),
         ([1000, 16, 2, 1018], json!(1.1))
     );
+    // What the agent says of its memory moves nothing.
+    assert_eq!((verified.at("/memoryless"), verified.at("/benchmark_grade")), (json!(true), json!(false)));
+    assert_eq!(
+        (verified.at("/verified_by"), verified.at("/harness_memoryless")),
+        (json!("checked"), Value::Null)
+    );
 
     let key = it.register("wasp");
     it.at(0);
-    it.enter(&key, "documented", true).is(201);
+    let entered = it.enter(&key, "documented", false);
     it.at(10);
-    let graded = it.submit(&key, "wasp.documented.1", &with_trajectory(answer(10, 100, 25), step));
+    let sent = with_log(entered.is(201), right(), vec![llm_call("2026-01-01T00:00:01Z")]);
+    let graded = it.submit(&key, "wasp.documented.1", &signed(&signer, &entered, sent, true));
     assert_eq!(
         (rating(graded.is(201)), graded.at("/rating/bonus_factor")),
         ([1000, 16, 3, 1019], json!(1.2))
     );
-    assert_eq!(graded.at("/benchmark_grade"), true);
+    assert_eq!((graded.at("/benchmark_grade"), graded.at("/verified_by")), (json!(true), json!("harness")));
 
     it.at(200);
-    it.enter(&key, "documented", true).is(201);
-    let second = with_trajectory(answer(0, 0, 0), "2026-01-01T00:03:20Z");
-    let lost = it.submit(&key, "wasp.documented.2", &second);
+    let entered = it.enter(&key, "documented", true);
+    let second = with_log(entered.is(201), answer(0, 0, 0), vec![llm_call("2026-01-01T00:03:20Z")]);
+    let lost = it.submit(&key, "wasp.documented.2", &signed(&signer, &entered, second, true));
     assert_eq!((lost.is(201).at("/result"), lost.at("/verified")), (json!("loss"), json!(true)));
     assert_eq!((lost.at("/benchmark_grade"), lost.at("/rating/bonus_points")), (json!(false), json!(0)));
-    assert_eq!(lost.at("/seed"), 8, "the second attempt is at the second instance");
+    assert_ne!(lost.at("/seed"), graded.at("/seed"), "the second attempt is at another instance");
 }
 
 /// A forged log earns no bonus: a file that was read must be in the workspace, with this name and text.
@@ -225,26 +257,18 @@ fn a_log_that_cannot_be_right_earns_no_bonus() {
     ] {
         it.at(0);
         let key = it.register(agent);
-        it.enter(&key, "documented", true).is(201);
+        let entered = it.enter(&key, "documented", true);
         it.at(10);
-        let mut sent = with_trajectory(answer(10, 100, 25), "2026-01-01T00:00:02Z");
-        let log = sent["metadata"]["replay_log"].as_array_mut().unwrap();
-        match step {
-            Some(step) => log.insert(0, step),
-            None => log.clear(),
-        }
+        let steps = step.map_or_else(Vec::new, |step| vec![step, llm_call("2026-01-01T00:00:02Z")]);
+        let sent = with_log(entered.is(201), answer(10, 100, 25), steps);
         let scored = it.submit(&key, &format!("{agent}.documented.1"), &sent);
         let is_sound = failed.is_none();
         assert_eq!(scored.is(201).at("/trajectory_validation/valid"), is_sound, "{agent}: {}", scored.body);
         let checks: Vec<Value> = failed.map(Value::from).into_iter().collect();
         assert_eq!(scored.at("/trajectory_validation/failed_checks"), json!(checks), "{agent}");
-        assert_eq!(
-            (scored.at("/verified"), scored.at("/benchmark_grade")),
-            (json!(is_sound), json!(is_sound)),
-            "{agent}"
-        );
-        // A fifth of 16 points, if anything; the score of the answer is the same.
-        let after = if is_sound { [1000, 16, 3, 1019] } else { [1000, 16, 0, 1016] };
+        assert_eq!(scored.at("/verified"), is_sound, "{agent}");
+        // A tenth of 16 points, if anything; the score of the answer is the same.
+        let after = if is_sound { [1000, 16, 2, 1018] } else { [1000, 16, 0, 1016] };
         assert_eq!((rating(&scored), scored.at("/result")), (after, json!("win")), "{agent}");
     }
 }
@@ -253,11 +277,12 @@ fn a_log_that_cannot_be_right_earns_no_bonus() {
 fn warnings_come_with_the_breakdown() {
     let it = Arena::new();
     let key = it.register("bee");
-    it.enter(&key, "documented", false).is(201);
-    let mut spent = with_trajectory(answer(10, 100, 25), "2026-01-01T00:00:00Z");
+    let entered = it.enter(&key, "documented", false);
+    let mut call = llm_call("2026-01-01T00:00:00Z");
+    call["input_tokens"] = json!(5000);
+    let mut spent = with_log(entered.is(201), answer(10, 100, 25), vec![call]);
     spent["answer"]["summary"] = json!(7);
     spent["metadata"]["harness_id"] = json!("loop-2");
-    spent["metadata"]["replay_log"][0]["input_tokens"] = json!(5000);
     let scored = it.submit(&key, "bee.documented.1", &spent);
     scored.is(201);
     assert_eq!(scored.at("/submission_warnings/0/severity"), "error");

@@ -350,6 +350,7 @@ proptest! {
             Act::PublishCard,
             Act::PublishChallenge,
             Act::RegisterAgent,
+            Act::ManageHarnesses,
             Act::Send(None),
             Act::Send(Some(Item { subject, stated, is_of_arena })),
             Act::Correct(&old),

@@ -10,6 +10,7 @@ mod claims;
 mod common;
 mod events;
 mod evidence;
+mod fair;
 mod keys;
 mod large;
 mod limits;

@@ -6,7 +6,7 @@ use karat_core::timestamp::Timestamp;
 use karat_server::Options;
 use serde_json::{Value, json};
 
-use crate::arena::{Arena, answer, with_trajectory};
+use crate::arena::{Arena, answer, llm_call, with_log};
 use crate::common::Running;
 use crate::keys::CARD;
 
@@ -90,9 +90,9 @@ fn a_record_is_trusted_as_far_as_its_sender_goes() {
 fn an_invented_match_is_a_claim_and_one_that_was_graded_here_is_not() {
     let it = Arena::new();
     let key = it.register("bee");
-    it.enter(&key, "documented", false).is(201);
+    let entered = it.enter(&key, "documented", false);
     it.at(10);
-    let sent = with_trajectory(answer(10, 100, 25), "2026-01-01T00:00:01Z");
+    let sent = with_log(entered.is(201), answer(10, 100, 25), vec![llm_call("2026-01-01T00:00:01Z")]);
     it.submit(&key, "bee.documented.1", &sent).is(201);
     it.clock.put(Timestamp::parse("2030-01-01T00:00:00Z").unwrap());
     let made = |name: &str, more: Value| {

@@ -1,7 +1,9 @@
 //! The effect of a solo match of the arena on a career: rating, category rating, counters, streaks, titles.
 //!
 //! The opponent is the challenge, whose rating comes from its difficulty and does not move. After the arena document,
-//! "Impact on Elo" and its table of trust tiers.
+//! "Impact on Elo" and its table of trust tiers. `skill`: the same matches under Glicko-2, beside it.
+
+mod skill;
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -16,6 +18,7 @@ use super::outcome::Outcome;
 use super::system::System;
 use super::title::{self, Deeds, Title};
 use karat_core::number::{Decimal, MILLION};
+pub use skill::{Played, Skill, SkillRules};
 
 /// The arena's rules of rating. The default is the published ones.
 #[derive(Debug, Clone, PartialEq)]

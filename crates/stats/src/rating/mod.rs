@@ -41,7 +41,7 @@ pub use bradley_terry::BradleyTerry;
 pub use drift::Drift;
 pub use elo::{Elo, EloRating, Rounding};
 pub use forecast::{Forecast, mean_score};
-pub use glicko2::{Glicko2, Glicko2Rating};
+pub use glicko2::{Glicko2, Glicko2Rating, WeightedMatch};
 pub use league::{League, LeagueError, Meeting};
 pub use outcome::{Match, Outcome, UnknownOutcome};
 pub use season::{Applied, Event, EventError, Season, SeasonErrors};

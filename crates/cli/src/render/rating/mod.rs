@@ -30,6 +30,7 @@ pub fn screen(report: &Report, width: usize, top: usize) -> String {
         text.push_str(&forecasts(board.category.as_deref(), holdout, width));
     }
     if let Some(careers) = &report.careers {
+        text.push_str(&solo::skills(careers, width, top));
         text.push_str(&solo::matches(careers, width, top));
     }
     if let Some(agreement) = &report.agreement {

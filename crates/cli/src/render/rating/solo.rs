@@ -1,8 +1,36 @@
-//! Matches at challenges, step by step: how each rating came about.
+//! Matches at challenges: the skill of each agent under Glicko-2, and step by step how each rating came about.
 
 use crate::output::{FAINT, STRONG};
 use crate::rating::{Careers, Played};
+use karat::answers::skill::{Skill, SkillRating};
 use karat::text::{clean, wrap};
+
+/// Returns a line for each agent, the most skilled first, at most `top`; 0 is all.
+pub fn skills(careers: &Careers, width: usize, top: usize) -> String {
+    let mut text =
+        format!("\n{STRONG}Skill{STRONG:#} (Glicko-2, ± 2 deviations; then with repeats for less)\n");
+    let mut agents: Vec<(&String, Skill)> =
+        careers.agents.keys().map(|name| (name, careers.skills.of(name))).collect();
+    agents.sort_by(|(_, one), (_, other)| other.full.points.total_cmp(&one.full.points));
+    let rows = if top == 0 { agents.len() } else { top };
+    for (name, skill) in agents.iter().take(rows) {
+        let line = format!("{}: {}; {}", clean(name), told(&skill.full), told(&skill.discounted));
+        for (at, line) in wrap(&line, width.saturating_sub(2)).into_iter().enumerate() {
+            let indent = if at > 0 { "  " } else { "" };
+            text.push_str(&format!("{indent}{line}\n"));
+        }
+    }
+    let more = agents.len().saturating_sub(rows);
+    if more > 0 {
+        text.push_str(&format!("{FAINT}and {more} more; --top 0 shows all{FAINT:#}\n"));
+    }
+    text
+}
+
+fn told(rating: &SkillRating) -> String {
+    let mark = if rating.provisional { ", provisional" } else { "" };
+    format!("{:.0} ± {:.0}{mark}", rating.points, 2.0 * rating.deviation_points)
+}
 
 /// Returns a line for each match, at most `top`; 0 is all.
 pub fn matches(careers: &Careers, width: usize, top: usize) -> String {

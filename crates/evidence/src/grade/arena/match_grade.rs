@@ -3,13 +3,15 @@
 use serde_json::{Map, Value, json};
 
 use super::breakdown::evidence_score;
+use super::chain::check_made_for;
 use super::constraints::{Scope, Usage, Violation, constraint_violations};
 use super::efficiency::{Efficiency, EfficiencyBasis, WithoutModelCall, efficiency};
 use super::evaluator::{Evaluation, Evaluator, Outcome};
 use super::harness::harness_warning;
 use super::played::Played;
 use super::primitives::Seen;
-use super::trajectory::{Standing, TrajectoryGrade, TrajectoryOptions, validate_trajectory};
+use super::standing::{Standing, Voucher};
+use super::trajectory::{TrajectoryGrade, TrajectoryOptions, validate_trajectory};
 use super::warnings::SubmissionWarning;
 use crate::json::document::EXACT;
 use crate::json::problem::Problems;
@@ -23,6 +25,15 @@ pub struct MatchOptions {
     pub scope: Scope,
     /// Efficiency of a trajectory without a model call, or without a token.
     pub without_model_call: WithoutModelCall,
+    /// The word of a harness about this match, whose signature the caller has checked.
+    pub harness: Option<HarnessWord>,
+}
+
+/// The word of a harness about a match, beside that the log is what it saw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HarnessWord {
+    /// True if the agent played without its memory.
+    pub memoryless: bool,
 }
 
 /// Everything that was found out about a match.
@@ -53,12 +64,18 @@ pub struct MatchGrade {
 /// - `match_id`, `agent_id`, and `requester_id` where another agent may have submitted;
 /// - `status` (`active` if left out), `started_at`, `submitted_at`, `time_limit_secs`;
 /// - `attempt_number` (entries, this one included), `memoryless`, `harness_id` (the registered one), `constraints`;
+/// - `match_nonce`, where the match was entered at a server that draws one;
 /// - `payload`: what was submitted, see [`submission`](super::submission);
 /// - `ground_truth`, `workspace_files` (path to text), `api_calls` (as the arena counted them).
 ///
 /// The checks come in the order of the document ("Submission Validation"): ownership, time limit, format. Speed is left to the
 /// card, which knows the times, unless the evaluator scores it otherwise. Tokens and calls reach the card from a valid
 /// trajectory only, and from none without a model call.
+///
+/// A match with a `match_nonce` is verified if its log was made for it (a chain from the nonce on, moments in order, possible
+/// durations, tokens of every model call), or if [`MatchOptions::harness`] says that a harness signed the log; it is
+/// memoryless if that harness says so. Without a nonce both are as the item states them, after the document:
+/// [`Standing::verified_by`] says which.
 ///
 /// # Errors
 ///
@@ -76,16 +93,28 @@ pub fn grade_match(
     let submission_warnings = evaluator.check_format(played.submission.answer);
     let steps = played.submission.replay_log.as_deref();
     let files = played.workspace_files.as_ref();
-    let trajectory = steps.map(|steps| validate_trajectory(steps, played.window, files, &options.trajectory));
+    let trajectory = steps.map(|steps| {
+        let mut grade = validate_trajectory(steps, played.window, files, &options.trajectory);
+        if let (Some(nonce), None) = (played.match_nonce, options.harness) {
+            let log = played.submission.log;
+            check_made_for(&mut grade, log, steps, nonce, played.window, &options.trajectory);
+        }
+        grade
+    });
     let usage = steps.map(Usage::of);
     let verified = trajectory.as_ref().is_some_and(|trajectory| trajectory.valid);
+    let (vouched, memoryless_by) = match (options.harness, played.match_nonce) {
+        (Some(word), _) => (Voucher::Harness, word.memoryless.then_some(Voucher::Harness)),
+        (None, Some(_)) => (Voucher::Checked, None),
+        (None, None) => (Voucher::Claimed, played.memoryless.then_some(Voucher::Claimed)),
+    };
     let constraint_violations = usage.as_ref().map_or_else(Vec::new, |usage| {
         constraint_violations(&played.constraints, verified, usage, options.scope)
     });
     let mut grade = MatchGrade {
         efficiency: efficiency(&played.constraints, verified, usage.as_ref(), options.without_model_call),
         harness_warning: harness_warning(played.harness_id, played.submission.harness_id),
-        standing: Standing::new(verified, played.memoryless, played.attempt_number),
+        standing: Standing::new(verified.then_some(vouched), memoryless_by, played.attempt_number),
         evaluation,
         submission_warnings,
         trajectory,
@@ -139,7 +168,10 @@ impl MatchGrade {
             "started_at": played.started_at,
             "submitted_at": played.submitted_at,
             "verified": self.standing.verified,
-            "memoryless": played.memoryless,
+            "verified_by": self.standing.verified_by,
+            "memoryless": self.standing.memoryless,
+            "memoryless_by": self.standing.memoryless_by,
+            "memoryless_claimed": played.memoryless,
             "attempt_number": played.attempt_number,
             "trajectory_validation": self.trajectory.as_ref().map(TrajectoryGrade::detail),
         });

@@ -1,6 +1,7 @@
 //! Graders of matches of the arena: primitives, submissions, trajectories.
 
 mod breakdown;
+mod chain;
 mod challenge;
 mod constraints;
 mod dimensions;
@@ -9,11 +10,13 @@ mod evaluator;
 mod evaluator_output;
 mod gate;
 mod harness;
+mod harness_statement;
 mod match_grade;
 mod members;
 mod payload;
 mod played;
 mod primitives;
+mod standing;
 mod text;
 mod trajectory;
 mod warnings;
@@ -22,6 +25,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use breakdown::{Breakdown, WeightedScore, breakdown};
+pub use chain::chain;
 pub use challenge::Challenge;
 pub use constraints::{Constraints, Scope, Usage, Violation, constraint_violations};
 pub use dimensions::validate_dimensions;
@@ -30,7 +34,8 @@ pub use evaluator::{Attempt, DimensionGrade, Evaluation, Evaluator, Outcome, Par
 pub use evaluator_output::{EvaluatorOutput, parse_evaluator_output};
 pub use gate::{Arrival, Gate, MatchStatus, submission_gate};
 pub use harness::{Harness, harness_warning};
-pub use match_grade::{MatchGrade, MatchOptions, grade_match};
+pub use harness_statement::{HarnessStatement, StatementError};
+pub use match_grade::{HarnessWord, MatchGrade, MatchOptions, grade_match};
 pub use payload::{
     Action, RESPONSE_TEXT_MAX, STEPS_MAX, Step, Submission, TOOL_TEXT_MAX, replay_log, submission,
 };
@@ -39,9 +44,9 @@ pub use primitives::{
     api_call_efficiency, coverage_ratio, exact_match, exact_match_ratio, fuzzy_string, numeric_tolerance,
     numeric_tolerance_list, set_overlap, time_decay,
 };
+pub use standing::{Standing, Voucher};
 pub use trajectory::{
-    Standing, TrajectoryCheck, TrajectoryGrade, TrajectoryOptions, TrajectoryWarning, Window,
-    validate_trajectory,
+    TrajectoryCheck, TrajectoryGrade, TrajectoryOptions, TrajectoryWarning, Window, validate_trajectory,
 };
 pub use warnings::{Severity, SubmissionWarning, validate_flat_answers, validate_required_strings};
 

@@ -22,6 +22,10 @@ pub struct Submission<'a> {
     pub harness_id: Option<&'a str>,
     /// The trajectory, step by step as it was given, if any.
     pub replay_log: Option<Vec<Step<'a>>>,
+    /// The same steps as JSON, over which the digests of a chain are taken.
+    pub log: &'a [Value],
+    /// The signed note of a harness about the match, if any: see [`HarnessStatement`](super::HarnessStatement).
+    pub harness_statement: Option<&'a str>,
 }
 
 /// One step of a trajectory. What no grader reads (durations, metadata) is checked and left out.
@@ -87,6 +91,8 @@ pub(super) fn read_at<'a>(payload: &'a Value, path: &str, problems: &mut Problem
     let answer = answer.and_then(|answer| answer.members(problems));
     let mut harness_id = None;
     let mut replay_log = None;
+    let mut log = &[][..];
+    let mut harness_statement = None;
     if let Some(metadata) = payload.get("metadata").and_then(|metadata| metadata.members(problems)) {
         for claim in ["token_count", "tool_call_count", "wall_clock_secs"] {
             if let Some(claim) = metadata.get(claim) {
@@ -95,9 +101,12 @@ pub(super) fn read_at<'a>(payload: &'a Value, path: &str, problems: &mut Problem
         }
         metadata.get("model_id").map(|model| model.text(problems));
         harness_id = metadata.get("harness_id").and_then(|harness| harness.text(problems));
-        replay_log = metadata.get("replay_log").and_then(|log| steps(&log, problems));
+        let given = metadata.get("replay_log");
+        log = given.as_ref().and_then(|log| log.value.as_array()).map_or(log, Vec::as_slice);
+        replay_log = given.and_then(|log| steps(&log, problems));
+        harness_statement = metadata.get("harness_statement").and_then(|note| note.text(problems));
     }
-    Some(Submission { answer: answer?.map(), harness_id, replay_log })
+    Some(Submission { answer: answer?.map(), harness_id, replay_log, log, harness_statement })
 }
 
 /// Checks the steps of a trajectory, given alone.

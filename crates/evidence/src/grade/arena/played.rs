@@ -13,7 +13,7 @@ use super::payload::{self, Submission};
 use super::trajectory::Window;
 use crate::json::problem::{Problems, quoted};
 
-const KNOWN: [&str; 23] = [
+const KNOWN: [&str; 24] = [
     "match_id",
     "agent_id",
     "requester_id",
@@ -23,6 +23,7 @@ const KNOWN: [&str; 23] = [
     "time_limit_secs",
     "attempt_number",
     "memoryless",
+    "match_nonce",
     "harness_id",
     "constraints",
     "payload",
@@ -51,6 +52,8 @@ pub(super) struct Played<'a> {
     pub window: Window,
     pub attempt_number: u64,
     pub memoryless: bool,
+    /// The text that the server drew for the log of this match, if it was played at one that does.
+    pub match_nonce: Option<&'a str>,
     pub harness_id: Option<&'a str>,
     pub constraints: Constraints,
     pub constraints_given: Option<&'a Value>,
@@ -69,8 +72,8 @@ impl<'a> Played<'a> {
         let [match_id, agent_id, started_at, submitted_at] =
             ["match_id", "agent_id", "started_at", "submitted_at"]
                 .map(|name| parts.require(name, "a text", problems)?.text(problems));
-        let [requester_id, harness_id] =
-            ["requester_id", "harness_id"].map(|name| parts.get(name)?.text(problems));
+        let [requester_id, harness_id, match_nonce] =
+            ["requester_id", "harness_id", "match_nonce"].map(|name| parts.get(name)?.text(problems));
         let status = parts.get("status").and_then(|status| status.text(problems));
         let status = told(status.map_or(Ok(MatchStatus::Active), MatchStatus::parse), problems);
         let window = started_at
@@ -110,6 +113,7 @@ impl<'a> Played<'a> {
             window,
             attempt_number: attempt_number?,
             memoryless: memoryless?,
+            match_nonce,
             harness_id,
             constraints,
             constraints_given: constraints_given.map(|given| given.value),

@@ -1,4 +1,4 @@
-//! Validity of a trajectory, and the value of a match as a benchmark.
+//! Validity of a trajectory.
 
 use std::collections::BTreeMap;
 
@@ -55,11 +55,16 @@ impl Window {
 
     /// Seconds from start to submission.
     pub fn used_seconds(self) -> f64 {
-        (self.submitted_at - self.started_at) as f64 / 1000.0
+        self.milliseconds() as f64 / 1000.0
+    }
+
+    /// Milliseconds from start to submission.
+    pub(super) fn milliseconds(self) -> i64 {
+        self.submitted_at - self.started_at
     }
 }
 
-fn milliseconds(text: &str) -> Option<i64> {
+pub(super) fn milliseconds(text: &str) -> Option<i64> {
     Timestamp::parse(text).ok().map(|time| time.milliseconds)
 }
 
@@ -81,7 +86,12 @@ impl TrajectoryOptions {
     /// Returns the options of the deployed arena, where what was read decides nothing.
     #[must_use]
     pub fn published() -> Self {
-        Self { require_known_files: false, files_decide: false, ..Self::default() }
+        Self {
+            require_known_files: false,
+            files_decide: false,
+            read_tools: vec!["read".to_owned()],
+            ..Self::default()
+        }
     }
 }
 
@@ -89,7 +99,7 @@ impl Default for TrajectoryOptions {
     fn default() -> Self {
         Self {
             grace_milliseconds: 5000,
-            read_tools: vec!["read".to_owned()],
+            read_tools: ["read", "read_file", "file_read"].map(str::to_owned).to_vec(),
             require_known_files: true,
             files_decide: true,
         }
@@ -107,10 +117,26 @@ pub struct TrajectoryGrade {
     pub timestamps_in_bounds: bool,
     /// True if every file that was read is in the workspace, if the options ask for that, and had its text.
     pub tool_replay_consistent: bool,
+    /// The checks that only a log made for this match passes; none where the match has no nonce, or a harness signed.
+    #[serde(flatten)]
+    pub made_for_match: Option<MadeForMatch>,
     /// Warnings, one for each step and check.
     pub warnings: Vec<TrajectoryWarning>,
     /// Paths that were read and are not in the workspace, each once; empty where the workspace is not known.
     pub unknown_files: Vec<String>,
+}
+
+/// The checks of a log that was made for one match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct MadeForMatch {
+    /// True if the first step carries the nonce of the match, and every other the digest of the one before it.
+    pub chained: bool,
+    /// True if no step has an earlier moment than the one before it.
+    pub times_in_order: bool,
+    /// True if no step took less than no time, or longer than the match.
+    pub durations_possible: bool,
+    /// True if every model call that did not fail took at least one token.
+    pub tokens_counted: bool,
 }
 
 /// Warning about one step, or about the whole.
@@ -134,19 +160,36 @@ pub enum TrajectoryCheck {
     TimestampsInBounds,
     /// Every file that was read has the content that it has in the workspace.
     ToolReplayConsistent,
+    /// The first step carries the nonce of the match, and every other the digest of the one before it.
+    Chained,
+    /// No step has an earlier moment than the one before it.
+    TimesInOrder,
+    /// No step took less than no time, or longer than the match.
+    DurationsPossible,
+    /// Every model call that did not fail took at least one token.
+    TokensCounted,
 }
 
 impl TrajectoryGrade {
     /// Returns the checks that failed, in their order.
     pub fn failed_checks(&self) -> Vec<TrajectoryCheck> {
-        [
+        let own = [
             (TrajectoryCheck::NonEmpty, self.non_empty),
             (TrajectoryCheck::TimestampsInBounds, self.timestamps_in_bounds),
             (TrajectoryCheck::ToolReplayConsistent, self.tool_replay_consistent),
-        ]
-        .into_iter()
-        .filter_map(|(check, is_met)| (!is_met).then_some(check))
-        .collect()
+        ];
+        let of_match = self.made_for_match.map(|made| {
+            [
+                (TrajectoryCheck::Chained, made.chained),
+                (TrajectoryCheck::TimesInOrder, made.times_in_order),
+                (TrajectoryCheck::DurationsPossible, made.durations_possible),
+                (TrajectoryCheck::TokensCounted, made.tokens_counted),
+            ]
+        });
+        own.into_iter()
+            .chain(of_match.into_iter().flatten())
+            .filter_map(|(check, is_met)| (!is_met).then_some(check))
+            .collect()
     }
 
     /// Returns the fields, and `failed_checks`, as JSON.
@@ -167,7 +210,10 @@ impl TrajectoryGrade {
 /// a tool of [`TrajectoryOptions::read_tools`] gave an output and its input, without the white space around it, is the path;
 /// of a long text the first 5000 UTF-16 code units are compared, as many as a step may hold.
 ///
-/// A log is what the agent hands in: this finds one that cannot be right, and does not prove one that can.
+/// A log is what the agent hands in: this finds one that cannot be right, and does not prove one that can. [`grade_match`]
+/// also asks that it was made for this match, where the match has a nonce.
+///
+/// [`grade_match`]: super::grade_match
 pub fn validate_trajectory(
     steps: &[Step<'_>],
     window: Window,
@@ -235,35 +281,9 @@ pub fn validate_trajectory(
         non_empty,
         timestamps_in_bounds,
         tool_replay_consistent,
+        made_for_match: None,
         warnings,
         unknown_files: unknown_files.into_iter().map(str::to_owned).collect(),
-    }
-}
-
-/// Value of a match as a benchmark (Scoring, "Impact on Elo").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Standing {
-    /// A valid trajectory was handed in.
-    pub verified: bool,
-    /// The agent played without its memory.
-    pub memoryless: bool,
-    /// The agent had not entered this challenge before.
-    pub first_attempt: bool,
-    /// All three.
-    pub benchmark_grade: bool,
-}
-
-impl Standing {
-    /// Returns the standing of a match. `attempt_number` is 1 for the first time that the agent *entered* the
-    /// challenge: a match that was left to expire showed the task, so it has to count.
-    pub fn new(verified: bool, memoryless: bool, attempt_number: u64) -> Self {
-        let first_attempt = attempt_number == 1;
-        Self { verified, memoryless, first_attempt, benchmark_grade: verified && memoryless && first_attempt }
-    }
-
-    /// Returns the fields as JSON.
-    pub fn detail(self) -> Value {
-        detail(&self)
     }
 }
 
@@ -366,15 +386,6 @@ mod tests {
             let grade = validate_trajectory(&steps, window(), Some(&files), &TrajectoryOptions::default());
             prop_assert_eq!(grade.valid, grade.failed_checks().is_empty());
             prop_assert_eq!(grade.valid, grade.warnings.is_empty());
-        }
-    }
-
-    #[test]
-    fn benchmark_grade_needs_all_three() {
-        for bits in 0..8 {
-            let [verified, memoryless, first] = [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0];
-            let standing = Standing::new(verified, memoryless, if first { 1 } else { 2 });
-            assert_eq!(standing.benchmark_grade, bits == 7);
         }
     }
 }

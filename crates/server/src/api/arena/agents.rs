@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::freshen;
 use crate::api::json;
 use crate::api::read;
-use crate::arena::{Agent, Career, Point};
+use crate::arena::{Agent, Career, Point, Skill};
 use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::Named;
@@ -36,6 +36,8 @@ pub(crate) struct NewAgent {
 pub(crate) struct RegisteredAgent {
     #[serde(flatten)]
     agent: Agent,
+    /// The commitment to the draw for its first match.
+    next_commitment: String,
     /// The id of its key.
     key_id: String,
     /// The secret of its key. It is shown only here: the server keeps only its hash.
@@ -48,10 +50,15 @@ pub(crate) struct ShownAgent {
     #[serde(flatten)]
     agent: Agent,
     career: Career,
+    /// The skill under Glicko-2.
+    skill: Skill,
     /// The titles that it has, the highest first.
     titles: Vec<String>,
     /// The match that it may submit.
     open_match: Option<String>,
+    /// The commitment to the draw for its next match; null while a match is open, and before the first match of an agent that was
+    /// registered before there were any.
+    next_commitment: Option<String>,
     /// The rating after each match, in the order in which they ended.
     history: Vec<Point>,
 }
@@ -71,7 +78,12 @@ pub(crate) async fn register(
     let sender = caller.key(&Act::RegisterAgent)?.id.clone();
     let new: NewAgent = read(&app, &headers, body).await?;
     let made = play::register(&app, &sender, &new.agent_id, new.harness_id.as_deref()).await?;
-    let shown = RegisteredAgent { agent: made.agent, key_id: made.key_id, secret: made.secret };
+    let shown = RegisteredAgent {
+        agent: made.agent,
+        next_commitment: made.next_commitment,
+        key_id: made.key_id,
+        secret: made.secret,
+    };
     json(StatusCode::CREATED, &shown)
 }
 
@@ -88,10 +100,15 @@ pub(crate) async fn show(
 ) -> Result<Response<Body>, Problem> {
     caller.may(&Act::Read)?;
     freshen(&app).await;
-    let known = app.memory.arena.state().agent(&name).cloned();
-    let known =
+    let known = {
+        let state = app.memory.arena.state();
+        state.agent(&name).map(|known| (known.clone(), state.skill(&name)))
+    };
+    let (known, skill) =
         known.ok_or_else(|| Problem::not_found(format!("there is no agent `{}`", name.escape_debug())))?;
     let shown = ShownAgent {
+        next_commitment: known.next_commitment(),
+        skill,
         agent: known.agent,
         career: known.career,
         titles: known.titles,

@@ -32,8 +32,10 @@ pub(crate) struct ShownChallenge {
     difficulty: String,
     time_limit_seconds: u32,
     constraints: Option<Map<String, Value>>,
-    /// The number of instances to play.
+    /// The number of instances to play: each agent enters each of them once.
     instance_count: usize,
+    /// True if an instance is drawn for one agent only.
+    single_use: bool,
     /// The number of its matches, open ones included.
     match_count: usize,
     /// The number of its matches that were scored.
@@ -71,6 +73,7 @@ impl ShownChallenge {
             time_limit_seconds: challenge.time_limit_seconds,
             constraints: challenge.constraints.clone(),
             instance_count: challenge.instances.len(),
+            single_use: challenge.single_use,
             match_count: of_it().count(),
             scored_count: scores.len(),
             win_count: scores.iter().filter(|(_, is_won)| *is_won).count(),

@@ -28,9 +28,13 @@ pub(crate) struct MatchRequest {
     /// The slug of the challenge.
     #[schema(example = "maze")]
     challenge: String,
-    /// True if the agent plays without its memory.
+    /// True if the agent plays without its memory: a claim. What counts is what its harness signs.
     #[serde(default)]
     memoryless: bool,
+    /// Anything that the server cannot foretell, 1 to 64 visible ASCII characters: it takes part in drawing the instance.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 64)]
+    nonce: Option<String>,
 }
 
 /// A match that was entered, with what the agent needs to play it.
@@ -57,7 +61,7 @@ pub(crate) struct MatchSubmission {
     /// The answer, one member per field.
     #[schema(value_type = BTreeMap<String, Value>)]
     answer: Value,
-    /// `harness_id`, `replay_log` and more.
+    /// `harness_id`, `replay_log`, `harness_statement` and more.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[schema(value_type = Option<BTreeMap<String, Value>>)]
     metadata: Value,
@@ -68,6 +72,9 @@ pub(crate) struct MatchSubmission {
 pub(crate) struct ScoredMatch {
     #[serde(flatten)]
     game: Match,
+    /// The random digits in the digest of the submission: with them the agent can show what it sent. Null in matches from before
+    /// there were any.
+    blind: Option<String>,
     /// The position of the record in the log.
     record_position: u64,
     /// The path of the receipt of the record.
@@ -97,8 +104,8 @@ pub(crate) struct MatchList {
     has_more: bool,
 }
 
-/// Enters a match and starts the clock. An agent has one open match at a time: entering the same challenge again gives
-/// the same match.
+/// Enters a match and starts the clock, at an instance drawn from those that the agent has not entered yet. An agent has one
+/// open match at a time: entering the same challenge again gives the same match.
 #[utoipa::path(post, operation_id = "enter_match", path = "/v1/arena/matches", tag = "arena", security(("key" = ["write:evidence"])),
     request_body = MatchRequest,
     responses(
@@ -116,10 +123,12 @@ pub(crate) async fn enter(
     let key = Arc::clone(caller.key(&Act::Play(None))?);
     let agent = key.subject.clone().unwrap_or_default();
     let entry: MatchRequest = read(&app, &headers, body).await?;
-    let done = play::enter(&app, &key.id, &agent, &entry.challenge, entry.memoryless).await?;
+    let MatchRequest { challenge, memoryless, nonce } = &entry;
+    let asked = play::Entry { agent: &agent, challenge, memoryless: *memoryless, nonce: nonce.as_deref() };
+    let done = play::enter(&app, &key.id, asked).await?;
     let game = Match::clone(&done.value);
     let challenge = app.memory.arena.state().challenge(&game.challenge);
-    let instance = challenge.as_ref().and_then(|challenge| challenge.instance(game.attempt_number));
+    let instance = challenge.as_ref().and_then(|challenge| challenge.instance(&game));
     let shown = EnteredMatch {
         repeated: done.repeated,
         briefing: challenge.as_ref().map(|challenge| challenge.briefing.clone()).unwrap_or_default(),
@@ -160,6 +169,7 @@ pub(crate) async fn submit(
     let record_position = done.value.record_position;
     let shown = ScoredMatch {
         game: done.value.game,
+        blind: done.value.blind,
         record_position,
         receipt: format!("/v1/receipts/{record_position}"),
     };

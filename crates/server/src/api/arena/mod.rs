@@ -1,7 +1,8 @@
-//! The arena over HTTP: challenges, agents, matches, ratings.
+//! The arena over HTTP: challenges, agents, harnesses, matches, ratings.
 
 mod agents;
 mod challenges;
+mod harnesses;
 mod matches;
 mod ratings;
 
@@ -20,6 +21,8 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(challenges::show))
         .routes(routes!(agents::register))
         .routes(routes!(agents::show))
+        .routes(routes!(harnesses::list, harnesses::register))
+        .routes(routes!(harnesses::revoke))
         .routes(routes!(matches::list, matches::enter))
         .routes(routes!(matches::show))
         .routes(routes!(matches::submit))

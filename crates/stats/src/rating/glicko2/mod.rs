@@ -64,10 +64,21 @@ struct Evidence {
 }
 
 impl Evidence {
-    fn add(&mut self, attenuation: f64, expected: Expected, score: f64) {
-        self.precision += attenuation * attenuation * expected.variance;
-        self.surplus += attenuation * (score - expected.score);
+    fn add(&mut self, attenuation: f64, expected: Expected, score: f64, weight: f64) {
+        self.precision += weight * attenuation * attenuation * expected.variance;
+        self.surplus += weight * attenuation * (score - expected.score);
     }
+}
+
+/// A match that counts in part.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WeightedMatch {
+    /// The opponent, as it was rated when the period began.
+    pub opponent: Glicko2Rating,
+    /// The outcome for the competitor.
+    pub outcome: Outcome,
+    /// The part of a whole match that it counts, above 0 to 1.
+    pub weight: f64,
 }
 
 /// An expected score and `E (1 - E)`, which keeps its digits where `E` is next to 1.
@@ -127,36 +138,76 @@ impl Glicko2 {
     /// ```
     #[must_use]
     pub fn period(&self, rating: &Glicko2Rating, matches: &[(Glicko2Rating, Outcome)]) -> Glicko2Rating {
-        if matches.is_empty() {
-            return self.rested(rating, 1);
-        }
+        let whole = |&(opponent, outcome): &(Glicko2Rating, Outcome)| WeightedMatch {
+            opponent,
+            outcome,
+            weight: 1.0,
+        };
+        self.after(rating, matches.iter().map(whole), 1.0)
+    }
+
+    /// Returns the rating after matches that count in part, `periods` after the last ones; that may be a fraction of a
+    /// period. With one period and weights of 1 it is [`Self::period`].
+    ///
+    /// A match of weight `w` is evidence to the power of `w`: its likelihood `L` counts as `L^w`, so a weight of 1/2 twice
+    /// is one whole match. The logarithm is multiplied by `w`, and so are both sums of steps 3 and 4, which are its
+    /// derivatives:
+    ///
+    /// ```text
+    /// 1 / v     = sum of w g^2 E (1 - E)
+    /// Delta / v = sum of w g (s - E)
+    /// ```
+    ///
+    /// Steps 5 to 8 remain as they are. Weights outside their range are brought into it; one of 0 or NaN is no match.
+    #[must_use]
+    pub fn weighted(&self, rating: &Glicko2Rating, matches: &[WeightedMatch], periods: f64) -> Glicko2Rating {
+        self.after(rating, matches.iter().copied().filter(|it| it.weight > 0.0), periods)
+    }
+
+    fn after(
+        &self,
+        rating: &Glicko2Rating,
+        matches: impl Iterator<Item = WeightedMatch>,
+        periods: f64,
+    ) -> Glicko2Rating {
         let own = Internal::of(rating);
         let mut evidence = Evidence::default();
-        for (opponent, outcome) in matches {
-            let opponent = Internal::of(opponent);
+        let mut is_rest = true;
+        for WeightedMatch { opponent, outcome, weight } in matches {
+            let opponent = Internal::of(&opponent);
             let attenuation = opponent.attenuation();
             let expected = Expected::of(attenuation * (own.strength - opponent.strength));
-            evidence.add(attenuation, expected, outcome.score());
+            evidence.add(attenuation, expected, outcome.score(), weight.min(1.0));
+            is_rest = false;
         }
-        self.moved(rating, own, evidence)
+        if is_rest { self.rested(rating, periods) } else { self.moved(rating, own, evidence, periods) }
     }
 
     /// Returns the rating after `periods` without a match: the variance grows by the squared volatility in each.
     #[must_use]
-    pub(crate) fn rested(&self, rating: &Glicko2Rating, periods: u64) -> Glicko2Rating {
-        let grown = rating.volatility * rating.volatility * periods as f64;
+    pub(crate) fn rested(&self, rating: &Glicko2Rating, periods: f64) -> Glicko2Rating {
+        if periods.is_nan() || periods <= 0.0 {
+            return *rating;
+        }
+        let grown = rating.volatility * rating.volatility * periods;
         let deviation = libm::sqrt(Internal::of(rating).variance + grown) * POINTS_PER_UNIT;
         Glicko2Rating { deviation: deviation.min(DEVIATION_LIMIT), ..*rating }
     }
 
     /// Steps 5 to 8. The results are kept where [`System::rating_outside`] lets them be, which no match between ratings
     /// of people or agents comes near.
-    fn moved(&self, rating: &Glicko2Rating, own: Internal, evidence: Evidence) -> Glicko2Rating {
+    fn moved(
+        &self,
+        rating: &Glicko2Rating,
+        own: Internal,
+        evidence: Evidence,
+        periods: f64,
+    ) -> Glicko2Rating {
         let v = 1.0 / evidence.precision;
         let improvement = v * evidence.surplus;
         let volatility =
             volatility::next(rating.volatility, own.variance, v, improvement, self.tau).min(VOLATILITY_LIMIT);
-        let before = own.variance + volatility * volatility;
+        let before = own.variance + volatility * volatility * periods.max(0.0);
         // 1 / (1 / before + 1 / v), with one division.
         let variance = before / (1.0 + before * evidence.precision);
         let strength = own.strength + variance * evidence.surplus;
@@ -225,8 +276,8 @@ impl System for Glicko2 {
         let side = |rating, own, opponent: Internal, difference: f64, score| {
             let attenuation = opponent.attenuation();
             let mut evidence = Evidence::default();
-            evidence.add(attenuation, Expected::of(attenuation * difference), score);
-            self.moved(rating, own, evidence)
+            evidence.add(attenuation, Expected::of(attenuation * difference), score, 1.0);
+            self.moved(rating, own, evidence, 1.0)
         };
         let score = outcome.score();
         let after = side(first, own, other, difference, score);

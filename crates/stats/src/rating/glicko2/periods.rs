@@ -23,7 +23,7 @@ impl Seat {
     #[must_use]
     pub fn at(&self, system: &Glicko2, period: i64) -> Glicko2Rating {
         let idle = self.period.map_or(0, |last| period.saturating_sub(last).saturating_sub(1));
-        if idle > 0 { system.rested(&self.rating, idle.unsigned_abs()) } else { self.rating }
+        if idle > 0 { system.rested(&self.rating, idle as f64) } else { self.rating }
     }
 }
 

@@ -33,13 +33,13 @@ fn a_match_is_a_period_of_one() {
 #[test]
 fn rest_makes_unsure() {
     let (system, before) = (Glicko2::default(), rating(1600.0, 80.0));
-    let once = system.rested(&before, 1);
+    let once = system.rested(&before, 1.0);
     assert_eq!(system.period(&before, &[]), once);
     let expected = POINTS_PER_UNIT * libm::sqrt((80.0 / POINTS_PER_UNIT) * (80.0 / POINTS_PER_UNIT) + 0.0036);
     assert!((once.deviation - expected).abs() < 1e-9);
-    let (twice, both) = (system.rested(&once, 1), system.rested(&before, 2));
+    let (twice, both) = (system.rested(&once, 1.0), system.rested(&before, 2.0));
     assert!((twice.deviation - both.deviation).abs() < 1e-9);
-    assert_eq!(system.rested(&before, u64::MAX).deviation, DEVIATION_LIMIT);
+    assert_eq!(system.rested(&before, u64::MAX as f64).deviation, DEVIATION_LIMIT);
 }
 
 fn season(games: &[(&str, i64, &str, &str, Outcome)]) -> Season {
@@ -67,7 +67,7 @@ fn a_period_sees_only_the_ratings_at_its_beginning() {
     let a = system.period(&new, &[(new, Outcome::Win), (new, Outcome::Loss)]);
     assert_eq!(seats[0], Seat { rating: a, period: Some(0) });
     let (b, c) = (system.period(&new, &[(new, Outcome::Loss)]), system.period(&new, &[(new, Outcome::Win)]));
-    let rested = [b, c].map(|rating| system.rested(&rating, 1));
+    let rested = [b, c].map(|rating| system.rested(&rating, 1.0));
     let after = system.period(&rested[0], &[(rested[1], Outcome::Draw)]);
     assert_eq!(seats[1], Seat { rating: after, period: Some(2) });
 }
@@ -159,5 +159,47 @@ proptest! {
         let (one, two) = (system.expected(&rating(points, 50.0), &rating(other, deviation)),
             system.expected(&rating(other, deviation), &rating(points, 50.0)));
         prop_assert!((one + two - 1.0).abs() < 1e-12);
+    }
+}
+
+fn whole(matches: &[(Glicko2Rating, Outcome)], weight: f64) -> Vec<WeightedMatch> {
+    matches.iter().map(|&(opponent, outcome)| WeightedMatch { opponent, outcome, weight }).collect()
+}
+
+proptest! {
+    #[test]
+    fn weights_of_one_are_no_weights_and_parts_of_a_match_add_up(
+        points in 500.0..2500.0f64, deviation in 20.0..400.0f64,
+        opponents in prop::collection::vec((500.0..2500.0f64, 20.0..400.0f64, 0..3usize), 0..6),
+        parts in 1..8usize,
+    ) {
+        let (system, before) = (Glicko2::default(), rating(points, deviation));
+        let outcomes = [Outcome::Win, Outcome::Draw, Outcome::Loss];
+        let matches: Vec<_> = opponents.iter().map(|&(points, deviation, outcome)| (rating(points, deviation), outcomes[outcome])).collect();
+        prop_assert_eq!(system.weighted(&before, &whole(&matches, 1.0), 1.0), system.period(&before, &matches));
+        let split: Vec<_> = (0..parts).flat_map(|_| whole(&matches, 1.0 / parts as f64)).collect();
+        let (split, at_once) = (system.weighted(&before, &split, 1.0), system.period(&before, &matches));
+        prop_assert!((split.points - at_once.points).abs() < 1e-6, "{split:?} {at_once:?}");
+        prop_assert!((split.deviation - at_once.deviation).abs() < 1e-6, "{split:?} {at_once:?}");
+        prop_assert!((split.volatility - at_once.volatility).abs() < 1e-8, "{split:?} {at_once:?}");
+    }
+
+    #[test]
+    fn a_smaller_weight_moves_less_and_none_moves_nothing(
+        points in 500.0..2500.0f64, deviation in 20.0..400.0f64, other in 500.0..2500.0f64,
+        weight in 0.01..1.0f64, periods in 0.0..50.0f64, outcome in 0..3usize,
+    ) {
+        let (system, before) = (Glicko2::default(), rating(points, deviation));
+        let meeting = [(rating(other, 58.0), [Outcome::Win, Outcome::Draw, Outcome::Loss][outcome])];
+        let after = |weight| system.weighted(&before, &whole(&meeting, weight), periods);
+        let moved = |weight| (after(weight).points - points).abs();
+        prop_assert!(moved(weight) <= moved(1.0));
+        // Over many periods a surprise makes unsure, by the volatility that it raises.
+        let at_once = |weight| system.weighted(&before, &whole(&meeting, weight), 0.0).deviation;
+        prop_assert!(at_once(1.0) <= at_once(weight) && at_once(weight) <= deviation);
+        let rested = system.rested(&before, periods);
+        for none in [0.0, -1.0, f64::NAN] {
+            prop_assert_eq!(after(none), rested);
+        }
     }
 }

@@ -1,0 +1,133 @@
+//! The statement of a harness about a match: the text that it signs.
+
+use std::error::Error;
+use std::fmt;
+
+use karat_core::facts::Digest;
+use serde_json::Value;
+
+use super::match_grade::HarnessWord;
+use crate::json::problem::quoted;
+use crate::json::value::canonical_json;
+
+/// The first line of a statement.
+const HEAD: &str = "karat/harness-statement/1";
+
+/// The match that a statement is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HarnessStatement<'a> {
+    /// The id of the match.
+    pub match_id: &'a str,
+    /// The nonce of the match, which nobody could know before it was entered.
+    pub nonce: &'a str,
+    /// The digest of the log, over its canonical JSON.
+    pub log: Digest,
+}
+
+/// The reason why a text is no statement about a match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatementError {
+    /// The line that is wrong, from 1.
+    pub line: usize,
+    /// What was found there.
+    pub found: String,
+    /// What belongs there.
+    pub expected: String,
+}
+
+impl fmt::Display for StatementError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, found, expected } = self;
+        write!(f, "line {line} of the statement is {}, expected {}", quoted(found), quoted(expected))
+    }
+}
+
+impl Error for StatementError {}
+
+impl<'a> HarnessStatement<'a> {
+    /// Returns the statement about a match with these steps.
+    pub fn of(match_id: &'a str, nonce: &'a str, steps: &[Value]) -> Self {
+        let log = Digest::of(canonical_json(&Value::from(steps)).as_bytes());
+        Self { match_id, nonce, log }
+    }
+
+    /// Returns the text, which ends in a line feed.
+    ///
+    /// ```
+    /// use karat_evidence::grade::arena::{HarnessStatement, HarnessWord};
+    ///
+    /// let statement = HarnessStatement::of("bee.maze.1", "5f0c1d", &[]);
+    /// let text = statement.text(HarnessWord { memoryless: true });
+    /// assert_eq!(text, "karat/harness-statement/1\nmatch bee.maze.1\nnonce 5f0c1d\nlog \
+    ///     sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945\nmemoryless true\n");
+    /// assert_eq!(statement.read(&text), Ok(HarnessWord { memoryless: true }));
+    /// ```
+    #[must_use]
+    pub fn text(&self, word: HarnessWord) -> String {
+        let Self { match_id, nonce, log } = self;
+        let HarnessWord { memoryless } = word;
+        format!("{HEAD}\nmatch {match_id}\nnonce {nonce}\nlog {log}\nmemoryless {memoryless}\n")
+    }
+
+    /// Returns what a text says about this match.
+    ///
+    /// # Errors
+    /// If it is not the statement about this match: the first line that is wrong.
+    pub fn read(&self, text: &str) -> Result<HarnessWord, StatementError> {
+        let words = [true, false].map(|memoryless| HarnessWord { memoryless });
+        if let Some(word) = words.into_iter().find(|word| self.text(*word) == text) {
+            return Ok(word);
+        }
+        let [yes, no] = words.map(|word| self.text(word));
+        let given: Vec<&str> = text.split('\n').collect();
+        let wanted = || yes.split('\n').zip(no.split('\n')).enumerate();
+        let wrong = wanted().find_map(|(at, (yes, no))| {
+            let found = given.get(at).copied().unwrap_or_default();
+            let is_wrong = found != yes && found != no || given.len() <= at;
+            is_wrong.then(|| StatementError {
+                line: at + 1,
+                found: found.to_owned(),
+                expected: if yes == no { yes.to_owned() } else { format!("{yes}` or `{no}") },
+            })
+        });
+        let line = wanted().count();
+        Err(wrong.unwrap_or_else(|| StatementError {
+            line,
+            found: given.get(line).map(|rest| (*rest).to_owned()).unwrap_or_default(),
+            expected: String::new(),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_text_about_anything_else_is_refused_with_its_line() {
+        let steps = [json!({"type": "llm_call"})];
+        let statement = HarnessStatement::of("bee.maze.1", "5f0c1d", &steps);
+        let text = statement.text(HarnessWord { memoryless: false });
+        assert_eq!(statement.read(&text), Ok(HarnessWord { memoryless: false }));
+        for (wrong, line) in [
+            (text.replace("/1\nm", "/2\nm"), 1),
+            (text.replace("maze.1", "maze.2"), 2),
+            (text.replace("5f0c1d", "5f0c1e"), 3),
+            (HarnessStatement::of("bee.maze.1", "5f0c1d", &[]).text(HarnessWord { memoryless: false }), 4),
+            (text.replace("false", "maybe"), 5),
+            (text.trim_end().to_owned(), 6),
+            (format!("{text}more\n"), 6),
+            (format!("{text}\n"), 6),
+            (String::new(), 1),
+        ] {
+            let error = statement.read(&wrong).unwrap_err();
+            assert_eq!(error.line, line, "{wrong}: {error}");
+        }
+        let error = statement.read(&text.replace("false", "maybe")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "line 5 of the statement is `memoryless maybe`, expected `memoryless true` or `memoryless false`"
+        );
+    }
+}
