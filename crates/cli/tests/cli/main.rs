@@ -41,3 +41,4 @@ mod traps;
 mod tune;
 mod uncertainty;
 mod verify;
+mod witnesses;
