@@ -38,7 +38,7 @@ pub struct ServeArgs {
     #[arg(long = "proxy", value_name = "IP")]
     pub proxies: Vec<IpAddr>,
     /// A witness whose cosignatures are taken; repeatable
-    #[arg(long = "witness", value_name = "KEY|FILE")]
+    #[arg(long = "witness", value_name = "KEY")]
     pub witnesses: Vec<String>,
     /// Let anyone read, at any address
     #[arg(long)]
