@@ -1,10 +1,12 @@
 //! The arena on the command line: challenges from a family, the answer in every record of a match, careers.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
+use std::process::Command;
+
 use karat_evidence::canonical_json;
 use serde_json::{Value, json};
 
-use crate::common::{Folder, karat, karat_reading, root};
+use crate::common::{Folder, finish, karat, karat_reading, root};
 #[cfg(unix)]
 use crate::serve::Server;
 
@@ -12,6 +14,17 @@ fn rated(text: &str) -> Value {
     let run = karat_reading(&["rate", "--system", "elo", "--arena", "--json"], text);
     assert_eq!(run.status, 0, "{}", run.stderr);
     serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// Returns the name of the program that runs the second implementation; none, with a word, if it is not installed.
+fn python() -> Option<&'static str> {
+    let name = "python3";
+    if Command::new(name).arg("--version").output().is_ok() {
+        return Some(name);
+    }
+    assert!(std::env::var_os("CI").is_none(), "there is no {name}, and CI is set");
+    eprintln!("skipped: there is no {name}");
+    None
 }
 
 /// Returns the rating of the only agent.
@@ -54,7 +67,7 @@ fn difficulty_trust_and_attempt_move_a_career() {
     }
 }
 
-/// What a row says of itself is a claim, and said to be one; of a match that a server checked, what the agent says of its memory
+/// The words of a row about itself are claims, and said to be; of a match that a server checked, what the agent says of its memory
 /// counts for nothing.
 #[test]
 fn claims_are_said_to_be_claims() {
@@ -282,6 +295,25 @@ fn the_same_matches_give_the_careers_of_a_server() {
         assert_eq!(canonical_json(&step["rating"]), canonical_json(rating), "{}", step["match_id"]);
     }
     assert!(steps.iter().any(|step| step["rating"]["bonus_points"].as_i64().unwrap() > 0));
+    let kept = [
+        ("challenges", challenges.to_string()),
+        ("matches", get("/v1/arena/matches?limit=1000").to_string()),
+    ];
+    if let Some(python) = python() {
+        let files = kept.map(|(name, text)| {
+            folder.write(name, &text);
+            folder.path().join(name)
+        });
+        let checked =
+            finish(Command::new(python).arg("-B").arg(root().join("reference/draw.py")).args(files), "");
+        let count = |outcome: &str| checked.stdout.lines().filter(|line| line.starts_with(outcome)).count();
+        assert_eq!(
+            (checked.status, count("verified"), count("skipped")),
+            (0, steps.len(), open),
+            "{}",
+            checked.stdout
+        );
+    }
     for agent in agents["ratings"].as_array().unwrap() {
         let known = found["arena"]["agents"].as_array().unwrap().iter();
         let known = known.into_iter().find(|known| known["agent_id"] == agent["agent_id"]).unwrap();
@@ -291,6 +323,24 @@ fn the_same_matches_give_the_careers_of_a_server() {
             get(&format!("/v1/arena/agents/{}", agent["agent_id"].as_str().unwrap()))["skill"].clone();
         assert_eq!(canonical_json(&known["skill"]), canonical_json(&skill));
     }
+}
+
+/// The program of the guide makes the chain that the server asks for.
+#[test]
+fn the_guide_chains_a_log() {
+    let guide = std::fs::read_to_string(root().join("docs/guide/arena.md")).unwrap();
+    let (_, rest) = guide.split_once("```python\n").unwrap();
+    let (code, _) = rest.split_once("```").unwrap();
+    let Some(python) = python() else { return };
+    let step = |text: &str| json!({"type": "tool_call", "ts": "2026-01-01T00:00:00Z", "tool": "say", "input": text, "duration_ms": 12});
+    let steps = vec![step("one"), step("zw\u{f6}lf \"\u{1f980}\"\n"), step("")];
+    let given = serde_json::to_string(&steps).unwrap();
+    let code =
+        format!("import sys\n{code}\nprint(json.dumps(chained('5f0c1d', json.loads(sys.stdin.read()))))\n");
+    let run = finish(Command::new(python).arg("-c").arg(code), &given);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let log: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(log, karat_evidence::grade::arena::chain("5f0c1d", steps));
 }
 
 #[test]

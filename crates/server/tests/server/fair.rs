@@ -1,4 +1,4 @@
-//! Fair matches: instances that nobody chooses and that are rated once, logs that were made for their match, and digests that
+//! Fair matches: instances that no one chooses and that are rated once, logs that were made for their match, and digests that
 //! tell nothing.
 
 use std::collections::BTreeSet;
@@ -465,7 +465,7 @@ fn refusals_do_not_depend_on_the_right_answer() {
         });
         assert_eq!(one, two, "{wrong}");
     }
-    // A fault within the answer is part of its score, and that is told when the match is over.
+    // A fault within the answer is part of its score, which is shown when the match is over.
     for (key, id) in [(&bee, "bee.one.1"), (&wasp, "wasp.two.1")] {
         it.submit(key, id, &payload(json!({"parts": "x", "steps": 7}))).is(201);
         it.submit(key, id, &payload(answer(10, 100, 25))).is_problem(409, "conflict");
