@@ -325,6 +325,101 @@ fn the_same_matches_give_the_careers_of_a_server() {
     }
 }
 
+/// A match that karat did not see is graded after the document, and what it says of itself is a claim; with the nonce of a server,
+/// the same code checks the log as there.
+#[test]
+fn the_log_of_a_match_is_checked_as_on_a_server() {
+    let text = std::fs::read_to_string(root().join("examples/raw/match.json")).unwrap();
+    let plain: Value = serde_json::from_str(&text).unwrap();
+    let steps = plain["payload"]["metadata"]["replay_log"].as_array().unwrap().clone();
+    let with_log = |nonce: Value, log: Vec<Value>| {
+        let mut item = plain.clone();
+        item["match_nonce"] = nonce;
+        item["payload"]["metadata"]["replay_log"] = log.into();
+        item
+    };
+    let chained = karat_evidence::grade::arena::chain("5f0c1d", steps.clone());
+    let mut changed = chained.clone();
+    changed[1]["output_tokens"] = json!(1);
+    let mut free = steps.clone();
+    free[1]["input_tokens"] = json!(0);
+    free[1]["output_tokens"] = json!(0);
+    let mut late = steps.clone();
+    late.swap(0, 2);
+    let mut short = steps.clone();
+    short[0]["duration_ms"] = json!(-1);
+    let nonce = || json!("5f0c1d");
+    let tied = |steps| karat_evidence::grade::arena::chain("5f0c1d", steps);
+    for (item, verified_by, failed) in [
+        (plain.clone(), json!("claimed"), json!([])),
+        (with_log(nonce(), chained.clone()), json!("checked"), json!([])),
+        (with_log(json!("other"), chained), Value::Null, json!(["chained"])),
+        (with_log(nonce(), steps), Value::Null, json!(["chained"])),
+        (with_log(nonce(), changed), Value::Null, json!(["chained"])),
+        (with_log(nonce(), tied(free)), Value::Null, json!(["tokens_counted"])),
+        (with_log(nonce(), tied(late)), Value::Null, json!(["times_in_order"])),
+        (with_log(nonce(), tied(short)), Value::Null, json!(["durations_possible"])),
+    ] {
+        let run = karat_reading(&["score", "-c", "incident-review", "--json"], &item.to_string());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let record: Value = serde_json::from_str(&run.stdout).unwrap();
+        let (standing, validation) =
+            (&record["grading"]["standing"], &record["grading"]["trajectory_validation"]);
+        assert_eq!(standing["verified_by"], verified_by, "{record}");
+        assert_eq!(
+            (&validation["failed_checks"], &standing["verified"]),
+            (&failed, &json!(!verified_by.is_null()))
+        );
+        // Without a harness, only a match after the document takes the word of the agent.
+        let is_claim = verified_by == "claimed";
+        assert_eq!(
+            standing["memoryless_by"],
+            if is_claim { json!("claimed") } else { Value::Null },
+            "{record}"
+        );
+        assert_eq!(standing["benchmark_grade"], is_claim);
+    }
+}
+
+/// A match that was graded elsewhere says who vouches, or it is a claim; and never that someone vouches for what is not so.
+#[test]
+fn a_match_graded_elsewhere_names_its_voucher() {
+    let text = std::fs::read_to_string(root().join("examples/arena/documented-823.json")).unwrap();
+    let mut item: Value = serde_json::from_str(&text).unwrap();
+    for name in ["verified", "verified_by", "memoryless", "memoryless_by", "trajectory_validation"] {
+        item.as_object_mut().unwrap().remove(name);
+    }
+    let scored = |more: Value| {
+        let mut item = item.clone();
+        item.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let run = karat_reading(&["score", "-c", "log-forensics", "--json"], &item.to_string());
+        (run.status, run.stdout, run.stderr)
+    };
+    for (more, standing) in [
+        (json!({}), Value::Null),
+        (json!({"verified": false, "memoryless": false}), Value::Null),
+        (json!({"verified": true}), json!({"verified_by": "claimed"})),
+        (json!({"verified": true, "verified_by": "checked"}), json!({"verified_by": "checked"})),
+        (
+            json!({"verified": true, "verified_by": "harness", "memoryless": true, "memoryless_by": "harness"}),
+            json!({"memoryless_by": "harness", "verified_by": "harness"}),
+        ),
+    ] {
+        let (status, stdout, stderr) = scored(more.clone());
+        assert_eq!(status, 0, "{more}: {stderr}");
+        let record: Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!(record["grading"].get("standing").unwrap_or(&Value::Null), &standing, "{more}");
+    }
+    for (more, told) in [
+        (json!({"verified": false, "verified_by": "checked"}), "a voucher of a match that is not `verified`"),
+        (json!({"memoryless_by": "harness"}), "a voucher of a match that is not `memoryless`"),
+        (json!({"verified": true, "verified_by": "me"}), "`claimed`"),
+    ] {
+        let (status, _, stderr) = scored(more.clone());
+        assert!(status != 0 && stderr.contains(told), "{more}: {stderr}");
+    }
+}
+
 /// The program of the guide makes the chain that the server asks for.
 #[test]
 fn the_guide_chains_a_log() {

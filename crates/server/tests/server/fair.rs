@@ -555,7 +555,10 @@ fn ratings_show_how_sure_they_are() {
     assert_eq!(rating(&it.server.get("/v1/arena/matches/bee.many.1"))[0..2], [1000, 16]);
     let page = it.server.get("/arena").is(200).body.clone();
     let [full, twice] = [of("full/points"), 2.0 * of("full/deviation_points")].map(|it| it.round_ties_even());
-    assert!(page.contains(&format!("{full} ± {twice}")) && page.contains(", provisional"), "{page}");
+    assert!(
+        page.contains(&format!("{full}\u{a0}±\u{a0}{twice}")) && page.contains(", provisional"),
+        "{page}"
+    );
     let game = it.server.get("/arena/matches/bee.many.1").is(200).body.clone();
     for told in ["drawn from 40", "the draw, revealed", "not verified"] {
         assert!(game.contains(told), "{told}: {game}");
