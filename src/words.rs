@@ -56,7 +56,7 @@ macro_rules! words {
 }
 
 words! {
-    /// Who vouches that a match is verified, or memoryless.
+    /// The voucher of a match as verified, or as memoryless.
     Voucher [CoreVoucher] {
         /// The item states it.
         Claimed = "claimed",

@@ -21,7 +21,7 @@ struct Put {
     moment: AtomicI64,
     /// Milliseconds since the start at which it began to run; the largest number while it is stopped.
     since: AtomicI64,
-    /// The number of draws so far.
+    /// The number of times it drew.
     draws: AtomicU64,
 }
 

@@ -39,9 +39,9 @@ pub enum Field {
     Verified,
     /// True if the agent played without its memory.
     Memoryless,
-    /// Who vouches for a valid trajectory, as a server says it.
+    /// The voucher of a valid trajectory, as a server names it.
     VerifiedBy,
-    /// What a harness signed about the memory of the agent, as a server says it.
+    /// The word of a harness about the memory of the agent, as a server reports it.
     HarnessMemoryless,
     /// The number of the agent's attempt at the challenge, from 1.
     AttemptNumber,

@@ -29,7 +29,7 @@ pub struct Solo {
     pub verified: bool,
     /// True if the agent played without its memory; where a server checked the match, if a harness signed that.
     pub memoryless: bool,
-    /// Who vouches for the trajectory, as the row says; none if it does not say.
+    /// The voucher of the trajectory, if the row names one.
     pub verified_by: Option<Voucher>,
     /// The number of the agent's attempt, from 1, if it is stated.
     pub attempt_number: Option<u64>,

@@ -1,10 +1,12 @@
 //! The arena on the command line: challenges from a family, the answer in every record of a match, careers.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
+use std::process::Command;
+
 use karat_evidence::canonical_json;
 use serde_json::{Value, json};
 
-use crate::common::{Folder, karat, karat_reading, root};
+use crate::common::{Folder, finish, karat, karat_reading, root};
 #[cfg(unix)]
 use crate::serve::Server;
 
@@ -12,6 +14,17 @@ fn rated(text: &str) -> Value {
     let run = karat_reading(&["rate", "--system", "elo", "--arena", "--json"], text);
     assert_eq!(run.status, 0, "{}", run.stderr);
     serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// Returns the name of the program that runs the second implementation; none, with a word, if it is not installed.
+fn python() -> Option<&'static str> {
+    let name = "python3";
+    if Command::new(name).arg("--version").output().is_ok() {
+        return Some(name);
+    }
+    assert!(std::env::var_os("CI").is_none(), "there is no {name}, and CI is set");
+    eprintln!("skipped: there is no {name}");
+    None
 }
 
 /// Returns the rating of the only agent.
@@ -54,7 +67,7 @@ fn difficulty_trust_and_attempt_move_a_career() {
     }
 }
 
-/// What a row says of itself is a claim, and said to be one; of a match that a server checked, what the agent says of its memory
+/// The words of a row about itself are claims, and said to be; of a match that a server checked, what the agent says of its memory
 /// counts for nothing.
 #[test]
 fn claims_are_said_to_be_claims() {
@@ -282,6 +295,25 @@ fn the_same_matches_give_the_careers_of_a_server() {
         assert_eq!(canonical_json(&step["rating"]), canonical_json(rating), "{}", step["match_id"]);
     }
     assert!(steps.iter().any(|step| step["rating"]["bonus_points"].as_i64().unwrap() > 0));
+    let kept = [
+        ("challenges", challenges.to_string()),
+        ("matches", get("/v1/arena/matches?limit=1000").to_string()),
+    ];
+    if let Some(python) = python() {
+        let files = kept.map(|(name, text)| {
+            folder.write(name, &text);
+            folder.path().join(name)
+        });
+        let checked =
+            finish(Command::new(python).arg("-B").arg(root().join("reference/draw.py")).args(files), "");
+        let count = |outcome: &str| checked.stdout.lines().filter(|line| line.starts_with(outcome)).count();
+        assert_eq!(
+            (checked.status, count("verified"), count("skipped")),
+            (0, steps.len(), open),
+            "{}",
+            checked.stdout
+        );
+    }
     for agent in agents["ratings"].as_array().unwrap() {
         let known = found["arena"]["agents"].as_array().unwrap().iter();
         let known = known.into_iter().find(|known| known["agent_id"] == agent["agent_id"]).unwrap();
@@ -291,6 +323,119 @@ fn the_same_matches_give_the_careers_of_a_server() {
             get(&format!("/v1/arena/agents/{}", agent["agent_id"].as_str().unwrap()))["skill"].clone();
         assert_eq!(canonical_json(&known["skill"]), canonical_json(&skill));
     }
+}
+
+/// A match that karat did not see is graded after the document, and what it says of itself is a claim; with the nonce of a server,
+/// the same code checks the log as there.
+#[test]
+fn the_log_of_a_match_is_checked_as_on_a_server() {
+    let text = std::fs::read_to_string(root().join("examples/raw/match.json")).unwrap();
+    let plain: Value = serde_json::from_str(&text).unwrap();
+    let steps = plain["payload"]["metadata"]["replay_log"].as_array().unwrap().clone();
+    let with_log = |nonce: Value, log: Vec<Value>| {
+        let mut item = plain.clone();
+        item["match_nonce"] = nonce;
+        item["payload"]["metadata"]["replay_log"] = log.into();
+        item
+    };
+    let chained = karat_evidence::grade::arena::chain("5f0c1d", steps.clone());
+    let mut changed = chained.clone();
+    changed[1]["output_tokens"] = json!(1);
+    let mut free = steps.clone();
+    free[1]["input_tokens"] = json!(0);
+    free[1]["output_tokens"] = json!(0);
+    let mut late = steps.clone();
+    late.swap(0, 2);
+    let mut short = steps.clone();
+    short[0]["duration_ms"] = json!(-1);
+    let nonce = || json!("5f0c1d");
+    let tied = |steps| karat_evidence::grade::arena::chain("5f0c1d", steps);
+    for (item, verified_by, failed) in [
+        (plain.clone(), json!("claimed"), json!([])),
+        (with_log(nonce(), chained.clone()), json!("checked"), json!([])),
+        (with_log(json!("other"), chained), Value::Null, json!(["chained"])),
+        (with_log(nonce(), steps), Value::Null, json!(["chained"])),
+        (with_log(nonce(), changed), Value::Null, json!(["chained"])),
+        (with_log(nonce(), tied(free)), Value::Null, json!(["tokens_counted"])),
+        (with_log(nonce(), tied(late)), Value::Null, json!(["times_in_order"])),
+        (with_log(nonce(), tied(short)), Value::Null, json!(["durations_possible"])),
+    ] {
+        let run = karat_reading(&["score", "-c", "incident-review", "--json"], &item.to_string());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let record: Value = serde_json::from_str(&run.stdout).unwrap();
+        let (standing, validation) =
+            (&record["grading"]["standing"], &record["grading"]["trajectory_validation"]);
+        assert_eq!(standing["verified_by"], verified_by, "{record}");
+        assert_eq!(
+            (&validation["failed_checks"], &standing["verified"]),
+            (&failed, &json!(!verified_by.is_null()))
+        );
+        // Without a harness, only a match after the document takes the word of the agent.
+        let is_claim = verified_by == "claimed";
+        assert_eq!(
+            standing["memoryless_by"],
+            if is_claim { json!("claimed") } else { Value::Null },
+            "{record}"
+        );
+        assert_eq!(standing["benchmark_grade"], is_claim);
+    }
+}
+
+/// A match that was graded elsewhere says who vouches, or it is a claim; and never that someone vouches for what is not so.
+#[test]
+fn a_match_graded_elsewhere_names_its_voucher() {
+    let text = std::fs::read_to_string(root().join("examples/arena/documented-823.json")).unwrap();
+    let mut item: Value = serde_json::from_str(&text).unwrap();
+    for name in ["verified", "verified_by", "memoryless", "memoryless_by", "trajectory_validation"] {
+        item.as_object_mut().unwrap().remove(name);
+    }
+    let scored = |more: Value| {
+        let mut item = item.clone();
+        item.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let run = karat_reading(&["score", "-c", "log-forensics", "--json"], &item.to_string());
+        (run.status, run.stdout, run.stderr)
+    };
+    for (more, standing) in [
+        (json!({}), Value::Null),
+        (json!({"verified": false, "memoryless": false}), Value::Null),
+        (json!({"verified": true}), json!({"verified_by": "claimed"})),
+        (json!({"verified": true, "verified_by": "checked"}), json!({"verified_by": "checked"})),
+        (
+            json!({"verified": true, "verified_by": "harness", "memoryless": true, "memoryless_by": "harness"}),
+            json!({"memoryless_by": "harness", "verified_by": "harness"}),
+        ),
+    ] {
+        let (status, stdout, stderr) = scored(more.clone());
+        assert_eq!(status, 0, "{more}: {stderr}");
+        let record: Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!(record["grading"].get("standing").unwrap_or(&Value::Null), &standing, "{more}");
+    }
+    for (more, told) in [
+        (json!({"verified": false, "verified_by": "checked"}), "a voucher of a match that is not `verified`"),
+        (json!({"memoryless_by": "harness"}), "a voucher of a match that is not `memoryless`"),
+        (json!({"verified": true, "verified_by": "me"}), "`claimed`"),
+    ] {
+        let (status, _, stderr) = scored(more.clone());
+        assert!(status != 0 && stderr.contains(told), "{more}: {stderr}");
+    }
+}
+
+/// The program of the guide makes the chain that the server asks for.
+#[test]
+fn the_guide_chains_a_log() {
+    let guide = std::fs::read_to_string(root().join("docs/guide/arena.md")).unwrap();
+    let (_, rest) = guide.split_once("```python\n").unwrap();
+    let (code, _) = rest.split_once("```").unwrap();
+    let Some(python) = python() else { return };
+    let step = |text: &str| json!({"type": "tool_call", "ts": "2026-01-01T00:00:00Z", "tool": "say", "input": text, "duration_ms": 12});
+    let steps = vec![step("one"), step("zw\u{f6}lf \"\u{1f980}\"\n"), step("")];
+    let given = serde_json::to_string(&steps).unwrap();
+    let code =
+        format!("import sys\n{code}\nprint(json.dumps(chained('5f0c1d', json.loads(sys.stdin.read()))))\n");
+    let run = finish(Command::new(python).arg("-c").arg(code), &given);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let log: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(log, karat_evidence::grade::arena::chain("5f0c1d", steps));
 }
 
 #[test]

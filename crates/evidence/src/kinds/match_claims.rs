@@ -50,7 +50,7 @@ pub(super) struct Given<'a> {
     pub refused: Vec<&'a str>,
 }
 
-/// Who may vouch that a match is verified, or memoryless.
+/// The vouchers of a match as verified, or as memoryless.
 const VOUCHERS: [&str; 3] = ["claimed", "checked", "harness"];
 /// Protocol constants of the arena.
 const WIN: f64 = 700.0;

@@ -89,7 +89,7 @@ pub struct Match {
     /// were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub match_nonce: Option<String>,
-    /// How the instance was drawn; not in matches from before it was.
+    /// The draw of the instance; not in matches from before it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<Drawn>,
     /// The commitment to the draw for the next match of the agent, once this one is over.
@@ -151,11 +151,11 @@ pub struct Scored {
     pub result: String,
     /// True if a valid trajectory was submitted.
     pub verified: bool,
-    /// Who vouches for that: `checked` (the server: the log was made for this match) or `harness` (its signature); null if it is
+    /// The voucher: `checked` (the server: the log was made for this match) or `harness` (its signature); null if it is
     /// not verified, and in matches from before the server checked more than the document asks for.
     #[serde(default)]
     pub verified_by: Option<Voucher>,
-    /// What a harness signed about the memory of the agent: true if it played without; null if none signed. This alone counts.
+    /// The signed word of a harness about the memory of the agent: true if it played without; null if none signed. This alone counts.
     #[serde(default)]
     pub harness_memoryless: Option<bool>,
     /// True if it was verified, memoryless by a harness, and a first attempt.

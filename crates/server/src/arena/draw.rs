@@ -35,7 +35,7 @@ pub struct Drawn {
 }
 
 impl Draw {
-    /// Makes a draw of bytes that nobody can foretell.
+    /// Makes a draw of bytes that no one can foretell.
     #[must_use]
     pub const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)

@@ -62,7 +62,7 @@ pub struct AgentState {
 }
 
 impl AgentState {
-    /// Returns the commitment to the draw for its next match. There is none while a match is open, and before the first match of
+    /// Returns the commitment to the draw for its next match. It is missing while a match is open, and before the first match of
     /// an agent that was registered before there were any.
     #[must_use]
     pub fn next_commitment(&self) -> Option<String> {

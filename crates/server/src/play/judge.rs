@@ -136,7 +136,7 @@ impl Bench<'_> {
             "harness_id": self.harness_id,
             "constraints": challenge.constraints,
             "ground_truth": instance.ground_truth,
-            // Where there are none, none can have been read.
+            // Where the workspace is empty, no file can have been read.
             "workspace_files": instance.workspace_files,
         })
     }

@@ -180,7 +180,7 @@ pub async fn register(
 /// challenge and not submitted yet, the answer is the same match.
 ///
 /// # Errors
-/// If there is no such agent or challenge, the nonce is none, the agent is in a match of another challenge, or no instance
+/// If there is no such agent or challenge, the nonce is not one, the agent is in a match of another challenge, or no instance
 /// is left.
 pub async fn enter(app: &Arc<App>, sender: &str, entry: Entry<'_>) -> Result<Done<Arc<Match>>, Problem> {
     if entry.nonce.is_some_and(|nonce| !is_nonce(nonce)) {

@@ -178,7 +178,7 @@ fn trend(state: &ArenaState, agent: &str) -> Vec<f64> {
 fn with_deviation(rating: &SkillRating) -> String {
     let whole = |points: f64| points.round_ties_even();
     let mark = if rating.provisional { ", provisional" } else { "" };
-    format!("{} ± {}{mark}", whole(rating.points), whole(2.0 * rating.deviation_points))
+    format!("{}\u{a0}±\u{a0}{}{mark}", whole(rating.points), whole(2.0 * rating.deviation_points))
 }
 
 /// Writes a change of points with its sign; 0 has no sign.
@@ -236,9 +236,7 @@ fn challenges(state: &ArenaState) -> Markup {
         }
     };
     let table = Table {
-        caption: String::from(
-            "The challenges; an agent plays each instance once, and the scorecard says how an answer is scored",
-        ),
+        caption: String::from("The challenges; an agent plays each instance once"),
         columns: vec![
             column("challenge", Kind::Name),
             column("what it is", Kind::Text),

@@ -1,4 +1,4 @@
-//! Fair matches: instances that nobody chooses and that are rated once, logs that were made for their match, and digests that
+//! Fair matches: instances that no one chooses and that are rated once, logs that were made for their match, and digests that
 //! tell nothing.
 
 use std::collections::BTreeSet;
@@ -465,7 +465,7 @@ fn refusals_do_not_depend_on_the_right_answer() {
         });
         assert_eq!(one, two, "{wrong}");
     }
-    // A fault within the answer is part of its score, and that is told when the match is over.
+    // A fault within the answer is part of its score, which is shown when the match is over.
     for (key, id) in [(&bee, "bee.one.1"), (&wasp, "wasp.two.1")] {
         it.submit(key, id, &payload(json!({"parts": "x", "steps": 7}))).is(201);
         it.submit(key, id, &payload(answer(10, 100, 25))).is_problem(409, "conflict");
@@ -555,7 +555,10 @@ fn ratings_show_how_sure_they_are() {
     assert_eq!(rating(&it.server.get("/v1/arena/matches/bee.many.1"))[0..2], [1000, 16]);
     let page = it.server.get("/arena").is(200).body.clone();
     let [full, twice] = [of("full/points"), 2.0 * of("full/deviation_points")].map(|it| it.round_ties_even());
-    assert!(page.contains(&format!("{full} ± {twice}")) && page.contains(", provisional"), "{page}");
+    assert!(
+        page.contains(&format!("{full}\u{a0}±\u{a0}{twice}")) && page.contains(", provisional"),
+        "{page}"
+    );
     let game = it.server.get("/arena/matches/bee.many.1").is(200).body.clone();
     for told in ["drawn from 40", "the draw, revealed", "not verified"] {
         assert!(game.contains(told), "{told}: {game}");

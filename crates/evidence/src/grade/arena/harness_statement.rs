@@ -18,7 +18,7 @@ const HEAD: &str = "karat/harness-statement/1";
 pub struct HarnessStatement<'a> {
     /// The id of the match.
     pub match_id: &'a str,
-    /// The nonce of the match, which nobody could know before it was entered.
+    /// The nonce of the match, which no one could know before it was entered.
     pub nonce: &'a str,
     /// The digest of the log, over its canonical JSON.
     pub log: Digest,
@@ -29,9 +29,9 @@ pub struct HarnessStatement<'a> {
 pub struct StatementError {
     /// The line that is wrong, from 1.
     pub line: usize,
-    /// What was found there.
+    /// The line found.
     pub found: String,
-    /// What belongs there.
+    /// The line expected.
     pub expected: String,
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::detail;
 
-/// Who vouches that a match is verified, or memoryless.
+/// Voucher of a match as verified, or as memoryless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Voucher {
@@ -23,11 +23,11 @@ pub enum Voucher {
 pub struct Standing {
     /// A valid trajectory was handed in.
     pub verified: bool,
-    /// Who vouches for that; none if it is not so.
+    /// The voucher; none if it is not so.
     pub verified_by: Option<Voucher>,
     /// The agent played without its memory.
     pub memoryless: bool,
-    /// Who vouches for that; none if it is not so.
+    /// The voucher; none if it is not so.
     pub memoryless_by: Option<Voucher>,
     /// The agent had not entered this challenge before.
     pub first_attempt: bool,
