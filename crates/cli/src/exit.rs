@@ -32,7 +32,7 @@ Exit status:
    2  the command line was not understood
   10  a published score is below --fail-under
   11  a gate of the scorecard held (under --fail-under)
-  12  there is no score to compare (under --fail-under), or no key to trust
+  12  there is no score to compare (under --fail-under), no key or no cache
   13  a scorecard was refused
   14  a record does not follow from its facts or evidence, or was changed";
 

@@ -25,7 +25,7 @@ pub struct ServeArgs {
     /// The address (127.0.0.1:7373); port 0: a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7373", hide_default_value = true)]
     pub listen: SocketAddr,
-    /// Fill a new store with examples and a season of matches
+    /// Fill a new store with examples and a season
     #[arg(long)]
     pub demo: bool,
     /// Write the first key to FILE, and do not show it
