@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use crate::NOW;
 use crate::programs::{GAMES, Game, PROGRAMS, Played, Program, STEP_MILLISECONDS};
 use karat_server::arena::Match;
+use karat_server::keys::SERVER;
 use karat_server::play;
 use karat_server::problem::Problem;
-use karat_server::state::{App, SERVER};
+use karat_server::state::App;
 
 /// The time of the first round: 2026-04-27T08:00:00Z.
 const FIRST: Timestamp = Timestamp { milliseconds: 1_777_276_800_000 };

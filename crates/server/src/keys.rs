@@ -16,9 +16,10 @@ use subtle::ConstantTimeEq as _;
 use utoipa::ToSchema;
 
 use crate::problem::{Code, Problem};
-use crate::state::SERVER;
 use crate::stored::Trust;
 
+/// The sender of what no key sent: the server itself. No id of a key is written so.
+pub const SERVER: &str = "server";
 /// The prefix of every key, by which a leaked one is recognised.
 const PREFIX: &str = "karat_";
 const SCHEMA: &str = "karat/key/1";
@@ -299,7 +300,7 @@ impl Keys {
         if key.subject.is_some() {
             self.of_subjects.insert(key.id.clone());
         }
-        self.ceilings.insert(key.id.clone(), Trust::ceiling(&key));
+        self.ceilings.insert(key.id.clone(), Trust::ceiling(&key.reports));
         if is_revoked {
             self.by_id.remove(&key.id);
             self.revoked.insert(key.id);

@@ -18,7 +18,7 @@ use crate::folder;
 use crate::follower::Follower;
 use crate::index::Index;
 use crate::kept::Keeper;
-use crate::keys::{Key, KeyRequest};
+use crate::keys::{Key, KeyRequest, SERVER};
 use crate::limits::{Places, Rates, Turns, Who};
 use crate::memory::Memory;
 use crate::metrics::Metrics;
@@ -65,9 +65,6 @@ impl std::fmt::Debug for App {
         f.debug_struct("App").field("options", &self.options).finish_non_exhaustive()
     }
 }
-
-/// The sender of what no key sent: the server itself. No id of a key is written so.
-pub const SERVER: &str = "server";
 
 /// Items that are stored together or not at all, with their effects in memory.
 #[derive(Debug)]
