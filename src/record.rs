@@ -4,7 +4,6 @@ mod answer;
 mod differences;
 pub mod document;
 pub mod novelty;
-mod stored;
 
 use karat_core::facts::Digest;
 use karat_core::number::Decimal;
@@ -13,13 +12,12 @@ use serde_json::Value;
 
 pub use self::answer::{DimensionScore, MatchAnswer, SubmissionWarning};
 pub use self::document::{RecordDocument, ScorecardReference};
-pub use self::stored::StoredRecord;
 use crate::error::{Code, Error};
 use crate::text::clean;
 use crate::weights::weights;
 
 /// The start of the schema of every record, and the one version that is read here.
-const RECORD: &str = "karat/record/";
+pub(crate) const RECORD: &str = "karat/record/";
 const VERSION: &str = "1";
 
 /// A record: its canonical JSON, and what that says.

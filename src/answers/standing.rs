@@ -19,8 +19,8 @@ use super::{
 use crate::record::ScorecardReference;
 use crate::rows::{Row, Rows};
 use crate::standing::Answer;
+use crate::standing::notes::late;
 use crate::standing::written;
-use crate::text::count;
 
 /// The standing of one subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -228,11 +228,7 @@ impl LateItems {
     /// Returns a sentence without its end: `3 items arrived more than 7 days after they took place`.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let Self { count: all, excluded, after_seconds } = *self;
-        let days = count((after_seconds / 86_400) as usize, "day");
-        let (items, they) = (count(all as usize, "item"), if all == 1 { "it" } else { "they" });
-        let excluded = if excluded > 0 { format!("; {excluded} left out for it") } else { String::new() };
-        format!("{items} arrived more than {days} after {they} took place{excluded}")
+        late(self.count, self.excluded, self.after_seconds)
     }
 }
 

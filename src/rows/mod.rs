@@ -1,6 +1,6 @@
 //! Scored items of many subjects, from records or from evidence: the input of leaderboards, comparisons and standings.
 //!
-//! `load` collects them, `filter` selects them, `gaps` notes what they lack. A record counts only if its own facts give
+//! `load` collects them, `stored` reads them as a server lists them, `filter` selects them, `gaps` notes what they lack. A record counts only if its own facts give
 //! it; an item that is given twice counts once, and one id with two contents is an error.
 
 pub mod filter;
@@ -9,6 +9,7 @@ mod load;
 mod names;
 mod order;
 pub mod problems;
+mod stored;
 
 use crate::words::DecayMoment;
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use karat_core::scorecard::{Scale, Scorecard};
 use karat_core::timestamp::Timestamp;
 
 pub use load::{Arrival, Loader, Selection};
+pub use stored::StoredRecord;
 
 use self::names::Names;
 use crate::card::CompiledCard;

@@ -3,7 +3,6 @@
 use karat_core::number::{BILLION, UNITS_PER_ONE};
 use karat_standing::stand::SubjectStanding;
 
-use crate::answers::standing::LateItems;
 use crate::estimate::tenth_percent;
 use crate::rows::Rows;
 use crate::standing::written;
@@ -72,7 +71,10 @@ pub fn states(standing: &SubjectStanding) -> Vec<(Tone, String)> {
     if let Some(gated) = standing.gated.filter(|gated| gated.points < gated.ungated_points) {
         notes.push((Tone::Bad, format!("the gate caps {} points at {}", gated.ungated_points, gated.points)));
     }
-    notes.extend(LateItems::of(&standing.counts).map(|late| (Tone::Care, late.sentence())));
+    let counts = &standing.counts;
+    if counts.late > 0 {
+        notes.push((Tone::Care, late(counts.late, counts.late_excluded, counts.late_after_seconds)));
+    }
     notes
 }
 
@@ -95,6 +97,14 @@ pub fn changes_ahead(standing: &SubjectStanding) -> Vec<(Tone, String)> {
         notes.push((Tone::Plain, format!("warm-up: {} of {} tasks seen", warm_up.seen, warm_up.needed)));
     }
     notes
+}
+
+/// Says that items arrived late: `3 items arrived more than 7 days after they took place`.
+pub fn late(items: u64, excluded: u64, after_seconds: u32) -> String {
+    let days = count((after_seconds / 86_400) as usize, "day");
+    let they = if items == 1 { "it" } else { "they" };
+    let excluded = if excluded > 0 { format!("; {excluded} left out for it") } else { String::new() };
+    format!("{} arrived more than {days} after {they} took place{excluded}", count(items as usize, "item"))
 }
 
 /// Names the items that are left out because they have no time; None if all have one.

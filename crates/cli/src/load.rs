@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use karat::engine::{Engine, Wanted};
-use karat::record::{Record, StoredRecord};
+use karat::record::Record;
 use karat::rows::problems::Problems;
-use karat::rows::{Loader, Rows, Selection};
+use karat::rows::{Loader, Rows, Selection, StoredRecord};
 use karat_core::timestamp::WrittenTimestamp;
 
 use crate::args::Cli;

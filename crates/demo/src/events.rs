@@ -5,8 +5,9 @@ use std::sync::Arc;
 use karat::Timestamp;
 
 use karat_server::api::reviews::{ReviewEvent, ReviewRequest, ReviewVerdict, keep};
+use karat_server::keys::SERVER;
 use karat_server::problem::Problem;
-use karat_server::state::{App, SERVER};
+use karat_server::state::App;
 
 /// The reviewer.
 const REVIEWER: &str = "northlab";

@@ -12,10 +12,11 @@ use serde_json::{Map, Value};
 
 use karat_server::cards::ScorerPool;
 use karat_server::effect::Effect;
+use karat_server::keys::SERVER;
 use karat_server::problem::Problem;
 use karat_server::scoring::{How, Refused};
 use karat_server::sending::submission;
-use karat_server::state::{App, SERVER, Submission, scorecard_item};
+use karat_server::state::{App, Submission, scorecard_item};
 
 /// The time at which evidence without a time counts as received: 2026-02-01T00:00:00Z.
 pub const BEGINNING: Timestamp = Timestamp { milliseconds: 1_769_904_000_000 };

@@ -9,9 +9,10 @@ use crate::NOW;
 use crate::programs::{GAMES, Game, PROGRAMS, Played, Program, STEP_MILLISECONDS};
 use karat_evidence::grade::arena::{HarnessStatement, HarnessWord, chain};
 use karat_server::arena::Match;
+use karat_server::keys::SERVER;
 use karat_server::play;
 use karat_server::problem::Problem;
-use karat_server::state::{App, SERVER};
+use karat_server::state::App;
 use karat_store::log::Signer;
 
 /// The time of the first round: 2026-04-27T08:00:00Z.

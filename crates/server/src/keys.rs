@@ -300,7 +300,7 @@ impl Keys {
         if key.subject.is_some() {
             self.of_subjects.insert(key.id.clone());
         }
-        self.ceilings.insert(key.id.clone(), Trust::ceiling(&key));
+        self.ceilings.insert(key.id.clone(), Trust::ceiling(&key.reports));
         if is_revoked {
             self.by_id.remove(&key.id);
             self.revoked.insert(key.id);

@@ -149,7 +149,7 @@ impl How<'_> {
         let id = ids::evidence(item.subject, item.id);
         let evidence = Digest::of(id.as_bytes());
         let stated = stated(card, item, is_embedded).map(|(fact, _)| fact.from);
-        let ceiling = self.holder.map_or(Trust::Measured, |holder| Trust::ceiling(holder.key));
+        let ceiling = self.holder.map_or(Trust::Measured, |holder| Trust::ceiling(&holder.key.reports));
         Ok(ScoredItem {
             id: item.id.to_owned(),
             record: new(Kind::Record, ids::record(&id, &name), vec![item.digest], content),

@@ -1,12 +1,12 @@
 //! Parts of stored records that only a server needs: the task of an item, and how far its record is to be trusted. The log
 //! guarantees the bytes of a record, so nothing is computed again.
 
+use std::collections::BTreeSet;
+
 use karat::record::RecordDocument;
 use karat::rows::ALL_CASES;
 use karat_core::scorecard::{Reporter, Scorecard};
 use serde::Deserialize;
-
-use crate::keys::Key;
 
 /// The name of the fact of a trace that a server measures by its own embedder.
 const NOVELTY: &str = "novelty";
@@ -84,11 +84,11 @@ impl Trust {
         reporters.map(Self::of_fact).min().unwrap_or(Self::Claimed)
     }
 
-    /// Returns the highest class that a record sent with `key` can have. A key without `reports` may state everything, and
-    /// so says nothing of whose word it brings.
+    /// Returns the highest class of a record that was sent with a key which `reports` these provenances. A key without any may
+    /// state everything, and so does not say for whom it speaks.
     #[must_use]
-    pub fn ceiling(key: &Key) -> Self {
-        let reported = Reporter::ALL.into_iter().filter(|reporter| key.reports.contains(reporter.name()));
+    pub fn ceiling(reports: &BTreeSet<String>) -> Self {
+        let reported = Reporter::ALL.into_iter().filter(|reporter| reports.contains(reporter.name()));
         reported.map(Self::of_fact).max().unwrap_or(Self::Claimed)
     }
 }

@@ -12,6 +12,7 @@ use karat::text::{clean, count, short};
 use karat::verification::{self, Check};
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
+use karat_server::backfill::Backfill;
 use karat_server::cards::Cards;
 use karat_server::cosigned::Heads;
 use karat_server::folder;
@@ -258,6 +259,7 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut kinds: BTreeMap<Kind, (u64, u64)> = Kind::ALL.into_iter().map(|kind| (kind, (0, 0))).collect();
     let mut senders: BTreeMap<Option<String>, u64> = BTreeMap::new();
     let mut moments: Option<(Timestamp, Timestamp)> = None;
+    let mut backfilled: Vec<(Timestamp, Backfill)> = Vec::new();
     let progress = Progress::of_items(args.no_progress);
     store::each(&mut reader, head.size, &mut |item| {
         let counts = kinds.entry(item.entry.kind).or_default();
@@ -265,6 +267,8 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
         counts.1 += u64::from(item.entry.replaces.is_some());
         *senders.entry(item.entry.sender).or_default() += 1;
         let at = item.entry.moment;
+        let mark = (item.entry.kind == Kind::Key).then(|| Backfill::parse(&item.content)).flatten();
+        backfilled.extend(mark.map(|mark| (at, mark)));
         moments = Some(moments.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
         progress.reached(item.position + 1, head.size);
         Ok(())
@@ -277,7 +281,7 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
     if args.json || (!args.table && !is_watched()) {
         let counts: serde_json::Map<String, Value> =
             kinds.iter().map(|(kind, (all, _))| (kind.name().to_owned(), json!(all))).collect();
-        print(&canonical_json(&json!({
+        let mut answer = json!({
             "checkpoint": head.checkpoint,
             "database": args.database,
             "entries": head.size,
@@ -289,7 +293,12 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
             "schema": "karat/log/1",
             "senders": named,
             "without_sender": unnamed,
-        })))?;
+        });
+        if !backfilled.is_empty() {
+            let one = |(at, mark): &(Timestamp, Backfill)| json!({"key": mark.key, "moment": at.to_string(), "reason": mark.reason, "records": mark.records});
+            answer["backfilled"] = backfilled.iter().map(one).collect();
+        }
+        print(&canonical_json(&answer))?;
         return Ok(Exit::Done);
     }
     let mut screen = Screen::stdout(cli.color);
@@ -315,6 +324,13 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     if unnamed > 0 && !named.is_empty() {
         writeln!(screen, "  {FAINT}sender not recorded{FAINT:#}  {unnamed}")?;
+    }
+    if !backfilled.is_empty() {
+        writeln!(screen)?;
+    }
+    for (at, mark) in &backfilled {
+        let (records, key) = (count(mark.records.len(), "record"), clean(&mark.key));
+        writeln!(screen, "  {FAINT}{at}{FAINT:#}  {records} backfilled by {key}: {}", clean(&mark.reason))?;
     }
     screen.flush()?;
     Ok(Exit::Done)

@@ -205,10 +205,16 @@ fn every_door_gives_the_same_ranks_scores_letters_and_warnings() {
             }
         }
 
-        // Standings: the same document at both doors, with the official points of the leaderboard.
+        // Standings: the same document at both doors, with the official points of the leaderboard. What the server lists has
+        // the arrival of each record.
+        let stored = get(&server, &format!("/v1/records?card={name}&limit=1000"));
+        let stored: Vec<String> =
+            stored["records"].as_array().unwrap().iter().map(ToString::to_string).collect();
+        folder.write("stored.jsonl", &stored.join("\n"));
         for row in board["rows"].as_array().unwrap().iter().filter(|_| is_official) {
             let subject = row["subject"].as_str().unwrap();
-            let of_program = parsed(&given("standing", &format!("--json --subject {subject}")));
+            let asked = ["standing", "-c", card, "--as-of", AS_OF, "--json", "-s", subject, "stored.jsonl"];
+            let of_program = parsed(&folder.karat(&asked));
             let of_server = get(&server, &format!("/v1/standings/{subject}?card={name}&as_of={AS_OF}"));
             let items = |value: &Value| without(value["items"].clone(), ["digest"]);
             assert_eq!(items(&of_program), items(&of_server), "{card}");

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::common::{karat, karat_reading, root};
+use crate::common::{Folder, example, karat, karat_reading, root};
 
 #[test]
 fn the_checker_warns_of_nothing_that_an_example_card_leaves_unanswered() {
@@ -39,4 +39,39 @@ fn a_match_without_a_limit_has_the_speed_it_states() {
     let contradicted = match_of(stated, r#", "time_used_secs": 0, "time_limit_secs": 600"#);
     let run = karat_reading(&["score", "-c", "cipher-relay", "--json"], &contradicted);
     assert!(run.status != 0 && run.stderr.contains("$.scores.speed: found 300"), "{}", run.stderr);
+}
+
+#[test]
+fn what_becomes_of_late_items_is_checked_and_shown() {
+    let card = example("cards/support-agent.toml");
+    let with = |late: &str| {
+        let folder = Folder::new();
+        folder.write("card.toml", &card.replace("[standing]\n", &format!("[standing]\n{late}\n")));
+        let path = folder.path().join("card.toml");
+        let path = path.to_str().unwrap();
+        (karat(&["card", "check", path]), karat(&["card", "show", path]).stdout)
+    };
+    let (_, usual) = with("");
+    for (late, says) in [
+        (
+            "treatment = \"as-arrived\"",
+            "items that arrive more than 7 days after their time are as old as if",
+        ),
+        (
+            "after_days = 1, treatment = \"excluded\"",
+            "items that arrive more than 1 day after their time do not count",
+        ),
+        ("after_days = 9", "items that arrive more than 9 days after their time are as old as they say"),
+    ] {
+        let (checked, shown) = with(&format!("late = {{ {late} }}"));
+        assert_eq!(checked.status, 0, "{}", checked.stdout);
+        let words: Vec<&str> = shown.split_whitespace().collect();
+        assert!(words.join(" ").contains(says) && !usual.contains("arrive more than"), "{shown}");
+    }
+    let (wrong, _) = with("late = { treatment = \"ignored\" }");
+    assert!(
+        wrong.status != 0 && wrong.screen().contains("as-stated, as-arrived, excluded"),
+        "{}",
+        wrong.screen()
+    );
 }

@@ -163,7 +163,10 @@ fn command_line_and_http_take_the_same_weights_for_the_same_events() {
     let explained = folder.karat(&["explain", "record.json", "-c", "desk.toml"]);
     assert_eq!(explained.status, 0, "{}", explained.screen());
 
-    // Standings and leaderboards, with the events that the log has.
+    // Standings and leaderboards, with the arrivals and the events that the log has.
+    let stored = json(server.ask("GET", "/v1/records?card=desk@1.0.0", ""));
+    let stored: Vec<String> = stored["records"].as_array().unwrap().iter().map(ToString::to_string).collect();
+    folder.write("stored.jsonl", &stored.join("\n"));
     let database = "scores/karat.db";
     let events = ["proposed", "accepted"].map(|what| format!("desk@1.0.0/{id}/{what}"));
     let others = ["off/proposed", "not/proposed", "not/refused"].map(|name| format!("desk@1.0.0/{name}"));
@@ -183,7 +186,7 @@ fn command_line_and_http_take_the_same_weights_for_the_same_events() {
         [(moment, Value::Null), (accepted, id.as_str().into()), ("2099-01-01T00:00:00Z", id.as_str().into())]
     {
         let flags =
-            ["records.jsonl", "-c", "desk.toml", "--events", "events.jsonl", "--as-of", as_of, "--json"];
+            ["stored.jsonl", "-c", "desk.toml", "--events", "events.jsonl", "--as-of", as_of, "--json"];
         let of_program = folder.karat(&[&["standing"], &flags[..]].concat());
         assert_eq!(of_program.status, 0, "{}", of_program.screen());
         let as_of = as_of.replace('+', "%2B");

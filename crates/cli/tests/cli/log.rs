@@ -4,12 +4,14 @@
 use std::fs;
 
 use insta::assert_snapshot;
+use karat_server::backfill::Backfill;
+use karat_server::keys::KeyRequest;
 use serde_json::{Value, json};
 
 use crate::common::{Folder, Run};
 #[cfg(unix)]
 use crate::serve::{Server, ask};
-use crate::store::{SENDER, file, items, receipt, season, season_file, sent, signer};
+use crate::store::{SENDER, file, items, moment, receipt, season, season_file, sent, signer};
 
 const RECORD: &str = "17/run-worked-example/workflow@1.0.0";
 
@@ -56,6 +58,25 @@ fn what_a_key_sent_is_listed() {
     assert_snapshot!(folder.karat(&["log", "show", "scores.db", "--table"]).screen());
     let verified = answer(&folder.karat(&["log", "verify", "scores.db"]), 12);
     assert_eq!(verified["entries"], 14);
+}
+
+#[test]
+fn what_was_backfilled_is_shown_with_key_and_reason() {
+    let folder = Folder::new();
+    let key = KeyRequest::admin("mover").make([7; 32]).unwrap().key;
+    let mark =
+        Backfill::new(&key, "moved here", vec![RECORD.to_owned(), String::from("17/2/workflow@1.0.0")]);
+    let all = [(moment(0), vec![mark.item()])].into_iter().chain(items());
+    file(&folder.path().join("scores.db"), all.collect());
+    let shown = answer(&folder.karat(&["log", "show", "scores.db"]), 0);
+    let expected = json!([{
+        "key": key.id, "moment": moment(0).to_string(), "reason": "moved here",
+        "records": [RECORD, "17/2/workflow@1.0.0"],
+    }]);
+    assert_eq!(shown["backfilled"], expected);
+    let screen = folder.karat(&["log", "show", "scores.db", "--table"]).screen();
+    let line = format!("{}  2 records backfilled by {}: moved here", moment(0), key.id);
+    assert!(screen.contains(&line), "{screen}");
 }
 
 #[test]

@@ -307,3 +307,39 @@ fn points_are_the_published_score() {
     }
     assert!(compared >= 6, "{compared}");
 }
+
+#[test]
+fn records_as_a_server_lists_them_count_from_their_arrival() {
+    let folder = Folder::new();
+    let item = |id: &str, day: u32, value: f64| {
+        json!({"subject": "ibis", "id": id, "time": format!("2026-03-0{day}T00:00:00Z"), "accuracy": value, "safety": value, "patience": value})
+            .to_string()
+    };
+    folder.write("items.jsonl", &[item("1", 1, 0.3), item("2", 4, 0.45), item("3", 8, 0.6)].join("\n"));
+    let items = folder.path().join("items.jsonl");
+    let scored = karat(&["score", "-c", CARD, items.to_str().unwrap()]);
+    let records: Vec<&str> = scored.stdout.lines().collect();
+    let stored = |arrivals: [&str; 3], backfilled: Value| {
+        let line = |(record, moment): (&&str, &str)| {
+            let record: Value = serde_json::from_str(record).unwrap();
+            json!({"id": "x", "position": 1, "moment": moment, "backfilled_by": backfilled, "record": record})
+                .to_string()
+        };
+        let all: Vec<String> = records.iter().zip(arrivals).map(line).collect();
+        lines(&reading(&["--json"], &all.join("\n"))).remove(0)
+    };
+    let told = |standing: &Value| {
+        let late = standing["items"].get("late").map_or(json!(0), |late| late["count"].clone());
+        let days = standing["distinct_days"].clone();
+        (standing["points"].clone(), standing["review"]["under_review"].clone(), days, late)
+    };
+    let as_files = told(&lines(&reading(&["--json"], &records.join("\n"))).remove(0));
+    assert_eq!(as_files, (json!(600), json!(false), json!(3), json!(0)));
+    let on_time = ["2026-03-01T01:00:00Z", "2026-03-04T01:00:00Z", "2026-03-08T01:00:00Z"];
+    assert_eq!(told(&stored(on_time, Value::Null)), as_files);
+    let at_once = ["2026-03-01T01:00:00Z", "2026-03-09T01:00:00Z", "2026-03-09T01:00:00Z"];
+    assert_eq!(told(&stored(at_once, Value::Null)), (json!(300), json!(true), json!(2), json!(0)));
+    let late = ["2026-03-09T01:00:00Z"; 3];
+    assert_eq!(told(&stored(late, Value::Null)), (json!(600), json!(false), json!(1), json!(1)));
+    assert_eq!(told(&stored(late, json!("0123456789abcdef"))), as_files, "backfilled");
+}

@@ -23,10 +23,10 @@ use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
 use crate::ids;
-use crate::keys::Withdrawal;
+use crate::keys::{SERVER, Withdrawal};
 use crate::params::Named;
 use crate::problem::{Code, Problem};
-use crate::state::{App, SERVER};
+use crate::state::App;
 use crate::stored::Trust;
 
 /// A stored record, with the items that belong to it.

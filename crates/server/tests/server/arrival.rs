@@ -7,12 +7,13 @@ use karat::answers::standing::Standing;
 use karat::card::CompiledCard;
 use karat::error::Place;
 use karat::recompute::base;
-use karat::record::{Record, StoredRecord};
-use karat::rows::{Loader, Selection};
+use karat::record::Record;
+use karat::rows::{Loader, Selection, StoredRecord};
 use karat::standing::{Answer as Question, events, items};
 use karat_core::timestamp::Timestamp;
 use karat_server::Options;
 use karat_server::clock::Clock;
+use karat_server::replay::Replayed;
 use karat_standing::stand::{Interval, stand};
 use karat_stats::bootstrap::Plan;
 use serde_json::{Value, json};
@@ -335,6 +336,8 @@ fn history_on_purpose_is_an_administrators_and_says_so() {
     let server = running(server.stop(), Some(secret.clone()), &clock);
     check(&server);
     let folder = server.stop();
+    let replayed = traces::replayed(&folder);
+    assert!(replayed.len() == 25 && replayed.iter().all(|it| *it == Replayed::Same), "{replayed:?}");
     fs::remove_file(folder.path().join("index.cache")).unwrap();
     check(&running(folder, Some(secret), &clock));
 }

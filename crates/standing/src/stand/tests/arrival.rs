@@ -116,3 +116,56 @@ proptest! {
         prop_assert!(tier.changes.iter().all(|(at, _)| *at >= first + DAY), "{:?}", tier.changes);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn at_every_moment_the_score_is_that_of_what_had_arrived(
+        rows in prop::collection::vec((0i64..20, prop::option::of(0i64..12), 0i64..=1000, 0usize..4), 1..16),
+        (most, days, is_distinct, is_as_arrived) in (1usize..6, 1i64..15, any::<bool>(), any::<bool>()),
+        as_of in 15i64..40,
+    ) {
+        let late = if is_as_arrived { "late = { after_days = 3, treatment = \"as-arrived\" }" } else { "" };
+        let card = card(&format!(
+            "score = \"window\"\nwindow = {{ tasks = {most}, days = {days}, distinct = {is_distinct} }}\n{late}"
+        ));
+        let ids: Vec<String> = (0..rows.len()).map(|at| format!("{at:02}")).collect();
+        let items: Vec<Item<'_>> = rows.iter().zip(&ids).map(|((day, delay, points, task), id)| Item {
+            arrived_seconds: delay.map(|delay| (day + delay) * DAY),
+            task: ["w", "x", "y", "z"][*task],
+            ..item("a", id, day * DAY, *points)
+        }).collect();
+        let as_of = as_of * DAY;
+        let Some(found) = at(&card, &items, &[], as_of).subjects.pop() else { return Ok(()) };
+        // The same, written out: what had arrived by then, oldest first, as old as it is.
+        let entered = |item: &Item<'_>| {
+            let time = item.time_seconds.unwrap();
+            item.arrived_seconds.map_or(time, |arrived| arrived.min(as_of).max(time))
+        };
+        let aged = |item: &Item<'_>| {
+            let time = item.time_seconds.unwrap();
+            let is_late = item.arrived_seconds.is_some_and(|arrived| arrived - time > 3 * DAY);
+            if is_late && is_as_arrived { entered(item) } else { time }
+        };
+        let expected = |moment: i64| {
+            let mut known: Vec<&Item<'_>> = items.iter().filter(|item| entered(item) <= moment).collect();
+            known.sort_by_key(|item| (aged(item), item.id));
+            if is_distinct {
+                let all = known.clone();
+                known.retain(|item| all.iter().rfind(|other| other.task == item.task).unwrap().id == item.id);
+            }
+            known.retain(|item| moment - aged(item) < days * DAY);
+            let counted = &known[known.len().saturating_sub(most)..];
+            let sum: i128 = counted.iter().map(|item| i128::from(item.score.unwrap().units())).sum();
+            Ratio::new(sum, counted.len() as i128 * i128::from(UNITS_PER_ONE))
+        };
+        for point in &found.history {
+            prop_assert_eq!(point.score, expected(point.at_seconds), "at {}", point.at_seconds);
+        }
+        let moments: alloc::collections::BTreeSet<i64> = items.iter().map(entered).chain([as_of]).collect();
+        let told: Vec<i64> = found.history.iter().map(|point| point.at_seconds).collect();
+        let passed: Vec<i64> = moments.into_iter().filter(|moment| *moment <= as_of).collect();
+        prop_assert_eq!(told, passed);
+    }
+}

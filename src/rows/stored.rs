@@ -4,8 +4,8 @@ use karat_core::timestamp::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::RECORD;
-use crate::rows::Arrival;
+use super::Arrival;
+use crate::record::RECORD;
 
 /// A record in a list of `GET /v1/records`: its log says when it arrived.
 #[derive(Debug, Clone, Copy)]
