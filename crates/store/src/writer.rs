@@ -242,7 +242,10 @@ impl Writer {
 
 fn signed_head(tree: &Tree, signer: &Signer, retiring: Option<&Signer>) -> Result<Head, Error> {
     let note = Checkpoint { size: tree.size(), root: tree.root() }.sign(signer)?;
-    let checkpoint = retiring.map_or(Ok(note.clone()), |retiring| retiring.sign_too(&note))?;
+    let checkpoint = match retiring {
+        None => note,
+        Some(retiring) => retiring.sign_too(&note)?,
+    };
     Ok(Head { size: tree.size(), checkpoint })
 }
 

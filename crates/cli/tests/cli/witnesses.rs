@@ -426,3 +426,36 @@ fn what_followers_cannot_do_is_told() {
     let run = folder.karat(&["log", "rotate", "public"]);
     assert!(run.status == 1 && run.stderr.contains("with `log.key` in it"), "{}", run.stderr);
 }
+
+/// A change of the key that is killed at any time: the log has one key, and the folder its secret.
+#[test]
+fn a_change_that_is_killed_leaves_a_log_with_one_key() {
+    use std::process::Stdio;
+    use std::time::Duration;
+
+    let folder = Folder::new();
+    Server::new(folder.path(), &["scores"]).end("INT");
+    let scores = folder.path().join("scores");
+    let first = fs::read_to_string(scores.join("log.pub")).unwrap();
+    let mut changes = 0;
+    for delay in (0..60).step_by(4) {
+        let mut command = crate::common::program(folder.path());
+        command.args(["log", "rotate", "scores"]).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut running = command.spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(delay));
+        running.kill().unwrap();
+        running.wait().unwrap();
+        let (sqlite, signer) = karat_server::folder::open(&scores, None).unwrap();
+        let backend: std::sync::Arc<dyn karat_store::port::Backend> = std::sync::Arc::new(sqlite);
+        let store = karat_store::Store::open(backend, signer, karat_store::Limits::default()).unwrap();
+        let mut reader = store.reader().unwrap();
+        let size = reader.head().unwrap().size;
+        let found = reader.rotations(size).unwrap().len();
+        assert!((changes..=changes + 1).contains(&found), "{changes} {found}");
+        changes = found;
+        store.stop().unwrap();
+    }
+    let whole = parsed(&folder.karat(&["log", "rotate", "scores"]));
+    let verified = folder.karat(&["log", "verify", "scores", "--key", first.trim()]);
+    assert_eq!(parsed(&verified)["new_key"], whole["new"]);
+}
