@@ -106,3 +106,24 @@ pub fn random<const N: usize>() -> Result<[u8; N], String> {
     getrandom::fill(&mut bytes).map_err(|error| format!("there is no source of random numbers: {error}"))?;
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_can_be_foretold_only_while_the_clock_is_stopped() {
+        let stopped = || Clock::fixed(Timestamp { milliseconds: 0 });
+        let draws = |clock: &Clock| [clock.draw().unwrap(), clock.draw().unwrap()];
+        let (one, other) = (stopped(), stopped());
+        assert_eq!(draws(&one), draws(&other));
+        let [first, second] = draws(&one.clone());
+        assert_ne!(first, second);
+        assert!(!draws(&other.clone()).contains(&draws(&one)[0]), "clones draw from one row");
+        one.run();
+        other.run();
+        assert!(!draws(&one).iter().any(|draw| draws(&other).contains(draw)));
+        let system = Clock::system();
+        assert!(!draws(&system).iter().any(|draw| draws(&system).contains(draw)));
+    }
+}

@@ -130,9 +130,10 @@ fn parts(replaced: &str, by: Value) -> Value {
     let mut parts = json!({
         "match_id": "m", "agent_id": "a", "started_at": "2026-03-18T09:30:00Z",
         "submitted_at": "2026-03-18T09:31:00Z", "time_limit_secs": 60, "attempt_number": 1, "memoryless": true,
-        "ground_truth": {"q": 1}, "workspace_files": {"f": "x"}, "constraints": {"tokenBudget": 1},
+        "match_nonce": "n", "ground_truth": {"q": 1}, "workspace_files": {"f": "x"}, "constraints": {"tokenBudget": 1},
         "payload": {"answer": {"q": 1}, "metadata": {"replay_log": [{"type": "llm_call", "model": "m",
-            "ts": "2026-03-18T09:30:30Z", "input_tokens": 1, "output_tokens": 0, "duration_ms": 1, "metadata": {}}]}},
+            "ts": "2026-03-18T09:30:30Z", "input_tokens": 1, "output_tokens": 0, "duration_ms": 1, "metadata": {}, "prev": "n"}],
+            "harness_statement": "x"}},
     });
     *parts.pointer_mut(replaced).unwrap() = by;
     parts
@@ -166,6 +167,9 @@ fn every_part_of_a_match_is_deep() {
         "/payload/metadata/replay_log/0",
         "/payload/metadata/replay_log/0/ts",
         "/payload/metadata/replay_log/0/metadata",
+        "/payload/metadata/replay_log/0/prev",
+        "/payload/metadata/harness_statement",
+        "/match_nonce",
         "",
     ] {
         ends(move || {

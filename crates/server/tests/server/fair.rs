@@ -402,13 +402,13 @@ fn no_public_digest_tells_an_answer() {
         "/arena".to_owned(),
         "/arena/matches/bee.short.1".to_owned(),
         "/v1/log".to_owned(),
-        "/tile/entries/000.p/1".to_owned(),
         "/checkpoint".to_owned(),
     ]
     .map(|path| it.server.get(&path).body)
     .into();
     assert!(public[0].contains("bee.short.1") && public[7].contains("sources"), "{}", public[7]);
     let size: u64 = it.server.get("/checkpoint").body.lines().nth(1).unwrap().parse().unwrap();
+    public.push(it.server.get(&format!("/tile/entries/000.p/{size}")).is(200).body.clone());
     for at in 0..size {
         public.push(it.server.get(&format!("/v1/receipts/{at}")).body);
         public.push(it.server.get(&format!("/v1/records/{at}")).body);
@@ -417,16 +417,41 @@ fn no_public_digest_tells_an_answer() {
     let all = public.join("\n");
     assert!(!all.contains(blind.as_str().unwrap()), "the blind is for the agent alone");
     let game: Value = serde_json::from_str(&public[1]).unwrap();
+    // All of the stored submission is public now, but for its blind.
+    let stored = |bits: u32| {
+        let mut stored =
+            json!({"schema": "karat/arena-match/1", "state": "submitted", "payload": sent(bits)});
+        for name in [
+            "agent_id",
+            "attempt_number",
+            "challenge",
+            "expires_at",
+            "match_id",
+            "match_nonce",
+            "memoryless",
+            "draw",
+            "seed",
+            "started_at",
+            "submitted_at",
+        ] {
+            stored[name] = game[name].clone();
+        }
+        stored["open_draw"] = stored["draw"]["draw"].take();
+        stored
+    };
+    let mut known = stored(77);
+    known["blind"] = blind.clone();
+    assert!(
+        all.contains(&sha256(&canonical_json(&known))),
+        "with the blind it is the item that evidence names: {known}"
+    );
     for bits in 0..1 << BITS {
         let answer = json!({"bits": bits});
         // All that could be digested: the submission, the answer, the item of the log without its blind.
         let mut item = game.clone();
         item["state"] = json!("submitted");
         item["payload"] = sent(bits);
-        let stored = json!({"schema": "karat/arena-match/1", "agent_id": "bee", "attempt_number": 1, "challenge": "short",
-            "expires_at": game["expires_at"], "match_id": "bee.short.1", "memoryless": false, "payload": sent(bits),
-            "seed": game["seed"], "started_at": game["started_at"], "state": "submitted", "submitted_at": game["submitted_at"]});
-        for candidate in [sent(bits), answer.clone(), json!({"answer": answer}), item, stored] {
+        for candidate in [sent(bits), answer.clone(), json!({"answer": answer}), item, stored(bits)] {
             let digest = sha256(&canonical_json(&candidate));
             let digits = digest.trim_start_matches("sha256:");
             assert!(!all.contains(digits), "{bits}: {candidate}");

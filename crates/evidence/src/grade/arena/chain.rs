@@ -8,6 +8,7 @@ use super::trajectory::{
     MadeForMatch, TrajectoryCheck, TrajectoryGrade, TrajectoryOptions, TrajectoryWarning, Window,
     milliseconds,
 };
+use crate::json::parse::Limits;
 use crate::json::problem::quoted;
 use crate::json::value::canonical_json;
 
@@ -15,7 +16,7 @@ use crate::json::value::canonical_json;
 /// of the canonical JSON of the step before, 64 hexadecimal digits.
 const PREV: &str = "prev";
 
-/// Ties steps into a chain that begins with the nonce of their match: each gets a `prev`.
+/// Ties steps into a chain that begins with the nonce of their match: each gets a `prev`. Recurses as deep as the steps.
 ///
 /// ```
 /// use karat_evidence::grade::arena::chain;
@@ -54,17 +55,17 @@ pub(super) fn check_made_for(
     let mut warn = |check, step, message| {
         grade.warnings.push(TrajectoryWarning { check, step: Some(step), message });
     };
-    let mut expected = nonce.to_owned();
+    let mut expected = Some(nonce.to_owned());
     let longest = (window.milliseconds() + 2 * i64::from(options.grace_milliseconds)) as f64;
     let mut latest = None;
     for (at, (value, step)) in log.iter().zip(steps).enumerate() {
         let prev = value.get(PREV).and_then(Value::as_str);
-        if prev != Some(expected.as_str()) {
+        if expected.is_none() || prev != expected.as_deref() {
             // Digests of steps are not told: others could find out from them what a short step says.
             let what = if at == 0 { "the nonce of the match" } else { "the digest of the step before" };
             warn(Chained, at, format!("`{PREV}` is not {what}"));
         }
-        expected = digits_of(value);
+        expected = (!is_deep(value)).then(|| digits_of(value));
         let moment = milliseconds(step.at);
         if let (Some(moment), Some(before)) = (moment, latest)
             && moment < before
@@ -90,6 +91,24 @@ pub(super) fn check_made_for(
         [Chained, TimesInOrder, DurationsPossible, TokensCounted].map(is_met);
     grade.valid &= chained && times_in_order && durations_possible && tokens_counted;
     grade.made_for_match = Some(MadeForMatch { chained, times_in_order, durations_possible, tokens_counted });
+}
+
+/// Returns true if a value is nested deeper than any item that is read from text: to write it down would take as much of the
+/// stack.
+fn is_deep(value: &Value) -> bool {
+    let mut level = vec![value];
+    for _ in 0..Limits::DEEPEST {
+        let mut next = Vec::new();
+        for value in level {
+            match value {
+                Value::Array(elements) => next.extend(elements),
+                Value::Object(members) => next.extend(members.values()),
+                _ => {}
+            }
+        }
+        level = next;
+    }
+    !level.is_empty()
 }
 
 /// Returns the 64 hexadecimal digits of the SHA-256 of a step in canonical form.

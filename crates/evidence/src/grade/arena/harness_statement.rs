@@ -45,7 +45,7 @@ impl fmt::Display for StatementError {
 impl Error for StatementError {}
 
 impl<'a> HarnessStatement<'a> {
-    /// Returns the statement about a match with these steps.
+    /// Returns the statement about a match with these steps. Recurses as deep as they do.
     pub fn of(match_id: &'a str, nonce: &'a str, steps: &[Value]) -> Self {
         let log = Digest::of(canonical_json(&Value::from(steps)).as_bytes());
         Self { match_id, nonce, log }
