@@ -102,6 +102,7 @@ pub mod answers;
 pub mod bulk;
 pub mod card;
 pub mod cards;
+pub mod direction;
 pub mod engine;
 pub mod error;
 pub mod examples;

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::answers::basis::{
     Basis, Estimate, MovedSubject, OutcomeCounts, OutcomePolicy, Ranks, first, moved, ranks,
 };
+use crate::answers::look_alikes::LookAlikes;
 use crate::answers::stress::Robustness;
 use crate::answers::weights::WeightsInForce;
 use crate::answers::{LeaderboardMethod, UnrankedReason, answer, share};
@@ -57,6 +58,15 @@ pub struct LeaderboardAnswer {
 }
 
 answer!(LeaderboardAnswer, LeaderboardSchema = "karat/leaderboard/1", "a leaderboard");
+
+impl LeaderboardAnswer {
+    /// Marks the subjects whose names look like others.
+    pub fn mark_look_alikes(&mut self, found: &LookAlikes) {
+        for row in self.leaderboards.iter_mut().flat_map(|board| &mut board.rows) {
+            row.looks_like = found.of(&row.subject).to_vec();
+        }
+    }
+}
 
 /// Records that were corrected. They stay in the log and do not count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,6 +186,9 @@ pub struct LeaderboardRow {
     /// Its records that were corrected, and so do not count; left out if there is no such record, and if no log is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrected: Option<CorrectedRecords>,
+    /// Other subjects with names that look like this one, the first 16 of them; left out if there is no such subject.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub looks_like: Vec<String>,
     /// The number of items by outcome; null with the method `student`.
     pub outcomes: Option<OutcomeCounts>,
     /// The mean value by dimension, null if nothing was measured; null as a whole with the method `student`.
@@ -301,6 +314,7 @@ impl Leaderboard {
                 tasks: row.estimate.tasks as u64,
                 items: ranking.items.get(row.subject).map_or(0, |&items| items as u64),
                 corrected: None,
+                looks_like: Vec::new(),
                 outcomes: Some(counts.into()),
                 dimensions: Some(
                     dimensions
@@ -435,6 +449,7 @@ impl LeaderboardRow {
             tasks,
             items: row.items.into(),
             corrected: None,
+            looks_like: Vec::new(),
             outcomes: None,
             dimensions: None,
             attempts: None,

@@ -8,6 +8,7 @@ use karat::answers::leaderboard::method::{Page, answer, method_of_size, rank, ra
 use karat::answers::leaderboard::official::Asked;
 use karat::answers::leaderboard::officials::Officials;
 use karat::answers::leaderboard::{Leaderboard, LeaderboardRow, MEAN, OFFICIAL};
+use karat::answers::look_alikes::LookAlikes;
 use karat::answers::stress::Robustness;
 use karat::leaderboard::attempts::Attempts;
 use karat::leaderboard::stress::{CONCENTRATION, Stress};
@@ -37,7 +38,8 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut boards = leaderboards(args, &rows, method, &settings, officials)?;
     boards.iter_mut().try_for_each(|board| sort(&rows, board, &args.sort))?;
     let basis = Basis::new(&rows, &settings);
-    let answer = answer(basis, method, args.group_by.clone(), boards, Page::ALL);
+    let mut answer = answer(basis, method, args.group_by.clone(), boards, Page::ALL);
+    answer.mark_look_alikes(&LookAlikes::among(rows.subjects.iter().map(String::as_str)));
     if let Some(path) = &args.form.html {
         save_page(path, &page_of::leaderboard(&rows, &answer, &settings))?;
     }

@@ -17,6 +17,7 @@ mod identity;
 mod jobs;
 mod leaderboard;
 mod log;
+mod names;
 mod numbers;
 mod official;
 mod pages;

@@ -204,7 +204,14 @@ pub async fn make(
     }
     made.answer.log_size = Some(size);
     let asked = params.clone();
-    let corrected = app.indexed(move |app, index| corrected(app, index, &asked.selection(), size)).await?;
+    let boards = made.answer.leaderboards.iter();
+    let names: Vec<String> = boards.flat_map(|board| &board.rows).map(|row| row.subject.clone()).collect();
+    let known = app.indexed(move |app, index| {
+        let looks = app.memory.looks.of(index, names.iter().map(String::as_str), size);
+        Ok((corrected(app, index, &asked.selection(), size)?, looks))
+    });
+    let (corrected, look_alikes) = known.await?;
+    made.answer.mark_look_alikes(&look_alikes);
     let all = corrected.values().fold(CorrectedRecords::default(), |all, it| CorrectedRecords {
         count: all.count + it.count,
         by_own_key: all.by_own_key + it.by_own_key,

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
 use karat::answers::leaderboard::{CorrectedRecords, Leaderboard};
+use karat::answers::look_alikes;
 use karat::answers::review::{ScoreChange, score_history};
 use karat::answers::standing::official_points;
 use karat::answers::{ReviewState, ReviewVerdict};
@@ -83,11 +84,16 @@ pub async fn show(
     };
     let (own, size) = (name.clone(), *app.memory.size().borrow());
     let of_card = card.clone();
+    let has_standing = pool.card.standing.is_some();
     let counted = app.indexed(move |app, index| {
         let selection = Selection { card: Some(&of_card), subject: Some(&own), ..Selection::default() };
-        Ok(corrected(app, index, &selection, size)?.remove(&own))
+        let corrected = corrected(app, index, &selection, size)?.remove(&own);
+        // The notes on a standing say it, too.
+        let looks = app.memory.looks.of(index, (!has_standing).then_some(own.as_str()), size);
+        let alike = look_alikes::sentences([(own.as_str(), looks.of(&own))]);
+        Ok(corrected.iter().map(CorrectedRecords::sentence).chain(alike).collect::<Vec<String>>())
     });
-    let counted: Vec<String> = counted.await?.iter().map(CorrectedRecords::sentence).collect();
+    let counted = counted.await?;
     let page = asked.page.unwrap_or(1).max(1);
     let title = format!("{name} under {card}");
     let lead = pool.card.title.clone();
