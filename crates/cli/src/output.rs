@@ -208,7 +208,7 @@ mod tests {
 
     use super::*;
 
-    /// What was written, also after the screen is gone.
+    /// A place for bytes that outlives the screen.
     #[derive(Clone, Default)]
     struct Shared(Arc<Mutex<Vec<u8>>>);
 

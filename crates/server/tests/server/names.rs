@@ -68,7 +68,7 @@ fn subjects_that_look_alike_are_flagged_at_every_door() {
     let page = rows(&board("by=mean&limit=1&skip=1&method=student"));
     assert_eq!(page.len(), 1);
     assert_eq!(page[0].1, if page[0].0 == "ebay" { Value::Null } else { others(&page[0].0) });
-    // The past is as it was: no one had come yet who looks like it.
+    // The past is unchanged: no subject that looks like it had come yet.
     let then = Timestamp::from_seconds(NOW + 50);
     let past = rows(&board(&format!("by=mean&as_of={then}&known_at={then}")));
     assert_eq!(past.len(), 2);
@@ -90,7 +90,7 @@ fn subjects_that_look_alike_are_flagged_at_every_door() {
     assert!(!page.contains("look alike"), "{page}");
 }
 
-/// What is known in memory is the same after a start.
+/// Memory is the same after a start.
 #[test]
 fn names_that_look_alike_are_known_after_a_start() {
     let server = Running::new();
