@@ -102,7 +102,6 @@ pub mod answers;
 pub mod bulk;
 pub mod card;
 pub mod cards;
-pub mod direction;
 pub mod engine;
 pub mod error;
 pub mod examples;
@@ -126,7 +125,11 @@ mod words;
 #[doc(hidden)]
 pub mod card_words;
 #[doc(hidden)]
+pub mod direction;
+#[doc(hidden)]
 pub mod estimate;
+#[doc(hidden)]
+pub mod look_alikes;
 #[doc(hidden)]
 pub mod number;
 #[doc(hidden)]

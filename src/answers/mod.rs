@@ -26,7 +26,6 @@ pub mod arena;
 pub mod basis;
 pub mod comparison;
 pub mod leaderboard;
-pub mod look_alikes;
 pub mod notes;
 pub mod rescore;
 pub mod review;

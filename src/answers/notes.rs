@@ -4,8 +4,8 @@ use karat_core::scorecard::{Standing, StandingScore};
 
 use karat_standing::shares::ShareCase;
 
-use super::look_alikes;
 use super::weights::{WeightsInForce, WeightsState};
+use crate::look_alikes;
 use crate::rows::gaps::gaps;
 use crate::standing::Answer;
 use crate::standing::notes::{percent, untimed};

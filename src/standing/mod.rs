@@ -14,8 +14,8 @@ use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Interval, Standings, SubjectStanding};
 
 use self::events::Events;
-use crate::answers::look_alikes::LookAlikes;
 use crate::error::{Code, Error};
+use crate::look_alikes::LookAlikes;
 use crate::rows::Rows;
 use crate::text::{clean, short};
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
 
-use karat::answers::look_alikes::LookAlikes;
+use karat::look_alikes::LookAlikes;
 use karat_evidence::names;
 
 use crate::index::Index;

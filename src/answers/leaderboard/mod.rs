@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 use crate::answers::basis::{
     Basis, Estimate, MovedSubject, OutcomeCounts, OutcomePolicy, Ranks, first, moved, ranks,
 };
-use crate::answers::look_alikes::LookAlikes;
 use crate::answers::stress::Robustness;
 use crate::answers::weights::WeightsInForce;
 use crate::answers::{LeaderboardMethod, UnrankedReason, answer, share};
 use crate::estimate::{Writing, letter, letters};
 use crate::leaderboard::attempts::AttemptsAt;
 use crate::leaderboard::{By, Ranking, Settings, Unranked};
+use crate::look_alikes::LookAlikes;
 use crate::record::document::BoundsDocument;
 use crate::rows::Rows;
 use official::{Official, WithoutTime};

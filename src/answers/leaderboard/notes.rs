@@ -2,10 +2,10 @@
 
 use crate::answers::basis::Basis;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardRow, OFFICIAL};
-use crate::answers::look_alikes;
 use crate::answers::notes::in_force;
 use crate::answers::{BridgeStep, ChoiceSource, LeaderboardMethod, Outcome, UnrankedReason};
 use crate::estimate::{Writing, percent};
+use crate::look_alikes;
 use crate::standing::notes::left_out;
 use crate::text::{Tone, count, list, named, short};
 

@@ -8,11 +8,11 @@ use karat::answers::leaderboard::method::{Page, answer, method_of_size, rank, ra
 use karat::answers::leaderboard::official::Asked;
 use karat::answers::leaderboard::officials::Officials;
 use karat::answers::leaderboard::{Leaderboard, LeaderboardRow, MEAN, OFFICIAL};
-use karat::answers::look_alikes::LookAlikes;
 use karat::answers::stress::Robustness;
 use karat::leaderboard::attempts::Attempts;
 use karat::leaderboard::stress::{CONCENTRATION, Stress};
 use karat::leaderboard::{By, Ranking, Settings};
+use karat::look_alikes::LookAlikes;
 use karat::pages::leaderboard as page_of;
 use karat::rows::Rows;
 use karat::text::clean;

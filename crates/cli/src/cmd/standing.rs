@@ -3,9 +3,9 @@
 use std::io::Write as _;
 
 use karat::answers;
-use karat::answers::look_alikes::LookAlikes;
 use karat::answers::standing::Standing as StandingAnswer;
 use karat::answers::task::Task;
+use karat::look_alikes::LookAlikes;
 use karat::standing::events::{self, Events};
 use karat::standing::{Answer, items, refused, subject, tasks};
 use karat_core::scorecard::Scorecard;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use karat::answers::look_alikes;
 use karat::answers::notes::of_weights;
 use karat::answers::standing::{Standing, StandingDimension};
 use karat::answers::{ReviewState, StandingScore};
+use karat::look_alikes;
 use karat::text::{clean, count, fit, wrap};
 
 use super::bar::bar;

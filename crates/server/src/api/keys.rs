@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
-use karat::answers::look_alikes::LookAlikes;
+use karat::look_alikes::LookAlikes;
 use karat_core::timestamp::{Timestamp, TimestampError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -14,7 +14,7 @@ const SENTENCES: usize = 6;
 /// The names that look like another name, each with those others.
 ///
 /// ```
-/// use karat::answers::look_alikes::LookAlikes;
+/// use karat::look_alikes::LookAlikes;
 ///
 /// let found = LookAlikes::among(["paypal", "paypa1", "ebay"]);
 /// assert_eq!(found.of("paypa1"), ["paypal"]);
