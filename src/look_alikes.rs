@@ -98,6 +98,21 @@ mod tests {
     }
 
     #[test]
+    fn looking_alike_goes_both_ways_and_never_back_to_the_name() {
+        let letters = ["a", "\u{430}", "A", "l", "1", "I", "i", "o", "0"];
+        let names: Vec<String> =
+            letters.iter().flat_map(|one| letters.iter().map(move |other| format!("{one}{other}"))).collect();
+        let found = LookAlikes::among(names.iter().map(String::as_str));
+        assert!(names.iter().any(|name| !found.of(name).is_empty()));
+        for name in &names {
+            for other in found.of(name) {
+                assert_ne!(name, other);
+                assert!(found.of(other).contains(name) || found.of(other).len() == LISTED, "{name} {other}");
+            }
+        }
+    }
+
+    #[test]
     fn many_are_cut() {
         let names: Vec<String> =
             (0..40).map(|at| format!("{}x{}", "l".repeat(at), "1".repeat(40 - at))).collect();
