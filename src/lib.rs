@@ -125,7 +125,11 @@ mod words;
 #[doc(hidden)]
 pub mod card_words;
 #[doc(hidden)]
+pub mod direction;
+#[doc(hidden)]
 pub mod estimate;
+#[doc(hidden)]
+pub mod look_alikes;
 #[doc(hidden)]
 pub mod number;
 #[doc(hidden)]

@@ -5,6 +5,7 @@ use karat_core::scorecard::{Standing, StandingScore};
 use karat_standing::shares::ShareCase;
 
 use super::weights::{WeightsInForce, WeightsState};
+use crate::look_alikes;
 use crate::rows::gaps::gaps;
 use crate::standing::Answer;
 use crate::standing::notes::{percent, untimed};
@@ -39,6 +40,8 @@ pub fn foot(answer: &Answer<'_>) -> Vec<String> {
             )),
         });
     }
+    let subjects = answer.standings.subjects.iter().map(|it| it.subject.as_str());
+    notes.extend(look_alikes::sentences(subjects.map(|name| (name, answer.look_alikes.of(name)))));
     let state = WeightsState::of(&answer.standings.overrides);
     notes.extend(state.iter().flat_map(of_weights));
     let weights = answer.standings.override_refusals.iter().map(|(at, why)| (*at, why.to_string()));

@@ -70,6 +70,9 @@ pub struct Standing {
     /// Its records that were backfilled; left out if there is no such record, and if no log is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backfilled: Option<BackfilledRecords>,
+    /// Other subjects with names that look like this one, the first 16 of them; left out if there is no such subject.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub looks_like: Vec<String>,
     /// The items that count now, oldest first.
     pub window: Vec<WindowItem>,
     /// The dimensions, in the order of the scorecard.
@@ -459,6 +462,7 @@ impl Standing {
             items: items(answer, standing),
             corrected: None,
             backfilled: None,
+            looks_like: answer.look_alikes.of(&standing.subject).to_vec(),
             window: window
                 .map(|row| WindowItem { id: answer.rows.id(row).to_owned(), digest: row.digest.to_string() })
                 .collect(),

@@ -7,6 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::model::{Figure, Page, Section};
 use super::{history, profiles, ranks, table, waterfall};
+use crate::direction::isolated_page;
 use crate::text::clean;
 
 /// The style of every page; see [`compact`].
@@ -50,7 +51,7 @@ pub fn html(page: &Page) -> String {
             }
         }
     };
-    without_control(markup.into_string())
+    safe(markup.into_string())
 }
 
 fn heading(page: &Page) -> Markup {
@@ -114,9 +115,9 @@ pub fn compact(text: &str) -> String {
     text.lines().map(str::trim).filter(says_something).collect::<Vec<_>>().join("\n")
 }
 
-/// Removes characters that control a terminal, turn the direction of the rest, or are not allowed in HTML. Done once
-/// for the whole page, so that no figure can forget it.
-pub fn without_control(text: String) -> String {
+/// Removes characters that control a terminal, turn the direction of the rest, or are not allowed in HTML, and isolates text
+/// from right to left. Done once for the whole page, so that no figure can forget it.
+pub fn safe(text: String) -> String {
     let lines: Vec<_> = text.split('\n').map(clean).collect();
-    lines.join("\n")
+    isolated_page(lines.join("\n"))
 }

@@ -18,5 +18,5 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
-pub use document::{SCRIPT, STYLE, compact, figure, html, without_control};
+pub use document::{SCRIPT, STYLE, compact, figure, html, safe};
 pub use table::scrolling;

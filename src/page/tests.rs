@@ -20,6 +20,8 @@ fn hostile_names() -> Vec<String> {
         "</style></title></svg><img src=https://example.org/x>",
         "a\u{202e}b\u{2066}c\u{0}d\u{1b}[31m",
         "&lt;b&gt;",
+        "\u{5d0}\u{5d1} 12 (\u{5d3})",
+        "\u{628}\u{648}\u{62a}-7",
         "{{7*7}}",
         "",
         &long,
@@ -185,7 +187,26 @@ fn check(text: &str) {
     }
     assert_eq!(all(&document, "html").first().and_then(|it| it.attr("lang")), Some("en"));
     assert_eq!(all(&document, "meta[name=viewport]").len(), 1);
-    assert!(!text.contains(|c: char| c != '\n' && karat_core::diagnostic::steers_terminal(c)));
+    // The marks of isolation are the page's.
+    let is_mark = |c: char| matches!(c, '\n' | '\u{2068}' | '\u{2069}');
+    assert!(!text.contains(|c: char| !is_mark(c) && karat_core::diagnostic::steers_terminal(c)));
+    assert_eq!(loose(&document), Vec::<String>::new());
+}
+
+/// Returns the texts with Hebrew or Arabic letters that are not isolated from what is beside them.
+fn loose(document: &Html) -> Vec<String> {
+    let texts = document.tree.nodes().filter_map(|node| {
+        let mut above = node.ancestors().filter_map(|it| it.value().as_element());
+        Some((above.any(|it| it.name() == "bdi"), node.value().as_text()?))
+    });
+    let is_loose = |is_in_bdi: bool, text: &str| {
+        let parts = text.split('\u{2068}').enumerate().map(|(at, part)| match at {
+            0 => part,
+            _ => part.split_once('\u{2069}').map_or("", |(_, rest)| rest),
+        });
+        !is_in_bdi && parts.collect::<String>().contains(|it| matches!(it, '\u{590}'..='\u{8ff}'))
+    };
+    texts.filter(|(is_in_bdi, text)| is_loose(*is_in_bdi, text)).map(|(_, text)| text.to_string()).collect()
 }
 
 #[test]

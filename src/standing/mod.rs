@@ -15,6 +15,7 @@ use karat_standing::stand::{Interval, Standings, SubjectStanding};
 
 use self::events::Events;
 use crate::error::{Code, Error};
+use crate::look_alikes::LookAlikes;
 use crate::rows::Rows;
 use crate::text::{clean, short};
 
@@ -35,6 +36,8 @@ pub struct Answer<'a> {
     pub interval: Interval,
     /// The events beside the evaluations.
     pub events: &'a Events,
+    /// The subjects whose names look like others.
+    pub look_alikes: &'a LookAlikes,
 }
 
 /// Returns the standing of the subject with this name.

@@ -1,11 +1,13 @@
 //! Standard output and standard error: colour, width, terminal or pipe.
 
+use std::borrow::Cow;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
+use karat::direction::isolated;
 use karat::page::html;
 use karat::page::model::Page;
 
@@ -89,7 +91,12 @@ impl Screen {
 
 impl Write for Screen {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        self.out.write(buffer)
+        // For eyes alone: names from right to left must not move what is beside them. JSON is for programs.
+        let is_shown = self.is_terminal && !buffer.starts_with(b"{");
+        match std::str::from_utf8(buffer).map(isolated) {
+            Ok(Cow::Owned(text)) if is_shown => self.out.write_all(text.as_bytes()).map(|()| buffer.len()),
+            _ => self.out.write(buffer),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -197,7 +204,38 @@ pub fn save_page(path: &str, page: &Page) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
+
+    /// A place for bytes that outlives the screen.
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(buffer)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn names_from_right_to_left_are_isolated_on_a_terminal_alone() {
+        let written = |is_terminal, text: &str| {
+            let shared = Shared::default();
+            let out = AutoStream::never(Box::new(shared.clone()) as Box<dyn Write>);
+            write!(Screen { out, width: 80, is_terminal }, "{text}").unwrap();
+            let bytes = shared.0.lock().unwrap().clone();
+            String::from_utf8(bytes).unwrap()
+        };
+        let (line, json) = ("1  \u{5d0}\u{5d1} 5", "{\"subject\":\"\u{5d0}\"}");
+        assert_eq!(written(true, line), "1  \u{2068}\u{5d0}\u{5d1}\u{2069} 5");
+        assert_eq!(written(false, line), line);
+        assert_eq!(written(true, json), json);
+    }
 
     #[test]
     fn a_page_is_written_whole_and_replaces_only_a_page() {

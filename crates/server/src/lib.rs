@@ -47,6 +47,7 @@ pub mod keys;
 pub mod limits;
 pub mod listen;
 pub mod logging;
+mod look_alikes;
 pub mod memory;
 pub mod metrics;
 pub mod params;

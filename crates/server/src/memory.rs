@@ -27,6 +27,7 @@ use crate::ids;
 use crate::index::{Index, NewRow};
 use crate::index_cache::IndexCache;
 use crate::keys::{Key, Keys, Withdrawal};
+use crate::look_alikes::Looks;
 use crate::problem::Problem;
 use crate::stored::{self, Trust};
 use crate::weights::{Weights, WeightsItem};
@@ -45,6 +46,8 @@ pub struct Memory {
     weights: RwLock<Weights>,
     /// The arena.
     pub arena: Arena,
+    /// The looks of the names of subjects.
+    pub(crate) looks: Looks,
     size: watch::Sender<u64>,
     /// The time of the newest entry of the log, in milliseconds.
     newest: AtomicI64,
@@ -62,6 +65,7 @@ impl Memory {
             keys: RwLock::default(),
             weights: RwLock::default(),
             arena: Arena::default(),
+            looks: Looks::default(),
             size: watch::Sender::new(0),
             newest: AtomicI64::new(i64::MIN),
         })

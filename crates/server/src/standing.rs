@@ -111,10 +111,12 @@ pub async fn answered<T: Send + 'static>(
             };
             let decisions = Decisions::read(reader, &shared.memory, &pool.name(), only, *size)?;
             let events = decisions.events(|name| rows.subject(name).is_some(), proposed.as_deref())?;
-            Ok((rows, events))
+            let names = rows.subjects.iter().map(String::as_str);
+            let look_alikes = shared.memory.looks.of(&shared.memory.index(), names, *size);
+            Ok((rows, events, look_alikes))
         })
     };
-    let (rows, events) = read.await?;
+    let (rows, events, look_alikes) = read.await?;
     app.checked(move || {
         let Question { pool, as_of, interval, .. } = question;
         let card = &pool.card;
@@ -127,7 +129,15 @@ pub async fn answered<T: Send + 'static>(
                 standing.share = each.get(&standing.subject).copied();
             }
         }
-        let answer = Answer { card, rows: &rows, standings: &standings, as_of, interval, events: &events };
+        let answer = Answer {
+            card,
+            rows: &rows,
+            standings: &standings,
+            as_of,
+            interval,
+            events: &events,
+            look_alikes: &look_alikes,
+        };
         Ok(tell(&answer, &standings.subjects))
     })
     .await

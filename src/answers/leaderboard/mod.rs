@@ -21,6 +21,7 @@ use crate::answers::{LeaderboardMethod, UnrankedReason, answer, share};
 use crate::estimate::{Writing, letter, letters};
 use crate::leaderboard::attempts::AttemptsAt;
 use crate::leaderboard::{By, Ranking, Settings, Unranked};
+use crate::look_alikes::LookAlikes;
 use crate::record::document::BoundsDocument;
 use crate::rows::Rows;
 use official::{Official, WithoutTime};
@@ -60,6 +61,15 @@ pub struct LeaderboardAnswer {
 }
 
 answer!(LeaderboardAnswer, LeaderboardSchema = "karat/leaderboard/1", "a leaderboard");
+
+impl LeaderboardAnswer {
+    /// Marks the subjects whose names look like others.
+    pub fn mark_look_alikes(&mut self, found: &LookAlikes) {
+        for row in self.leaderboards.iter_mut().flat_map(|board| &mut board.rows) {
+            row.looks_like = found.of(&row.subject).to_vec();
+        }
+    }
+}
 
 /// Records that were corrected. They stay in the log and do not count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -214,6 +224,9 @@ pub struct LeaderboardRow {
     /// Its records that were backfilled; left out if there is no such record, and if no log is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backfilled: Option<BackfilledRecords>,
+    /// Other subjects with names that look like this one, the first 16 of them; left out if there is no such subject.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub looks_like: Vec<String>,
     /// The number of items by outcome; null with the method `student`.
     pub outcomes: Option<OutcomeCounts>,
     /// The mean value by dimension, null if nothing was measured; null as a whole with the method `student`.
@@ -340,6 +353,7 @@ impl Leaderboard {
                 items: ranking.items.get(row.subject).map_or(0, |&items| items as u64),
                 corrected: None,
                 backfilled: None,
+                looks_like: Vec::new(),
                 outcomes: Some(counts.into()),
                 dimensions: Some(
                     dimensions
@@ -475,6 +489,7 @@ impl LeaderboardRow {
             items: row.items.into(),
             corrected: None,
             backfilled: None,
+            looks_like: Vec::new(),
             outcomes: None,
             dimensions: None,
             attempts: None,

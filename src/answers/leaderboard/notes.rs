@@ -5,6 +5,7 @@ use crate::answers::leaderboard::{Leaderboard, LeaderboardRow, OFFICIAL};
 use crate::answers::notes::in_force;
 use crate::answers::{BridgeStep, ChoiceSource, LeaderboardMethod, Outcome, UnrankedReason};
 use crate::estimate::{Writing, percent};
+use crate::look_alikes;
 use crate::standing::notes::left_out;
 use crate::text::{Tone, count, list, named, short};
 
@@ -40,6 +41,8 @@ pub fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> V
             lines.push((Tone::Care, line));
         }
     }
+    let named = board.rows.iter().map(|row| (row.subject.as_str(), row.looks_like.as_slice()));
+    lines.extend(look_alikes::sentences(named).into_iter().map(|line| (Tone::Care, line)));
     lines.extend(unranked(board).map(|line| (Tone::Care, line)));
     lines.extend(missing(board).map(|line| (Tone::Care, line)));
     lines.extend(outcomes(basis, board));

@@ -12,6 +12,7 @@ use karat::answers::stress::Robustness;
 use karat::leaderboard::attempts::Attempts;
 use karat::leaderboard::stress::{CONCENTRATION, Stress};
 use karat::leaderboard::{By, Ranking, Settings};
+use karat::look_alikes::LookAlikes;
 use karat::pages::leaderboard as page_of;
 use karat::rows::Rows;
 use karat::text::clean;
@@ -37,7 +38,8 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut boards = leaderboards(args, &rows, method, &settings, officials)?;
     boards.iter_mut().try_for_each(|board| sort(&rows, board, &args.sort))?;
     let basis = Basis::new(&rows, &settings);
-    let answer = answer(basis, method, args.group_by.clone(), boards, Page::ALL);
+    let mut answer = answer(basis, method, args.group_by.clone(), boards, Page::ALL);
+    answer.mark_look_alikes(&LookAlikes::among(rows.subjects.iter().map(String::as_str)));
     if let Some(path) = &args.form.html {
         save_page(path, &page_of::leaderboard(&rows, &answer, &settings))?;
     }

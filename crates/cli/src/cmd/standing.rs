@@ -5,6 +5,7 @@ use std::io::Write as _;
 use karat::answers;
 use karat::answers::standing::Standing as StandingAnswer;
 use karat::answers::task::Task;
+use karat::look_alikes::LookAlikes;
 use karat::standing::events::{self, Events};
 use karat::standing::{Answer, items, refused, subject, tasks};
 use karat_core::scorecard::Scorecard;
@@ -42,7 +43,16 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
     let interval = Interval { plan: Plan { draws: args.resamples, seed: args.seed }, level: args.level };
     let standings = stand(&card, &items, &events.events, as_of.seconds(), Some(interval))
         .map_err(|errors| refused(&errors))?;
-    let answer = Answer { card: &card, rows: &rows, standings: &standings, as_of, interval, events: &events };
+    let look_alikes = LookAlikes::among(rows.subjects.iter().map(String::as_str));
+    let answer = Answer {
+        card: &card,
+        rows: &rows,
+        standings: &standings,
+        as_of,
+        interval,
+        events: &events,
+        look_alikes: &look_alikes,
+    };
     let shown = match &args.subject {
         Some(name) => std::slice::from_ref(subject(&standings, name)?),
         None => standings.subjects.as_slice(),

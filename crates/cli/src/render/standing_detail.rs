@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use karat::answers::notes::of_weights;
 use karat::answers::standing::{Standing, StandingDimension};
 use karat::answers::{ReviewState, StandingScore};
+use karat::look_alikes;
 use karat::text::{clean, count, fit, wrap};
 
 use super::bar::bar;
@@ -55,7 +56,8 @@ fn head(standing: &Standing, width: usize) -> String {
     for part in wrap(&format!("{}, at {}", standing.scorecard.name(), standing.as_of), width) {
         let _ = writeln!(text, "{FAINT}{part}{FAINT:#}");
     }
-    for line in standing.weights.iter().flat_map(of_weights) {
+    let named = [(standing.subject.as_str(), standing.looks_like.as_slice())];
+    for line in standing.weights.iter().flat_map(of_weights).chain(look_alikes::sentences(named)) {
         for part in wrap(&line, width) {
             let _ = writeln!(text, "{CARE}{part}{CARE:#}");
         }

@@ -18,6 +18,7 @@ mod jobs;
 mod leaderboard;
 mod log;
 mod mutants;
+mod names;
 mod numbers;
 mod official;
 mod pages;

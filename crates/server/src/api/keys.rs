@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
+use karat::look_alikes::LookAlikes;
 use karat_core::timestamp::{Timestamp, TimestampError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -34,6 +35,9 @@ pub(crate) struct KnownKey {
     subject: Option<String>,
     /// The provenances of the facts that it may report; empty if it may report all.
     reports: Vec<String>,
+    /// Names of other keys that look like its name, the first 16 of them; left out if there is no such key.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    looks_like: Vec<String>,
 }
 
 /// A key that was just created.
@@ -51,9 +55,10 @@ pub(crate) struct KnownKeys {
     keys: Vec<KnownKey>,
 }
 
-impl From<&Key> for KnownKey {
-    fn from(key: &Key) -> Self {
+impl KnownKey {
+    fn new(key: &Key, look_alikes: &LookAlikes) -> Self {
         Self {
+            looks_like: look_alikes.of(&key.name).to_vec(),
             id: key.id.clone(),
             name: key.name.clone(),
             scopes: key.scopes.iter().copied().collect(),
@@ -69,8 +74,11 @@ impl From<&Key> for KnownKey {
 ))]
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
     caller.may(&Act::ReadKeys)?;
-    let keys = app.memory.keys().iter().map(|key| KnownKey::from(&**key)).collect();
-    json(StatusCode::OK, &KnownKeys { keys })
+    let keys = app.memory.keys();
+    let look_alikes = LookAlikes::among(keys.iter().map(|key| key.name.as_str()));
+    let known = keys.iter().map(|key| KnownKey::new(key, &look_alikes)).collect();
+    drop(keys);
+    json(StatusCode::OK, &KnownKeys { keys: known })
 }
 
 /// Creates a key. Its secret is in the answer and nowhere else.
@@ -96,7 +104,8 @@ pub(crate) async fn make(
     let made = request.make(random)?;
     let effect = Effect::Key(made.key.clone(), false);
     app.append_one(Submission::by(&maker).with(made.key.item(false), Some(effect))).await?;
-    json(StatusCode::CREATED, &MadeKey { secret: made.secret, key: KnownKey::from(&made.key) })
+    let look_alikes = LookAlikes::among(app.memory.keys().iter().map(|key| key.name.as_str()));
+    json(StatusCode::CREATED, &MadeKey { secret: made.secret, key: KnownKey::new(&made.key, &look_alikes) })
 }
 
 /// Revokes a key, at once and for good.

@@ -202,7 +202,14 @@ pub async fn make(
     }
     made.answer.log_size = Some(size);
     let asked = params.clone();
-    let marked = app.indexed(move |app, index| marks(app, index, &asked.selection(), size)).await?;
+    let boards = made.answer.leaderboards.iter();
+    let names: Vec<String> = boards.flat_map(|board| &board.rows).map(|row| row.subject.clone()).collect();
+    let known = app.indexed(move |app, index| {
+        let looks = app.memory.looks.of(index, names.iter().map(String::as_str), size);
+        Ok((marks(app, index, &asked.selection(), size)?, looks))
+    });
+    let (marked, look_alikes) = known.await?;
+    made.answer.mark_look_alikes(&look_alikes);
     let mut all = Marks::default();
     marked.values().for_each(|it| all.add(it));
     (made.answer.corrected, made.answer.backfilled) = (all.corrected, all.backfilled);

@@ -55,6 +55,9 @@ pub(crate) struct SubjectSummary {
     records: u64,
     /// The position of the latest of them in the log.
     latest: u64,
+    /// Other subjects with names that look like this one, the first 16 of them; left out if there is no such subject.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    looks_like: Vec<String>,
 }
 
 /// Lists subjects in the order of their names.
@@ -87,10 +90,12 @@ pub(crate) async fn list(
         let has_more = all.len() > limit;
         all.truncate(limit);
         let next = all.last().filter(|_| has_more).map(|(name, _)| (*name).to_owned());
+        let looks = app.memory.looks.of(index, all.iter().map(|(name, _)| *name), u64::MAX);
         let subjects = all.into_iter().map(|(name, (records, latest))| SubjectSummary {
             name: name.to_owned(),
             records,
             latest,
+            looks_like: looks.of(name).to_vec(),
         });
         Ok(SubjectList { subjects: subjects.collect(), next })
     });
@@ -117,6 +122,9 @@ pub struct HistoryParams {
 pub(crate) struct SubjectHistory {
     /// The size of the log up to which items count.
     log_size: u64,
+    /// Other subjects with names that look like this one, the first 16 of them; left out if there is no such subject.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    looks_like: Vec<String>,
     entries: Vec<HistoryEntry>,
     /// The value of `from` for the next part; null at the end.
     next: Option<u64>,
@@ -165,7 +173,7 @@ pub(crate) async fn history(
     let log_size = size_at(&app, params.known_at.as_deref()).await?;
     let card = params.card.as_deref().map(|card| app.memory.cards().find_used(card)).transpose()?;
     let card = card.map(|pool| pool.name());
-    let positions = app.indexed(move |_, index| {
+    let positions = app.indexed(move |app, index| {
         let places = params.from.unwrap_or(0)..log_size;
         let positions = places_of(index, &subject, card.as_deref(), places, limit + 1);
         if positions.is_empty() && params.from.is_none() {
@@ -174,9 +182,10 @@ pub(crate) async fn history(
                 "there is no such record of `{subject}` up to that time"
             )));
         }
-        Ok(positions)
+        let looks = app.memory.looks.of(index, [subject.as_str()], log_size);
+        Ok((positions, looks.of(&subject).to_vec()))
     });
-    let mut positions = positions.await?;
+    let (mut positions, looks_like) = positions.await?;
     let next = positions.get(limit).copied();
     positions.truncate(limit);
     let entries = app.read(move |reader| {
@@ -187,7 +196,7 @@ pub(crate) async fn history(
         });
         entries.collect::<Result<_, _>>()
     });
-    json(StatusCode::OK, &SubjectHistory { log_size, entries: entries.await?, next })
+    json(StatusCode::OK, &SubjectHistory { log_size, looks_like, entries: entries.await?, next })
 }
 
 /// Returns the first `limit` positions in `range` at which the log has a record of `subject`, of one scorecard or of

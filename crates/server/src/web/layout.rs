@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
 use axum::http::{Response, StatusCode};
-use karat::page::without_control;
+use karat::page::safe;
 use maud::{DOCTYPE, Markup, html};
 
 use super::assets::{ICON, SCRIPT, STYLE};
@@ -101,7 +101,7 @@ pub fn fragment(content: Markup) -> Response<Body> {
 }
 
 fn answer(status: StatusCode, content: Markup) -> Response<Body> {
-    let mut response = Response::new(Body::from(without_control(content.into_string())));
+    let mut response = Response::new(Body::from(safe(content.into_string())));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));

@@ -12,6 +12,7 @@ use karat::answers::{ReviewState, ReviewVerdict};
 use karat::estimate::Writing;
 use karat::estimate::whole_percent;
 use karat::leaderboard::{Ranking, Settings};
+use karat::look_alikes;
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, Kind, Row as Line, Section, Table};
 use karat::pages;
@@ -83,11 +84,16 @@ pub async fn show(
     };
     let (own, size) = (name.clone(), *app.memory.size().borrow());
     let of_card = card.clone();
+    let has_standing = pool.card.standing.is_some();
     let counted = app.indexed(move |app, index| {
         let selection = Selection { card: Some(&of_card), subject: Some(&own), ..Selection::default() };
-        Ok(marks(app, index, &selection, size)?.remove(&own))
+        let marked = marks(app, index, &selection, size)?.remove(&own);
+        // The notes on a standing say it, too.
+        let looks = app.memory.looks.of(index, (!has_standing).then_some(own.as_str()), size);
+        let alike = look_alikes::sentences([(own.as_str(), looks.of(&own))]);
+        Ok(marked.iter().flat_map(Marks::sentences).chain(alike).collect::<Vec<String>>())
     });
-    let counted: Vec<String> = counted.await?.iter().flat_map(Marks::sentences).collect();
+    let counted = counted.await?;
     let page = asked.page.unwrap_or(1).max(1);
     let title = format!("{name} under {card}");
     let lead = pool.card.title.clone();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use karat::answers::standing::Standing;
 use karat::card::CompiledCard;
 use karat::error::Place;
+use karat::look_alikes::LookAlikes;
 use karat::recompute::base;
 use karat::record::Record;
 use karat::rows::{Loader, Selection, StoredRecord};
@@ -163,8 +164,16 @@ fn an_exported_log_has_the_standing_of_the_server() {
     let items = items::items(&rows, card.card(), &events).unwrap();
     let interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
     let standings = stand(card.card(), &items, &[], as_of.seconds(), Some(interval)).unwrap();
-    let question =
-        Question { card: card.card(), rows: &rows, standings: &standings, as_of, interval, events: &events };
+    let look_alikes = LookAlikes::default();
+    let question = Question {
+        card: card.card(),
+        rows: &rows,
+        standings: &standings,
+        as_of,
+        interval,
+        events: &events,
+        look_alikes: &look_alikes,
+    };
     let of_files = Standing::new(&question, &standings.subjects[0]);
     let of_files: Value = serde_json::from_str(&karat::answers::write(&of_files)).unwrap();
     assert_eq!(of_files, of_server);

@@ -1,6 +1,6 @@
 //! Limits of size, speed, rate and concurrency.
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -342,6 +342,21 @@ fn one_address_has_only_so_many_connections() {
     drop(held);
     std::thread::sleep(Duration::from_millis(200));
     server.get("/healthz").is(200);
+}
+
+/// One address cannot take the last connections, whatever it may have.
+#[test]
+fn the_last_connections_are_for_others() {
+    let options = Options { connections_max: 16, connections_per_address_max: 100, ..Options::default() };
+    let server = Running::with(options);
+    let held = silent(&server, 20, "");
+    std::thread::sleep(Duration::from_millis(300));
+    let is_open = |stream: &TcpStream| {
+        stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        let read = stream.peek(&mut [0; 1]);
+        matches!(read, Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))
+    };
+    assert_eq!(held.iter().filter(|stream| is_open(stream)).count(), 14);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod keys;
 mod large;
 mod limits;
 mod log;
+mod names;
 mod numbers;
 mod openapi;
 mod provenance;

@@ -150,18 +150,50 @@ fn check(path: &str, page: &Page) {
             }
         }
     }
+    assert_eq!(
+        loose(&document),
+        Vec::<String>::new(),
+        "{path}: text from right to left that is not isolated"
+    );
     for table in all(&document, "table") {
         let has = |selector: &str| table.select(&Selector::parse(selector).unwrap()).next().is_some();
         assert!(has("caption") && has("th[scope=col]") && has("th[scope=row]"), "{path}: {}", table.html());
     }
 }
 
+/// Returns the texts with letters from right to left that are not isolated from what is beside them.
+fn loose(document: &Html) -> Vec<String> {
+    let is_from_right =
+        |it: char| matches!(it, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}');
+    let texts = document.tree.nodes().filter_map(|node| {
+        let mut above = node.ancestors().filter_map(|it| it.value().as_element());
+        Some((above.any(|it| it.name() == "bdi"), node.value().as_text()?))
+    });
+    let is_loose = |is_in_bdi: bool, text: &str| {
+        // Where no element may be, by characters.
+        let outside = text.split('\u{2068}').enumerate().map(|(at, part)| match at {
+            0 => part,
+            _ => part.split_once('\u{2069}').map_or("", |(_, rest)| rest),
+        });
+        !is_in_bdi && outside.collect::<String>().contains(is_from_right)
+    };
+    texts.filter(|(is_in_bdi, text)| is_loose(*is_in_bdi, text)).map(|(_, text)| text.to_string()).collect()
+}
+
 #[test]
 fn every_page_that_links_lead_to_is_sound() {
     let server = filled();
     let (mut seen, mut waiting) = (BTreeSet::new(), VecDeque::new());
-    let starts =
-        ["/", "/?card=support-agent", "/scorecards", "/arena", "/sign-in", "/?card=task-run&group=domain"];
+    let starts = [
+        "/",
+        "/?card=support-agent",
+        "/?card=support-agent&group=subject",
+        "/subjects/%D7%90%D7%91%D7%92%2012%20%28%D7%93%D7%94%29%205?card=support-agent",
+        "/scorecards",
+        "/arena",
+        "/sign-in",
+        "/?card=task-run&group=domain",
+    ];
     waiting.extend(starts.map(str::to_owned));
     while let Some(path) = waiting.pop_front().filter(|_| seen.len() < WALK) {
         if !seen.insert(path.clone()) {
@@ -229,6 +261,9 @@ fn names_of_strangers_stay_text() {
         let page = look(&server, record);
         check(record, page.is(200));
     }
+    let what_if = look(&server, "/scorecards/support-agent/what-if").is(200).parsed();
+    assert!(what_if.root_element().text().any(|text| text.contains('\u{5d0}')));
+    assert_eq!(loose(&what_if), Vec::<String>::new());
     // What cannot be seen is no part of a name.
     for name in ["b\u{202e}ot", "bot\u{200b}", "bot ", "Zoe\u{308}", ".."] {
         for field in ["subject", "id", "task"] {
@@ -242,8 +277,10 @@ fn names_of_strangers_stay_text() {
     let page =
         look(&server, "/?card=support-agent&where=%3Cscript%3Ealert(1)%3C%2Fscript%3E&group=%22%3E%3Cimg%3E");
     assert_eq!(all(&page.parsed(), "img").len(), 0, "{}", page.body);
-    let page = look(&server, "/subjects/%3Cscript%3Ealert(2)%3C%2Fscript%3E");
-    check("nobody", page.is(404));
+    for name in ["%3Cscript%3Ealert(2)%3C%2Fscript%3E", "%D7%90%D7%91"] {
+        let page = look(&server, &format!("/subjects/{name}"));
+        check("no one", page.is(404));
+    }
 }
 
 #[test]

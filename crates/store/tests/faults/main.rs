@@ -81,7 +81,7 @@ fn work(disk: &Disk, path: &Path) -> Answered {
     answered
 }
 
-/// Returns why a store does not hold what was answered; [`Found::Damaged`] if it says so itself.
+/// The state of a store after a run: whole, damaged and saying so, or without what was answered.
 enum Found {
     Whole,
     Damaged(String),
