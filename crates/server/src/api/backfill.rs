@@ -20,7 +20,7 @@ use crate::guard::Caller;
 use crate::keys::Key;
 use crate::params::{Params, written_timestamp};
 use crate::problem::{Code, Problem, ProblemPart, conflict};
-use crate::scoring::{Holder, How, ScoredItem};
+use crate::scoring::{Holder, How, ScoredItem, idempotency_key};
 use crate::sending::submission;
 use crate::state::{App, Submission};
 
@@ -69,7 +69,8 @@ pub(crate) struct BackfilledRecord {
 /// Other items count for reviews, days and tiers from when they arrive. These count from the time that they state, as in files;
 /// standings, leaderboards and pages say that they were backfilled, and by which key. Traces that are compared with
 /// earlier ones cannot be backfilled.
-#[utoipa::path(post, operation_id = "backfill_evidence", path = "/v1/backfill", tag = "evidence", security(("key" = ["admin"])), params(BackfillParams),
+#[utoipa::path(post, operation_id = "backfill_evidence", path = "/v1/backfill", tag = "evidence", security(("key" = ["admin"])), params(BackfillParams,
+    ("Idempotency-Key" = Option<String>, Header, description = "the id of an item that has none; in JSON lines, followed by `:` and the line", example = "runs-2026-11-22")),
     request_body(content(
         (BTreeMap<String, Value> = "application/json"),
         (String = "application/x-ndjson"),
@@ -94,6 +95,7 @@ pub(crate) async fn send(
     }
     drop(app.memory.cards().find(&how.card)?);
     let (head, body) = request.into_parts();
+    let name = idempotency_key(&head.headers)?;
     expect_media(&head.headers, &["application/json", batch::MEDIA])?;
     let is_batch = media_type(&head.headers) == batch::MEDIA;
     let options = &app.options;
@@ -102,7 +104,15 @@ pub(crate) async fn send(
     let bytes = body.whole().await?;
     app.metrics.received(bytes.len() as u64);
     let (shared, of_sender) = (Arc::clone(&app), Arc::clone(&key));
-    let scored = app.checked(move || scored(&shared, &of_sender, &how, &bytes, is_batch));
+    let scored = app.checked(move || {
+        let lines: Vec<(u64, &[u8])> =
+            if is_batch { numbered(&bytes, 1).collect() } else { vec![(1, bytes.as_slice())] };
+        let named = |line: u64| {
+            let name = name.as_ref()?;
+            Some(if is_batch { format!("{name}:{line}") } else { name.clone() })
+        };
+        scored(&shared, &of_sender, &how, &lines, named)
+    });
     let (mark, items) = scored.await?;
     let lines: Vec<u64> = items.iter().map(|(line, _)| *line).collect();
     let mut ids = Vec::with_capacity(items.len());
@@ -148,12 +158,12 @@ fn scored(
     app: &App,
     key: &Key,
     how: &BackfillParams,
-    bytes: &[u8],
-    is_batch: bool,
+    lines: &[(u64, &[u8])],
+    named: impl Fn(u64) -> Option<String>,
 ) -> Result<(Backfill, Vec<(u64, ScoredItem)>), Problem> {
     let as_of = written_timestamp("as_of", how.as_of.as_deref())?;
     let now = app.clock.now();
-    let one = |bytes: &[u8]| {
+    let one = |line: u64, bytes: &[u8]| {
         let pool = app.memory.cards().find_for(&how.card, bytes)?;
         if app.traces.queue(&pool).is_some() {
             let name = pool.name();
@@ -164,9 +174,8 @@ fn scored(
         }
         let pool = app.memory.weights().scorer(&pool);
         let holder = Some(Holder { key, now, arena: &app.memory.arena });
-        How { pool: &pool, as_of, holder, name: None }.score(bytes)
+        How { pool: &pool, as_of, holder, name: named(line).as_deref() }.score(bytes)
     };
-    let lines: Vec<(u64, &[u8])> = if is_batch { numbered(bytes, 1).collect() } else { vec![(1, bytes)] };
     if lines.len() > ITEMS_MAX {
         let detail =
             format!("found {} items, expected at most {ITEMS_MAX}; hand them in in parts", lines.len());
@@ -174,14 +183,14 @@ fn scored(
     }
     let (mut items, mut refused) = (Vec::with_capacity(lines.len()), Vec::new());
     for (line, bytes) in lines {
-        match one(bytes) {
-            Ok(item) => items.push((line, item)),
-            Err(problem) => refused.push((line, problem)),
+        match one(*line, bytes) {
+            Ok(item) => items.push((*line, item)),
+            Err(problem) => refused.push((*line, problem)),
         }
     }
     let count = refused.len();
     if let Some((line, problem)) = refused.first() {
-        if !is_batch {
+        if lines.len() == 1 {
             return Err(problem.clone());
         }
         let part = |(line, problem): &(u64, Problem)| ProblemPart {

@@ -295,6 +295,12 @@ fn history_on_purpose_is_an_administrators_and_says_so() {
     assert_eq!(refused.is_problem(422, "evidence-refused").at("/problems/0/line"), 26);
     assert_eq!(server.get("/v1/log").at("/size"), size, "nothing is stored");
 
+    let nameless = format!("{{\"subject\":\"bee\",\"time\":\"{}\",\"quality\":0.1}}", at(-300 * DAY));
+    let send = |name: Option<&str>, media: &str| server.post_keyed(path, &mover, media, name, &nameless);
+    assert!(send(None, JSON).is_problem(422, "evidence-refused").body.contains("Idempotency-Key"));
+    assert_eq!(send(Some("k"), JSON).is(201).at("/records/0/id"), "bee/k/agent@1.0.0");
+    assert_eq!(send(Some("k"), LINES).is(201).at("/records/0/id"), "bee/k:1/agent@1.0.0");
+
     // One of them was sent before, so that its arrival is known and stays.
     let sent = creeping();
     let (known, _) = sent.split_once('\n').unwrap();
@@ -313,12 +319,12 @@ fn history_on_purpose_is_an_administrators_and_says_so() {
         let found = standing(server);
         assert_eq!(
             (found.at("/points"), found.at("/distinct_days")),
-            (json!(749), json!(24)),
+            (json!(749), json!(25)),
             "{}",
             found.body
         );
         assert_eq!(found.at("/items/late/count"), 1);
-        let by = json!({"count": 24, "by": [id]});
+        let by = json!({"count": 26, "by": [id]});
         assert_eq!(found.at("/backfilled"), by);
         for more in ["", "&method=student", "&by=mean"] {
             let board = server.get(&format!("/v1/leaderboards?card=agent@1.0.0{more}"));
@@ -327,7 +333,7 @@ fn history_on_purpose_is_an_administrators_and_says_so() {
                 (by.clone(), by.clone())
             );
         }
-        let says = format!("24 records were backfilled by the key {id}");
+        let says = format!("26 records were backfilled by the key {id}");
         for path in ["/?card=agent@1.0.0", "/subjects/bee?card=agent@1.0.0"] {
             let page = server.get(path);
             assert!(page.is(200).body.contains(&says), "{path}: {}", page.body);
@@ -346,7 +352,7 @@ fn history_on_purpose_is_an_administrators_and_says_so() {
     check(&server);
     let folder = server.stop();
     let replayed = traces::replayed(&folder);
-    assert!(replayed.len() == 25 && replayed.iter().all(|it| *it == Replayed::Same), "{replayed:?}");
+    assert!(replayed.len() == 27 && replayed.iter().all(|it| *it == Replayed::Same), "{replayed:?}");
     fs::remove_file(folder.path().join("index.cache")).unwrap();
     check(&running(folder, Some(secret), &clock));
 }
