@@ -13,7 +13,7 @@ use crate::problem::{Code, Problem};
 pub enum Act<'a> {
     /// Read everything but keys and reviews; check a scorecard.
     Read,
-    /// Hand in cosignatures of a head of the log. Their witnesses vouch for them, whoever brings them.
+    /// Hand in cosignatures of a head of the log. Their witnesses vouch for them, and not who brings them.
     Cosign,
     /// List keys.
     ReadKeys,

@@ -154,7 +154,7 @@ impl Heads {
         self.all = kept;
     }
 
-    /// Returns the newest head that at least so many witnesses cosigned, its checkpoint with their lines.
+    /// Returns the newest head that at least this many witnesses cosigned, its checkpoint with their lines.
     #[must_use]
     pub fn newest(&self, witnesses: usize) -> Option<Head> {
         let found = self.all.iter().find(|head| head.lines.len() >= witnesses.max(1))?;

@@ -59,7 +59,7 @@ pub fn open(folder: &Path, name: Option<&str>) -> Result<(Sqlite, Signer), Error
     Ok((sqlite, signer))
 }
 
-/// Writes the public key, if it is not there.
+/// Writes the public key, if the file has another or is missing.
 fn publish(folder: &Path, signer: &Signer) -> Result<(), Error> {
     let public = folder.join(PUBLIC);
     let text = format!("{}\n", signer.verifying_key());

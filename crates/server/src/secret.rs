@@ -102,7 +102,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 /// a part of it.
 ///
 /// # Errors
-/// If it cannot be written; then it is as it was.
+/// If it cannot be written; then it is unchanged.
 pub fn replace(path: &Path, text: &str, is_secret: bool) -> Result<(), Error> {
     let mut name = path.as_os_str().to_owned();
     name.push("-new");

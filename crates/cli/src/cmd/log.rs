@@ -385,7 +385,7 @@ fn receipt(args: &LogReceiptArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Returns the newest head that so many witnesses cosigned, from the file beside the database.
+/// Returns the newest head that this many witnesses cosigned, from the file beside the database.
 fn cosigned(args: &LogReceiptArgs, reader: &mut Reader, witnesses: usize) -> Result<Head, Failure> {
     let folder = store::database(&args.database)?;
     let own = key(&folder.with_file_name(folder::PUBLIC).display().to_string())?;

@@ -24,7 +24,7 @@ const HEADS_MAX: usize = 1000;
 /// The time between two looks, if none is given.
 const USUAL: Duration = Duration::from_secs(60);
 
-/// What a monitor keeps of a log.
+/// The state of a monitor about a log.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
@@ -55,7 +55,7 @@ pub fn run(args: &LogMonitorArgs, cli: &Cli) -> Result<Exit, Failure> {
         && kept.key.parse::<VerifyingKey>().is_ok_and(|own| own.name() != given.name())
     {
         return Err(Failure::new("what was kept is of another log than the key")
-            .help("use a file of its own for each log"));
+            .help("use a separate file for each log"));
     }
     let mut is_reached = false;
     let pause = args.every.map_or(USUAL, |seconds| Duration::from_secs(seconds.into()));
@@ -140,7 +140,7 @@ fn look(
     shown.tell(args, cli)
 }
 
-/// What one look found.
+/// The result of one look.
 struct Look<'a> {
     log: &'a str,
     size: u64,

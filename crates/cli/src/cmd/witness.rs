@@ -16,7 +16,7 @@ use crate::follow::{Log, State, with_evidence};
 use crate::output::{Screen, lines};
 use crate::{receipt, store};
 
-/// What a witness keeps of a log.
+/// The state of a witness about a log.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
@@ -92,7 +92,7 @@ fn trusted(args: &LogWitnessArgs, kept: Option<&Kept>) -> Result<VerifyingKey, F
                     clean(own.name()),
                     clean(given.name())
                 ))
-                .help("use a file of its own for each log")),
+                .help("use a separate file for each log")),
                 _ => Ok(own),
             }
         }

@@ -142,7 +142,7 @@ impl Server {
         Failure::new(format!("cannot reach `{}`: {error}", clean(&self.base)))
     }
 
-    /// Returns the failure for an answer that is none of karat.
+    /// Returns the failure for an answer that karat does not give.
     fn other(&self, problem: &dyn std::fmt::Display) -> Failure {
         let problem = problem.to_string();
         Failure::new(format!("`{}` did not answer as karat does: {}", clean(&self.base), clean(&problem)))

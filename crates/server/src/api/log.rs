@@ -84,7 +84,7 @@ pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result
     json(StatusCode::OK, &LogInfo { key: app.log_key(), size, root, checkpoint, cosignatures, rotations })
 }
 
-/// Returns the newest head that at least so many witnesses cosigned: a checkpoint with their lines, after C2SP
+/// Returns the newest head that at least this many witnesses cosigned: a checkpoint with their lines, after C2SP
 /// `tlog-cosignature`.
 #[utoipa::path(get, operation_id = "read_cosigned", path = "/v1/log/cosigned", tag = "log", params(CosignedParams), responses(
     (status = 200, content_type = "text/plain", body = String),
@@ -99,7 +99,7 @@ pub(crate) async fn cosigned(
     Ok(bytes(StatusCode::OK, "text/plain; charset=utf-8", head.checkpoint.into_bytes()))
 }
 
-/// Finds the newest head that so many witnesses cosigned.
+/// Finds the newest head that this many witnesses cosigned.
 pub(super) fn cosigned_head(app: &App, witnesses: Option<usize>) -> Result<Head, Problem> {
     let wanted = witnesses.unwrap_or(1);
     if wanted == 0 {

@@ -240,7 +240,7 @@ fn a_change_that_was_interrupted_is_complete_or_did_not_happen() {
     let lost = Secret::draw(Some("log")).unwrap();
     lost.write(&path.join(NEXT)).unwrap();
     assert_eq!((key(), opens()), (first.clone(), Ok(())));
-    // A secret that was written in part is told, and changes nothing.
+    // A secret that was written in part is reported, and changes nothing.
     fs::write(path.join(NEXT), "log\n12").unwrap();
     assert!(folder::open(path, None).unwrap_err().to_string().contains(NEXT));
     lost.write(&path.join(NEXT)).unwrap();
