@@ -84,6 +84,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use karat_store::Error;
 use karat_store::log::WitnessKey;
+use socket2::SockRef;
 
 use crate::clock::Clock;
 use crate::limits::RateOptions;
@@ -234,6 +235,9 @@ impl Server {
         let options = Options { is_loopback: address.ip().is_loopback(), ..options };
         let listener = TcpListener::bind(address).map_err(|error| cannot("listen at", error))?;
         listener.set_nonblocking(true).map_err(|error| cannot("listen at", error))?;
+        // Room for all that may connect at once: who finds none tries again after a second.
+        let waiting = i32::try_from(options.connections_max).unwrap_or(i32::MAX);
+        SockRef::from(&listener).listen(waiting).map_err(|error| cannot("listen at", error))?;
         let address = listener.local_addr().map_err(|error| cannot("listen at", error))?;
         let (sqlite, signer) = folder::open(folder, log_name)?;
         let (app, first_key) =

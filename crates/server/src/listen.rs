@@ -12,6 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
+use socket2::SockRef;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tower_service::Service as _;
@@ -28,6 +29,8 @@ const HEAD_BYTES_MAX: usize = 64 << 10;
 const SCARCE: usize = 8;
 /// The time that clients have to take their answers after the last request at work, when the server stops.
 const LAST: Duration = Duration::from_secs(2);
+/// The bytes of answers that the system keeps for a client that does not take them; Linux takes twice as many.
+const UNTAKEN_BYTES_MAX: usize = 256 << 10;
 /// The time to wait when the system has no connection to give, for example when it is out of file handles.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -73,6 +76,8 @@ pub(crate) async fn serve(
         };
         // Answers are small and complete: waiting for more to send only costs time.
         let _ = stream.set_nodelay(true);
+        // Nor does the system keep megabytes for each client that takes nothing.
+        let _ = SockRef::from(&stream).set_send_buffer_size(UNTAKEN_BYTES_MAX);
         let router = router.clone();
         let announced = Announced::default();
         let stream = Timed::new(stream, app.options.write_timeout, announced.clone());
