@@ -29,13 +29,8 @@ pub const PUBLIC: &str = "log.pub";
 pub fn open(folder: &Path, name: Option<&str>) -> Result<(Sqlite, Signer), Error> {
     fs::create_dir_all(folder).map_err(|error| refused("make", folder, &error))?;
     let (store, secret) = (folder.join(STORE), folder.join(SECRET));
-    let signer = match read_secret(&secret).map_err(|error| refused("read", &secret, &error))? {
-        Some(text) => signer_of(&text).ok_or_else(|| {
-            Error::Failed(format!(
-                "`{}` is not the key of a log: expected a line with its name and one with 64 hexadecimal digits",
-                secret.display()
-            ))
-        })?,
+    let signer = match signer(&secret)? {
+        Some(signer) => signer,
         None if store.exists() => {
             return Err(Error::Failed(format!(
                 "there is a store `{}` without the key that signs it, `{}`; put it back from a copy",
@@ -128,6 +123,22 @@ fn refused(what: &str, path: &Path, error: &std::io::Error) -> Error {
         ErrorKind::StorageFull => Error::Full(path.to_owned()),
         _ => Error::Failed(format!("cannot {what} `{}`: {error}", path.display())),
     }
+}
+
+/// Reads a key that signs, as [`SECRET`] has it. None if there is no such file.
+///
+/// # Errors
+/// If the file cannot be read, or is not a key.
+pub fn signer(path: &Path) -> Result<Option<Signer>, Error> {
+    let Some(text) = read_secret(path).map_err(|error| refused("read", path, &error))? else {
+        return Ok(None);
+    };
+    signer_of(&text).map(Some).ok_or_else(|| {
+        Error::Failed(format!(
+            "`{}` is not the key of a log: expected a line with its name and one with 64 hexadecimal digits",
+            path.display()
+        ))
+    })
 }
 
 fn read_secret(path: &Path) -> std::io::Result<Option<String>> {
