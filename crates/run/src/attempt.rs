@@ -38,7 +38,7 @@ impl Request {
     }
 }
 
-/// What came of an attempt.
+/// Outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// An output.
@@ -72,17 +72,17 @@ pub struct Attempt {
     pub step: String,
     /// Its number.
     pub number: u64,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Outcome,
     /// The output, after a success.
     pub output: Option<Value>,
-    /// Why there is no output.
+    /// The reason why there is no output.
     pub reason: Option<String>,
     /// Its cost.
     pub cost_nano_tao: u64,
     /// Its start, counted from that of the run.
     pub start_microseconds: u64,
-    /// How long it took.
+    /// Its duration.
     pub duration_microseconds: u64,
 }
 

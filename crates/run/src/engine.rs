@@ -14,16 +14,16 @@ use serde_json::Value;
 use crate::attempt::{Attempt, Outcome, Request};
 use crate::job::Job;
 
-/// Where the attempts of a run come from.
+/// A source of the attempts of a run.
 pub(crate) trait Source: Sync {
-    /// Whether the steps of a tier are to run side by side.
+    /// True if the steps of a tier are to run side by side.
     const SIDE_BY_SIDE: bool;
 
     /// Makes an attempt, or finds it.
     fn attempt(&self, step: &Step, request: Request) -> Result<Attempt, Halt>;
 }
 
-/// Why there is no attempt.
+/// The reason why there is no attempt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Halt {
     /// The run is stopped.
@@ -41,7 +41,7 @@ pub enum Event {
     Unresolved {
         /// The id of the step.
         step: String,
-        /// What has no value.
+        /// The reference, and the value that is missing.
         reason: String,
     },
     /// A step that was not tried, or not again, because the budget was used up.
@@ -53,7 +53,7 @@ pub enum Event {
     },
 }
 
-/// What a run came to.
+/// The course that a run took.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Course {
     /// By tier, then by id, then by number.
@@ -62,7 +62,7 @@ pub(crate) struct Course {
     pub final_output: Option<Value>,
     /// True if the run was stopped before its end.
     pub is_stopped: bool,
-    /// What kept it from going on.
+    /// The reason why it could not go on.
     pub fault: Option<String>,
 }
 

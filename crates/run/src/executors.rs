@@ -28,7 +28,7 @@ pub struct Executors {
     pub backoff: Duration,
 }
 
-/// What the file refers to outside of itself.
+/// Things that the file refers to outside of itself.
 pub struct Surroundings<'a> {
     /// The folder of the file. Programs start in it, and paths are relative to it.
     pub folder: &'a Path,
@@ -124,7 +124,7 @@ impl Executors {
     }
 }
 
-/// What executors of the kind `http` may connect to.
+/// Hosts that executors of the kind `http` may connect to.
 #[derive(Default)]
 struct Network {
     hosts: Vec<String>,

@@ -9,9 +9,9 @@ use karat_core::diagnostic::steers_terminal;
 pub struct Fault {
     /// Line and column in characters, from 1.
     pub place: Option<(u64, u64)>,
-    /// What was found, and what was expected.
+    /// The finding, and what was expected.
     pub message: String,
-    /// How to correct it. Empty if the message says everything.
+    /// A hint. Empty if the message says everything.
     pub hint: String,
 }
 

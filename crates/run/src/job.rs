@@ -26,7 +26,7 @@ pub struct Job {
     task_digest: Digest,
 }
 
-/// What is wrong with a plan and its task.
+/// Everything that is wrong with a plan and its task.
 #[derive(Debug, Default)]
 pub struct Refusal {
     /// Problems of the plan.
@@ -160,7 +160,7 @@ impl Job {
         &self.plan
     }
 
-    /// Returns what each step calls, in the order of the steps of the plan.
+    /// Returns the calls of the steps, in the order of the steps of the plan.
     #[must_use]
     pub fn calls(&self) -> &[Call] {
         &self.calls

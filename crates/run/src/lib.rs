@@ -1,6 +1,6 @@
 //! Runs workflow plans: a plan and a task in, evidence and a recording out.
 //!
-//! A live run asks executors and a clock, so two of them are never the same. What it did stands in a [`Recording`]; a replay
+//! A live run asks executors and a clock, so two of them are never the same. What it did is in a [`Recording`]; a replay
 //! of that asks nothing but the recording, and gives the same evidence, byte for byte. The score is then a function of plan,
 //! task and recording.
 //!

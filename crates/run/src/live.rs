@@ -14,7 +14,7 @@ use crate::recording::{Head, Recording};
 use crate::replay::{Run, attempts};
 use crate::stop::Stop;
 
-/// What is seen of a run while it goes on. The order is that of the moments.
+/// A sign of a run while it goes on. The order is that of the moments.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// An attempt at a step begins.
@@ -33,9 +33,9 @@ pub enum Progress<'a> {
 pub struct Ended {
     /// The run.
     pub run: Run,
-    /// What was recorded of it.
+    /// Its recording.
     pub recording: Recording,
-    /// What kept it from going on, if something other than the wish to stop did.
+    /// The reason why it could not go on, if it was not asked to stop.
     pub fault: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Job {
         let recording = Recording::new(head, attempts(&course).cloned().collect());
         let fault = course.fault.clone();
         let run = self.ended(course, &recording)?;
-        // What nobody could replay is not handed out.
+        // What no one could replay is not handed out.
         let replayed = self.replay(&recording)?;
         if replayed.evidence != run.evidence {
             return Err(vec![Fault::new(

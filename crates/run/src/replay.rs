@@ -20,7 +20,7 @@ pub struct Run {
     pub evidence: String,
     /// The log, in order.
     pub events: Vec<Event>,
-    /// What the log amounts to.
+    /// The account of the log.
     pub account: Account,
     /// True if the run was stopped before its end.
     pub is_stopped: bool,

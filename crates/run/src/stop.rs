@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Whether a run is to stop.
+/// A switch by which a run is asked to stop.
 #[derive(Debug, Default)]
 pub struct Stop(AtomicBool);
 
-/// How long nothing looks at the wish at most.
+/// The longest time in which nothing looks at the switch.
 pub(crate) const GLANCE: Duration = Duration::from_millis(10);
 
 impl Stop {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const SECRET: &str = "correct-horse-battery-staple";
 
-/// A server that gives the same response to everybody, and keeps what it was sent.
+/// A server that gives the same response to everyone, and keeps what it was sent.
 struct Server {
     address: String,
     requests: Arc<Mutex<Vec<String>>>,

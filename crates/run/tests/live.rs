@@ -191,7 +191,7 @@ fn a_live_run_and_its_replay_give_the_same_evidence() {
 }
 
 #[test]
-fn the_log_is_in_the_order_of_the_plan_whoever_comes_first() {
+fn the_log_is_in_the_order_of_the_plan_and_not_of_arrival() {
     let bench = Bench::new();
     let slow = format!("sleep 0.2\n{FINE}");
     let executors = bench.scripts("", &[("slow", &slow), ("fast", FINE)]);

@@ -9,8 +9,10 @@ A live run calls the executors, and costs what they cost. A replay calls
 nothing, and gives the same evidence, byte for byte.
 
 Examples:
-  karat run examples/run/plan.json --task examples/run/task.json --replay examples/run/recording.jsonl
-  karat run examples/run/plan.json --task examples/run/task.json --executors examples/run/executors.toml")]
+  karat run examples/run/plan.json --task examples/run/task.json \\
+    --replay examples/run/recording.jsonl
+  karat run examples/run/plan.json --task examples/run/task.json \\
+    --executors examples/run/executors.toml")]
 pub struct RunArgs {
     /// The plan, by itself or in an answer with `workflow_plan`
     #[arg(value_name = "PLAN")]
@@ -18,7 +20,7 @@ pub struct RunArgs {
     /// The task that the plan is for
     #[arg(long, value_name = "FILE")]
     pub task: String,
-    /// Who carries out the steps, within which limits
+    /// The file that says who carries out the steps
     #[arg(long, value_name = "FILE", required_unless_present = "replay", conflicts_with = "replay")]
     pub executors: Option<String>,
     /// Keep every attempt in FILE; a folder: by digest
@@ -30,10 +32,10 @@ pub struct RunArgs {
     /// Take every attempt from the recording in FILE
     #[arg(long, value_name = "FILE")]
     pub replay: Option<String>,
-    /// The public key of who recorded, `NAME+ID+KEY`, or its file
+    /// Public key of the recorder, `NAME+ID+KEY`, or its file
     #[arg(long, value_name = "KEY|FILE", requires = "replay")]
     pub key: Option<String>,
-    /// Whose plan it is, if it does not say so
+    /// The author of the plan, if it does not say so
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
     /// The evidence, one line (the default in a pipe)

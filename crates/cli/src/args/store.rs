@@ -15,7 +15,8 @@ Take the key from the operator of the log, not from the sender of the receipt.
 
 Examples:
   karat verify examples/receipt/receipt.json --key examples/receipt/log.key
-  karat verify --rerun examples/run/recording.jsonl examples/run/evidence.json --key examples/run/recorder.key")]
+  karat verify examples/run/evidence.json --key examples/run/recorder.key \\
+    --rerun examples/run/recording.jsonl")]
 pub struct VerifyArgs {
     /// Receipts, or with --rerun evidence; `-` is standard input
     #[arg(value_name = "RECEIPT", required = true)]

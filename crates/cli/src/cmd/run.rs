@@ -68,11 +68,11 @@ fn live(args: &RunArgs, cli: &Cli, (plan, task): (&str, &str), path: &str) -> Re
         check_place(record)?;
     }
     tell_notes(&notes, args, cli)?;
-    if args.record.is_none() {
+    if args.record.is_none() && stderr().is_terminal() {
         let mut screen = Screen::stderr(cli.color);
         writeln!(
             screen,
-            "{CARE}note{CARE:#}: nothing is recorded, so nobody can replay this run (--record FILE)"
+            "{CARE}note{CARE:#}: nothing is recorded, so this run cannot be replayed (--record FILE)"
         )?;
     }
 

@@ -1,4 +1,4 @@
-//! What a run starts from: the answer with a plan that a miner hands in, and the task that a validator sets. Their members
+//! The start of a run: the answer with a plan that a miner hands in, and the task that a validator sets. Their members
 //! are those of a run that has taken place, without what only the run can tell.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use crate::kinds::workflow_steps::TaskSteps;
 pub struct Submission {
     /// The plan.
     pub plan: Plan,
-    /// What each step calls, in the order of the [steps](Plan::steps) of the plan.
+    /// The calls of the steps, in the order of the [steps](Plan::steps) of the plan.
     pub calls: Vec<Call>,
     /// The name of its author, if it has one.
     pub subject: Option<String>,
@@ -35,9 +35,9 @@ pub struct Submission {
 /// The call that a step makes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// Who carries it out.
+    /// The subnet that carries it out.
     pub subnet: String,
-    /// What is to be done.
+    /// The action.
     pub action: String,
     /// The parameters, with references in them. An empty object if the plan gives none.
     pub params: Json,

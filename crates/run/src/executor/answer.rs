@@ -10,7 +10,7 @@ use crate::fault::{quoted, shown};
 /// The deepest nesting of an output. An item of evidence, in which it stands, has a limit too.
 const DEPTH_MAX: usize = 32;
 
-/// What came of a call, without its time.
+/// The end of a call, without its time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
     pub outcome: Outcome,

@@ -1,5 +1,5 @@
-//! An executor that is a program: the request on its standard input, the answer on its standard output, in a process group
-//! of its own, with limits, in an environment with nothing but what the file of executors names.
+//! An executor that is a program: the request on its standard input, the answer on its standard output, in its own
+//! process group, with limits, in an environment with nothing but what the file of executors names.
 
 use std::path::PathBuf;
 
@@ -80,7 +80,7 @@ exec "$@""#;
         output: Option<ChildStdout>,
     }
 
-    /// What the output of a program came to.
+    /// The state of the output of a program.
     #[derive(PartialEq, Eq)]
     enum Flow {
         Open,
@@ -140,7 +140,7 @@ exec "$@""#;
                 }
                 if self.has_ended() {
                     // What is left of the group goes while its number still belongs to the child, which is not yet
-                    // reaped; then nobody writes any more.
+                    // reaped; then no one writes any more.
                     self.kill();
                     if self.read(&mut answer, most) == Flow::TooMuch {
                         return too_much();

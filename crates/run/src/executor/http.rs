@@ -28,14 +28,14 @@ pub(crate) struct Service {
     pub headers: Vec<(String, String)>,
     /// Headers with names of secrets in them, as `${NAME}`.
     pub secret_headers: Vec<(String, String)>,
-    /// Whether an address of a private network may be connected to.
+    /// True if an address of a private network may be connected to.
     pub may_be_private: bool,
 }
 
 /// The most addresses of a name that are tried; the list of the client has no room for more.
 const ADDRESSES_MAX: usize = 16;
 
-/// What a service sent.
+/// The response of a service.
 enum Sent {
     Body(Vec<u8>),
     TooMuch,
@@ -49,7 +49,7 @@ impl Service {
         let (service, secrets) = (self.clone(), executor.secrets.clone());
         let (text, most) = (call.request.text.clone(), executor.answer_bytes_max);
         let time = call.deadline.saturating_duration_since(Instant::now());
-        // The connection is on a thread of its own, so that neither a slow name server nor anything else holds up a run
+        // The connection has its own thread, so that neither a slow name server nor anything else holds up a run
         // that is to stop. The thread ends by the same deadline.
         let post = move || drop(send.send(service.post(&secrets, text, most, time)));
         if let Err(error) = thread::Builder::new().spawn(post) {

@@ -20,7 +20,7 @@ use crate::stop::Stop;
 
 pub(crate) use answer::Answer;
 
-/// What every executor has.
+/// An executor: its kind, and what all kinds have.
 #[derive(Debug)]
 pub(crate) struct Executor {
     pub kind: Kind,
@@ -30,7 +30,7 @@ pub(crate) struct Executor {
     pub longest: Duration,
     /// The most bytes of an answer.
     pub answer_bytes_max: usize,
-    /// What it is given and nobody else sees.
+    /// Secrets, which it is given and no one else sees.
     pub secrets: Vec<Secret>,
 }
 
@@ -42,14 +42,14 @@ pub(crate) enum Kind {
     Replay(Box<recorded::Earlier>),
 }
 
-/// What became of a call.
+/// The end of a call.
 #[derive(Debug)]
 pub(crate) enum Reply {
     /// The executor answered, or failed.
     Ended(Answer),
     /// The time was up.
     Late {
-        /// What it costs all the same.
+        /// The cost, which it has all the same.
         cost_nano_tao: u64,
     },
     /// The run is stopped.

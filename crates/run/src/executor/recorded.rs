@@ -24,7 +24,7 @@ impl Earlier {
             ));
         };
         let took = Duration::from_micros(attempt.duration_microseconds);
-        // Of what was late then, nobody knows how much longer it would have taken.
+        // Of what was late then, no one knows how much longer it would have taken.
         let is_late = attempt.outcome == Outcome::Timeout;
         let end = Instant::now().checked_add(took).filter(|&end| !is_late && end < call.deadline);
         if !call.stop.wait_until(end.unwrap_or(call.deadline)) {

@@ -37,7 +37,7 @@ pub struct Recording {
     note: Option<String>,
 }
 
-/// What a recording says about its run as a whole.
+/// The statements of a recording about its run as a whole.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Head {
     pub plan: Digest,
