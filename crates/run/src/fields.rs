@@ -36,6 +36,8 @@ pub(crate) struct Fields<'a, 't> {
     what: String,
     /// The first byte of the table, or of its name.
     pub at: usize,
+    /// Absent fields that an unknown field was most likely meant to be.
+    misspelt: Vec<String>,
 }
 
 /// A number and the words for the range that it must be in.
@@ -51,14 +53,17 @@ impl<'a, 't> Fields<'a, 't> {
         known: &[&str],
         report: &mut Report<'_>,
     ) -> Self {
+        let mut misspelt = Vec::new();
         for key in table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
-            let hint = match nearest(key.get_ref(), known.iter().copied()) {
+            let near = nearest(key.get_ref(), known.iter().copied());
+            misspelt.extend(near.filter(|near| !table.contains_key(*near)).map(str::to_owned));
+            let hint = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the fields are {}", known.join(", ")),
             };
             report.add(key.span().start, format!("{what} has no field {}", quoted(key.get_ref())), hint);
         }
-        Self { table, what, at }
+        Self { table, what, at, misspelt }
     }
 
     /// Returns the tables in a table of this one, each with its name and the place of the name.
@@ -114,7 +119,7 @@ impl<'a, 't> Fields<'a, 't> {
         example: &str,
         report: &mut Report<'_>,
     ) -> Option<T> {
-        if found.is_none() && !self.has(field) {
+        if found.is_none() && !self.has(field) && !self.misspelt.iter().any(|it| it == field) {
             report.add(
                 self.at,
                 format!("{} has no `{field}`", self.what),

@@ -54,7 +54,7 @@ fn the_example_replays_to_its_evidence_and_its_score() {
     assert_eq!(replayed.stdout, read(EVIDENCE));
     let scored = karat_reading(&["score", "-c", "workflow"], &replayed.stdout);
     let record: Value = serde_json::from_str(&scored.stdout).unwrap();
-    assert_eq!(record["score"]["published"], 0.736683);
+    assert_eq!(record["score"]["published"], 0.736_683_163_5);
     assert_eq!(record["facts"]["steps_completed"], 6);
     assert_snapshot!(karat(&["run", PLAN, "--task", TASK, "--replay", RECORDING, "--table"]).screen());
 }
@@ -134,14 +134,29 @@ fn evidence_that_is_not_of_the_recording_is_told_member_by_member() {
             .collect::<Vec<_>>()
             .join("[digest]")
     };
-    assert_snapshot!(changed("cost", "\"cost\":0.001", "\"cost\":0.0001"), @"");
-    assert_snapshot!(changed("text", "Tomorrow", "Today"), @"");
-    assert_snapshot!(changed("plan", "\"retry_count\":1", "\"retry_count\":2"), @"");
-    assert_snapshot!(changed("task", "max_budget_tao\":0.02", "max_budget_tao\":0.2"), @"");
-    assert_snapshot!(changed("quality", "\"result\"", "\"output_quality\":1,\"result\""), @"");
-    assert_snapshot!(changed("time", "\"time\":\"2026", "\"time\":\"2027"), @"");
-    assert_snapshot!(changed("space", "{\"id\"", "{ \"id\""), @"");
-    assert_snapshot!(changed("none", "{\"id\"", "[\"id\""), @"");
+    assert_snapshot!(changed("cost", "\"cost\":0.001", "\"cost\":0.0001"), @r"
+    the replay gives other evidence
+    `result.attempts` differs
+    ");
+    assert_snapshot!(changed("text", "Tomorrow", "Today"), @r"
+    the replay gives other evidence
+    `result.final_output` differs
+    ");
+    assert_snapshot!(changed("plan", "\"retry_count\":1", "\"retry_count\":2"), @r"
+    step `translate`, attempt 3 is not in the recording
+    the recording is of another plan: of [digest], and this is [digest]; give the plan that was recorded
+    ");
+    assert_snapshot!(changed("task", "max_budget_tao\":0.02", "max_budget_tao\":0.2"), @"the recording is of another task: of [digest], and this is [digest]; give the task that was recorded");
+    assert_snapshot!(changed("quality", "\"result\"", "\"output_quality\":1,\"result\""), @"$.output_quality: found `output_quality`, expected a member of an answer with a plan (line 1, column 34)");
+    assert_snapshot!(changed("time", "\"time\":\"2026", "\"time\":\"2027"), @r"
+    the replay gives other evidence
+    `time` differs
+    ");
+    assert_snapshot!(changed("space", "{\"id\"", "{ \"id\""), @r"
+    the replay gives other evidence
+    the members are the same: keep the line as `karat run` wrote it
+    ");
+    assert_snapshot!(changed("none", "{\"id\"", "[\"id\""), @"the file is not one item of evidence");
 }
 
 #[test]
@@ -164,13 +179,25 @@ fn everything_that_is_wrong_is_said_at_once() {
     folder.write("task.json", r#"{"task_type": "agent", "constraints": {"max_budget_tao": "1"}}"#);
     folder.write("executors.toml", "[executor.one]\nkind = \"command\"\ncommnd = []\n");
     let run = run_in(&folder, &["--executors", "executors.toml", "--record", "run.jsonl"]);
-    assert_snapshot!(run.screen(), @"");
+    assert_snapshot!(run.screen(), @r#"
+    exit status 1
+    --- errors
+    error: plan.json: $.workflow_plan.nodes[1].params.of: found `${a.output.text}`, a step that does not lie upstream, expected a step from which edges lead here; add an edge from `a` to `b` (line 2, column 70)
+    error: plan.json: $.workflow_plan.edges[0].from: found `z`, expected the id of a step of the plan; did you mean `a`? (line 3, column 28)
+    error: task.json: $.constraints.max_budget_tao: found the text `1`, expected a number not below 0; write the number without quotes (line 1, column 58)
+    error: executors.toml: `[executor.one]` has no `cost`; add `cost = 0.001` (line 1, column 11)
+    error: executors.toml: `[executor.one]` has no field `commnd`; did you mean `command`? (line 3, column 1)
+    "#);
     assert!(!folder.path().join("run.jsonl").exists());
 
     small(&folder, DONE, DONE);
     folder.write("executors.toml", "[executor.Two]\nkind = \"command\"\ncommand = [\"/bin/sh\"]\ncost = 0\n");
     let run = run_in(&folder, &["--executors", "executors.toml"]);
-    assert_snapshot!(run.screen(), @"");
+    assert_snapshot!(run.screen(), @r"
+    exit status 1
+    --- errors
+    error: executors.toml: no executor for the subnet `one` of the step `a`; add a table `[executor.NAME]`
+    ");
 }
 
 /// Nothing is paid for that could not be kept.
@@ -226,7 +253,7 @@ fn an_interrupt_keeps_what_was_done_and_has_a_status_of_its_own() {
     // It is not scored as if it had run to its end.
     let scored = karat_reading(&["score", "-c", "workflow"], &text);
     let record: Value = serde_json::from_str(&scored.stdout).unwrap();
-    assert_eq!(record["item"]["outcome"], "stopped");
+    assert_eq!(record["evidence"]["outcome"], "stopped");
     let process = fs::read_to_string(folder.path().join("under-way")).unwrap();
     let begun = Instant::now();
     while Command::new("kill").args(["-0", process.trim()]).stderr(Stdio::null()).status().unwrap().success()
@@ -249,5 +276,10 @@ fn an_executor_that_cannot_work_is_an_error_and_no_score() {
     );
     let run = run_in(&folder, &["--executors", "executors.toml"]);
     assert_eq!(run.status, 1);
-    assert_snapshot!(Run { stdout: String::new(), ..run }.screen(), @"");
+    assert_snapshot!(Run { stdout: String::new(), ..run }.screen(), @r"
+    exit status 1
+    --- errors
+    error: step `b`, attempt 1 is not in the recording sha256:[digest]
+      the run was stopped there; what was done is in its evidence
+    ");
 }

@@ -29,7 +29,8 @@ impl Source for Made {
         let &(outcome, cost_nano_tao) = plan.get(at).or(plan.last()).unwrap();
         let output = json!({"text": format!("{}:{}", step.id, request.text.len())});
         // Tiers follow each other, attempts at a step too; a timeout is as long as the plan declares.
-        let tier = step.id.bytes().nth(1).or(step.id.bytes().next()).map_or(0, u64::from);
+        let bytes = step.id.as_bytes();
+        let tier = bytes.get(1).or(bytes.first()).map_or(0, |&byte| u64::from(byte));
         Ok(Attempt {
             key: request.key,
             step: request.step,
