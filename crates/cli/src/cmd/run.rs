@@ -1,14 +1,14 @@
 //! `karat run`: carries out a workflow plan by executors, or replays a recording, and writes the evidence.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::io::{IsTerminal as _, Write as _, stderr};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use karat::text::{clean, count};
+use karat::text::{clean, count, list};
 use karat_run::{
     Executors, Fault, Job, Notes, Progress, RECORDING_MARK, Recording, Refusal, Run, Stop, Surroundings,
 };
@@ -78,21 +78,23 @@ fn live(args: &RunArgs, cli: &Cli, (plan, task): (&str, &str), path: &str) -> Re
 
     let stop = Arc::new(Stop::default());
     stop_on_signal(&stop)?;
-    let bar = Bar::of_items(args.no_progress);
+    let bar = Bar::of_steps(args.no_progress);
     let is_shown = !args.no_progress && stderr().is_terminal();
-    let (begun, ended) = (AtomicU64::new(0), AtomicU64::new(0));
-    let ended = job.run(&executors, &stop, &|progress| match progress {
-        Progress::Began { .. } => {
-            bar.reached(ended.load(Ordering::Relaxed), begun.fetch_add(1, Ordering::Relaxed) + 1)
-        }
-        Progress::Ended(attempt) => {
-            bar.reached(ended.fetch_add(1, Ordering::Relaxed) + 1, begun.load(Ordering::Relaxed));
-            if is_shown {
-                // A terminal that is gone is no reason to stop a run.
-                let write = || write!(Screen::stderr(cli.color), "{}", render::ended(attempt));
-                let _ = bar.aside(write);
+    let under_way = Mutex::new(BTreeSet::new());
+    let ended = job.run(&executors, &stop, &|progress| {
+        // Nothing panics while it has the lock.
+        let mut under_way = under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        match progress {
+            Progress::Began { step, .. } => drop(under_way.insert(clean(step).into_owned())),
+            Progress::Ended(attempt) => {
+                under_way.remove(clean(&attempt.step).as_ref());
+                if is_shown {
+                    // A terminal that is gone is no reason to stop a run.
+                    let _ = bar.aside(|| write!(Screen::stderr(cli.color), "{}", render::ended(attempt)));
+                }
             }
         }
+        bar.doing(list(&under_way.iter().collect::<Vec<_>>()));
     });
     drop(bar);
     let mut ended = ended.map_err(|faults| refused(&faults, cli, None, Exit::CouldNotRun))?;

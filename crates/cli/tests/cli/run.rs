@@ -1,4 +1,5 @@
 //! `karat run`: the example, its pipe into a score, its statuses, its refusals; `karat verify --rerun`.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;
 use std::io::Read as _;
