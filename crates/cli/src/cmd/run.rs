@@ -26,8 +26,9 @@ use crate::render::run as render;
 
 /// Runs or replays, and reports.
 pub fn run(args: &RunArgs, cli: &Cli) -> Result<Exit, Failure> {
-    if args.plan == "-" && args.task == "-" {
-        return Err(Failure::new("standard input can be read only once").help("give plan or task as a file"));
+    let sources = [Some(&args.plan), Some(&args.task), args.executors.as_ref(), args.replay.as_ref()];
+    if sources.into_iter().flatten().filter(|path| *path == "-").count() > 1 {
+        return Err(Failure::new("standard input can be read only once").help("give the others as files"));
     }
     let plan = read_text(&args.plan, "a plan", Exit::CouldNotRun)?;
     let task = read_text(&args.task, "a task", Exit::CouldNotRun)?;
