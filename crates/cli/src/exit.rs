@@ -22,6 +22,8 @@ pub enum Exit {
     CardRefused = 13,
     /// A record does not follow from its facts or its evidence; a receipt or a log is not what was signed.
     VerificationFailed = 14,
+    /// A run was stopped before its end, and its evidence says so.
+    Stopped = 15,
 }
 
 /// The list for the help; 2 is the status of the argument parser.
@@ -34,7 +36,8 @@ Exit status:
   11  a gate of the scorecard held (under --fail-under)
   12  there is no score to compare (under --fail-under), no key or no cache
   13  a scorecard was refused
-  14  a record does not follow from its facts or evidence, or was changed";
+  14  a record does not follow from its facts or evidence, or was changed
+  15  a run was stopped before its end";
 
 impl From<VerificationStatus> for Exit {
     fn from(status: VerificationStatus) -> Self {
@@ -66,6 +69,7 @@ mod tests {
             Exit::Inconclusive,
             Exit::CardRefused,
             Exit::VerificationFailed,
+            Exit::Stopped,
         ];
         let listed = HELP.lines().filter_map(|line| line.split_whitespace().next()?.parse::<u8>().ok());
         let mut expected: Vec<u8> = all.iter().map(|&exit| exit as u8).chain([2]).collect();

@@ -9,6 +9,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(800);
 
+/// Time between two pictures of a line that moves.
+const TICK: Duration = Duration::from_millis(100);
+
 /// A bar that counts bytes read or items done, or a spinner where their number is not known.
 pub struct Progress {
     bar: ProgressBar,
@@ -37,6 +40,23 @@ impl Progress {
     pub fn of_items(quiet: bool) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         Self::with(bar, quiet, "{bar:40} {human_pos} of {human_len} items, {per_sec}, {eta} left")
+    }
+
+    /// Returns a line that says what is being done, shown at once: a single step may take long. Never shown if `quiet` or
+    /// without a terminal.
+    pub fn of_steps(quiet: bool) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let progress = Self::with(bar, quiet, "{spinner} {msg}, {elapsed}");
+        if progress.waits.swap(false, Ordering::Relaxed) {
+            progress.bar.set_draw_target(ProgressDrawTarget::stderr());
+            progress.bar.enable_steady_tick(TICK);
+        }
+        progress
+    }
+
+    /// Shows what is being done.
+    pub fn doing(&self, what: String) {
+        self.bar.set_message(what);
     }
 
     fn with(bar: ProgressBar, quiet: bool, shape: &str) -> Self {

@@ -17,6 +17,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-cli", "karat-core"),
     ("karat-cli", "karat-demo"),
     ("karat-cli", "karat-evidence"),
+    ("karat-cli", "karat-run"),
     ("karat-cli", "karat-server"),
     ("karat-cli", "karat-standing"),
     ("karat-cli", "karat-stats"),
@@ -37,6 +38,9 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-fuzz", "karat-evidence"),
     ("karat-fuzz", "karat-server"),
     ("karat-fuzz", "karat-store"),
+    ("karat-run", "karat-core"),
+    ("karat-run", "karat-evidence"),
+    ("karat-run", "karat-store"),
     ("karat-server", "karat"),
     ("karat-server", "karat-core"),
     // Its pages are tested on the demo.

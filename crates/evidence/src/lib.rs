@@ -45,5 +45,6 @@ pub use json::value::canonical_json;
 pub use kind::Kind;
 pub use kinds::arena_match::finalize_breakdown;
 pub use kinds::reasoning_trace::{embedding_text, trace_vector};
+pub use kinds::workflow_submission::{Call, RunTask, Submission};
 pub use reader::{Evidence, Reader, ReaderOptions, UnknownFact};
 pub use vocabulary::{FactSpec, FactType};

@@ -3,6 +3,7 @@
 mod follow;
 mod many;
 pub mod rate;
+mod run;
 mod serve;
 mod standing;
 mod store;
@@ -17,6 +18,7 @@ use crate::exit;
 use crate::output::Color;
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
+pub use run::RunArgs;
 pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;
 pub use store::{
@@ -80,6 +82,8 @@ pub enum Verb {
     /// Show or start a cache of the vectors of traces
     #[command(subcommand, after_help = "Example:\n  karat cache show examples/raw/traces.cache")]
     Cache(CacheVerb),
+    /// Run a workflow plan and record it, or replay a recording
+    Run(Box<RunArgs>),
     /// Check receipts: signature, proof, score, evidence
     Verify(VerifyArgs),
     /// Show and check the log of a store, take receipts from it

@@ -14,13 +14,18 @@ use super::follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 Without --key a receipt is only consistent (status 12): anyone can write one.
 Take the key from the operator of the log, not from the sender of the receipt.
 
-Example:
-  karat verify examples/receipt/receipt.json --key examples/receipt/log.key")]
+Examples:
+  karat verify examples/receipt/receipt.json --key examples/receipt/log.key
+  karat verify examples/run/evidence.json --key examples/run/recorder.key \\
+    --rerun examples/run/recording.jsonl")]
 pub struct VerifyArgs {
-    /// Receipts; `-` is standard input
+    /// Receipts, or with --rerun evidence; `-` is standard input
     #[arg(value_name = "RECEIPT", required = true)]
     pub receipts: Vec<String>,
-    /// The log's public key, `NAME+ID+KEY`, or its file
+    /// Replay this recording, and compare with the evidence of a run
+    #[arg(long, value_name = "RECORDING", conflicts_with_all = ["evidence", "card", "embedder", "cache", "subject_field"])]
+    pub rerun: Option<String>,
+    /// The public key of log or recorder, `NAME+ID+KEY`, or its file
     #[arg(long, value_name = "KEY|FILE")]
     pub key: Option<String>,
     /// A receipt of a change of that key; repeatable

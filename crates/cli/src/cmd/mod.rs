@@ -11,8 +11,10 @@ mod log;
 mod many;
 mod monitor;
 pub mod rate;
+mod rerun;
 pub mod rescore;
 mod rotate;
+mod run;
 mod score;
 mod serve;
 pub mod standing;
@@ -39,6 +41,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Grade(args) => grade::run(args, cli),
         Verb::Cache(verb) => cache::run(verb, cli),
         Verb::Rate(args) => rate::run(args, cli),
+        Verb::Run(args) => run::run(args, cli),
         Verb::Verify(args) => verify::run(args, cli),
         Verb::Log(verb) => log::run(verb, cli),
         Verb::Rescore(args) => rescore::run(args, cli),

@@ -18,6 +18,7 @@ use karat_core::record::ENGINE_VERSION;
 use karat_store::{Kind, Receipt};
 
 use crate::args::{Cli, VerifyArgs};
+use crate::cmd::rerun;
 use crate::evidence::Files;
 use crate::input::read_text;
 use crate::origin::{self, Comparison};
@@ -42,6 +43,9 @@ struct Verified {
 
 /// Checks every receipt; the status is that of the worst.
 pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
+    if let Some(recording) = &args.rerun {
+        return rerun::run(args, recording, cli);
+    }
     let is_stream = |path: &String| path == "-";
     let streams = args.receipts.iter().chain(&args.evidence).filter(|path| is_stream(path)).count();
     let evidence_again = args.evidence.as_ref().is_some_and(is_stream) && args.receipts.len() > 1;

@@ -10,6 +10,7 @@ pub mod leaderboard;
 pub mod page;
 pub mod rating;
 pub mod rescore;
+pub mod run;
 pub mod serve;
 pub mod standing;
 pub mod standing_detail;

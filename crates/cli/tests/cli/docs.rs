@@ -16,7 +16,7 @@ use crate::store;
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, with or without screens.
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 10] = [
     "docs/guide/record.md",
     "docs/guide/ratings.md",
     "docs/guide/leaderboards.md",
@@ -25,6 +25,8 @@ const OTHERS: [&str; 8] = [
     "examples/leaderboard/README.md",
     "docs/guide/receipt.md",
     "examples/receipt/README.md",
+    "docs/guide/execution.md",
+    "examples/run/README.md",
 ];
 
 /// The folders that the commands of a page may use.
@@ -34,7 +36,7 @@ const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
-const SCREENS: [&str; 14] = [
+const SCREENS: [&str; 15] = [
     "karat leaderboard",
     "karat compare",
     "karat stress",
@@ -49,6 +51,7 @@ const SCREENS: [&str; 14] = [
     "karat log show",
     "karat log verify",
     "karat rescore",
+    "karat run",
 ];
 
 fn read(path: &str) -> String {
@@ -243,7 +246,7 @@ fn the_exit_statuses_are_those_of_the_help() {
     let help = karat(&["--help"]).stdout;
     let listed = help.split("Exit status:\n").nth(1).unwrap().lines().filter(|line| !line.trim().is_empty());
     let listed: Vec<(&str, &str)> = listed.map(|line| line.trim().split_once("  ").unwrap()).collect();
-    assert_eq!(listed.len(), 8);
+    assert_eq!(listed.len(), 9);
     for page in PAGES {
         let text = read(page).replace('`', "");
         for (status, meaning) in &listed {

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::{Folder, Run, finish, karat, root};
 use crate::store;
 
-const VERBS: [&[&str]; 26] = [
+const VERBS: [&[&str]; 27] = [
     &[],
     &["score"],
     &["explain"],
@@ -25,6 +25,7 @@ const VERBS: [&[&str]; 26] = [
     &["compare"],
     &["stress"],
     &["tune"],
+    &["run"],
     &["verify"],
     &["log"],
     &["log", "show"],
@@ -72,7 +73,8 @@ fn every_help_fits_a_screen() {
 #[test]
 fn every_example_in_the_help_works() {
     for verb in VERBS.iter().filter(|verb| !verb.is_empty()) {
-        let text = help(verb);
+        // A long command goes on behind a backslash, as in a shell.
+        let text = help(verb).replace("\\\n", " ");
         let examples: Vec<&str> = text
             .lines()
             .map(str::trim)

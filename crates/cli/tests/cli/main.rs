@@ -29,6 +29,8 @@ mod refusals;
 mod rescore;
 mod results;
 mod rows;
+#[cfg(unix)]
+mod run;
 mod screens;
 mod serve;
 mod standing;

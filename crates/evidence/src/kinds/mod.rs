@@ -11,3 +11,4 @@ mod trace_novelty;
 mod workflow_output;
 pub(crate) mod workflow_run;
 mod workflow_steps;
+pub(crate) mod workflow_submission;

@@ -107,10 +107,10 @@ pub(crate) fn read<'a>(
 
 /// The limits of the task, from any place in the item.
 #[derive(Default)]
-struct Limits {
-    budget: Option<f64>,
-    latency: Option<f64>,
-    allowed_subnets: Option<Vec<String>>,
+pub(super) struct Limits {
+    pub budget: Option<f64>,
+    pub latency: Option<f64>,
+    pub allowed_subnets: Option<Vec<String>>,
 }
 
 impl Limits {
@@ -162,7 +162,7 @@ fn tell_once<'a>(place: &mut Option<Node<'a>>, member: Node<'a>, check: &mut Che
     }
 }
 
-fn read_task<'a>(
+pub(super) fn read_task<'a>(
     node: Node<'a>,
     check: &mut Check<'_>,
     limits: &mut Limits,
@@ -189,7 +189,7 @@ fn read_task<'a>(
 }
 
 /// Checks a member of the documented message that plays no part in a score. Returns false for any other.
-fn read_message(member: Node<'_>, check: &mut Check<'_>) -> bool {
+pub(super) fn read_message(member: Node<'_>, check: &mut Check<'_>) -> bool {
     match member.key() {
         "description" | "scoring_version" | "reasoning" | "miner_hotkey" => drop(check.text(member)),
         "quality_criteria" | "available_tools" | "routing_policy" => drop(check.members(member)),

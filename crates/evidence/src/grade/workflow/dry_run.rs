@@ -21,7 +21,7 @@ impl Budget {
     /// Returns the cost at which a run is stopped: the smaller one of the task's budget and 1.5 times the plan's
     /// estimate.
     #[must_use]
-    pub(crate) fn ceiling_tao(&self) -> f64 {
+    pub fn ceiling_tao(&self) -> f64 {
         let budget = self.max_budget_tao.unwrap_or(f64::INFINITY);
         self.total_estimated_cost_tao.map_or(budget, |estimate| budget.min(1.5 * estimate))
     }

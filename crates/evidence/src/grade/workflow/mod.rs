@@ -46,10 +46,19 @@ fn from_json<T>(
     text: &[u8],
     read: impl FnOnce(Node<'_>, &mut Check<'_>) -> T,
 ) -> Result<(T, Vec<Note>), Problems> {
+    from_json_counting(text, &mut UnknownFields::default(), read)
+}
+
+/// Reads a JSON text by `read`, unless there is a problem with it, and counts in `unread` the fields that it does not know.
+pub(crate) fn from_json_counting<T>(
+    text: &[u8],
+    unread: &mut UnknownFields,
+    read: impl FnOnce(Node<'_>, &mut Check<'_>) -> T,
+) -> Result<(T, Vec<Note>), Problems> {
     let mut tape = Tape::default();
     let document = parse::parse(&mut tape, text, &parse::Limits::default())?;
-    let (mut notes, mut unread) = (Vec::new(), UnknownFields::default());
-    let mut check = Check::new(&mut notes, &mut unread);
+    let mut notes = Vec::new();
+    let mut check = Check::new(&mut notes, unread);
     let mut canonical = Canonical::default();
     canonical.write(document);
     for &at in canonical.duplicates() {

@@ -1,0 +1,94 @@
+//! One attempt at a step: what is asked, under which key it is kept, and what came of it.
+
+use karat_core::facts::Digest;
+use karat_evidence::{Call, canonical_json};
+use serde_json::{Value, json};
+
+/// Nano-TAO in a TAO.
+pub(crate) const NANO: f64 = 1e9;
+/// The largest whole number that every reader of JSON keeps exactly: 2^53.
+pub(crate) const EXACT: u64 = 1 << 53;
+
+/// A request to an executor. Its text is canonical JSON of step, attempt, subnet, action and resolved parameters, and the
+/// digest of the text is the key under which the attempt is recorded.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The id of the step.
+    pub step: String,
+    /// The number of the attempt at the step, from 1.
+    pub attempt: u64,
+    /// The text.
+    pub text: String,
+    /// The digest of the text.
+    pub key: Digest,
+}
+
+impl Request {
+    /// Makes the request of an attempt at a step.
+    pub(crate) fn new(step: &str, attempt: u64, call: &Call, params: &Value) -> Self {
+        let text = canonical_json(&json!({
+            "step": step,
+            "attempt": attempt,
+            "subnet": call.subnet,
+            "action": call.action,
+            "params": params,
+        }));
+        let key = Digest::of(text.as_bytes());
+        Self { step: step.to_owned(), attempt, text, key }
+    }
+}
+
+/// Outcome of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// An output.
+    Success,
+    /// No output.
+    Failed,
+    /// Stopped, because it took longer than the plan declares.
+    Timeout,
+}
+
+impl Outcome {
+    pub(crate) const ALL: [Self; 3] = [Self::Success, Self::Failed, Self::Timeout];
+
+    /// Returns the name in the log.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failed => "failed",
+            Self::Timeout => "timeout",
+        }
+    }
+}
+
+/// An attempt that has ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// The key of its request.
+    pub key: Digest,
+    /// The id of the step.
+    pub step: String,
+    /// Its number.
+    pub number: u64,
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// The output, after a success.
+    pub output: Option<Value>,
+    /// The reason why there is no output.
+    pub reason: Option<String>,
+    /// Its cost.
+    pub cost_nano_tao: u64,
+    /// Its start, counted from that of the run.
+    pub start_microseconds: u64,
+    /// Its duration.
+    pub duration_microseconds: u64,
+}
+
+impl Attempt {
+    /// Returns its end, counted from the start of the run.
+    pub(crate) fn end_microseconds(&self) -> u64 {
+        self.start_microseconds.saturating_add(self.duration_microseconds)
+    }
+}

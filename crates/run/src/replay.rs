@@ -1,0 +1,126 @@
+//! A replay: the course of a run out of its recording, without a clock, a process or a network.
+
+use std::collections::BTreeSet;
+
+use karat_core::facts::Digest;
+use karat_evidence::grade::workflow::{Account, Log, Step, account};
+use serde_json::Value;
+
+use crate::attempt::{Attempt, Request};
+use crate::engine::{self, Course, Event, Halt, Source};
+use crate::evidence::evidence;
+use crate::fault::{Fault, quoted};
+use crate::job::Job;
+use crate::recording::Recording;
+
+/// A run that has ended, with its evidence.
+#[derive(Debug)]
+pub struct Run {
+    /// The item of evidence: one line of canonical JSON, without a line feed.
+    pub evidence: String,
+    /// The log, in order.
+    pub events: Vec<Event>,
+    /// The account of the log.
+    pub account: Account,
+    /// True if the run was stopped before its end.
+    pub is_stopped: bool,
+}
+
+/// Attempts out of a recording.
+struct Recorded<'a> {
+    recording: &'a Recording,
+}
+
+impl Source for Recorded<'_> {
+    const SIDE_BY_SIDE: bool = false;
+
+    fn attempt(&self, _: &Step, request: Request) -> Result<Attempt, Halt> {
+        let same_place =
+            |attempt: &&Attempt| attempt.step == request.step && attempt.number == request.attempt;
+        if let Some(attempt) = self.recording.find(request.key).filter(same_place) {
+            return Ok(attempt.clone());
+        }
+        let other = self.recording.attempts().iter().find(same_place);
+        let place = format!("step {}, attempt {}", quoted(&request.step), request.attempt);
+        match other {
+            Some(_) => Err(Halt::Fault(format!(
+                "{place} is not in the recording, which has it with another subnet, action or parameters"
+            ))),
+            // Of a run that was stopped, what had not ended is not there.
+            None if self.recording.is_stopped() => Err(Halt::Stopped),
+            None => Err(Halt::Fault(format!("{place} is not in the recording"))),
+        }
+    }
+}
+
+impl Job {
+    /// Replays a recording of this job. The evidence is, byte for byte, that of the run which was recorded.
+    ///
+    /// # Errors
+    /// If the recording is of another plan or task, or lacks an attempt, or has one that the run would not make, or
+    /// contradicts itself: by name.
+    pub fn replay(&self, recording: &Recording) -> Result<Run, Vec<Fault>> {
+        let course = engine::run(self, &Recorded { recording });
+        let mut faults = Vec::new();
+        if let Some(text) = &course.fault {
+            faults.push(Fault::new(text.clone(), ""));
+        } else {
+            let made = attempts(&course).map(|attempt| attempt.key).collect::<BTreeSet<_>>();
+            let foreign = recording.attempts().iter().filter(|attempt| !made.contains(&attempt.key));
+            faults.extend(foreign.map(|attempt| {
+                let place = format!("step {}, attempt {}", quoted(&attempt.step), attempt.number);
+                Fault::new(format!("{place} is in the recording, and this run does not make it"), "")
+            }));
+            if recording.is_stopped() && !course.is_stopped {
+                faults.push(Fault::new(
+                    "the recording says that the run was stopped, and nothing is missing",
+                    "",
+                ));
+            }
+        }
+        let of_another = |what: &str, said: Digest, given: Digest| {
+            let message = format!("the recording is of another {what}: of {said}, and this is {given}");
+            (said != given).then(|| Fault::new(message, format!("give the {what} that was recorded")))
+        };
+        faults.extend(of_another("plan", recording.plan(), self.plan_digest()));
+        faults.extend(of_another("task", recording.task(), self.task_digest()));
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        if !attempts(&course).eq(recording.attempts()) {
+            let hint = "record the run again";
+            return Err(vec![Fault::new(
+                "the attempts of the recording are not in the order of the log",
+                hint,
+            )]);
+        }
+        self.ended(course, recording)
+    }
+
+    /// Puts course and recording together, if the log that they give is one that a score accepts.
+    pub(crate) fn ended(&self, course: Course, recording: &Recording) -> Result<Run, Vec<Fault>> {
+        let evidence = evidence(self, &course, recording);
+        let item: Value = serde_json::from_str(&evidence).unwrap_or_default();
+        let log = item.pointer("/result/attempts").map(Value::to_string).unwrap_or_default();
+        match Log::from_json(log.as_bytes(), self.plan()) {
+            Ok((log, _)) => Ok(Run {
+                evidence,
+                events: course.events,
+                account: account(self.plan(), &log, None),
+                is_stopped: course.is_stopped,
+            }),
+            Err(problems) => {
+                let fault = |problem| Fault::new(format!("the recording contradicts itself: {problem}"), "");
+                Err(problems.iter().map(fault).collect())
+            }
+        }
+    }
+}
+
+/// Returns the attempts of a course, in the order of the log.
+pub(crate) fn attempts(course: &Course) -> impl Iterator<Item = &Attempt> {
+    course.events.iter().filter_map(|event| match event {
+        Event::Attempt(attempt) => Some(attempt),
+        _ => None,
+    })
+}
