@@ -74,12 +74,13 @@
 //! # Verify a record and a receipt
 //!
 //! ```
+//! use karat::receipt::TrustedKeys;
 //! use karat::{Receipt, Record, VerificationStatus, VerifyingKey};
 //!
 //! let receipt = Receipt::parse(include_bytes!("../examples/receipt/receipt.json"))?;
 //! let key: VerifyingKey = include_str!("../examples/receipt/log.key").trim().parse()?;
 //! // The log signed it, and nothing was changed since.
-//! let checks = karat::receipt::checks(&receipt, Some(&key));
+//! let checks = karat::receipt::checks(&receipt, &TrustedKeys::new(Some(key)));
 //! assert_eq!(karat::verification::status(&checks), VerificationStatus::Verified);
 //! // The score follows from the facts in the record.
 //! let record = Record::parse(receipt.content.as_bytes())?.expect("the receipt is of a record");

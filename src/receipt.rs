@@ -15,13 +15,13 @@ pub fn claimed(receipt: &Receipt) -> Option<(&str, Checkpoint)> {
 
 /// The keys that a receipt is checked with.
 #[derive(Debug, Clone, Default)]
-pub struct Trust {
+pub struct TrustedKeys {
     keys: Option<Keys>,
     rotation: Option<Check>,
     witnesses: Vec<WitnessKey>,
 }
 
-impl Trust {
+impl TrustedKeys {
     /// Trusts a key of the log, if there is one: without it the signature is not checked.
     #[must_use]
     pub fn new(key: Option<VerifyingKey>) -> Self {
@@ -96,7 +96,7 @@ fn moment(seconds: u64) -> Timestamp {
 /// Checks a receipt: the signature, changes of the key and witnesses as `trust` demands, that the entry is in the log, the
 /// content, and for a record its sources.
 #[must_use]
-pub fn checks(receipt: &Receipt, trust: &Trust) -> Vec<Check> {
+pub fn checks(receipt: &Receipt, trust: &TrustedKeys) -> Vec<Check> {
     let verification = match &trust.keys {
         Some(keys) => receipt.verify_with(keys),
         None => receipt.verify_unsigned(),

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use karat::receipt::Trust;
+use karat::receipt::TrustedKeys;
 use karat::text::clean;
 use karat_store::Receipt;
 use karat_store::log::{NoteError, VerifyingKey, WitnessKey};
@@ -46,10 +46,10 @@ fn read<T: FromStr<Err = NoteError>>(given: &str, what: &str, whose: &str) -> Re
 }
 
 /// Reads what receipts are checked with: a key of the log, the receipts of changes of it, and witnesses.
-pub fn trust(key: Option<&str>, rotations: &[String], witnesses: &[String]) -> Result<Trust, Failure> {
+pub fn trust(key: Option<&str>, rotations: &[String], witnesses: &[String]) -> Result<TrustedKeys, Failure> {
     let key = key.map(self::key).transpose()?;
     let witnesses = witnesses.iter().map(|given| witness(given)).collect::<Result<_, _>>()?;
-    let trust = Trust::new(key.clone()).with_witnesses(witnesses);
+    let trust = TrustedKeys::new(key.clone()).with_witnesses(witnesses);
     let Some(key) = key.filter(|_| !rotations.is_empty()) else { return Ok(trust) };
     let mut receipts = Ok(Vec::new());
     for path in rotations {

@@ -10,7 +10,7 @@ use karat::answers::verification::{Verification, VerificationSchema, VerifiedEnt
 use karat::answers::{self, ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
 use karat::card::CompiledCard;
 use karat::cards::has_versions;
-use karat::receipt::Trust;
+use karat::receipt::TrustedKeys;
 use karat::record::Record;
 use karat::text::{clean, short};
 use karat::verification::{Check, causes, recomputed, status};
@@ -28,7 +28,7 @@ use crate::{cards, receipt};
 
 /// The inputs that receipts are checked against.
 struct Against<'a> {
-    trust: Trust,
+    trust: TrustedKeys,
     card: Option<Arc<CompiledCard>>,
     args: &'a VerifyArgs,
     cli: &'a Cli,

@@ -49,7 +49,7 @@ pub async fn show(
             let keys = Keys::follow(&key, &reader.rotations(size)?).map_err(|it| Problem::internal(&it))?;
             let seen = |witness: &&WitnessKey| witness.open(&receipt.checkpoint).is_ok();
             let witnesses = shared.options.witnesses.iter().filter(seen).cloned().collect();
-            let trust = receipt::Trust::of(keys).with_witnesses(witnesses);
+            let trust = receipt::TrustedKeys::of(keys).with_witnesses(witnesses);
             let pool = kept.pool(&shared)?;
             let replayed = again(&shared, reader, &kept, &pool)?;
             Ok((kept, pool, (receipt, trust), replayed))
