@@ -12,11 +12,9 @@ use karat::record::Record;
 use karat::record::novelty::CacheReading;
 use karat_core::facts::Digest;
 use karat_core::record::ENGINE_VERSION;
-use karat_evidence::canonical_json;
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_store::{Item, Kind, Reader};
-use serde_json::Value;
 
 use crate::ids;
 use crate::problem::Problem;
@@ -128,7 +126,7 @@ impl Replay {
         Ok(match scored {
             Err(error) => Replayed::Different(vec![format!("its evidence is refused: {error}")]),
             Ok(_) if is_same => Replayed::Same,
-            Ok(bytes) if Digest::of(&without_vouchers(&bytes)) == item.entry.content => {
+            Ok(bytes) if Digest::of(&Record::without_claims(&bytes)) == item.entry.content => {
                 Replayed::SameButEngine
             }
             Ok(bytes) => match record.differences_from_evidence(&bytes) {
@@ -177,20 +175,6 @@ impl Replay {
             }
         }
     }
-}
-
-/// Returns a record as it was made before records said who vouches for a match that was graded elsewhere.
-fn without_vouchers(record: &[u8]) -> Vec<u8> {
-    let mut value: Value = serde_json::from_slice(record).unwrap_or_default();
-    if let Some(members) = value.as_object_mut()
-        && let Some(Value::Object(grading)) = members.get_mut("grading")
-    {
-        grading.remove("standing");
-        if grading.is_empty() {
-            members.remove("grading");
-        }
-    }
-    canonical_json(&value).into_bytes()
 }
 
 /// Returns whether a record says that the vector of its trace came into the cache; nothing if it says nothing of a cache.

@@ -605,7 +605,8 @@ fn what_was_stored_before_is_neither_believed_nor_reported() {
     let scores = json!({"correctness": 900, "speed": 700, "methodology": 700, "completeness": 700});
     let mut old = scored(json!({"match_id": "m-1", "agent_id": "cat", "scores": scores, "verified": true}));
     let mut record: Value = serde_json::from_slice(&old.record.content).unwrap();
-    assert!(record.as_object_mut().unwrap().remove("grading").is_some());
+    assert_eq!(record["grading"], json!({"standing": {"verified_by": "claimed"}}));
+    record["grading"] = Value::Null;
     old.record.content = canonical_json(&record).into_bytes();
     store(Submission::from_sender(SERVER).with(old.evidence, None).with(old.record, None));
     let taken = scored(json!({"match_id": "ant.many.1", "agent_id": "ant", "scores": scores}));
