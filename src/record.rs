@@ -180,6 +180,26 @@ mod tests {
         assert!(found[0].starts_with("different: warnings;"), "{found:?}");
     }
 
+    /// Receipts of verified matches from before records named vouchers stay valid; a harness that vouched is not left out.
+    #[test]
+    fn a_record_from_before_vouchers_follows_from_its_evidence() {
+        let mut engine = Engine::open("log-forensics").unwrap();
+        for (by, is_same) in
+            [("", true), (r#","verified_by":"claimed""#, true), (r#","verified_by":"harness""#, false)]
+        {
+            let scores = r#"{"correctness":900,"speed":700,"methodology":700,"completeness":700}"#;
+            let item = format!(r#"{{"match_id":"m","agent_id":"a","scores":{scores},"verified":true{by}}}"#);
+            let record = engine.score(item.as_bytes()).unwrap();
+            let mut old: Value = serde_json::from_slice(record.as_bytes()).unwrap();
+            assert!(old.pointer("/grading/standing/verified_by").is_some(), "{by}");
+            old["grading"] = Value::Null;
+            let old = Record::parse(karat_evidence::canonical_json(&old).as_bytes()).unwrap().unwrap();
+            assert_eq!(old.differences_from_evidence(record.as_bytes()).is_none(), is_same, "{by}");
+            assert_eq!(Record::without_claims(record.as_bytes()) == old.as_bytes(), is_same, "{by}");
+            assert_eq!(record.differences_from_evidence(record.as_bytes()), None, "{by}");
+        }
+    }
+
     #[test]
     fn differences_name_their_path() {
         let record = record();

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use karat_evidence::canonical_json;
 use serde_json::Value;
 
 use super::Record;
@@ -34,8 +35,11 @@ impl Record {
     /// difference; none if subject, id, digest, facts and score agree. All else in a sound record follows from them.
     #[must_use]
     pub fn differences_from_evidence(&self, scored: &[u8]) -> Option<Vec<String>> {
-        let scored: Value = serde_json::from_slice(scored).unwrap_or_default();
+        let mut scored: Value = serde_json::from_slice(scored).unwrap_or_default();
         let own = self.value();
+        if own.pointer("/grading/standing").is_none() {
+            leave_out_claims(&mut scored);
+        }
         let (mut same, mut different, mut found) = (Vec::new(), Vec::new(), Vec::new());
         for (part, pointer) in PARTS {
             let before = found.len();
@@ -58,9 +62,31 @@ impl Record {
         Some(lines)
     }
 
+    /// Returns a record as it was made before records named the vouchers of a match that was graded elsewhere: without
+    /// those that only repeat its own claims.
+    #[must_use]
+    pub fn without_claims(record: &[u8]) -> Vec<u8> {
+        let mut record: Value = serde_json::from_slice(record).unwrap_or_default();
+        leave_out_claims(&mut record);
+        canonical_json(&record).into_bytes()
+    }
+
     /// The record as a tree.
     fn value(&self) -> Value {
         serde_json::from_slice(self.as_bytes()).unwrap_or_default()
+    }
+}
+
+fn leave_out_claims(record: &mut Value) {
+    let Some(Value::Object(grading)) = record.get_mut("grading") else { return };
+    let is_claim = |standing: &Value| {
+        standing.as_object().is_some_and(|members| members.values().all(|by| by == "claimed"))
+    };
+    if grading.get("standing").is_some_and(is_claim) {
+        grading.remove("standing");
+        if grading.is_empty() {
+            record["grading"] = Value::Null;
+        }
     }
 }
 

@@ -119,7 +119,7 @@ fn payload(played: &Played, program: &Program, game: &Match, start: Timestamp) -
         let log = chain(nonce, played.calls.iter().map(step).collect());
         // The harness of these programs clears their memory, and says so.
         if program.memoryless {
-            let statement = HarnessStatement::of(&game.match_id, nonce, &log);
+            let statement = HarnessStatement::of(&game.match_id, nonce, &played.answer, &log);
             let note = harness()?.sign(&statement.text(HarnessWord { memoryless: true }));
             metadata["harness_statement"] = note.map_err(|error| Problem::internal(&error))?.into();
         }

@@ -74,6 +74,9 @@ pub struct Old {
     pub parts: Vec<OldPart>,
     /// True if its id or a scorecard of its records belongs to the arena.
     pub is_of_arena: bool,
+    /// True if a scorecard of its records has reviews or certification. A corrected record leaves the past as well, so a new one in its
+    /// place would be a first score, which waits for none.
+    pub is_reviewed: bool,
 }
 
 /// A record of an item, which a correction withdraws.
@@ -134,6 +137,8 @@ pub enum Denied {
     OfArena,
     /// The item was sent by others, and states more than the key may report.
     OfOthers,
+    /// The key acts for this subject, and the item was scored under a scorecard with reviews.
+    Reviewed(String),
     /// The key acts for this subject, and weights are for all.
     ForAll(String),
     /// The key made the proposal.
@@ -218,6 +223,9 @@ fn correct(key: &Key, old: &Old) -> Result<(), Denied> {
     if old.is_of_arena {
         return Err(Denied::OfArena);
     }
+    if let Some(own) = key.subject.as_ref().filter(|_| old.is_reviewed) {
+        return Err(Denied::Reviewed(own.clone()));
+    }
     let is_own = |part: &OldPart| part.sender.as_ref() == Some(&key.id);
     let may_report = |part: &OldPart| part.stated.all().all(|reporter| key.may_report(reporter));
     match old.parts.iter().all(|part| is_own(part) || may_report(part)) {
@@ -264,6 +272,12 @@ impl From<Denied> for Problem {
             Denied::OfOthers => forbidden(String::from(
                 "another key sent this item, and it states more than this key may report: expected the key that \
                  sent it, or one that may report all of its facts and, if it has one, its outcome",
+            ))
+            .at("replaces"),
+            Denied::Reviewed(own) => forbidden(format!(
+                "this key speaks for `{}`, and the item was scored under a scorecard with reviews, which a correction \
+                 passes by: send a new item, or ask for the correction by a key that is of no subject",
+                own.escape_debug()
             ))
             .at("replaces"),
             Denied::ForAll(own) => {

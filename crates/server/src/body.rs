@@ -1,5 +1,6 @@
 //! Request bodies, within limits of size and time.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +15,8 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
 use karat_store::Error;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use tokio::time::{Instant, timeout_at};
 
 use crate::limits::{Turn, Who};
@@ -244,8 +246,13 @@ impl Incoming {
 /// Reads JSON; an error names the JSON path.
 ///
 /// # Errors
-/// If a member is invalid.
+/// If a member is invalid, or given twice: two readers could take another one of them.
 pub fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let Once = parsed(bytes)?;
+    parsed(bytes)
+}
+
+fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
@@ -254,6 +261,66 @@ pub fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     })?;
     reader.end().map_err(|error| Problem::new(Code::BadRequest, error.to_string()).at("$"))?;
     Ok(read)
+}
+
+/// JSON in which no object has a member twice; its values are not kept.
+struct Once;
+
+impl<'de> Deserialize<'de> for Once {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for Once {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Self, A::Error> {
+        while let Some(Self) = elements.next_element()? {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
+        let mut known = BTreeSet::new();
+        while let Some(name) = members.next_key::<String>()? {
+            let Self = members.next_value()?;
+            if let Some(twice) = known.replace(name) {
+                let twice = twice.escape_debug();
+                return Err(A::Error::custom(format!(
+                    "the member `{twice}` is given twice, expected it once"
+                )));
+            }
+        }
+        Ok(self)
+    }
 }
 
 /// Returns why a body ended before its end.

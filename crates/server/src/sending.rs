@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use karat::record::Record;
 use karat_core::facts::Digest;
-use karat_core::scorecard::Reporter;
+use karat_core::scorecard::{Reporter, Scorecard};
 use karat_store::{Error, Kind, Reader};
 
 use crate::authority::{self, Act, Old, OldPart, Provenances};
@@ -67,12 +67,14 @@ fn corrected(
 ) -> Result<Old, Problem> {
     let evidence = ids::evidence(subject, old);
     let mut is_of_arena = authority::is_match_id(subject, old);
+    let mut is_reviewed = false;
     let mut parts = Vec::new();
     let pools: Vec<Arc<ScorerPool>> = memory.cards().iter().map(Arc::clone).collect();
     for pool in pools {
         let name = pool.name();
         let Some(item) = reader.find(Kind::Record, &ids::record(&evidence, &name), size)? else { continue };
         is_of_arena |= memory.arena.state().has_card(&name);
+        is_reviewed |= has_reviews(memory, &pool.card);
         let unreadable =
             |why: String| Problem::from(Error::Damaged(format!("the entry {}: {why}", item.position)));
         let record = Record::parse(&item.content).map_err(|error| unreadable(error.to_string()))?;
@@ -90,5 +92,14 @@ fn corrected(
     if parts.is_empty() {
         parts.push(OldPart { sender, stated: [Reporter::Unstated].into_iter().collect() });
     }
-    Ok(Old { parts, is_of_arena })
+    Ok(Old { parts, is_of_arena, is_reviewed })
+}
+
+/// Returns true if standings under a scorecard, or under its family, have reviews or certification.
+fn has_reviews(memory: &Memory, card: &Scorecard) -> bool {
+    let asks = |card: &Scorecard| {
+        card.standing.as_ref().is_some_and(|rules| rules.review.is_some() || rules.certification.is_some())
+    };
+    let family = card.base.as_ref().and_then(|family| memory.cards().find(family).ok());
+    asks(card) || family.is_some_and(|family| asks(&family.card))
 }

@@ -160,7 +160,7 @@ pub struct Scored {
     pub harness_memoryless: Option<bool>,
     /// True if it was verified, memoryless by a harness, and a first attempt.
     pub benchmark_grade: bool,
-    /// The checks of the trajectory, if there was one.
+    /// The checks of the trajectory, if there was one, with the first of the findings; the evidence has those that are `left_out`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trajectory_validation: Option<Value>,
     /// The effect of the match on the agent.

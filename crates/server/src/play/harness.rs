@@ -111,7 +111,8 @@ pub(super) fn word_of(
         Err(error) => return refused(error.to_string()),
     };
     let steps = member("replay_log").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    match HarnessStatement::of(&game.match_id, nonce, steps).read(text) {
+    let answer = payload.get("answer").unwrap_or(&Value::Null);
+    match HarnessStatement::of(&game.match_id, nonce, answer, steps).read(text) {
         Ok(word) => Ok(Some(word)),
         Err(error) => refused(error.to_string()),
     }

@@ -16,6 +16,9 @@ use crate::scoring::{How, digest};
 use crate::state::Submission;
 use crate::stored::Trust;
 
+/// The size in bytes of the findings on a log, of each sort, that a match keeps. Its evidence has all.
+const FINDINGS_MAX_BYTES: usize = 8 << 10;
+
 /// A judged match that is not stored yet.
 #[derive(Debug)]
 pub struct Judged {
@@ -95,7 +98,7 @@ impl Bench<'_> {
             verified_by: grade.standing.verified_by.map(Into::into),
             harness_memoryless: self.harness.map(|word| word.memoryless),
             benchmark_grade: grade.standing.benchmark_grade,
-            trajectory_validation: grade.trajectory.as_ref().map(|trajectory| trajectory.detail()),
+            trajectory_validation: grade.trajectory.as_ref().map(|trajectory| shortened(trajectory.detail())),
             settled: Settled::of(&settled),
         };
         let blind = Some(self.blind.clone());
@@ -132,7 +135,8 @@ impl Bench<'_> {
             "time_limit_secs": challenge.time_limit_seconds,
             "attempt_number": game.attempt_number,
             "memoryless": game.memoryless,
-            "match_nonce": game.match_nonce,
+            // A match from before there were nonces cannot be checked, and is not believed: no log begins with what is drawn now.
+            "match_nonce": game.match_nonce.as_ref().unwrap_or(&self.blind),
             "harness_id": self.harness_id,
             "constraints": challenge.constraints,
             "ground_truth": instance.ground_truth,
@@ -140,6 +144,24 @@ impl Bench<'_> {
             "workspace_files": instance.workspace_files,
         })
     }
+}
+
+/// Returns the checks of a log without the findings beyond the first ones: a match stays in memory, and in every list.
+fn shortened(mut checks: Value) -> Value {
+    let mut left_out = 0;
+    for name in ["warnings", "unknown_files"] {
+        let Some(findings) = checks.get_mut(name).and_then(Value::as_array_mut) else { continue };
+        let (mut bytes, count) = (0, findings.len());
+        findings.retain(|finding| {
+            bytes += finding.to_string().len();
+            bytes <= FINDINGS_MAX_BYTES
+        });
+        left_out += count - findings.len();
+    }
+    if left_out > 0 {
+        checks["left_out"] = left_out.into();
+    }
+    checks
 }
 
 /// Returns a match whose time limit has passed: it is settled as [`Rules::expire`] says, and can no longer be submitted.

@@ -317,7 +317,7 @@ pub async fn submit(
             return Err(too_late(&game));
         }
         let judged = judge(&app, sender, &game, payload, now).await?;
-        let accepted = app.append_one(judged.submission).await?;
+        let accepted = app.append_one(judged.submission).await.map_err(|problem| taken(&game, problem))?;
         drop(permit);
         let position = accepted.get(judged.record_place).map(|record| record.position);
         let record_position =
@@ -407,6 +407,18 @@ async fn judge(
         bench.judge(payload)
     };
     app.checked(work).await
+}
+
+/// Returns the problem of a match whose id was given to another item before ids were kept for the arena. The digests of a conflict
+/// would tell the scores of an answer that may be sent again.
+fn taken(game: &Match, problem: Problem) -> Problem {
+    if problem.code != Code::Conflict {
+        return problem;
+    }
+    let id = game.match_id.escape_debug();
+    let detail =
+        format!("there is evidence `{id}` from before the arena, so this match has no score: let it expire");
+    Problem::new(Code::Conflict, detail)
 }
 
 /// Returns the earlier answer, if the same was submitted again.

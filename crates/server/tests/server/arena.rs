@@ -145,11 +145,11 @@ pub fn with_log(entered: &Answer, answer: Value, steps: Vec<Value>) -> Value {
     json!({"answer": answer, "metadata": {"harness_id": "loop-1", "replay_log": log}})
 }
 
-/// Adds what the harness signs about the match that was entered and its log.
+/// Adds what the harness signs about the match that was entered, its log and its answer.
 pub fn signed(signer: &Signer, entered: &Answer, mut payload: Value, memoryless: bool) -> Value {
     let [id, nonce] = ["/match_id", "/match_nonce"].map(|name| entered.at(name).as_str().unwrap().to_owned());
     let log = payload["metadata"]["replay_log"].as_array().cloned().unwrap_or_default();
-    let text = HarnessStatement::of(&id, &nonce, &log).text(HarnessWord { memoryless });
+    let text = HarnessStatement::of(&id, &nonce, &payload["answer"], &log).text(HarnessWord { memoryless });
     payload["metadata"]["harness_statement"] = signer.sign(&text).unwrap().into();
     payload
 }

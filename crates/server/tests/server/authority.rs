@@ -186,6 +186,42 @@ fn a_subject_withdraws_nothing_that_others_say_of_it() {
     send(&own, "&replaces=said", r#"{"subject":"bee","id":"said-again","told":1}"#).is(201);
 }
 
+/// A correction takes the old item out of the past as well, so that its subject went from 200 points to 950 and to the highest tier
+/// without a review.
+#[test]
+fn a_subject_passes_no_review_by_a_correction() {
+    let server = Running::new();
+    let asks = [
+        "review = { swing_points = 200, deadline_hours = 72 }",
+        "certification = { confirm_hours = 24, promotion_days = 7, at_risk_days = 14, silence_days = 90 }",
+        "window = { tasks = 5 }",
+    ];
+    for (number, asked) in asks.iter().enumerate() {
+        let card = CARD.replace("id       = \"told\"", &format!("id = \"told-{number}\""));
+        let card =
+            format!("{card}\n[[tier]]\nname = \"high\"\nscore = 50\n[standing]\nscore = \"window\"\n{asked}");
+        server.post("/v1/scorecards", Some(&server.admin), "application/toml", card).is(201);
+    }
+    let own = server.key(&json!({"name": "bee", "scopes": ["write:evidence"], "subject": "bee"}));
+    let all = server.key(&json!({"name": "all", "scopes": ["write:evidence"]}));
+    for number in 0..asks.len() {
+        let path = format!("/v1/evidence?card=told-{number}@1.0.0");
+        let item = |id: u8, told: u8| {
+            json!({"subject": "bee", "id": format!("{number}-{id}"), "told": told}).to_string()
+        };
+        server.post(&path, Some(&own), JSON, item(1, 0)).is(201);
+        let corrected = format!("{path}&replaces={number}-1");
+        let sent = server.post(&corrected, Some(&own), JSON, item(2, 1));
+        if number == 2 {
+            sent.is(201);
+            continue;
+        }
+        assert_eq!(sent.is_problem(403, "forbidden").at("/field"), "replaces", "{number}");
+        assert!(sent.at("/detail").as_str().unwrap().contains("a scorecard with reviews"), "{}", sent.body);
+        server.post(&corrected, Some(&all), JSON, item(2, 1)).is(201);
+    }
+}
+
 #[test]
 fn a_correction_withdraws_one_item_and_no_equal_one() {
     let server = Running::new();
@@ -262,7 +298,7 @@ fn naive(key: Option<&Key>, is_open: bool, act: &Act<'_>) -> bool {
             !is_other && !item.is_of_arena && names(item.stated).all(|name| naive_reports(key, name))
         }
         Act::Correct(old) => {
-            if old.is_of_arena {
+            if old.is_of_arena || old.is_reviewed && key.subject.is_some() {
                 return false;
             }
             for part in &old.parts {
@@ -332,14 +368,14 @@ proptest! {
         is_open: bool,
         subject in proptest::sample::select(SUBJECTS.to_vec()),
         stated in provenances(),
-        is_of_arena in proptest::bool::weighted(0.2),
+        (is_of_arena, is_reviewed) in (proptest::bool::weighted(0.2), proptest::bool::weighted(0.2)),
         parts in proptest::collection::vec((proptest::option::of(id()), provenances()), 0..4),
         id in proptest::option::of(id()),
         agent in proptest::option::of(proptest::sample::select(SUBJECTS.to_vec())),
         is_last_admin in proptest::option::of(any::<bool>()),
     ) {
         let parts = parts.into_iter().map(|(sender, stated)| OldPart { sender, stated }).collect();
-        let old = Old { parts, is_of_arena };
+        let old = Old { parts, is_of_arena, is_reviewed };
         for act in [
             Act::Read,
             Act::ReadKeys,

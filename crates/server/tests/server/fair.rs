@@ -9,6 +9,8 @@ use karat_server::arena::Content;
 use karat_server::clock::Clock;
 use karat_server::effect::Effect;
 use karat_server::keys::SERVER;
+use karat_server::replay::Replayed;
+use karat_server::scoring::How;
 use karat_server::state::Submission;
 use karat_server::{Options, Server, play};
 use karat_store::log::Signer;
@@ -298,6 +300,8 @@ fn the_word_of_a_harness_counts_and_no_other() {
         (with("/metadata/harness_statement", json!("memoryless true")), "not a signed note"),
         (with("/metadata/harness_statement", json!(7)), "expected a text"),
         (with("/metadata/replay_log/0/output_tokens", json!(4)), "line 4 of the statement"),
+        // The log of an honest run does not vouch for an answer from elsewhere.
+        (with("/answer", answer(9, 100, 25)), "line 5 of the statement"),
     ] {
         let refused = it.submit(&key, "bee.many.1", &wrong);
         let field = refused.is_problem(422, "evidence-refused").at("/field");
@@ -335,6 +339,55 @@ fn the_word_of_a_harness_counts_and_no_other() {
     late.is_problem(422, "evidence-refused");
     let listed = it.server.get("/v1/arena/harnesses");
     assert_eq!(listed.is(200).at("/harnesses/0/revoked_at"), "2026-01-01T00:00:00Z");
+}
+
+/// A harness may have signed the one, and the server grade the other.
+#[test]
+fn a_member_that_is_given_twice_is_refused() {
+    let it = Arena::new();
+    let key = it.register("bee");
+    it.enter(&key, "documented", false).is(201);
+    let path = "/v1/arena/matches/bee.documented.1/submission";
+    for (body, name) in [
+        (r#"{"answer": {"exit": 10}, "answer": {"exit": 0}}"#, "answer"),
+        (r#"{"answer": {"exit": 10, "exit": 0}}"#, "exit"),
+        (r#"{"answer": {}, "metadata": {"replay_log": [{"prev": "a", "prev": "b"}]}}"#, "prev"),
+        (r#"{"answer": {}, "metadata": {"replay_log": [{"\u0070rev": "a", "prev": "b"}]}}"#, "prev"),
+    ] {
+        let refused = it.server.post(path, Some(&key), JSON, body);
+        let detail = refused.is_problem(400, "bad-request").at("/detail");
+        let told = format!("the member `{name}` is given twice");
+        assert!(detail.as_str().unwrap().contains(&told), "{detail}");
+    }
+    it.submit(&key, "bee.documented.1", &payload(answer(10, 100, 25))).is(201);
+}
+
+/// A match with thousands of findings had 430 kB in memory and in every list.
+#[test]
+fn a_match_keeps_few_of_many_findings() {
+    let it = Arena::new();
+    let key = it.register("bee");
+    let entered = it.enter(&key, "documented", false);
+    let read = |number: usize| {
+        json!({"type": "tool_call", "ts": "2001-01-01T00:00:00Z", "tool": "read", "input": format!("{number}/none"),
+            "output": "x", "duration_ms": -1})
+    };
+    let sent = with_log(entered.is(201), answer(10, 100, 25), (0..1000).map(read).collect());
+    let scored = it.submit(&key, "bee.documented.1", &sent);
+    assert_eq!(scored.is(201).at("/verified"), false);
+    let checks = scored.at("/trajectory_validation");
+    let count = |name: &str| checks[name].as_array().unwrap().len();
+    assert!(count("warnings") > 10 && count("unknown_files") > 10, "{checks}");
+    let kept = count("warnings") + count("unknown_files");
+    assert!(
+        checks.to_string().len() < 20_000 && checks["left_out"].as_u64().unwrap() > kept as u64,
+        "{checks}"
+    );
+    let id = scored.at("/evidence").as_str().unwrap().replace('/', "%2F");
+    let evidence = it.server.get(&format!("/v1/evidence/{id}"));
+    let all = evidence.is(200).at("/content/trajectory_validation");
+    let all = ["warnings", "unknown_files"].map(|name| all[name].as_array().unwrap().len());
+    assert_eq!(all.iter().sum::<usize>() as u64, kept as u64 + checks["left_out"].as_u64().unwrap());
 }
 
 #[test]
@@ -557,6 +610,65 @@ fn matches_from_before_are_read() {
     assert!(enter(None).draw.as_ref().unwrap().committed_before);
     let skill = app.memory.arena.state().skill("bee");
     assert!(skill.full.points > 1000.0 && skill.full == skill.discounted, "{skill:?}");
+}
+
+/// A match that was open while the server was replaced was believed; an id that was taken before gave digests of scores; and the
+/// record of a verified match was reported as false.
+#[test]
+fn what_was_stored_before_is_neither_believed_nor_reported() {
+    let folder = Folder::new();
+    let address = "127.0.0.1:0".parse().unwrap();
+    let server =
+        Server::bind_at(folder.path(), None, address, Options::default(), Clock::fixed(START)).unwrap();
+    let app = &server.app;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let store = |batch: Submission| drop(runtime.block_on(app.append_one(batch)).unwrap());
+    let scored = |item: Value| {
+        let pool = app.memory.scorer("log-forensics@1.0.0").unwrap();
+        How { pool: &pool, as_of: None, holder: None, name: None }.score(item.to_string().as_bytes()).unwrap()
+    };
+    let scores = json!({"correctness": 900, "speed": 700, "methodology": 700, "completeness": 700});
+    let mut old = scored(json!({"match_id": "m-1", "agent_id": "cat", "scores": scores, "verified": true}));
+    let mut record: Value = serde_json::from_slice(&old.record.content).unwrap();
+    assert_eq!(record["grading"], json!({"standing": {"verified_by": "claimed"}}));
+    record["grading"] = Value::Null;
+    old.record.content = canonical_json(&record).into_bytes();
+    store(Submission::from_sender(SERVER).with(old.evidence, None).with(old.record, None));
+    let taken = scored(json!({"match_id": "ant.many.1", "agent_id": "ant", "scores": scores}));
+    store(Submission::from_sender(SERVER).with(taken.evidence, None));
+
+    let mut challenge = of_many("many", 3);
+    challenge["schema"] = json!("karat/arena-challenge/1");
+    challenge["card"] = json!("incident-review@1.0.0");
+    for instance in challenge["instances"].as_array_mut().unwrap() {
+        instance["ground_truth"] = json!({"cause": "expired certificate", "outage_minutes": 42, "log_lines": ["gateway:118"],
+            "services": ["gateway"]});
+    }
+    let mut items = vec![challenge];
+    for agent in ["ant", "bee"] {
+        items.push(json!({"schema": "karat/arena-agent/1", "agent_id": agent, "harness_id": null,
+            "registered_at": "2025-11-01T00:00:00Z"}));
+        items.push(
+            json!({"schema": "karat/arena-match/1", "match_id": format!("{agent}.many.1"), "agent_id": agent,
+            "challenge": "many", "attempt_number": 1, "memoryless": true, "seed": 1,
+            "started_at": "2026-01-01T00:00:00Z", "expires_at": "2026-01-01T00:01:40Z", "state": "entered"}),
+        );
+    }
+    for item in items {
+        let content = Content::parse(item.to_string().as_bytes()).unwrap();
+        let new = content.item().unwrap();
+        store(Submission::from_sender(SERVER).with(new, Some(Effect::Arena(Box::new(content)))));
+    }
+    let sent = json!({"answer": answer(10, 100, 25), "metadata": {"replay_log": [llm_call("2026-01-01T00:00:00Z")]}});
+    let submit = |id: &str| runtime.block_on(play::submit(app, SERVER, id, sent.clone(), START));
+    let played = submit("bee.many.1").unwrap().value.game;
+    let karat_server::arena::State::Scored(played) = played.state else { panic!("{played:?}") };
+    assert!(!played.verified && !played.benchmark_grade && played.verified_by.is_none(), "{played:?}");
+    let refused = serde_json::to_value(submit("ant.many.1").unwrap_err()).unwrap();
+    assert!(refused["detail"].as_str().unwrap().contains("from before the arena"), "{refused}");
+    assert!(!refused.to_string().contains("sha256:"), "{refused}");
+    drop(server);
+    assert_eq!(crate::traces::replayed(&folder), [Replayed::SameButEngine, Replayed::Same]);
 }
 
 #[test]

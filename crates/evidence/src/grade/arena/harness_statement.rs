@@ -22,6 +22,8 @@ pub struct HarnessStatement<'a> {
     pub nonce: &'a str,
     /// The digest of the log, over its canonical JSON.
     pub log: Digest,
+    /// The digest of the answer, over its canonical JSON: the log alone would vouch for any answer.
+    pub answer: Digest,
 }
 
 /// The reason why a text is no statement about a match.
@@ -45,10 +47,11 @@ impl fmt::Display for StatementError {
 impl Error for StatementError {}
 
 impl<'a> HarnessStatement<'a> {
-    /// Returns the statement about a match with these steps. Recurses as deep as they do.
-    pub fn of(match_id: &'a str, nonce: &'a str, steps: &[Value]) -> Self {
+    /// Returns the statement about a match with this answer and these steps. Recurses as deep as they do.
+    pub fn of(match_id: &'a str, nonce: &'a str, answer: &Value, steps: &[Value]) -> Self {
         let log = Digest::of(canonical_json(&Value::from(steps)).as_bytes());
-        Self { match_id, nonce, log }
+        let answer = Digest::of(canonical_json(answer).as_bytes());
+        Self { match_id, nonce, log, answer }
     }
 
     /// Returns the text, which ends in a line feed.
@@ -56,17 +59,20 @@ impl<'a> HarnessStatement<'a> {
     /// ```
     /// use karat_evidence::grade::arena::{HarnessStatement, HarnessWord};
     ///
-    /// let statement = HarnessStatement::of("bee.maze.1", "5f0c1d", &[]);
+    /// let statement = HarnessStatement::of("bee.maze.1", "5f0c1d", &serde_json::json!({}), &[]);
     /// let text = statement.text(HarnessWord { memoryless: true });
     /// assert_eq!(text, "karat/harness-statement/1\nmatch bee.maze.1\nnonce 5f0c1d\nlog \
-    ///     sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945\nmemoryless true\n");
+    ///     sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945\nanswer \
+    ///     sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a\nmemoryless true\n");
     /// assert_eq!(statement.read(&text), Ok(HarnessWord { memoryless: true }));
     /// ```
     #[must_use]
     pub fn text(&self, word: HarnessWord) -> String {
-        let Self { match_id, nonce, log } = self;
+        let Self { match_id, nonce, log, answer } = self;
         let HarnessWord { memoryless } = word;
-        format!("{HEAD}\nmatch {match_id}\nnonce {nonce}\nlog {log}\nmemoryless {memoryless}\n")
+        format!(
+            "{HEAD}\nmatch {match_id}\nnonce {nonce}\nlog {log}\nanswer {answer}\nmemoryless {memoryless}\n"
+        )
     }
 
     /// Returns what a text says about this match.
@@ -107,18 +113,24 @@ mod tests {
     #[test]
     fn a_text_about_anything_else_is_refused_with_its_line() {
         let steps = [json!({"type": "llm_call"})];
-        let statement = HarnessStatement::of("bee.maze.1", "5f0c1d", &steps);
+        let answer = json!({"exit": 7});
+        let statement = HarnessStatement::of("bee.maze.1", "5f0c1d", &answer, &steps);
+        let about = |answer: &Value, steps: &[Value]| {
+            HarnessStatement::of("bee.maze.1", "5f0c1d", answer, steps)
+                .text(HarnessWord { memoryless: false })
+        };
         let text = statement.text(HarnessWord { memoryless: false });
         assert_eq!(statement.read(&text), Ok(HarnessWord { memoryless: false }));
         for (wrong, line) in [
             (text.replace("/1\nm", "/2\nm"), 1),
             (text.replace("maze.1", "maze.2"), 2),
             (text.replace("5f0c1d", "5f0c1e"), 3),
-            (HarnessStatement::of("bee.maze.1", "5f0c1d", &[]).text(HarnessWord { memoryless: false }), 4),
-            (text.replace("false", "maybe"), 5),
-            (text.trim_end().to_owned(), 6),
-            (format!("{text}more\n"), 6),
-            (format!("{text}\n"), 6),
+            (about(&answer, &[]), 4),
+            (about(&json!({"exit": 8}), &steps), 5),
+            (text.replace("false", "maybe"), 6),
+            (text.trim_end().to_owned(), 7),
+            (format!("{text}more\n"), 7),
+            (format!("{text}\n"), 7),
             (String::new(), 1),
         ] {
             let error = statement.read(&wrong).unwrap_err();
@@ -127,7 +139,7 @@ mod tests {
         let error = statement.read(&text.replace("false", "maybe")).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "line 5 of the statement is `memoryless maybe`, expected `memoryless true` or `memoryless false`"
+            "line 6 of the statement is `memoryless maybe`, expected `memoryless true` or `memoryless false`"
         );
     }
 }
