@@ -39,14 +39,14 @@ struct AtWork(Arc<App>);
 
 impl AtWork {
     fn new(app: &Arc<App>) -> Self {
-        app.at_work.send_modify(|count| *count += 1);
+        app.at_work.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(app))
     }
 }
 
 impl Drop for AtWork {
     fn drop(&mut self) {
-        self.0.at_work.send_modify(|count| *count = count.saturating_sub(1));
+        self.0.at_work.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

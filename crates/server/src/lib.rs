@@ -310,19 +310,30 @@ async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
     web::browser::around(request, |request| guard::guard(app, request, next)).await
 }
 
-/// Waits until the process is asked to stop, by a terminal or a supervisor.
+/// Runs `then`, once, when the process is asked to stop by a terminal or a supervisor. When this returns, no such signal is
+/// missed.
 ///
 /// # Errors
-/// If the system cannot report signals.
-pub async fn interrupted() -> std::io::Result<()> {
+/// If the system cannot report signals, or has no thread to wait for them.
+pub fn on_stop(then: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let within = runtime.enter();
     #[cfg(unix)]
-    {
-        let mut ended = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-        tokio::select! {
-            pressed = tokio::signal::ctrl_c() => pressed,
-            _ = ended.recv() => Ok(()),
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
+    let (mut pressed, mut ended) = {
+        use tokio::signal::unix::{SignalKind, signal};
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
+    };
+    #[cfg(windows)]
+    let (mut pressed, mut ended) = (tokio::signal::windows::ctrl_c()?, tokio::signal::windows::ctrl_close()?);
+    drop(within);
+    thread::Builder::new().name(String::from("karat-stop")).spawn(move || {
+        runtime.block_on(async {
+            tokio::select! {
+                _ = pressed.recv() => {}
+                _ = ended.recv() => {}
+            }
+        });
+        then();
+    })?;
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -15,6 +16,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use socket2::SockRef;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use tower_service::Service as _;
 
 use crate::guard::{Ambiguous, Peer};
@@ -31,7 +33,8 @@ const SCARCE: usize = 8;
 const LAST: Duration = Duration::from_secs(2);
 /// The bytes of answers that the system keeps for a client that does not take them; Linux takes twice as many.
 const UNTAKEN_BYTES_MAX: usize = 256 << 10;
-/// The time to wait when the system has no connection to give, for example when it is out of file handles.
+/// The time to wait when the system has no connection to give, for example when it is out of file handles, and between two
+/// looks at the requests at work.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Answers connections until `stop` is ready, then finishes the accepted requests. An error on one connection ends only
@@ -110,12 +113,12 @@ pub(crate) async fn serve(
     app.stop();
     // Clients that keep a connection busy without a request at work: they take nothing, or send nothing more.
     let without_work = async {
-        let mut at_work = app.at_work.subscribe();
-        let mut is_none = false;
-        while !is_none {
-            let _ = at_work.wait_for(|count| *count == 0).await;
-            tokio::time::sleep(LAST).await;
-            is_none = *at_work.borrow() == 0;
+        let mut quiet_since = Instant::now();
+        while quiet_since.elapsed() < LAST {
+            tokio::time::sleep(PAUSE).await;
+            if app.at_work.load(Ordering::Relaxed) > 0 {
+                quiet_since = Instant::now();
+            }
         }
     };
     tokio::select! {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use karat_core::timestamp::Timestamp;
@@ -56,7 +57,7 @@ pub struct App {
     /// The streams of each caller.
     pub(crate) streams_of: Arc<Places<Who>>,
     /// The number of requests at work.
-    pub(crate) at_work: watch::Sender<usize>,
+    pub(crate) at_work: AtomicUsize,
     /// The time from which on the server is stopping.
     pub(crate) stopping: watch::Sender<Option<Instant>>,
     /// Held while an event about weights is checked and stored, so that none comes between.
@@ -170,7 +171,7 @@ impl App {
             permits: Turns::new(options.requests_max),
             streams: Turns::new(options.streams_max),
             streams_of: Arc::default(),
-            at_work: watch::Sender::new(0),
+            at_work: AtomicUsize::new(0),
             stopping: watch::Sender::new(None),
             traces,
             metrics: Metrics::default(),

@@ -6,7 +6,6 @@ use std::fs;
 use std::io::{IsTerminal as _, Write as _, stderr};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use karat::text::{clean, count, list};
 use karat_run::{
@@ -247,14 +246,6 @@ fn save(recording: &mut Recording, path: &str, signer: Option<&Signer>) -> Resul
 /// Asks the run to stop when the terminal or a supervisor asks the program to.
 fn stop_on_signal(stop: &Arc<Stop>) -> Result<(), Failure> {
     let cannot = |error: std::io::Error| Failure::new(format!("cannot wait for signals: {error}"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(cannot)?;
     let stop = Arc::clone(stop);
-    thread::Builder::new()
-        .spawn(move || {
-            if runtime.block_on(karat_server::interrupted()).is_ok() {
-                stop.ask();
-            }
-        })
-        .map_err(cannot)?;
-    Ok(())
+    karat_server::on_stop(move || stop.ask()).map_err(cannot)
 }

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use karat_server::clock::Clock;
 use karat_server::logging::{self, Format};
 use karat_server::traces::TraceOptions;
-use karat_server::{Options, Server, folder, interrupted};
+use karat_server::{Options, Server, folder, on_stop};
 use tempfile::TempDir;
 
 use crate::args::{Cli, Log, ServeArgs};
@@ -85,12 +85,13 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         is_demo: args.demo,
         is_temporary: place.temporary.is_some(),
     };
+    // Before the start is told, so that no one asks too early.
+    let (ask, asked) = tokio::sync::oneshot::channel();
+    on_stop(move || drop(ask)).map_err(failed)?;
     tell(cli, if is_screen { started.screen() } else { started.line() })?;
     let stop = async {
-        // If the signal cannot be received, it goes on.
-        if interrupted().await.is_err() {
-            std::future::pending::<()>().await;
-        }
+        // The sender sends nothing: its end is the sign.
+        let _: Result<(), _> = asked.await;
     };
     server.run(stop).map_err(failed)?;
     let stopped = Stopped { requests: app.metrics.answered_total(), log_size: *app.memory.size().borrow() };
