@@ -85,7 +85,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         is_demo: args.demo,
         is_temporary: place.temporary.is_some(),
     };
-    // Before the start is told, so that no one asks too early.
+    // Before the start is reported, so that no one asks too early.
     let (ask, asked) = tokio::sync::oneshot::channel();
     on_stop(move || drop(ask)).map_err(failed)?;
     tell(cli, if is_screen { started.screen() } else { started.line() })?;
