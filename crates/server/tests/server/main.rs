@@ -17,6 +17,7 @@ mod limits;
 mod log;
 mod names;
 mod numbers;
+mod old_matches;
 mod openapi;
 mod provenance;
 mod results;
