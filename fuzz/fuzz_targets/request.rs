@@ -53,7 +53,7 @@ impl Server {
     fn new() -> Self {
         let signer = Signer::new("karat.example/fuzz", &[7; 32]).expect("a name and a key");
         let unlimited = Rate { per_second: 1e9, burst: 1e9 };
-        let rates = RateOptions { key: unlimited, address: unlimited };
+        let rates = RateOptions { key: unlimited, address: unlimited, guess: unlimited };
         let options = Options { rates, ..Options::default() };
         let opened = App::open(Arc::new(Memory::new()), signer, options, Clock::fixed(demo::NOW));
         let (app, key) = opened.expect("a store in memory opens");
