@@ -203,7 +203,7 @@ fn receipts_from_before_and_after_a_change_verify_with_any_key_and_the_receipts_
         assert!(between.verify_with(&half).holds() && !after.verify_with(&half).holds());
         let half = Receipt::keys(key(&next(3)), &changes[1..]).unwrap();
         assert!(between.verify_with(&half).holds() && !before.verify_with(&half).holds());
-        // Without the change no key stands for another.
+        // Without the receipt of the change, a receipt by the other key fails.
         assert!(!before.verify(key(&next(2))).holds() && !after.verify(key(&signer())).holds());
         // A gap, a receipt of something else, and a stranger.
         let gap = Receipt::keys(key(&next(2)), std::slice::from_ref(&before)).unwrap_err();

@@ -258,7 +258,7 @@ fn texts(sound: &str, whole: &Value) -> Vec<(String, String, bool)> {
         ("the other half", &id, String::from("\"id\":\"x\\udfffx\"")),
         ("a surrogate twice", &id, String::from("\"id\":\"\\ud800\\ud800\"")),
         ("a raw control character", &id, String::from("\"id\":\"a\u{1}b\"")),
-        ("an escape that is none", &id, String::from("\"id\":\"\\x41\"")),
+        ("an escape that JSON does not have", &id, String::from("\"id\":\"\\x41\"")),
         ("a list of kinds", &String::from("\"kind\":\"record\""), String::from("\"kind\":[]")),
         ("a deep kind", &String::from("\"kind\":\"record\""), format!("\"kind\":{}", deep(100_000))),
         ("a deep path", &String::from("\"path\":["), format!("\"path\":[{},", deep(300))),

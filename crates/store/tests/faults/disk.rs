@@ -175,8 +175,8 @@ impl Disk {
         *state() = Some(State { fault, ..State::default() });
     }
 
-    /// Ends all faults, and returns the calls.
-    pub fn mend(&self) -> Vec<Call> {
+    /// Ends all faults, and returns the calls so far.
+    pub fn repair(&self) -> Vec<Call> {
         with(|state| {
             state.fault = None;
             state.is_dead = false;

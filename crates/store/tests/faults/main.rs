@@ -157,7 +157,7 @@ fn each(
         fs::copy(&template, here.join(STORE)).unwrap();
         disk.set((number != u64::MAX).then(|| (fault(number), number)));
         let answered = work(&disk, &here.join(STORE));
-        let calls = disk.mend();
+        let calls = disk.repair();
         let there = match kept(number) {
             None => here.clone(),
             Some(kept) => {
@@ -259,14 +259,14 @@ fn a_store_that_cannot_be_made_is_not_there() {
         let folder = Folder::new("made");
         disk.set(None);
         drop(Sqlite::create(&folder.file(STORE)).unwrap());
-        let calls = disk.mend();
+        let calls = disk.repair();
         let numbers = (0..).zip(&calls).filter(|(_, call)| fault.matters_at(**call));
         for number in numbers.map(|(number, _)| number) {
             let folder = Folder::new("made");
             let path = folder.file(STORE);
             disk.set(Some((fault, number)));
             let made = Sqlite::create(&path);
-            disk.mend();
+            disk.repair();
             match made {
                 Ok(_) => assert!(open(&path).is_ok(), "{fault:?} at {number}"),
                 Err(error) => {
