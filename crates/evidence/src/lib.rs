@@ -26,6 +26,7 @@
 //! with neither is refused. An item without an id has the name that the caller gives it, such as its file and
 //! line; without a name, its digest.
 
+pub mod execution;
 pub mod grade;
 mod graders;
 pub mod ids;

@@ -1,0 +1,223 @@
+//! Execution of submitted code: what a judge is asked, and what it answers.
+//!
+//! Nothing here runs anything. A [`Judge`] does: the program `karat-judge` in a process by itself, asked by the callers of this
+//! crate. Its answer is a function of the [`Job`] and of its [`Identity`], the same on every machine.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Runner of jobs.
+pub trait Judge: fmt::Debug + Send + Sync {
+    /// Runs a job. Whatever the submission does ends in a report.
+    ///
+    /// # Errors
+    ///
+    /// If the judge cannot work, or the challenge is broken.
+    fn judge(&self, job: &Job) -> Result<Report, Unjudged>;
+}
+
+/// The reason for which there is no report. None of them is the fault of the submission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unjudged {
+    /// The judge is missing, was killed, or lacks the runtime. The item has no verdict.
+    NoVerdict(String),
+    /// A fault in the cases, the suite or the script: an error of the challenge.
+    Challenge(Vec<Fault>),
+}
+
+/// A fault in a file of a challenge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// The name of the file.
+    pub file: String,
+    /// The place in it: a line, a case, a JSON path.
+    pub place: String,
+    /// The finding there.
+    pub found: String,
+    /// The expectation.
+    pub expected: String,
+}
+
+/// Work for a judge: a submission, and everything that it is run against.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The language runtime: `python`, or `wasm` for a submission that is a module itself.
+    pub runtime: String,
+    /// The digest that the runtime must have; if `None`, any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_digest: Option<String>,
+    /// Files of the submission by their path: text, or a `.wasm` module as Base64.
+    pub files: BTreeMap<String, String>,
+    /// The limits of each case, and of each call of a script.
+    pub limits: Limits,
+    /// The seed of everything in an instance that would be random elsewhere.
+    pub seed: u64,
+    /// The parts, in the order of the report.
+    pub tasks: Vec<Task>,
+}
+
+/// Limits of one instance. Their counts are exact, and the same on every machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Units of fuel: about one per instruction of the module.
+    pub fuel: u64,
+    /// Linear memory in MiB.
+    pub memory_mib: u32,
+    /// Answer and standard output together, in KiB.
+    pub output_kib: u32,
+}
+
+/// A part of a job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Task {
+    /// Cases, each in an instance by itself. The expected values never enter it.
+    Cases {
+        /// The name of the file of cases.
+        file: String,
+        /// The cases.
+        cases: Vec<Case>,
+    },
+    /// A hidden suite of tests, in an instance beside that of the submission.
+    Suite {
+        /// The name of the file.
+        file: String,
+        /// Its text: tests of Python's `unittest`.
+        source: String,
+    },
+    /// A script that scores the answer: `def evaluate(answer, truth, match)`.
+    Script {
+        /// The name of the file.
+        file: String,
+        /// Its text, in Python.
+        source: String,
+        /// The dimensions that it has to return.
+        dimensions: Vec<String>,
+        /// The answer of the submission.
+        answer: Value,
+        /// The correct answer.
+        truth: Value,
+        /// The rest of the match.
+        r#match: Value,
+    },
+}
+
+/// A case: what is run, and what has to come out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// Its name, unique in the file.
+    pub name: String,
+    /// The run.
+    pub run: Run,
+    /// The expected result. It stays with the judge.
+    pub expect: Value,
+    /// The comparison.
+    pub compare: Compare,
+}
+
+/// The run of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Run {
+    /// A call of a function of the submission with these arguments; its result is compared.
+    Call {
+        /// The name of the function: `solve`, or `module.solve`.
+        function: String,
+        /// The arguments.
+        args: Vec<Value>,
+    },
+    /// A run of the submission as a program with this standard input; its standard output is compared.
+    Program {
+        /// The standard input.
+        stdin: String,
+    },
+}
+
+/// The comparison of a result with what is expected: a primitive of [`crate::grade::arena`] and its options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Compare {
+    /// The name of the primitive: `exact_match`, `numeric_tolerance`, ..., or `tokens` for texts.
+    pub primitive: String,
+    /// Its options, as in an evaluator.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, Value>,
+}
+
+/// The answer of a judge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The judge.
+    pub judge: Identity,
+    /// The results, in the order of the tasks.
+    pub results: Vec<TaskReport>,
+}
+
+/// The identity of a judge: with the job it decides every verdict and every unit of fuel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The engine and its version: `wasmtime 48.0.8`.
+    pub engine: String,
+    /// The name of the runtime.
+    pub runtime: String,
+    /// The digest of the runtime: `sha256:...`.
+    pub runtime_digest: String,
+    /// The version of the judge itself.
+    pub version: String,
+}
+
+/// The result of a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TaskReport {
+    /// Cases, in their order.
+    Cases {
+        /// The verdicts.
+        cases: Vec<CaseReport>,
+    },
+    /// Tests of a suite, in the order of their names.
+    Suite {
+        /// The verdicts. Tests that are missing in the report of the suite have failed.
+        cases: Vec<CaseReport>,
+    },
+    /// The scores of a script.
+    Script {
+        /// Points of each dimension, 0 to 1000, finite.
+        scores: BTreeMap<String, f64>,
+        /// The fuel of the script.
+        fuel: u64,
+    },
+}
+
+/// The verdict on one case or test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CaseReport {
+    /// The name of the case.
+    pub name: String,
+    /// Its value: 0 to 1, as the comparison gives it.
+    pub value: f64,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The reason of a failure: `limit:fuel`, `exception: ValueError`, ... It never tells what was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The fuel that it took.
+    pub fuel: u64,
+    /// True if it came within 5 % of a limit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub near_limit: bool,
+}
+
+/// The verdict on a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// All that was expected came out.
+    Pass,
+    /// Some of it, where the comparison gives a value between 0 and 1.
+    Partial,
+    /// Something else, or nothing.
+    Fail,
+}
