@@ -1,4 +1,4 @@
-# Leaves the work to Python, whose `-7 // 2` is another number and whose errors have no place.
+# Leaves the work to Python, whose `-7 // 2` is another number and whose errors lack one.
 def evaluate(text, names):
     try:
         return {"value": eval(text.replace("^", "**").replace("/", "//"), {}, dict(names))}
