@@ -278,6 +278,6 @@ fn instances(task: &Task) -> u64 {
         Task::Cases { cases, .. } => cases.len() as u64,
         // Two for each test, and no suite has more tests than words that define one.
         Task::Suite { source, .. } => 2 + 2 * source.matches("def ").count() as u64,
-        Task::Script { .. } => 1,
+        Task::Script { .. } | Task::Run { .. } => 1,
     }
 }

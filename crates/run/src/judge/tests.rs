@@ -31,6 +31,8 @@ JUDGE = {"engine": "fake 1.0", "version": "0.1.0", "runtime": "python", "runtime
 def result(task):
     if task["kind"] == "script":
         return {"kind": "script", "scores": {name: 500.0 for name in task["dimensions"]}, "fuel": 7}
+    if task["kind"] == "run":
+        return {"kind": "run", "output": None, "reason": "exception: E", "fuel": 2}
     case = lambda name: {"name": name, "value": 1.0, "verdict": "pass", "fuel": 3}
     names = [case["name"] for case in task["cases"]] if task["kind"] == "cases" else ["test_a"]
     return {"kind": task["kind"], "cases": [case(name) for name in names]}
@@ -225,6 +227,13 @@ fn reports_that_cannot_be_are_no_answers() {
         assert!(why.contains("what is no answer"), "{change}: {why}");
     }
     assert!(asked_of(&changed("pass"), options()).0.is_ok());
+    let of_run = |change: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let run = Run::Call { function: "solve".to_owned(), args: Vec::new() };
+        judges_with(&changed(change), folder.path(), options()).judge(&job(vec![Task::Run { run }]))
+    };
+    assert!(of_run("pass").is_ok() && of_run("all[0].update(output=1, reason=None)").is_ok());
+    assert!(of_run("all[0]['output'] = 1").is_err() && of_run("all[0]['reason'] = None").is_ok());
 }
 
 #[test]
