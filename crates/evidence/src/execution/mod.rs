@@ -103,6 +103,11 @@ pub enum Task {
         /// The rest of the match.
         r#match: Value,
     },
+    /// One run whose result is handed back and compared with nothing: a step of a workflow.
+    Run {
+        /// The run.
+        run: Run,
+    },
 }
 
 /// A case: what is run, and what has to come out.
@@ -188,6 +193,20 @@ pub enum TaskReport {
         scores: BTreeMap<String, f64>,
         /// The fuel of the script.
         fuel: u64,
+    },
+    /// The result of a run.
+    Run {
+        /// What the function returned, or what the program wrote to its standard output, as a text; none if it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+        /// The reason of a failure, as that of a case.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// The fuel that it took.
+        fuel: u64,
+        /// True if it came within 5 % of a limit.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        near_limit: bool,
     },
 }
 
