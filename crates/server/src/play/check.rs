@@ -109,5 +109,5 @@ fn probe(challenge: &Challenge, instance: &Instance, evaluator: &Evaluator) -> R
         "ground_truth": instance.ground_truth,
         "payload": {"answer": {}},
     });
-    grade_match(&parts, evaluator, &MatchOptions::default()).map(|_| ())
+    grade_match(&parts, evaluator, &MatchOptions::default(), None).map(|_| ())
 }

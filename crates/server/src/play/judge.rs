@@ -62,7 +62,7 @@ impl Bench<'_> {
         let mut parts = self.parts(instance);
         parts["payload"] = payload.clone();
         let options = MatchOptions { harness: self.harness, ..MatchOptions::default() };
-        let grade = grade_match(&parts, evaluator, &options);
+        let grade = grade_match(&parts, evaluator, &options, None);
         let mut grade = grade.map_err(|problems| without_truth(&problems))?;
         // The slug is the task; the card names its challenge by its id.
         grade.evidence["challenge_slug"] = challenge.slug.as_str().into();

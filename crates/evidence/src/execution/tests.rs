@@ -1,0 +1,1 @@
+//! Case files, comparisons and reports, sound and hostile.
