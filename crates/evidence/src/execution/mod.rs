@@ -142,11 +142,12 @@ pub enum Task {
 }
 
 impl Task {
-    /// Returns the name of its file.
+    /// Returns the name of its file; empty for a run, which has no file.
     #[must_use]
     pub fn file(&self) -> &str {
         match self {
             Self::Cases { file, .. } | Self::Suite { file, .. } | Self::Script { file, .. } => file,
+            Self::Run { .. } => "",
         }
     }
 }
