@@ -26,7 +26,7 @@
 //!
 //! The layers, from the bottom: `attempt` (requests, keys, outcomes), `recording`, `job` (a plan and a task, checked),
 //! `engine` (the course of a run, from either source of attempts), `replay` and `executor`, `executors` (their file), `live`.
-//! Only `live` and `executor` read a clock or touch the system.
+//! Only `live`, `executor` and [`judge`] read a clock or touch the system.
 
 mod attempt;
 mod engine;
@@ -36,6 +36,7 @@ mod executors;
 mod fault;
 mod fields;
 mod job;
+pub mod judge;
 mod live;
 mod recording;
 mod replay;

@@ -134,14 +134,20 @@ pub enum Task {
         /// The rest of the match.
         r#match: Value,
     },
+    /// One run whose result is handed back and compared with nothing: a step of a workflow.
+    Run {
+        /// The run.
+        run: Run,
+    },
 }
 
 impl Task {
-    /// Returns the name of its file.
+    /// Returns the name of its file; empty for a run, which has no file.
     #[must_use]
     pub fn file(&self) -> &str {
         match self {
             Self::Cases { file, .. } | Self::Suite { file, .. } | Self::Script { file, .. } => file,
+            Self::Run { .. } => "",
         }
     }
 }
@@ -229,6 +235,20 @@ pub enum TaskReport {
         scores: BTreeMap<String, f64>,
         /// The fuel of the script.
         fuel: u64,
+    },
+    /// The result of a run.
+    Run {
+        /// What the function returned, or what the program wrote to its standard output, as a text; none if it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+        /// The reason of a failure, as that of a case.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// The fuel that it took.
+        fuel: u64,
+        /// True if it came within 5 % of a limit.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        near_limit: bool,
     },
 }
 

@@ -100,6 +100,7 @@ fn check_result(task: &Task, result: &mut TaskReport) -> Result<(), String> {
             }
             check_fuel(*fuel)?;
         }
+        (Task::Run { .. }, TaskReport::Run { fuel, .. }) => check_fuel(*fuel)?,
         _ => return Err("the result of another kind of task".to_owned()),
     }
     Ok(())

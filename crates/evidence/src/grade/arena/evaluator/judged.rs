@@ -251,9 +251,9 @@ fn line(text: &str) -> String {
 
 fn valued(texts: &BTreeMap<FileKey, Text>, report: Report, job: &Job) -> ExecutionEnd {
     let results = texts.values().zip(&job.tasks).zip(report.results);
-    let tasks = results.map(|((text, task), result)| {
+    let tasks = results.filter_map(|((text, task), result)| {
         let file = task.file().to_owned();
-        match (text, result) {
+        Some(match (text, result) {
             (Text::Cases(known), TaskReport::Cases { cases }) => {
                 TaskGrade::Tests { file, is_suite: false, value: known.value(&cases), cases }
             }
@@ -263,7 +263,9 @@ fn valued(texts: &BTreeMap<FileKey, Text>, report: Report, job: &Job) -> Executi
                 TaskGrade::Tests { file, is_suite: true, value: share.clamp(0.0, 1.0), cases }
             }
             (_, TaskReport::Script { scores, fuel }) => TaskGrade::Script { file, scores, fuel },
-        }
+            // A challenge never asks for one.
+            (_, TaskReport::Run { .. }) => return None,
+        })
     });
     ExecutionEnd::Judged { tasks: tasks.collect(), judge: report.judge }
 }
