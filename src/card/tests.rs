@@ -100,10 +100,10 @@ fn a_verdict_becomes_a_score_and_none_becomes_no_score() {
 
     let unjudged = engine(with_cases(), None).score(&played()).unwrap();
     let record = json_of(&unjudged);
-    assert_eq!(record["item"]["outcome"], "no-verdict", "{record}");
-    assert_eq!(record["score"]["status"], "withheld", "{record}");
-    assert_eq!(record["score"]["published"], Value::Null);
+    assert_eq!(record["evidence"]["outcome"], "no-verdict", "{record}");
+    assert_eq!((&record["status"], &record["score"]), (&json!("withheld"), &Value::Null), "{record}");
     assert_eq!(record["match"]["score"], Value::Null, "{record}");
+    assert_eq!(record["match"]["score_breakdown"].get("correctness"), None, "{record}");
     assert!(record["grading"]["execution"]["no_verdict"].is_string());
     // Both follow from their own facts, without judge and files.
     let card = Arc::new(CompiledCard::parse(&text()).unwrap());
@@ -132,10 +132,10 @@ fn files_lie_beside_the_card() {
     // What needs no file works without it.
     let graded = json!({"agent_id": "a", "match_id": "m", "scores": {"correctness": 1000, "speed": 1000}});
     let mut engine = Engine::new(CompiledCard::from_file(&path).unwrap(), Options::default()).unwrap();
-    assert_eq!(json_of(&engine.score_value(&graded).unwrap())["score"]["published"], json!(1000));
+    assert_eq!(json_of(&engine.score_value(&graded).unwrap())["match"]["score"], json!(1000));
 
     fs::write(folder.join("add.toml"), CASES).unwrap();
-    assert_eq!(json_of(&score().unwrap())["score"]["published"], json!(500));
+    assert_eq!(json_of(&score().unwrap())["match"]["score"], json!(500));
     fs::remove_dir_all(&folder).unwrap();
 }
 

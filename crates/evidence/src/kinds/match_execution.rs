@@ -5,7 +5,7 @@ use crate::json::document::{Node, Value};
 
 const PATH: &str = "$.execution";
 
-/// Checks the member `execution` of a match that was graded. Says why there is no verdict, if there is none.
+/// Checks the member `execution` of a match that was graded. Says why, where there is no verdict.
 pub(super) fn read(node: Node<'_>, check: &mut Check<'_>) {
     let mut ends = Vec::new();
     for member in check.members(node) {

@@ -86,7 +86,7 @@ fn item() -> Value {
     })
 }
 
-/// A judge that answers as it is told.
+/// A judge with the answer of a test.
 struct Told<F>(F, Mutex<Vec<Job>>);
 
 impl<F> std::fmt::Debug for Told<F> {
