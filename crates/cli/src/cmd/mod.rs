@@ -6,6 +6,7 @@ mod compare;
 mod demo;
 mod explain;
 mod grade;
+mod judge;
 mod leaderboard;
 mod log;
 mod many;
@@ -42,6 +43,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Cache(verb) => cache::run(verb, cli),
         Verb::Rate(args) => rate::run(args, cli),
         Verb::Run(args) => run::run(args, cli),
+        Verb::Judge(args) => judge::run(args, cli),
         Verb::Verify(args) => verify::run(args, cli),
         Verb::Log(verb) => log::run(verb, cli),
         Verb::Rescore(args) => rescore::run(args, cli),

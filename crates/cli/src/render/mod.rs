@@ -6,6 +6,7 @@ pub mod compare;
 pub mod diagnostics;
 pub mod grading;
 pub mod interval;
+pub mod judged;
 pub mod leaderboard;
 pub mod page;
 pub mod rating;

@@ -188,6 +188,10 @@ pub struct Scored {
     /// The checks of the trajectory, if there was one, with the first of the findings; the evidence has those that are `left_out`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trajectory_validation: Option<Value>,
+    /// The account of what was executed, if the challenge runs code: the judge, and verdict, fuel and reason of the first cases; the
+    /// record has those that are `left_out`. It never has what was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution: Option<Value>,
     /// The effect of the match on the agent.
     #[serde(flatten)]
     pub settled: Settled,

@@ -145,6 +145,7 @@ impl Bench {
             harness_memoryless: self.harness.map(|word| word.memoryless),
             benchmark_grade: grade.standing.benchmark_grade,
             trajectory_validation: grade.trajectory.as_ref().map(|trajectory| shortened(trajectory.detail())),
+            execution: grade.evaluation.execution.as_ref().map(|execution| first_cases(execution.detail())),
             settled: Settled::of(&settled),
         };
         let (open, next) = ending.draws;
@@ -208,6 +209,24 @@ fn shortened(mut checks: Value) -> Value {
         checks["left_out"] = left_out.into();
     }
     checks
+}
+
+/// Returns the account of an execution with the first cases only, for the same reason.
+fn first_cases(mut execution: Value) -> Value {
+    let (mut bytes, mut left_out) = (0, 0);
+    for task in execution.get_mut("tasks").and_then(Value::as_array_mut).into_iter().flatten() {
+        let Some(cases) = task.get_mut("cases").and_then(Value::as_array_mut) else { continue };
+        let count = cases.len();
+        cases.retain(|case| {
+            bytes += case.to_string().len();
+            bytes <= FINDINGS_MAX_BYTES
+        });
+        left_out += count - cases.len();
+    }
+    if left_out > 0 {
+        execution["left_out"] = left_out.into();
+    }
+    execution
 }
 
 /// Returns a match whose time limit has passed: it is settled as [`Rules::expire`] says, and can no longer be submitted.
