@@ -35,6 +35,7 @@ pub mod cosigned;
 mod decisions;
 pub mod effect;
 pub mod events;
+pub mod flows;
 pub mod folder;
 mod follower;
 pub mod guard;
