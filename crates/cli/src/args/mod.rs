@@ -369,7 +369,7 @@ pub struct CheckArgs {
 /// `karat card new`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4"
+    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4\n  karat card new my-exercise --challenge"
 )]
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter
@@ -377,6 +377,9 @@ pub struct NewArgs {
     /// Its evidence: facts, workflow-run, match, reasoning-trace, agent-dimensions or agent-evidence
     #[arg(long, value_name = "KIND", default_value = "facts")]
     pub kind: String,
+    /// A challenge that runs code: a folder with card, hidden cases, reference
+    #[arg(long, conflicts_with_all = ["kind", "base"])]
+    pub challenge: bool,
     /// A challenge of this family
     #[arg(long, value_name = "ID|FILE", conflicts_with = "kind", requires = "dims")]
     pub base: Option<String>,
@@ -392,7 +395,7 @@ pub struct NewArgs {
     /// Another of the five colors; repeatable
     #[arg(long, value_name = "KEY=COLOR", requires = "base")]
     pub dim_color: Vec<String>,
-    /// The file to write; standard output if not given
+    /// The file to write; standard output if not given. Of --challenge the folder
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
 }

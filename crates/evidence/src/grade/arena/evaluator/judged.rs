@@ -1,4 +1,4 @@
-//! What a judge is asked about an attempt, and what its report is worth.
+//! Questions to a judge about an attempt, and the worth of its report.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ const ANSWER_MAX_BYTES: usize = 1 << 20;
 const NO_JUDGE: &str = "there is no judge here: the program `karat-judge` runs what was submitted, and \
     docs/guide/execution.md says how to get it";
 
-/// What an execution needs besides an attempt.
+/// Input of an execution besides the attempt.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Judging<'a> {
     /// The judge. Without one, what has to be executed has no verdict.
@@ -49,7 +49,7 @@ pub struct ExecutionGrade {
     pub files: BTreeMap<String, String>,
     /// The digest of the files that were submitted, if they were.
     pub submission: Option<String>,
-    /// How it ended.
+    /// The end.
     pub end: ExecutionEnd,
 }
 
@@ -60,7 +60,7 @@ pub enum ExecutionEnd {
     Judged {
         /// The judge.
         judge: Identity,
-        /// What was run, in the order of the job.
+        /// The results, in the order of the job.
         tasks: Vec<TaskGrade>,
     },
     /// The answer has nothing that could be run: 0, and why.
