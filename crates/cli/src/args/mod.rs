@@ -31,7 +31,7 @@ pub use store::{
     name = "karat",
     version,
     about = "Scores about AI agents that anyone can check.",
-    after_help = format!("New here? Run `karat demo`.\n\n{}", exit::HELP),
+    after_help = format!("New here? Run `karat demo`.\n{}", exit::HELP),
     max_term_width = 80,
     disable_help_subcommand = true,
     propagate_version = false
