@@ -40,6 +40,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-fuzz", "karat-store"),
     ("karat-run", "karat-core"),
     ("karat-run", "karat-evidence"),
+    ("karat-run", "karat-sandbox"),
     ("karat-run", "karat-store"),
     ("karat-server", "karat"),
     ("karat-server", "karat-core"),
