@@ -34,6 +34,7 @@ pub mod cosigned;
 mod decisions;
 pub mod effect;
 pub mod events;
+pub mod flows;
 pub mod folder;
 mod follower;
 pub mod guard;

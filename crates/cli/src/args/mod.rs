@@ -17,7 +17,7 @@ use karat_evidence::grade::trace::novelty::Settings;
 use crate::exit;
 use crate::output::Color;
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
-pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
+pub use many::{CompareArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use run::RunArgs;
 pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;
@@ -66,7 +66,7 @@ pub enum Verb {
     Leaderboard(LeaderboardArgs),
     /// Show official scores: window, decay, review, tier, share
     Standing(StandingArgs),
-    /// Say which of two subjects is ahead, or that they are tied
+    /// Say which of two is ahead, and which tasks got worse
     Compare(CompareArgs),
     /// Rate competitors from their matches
     Rate(Box<rate::RateArgs>),
@@ -131,6 +131,15 @@ pub struct ScoreArgs {
     /// Fail when a published score is below POINTS
     #[arg(long, value_name = "POINTS", value_parser = points, allow_negative_numbers = true)]
     pub fail_under: Option<Decimal>,
+    /// Show `failed` items alone; all are scored
+    #[arg(long, value_name = "WHICH", value_parser = ["failed"], hide_possible_values = true)]
+    pub only: Option<String>,
+    /// Rows by score, worst (low first) or subject
+    #[arg(long, value_name = "KEY", value_parser = ["score", "worst", "subject"], hide_possible_values = true)]
+    pub sort: Option<String>,
+    /// Show the first N items alone; all are scored
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
     /// JSON, one record per line (the default in a pipe)
     #[arg(long, conflicts_with = "table")]
     pub json: bool,

@@ -258,5 +258,7 @@ const fn kind(kind: Kind) -> ItemKind {
         Kind::Review => ItemKind::Review,
         Kind::Key => ItemKind::Key,
         Kind::Weights => ItemKind::Weights,
+        Kind::Workflow => ItemKind::Workflow,
+        Kind::Recording => ItemKind::Recording,
     }
 }

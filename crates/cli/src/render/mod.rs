@@ -2,8 +2,10 @@
 
 pub mod answer;
 pub mod bar;
+pub mod changes;
 pub mod compare;
 pub mod diagnostics;
+pub mod gate;
 pub mod grading;
 pub mod interval;
 pub mod leaderboard;

@@ -22,6 +22,7 @@ pub use draw::{Draw, Drawn, NONCE_MAX_BYTES, is_nonce};
 pub use harness::{HARNESS_MAX_BYTES, Harness, is_harness};
 pub use karat::answers::arena::{Career, CategoryRating, Rating, Settled};
 pub use karat::answers::skill::{Skill, SkillRating, Skills};
+pub(crate) use permits::Permits;
 pub use state::{AgentState, Arena, ArenaState, Point};
 pub use table::{RatedAgent, ranked};
 

@@ -29,3 +29,5 @@ mod tricks;
 mod web;
 mod weights;
 mod witnesses;
+mod workflows;
+mod workflows_refused;

@@ -1,0 +1,18 @@
+# Stops at the end of the first period, where an odd one gives -1.
+from math import isqrt
+
+
+def pell(n):
+    root = isqrt(n)
+    if root * root == n:
+        return []
+    add, divide, whole = 0, 1, root
+    before, x = 1, root
+    under, y = 0, 1
+    while abs(x * x - n * y * y) != 1:
+        add = divide * whole - add
+        divide = (n - add * add) // divide
+        whole = (root + add) // divide
+        before, x = x, whole * x + before
+        under, y = y, whole * y + under
+    return [str(x), str(y)]
