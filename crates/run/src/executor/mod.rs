@@ -6,11 +6,13 @@
 //! | `command` | a program of the validator, with limits |
 //! | `http` | a service, over HTTP |
 //! | `recorded` | the attempts of an earlier run |
+//! | `sandboxed` | walls around a program |
 
 mod answer;
 pub(crate) mod command;
 pub(crate) mod http;
 pub(crate) mod recorded;
+pub(crate) mod sandboxed;
 
 use std::time::{Duration, Instant};
 
