@@ -47,6 +47,7 @@ const EDGES: &[(&str, &str)] = &[
     // Its pages are tested on the demo.
     ("karat-server", "karat-demo"),
     ("karat-server", "karat-evidence"),
+    ("karat-server", "karat-run"),
     ("karat-server", "karat-standing"),
     ("karat-server", "karat-stats"),
     ("karat-server", "karat-store"),
