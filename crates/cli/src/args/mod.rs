@@ -1,6 +1,7 @@
 //! The command line: verbs, flags, help.
 
 mod follow;
+mod judge;
 mod many;
 pub mod rate;
 mod run;
@@ -8,6 +9,8 @@ mod serve;
 mod standing;
 mod store;
 pub mod tune;
+
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
@@ -17,6 +20,7 @@ use karat_evidence::grade::trace::novelty::Settings;
 use crate::exit;
 use crate::output::Color;
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
+pub use judge::JudgeArgs;
 pub use many::{CompareArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use run::RunArgs;
 pub use serve::{Log, ServeArgs};
@@ -30,8 +34,8 @@ pub use store::{
 #[command(
     name = "karat",
     version,
-    about = "Scores about AI agents that anyone can check.",
-    after_help = format!("New here? Run `karat demo`.\n\n{}", exit::HELP),
+    about = "Scores about AI agents that anyone can check. New here? Run `karat demo`.",
+    after_help = exit::HELP,
     max_term_width = 80,
     disable_help_subcommand = true,
     propagate_version = false
@@ -84,6 +88,8 @@ pub enum Verb {
     Cache(CacheVerb),
     /// Run a workflow plan and record it, or replay a recording
     Run(Box<RunArgs>),
+    /// Run submitted code against the cases of a challenge
+    Judge(Box<JudgeArgs>),
     /// Check receipts: signature, proof, score, evidence
     Verify(VerifyArgs),
     /// Show and check the log of a store, take receipts from it
@@ -166,6 +172,9 @@ pub struct GraderArgs {
     /// The cache of earlier traces; `score` adds to it
     #[arg(long, value_name = "FILE")]
     pub cache: Option<String>,
+    /// The program `karat-judge`, which runs submitted code
+    #[arg(long, value_name = "PATH")]
+    pub judge: Option<PathBuf>,
 }
 
 /// The evidence to grade.
