@@ -76,7 +76,18 @@ fn what_becomes_of_late_items_is_checked_and_shown() {
     );
 }
 
-/// What `--challenge` writes is sound as it is, and a change of the hidden cases is refused with the digest to paste.
+#[test]
+fn the_files_of_every_exercise_are_those_of_its_card() {
+    let folders = fs::read_dir(root().join("examples/judge")).unwrap().map(|it| it.unwrap().path());
+    let cards: Vec<_> = folders.map(|it| it.join("challenge.toml")).filter(|it| it.exists()).collect();
+    assert!(cards.len() >= 10, "only {cards:?}");
+    for card in cards {
+        let run = karat(&["card", "check", &card.display().to_string()]);
+        assert_eq!(run.status, 0, "{}\n{}{}", card.display(), run.stderr, run.stdout);
+    }
+}
+
+/// The files of `--challenge` are sound as they are, and a change of the hidden cases is refused with the digest to paste.
 #[test]
 fn a_new_challenge_that_runs_code_is_valid_at_once() {
     let folder = Folder::new();

@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use super::locate;
 use super::problem::{Problem, Problems};
 
-/// Reads the tables of a TOML file that `wanted` names. `odd` is told every value that JSON does not have: it becomes `null`,
+/// Reads the tables of a TOML file that `wanted` names. Every value that JSON does not have is added to `odd`: it becomes `null`,
 /// or a text if it is a date.
 ///
 /// # Errors
