@@ -23,7 +23,7 @@ pub struct JudgeArgs {
     /// The scorecard of the challenge: a released id or a file
     #[arg(value_name = "CHALLENGE")]
     pub challenge: String,
-    /// What was submitted
+    /// The submission
     #[arg(value_name = "SUBMISSION", required_unless_present = "self_check", conflicts_with = "self_check")]
     pub submission: Option<String>,
     /// The right answer as JSON, if a part looks at it
