@@ -11,11 +11,9 @@ use landlock::{
 use crate::raw;
 
 /// The newest rights that are asked for. Kernels that know fewer give what they know.
-const NEWEST: ABI = ABI::V6;
+const NEWEST: ABI = ABI::V9;
 /// Kernels from here on (6.2) stop every way of writing; before, files could be cut to nothing.
 const OLDEST: i32 = 3;
-/// Kernels from here on (6.12) also keep signals within the sandbox.
-pub(crate) const WITH_SIGNALS: i32 = 6;
 
 /// Rights to files, not yet in force.
 pub(crate) struct Rules {
@@ -114,4 +112,14 @@ pub(crate) fn reading() -> BitFlags<AccessFs> {
 pub(crate) fn writing() -> BitFlags<AccessFs> {
     let devices = AccessFs::MakeBlock | AccessFs::MakeChar | AccessFs::IoctlDev;
     AccessFs::from_all(NEWEST) & !devices
+}
+
+/// Returns the rights to a device such as `/dev/null`.
+pub(crate) fn device() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile | AccessFs::WriteFile
+}
+
+/// Returns those of some rights that a version of Landlock knows, as the kernel takes them.
+pub(crate) fn of_version(rights: BitFlags<AccessFs>, version: i32) -> u64 {
+    (rights & AccessFs::from_all(ABI::from(version.min(NEWEST as i32)))).bits()
 }
