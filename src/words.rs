@@ -402,6 +402,10 @@ words! {
         Key = "key",
         /// A proposal of weights from outside, or a decision on it.
         Weights = "weights",
+        /// A recorder, a task, a plan, what a recorder delivered, or a verdict.
+        Workflow = "workflow",
+        /// The recording of a run.
+        Recording = "recording",
     }
 
     /// The status of a proposal of weights from outside.

@@ -16,10 +16,10 @@ pub enum Exit {
     /// Under `--fail-under`: a gate of the scorecard held.
     Blocked = 11,
     /// Under `--fail-under`: there is no score to compare. Under `--strict`: it is not shown that the second of two is not worse.
-    /// Of a receipt: no key was given to check its signature. Of a record
-    /// and its evidence: no cache to score it with.
+    /// Of a receipt: no key was given to check its signature. Of a record and its evidence: no cache to score it with, or not
+    /// the judge. Of submitted code: no verdict.
     Inconclusive = 12,
-    /// A scorecard was refused.
+    /// A scorecard was refused, or a challenge that cannot tell a right answer from none.
     CardRefused = 13,
     /// A record does not follow from its facts or its evidence; a receipt or a log is not what was signed.
     VerificationFailed = 14,
@@ -37,7 +37,7 @@ Exit status:
    2  the command line was not understood
   10  a score is below --fail-under
   11  a gate of the scorecard held (under --fail-under)
-  12  nothing decides it: no score (--fail-under), few tasks (--strict), no key
+  12  nothing decides it: no score, too few tasks, no key, cache or verdict
   13  a scorecard was refused
   14  a record does not follow from its facts or evidence, or was changed
   15  a run was stopped before its end

@@ -1,6 +1,7 @@
 //! The command line: verbs, flags, help.
 
 mod follow;
+mod judge;
 mod many;
 pub mod rate;
 mod run;
@@ -8,6 +9,8 @@ mod serve;
 mod standing;
 mod store;
 pub mod tune;
+
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
@@ -17,6 +20,7 @@ use karat_evidence::grade::trace::novelty::Settings;
 use crate::exit;
 use crate::output::Color;
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
+pub use judge::JudgeArgs;
 pub use many::{CompareArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use run::RunArgs;
 pub use serve::{Log, ServeArgs};
@@ -30,8 +34,8 @@ pub use store::{
 #[command(
     name = "karat",
     version,
-    about = "Scores about AI agents that anyone can check.",
-    after_help = format!("New here? Run `karat demo`.\n{}", exit::HELP),
+    about = "Scores about AI agents that anyone can check. New here? Run `karat demo`.",
+    after_help = exit::HELP,
     max_term_width = 80,
     disable_help_subcommand = true,
     propagate_version = false
@@ -84,6 +88,8 @@ pub enum Verb {
     Cache(CacheVerb),
     /// Run a workflow plan and record it, or replay a recording
     Run(Box<RunArgs>),
+    /// Run submitted code against the cases of a challenge
+    Judge(Box<JudgeArgs>),
     /// Check receipts: signature, proof, score, evidence
     Verify(VerifyArgs),
     /// Show and check the log of a store, take receipts from it
@@ -166,6 +172,9 @@ pub struct GraderArgs {
     /// The cache of earlier traces; `score` adds to it
     #[arg(long, value_name = "FILE")]
     pub cache: Option<String>,
+    /// The program `karat-judge`, which runs submitted code
+    #[arg(long, value_name = "PATH")]
+    pub judge: Option<PathBuf>,
 }
 
 /// The evidence to grade.
@@ -360,7 +369,7 @@ pub struct CheckArgs {
 /// `karat card new`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4"
+    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4\n  karat card new my-exercise --challenge"
 )]
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter
@@ -368,6 +377,9 @@ pub struct NewArgs {
     /// Its evidence: facts, workflow-run, match, reasoning-trace, agent-dimensions or agent-evidence
     #[arg(long, value_name = "KIND", default_value = "facts")]
     pub kind: String,
+    /// A challenge that runs code: a folder with card, hidden cases, reference
+    #[arg(long, conflicts_with_all = ["kind", "base"])]
+    pub challenge: bool,
     /// A challenge of this family
     #[arg(long, value_name = "ID|FILE", conflicts_with = "kind", requires = "dims")]
     pub base: Option<String>,
@@ -383,7 +395,7 @@ pub struct NewArgs {
     /// Another of the five colors; repeatable
     #[arg(long, value_name = "KEY=COLOR", requires = "base")]
     pub dim_color: Vec<String>,
-    /// The file to write; standard output if not given
+    /// The file to write; standard output if not given. Of --challenge the folder
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
 }

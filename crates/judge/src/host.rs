@@ -1,0 +1,215 @@
+//! What an instance finds around itself: a clock that stands, random bytes from the seed, standard input and output.
+
+use std::fmt;
+
+use wasmtime::{Error, ResourceLimiter, Result};
+
+/// The moment at which every instance begins: 2026-01-01T00:00:00Z, in nanoseconds since 1970.
+const BEGIN: u64 = 1_767_225_600_000_000_000;
+
+/// Nanoseconds by which a look at the clock advances it.
+const TICK: u64 = 1_000;
+
+/// Most elements of all tables of an instance.
+const TABLE_MAX: usize = 1 << 20;
+
+/// Answer to a question of an instance to its host, or the reason to end the instance.
+pub type Ask = Box<dyn FnMut(&str, &str) -> Result<Answered> + Send>;
+
+/// Answer of a host, and the fuel that it costs.
+pub struct Answered {
+    /// The answer.
+    pub text: String,
+    /// Its price.
+    pub fuel: u64,
+}
+
+/// End of an instance that its own code did not return from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// All fuel was used.
+    Fuel,
+    /// More memory was asked for than there is.
+    Memory,
+    /// More was written than the output may hold.
+    Output,
+    /// The stack was too deep.
+    Stack,
+    /// The program ended itself with this status.
+    Exit(i32),
+    /// The code did something that ends it: the words name it.
+    Trap(String),
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fuel => write!(f, "limit:fuel"),
+            Self::Memory => write!(f, "limit:memory"),
+            Self::Output => write!(f, "limit:output"),
+            Self::Stack => write!(f, "limit:stack"),
+            Self::Exit(status) => write!(f, "exit: {status}"),
+            Self::Trap(what) => write!(f, "trap: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Stop {}
+
+/// The state of a host.
+pub struct Host {
+    /// Most bytes of linear memory.
+    pub memory_max: usize,
+    /// The most bytes of linear memory that were asked for.
+    pub memory_peak: usize,
+    /// True once more was asked for than there is.
+    pub memory_denied: bool,
+    /// Most bytes of output.
+    pub output_max: usize,
+    /// Standard output up to now.
+    pub stdout: Vec<u8>,
+    /// Standard input.
+    pub stdin: Vec<u8>,
+    /// The bytes of it that were read.
+    pub stdin_read: usize,
+    /// Deadlines of what was subscribed to, in nanoseconds of the monotonic clock; 0 is ready at once.
+    pub deadlines: Vec<u64>,
+    /// Who answers questions; nobody, if none.
+    pub ask: Option<Ask>,
+    nanoseconds: u64,
+    random: u64,
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host").field("memory_peak", &self.memory_peak).finish_non_exhaustive()
+    }
+}
+
+impl Host {
+    /// Creates a host.
+    pub fn new(memory_max: usize, output_max: usize, seed: u64) -> Self {
+        Self {
+            memory_max,
+            memory_peak: 0,
+            memory_denied: false,
+            output_max,
+            stdout: Vec::new(),
+            stdin: Vec::new(),
+            stdin_read: 0,
+            deadlines: Vec::new(),
+            ask: None,
+            nanoseconds: 0,
+            random: seed,
+        }
+    }
+
+    /// Returns nanoseconds since the start of the instance, and lets a little time pass.
+    pub fn monotonic(&mut self) -> u64 {
+        self.nanoseconds = self.nanoseconds.saturating_add(TICK);
+        self.nanoseconds
+    }
+
+    /// Returns nanoseconds since 1970, and lets a little time pass.
+    pub fn wall(&mut self) -> u64 {
+        BEGIN.saturating_add(self.monotonic())
+    }
+
+    /// Lets time pass until a moment of the monotonic clock.
+    pub fn sleep_until(&mut self, nanoseconds: u64) {
+        self.nanoseconds = self.nanoseconds.max(nanoseconds);
+    }
+
+    /// Returns the next random bytes: SplitMix64 (Steele, Lea, Flood 2014) from the seed on.
+    pub fn random(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(count.next_multiple_of(8));
+        while bytes.len() < count {
+            bytes.extend(self.random_word().to_le_bytes());
+        }
+        bytes.truncate(count);
+        bytes
+    }
+
+    fn random_word(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.random;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    /// Takes what is written to standard output.
+    ///
+    /// # Errors
+    ///
+    /// If it is more than the output may hold: the instance ends.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        if bytes.len() > self.output_max - self.stdout.len() {
+            return Err(Error::from(Stop::Output));
+        }
+        self.stdout.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Returns up to `count` further bytes of standard input.
+    pub fn read(&mut self, count: usize) -> &[u8] {
+        let from = self.stdin_read;
+        self.stdin_read = self.stdin.len().min(from.saturating_add(count));
+        self.stdin.get(from..self.stdin_read).unwrap_or_default()
+    }
+
+    /// Returns true if peak memory or output came within 5 % of their limits.
+    pub fn is_near_limit(&self, answer: usize) -> bool {
+        let output = self.stdout.len().saturating_add(answer);
+        is_near(self.memory_peak as u64, self.memory_max as u64)
+            || is_near(output as u64, self.output_max as u64)
+    }
+}
+
+/// Returns true from 95 % of a limit on.
+pub fn is_near(used: u64, limit: u64) -> bool {
+    u128::from(used) * 100 >= u128::from(limit) * 95
+}
+
+impl ResourceLimiter for Host {
+    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> Result<bool> {
+        let _ = current;
+        self.memory_peak = self.memory_peak.max(desired);
+        self.memory_denied |= desired > self.memory_max;
+        Ok(desired <= self.memory_max)
+    }
+
+    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
+        Ok(desired <= TABLE_MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_bytes_follow_from_the_seed_alone() {
+        // The first word of SplitMix64 from seed 0, as published.
+        assert_eq!(Host::new(0, 0, 0).random(8), 0xe220_a839_7b1d_cdaf_u64.to_le_bytes());
+        let mut pieces = Host::new(0, 0, 7);
+        let first = pieces.random(3);
+        assert_eq!(Host::new(0, 0, 7).random(3), first);
+        assert_ne!(pieces.random(3), first);
+    }
+
+    #[test]
+    fn the_clock_goes_on_by_looks_and_by_sleep() {
+        let mut host = Host::new(0, 0, 0);
+        assert_eq!((host.wall(), host.monotonic()), (BEGIN + TICK, 2 * TICK));
+        host.sleep_until(1_000_000);
+        assert_eq!(host.monotonic(), 1_000_000 + TICK);
+        host.sleep_until(5);
+        assert_eq!(host.monotonic(), 1_000_000 + 2 * TICK);
+    }
+
+    #[test]
+    fn near_is_from_95_percent_on() {
+        assert!(!is_near(949, 1000) && is_near(950, 1000) && is_near(u64::MAX, 1) && is_near(u64::MAX, u64::MAX));
+    }
+}

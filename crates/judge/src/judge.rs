@@ -1,0 +1,197 @@
+//! The judge: from a job to its report.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use karat_evidence::execution::{Fault, Identity, Job, Report, Task, TaskReport};
+use wasmtime::Engine;
+use wasmtime::component::InstancePre;
+
+use crate::cases;
+use crate::engine::{ENGINE, EngineKind, THREAD_STACK, engine};
+use crate::host::Host;
+use crate::instance::Guest;
+use crate::runtimes::{self, Found, PYTHON_DIGEST};
+use crate::wasi;
+use crate::{script, suite};
+
+/// Settings of a judge.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The engine.
+    pub engine: EngineKind,
+    /// The folder of the runtimes.
+    pub runtimes: PathBuf,
+    /// The folder of compiled code.
+    pub cache: PathBuf,
+}
+
+/// Reason for which there is no report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JudgeError {
+    /// The judge cannot work.
+    NoVerdict(String),
+    /// The challenge is broken.
+    Refused(Vec<Fault>),
+}
+
+impl fmt::Display for JudgeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoVerdict(why) => f.write_str(why),
+            Self::Refused(faults) => {
+                for fault in faults {
+                    writeln!(f, "{}, {}: found {}, expected {}", fault.file, fault.place, fault.found, fault.expected)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl std::error::Error for JudgeError {}
+
+/// A runtime of Python, ready to make instances.
+pub struct Python {
+    pre: InstancePre<Host>,
+    digest: String,
+}
+
+impl fmt::Debug for Python {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Python").field("digest", &self.digest).finish_non_exhaustive()
+    }
+}
+
+impl Python {
+    /// Creates an instance.
+    ///
+    /// # Errors
+    ///
+    /// If this machine has no room for it.
+    pub fn instance(&self, host: Host, fuel: u64) -> Result<Guest, JudgeError> {
+        Guest::new(&self.pre, host, fuel)
+            .map_err(|error| JudgeError::NoVerdict(format!("an instance cannot be made: {error:#}")))
+    }
+}
+
+/// Runner of jobs.
+#[derive(Debug)]
+pub struct Judge {
+    engine: Engine,
+    options: Options,
+    found: Vec<Found>,
+    /// One for each runtime that was found.
+    pythons: Vec<OnceLock<Result<Python, String>>>,
+}
+
+impl Judge {
+    /// Creates a judge. Runtimes are loaded when they are needed, or by [`Judge::prepare`].
+    ///
+    /// # Errors
+    ///
+    /// If the engine cannot work on this machine.
+    pub fn new(options: Options) -> Result<Self, JudgeError> {
+        let engine = engine(options.engine)
+            .map_err(|error| JudgeError::NoVerdict(format!("the engine cannot start: {error:#}")))?;
+        let found = runtimes::python_in(&options.runtimes);
+        let pythons = found.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { engine, options, found, pythons })
+    }
+
+    /// Returns the runtimes that there are, by name, with their digests.
+    pub fn runtimes(&self) -> Vec<(&'static str, String)> {
+        self.found.first().map(|found| ("python", found.digest.clone())).into_iter().collect()
+    }
+
+    /// Loads the runtime of Python, if there is one. The first time ever it is compiled.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be used.
+    pub fn prepare(&self) -> Result<(), JudgeError> {
+        if self.found.is_empty() { Ok(()) } else { self.python(None).map(|_| ()) }
+    }
+
+    fn python(&self, wanted: Option<&str>) -> Result<&Python, JudgeError> {
+        let at = match wanted {
+            None => (!self.found.is_empty()).then_some(0),
+            Some(digest) => self.found.iter().position(|found| found.digest == digest),
+        };
+        let entry = at.and_then(|at| Some((self.found.get(at)?, self.pythons.get(at)?)));
+        let Some((found, slot)) = entry else {
+            let digest = wanted.unwrap_or(PYTHON_DIGEST);
+            return Err(JudgeError::NoVerdict(format!(
+                "the runtime python {digest} is not in {}: scripts/build-runtime makes it",
+                self.options.runtimes.display()
+            )));
+        };
+        let python = slot.get_or_init(|| {
+            let component = runtimes::component(&self.engine, self.options.engine, found, &self.options.cache)
+                .map_err(|error| error.to_string())?;
+            let pre = wasi::link(&self.engine, &component).and_then(|linker| linker.instantiate_pre(&component));
+            let pre = pre.map_err(|error| format!("{}: {error:#}", found.path.display()))?;
+            Ok(Python { pre, digest: found.digest.clone() })
+        });
+        python.as_ref().map_err(|why| JudgeError::NoVerdict(why.clone()))
+    }
+
+    /// Runs a job.
+    ///
+    /// # Errors
+    ///
+    /// If the challenge is broken, or the judge lacks the runtime or the room.
+    pub fn judge(&self, job: &Job) -> Result<Report, JudgeError> {
+        // Deep recursion needs a deep stack, which the thread of a caller may not have.
+        std::thread::scope(|scope| {
+            let worker = std::thread::Builder::new().stack_size(THREAD_STACK).spawn_scoped(scope, || self.run(job));
+            let worker = worker.map_err(|error| JudgeError::NoVerdict(format!("no thread: {error}")))?;
+            worker.join().unwrap_or_else(|_| Err(JudgeError::NoVerdict("the judge failed at this job".to_owned())))
+        })
+    }
+
+    fn run(&self, job: &Job) -> Result<Report, JudgeError> {
+        let python = self.python(job.runtime_digest.as_deref())?;
+        let mut faults = Vec::new();
+        let mut comparisons = Vec::new();
+        for task in &job.tasks {
+            comparisons.push(match task {
+                Task::Cases { file, cases } => {
+                    cases::comparisons(file, cases).unwrap_or_else(|mut found| {
+                        faults.append(&mut found);
+                        Vec::new()
+                    })
+                }
+                _ => Vec::new(),
+            });
+        }
+        if !faults.is_empty() {
+            return Err(JudgeError::Refused(faults));
+        }
+        let mut results = Vec::new();
+        for (task, comparisons) in job.tasks.iter().zip(&comparisons) {
+            results.push(match task {
+                Task::Cases { cases, .. } => {
+                    let reports = cases
+                        .iter()
+                        .zip(comparisons)
+                        .map(|(case, comparison)| cases::python_case(python, job, case, comparison));
+                    TaskReport::Cases { cases: reports.collect::<Result<_, _>>()? }
+                }
+                Task::Suite { file, source } => suite::run(python, job, file, source)?,
+                Task::Script { file, source, dimensions, answer, truth, r#match } => {
+                    let script = script::Script { file, source, dimensions, answer, truth, r#match };
+                    script::run(python, job, &script)?
+                }
+            });
+        }
+        let judge = Identity {
+            engine: ENGINE.to_owned(),
+            runtime: job.runtime.clone(),
+            runtime_digest: python.digest.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        Ok(Report { judge, results })
+    }
+}

@@ -1,0 +1,25 @@
+//! Judge of submitted code: runs it in WebAssembly under exact limits and says what came out, the same on every machine.
+//!
+//! A [`Judge`] is built once, for one folder of runtimes and one engine, and answers
+//! [`Job`](karat_evidence::execution::Job)s. The expected values of a job never enter the instance of a submission.
+
+mod answer;
+mod cases;
+mod compare;
+mod digest;
+mod engine;
+mod host;
+mod instance;
+mod judge;
+mod numbers;
+mod primitives;
+pub mod protocol;
+mod python;
+mod runtimes;
+mod script;
+pub mod self_test;
+mod suite;
+mod wasi;
+
+pub use engine::EngineKind;
+pub use judge::{Judge, JudgeError, Options};

@@ -1,0 +1,171 @@
+//! Language runtimes by digest: found in a folder, compiled once, kept in a private cache.
+
+use std::fmt;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use crate::digest::digest;
+use crate::engine::EngineKind;
+
+mod load;
+
+/// The digest of the runtime of Python that `scripts/build-runtime` makes.
+pub const PYTHON_DIGEST: &str = include_str!("../guest/python/runtime.sha256").trim_ascii();
+
+/// Reason for which a runtime cannot be used: it cannot be read, compiled or kept.
+#[derive(Debug)]
+pub struct RuntimeError(String);
+
+impl fmt::Display for RuntimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RuntimeError {}
+
+fn unusable(path: &Path, error: &impl fmt::Display) -> RuntimeError {
+    RuntimeError(format!("{}: {error}", path.display()))
+}
+
+/// A runtime in the folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The file.
+    pub path: PathBuf,
+    /// Its digest, as its name says.
+    pub digest: String,
+}
+
+/// Returns the runtimes of Python in a folder: the one that this judge was built for first, others by digest.
+pub fn python_in(folder: &Path) -> Vec<Found> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<Found> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let hex = name.strip_prefix("python-")?.strip_suffix(".wasm")?;
+            let is_digest = hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+            is_digest.then(|| Found { path: entry.path(), digest: format!("sha256:{hex}") })
+        })
+        .collect();
+    found.sort_by_key(|found| (found.digest != PYTHON_DIGEST, found.digest.clone()));
+    found
+}
+
+/// Loads a component: from the cache, or else compiled and kept there.
+///
+/// # Errors
+///
+/// If the file is not what its name says, does not compile, or the cache is not private.
+pub fn component(
+    engine: &Engine,
+    kind: EngineKind,
+    found: &Found,
+    cache: &Path,
+) -> Result<Component, RuntimeError> {
+    let folder = private_folder(cache)?;
+    let key = key(engine, kind, found);
+    let index = folder.join(format!("{key}.digest"));
+    if let Some(component) = cached(engine, &folder, &index) {
+        return Ok(component);
+    }
+    // Whoever comes second waits here, and finds the work done.
+    let lock_path = folder.join(format!("{key}.lock"));
+    let lock = File::create(&lock_path).map_err(|error| unusable(&lock_path, &error))?;
+    lock.lock().map_err(|error| unusable(&lock_path, &error))?;
+    if let Some(component) = cached(engine, &folder, &index) {
+        return Ok(component);
+    }
+    let bytes = fs::read(&found.path).map_err(|error| unusable(&found.path, &error))?;
+    let actual = digest(&bytes);
+    if actual != found.digest {
+        let what = format!("its digest is {actual}, not that of its name: build it again with scripts/build-runtime");
+        return Err(unusable(&found.path, &what));
+    }
+    let code = compile(engine, found, &bytes)?;
+    let code_digest = digest(&code);
+    let path = folder.join(code_name(&code_digest));
+    write(&folder, &path, &code).map_err(|error| unusable(&path, &error))?;
+    write(&folder, &index, code_digest.as_bytes()).map_err(|error| unusable(&index, &error))?;
+    cached(engine, &folder, &index)
+        .ok_or_else(|| unusable(&path, &"the compiled code cannot be loaded again; remove the folder"))
+}
+
+/// Compiles, with words on standard error for whoever waits.
+fn compile(engine: &Engine, found: &Found, bytes: &[u8]) -> Result<Vec<u8>, RuntimeError> {
+    let begun = Instant::now();
+    eprintln!("karat-judge: compiles {}, once; this may take a minute", found.path.display());
+    let (done, wait) = mpsc::channel::<()>();
+    let code = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(Duration::from_secs(5)) {
+                eprintln!("karat-judge: compiles, {} s", begun.elapsed().as_secs());
+            }
+        });
+        let code = engine.precompile_component(bytes);
+        drop(done);
+        code
+    });
+    let code = code.map_err(|error| unusable(&found.path, &format!("{error:#}")))?;
+    eprintln!("karat-judge: compiled in {:.1} s", begun.elapsed().as_secs_f64());
+    Ok(code)
+}
+
+fn code_name(code_digest: &str) -> String {
+    format!("{}.cwasm", code_digest.trim_start_matches("sha256:"))
+}
+
+/// Returns the name under which the code of a runtime is kept: another engine, machine or setting has another.
+fn key(engine: &Engine, kind: EngineKind, found: &Found) -> String {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    let hex = found.digest.trim_start_matches("sha256:");
+    format!("{}-{}-{:016x}", hex.get(..32).unwrap_or(hex), kind.name(), hasher.finish())
+}
+
+/// Returns the component that an entry of the cache names, if the code is there and has its digest.
+fn cached(engine: &Engine, folder: &Path, index: &Path) -> Option<Component> {
+    let code_digest = fs::read_to_string(index).ok()?;
+    let path = folder.join(code_name(&code_digest));
+    let code = fs::read(&path).ok()?;
+    if digest(&code) != code_digest {
+        return None;
+    }
+    load::component(engine, &path).ok()
+}
+
+/// Writes a file so that nobody sees a part of it.
+fn write(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let scratch = folder.join(format!("{}.part", std::process::id()));
+    let mut file = File::create(&scratch)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&scratch, path)
+}
+
+/// Returns the folder of compiled code. What lies in it is run as it is, so it must be nobody else's.
+fn private_folder(folder: &Path) -> Result<PathBuf, RuntimeError> {
+    let fail = |error: io::Error| unusable(folder, &error);
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fail)?;
+    // Nobody but the owner of a process can make files that belong to it.
+    let probe = folder.join(format!("{}.probe", std::process::id()));
+    File::create(&probe).map_err(fail)?;
+    let own = fs::metadata(&probe).map_err(fail)?.uid();
+    fs::remove_file(&probe).map_err(fail)?;
+    let metadata = fs::symlink_metadata(folder).map_err(fail)?;
+    if !metadata.is_dir() || metadata.uid() != own {
+        return Err(unusable(folder, &"the cache belongs to someone else: name another with --cache"));
+    }
+    if metadata.permissions().mode() & 0o077 != 0 {
+        return Err(unusable(folder, &"others may read or write the cache: chmod 700, or name another with --cache"));
+    }
+    Ok(folder.to_owned())
+}
