@@ -5,7 +5,7 @@ use std::fmt;
 /// A layer: one thing that a program of others is kept from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
-    /// A user of its own: nothing of anyone else's is its own.
+    /// A user that no one else has: no file of anyone is its own.
     User,
     /// A namespace for processes: it sees and signals its own alone, and when the first one ends, all do.
     Processes,
@@ -73,6 +73,26 @@ impl Layer {
             Self::Tasks => "more processes than its limit",
             Self::Limits => "time of the processor, large files, core dumps",
             Self::Calls => "rare doors of the kernel",
+        }
+    }
+}
+
+impl Layer {
+    /// Returns how a machine gets it.
+    #[must_use]
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Self::User => "run as root, or allow namespaces for users (`user.max_user_namespaces`, AppArmor)",
+            Self::Processes | Self::Files | Self::Network | Self::Ipc => {
+                "allow namespaces for users (`user.max_user_namespaces`, AppArmor); in a container, \
+                 allow it to `unshare` and `mount`"
+            }
+            Self::Landlock => "Linux 6.2 or later, with `landlock` in the list `lsm=` of its command line",
+            Self::Memory | Self::Tasks => {
+                "run as root, or in a control group of this user: `systemd-run --user --scope karat ...`"
+            }
+            Self::Limits => "a kernel that does not refuse `setrlimit`",
+            Self::Calls => "Linux with seccomp, on x86-64, aarch64 or riscv64",
         }
     }
 }

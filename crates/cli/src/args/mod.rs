@@ -1,6 +1,8 @@
 //! The command line: verbs, flags, help.
 
+mod doctor;
 mod follow;
+mod judge;
 mod many;
 pub mod rate;
 mod run;
@@ -16,7 +18,9 @@ use karat_evidence::grade::trace::novelty::Settings;
 
 use crate::exit;
 use crate::output::Color;
+pub use doctor::{DoctorArgs, JudgeVerb};
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
+pub use judge::JudgeArgs;
 pub use many::{CompareArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use run::RunArgs;
 pub use serve::{Log, ServeArgs};
@@ -30,8 +34,8 @@ pub use store::{
 #[command(
     name = "karat",
     version,
-    about = "Scores about AI agents that anyone can check.",
-    after_help = format!("New here? Run `karat demo`.\n\n{}", exit::HELP),
+    about = "Scores about AI agents that anyone can check. New here? Run `karat demo`.",
+    after_help = exit::HELP,
     max_term_width = 80,
     disable_help_subcommand = true,
     propagate_version = false
@@ -84,6 +88,8 @@ pub enum Verb {
     Cache(CacheVerb),
     /// Run a workflow plan and record it, or replay a recording
     Run(Box<RunArgs>),
+    /// Run submitted code against the cases of a challenge
+    Judge(Box<JudgeArgs>),
     /// Check receipts: signature, proof, score, evidence
     Verify(VerifyArgs),
     /// Show and check the log of a store, take receipts from it

@@ -7,6 +7,7 @@ mod demo;
 mod explain;
 mod fail_under;
 mod grade;
+mod judge;
 mod leaderboard;
 mod listing;
 mod log;
@@ -44,6 +45,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Cache(verb) => cache::run(verb, cli),
         Verb::Rate(args) => rate::run(args, cli),
         Verb::Run(args) => run::run(args, cli),
+        Verb::Judge(args) => judge::run(args, cli),
         Verb::Verify(args) => verify::run(args, cli),
         Verb::Log(verb) => log::run(verb, cli),
         Verb::Rescore(args) => rescore::run(args, cli),

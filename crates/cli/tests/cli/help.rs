@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::{Folder, Run, finish, karat, root};
 use crate::store;
 
-const VERBS: [&[&str]; 27] = [
+const VERBS: [&[&str]; 29] = [
     &[],
     &["score"],
     &["explain"],
@@ -26,6 +26,8 @@ const VERBS: [&[&str]; 27] = [
     &["stress"],
     &["tune"],
     &["run"],
+    &["judge"],
+    &["judge", "doctor"],
     &["verify"],
     &["log"],
     &["log", "show"],
