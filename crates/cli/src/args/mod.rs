@@ -89,6 +89,7 @@ pub enum Verb {
     /// Run a workflow plan and record it, or replay a recording
     Run(Box<RunArgs>),
     /// Run submitted code against the cases of a challenge
+    #[command(after_help = "Example:\n  karat judge doctor --json")]
     Judge(Box<JudgeArgs>),
     /// Check receipts: signature, proof, score, evidence
     Verify(VerifyArgs),

@@ -246,6 +246,7 @@ fn flood() {
 }
 
 /// Leaves processes behind in separate sessions and groups, whose parents are gone.
+#[expect(clippy::zombie_processes, reason = "no one is to wait for them")]
 fn leave(file: &str) {
     for _ in 0..4 {
         again(&["linger", file]).stdout(Stdio::inherit()).spawn().unwrap();
