@@ -116,14 +116,8 @@ pub enum State {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layers(Vec<(Layer, State)>);
 
+#[cfg(target_os = "linux")]
 impl Layers {
-    /// Returns what holds on a system that is not Linux.
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn none() -> Self {
-        let missing = |layer| (layer, State::Missing("it needs Linux".to_owned()));
-        Self(Layer::ALL.map(missing).to_vec())
-    }
-
     /// Notes that a layer holds.
     pub(crate) fn holds(&mut self, layer: Layer, by: impl Into<String>) {
         self.set(layer, State::Holds(by.into()));
@@ -138,6 +132,15 @@ impl Layers {
         self.0.retain(|(known, _)| *known != layer);
         self.0.push((layer, state));
         self.0.sort_by_key(|(layer, _)| *layer);
+    }
+}
+
+impl Layers {
+    /// Returns what holds on a system that is not Linux.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn none() -> Self {
+        let missing = |layer| (layer, State::Missing("it needs Linux".to_owned()));
+        Self(Layer::ALL.map(missing).to_vec())
     }
 
     /// Returns the state of a layer that plays a part here.
