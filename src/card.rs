@@ -263,3 +263,6 @@ impl CompiledCard {
         Err(error.hint(format!("there are: {}", challenges.join(", "))))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use karat_core::diagnostic::nearest;
+use karat_evidence::execution::Judge;
 use toml::de::DeTable;
 
 use crate::attempt::NANO;
 use crate::executor::command::Program;
 use crate::executor::http::{Service, placeholder};
+use crate::executor::judge::Sandboxed;
 use crate::executor::recorded::Earlier;
 use crate::executor::sandboxed::Walls;
 use crate::executor::{Executor, Kind};
@@ -37,6 +40,8 @@ pub struct Surroundings<'a> {
     pub folder: &'a Path,
     /// Looks up a variable of the environment.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Returns the judge for executors of the kind `judge`.
+    pub judge: &'a dyn Fn() -> Arc<dyn Judge>,
 }
 
 const TABLES: [&str; 3] = ["executor", "http", "run"];
@@ -137,6 +142,25 @@ impl Executors {
         &self.gaps
     }
 
+    /// Prepares what carries out a job. Returns a fault for each executor that cannot work.
+    pub(crate) fn prepare(&self, job: &Job) -> Vec<Fault> {
+        let mut prepared: Vec<&Sandboxed> = Vec::new();
+        let mut faults = Vec::new();
+        for call in job.calls() {
+            let Some(Kind::Judge(code)) = self.of(&call.subnet).map(|executor| &executor.kind) else {
+                continue;
+            };
+            if prepared.iter().any(|known| known.is_like(code)) {
+                continue;
+            }
+            prepared.push(code);
+            if let Err(why) = code.prepare() {
+                faults.push(Fault::new(format!("the executor {}: {why}", quoted(&call.subnet)), ""));
+            }
+        }
+        faults
+    }
+
     /// Returns the executor of a subnet, whose letter case makes no difference.
     pub(crate) fn of(&self, subnet: &str) -> Option<&Executor> {
         let same = || self.by_subnet.iter().find(|(name, _)| name.eq_ignore_ascii_case(subnet));
@@ -186,9 +210,10 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
         match fields.required("kind", kind, "\"command\"", self.report)? {
             "command" => self.command(),
             "http" => self.http(),
+            "judge" => self.judge(),
             "replay" => self.replay(),
             other => {
-                let kinds = ["command", "http", "replay"];
+                let kinds = ["command", "http", "judge", "replay"];
                 let hint = match nearest(other, kinds) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("the kinds are {}", kinds.join(", ")),
@@ -490,5 +515,6 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
+mod judge;
 #[cfg(test)]
 mod tests;

@@ -38,7 +38,10 @@ impl Bench {
             "KEY" => Some(SECRET.to_owned()),
             _ => None,
         };
-        let around = Surroundings { folder: self.folder.path(), variable: &variable };
+        let judge = || -> std::sync::Arc<dyn karat_evidence::execution::Judge> {
+            unreachable!("no executor asks one")
+        };
+        let around = Surroundings { folder: self.folder.path(), variable: &variable, judge: &judge };
         let listed = |faults: Vec<karat_run::Fault>| {
             faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
         };

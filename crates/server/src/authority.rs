@@ -31,6 +31,8 @@ pub enum Act<'a> {
     RegisterAgent,
     /// Register or revoke the key of a harness.
     ManageHarnesses,
+    /// End a match that waits for its verdict.
+    VoidMatch,
     /// Send an item of evidence to be scored.
     Send(Option<Item<'a>>),
     /// Hand in items of evidence that are old on purpose.
@@ -196,6 +198,7 @@ impl Act<'_> {
             | Self::PublishChallenge
             | Self::RegisterAgent
             | Self::ManageHarnesses
+            | Self::VoidMatch
             | Self::PostTask
             | Self::ManageRecorders => Scope::Admin,
         }

@@ -11,6 +11,8 @@ mod standing;
 mod store;
 pub mod tune;
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
 use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
@@ -89,7 +91,6 @@ pub enum Verb {
     /// Run a workflow plan and record it, or replay a recording
     Run(Box<RunArgs>),
     /// Run submitted code against the cases of a challenge
-    #[command(after_help = "Example:\n  karat judge doctor --json")]
     Judge(Box<JudgeArgs>),
     /// Check receipts: signature, proof, score, evidence
     Verify(VerifyArgs),
@@ -173,6 +174,9 @@ pub struct GraderArgs {
     /// The cache of earlier traces; `score` adds to it
     #[arg(long, value_name = "FILE")]
     pub cache: Option<String>,
+    /// The program `karat-judge`, which runs submitted code
+    #[arg(long, value_name = "PATH")]
+    pub judge: Option<PathBuf>,
 }
 
 /// The evidence to grade.
@@ -367,7 +371,7 @@ pub struct CheckArgs {
 /// `karat card new`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4"
+    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4\n  karat card new my-exercise --challenge"
 )]
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter
@@ -375,6 +379,9 @@ pub struct NewArgs {
     /// Its evidence: facts, workflow-run, match, reasoning-trace, agent-dimensions or agent-evidence
     #[arg(long, value_name = "KIND", default_value = "facts")]
     pub kind: String,
+    /// A challenge that runs code: a folder with card, hidden cases, reference
+    #[arg(long, conflicts_with_all = ["kind", "base"])]
+    pub challenge: bool,
     /// A challenge of this family
     #[arg(long, value_name = "ID|FILE", conflicts_with = "kind", requires = "dims")]
     pub base: Option<String>,
@@ -390,7 +397,7 @@ pub struct NewArgs {
     /// Another of the five colors; repeatable
     #[arg(long, value_name = "KEY=COLOR", requires = "base")]
     pub dim_color: Vec<String>,
-    /// The file to write; standard output if not given
+    /// The file to write; standard output if not given. Of --challenge the folder
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
 }

@@ -8,6 +8,7 @@ pub mod diagnostics;
 pub mod gate;
 pub mod grading;
 pub mod interval;
+pub mod judged;
 pub mod leaderboard;
 pub mod page;
 pub mod rating;

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::{Folder, Run, finish, karat, root};
 use crate::store;
 
-const VERBS: [&[&str]; 29] = [
+const VERBS: [&[&str]; 28] = [
     &[],
     &["score"],
     &["explain"],
@@ -26,7 +26,6 @@ const VERBS: [&[&str]; 29] = [
     &["stress"],
     &["tune"],
     &["run"],
-    &["judge"],
     &["judge", "doctor"],
     &["verify"],
     &["log"],

@@ -126,7 +126,7 @@ fn read(tables: &Value, problems: &mut Problems) -> Option<CaseFile> {
         for (_, group) in whole.iter().filter(|(name, _)| !groups.contains(**name)) {
             group.refuse("the `group` of a case", "", problems);
         }
-        if counts.iter().map(|count| count.weight).sum::<f64>() <= 0.0 {
+        if !counts.is_empty() && counts.iter().map(|count| count.weight).sum::<f64>() <= 0.0 {
             list.refuse("cases whose weights sum to more than 0", "", problems);
         }
     }

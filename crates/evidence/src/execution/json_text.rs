@@ -6,7 +6,7 @@ use serde_json::Value;
 ///
 /// # Errors
 ///
-/// If it is none, or has an integer of more than 64 bits: what was found, and what was expected.
+/// If it is not JSON, or has an integer of more than 64 bits: what was found, and what was expected.
 pub(super) fn parse(text: &str) -> Result<Value, (String, &'static str)> {
     let value = serde_json::from_str(text).map_err(|error| (error.to_string(), "JSON"))?;
     match integers(text).find(|digits| digits.parse::<i64>().is_err() && digits.parse::<u64>().is_err()) {
@@ -15,7 +15,7 @@ pub(super) fn parse(text: &str) -> Result<Value, (String, &'static str)> {
     }
 }
 
-/// Returns the integers that stand in a text which is JSON, outside of its strings.
+/// Returns the integers of a text which is JSON, outside of its strings.
 fn integers(text: &str) -> impl Iterator<Item = &str> {
     let (mut is_string, mut is_escaped) = (false, false);
     let numbers = text.split(move |c: char| {

@@ -22,7 +22,7 @@ pub use cases::CaseFile;
 /// The language runtimes that a submission may name.
 pub const RUNTIMES: [&str; 2] = ["python", "wasm"];
 
-/// Reader of the files of a challenge, by the path that its card has: their bytes, or why there are none.
+/// Reader of the files of a challenge, by the path that its card has: their bytes, or why they cannot be read.
 pub type FileReader<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
 /// Runner of jobs.
@@ -238,7 +238,7 @@ pub enum TaskReport {
     },
     /// The result of a run.
     Run {
-        /// What the function returned, or what the program wrote to its standard output, as a text; none if it failed.
+        /// The value that the function returned, or what the program wrote to its standard output, as a text; none if it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<Value>,
         /// The reason of a failure, as that of a case.

@@ -26,8 +26,8 @@ def count(name):
         file.write(str(os.getpid()) + "\n")
     with open(os.path.join(folder, name)) as file:
         return len(file.readlines())
-HELLO = {"karat-judge": 1, "version": "0.1.0", "engine": "fake 1.0", "runtimes": {"python": "sha256:aa"}}
-JUDGE = {"engine": "fake 1.0", "version": "0.1.0", "runtime": "python", "runtime_digest": "sha256:aa"}
+HELLO = {"karat-judge": 1, "version": "0.1.0", "engine": "fake 1.0", "runtimes": {"python": "sha256:" + "a" * 64}}
+JUDGE = {"engine": "fake 1.0", "version": "0.1.0", "runtime": "python", "runtime_digest": "sha256:" + "a" * 64}
 def result(task):
     if task["kind"] == "script":
         return {"kind": "script", "scores": {name: 500.0 for name in task["dimensions"]}, "fuel": 7}
@@ -126,7 +126,7 @@ fn an_honest_judge_is_asked_again_and_again_in_one_process() {
         assert_eq!(report.results.len(), 3);
     }
     assert_eq!(fs::read_to_string(folder.path().join("starts")).unwrap().lines().count(), 1);
-    assert_eq!(judges.known_hello().unwrap().runtimes["python"], "sha256:aa");
+    assert_eq!(judges.known_hello().unwrap().runtimes["python"], format!("sha256:{}", "a".repeat(64)));
     assert_eq!((judges.activity().reports, judges.activity().broken), (5, 0));
 }
 
@@ -221,7 +221,7 @@ fn reports_that_cannot_be_are_no_answers() {
         "it['report']['judge']['engine'] = 'fake 1.1'",
         "it['report']['judge']['version'] = '0.2.0'",
         "it['report']['judge']['runtime'] = 'wasm'",
-        "it['report']['judge']['runtime_digest'] = 'sha256:bb'",
+        "it['report']['judge']['runtime_digest'] = 'sha256:' + 'b' * 64",
     ] {
         let why = no_verdict(&changed(change), options());
         assert!(why.contains("what is no answer"), "{change}: {why}");

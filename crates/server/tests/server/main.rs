@@ -11,6 +11,7 @@ mod common;
 mod events;
 mod evidence;
 mod fair;
+mod judged;
 mod keys;
 mod large;
 mod limits;

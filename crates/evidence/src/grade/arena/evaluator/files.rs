@@ -134,7 +134,7 @@ pub(super) fn part(part: &Members<'_>, primitive: &str, problems: &mut Problems)
         }
         read.flatten()
     });
-    // A digest that cannot be read is told here, one that is not there where the file is at hand.
+    // A digest that cannot be read is refused here, one that is not there where the file is at hand.
     let digest = digest.map_or(Some(None), |read| read.map(Some))?;
     Some(JudgedPart { key: key?, digest, at: part.path().to_owned() })
 }

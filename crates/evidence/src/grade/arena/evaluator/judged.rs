@@ -1,4 +1,4 @@
-//! What a judge is asked about an attempt, and what its report is worth.
+//! Questions to a judge about an attempt, and the worth of its report.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ const ANSWER_MAX_BYTES: usize = 1 << 20;
 const NO_JUDGE: &str = "there is no judge here: the program `karat-judge` runs what was submitted, and \
     docs/guide/execution.md says how to get it";
 
-/// What an execution needs besides an attempt.
+/// Input of an execution besides the attempt.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Judging<'a> {
     /// The judge. Without one, what has to be executed has no verdict.
@@ -49,7 +49,7 @@ pub struct ExecutionGrade {
     pub files: BTreeMap<String, String>,
     /// The digest of the files that were submitted, if they were.
     pub submission: Option<String>,
-    /// How it ended.
+    /// The end.
     pub end: ExecutionEnd,
 }
 
@@ -60,7 +60,7 @@ pub enum ExecutionEnd {
     Judged {
         /// The judge.
         judge: Identity,
-        /// What was run, in the order of the job.
+        /// The results, in the order of the job.
         tasks: Vec<TaskGrade>,
     },
     /// The answer has nothing that could be run: 0, and why.
@@ -394,12 +394,26 @@ impl Evaluator {
     #[must_use]
     pub fn answer_of(&self, files: &BTreeMap<String, String>) -> Value {
         let mut answer = Value::Object(Map::new());
+        self.put_files(&mut answer, files);
+        answer
+    }
+
+    /// Puts these files into an answer where the challenge wants them, in place of those that it has.
+    pub fn put_files(&self, answer: &mut Value, files: &BTreeMap<String, String>) {
         for (path, field) in self.judged.iter().flat_map(|judged| &judged.files) {
             if let Some(text) = files.get(path) {
-                field.put(&mut answer, text.as_str().into());
+                field.put(answer, text.as_str().into());
             }
         }
-        answer
+    }
+
+    /// Returns the files that an answer has where the challenge wants them.
+    #[must_use]
+    pub fn files_of(&self, answer: &Value) -> BTreeMap<String, String> {
+        let files = self.judged.iter().flat_map(|judged| &judged.files);
+        files
+            .filter_map(|(path, field)| Some((path.clone(), field.of(answer)?.as_str()?.to_owned())))
+            .collect()
     }
 
     /// Returns the dimensions that have no score where there is no verdict: those with a part that a judge grades, and those that

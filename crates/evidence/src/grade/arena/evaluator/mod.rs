@@ -74,7 +74,7 @@ pub(crate) use read::comparison;
 pub struct Evaluator {
     dimensions: Vec<Dimension>,
     format: Format,
-    /// What the parts need that a judge grades, if there are any.
+    /// Files and limits of the parts that a judge grades, if there are any.
     judged: Option<Arc<Judged>>,
 }
 
@@ -204,7 +204,7 @@ impl Evaluation {
         self.dimensions.iter().filter_map(|it| Some((it.dimension.as_str(), points(it)?))).collect()
     }
 
-    /// Returns why there is no verdict on what had to be executed, if there is none.
+    /// Returns the reason for which there is no verdict on what had to be executed, where it is so.
     #[must_use]
     pub fn no_verdict(&self) -> Option<&str> {
         match &self.execution.as_ref()?.end {
