@@ -145,7 +145,7 @@ fn whatever_a_program_does_is_a_failed_attempt_each_time_the_same() {
     assert_eq!(outcome, Outcome::Timeout);
 }
 
-/// What a group of processes does not hold: a new session, and a parent that is gone.
+/// A new session and a parent that is gone: a group of processes does not hold them.
 #[test]
 fn what_leaves_its_group_ends_all_the_same() {
     let bench = Bench::new();

@@ -124,7 +124,7 @@ fn near() {
     }
 }
 
-/// Computes on when its time is over: the signal for that is blocked in all that it starts.
+/// Computes on beyond its limit: the signal for that is blocked in all that it starts.
 fn deaf() {
     _ = Command::new("/bin/sh").args(["-c", "trap '' XCPU; while :; do :; done"]).status();
 }
@@ -245,7 +245,8 @@ fn flood() {
     thread::sleep(Duration::from_secs(300));
 }
 
-/// Leaves processes behind in sessions and groups of their own, whose parents are gone.
+/// Leaves processes behind in separate sessions and groups, whose parents are gone.
+#[expect(clippy::zombie_processes, reason = "no one is to wait for them")]
 fn leave(file: &str) {
     for _ in 0..4 {
         again(&["linger", file]).stdout(Stdio::inherit()).spawn().unwrap();
