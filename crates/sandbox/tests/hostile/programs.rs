@@ -184,15 +184,15 @@ fn paths(shown: &Path, hidden: &Path) {
     {
         impossible(&format!("to write {}", file.display()), fs::write(file, "x"));
     }
-    let parent = shown.parent().unwrap();
+    let (parent, scratch) = (shown.parent().unwrap(), Path::new("/tmp"));
     // Beside what is shown nothing is there, and what is made there goes with the sandbox.
     let _ = fs::write(parent.join("beside"), "x");
     impossible("to remove", fs::remove_file(shown.join("task")));
     impossible("to rename", fs::rename(shown.join("task"), shown.join("other")));
-    impossible("to link", fs::hard_link(shown.join("task"), "/tmp/task"));
+    impossible("to link", fs::hard_link(shown.join("task"), scratch.join("task")));
     impossible("to cut", OpenOptions::new().write(true).truncate(true).open(shown.join("task")));
-    let _ = std::os::unix::fs::symlink(hidden, "/tmp/answers");
-    impossible("to read by a new link", fs::read("/tmp/answers"));
+    let _ = std::os::unix::fs::symlink(hidden, scratch.join("answers"));
+    impossible("to read by a new link", fs::read(scratch.join("answers")));
     impossible(
         "to read by a program",
         Command::new("/bin/cat").arg(hidden).stderr(Stdio::null()).output().and_then(|it| {
