@@ -1,5 +1,6 @@
 //! The command line: verbs, flags, help.
 
+mod doctor;
 mod follow;
 mod judge;
 mod many;
@@ -19,6 +20,7 @@ use karat_evidence::grade::trace::novelty::Settings;
 
 use crate::exit;
 use crate::output::Color;
+pub use doctor::{DoctorArgs, JudgeVerb};
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 pub use judge::JudgeArgs;
 pub use many::{CompareArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
