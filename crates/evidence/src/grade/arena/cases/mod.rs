@@ -112,7 +112,7 @@ fn read(tables: &Value, problems: &mut Problems) -> Option<CaseFile> {
         has_function: file.get("function").is_some(),
         function,
         // A file whose comparison is refused has no other one.
-        compare: compare.map_or_else(|| Some(Compare::exact()), |given| given),
+        compare: compare.unwrap_or_else(|| Some(Compare::exact())),
     };
     let mut names = BTreeSet::new();
     let mut groups = BTreeSet::new();
