@@ -41,6 +41,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-judge", "karat-evidence"),
     ("karat-run", "karat-core"),
     ("karat-run", "karat-evidence"),
+    ("karat-run", "karat-sandbox"),
     ("karat-run", "karat-store"),
     ("karat-server", "karat"),
     ("karat-server", "karat-core"),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::answer::{Answer, is_memory, reason};
 use crate::compare::Comparison;
 use crate::host::{Host, Stop, is_near};
-use crate::instance::{Ended, Guest};
+use crate::instance::Ended;
 use crate::judge::{JudgeError, Python};
 use crate::numbers::Parsed;
 use crate::python::Request;
@@ -137,11 +137,4 @@ pub fn report(case: &Case, comparison: &Comparison, outcome: Outcome, fuel: u64,
         Verdict::Fail
     };
     CaseReport { name: case.name.clone(), value, verdict, reason, fuel, near_limit }
-}
-
-/// Runs a guest for a request that has no host of its own: nothing is read, nothing is kept.
-pub fn once(python: &Python, job: &Job, request: &Request<'_>) -> Result<(Guest, Ended), JudgeError> {
-    let mut guest = python.instance(host(job), job.limits.fuel)?;
-    let ended = guest.call(request.text());
-    Ok((guest, ended))
 }

@@ -9,7 +9,7 @@ use karat_evidence::execution::{CaseReport, Fault, Job, TaskReport, Verdict};
 use wasmtime::Error;
 
 use crate::answer::{Answer, reason};
-use crate::cases::{host, once, raised};
+use crate::cases::{host, raised};
 use crate::host::{Answered, Stop};
 use crate::instance::Guest;
 use crate::judge::{JudgeError, Python};
@@ -17,6 +17,10 @@ use crate::python::Request;
 
 /// Fuel of the tests' instance for one question, beside a unit for each byte.
 const QUESTION: u64 = 1_000;
+
+/// The answer while a suite is loaded: an exception, as the guest packs it.
+const ASKED_TOO_EARLY: &str =
+    r#"!{"kinds": ["RuntimeError"], "words": "the submission is asked while the suite is loaded: do it in a test"}"#;
 
 /// Most tests of a suite.
 const TESTS_MAX: usize = 10_000;
@@ -51,7 +55,10 @@ fn names(
     source: &str,
     modules: &[String],
 ) -> Result<Vec<String>, JudgeError> {
-    let (_, ended) = once(python, job, &Request::Names { file, source, modules, seed: job.seed })?;
+    let mut host = host(job);
+    host.ask = Some(Box::new(|_, _| Ok(Answered { text: ASKED_TOO_EARLY.to_owned(), fuel: QUESTION })));
+    let mut guest = python.instance(host, job.limits.fuel)?;
+    let ended = guest.call(Request::Names { file, source, modules, seed: job.seed }.text());
     let fault = |line: usize, found: String, expected: &str| {
         let place = if line == 0 { "the whole file".to_owned() } else { format!("line {line}") };
         let fault = Fault { file: file.to_owned(), place, found, expected: expected.to_owned() };

@@ -35,6 +35,8 @@ struct Attack {
     expect: Option<Value>,
     #[serde(default)]
     cases: Vec<Call>,
+    /// In place of that of [`LIMITS`].
+    fuel: Option<u64>,
     verdict: Option<Verdicts>,
     #[serde(default)]
     reason: Vec<String>,
@@ -96,7 +98,8 @@ impl Attack {
 
 fn run(attack: &Attack, suite: Option<&str>, engine: EngineKind) -> Result<Vec<CaseReport>, String> {
     let (runtime, files) = attack.submission();
-    let report = judge(engine).judge(&job(runtime, files, LIMITS, attack.task(suite)));
+    let limits = Limits { fuel: attack.fuel.unwrap_or(LIMITS.fuel), ..LIMITS };
+    let report = judge(engine).judge(&job(runtime, files, limits, attack.task(suite)));
     match report.map_err(|error| format!("no report: {error}"))?.results.pop() {
         Some(TaskReport::Cases { cases } | TaskReport::Suite { cases }) => Ok(cases),
         other => Err(format!("{other:?}")),

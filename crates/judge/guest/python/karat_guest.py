@@ -17,7 +17,9 @@ import random
 import sys
 import types
 
+import karat  # noqa: F401  (for scripts)
 import karat_preload  # noqa: F401  (loads the library into the snapshot)
+import karat_loop  # noqa: F401  (makes `asyncio` work)
 import karat_suite
 import wit_world
 
