@@ -53,7 +53,7 @@ pub struct JudgeArgs {
     /// The folder of its runtimes
     #[arg(long, value_name = "DIR")]
     pub runtimes: Option<PathBuf>,
-    /// The record, or the check, as JSON (the default in a pipe)
+    /// JSON: the record, or the check (default in a pipe)
     #[arg(long, conflicts_with = "table")]
     pub json: bool,
     /// Tables (the default on a terminal)

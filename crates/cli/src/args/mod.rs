@@ -174,7 +174,7 @@ pub struct GraderArgs {
     /// The cache of earlier traces; `score` adds to it
     #[arg(long, value_name = "FILE")]
     pub cache: Option<String>,
-    /// The program `karat-judge`, which runs submitted code
+    /// The program that runs submitted code
     #[arg(long, value_name = "PATH")]
     pub judge: Option<PathBuf>,
 }

@@ -55,7 +55,7 @@ pub struct ServeArgs {
     /// Time for a trace, then it is not embedded (100)
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..))]
     pub budget_ms: Option<u32>,
-    /// The program `karat-judge`, for challenges that run code
+    /// The program that runs submitted code
     #[arg(long, value_name = "PATH")]
     pub judge: Option<PathBuf>,
     /// The most processes of it (2)

@@ -19,7 +19,7 @@ Examples:
   karat verify examples/run/evidence.json --key examples/run/recorder.key \\
     --rerun examples/run/recording.jsonl")]
 pub struct VerifyArgs {
-    /// Receipts, or with --rerun evidence or records; `-` is standard input
+    /// Receipts; with --rerun evidence or records; `-` is stdin
     #[arg(value_name = "RECEIPT", required = true)]
     pub receipts: Vec<String>,
     /// Replay this recording, or judge this match again, and compare

@@ -258,7 +258,7 @@ fn what_cannot_be_judged_is_refused_with_a_hint() {
     refused(&["judge", "incident-review", "reference.py"], 1, "runs nothing");
     refused(&["judge", "clamp.toml", "none.py"], 1, "none.py");
     refused(&["judge", "clamp.toml"], 2, "SUBMISSION");
-    refused(&["judge", "clamp.toml", "reference.py", "--self-check"], 2, "--reference");
+    refused(&["judge", "clamp.toml", "--self-check"], 2, "--reference");
     refused(&["judge", "clamp.toml", "match.json", "--truth", "match.json"], 1, "leave out --truth");
     refused(&["judge", "-", "-"], 1, "only once");
     folder.write("list.json", "[1]");

@@ -18,6 +18,8 @@ mod graders;
 mod help;
 mod identity;
 mod jobs;
+#[cfg(unix)]
+mod judge;
 mod leaderboard;
 mod log;
 mod mutants;

@@ -35,6 +35,7 @@ expect = 4
 "#;
 
 fn card() -> String {
+    let digest = Digest::of(CASES.as_bytes());
     format!(
         r#"
 schema  = "karat/scorecard/1"
@@ -45,7 +46,8 @@ about   = "Cases decide."
 base    = "arena@1.0.0"
 
 [dims]
-correctness = 1.0
+correctness  = 0.6
+completeness = 0.4
 
 [submission]
 runtime = "python"
@@ -54,9 +56,13 @@ files   = {{ "solution.py" = "/code" }}
 [[evaluator.correctness]]
 primitive = "tests"
 cases     = "coded.cases.toml"
-digest    = "{}"
-"#,
-        Digest::of(CASES.as_bytes())
+digest    = "{digest}"
+
+[[evaluator.completeness]]
+primitive = "tests"
+cases     = "coded.cases.toml"
+digest    = "{digest}"
+"#
     )
 }
 
@@ -182,13 +188,24 @@ fn an_answer_is_run_and_each_case_has_a_verdict_and_a_reason() {
     let again = it.submit(1, "pass # once");
     assert_eq!(again.is(200).at("/record_position"), scored.at("/record_position"));
     it.submit(1, "pass pass").is_problem(409, "conflict");
-    let record = it.server.get(&format!("/v1/records/{}", scored.at("/record").as_str().unwrap()));
+    let position = scored.at("/record_position").as_u64().unwrap();
+    let record = it.server.get(&format!("/v1/records/{position}"));
     let execution = record.is(200).at("/record/grading/execution");
-    let execution = if execution.is_null() { record.at("/grading/execution") } else { execution };
+    assert_eq!(execution["seed"], scored.at("/seed"));
     assert_eq!(execution["judge"]["engine"], "fake 1.0", "{}", record.body);
     assert_eq!(execution["tasks"][0]["cases"][0]["verdict"], "pass");
     assert_eq!(execution["tasks"][0]["cases"][1]["reason"], "exception: ValueError");
     assert_eq!(scored.at("/execution/tasks/0/cases/1/fuel"), 101, "{}", scored.body);
+    // The evidence of the match gives the same bytes to the library.
+    let evidence = it.server.get(&format!("/v1/evidence/{}", position - 1));
+    let library = |name: &str| karat::cards::library(name);
+    let text = karat::cards::CardText { name: String::from("coded"), text: card() };
+    let compiled = karat::card::CompiledCard::checked(&text, &library).unwrap();
+    let mut engine = karat::engine::Engine::new(compiled, karat::engine::Options::default()).unwrap();
+    let mut bytes = Vec::new();
+    let given = evidence.is(200).at("/content").to_string();
+    engine.visit(given.as_bytes(), |scored| scored.write(&mut bytes)).unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), record.at("/record"));
     let receipt = it.server.get(scored.at("/receipt").as_str().unwrap());
     assert!(receipt.is(200).body.contains("fake 1.0"), "{}", receipt.body);
     assert_eq!(it.server.get("/healthz").at("/judge/engine"), "fake 1.0");
