@@ -81,7 +81,7 @@ fn what_is_executed_was_judged_before_and_says_by_whom() {
     );
     drop(state);
     let (_, matches) = played(&server);
-    let of = |slug: &str| matches.iter().filter(|game| game.challenge_slug == slug).collect::<Vec<_>>();
+    let of = |slug: &str| matches.iter().filter(|game| game.challenge == slug).collect::<Vec<_>>();
     for (slug, works, fails) in [("slots", "cartographer", "magpie"), ("trail", "cartographer", "magpie")] {
         let games = of(slug);
         assert!(games.len() >= 12, "{slug}: {}", games.len());
