@@ -67,7 +67,8 @@ pub fn python_case(
     };
     // The answer is counted with what was printed, and nothing around it.
     let answer = ended.result.as_ref().map_or(0, |text| text.len().saturating_sub(1));
-    let near = ended.near_limit || is_near((guest.host().stdout.len() + answer) as u64, guest.host().output_max as u64);
+    let near = ended.near_limit
+        || is_near((guest.host().stdout.len() + answer) as u64, guest.host().output_max as u64);
     Ok(report(case, comparison, outcome, ended.fuel, near))
 }
 
@@ -119,7 +120,13 @@ pub fn output(host: &Host) -> Outcome {
 }
 
 /// Returns the report about a case.
-pub fn report(case: &Case, comparison: &Comparison, outcome: Outcome, fuel: u64, near_limit: bool) -> CaseReport {
+pub fn report(
+    case: &Case,
+    comparison: &Comparison,
+    outcome: Outcome,
+    fuel: u64,
+    near_limit: bool,
+) -> CaseReport {
     let (value, reason) = match outcome {
         Ok(answer) => {
             let value = comparison.value(&answer);

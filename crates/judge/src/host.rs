@@ -210,6 +210,8 @@ mod tests {
 
     #[test]
     fn near_is_from_95_percent_on() {
-        assert!(!is_near(949, 1000) && is_near(950, 1000) && is_near(u64::MAX, 1) && is_near(u64::MAX, u64::MAX));
+        assert!(
+            !is_near(949, 1000) && is_near(950, 1000) && is_near(u64::MAX, 1) && is_near(u64::MAX, u64::MAX)
+        );
     }
 }

@@ -86,7 +86,9 @@ pub fn component(
     let bytes = fs::read(&found.path).map_err(|error| unusable(&found.path, &error))?;
     let actual = digest(&bytes);
     if actual != found.digest {
-        let what = format!("its digest is {actual}, not that of its name: build it again with scripts/build-runtime");
+        let what = format!(
+            "its digest is {actual}, not that of its name: build it again with scripts/build-runtime"
+        );
         return Err(unusable(&found.path, &what));
     }
     let code = compile(engine, found, &bytes)?;
@@ -165,7 +167,10 @@ fn private_folder(folder: &Path) -> Result<PathBuf, RuntimeError> {
         return Err(unusable(folder, &"the cache belongs to someone else: name another with --cache"));
     }
     if metadata.permissions().mode() & 0o077 != 0 {
-        return Err(unusable(folder, &"others may read or write the cache: chmod 700, or name another with --cache"));
+        return Err(unusable(
+            folder,
+            &"others may read or write the cache: chmod 700, or name another with --cache",
+        ));
     }
     Ok(folder.to_owned())
 }

@@ -19,8 +19,7 @@ use crate::python::Request;
 const QUESTION: u64 = 1_000;
 
 /// The answer while a suite is loaded: an exception, as the guest packs it.
-const ASKED_TOO_EARLY: &str =
-    r#"!{"kinds": ["RuntimeError"], "words": "the submission is asked while the suite is loaded: do it in a test"}"#;
+const ASKED_TOO_EARLY: &str = r#"!{"kinds": ["RuntimeError"], "words": "the submission is asked while the suite is loaded: do it in a test"}"#;
 
 /// Most tests of a suite.
 const TESTS_MAX: usize = 10_000;
@@ -86,12 +85,7 @@ fn names(
 }
 
 /// Runs one test.
-fn test(
-    python: &Python,
-    job: &Job,
-    request: &Request<'_>,
-    name: String,
-) -> Result<CaseReport, JudgeError> {
+fn test(python: &Python, job: &Job, request: &Request<'_>, name: String) -> Result<CaseReport, JudgeError> {
     let failed = |reason: String, fuel, near_limit| CaseReport {
         name: name.clone(),
         value: 0.0,

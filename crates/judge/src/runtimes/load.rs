@@ -1,5 +1,8 @@
 //! Loading of compiled code, the one thing here that the compiler cannot check.
-#![allow(unsafe_code, reason = "compiled code is run as it is; it comes from a private folder and has been checked")]
+#![allow(
+    unsafe_code,
+    reason = "compiled code is run as it is; it comes from a private folder and has been checked"
+)]
 
 use std::path::Path;
 
