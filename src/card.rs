@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use karat_core::evaluate::Scorer;
 use karat_core::number::Decimal;
-use karat_core::scorecard::{Dimension, Scorecard};
+use karat_core::scorecard::{Dimension, MissingPolicy, Scorecard};
 use karat_evidence::Kind;
+use karat_evidence::execution::FileReader;
 use karat_evidence::grade::arena::{Challenge, Evaluator};
 
-use crate::cards::{self, CardText, EMBEDDED, library};
+use crate::cards::{self, CardText, EMBEDDED, files_of, library};
 use crate::error::{Code, Error};
 
 /// A scorecard with its text, compiled: what an [`Engine`](crate::engine::Engine) scores by. It may be shared by threads.
@@ -94,7 +95,8 @@ impl CompiledCard {
         Self::checked(&card, &library).map(|card| Arc::new(Self { is_released: true, ..card }))
     }
 
-    /// Reads the scorecard in a file.
+    /// Reads the scorecard in a file. The hidden files of a challenge that runs code lie beside it: see
+    /// [`CompiledCard::with_files_of`].
     ///
     /// # Errors
     ///
@@ -104,7 +106,8 @@ impl CompiledCard {
         let text = fs::read_to_string(path).map_err(|error| {
             Error::new(Code::Unreadable, format!("cannot read the scorecard `{name}`: {error}"))
         })?;
-        Self::checked(&CardText { name, text }, &library)
+        let card = Self::checked(&CardText { name, text }, &library)?;
+        Ok(card.with_files_of(path.parent().unwrap_or(Path::new(""))))
     }
 
     /// Reads a scorecard, which is TOML.
@@ -136,7 +139,7 @@ impl CompiledCard {
     /// # Errors
     ///
     /// If its evaluator cannot be used.
-    pub fn new(text: &str, card: Scorecard) -> Result<Self, Error> {
+    pub fn new(text: &str, mut card: Scorecard) -> Result<Self, Error> {
         let evaluator = match card.evaluator.as_deref() {
             None => None,
             Some(tables) => {
@@ -149,6 +152,10 @@ impl CompiledCard {
                 })?)
             }
         };
+        // Where there is no verdict on what was submitted, there is no score: neither 0 nor that of the rest.
+        let judged: Vec<&str> = evaluator.iter().flat_map(Evaluator::judged_dimensions).collect();
+        let dimensions = card.dimensions.iter_mut().filter(|it| judged.contains(&it.key.as_str()));
+        dimensions.for_each(|dimension| dimension.missing = MissingPolicy::Withhold);
         let form = match card.family {
             Some(_) => Form::Family(Box::new(card)),
             None => Form::Scorer(Box::new(
@@ -156,6 +163,28 @@ impl CompiledCard {
             )),
         };
         Ok(Self { text: text.to_owned(), form, is_released: false, evaluator })
+    }
+
+    /// Returns the same challenge with the files that its evaluator names, such as hidden cases: `files` has their bytes, by
+    /// the path in the card. A scorecard that runs no code needs none.
+    ///
+    /// # Errors
+    ///
+    /// If files are missing, do not have the digests of the card, or are not well formed: everything.
+    pub fn with_files(&self, files: FileReader<'_>) -> Result<Self, Error> {
+        let evaluator = self.evaluator.as_ref().map(|evaluator| evaluator.with_files(files)).transpose();
+        let evaluator = evaluator.map_err(|problems| Error::broken_challenge(&problems))?;
+        Ok(Self { evaluator, ..self.clone() })
+    }
+
+    /// Returns the same challenge with the files in a folder, that of its card. Without them it reads matches that are graded and
+    /// explains records as ever; a match that would need them is refused with what is wrong with them.
+    #[must_use]
+    pub fn with_files_of(mut self, folder: &Path) -> Self {
+        self.evaluator = self.evaluator.map(|evaluator| {
+            evaluator.with_files(&files_of(folder)).unwrap_or_else(|why| evaluator.without_files(&why))
+        });
+        self
     }
 
     /// Returns the same scorecard under an override: weights by dimension, of the whole scorecard or some dimensions. An
@@ -234,3 +263,6 @@ impl CompiledCard {
         Err(error.hint(format!("there are: {}", challenges.join(", "))))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,13 @@
 //! The scorecards that come with karat, and what a text must be to be one.
 
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
 use karat_core::check::{Checked, check_text};
 use karat_core::diagnostic::{Code, Diagnostic, Severity, nearest};
 use karat_core::scorecard::{FactType, Scorecard};
+use karat_evidence::execution::FileReader;
 use karat_evidence::grade::arena::Evaluator;
 use karat_evidence::{Kind, Reader, ReaderOptions};
 
@@ -124,25 +129,50 @@ pub fn check(card: &CardText) -> Checked {
     check_with(card, &library)
 }
 
+/// Does the same, and checks the files that a challenge which runs code names: they lie in this folder.
+pub fn check_in(card: &CardText, folder: &Path) -> Checked {
+    checked(card, &library, Some(&files_of(folder)))
+}
+
+/// Returns a reader of the files in a folder, for the hidden files of challenges.
+pub fn files_of(folder: &Path) -> impl Fn(&str) -> Result<Vec<u8>, String> {
+    /// No file of a challenge is longer.
+    const MAX_BYTES: u64 = 16 << 20;
+    move |path| {
+        let path = folder.join(path);
+        let mut bytes = Vec::new();
+        let read = File::open(&path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
+        read.map(|_| bytes).map_err(|error| format!("`{}`: {error}", path.display()))
+    }
+}
+
 /// Returns a card that nothing is wrong with; its traps are not looked for, which takes longer than everything else.
 pub(crate) fn sound(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> Option<Scorecard> {
     let sound = Scorecard::parse(&card.text, library).ok()?;
-    unfit(&sound, &card.text).is_empty().then_some(sound)
+    unfit(&sound, &card.text, None).is_empty().then_some(sound)
 }
 
 /// Finds what does not fit evidence: an unknown kind, facts that it does not supply, an evaluator that cannot be used.
-fn unfit(card: &Scorecard, text: &str) -> Vec<Diagnostic> {
+fn unfit(card: &Scorecard, text: &str, files: Option<FileReader<'_>>) -> Vec<Diagnostic> {
     let mut found = unsupplied(card);
     found.extend(unknown_kind(card, text));
-    found.extend(unfit_evaluator(card, text));
+    found.extend(unfit_evaluator(card, text, files));
     found
 }
 
 /// As [`check`], with another `library`: the text of the base `id@version`, for challenges.
 pub fn check_with(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> Checked {
+    checked(card, library, None)
+}
+
+fn checked(
+    card: &CardText,
+    library: &dyn Fn(&str) -> Option<String>,
+    files: Option<FileReader<'_>>,
+) -> Checked {
     let mut checked = check_text(&card.text, library);
     if let Some(sound) = &checked.card {
-        let found = unfit(sound, &card.text);
+        let found = unfit(sound, &card.text, files);
         if !found.is_empty() {
             checked.card = None;
             checked.diagnostics.extend(found);
@@ -209,7 +239,7 @@ fn unsupplied(card: &Scorecard) -> Vec<Diagnostic> {
 }
 
 /// Finds what is wrong with the evaluator of a challenge, in the places of the file.
-fn unfit_evaluator(card: &Scorecard, text: &str) -> Vec<Diagnostic> {
+fn unfit_evaluator(card: &Scorecard, text: &str, files: Option<FileReader<'_>>) -> Vec<Diagnostic> {
     if card.evaluator.is_none() {
         return Vec::new();
     }
@@ -222,12 +252,17 @@ fn unfit_evaluator(card: &Scorecard, text: &str) -> Vec<Diagnostic> {
         help: help.to_owned(),
     };
     if Kind::from_name(&card.evidence) != Some(Kind::Match) {
-        let start = table(text, &["evaluator", "format"]);
+        let start = table(text, &["evaluator", "format", "submission", "limits"]);
         let message = format!("evidence of kind `{}` is not graded by an evaluator", card.evidence);
-        return vec![wrong(start..start, message, "remove the tables `evaluator` and `format`")];
+        let help = "remove the tables `evaluator`, `format`, `submission` and `limits`";
+        return vec![wrong(start..start, message, help)];
     }
     let keys: Vec<&str> = card.dimensions.iter().map(|dimension| dimension.key.as_str()).collect();
-    let Err(problems) = Evaluator::from_toml(text, &keys) else { return Vec::new() };
+    let read = match files {
+        Some(files) => Evaluator::from_toml_with(text, &keys, files),
+        None => Evaluator::from_toml(text, &keys),
+    };
+    let Err(problems) = read else { return Vec::new() };
     problems
         .iter()
         .map(|problem| {

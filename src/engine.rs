@@ -13,6 +13,7 @@ use karat_core::facts::{Fact, Item};
 use karat_core::record::Record as Scoring;
 use karat_core::scorecard::{FactType, Scorecard};
 use karat_core::timestamp::{Timestamp, WrittenTimestamp};
+use karat_evidence::execution::Judge;
 use karat_evidence::grade::trace::budget::{Budget, Overrun};
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
@@ -48,6 +49,8 @@ pub struct Options {
     pub budget: Option<Budget>,
     /// True to use only instructions that every processor has. Scores are the same.
     pub is_portable: bool,
+    /// The judge of submitted code, for challenges that run it. Without one such a match has no verdict.
+    pub judge: Option<Arc<dyn Judge>>,
     /// True to score matches of other challenges too, which is refused otherwise: to see how scorecards compare.
     pub any_challenge: bool,
 }
@@ -142,6 +145,7 @@ impl Engine {
             cache_settings,
             budget,
             is_portable,
+            judge,
             any_challenge,
         } = options;
         let foreign = [
@@ -158,7 +162,7 @@ impl Engine {
         let challenge = card.challenge().filter(|_| !any_challenge);
         let settings = cache_settings;
         let graders =
-            Graders { as_of, evaluator, challenge, embedder, cache, settings, ..Graders::default() };
+            Graders { as_of, evaluator, judge, challenge, embedder, cache, settings, ..Graders::default() };
         let options = ReaderOptions { subject_field, ..ReaderOptions::default() };
         let reader = reader(scorer.card(), kind, options)?.with_graders(graders);
         let (workspace, given) = (workspace(scorer, is_portable), vec![false; scorer.card().facts.len()]);

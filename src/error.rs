@@ -201,9 +201,22 @@ impl Error {
         self
     }
 
-    /// Collects what is wrong with an item of evidence.
+    /// Collects what is wrong with an item of evidence, or with the challenge that it is a match of.
     #[must_use]
     pub fn refused(problems: &Problems) -> Self {
+        let (code, what) = match problems.iter().any(karat_evidence::Problem::is_of_challenge) {
+            true => (Code::ScorecardRefused, "the challenge"),
+            false => (Code::EvidenceRefused, "the item"),
+        };
+        Self::of(code, what, problems)
+    }
+
+    /// Collects what is wrong with the files of a challenge.
+    pub(crate) fn broken_challenge(problems: &Problems) -> Self {
+        Self::of(Code::ScorecardRefused, "the challenge", problems)
+    }
+
+    fn of(code: Code, what: &str, problems: &Problems) -> Self {
         let list = problems.iter().map(|problem| {
             let hint = if problem.hint.is_empty() { String::new() } else { format!("; {}", problem.hint) };
             Problem {
@@ -213,7 +226,7 @@ impl Error {
                 column: problem.column,
             }
         });
-        Self::listing(Code::EvidenceRefused, "the item", list.collect(), problems.len())
+        Self::listing(code, what, list.collect(), problems.len())
     }
 
     /// Collects the facts that break their declarations.

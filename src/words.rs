@@ -12,7 +12,7 @@ use karat_standing::overrides::ProposalStatus as CoreProposalStatus;
 use karat_standing::review::{State as CoreReviewState, Verdict as CoreReviewVerdict};
 use karat_standing::shares::ShareCase as CoreShareCase;
 use karat_stats::Method as CoreMethod;
-use karat_stats::compare::Verdict as CoreVerdict;
+use karat_stats::compare::{Change as CoreChange, Verdict as CoreVerdict};
 use karat_stats::outcome::Treatment as CoreTreatment;
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +106,28 @@ words! {
         BiasCorrectedAccelerated = "bias-corrected-accelerated",
         /// The spread of the values and Student's t.
         Student = "student",
+    }
+
+    /// The change of a task from one subject to another.
+    TaskChangeKind [] {
+        /// With one attempt each, it passed and does not any more.
+        PassLost = "pass-lost",
+        /// With one attempt each, it passes and did not.
+        PassGained = "pass-gained",
+        /// Its score, or the mean of its attempts, fell.
+        Fell = "fell",
+        /// Its score, or the mean of its attempts, rose.
+        Rose = "rose",
+    }
+
+    /// The finding of a gate on a second subject against a first.
+    GateChange [CoreChange] {
+        /// It is worse by more than the margin.
+        Worse = "worse",
+        /// It is not worse by the margin.
+        NotWorse = "not-worse",
+        /// Neither is shown.
+        Open = "open",
     }
 
     /// The method of a leaderboard.
@@ -380,6 +402,10 @@ words! {
         Key = "key",
         /// A proposal of weights from outside, or a decision on it.
         Weights = "weights",
+        /// A recorder, a task, a plan, what a recorder delivered, or a verdict.
+        Workflow = "workflow",
+        /// The recording of a run.
+        Recording = "recording",
     }
 
     /// The status of a proposal of weights from outside.

@@ -116,7 +116,7 @@ fn played(input: &Value) -> Result<Value, Problems> {
         "speed": [{"primitive": "time_decay", "needs_score": true}],
     }});
     let evaluator = Evaluator::from_json(&challenge, &["correctness", "speed"])?;
-    let grade = grade_match(&input["match"], &evaluator, &MatchOptions::default())?;
+    let grade = grade_match(&input["match"], &evaluator, &MatchOptions::default(), None)?;
     is_share(grade.efficiency.token_efficiency.value);
     is_share(grade.efficiency.call_efficiency.value);
     assert!(

@@ -1,4 +1,4 @@
-//! Two subjects on the tasks that both have, `karat/comparison/1`.
+//! Two subjects on the tasks that both have, `karat/comparison/1`, and the subjects of two files, `karat/comparisons/1`.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,10 @@ use karat_stats::compare;
 use serde::{Deserialize, Serialize};
 
 use super::basis::{Basis, Estimate};
+use super::changes::{Changes, Gate, Power};
 use super::{ComparisonVerdict, answer, share};
 use crate::leaderboard::Settings;
+use crate::leaderboard::gate::GateFinding;
 use crate::leaderboard::pair::Pair;
 use crate::rows::Rows;
 
@@ -21,6 +23,41 @@ pub struct Comparison {
     /// The items, and how they were compared.
     #[serde(flatten)]
     pub basis: Basis,
+    /// The two.
+    #[serde(flatten)]
+    pub pair: ComparedPair,
+}
+
+answer!(Comparison, ComparisonSchema = "karat/comparison/1", "a comparison");
+
+/// The subjects that two files have, each compared with itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Comparisons {
+    /// The schema.
+    #[cfg_attr(feature = "schema", schema(inline))]
+    pub schema: ComparisonsSchema,
+    /// The items, and how they were compared.
+    #[serde(flatten)]
+    pub basis: Basis,
+    /// The first file.
+    pub first_file: String,
+    /// The second file.
+    pub second_file: String,
+    /// The subjects that both have, by name.
+    pub comparisons: Vec<ComparedPair>,
+    /// The subjects that only the first file has.
+    pub only_first: Vec<String>,
+    /// The subjects that only the second file has.
+    pub only_second: Vec<String>,
+}
+
+answer!(Comparisons, ComparisonsSchema = "karat/comparisons/1", "comparisons");
+
+/// Two subjects that are compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ComparedPair {
     /// The first subject.
     pub first: ComparedSubject,
     /// The second subject.
@@ -32,9 +69,13 @@ pub struct Comparison {
     pub dimensions: BTreeMap<String, Option<Difference>>,
     /// The tasks that each passed; null if a task was tried more than once, and for means over cases.
     pub passes: Option<Passes>,
+    /// The tasks at which the second does worse or better.
+    pub changes: Changes,
+    /// The power of its tasks; null where the differences of tasks have no spread.
+    pub power: Option<Power>,
+    /// The finding of the gate; null if none was asked for.
+    pub gate: Option<Gate>,
 }
-
-answer!(Comparison, ComparisonSchema = "karat/comparison/1", "a comparison");
 
 /// A subject that is compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,9 +131,21 @@ pub struct Passes {
 }
 
 impl Comparison {
-    /// Returns the comparison `pair` of subjects of `rows`.
+    /// Returns the comparison `pair` of subjects of `rows`, with the finding of a gate.
     #[must_use]
-    pub fn new(rows: &Rows, pair: &Pair, settings: &Settings) -> Self {
+    pub fn new(rows: &Rows, pair: &Pair, gate: Option<&GateFinding>, settings: &Settings) -> Self {
+        Self {
+            schema: ComparisonSchema::V1,
+            basis: Basis::new(rows, settings),
+            pair: ComparedPair::new(rows, pair, gate, settings),
+        }
+    }
+}
+
+impl ComparedPair {
+    /// Returns the comparison `pair` of subjects of `rows`, with the finding of a gate.
+    #[must_use]
+    pub fn new(rows: &Rows, pair: &Pair, gate: Option<&GateFinding>, settings: &Settings) -> Self {
         let [first, second] =
             [(pair.first, pair.means[0]), (pair.second, pair.means[1])].map(|(at, mean)| ComparedSubject {
                 subject: rows.subject_name(at).to_owned(),
@@ -100,8 +153,6 @@ impl Comparison {
             });
         let dimensions = rows.dimensions.iter().zip(&pair.dimensions);
         Self {
-            schema: ComparisonSchema::V1,
-            basis: Basis::new(rows, settings),
             first,
             second,
             difference: (&pair.score).into(),
@@ -116,6 +167,9 @@ impl Comparison {
                 mid_p: share(passes.mid_p),
                 verdict: passes.verdict.into(),
             }),
+            changes: Changes::new(rows, &pair.changes),
+            power: Power::new(&pair.score, settings.level),
+            gate: gate.map(|found| Gate::new(found, &pair.score)),
         }
     }
 }

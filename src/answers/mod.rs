@@ -4,7 +4,7 @@
 //! | file | schema | answers |
 //! |---|---|---|
 //! | `leaderboard` | `karat/leaderboard/1` | `karat leaderboard`, `GET /v1/leaderboards` |
-//! | `comparison` | `karat/comparison/1` | `karat compare` |
+//! | `comparison`, `changes` | `karat/comparison/1`, `karat/comparisons/1` | `karat compare` |
 //! | `stress` | `karat/stress/1` | `karat stress`, and `robustness` of a leaderboard |
 //! | `tune` | `karat/tune/1` | `karat tune` |
 //! | `standing` | `karat/standing/1` | `karat standing`, `GET /v1/standings` |
@@ -25,6 +25,7 @@
 
 pub mod arena;
 pub mod basis;
+pub mod changes;
 pub mod comparison;
 pub mod leaderboard;
 pub mod notes;

@@ -2,11 +2,13 @@
 //!
 //! The ranking by bootstrap resamples is here; [`answers::leaderboard::method`](crate::answers::leaderboard::method) chooses
 //! between it and a faster one by size. `attempts` estimates the chances of repeated attempts, `pair` compares two
-//! subjects, `stress` tests how the ranking depends on the scorecard, `what_if` ranks by other weights.
+//! subjects, `changes` lists the tasks between them that got worse or better, `stress` tests how the ranking depends on the scorecard, `what_if` ranks by other weights.
 //!
 //! No module here reads files or draws screens. Values are shares of a perfect score, 0 to 1 or billionths.
 
 pub mod attempts;
+pub mod changes;
+pub mod gate;
 pub mod pair;
 pub mod stress;
 pub mod what_if;

@@ -10,6 +10,7 @@ use karat_stats::outcome::{Run, table};
 use karat_stats::table::TaskTable;
 
 use super::attempts::Pass;
+use super::changes::Changes;
 use super::{By, Settings, cases, cases_of_dimension, readings, run};
 use crate::rows::{Row, Rows};
 
@@ -28,6 +29,8 @@ pub struct Pair {
     pub dimensions: Vec<Option<Difference>>,
     /// The tasks that each passed, if each tried every task once.
     pub passes: Option<Passes>,
+    /// The tasks at which the second does worse or better than the first.
+    pub changes: Changes,
 }
 
 /// The tasks that two subjects passed.
@@ -50,29 +53,11 @@ impl Pair {
         settings: &Settings,
     ) -> Result<Self, StatisticsError> {
         let subjects = rows.subjects.len();
-        let taken: Vec<(&Row, usize)> = rows
-            .rows
-            .iter()
-            .zip(rows.tasks.of_rows.iter().copied())
-            .filter(|(row, _)| row.subject == first || row.subject == second)
-            .collect();
+        let taken = taken(rows, (first, second));
         let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, By::Score)).collect();
         let scores = table(subjects, &runs, settings.policy)?;
-        // Results that are means over cases are compared by their cases, as on a leaderboard.
-        let difference = |table: &TaskTable, cases: &Cases| -> Result<Difference, StatisticsError> {
-            let found = paired_bootstrap(table, first, second, settings.plan, settings.level)?;
-            let own = cases.difference(first, second, settings.level)?;
-            let verdict = cases.verdict(first, second, settings.level)?;
-            Ok(match own.zip(verdict) {
-                None => found,
-                Some((own, verdict)) => Difference {
-                    estimate: Estimate { interval: own.interval, ..found.estimate },
-                    enough_tasks: true,
-                    verdict,
-                    ..found
-                },
-            })
-        };
+        let difference =
+            |table: &TaskTable, cases: &Cases| difference(table, cases, (first, second), settings);
         let mut dimensions = Vec::with_capacity(rows.dimensions.len());
         for at in 0..rows.dimensions.len() {
             let table = readings(subjects, taken.iter().copied(), at, settings.policy)?;
@@ -92,8 +77,52 @@ impl Pair {
             score: difference(&scores, &cases)?,
             dimensions,
             passes,
+            changes: Changes::new(rows, (first, second), pass, settings),
         })
     }
+
+    /// Returns the difference of the scores alone.
+    ///
+    /// # Errors
+    /// If the two share no task, or the resamples are too few for the level.
+    pub fn score(
+        rows: &Rows,
+        pair: (usize, usize),
+        settings: &Settings,
+    ) -> Result<Difference, StatisticsError> {
+        let taken = taken(rows, pair);
+        let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, By::Score)).collect();
+        let scores = table(rows.subjects.len(), &runs, settings.policy)?;
+        difference(&scores, &cases(taken.iter().copied(), settings), pair, settings)
+    }
+}
+
+/// Returns the items of two subjects, each with its task.
+fn taken(rows: &Rows, (first, second): (usize, usize)) -> Vec<(&Row, usize)> {
+    let all = rows.rows.iter().zip(rows.tasks.of_rows.iter().copied());
+    all.filter(|(row, _)| row.subject == first || row.subject == second).collect()
+}
+
+/// Compares two subjects of a table. Results that are means over cases are compared by their cases, as on a leaderboard.
+fn difference(
+    table: &TaskTable,
+    cases: &Cases,
+    (first, second): (usize, usize),
+    settings: &Settings,
+) -> Result<Difference, StatisticsError> {
+    let found = paired_bootstrap(table, first, second, settings.plan, settings.level)?;
+    let own = cases.difference(first, second, settings.level)?;
+    let verdict = cases.verdict(first, second, settings.level)?;
+    Ok(match own.zip(verdict) {
+        None => found,
+        Some((own, verdict)) => Difference {
+            estimate: Estimate { interval: own.interval, ..found.estimate },
+            enough_tasks: true,
+            spread: None,
+            verdict,
+            ..found
+        },
+    })
 }
 
 impl Passes {

@@ -1,6 +1,6 @@
 //! Loading of scored items: records, which are computed again from their facts, or items that were just scored.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use karat_core::diagnostic::nearest;
@@ -15,7 +15,7 @@ use super::filter::{Wish, check_field, check_filter, value};
 use super::names::{Interned, Names};
 use super::order::{by_id, put};
 use super::problems::Problems;
-use super::{MeasuredValue, More, NO_MORE, NO_TASK, NONE, Readings, Row, Rows, Tasks};
+use super::{MeasuredValue, More, NO_MORE, NO_TASK, NONE, Origin, Readings, Row, Rows, Tasks};
 use crate::card::CompiledCard;
 use crate::error::{Code, Error, Place};
 use crate::recompute::{overridden, recompute};
@@ -34,7 +34,7 @@ pub struct Selection<'a> {
     pub labels: &'a [String],
     /// Subjects that were renamed.
     pub renames: &'a [Rename],
-    /// True if each file is one subject, whatever its items name.
+    /// True if the same subject in two files is two. Where no file has several, each is named by its file.
     pub by_file: bool,
 }
 
@@ -66,8 +66,6 @@ pub struct Loader<'r> {
     rows: Vec<Row>,
     subjects: Interned,
     names: Names,
-    /// The subjects of each file, if files are subjects.
-    files: BTreeMap<String, BTreeSet<String>>,
     filtered: u64,
     moments: Moments,
 }
@@ -177,12 +175,9 @@ impl<'r> Loader<'r> {
             labels: self.selection.labels.iter().map(|field| value(record, subject, field)).collect(),
         };
         self.moments.add(record.as_of);
-        if self.selection.by_file {
-            self.files.entry(place.file.clone()).or_default().insert(subject.to_owned());
-        }
-        let subject = if self.selection.by_file { &place.file } else { subject };
+        let of_file = self.selection.by_file.then(|| format!("{}{IN_FILE}{subject}", place.file));
         let row = Row {
-            subject: self.subjects.index(subject) as usize,
+            subject: self.subjects.index(of_file.as_deref().unwrap_or(subject)) as usize,
             digest: item.digest,
             outcome: item.context.outcome,
             scorer: short(scorer),
@@ -261,7 +256,8 @@ impl<'r> Loader<'r> {
             let is_same = own.len() == of_all.len() && of_all.iter().copied().eq((0..own.len()).map(Some));
             places.push((!is_same).then_some(of_all));
         }
-        let mut subjects: Vec<(String, usize)> = self.subjects.all().map(str::to_owned).zip(0..).collect();
+        let names = self.subject_names();
+        let mut subjects: Vec<(String, usize)> = names.into_iter().zip(0..).collect();
         subjects.sort_unstable();
         let mut ranks = vec![0; subjects.len()];
         for (rank, (_, at)) in subjects.iter().enumerate() {
@@ -294,13 +290,17 @@ impl<'r> Loader<'r> {
         let has_decay = self.scorers.iter().any(|scorer| scorer.card().decay().is_some());
         let is_of_one = matches!(self.moments, Moments::One(_));
         let decay = has_decay.then_some(if is_of_one { DecayMoment::AsOf } else { DecayMoment::Own });
+        let is_by_file = self.selection.by_file;
         let Self { scorers, filtered, rows, names, .. } = self;
         let tasks = Tasks::new(&rows, &names, &scorers);
+        let origins =
+            if is_by_file { subjects.iter().map_while(|name| origin(name)).collect() } else { Vec::new() };
         Ok(Rows {
             scorers,
             scale,
             dimensions,
             subjects,
+            origins,
             rows,
             tasks,
             names,
@@ -348,13 +348,6 @@ impl<'r> Loader<'r> {
         for field in self.selection.labels {
             check_field(field, "--group-by", cards())?;
         }
-        if let Some((file, subjects)) = self.files.iter().find(|(_, subjects)| subjects.len() > 1) {
-            let message = format!("`{}` is about {} subjects, expected one", clean(file), subjects.len());
-            let first: Vec<&str> = subjects.iter().take(2).map(String::as_str).collect();
-            return Err(Error::new(Code::InvalidOption, message)
-                .hint("choose one with --where subject=NAME")
-                .hint(format!("or compare two of them: karat compare {} {}", first.join(" "), clean(file))));
-        }
         match (self.rows.is_empty(), self.filtered) {
             (false, _) => Ok(()),
             (true, 0) => Err(nothing()),
@@ -362,6 +355,16 @@ impl<'r> Loader<'r> {
                 Err(Error::new(Code::NoItems, format!("none of the {filtered} items matches the filters"))
                     .hint("check `where`, `since` and `until`"))
             }
+        }
+    }
+
+    /// Returns the names of the subjects: those of their files where each has one.
+    fn subject_names(&self) -> Vec<String> {
+        let origins: Option<Vec<Origin>> = self.subjects.all().map(origin).collect();
+        let files = |all: &[Origin]| all.iter().map(|it| it.file.clone()).collect::<BTreeSet<String>>().len();
+        match origins.filter(|all| self.selection.by_file && files(all) == all.len()) {
+            Some(all) => all.into_iter().map(|it| it.file).collect(),
+            None => self.subjects.all().map(str::to_owned).collect(),
         }
     }
 
@@ -403,7 +406,9 @@ impl<'r> Loader<'r> {
             let is_same = (next.subject, next.scorer) == (kept.subject, kept.scorer)
                 && names.id(next) == names.id(kept);
             if is_same && content(next) != content(kept) {
-                let subject = clean(subjects.get(kept.subject).map_or("", String::as_str));
+                let name = subjects.get(kept.subject).map_or("", String::as_str);
+                let of_file = name.split_once(IN_FILE).filter(|_| self.selection.by_file);
+                let subject = clean(of_file.map_or(name, |(_, own)| own));
                 let id = clean(names.id(kept));
                 let mut places = [names.place(kept), names.place(next)];
                 places.sort();
@@ -445,6 +450,15 @@ impl<'r> Loader<'r> {
         digester.add(&text);
         digester.end()
     }
+}
+
+/// The sign between a file and the subject in it. No path of a file has it.
+const IN_FILE: char = '\0';
+
+/// Returns the file and the own name of a subject that is one of a file.
+fn origin(name: &str) -> Option<Origin> {
+    let (file, subject) = name.split_once(IN_FILE)?;
+    Some(Origin { file: file.to_owned(), subject: subject.to_owned() })
 }
 
 /// Bytes that are digested at once.

@@ -225,6 +225,15 @@ pub struct Tasks {
     pub of_rows: Vec<usize>,
 }
 
+/// The origin of a subject of which there is one in each file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The file.
+    pub file: String,
+    /// The name of the subject in it.
+    pub subject: String,
+}
+
 /// Scored items under one scorecard, or under challenges of one family.
 #[derive(Debug, Clone)]
 pub struct Rows {
@@ -236,6 +245,8 @@ pub struct Rows {
     pub dimensions: Vec<(String, String)>,
     /// The subjects, in order of their names.
     pub subjects: Vec<String>,
+    /// The file and the own name of each subject, if the same subject in two files is two; else empty.
+    pub origins: Vec<Origin>,
     /// The items by subject, time and id.
     pub rows: Vec<Row>,
     /// The tasks of the items.
@@ -312,6 +323,12 @@ impl Rows {
         self.names.place(row)
     }
 
+    /// Returns the file of an item and its line; where it has no line, its place alone.
+    #[must_use]
+    pub fn file_and_line(&self, row: &Row) -> (&str, Option<u64>) {
+        self.names.file_and_line(row)
+    }
+
     /// Returns the name of the task of an item: as stated, else that of the challenge, else for a mean over cases that of all
     /// its cases, else the id of the item.
     pub(crate) fn task_name(&self, row: &Row) -> &str {
@@ -320,7 +337,8 @@ impl Rows {
 
     /// Returns the name of the subject with this index; empty if there is no such subject.
     pub(crate) fn subject_name(&self, at: usize) -> &str {
-        self.subjects.get(at).map_or("", String::as_str)
+        let own = self.origins.get(at).map(|origin| &origin.subject);
+        own.or_else(|| self.subjects.get(at)).map_or("", String::as_str)
     }
 
     /// Returns the index of a subject.

@@ -114,6 +114,16 @@ impl Names {
         if number == NO_NUMBER { head.to_owned() } else { format!("{head}{number}") }
     }
 
+    /// Returns the file of an item and its line; without one the place is all there is.
+    pub(super) fn file_and_line(&self, row: &Row) -> (&str, Option<u64>) {
+        let Some(&(head, number)) = self.places.get(row.arrival as usize) else { return ("", None) };
+        let head = self.heads.get(head).unwrap_or_default();
+        match head.strip_suffix(':') {
+            Some(file) if number != NO_NUMBER => (file, Some(number.into())),
+            _ => (head, (number != NO_NUMBER).then_some(number.into())),
+        }
+    }
+
     pub(super) fn task_name<'r>(&'r self, row: &Row, scorers: &'r [Arc<CompiledCard>]) -> &'r str {
         let challenge = || {
             let card = scorers.get(row.scorer()).map(|card| card.card()).filter(|card| card.base.is_some());

@@ -90,5 +90,10 @@ pub fn compiled(wanted: &str, color: Color) -> Result<Arc<CompiledCard>, Failure
     let text = find(wanted)?;
     let card = CompiledCard::new(&text.text, parse(&text, color)?)?;
     card.scorer()?;
-    Ok(Arc::new(card))
+    Ok(Arc::new(card.with_files_of(folder(&text))))
+}
+
+/// Returns the folder where the hidden files of a challenge lie: that of its card.
+pub fn folder(card: &CardText) -> &Path {
+    Path::new(&card.name).parent().unwrap_or(Path::new(""))
 }

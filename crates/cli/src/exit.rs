@@ -11,19 +11,22 @@ pub enum Exit {
     Done = 0,
     /// It could not run: a file that cannot be read, evidence that is refused.
     CouldNotRun = 1,
-    /// A published score is below `--fail-under`.
+    /// A score is below `--fail-under`, or a value below `--fail-under-dimension`.
     BelowBar = 10,
     /// Under `--fail-under`: a gate of the scorecard held.
     Blocked = 11,
-    /// Under `--fail-under`: there is no score to compare. Of a receipt: no key was given to check its signature. Of a record
-    /// and its evidence: no cache to score it with.
+    /// Under `--fail-under`: there is no score to compare. Under `--strict`: it is not shown that the second of two is not worse.
+    /// Of a receipt: no key was given to check its signature. Of a record and its evidence: no cache to score it with, or not
+    /// the judge. Of submitted code: no verdict.
     Inconclusive = 12,
-    /// A scorecard was refused.
+    /// A scorecard was refused, or a challenge that cannot tell a right answer from none.
     CardRefused = 13,
     /// A record does not follow from its facts or its evidence; a receipt or a log is not what was signed.
     VerificationFailed = 14,
     /// A run was stopped before its end, and its evidence says so.
     Stopped = 15,
+    /// The second of two is worse than `--fail-if-worse` allows.
+    Worse = 16,
 }
 
 /// The list for the help; 2 is the status of the argument parser.
@@ -32,12 +35,13 @@ Exit status:
    0  done
    1  could not run, or evidence was refused
    2  the command line was not understood
-  10  a published score is below --fail-under
+  10  a score is below --fail-under
   11  a gate of the scorecard held (under --fail-under)
-  12  there is no score to compare (under --fail-under), no key or no cache
+  12  nothing decides it: no score, too few tasks, no key, cache or verdict
   13  a scorecard was refused
   14  a record does not follow from its facts or evidence, or was changed
-  15  a run was stopped before its end";
+  15  a run was stopped before its end
+  16  the second of two is worse than --fail-if-worse allows";
 
 impl From<VerificationStatus> for Exit {
     fn from(status: VerificationStatus) -> Self {
@@ -70,6 +74,7 @@ mod tests {
             Exit::CardRefused,
             Exit::VerificationFailed,
             Exit::Stopped,
+            Exit::Worse,
         ];
         let listed = HELP.lines().filter_map(|line| line.split_whitespace().next()?.parse::<u8>().ok());
         let mut expected: Vec<u8> = all.iter().map(|&exit| exit as u8).chain([2]).collect();

@@ -2,15 +2,17 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
+use karat_evidence::execution::Judge;
 use karat_evidence::grade::trace::budget::Budget;
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_evidence::{Graders, Kind};
+use karat_run::judge::{Judges, Options as JudgeOptions};
 
 use crate::args::GraderArgs;
 use crate::failure::Failure;
@@ -35,12 +37,13 @@ pub fn options(
             Failure::new(message).help("leave out --subject-field; it is for evidence of kind `facts`")
         );
     }
-    let Graders { embedder, cache, .. } = of_kind(kind, args, None, portable)?;
+    let Graders { embedder, cache, judge, .. } = of_kind(kind, args, None, portable)?;
     let subject_field = subject_field.map(str::to_owned);
     Ok(Options {
         subject_field,
         embedder,
         cache,
+        judge,
         budget: (kind == Kind::ReasoningTrace).then(Budget::default),
         is_portable: portable,
         ..Options::default()
@@ -61,9 +64,20 @@ pub fn of_kind(
         let message = format!("{flag} is for evidence of kind `reasoning-trace`, not `{}`", kind.name());
         return Err(Failure::new(message).help(format!("leave out {flag}")));
     }
+    if kind != Kind::Match && args.judge.is_some() {
+        let message = format!("--judge is for evidence of kind `match`, not `{}`", kind.name());
+        return Err(Failure::new(message).help("leave out --judge"));
+    }
+    let judge = (kind == Kind::Match).then(|| judges(args.judge.as_deref(), None) as Arc<dyn Judge>);
     let embedder = args.embedder.as_deref().map(|folder| embedder(folder, portable)).transpose()?;
     let cache = args.cache.as_deref().map(load_cache).transpose()?;
-    Ok(Graders { as_of, embedder: embedder.map(Arc::new), cache, ..Graders::default() })
+    Ok(Graders { as_of, embedder: embedder.map(Arc::new), cache, judge, ..Graders::default() })
+}
+
+/// Returns the judges of submitted code: those of `given`, or of the program that is found. No process is started before there is
+/// something to run; if there is no program, what has to be run has no verdict, and the reason says how to get it.
+pub fn judges(given: Option<&Path>, runtimes: Option<PathBuf>) -> Arc<Judges> {
+    Arc::new(Judges::found(given, JudgeOptions { runtimes, ..JudgeOptions::default() }))
 }
 
 /// Loads the embedder in a folder.

@@ -10,10 +10,12 @@ use crate::evidence::{Files, Flow};
 use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
+use crate::render::judged;
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Scored};
 use karat::error::Error;
 use karat::record::{Record, RecordDocument};
+use serde_json::Value;
 
 /// The strength of the match between an item of evidence and a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,7 +71,7 @@ pub enum Comparison {
     /// It cannot be scored again with what is given.
     Lacking {
         /// The part of the graders' input that is lacking.
-        what: &'static str,
+        what: String,
         /// The ways to give it.
         help: Vec<String>,
     },
@@ -132,6 +134,9 @@ pub fn compare(
             String::from("give the item alone to see what differs"),
         ]));
     };
+    if let Some(lacking) = other_judge(document, &origin.record) {
+        return Ok(lacking);
+    }
     Ok(match claim.differences_from_evidence(&origin.record) {
         None => Comparison::Same(origin.place),
         Some(lines) => {
@@ -145,9 +150,9 @@ pub fn compare(
 fn lacking(document: &RecordDocument, graders: &GraderArgs) -> Option<Comparison> {
     let reading = document.cache_reading()?;
     let what = if graders.cache.is_none() {
-        "its novelty was read against a cache of vectors, which is not given"
+        "its novelty was read against a cache of vectors, which is not given".to_owned()
     } else if reading.embedder.is_some() && reading.had_time() && graders.embedder.is_none() {
-        "a model embedded its text, which is not given"
+        "a model embedded its text, which is not given".to_owned()
     } else {
         return None;
     };
@@ -156,6 +161,29 @@ fn lacking(document: &RecordDocument, graders: &GraderArgs) -> Option<Comparison
         "or score the whole log again: karat log verify --replay",
     ];
     Some(Comparison::Lacking { what, help: help.map(str::to_owned).into() })
+}
+
+/// Returns why verdicts cannot be compared, if what was submitted was run by a judge that is not the one here: fuel and so
+/// verdicts are those of one engine with one runtime.
+fn other_judge(document: &RecordDocument, again: &[u8]) -> Option<Comparison> {
+    let execution = |mut grading: Value| grading.get_mut("execution").map(Value::take);
+    let grading = document.grading.as_ref().and_then(|seen| serde_json::from_str(seen.as_str()).ok());
+    let was = execution(grading?)?.get("judge").cloned()?;
+    let mut again: Value = serde_json::from_slice(again).ok()?;
+    let now = execution(again.get_mut("grading").map(Value::take)?)?;
+    let what = match (now.get("judge"), now.get("no_verdict").and_then(Value::as_str)) {
+        (Some(judge), _) if *judge == was => return None,
+        (Some(judge), _) => {
+            format!("it was run by {}, and here is {}", judged::identity(&was), judged::identity(judge))
+        }
+        (None, Some(why)) => {
+            format!("it was run by {}, and there is no verdict here: {why}", judged::identity(&was))
+        }
+        // Nothing was run this time: that is a difference.
+        (None, None) => return None,
+    };
+    let help = "give the judge that the record names, with its runtime: --judge PATH, or KARAT_JUDGE and KARAT_RUNTIMES";
+    Some(Comparison::Lacking { what, help: vec![help.to_owned()] })
 }
 
 /// The reason why an item was not compared.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::execution::Judge;
 use crate::grade::arena::{Challenge, Evaluator, MatchOptions};
 use crate::grade::quality;
 use crate::grade::trace::embedder::Embedder;
@@ -21,6 +22,8 @@ pub struct Graders {
     pub quality: quality::Options,
     /// Evaluator of a challenge, for matches that come as they were played.
     pub evaluator: Option<Evaluator>,
+    /// Judge that runs what was submitted, where the evaluator has parts for one.
+    pub judge: Option<Arc<dyn Judge>>,
     /// The challenge of the card, whose matches no other card may score.
     pub challenge: Option<Challenge>,
     /// Options for grading such matches.

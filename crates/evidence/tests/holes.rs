@@ -211,7 +211,7 @@ fn a_challenge_without_an_evaluator_scores_nothing() {
 #[test]
 fn tool_calls_are_counted_in_the_log() {
     let parts = played(&json!([call("the text"), call("the text"), call("the text")]));
-    let grade = grade_match(&parts, &evaluator(), &MatchOptions::default()).unwrap();
+    let grade = grade_match(&parts, &evaluator(), &MatchOptions::default(), None).unwrap();
     assert_eq!(grade.usage.as_ref().and_then(|usage| usage.tool_calls), Some(3));
     assert_eq!(grade.constraint_violations[0].message, "maxToolCalls: 3 tool calls, allowed are 1");
     assert_eq!(grade.efficiency.call_efficiency.value, 0.0);
@@ -221,7 +221,7 @@ fn tool_calls_are_counted_in_the_log() {
 #[test]
 fn what_was_read_is_checked_in_every_match() {
     let grade = |output: &str| {
-        grade_match(&played(&json!([call(output)])), &evaluator(), &MatchOptions::default()).unwrap()
+        grade_match(&played(&json!([call(output)])), &evaluator(), &MatchOptions::default(), None).unwrap()
     };
     assert!(grade("the text").trajectory.unwrap().tool_replay_consistent);
     let made_up = grade("made up").trajectory.unwrap();

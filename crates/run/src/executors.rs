@@ -1,16 +1,20 @@
 //! The file of executors: who carries out which subnet, and within which limits. It is the validator's; no plan names one.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use karat_core::diagnostic::nearest;
+use karat_evidence::execution::Judge;
 use toml::de::DeTable;
 
 use crate::attempt::NANO;
 use crate::executor::command::Program;
 use crate::executor::http::{Service, placeholder};
+use crate::executor::judge::Sandboxed;
 use crate::executor::recorded::Earlier;
+use crate::executor::sandboxed::Walls;
 use crate::executor::{Executor, Kind};
 use crate::fault::{Fault, quoted, shown};
 use crate::fields::{Bounds, Fields, Report};
@@ -22,6 +26,8 @@ use crate::secret::Secret;
 #[derive(Debug)]
 pub struct Executors {
     by_subnet: BTreeMap<String, Executor>,
+    /// What the sandboxes lack on this machine.
+    gaps: Vec<Fault>,
     /// The most retries that a step may declare.
     pub retries_max: u64,
     /// The wait before each retry.
@@ -34,6 +40,8 @@ pub struct Surroundings<'a> {
     pub folder: &'a Path,
     /// Looks up a variable of the environment.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Returns the judge for executors of the kind `judge`.
+    pub judge: &'a dyn Fn() -> Arc<dyn Judge>,
 }
 
 const TABLES: [&str; 3] = ["executor", "http", "run"];
@@ -41,7 +49,18 @@ const RUN: [&str; 2] = ["backoff_seconds", "retries_max"];
 const HTTP: [&str; 2] = ["hosts", "private_addresses"];
 /// Fields of every executor that is called.
 const CALLED: [&str; 5] = ["kind", "cost", "seconds_max", "output_kib", "secrets"];
-const COMMAND: [&str; 6] = ["command", "environment", "cpu_seconds", "memory_mib", "processes", "secrets"];
+const COMMAND: [&str; 9] = [
+    "command",
+    "environment",
+    "cpu_seconds",
+    "memory_mib",
+    "processes",
+    "sandbox",
+    "read",
+    "write",
+    "network",
+];
+const SANDBOX: [&str; 3] = ["off", "best", "strict"];
 const SERVICE: [&str; 3] = ["url", "headers", "secret_headers"];
 
 const RETRIES_MAX: u64 = 3;
@@ -73,7 +92,7 @@ impl Executors {
             backoff_seconds = given.unwrap_or(BACKOFF_SECONDS);
         }
         let network = Network::read(&file, &mut report);
-        let mut by_subnet = BTreeMap::new();
+        let (mut by_subnet, mut gaps) = (BTreeMap::new(), Vec::new());
         let tables = file.tables("executor", &mut report);
         if tables.is_empty() && report.faults.is_empty() {
             report.add(0, "the file has no executor", "add a table `[executor.NAME]` for each subnet");
@@ -84,8 +103,8 @@ impl Executors {
                 let message = format!("{} and {} differ in letter case alone", quoted(&twin), quoted(name));
                 report.add(at, message, "a plan may write either: keep one");
             }
-            let mut reader =
-                ExecutorReader { name, at, table, around, network: &network, report: &mut report };
+            let (network, report, gaps) = (&network, &mut report, &mut gaps);
+            let mut reader = ExecutorReader { name, at, table, around, network, report, gaps };
             if let Some(executor) = reader.read() {
                 by_subnet.insert(name.to_owned(), executor);
             }
@@ -94,7 +113,7 @@ impl Executors {
             report.faults.sort_by_key(|fault| fault.place);
             return Err(report.faults);
         }
-        Ok(Self { by_subnet, retries_max, backoff: Duration::from_secs_f64(backoff_seconds) })
+        Ok(Self { by_subnet, gaps, retries_max, backoff: Duration::from_secs_f64(backoff_seconds) })
     }
 
     /// Returns a fault for each subnet of a job that no executor carries out.
@@ -112,6 +131,31 @@ impl Executors {
                     format!("no executor for the subnet {subnet} of the step {step}"),
                     hint,
                 ));
+            }
+        }
+        faults
+    }
+
+    /// Returns what the sandboxes lack on this machine, each with its executor. A strict one that lacks something is refused.
+    #[must_use]
+    pub fn gaps(&self) -> &[Fault] {
+        &self.gaps
+    }
+
+    /// Prepares what carries out a job. Returns a fault for each executor that cannot work.
+    pub(crate) fn prepare(&self, job: &Job) -> Vec<Fault> {
+        let mut prepared: Vec<&Sandboxed> = Vec::new();
+        let mut faults = Vec::new();
+        for call in job.calls() {
+            let Some(Kind::Judge(code)) = self.of(&call.subnet).map(|executor| &executor.kind) else {
+                continue;
+            };
+            if prepared.iter().any(|known| known.is_like(code)) {
+                continue;
+            }
+            prepared.push(code);
+            if let Err(why) = code.prepare() {
+                faults.push(Fault::new(format!("the executor {}: {why}", quoted(&call.subnet)), ""));
             }
         }
         faults
@@ -150,6 +194,7 @@ struct ExecutorReader<'a, 'd, 't, 'r> {
     around: &'a Surroundings<'a>,
     network: &'a Network,
     report: &'r mut Report<'t>,
+    gaps: &'r mut Vec<Fault>,
 }
 
 impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
@@ -165,9 +210,10 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
         match fields.required("kind", kind, "\"command\"", self.report)? {
             "command" => self.command(),
             "http" => self.http(),
+            "judge" => self.judge(),
             "replay" => self.replay(),
             other => {
-                let kinds = ["command", "http", "replay"];
+                let kinds = ["command", "http", "judge", "replay"];
                 let hint = match nearest(other, kinds) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("the kinds are {}", kinds.join(", ")),
@@ -206,6 +252,7 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
             }
         }
         let secrets = self.secrets(&fields);
+        let walls = self.walls(&fields);
         let program = Program {
             command: command.unwrap_or_default(),
             folder: self.around.folder.to_owned(),
@@ -213,8 +260,68 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
             cpu_seconds: fields.count("cpu_seconds", 1, 3600, self.report),
             memory_mib: fields.count("memory_mib", 1, 1 << 20, self.report),
             processes: fields.count("processes", 1, 100_000, self.report),
+            walls,
         };
+        self.check_walls(&fields, &program);
         self.called(&fields, Kind::Command(program), secrets)
+    }
+
+    /// Returns the walls around a program, if it is to have any.
+    fn walls(&mut self, fields: &Fields<'a, 'd>) -> Option<Walls> {
+        let mode = fields.text("sandbox", self.report).unwrap_or("off");
+        if !SANDBOX.contains(&mode) {
+            let hint = match nearest(mode, SANDBOX) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", SANDBOX.join(", ")),
+            };
+            self.report.add(fields.place("sandbox"), format!("there is no sandbox {}", quoted(mode)), hint);
+            return None;
+        }
+        let (read, write) = (self.paths(fields, "read"), self.paths(fields, "write"));
+        let has_network = fields.flag("network", self.report).unwrap_or_default();
+        if mode != "off" {
+            return Some(Walls { is_strict: mode == "strict", read, write, has_network });
+        }
+        for field in ["read", "write", "network"].into_iter().filter(|field| fields.has(field)) {
+            let hint = "add `sandbox = \"strict\"`, or \"best\": what this machine has";
+            self.report.add(fields.place(field), format!("`{field}` needs a sandbox"), hint);
+        }
+        None
+    }
+
+    /// Returns paths that are there.
+    fn paths(&mut self, fields: &Fields<'a, 'd>, field: &str) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for (path, at) in fields.texts(field, self.report).unwrap_or_default() {
+            let whole = self.around.folder.join(path);
+            match std::fs::canonicalize(&whole) {
+                Ok(_) => found.push(whole),
+                Err(error) => {
+                    let hint = "paths are relative to the folder of this file";
+                    self.report.add(at, format!("`{field}` names {}: {error}", quoted(path)), hint);
+                }
+            }
+        }
+        found
+    }
+
+    /// Tries the sandbox of a program, and keeps what it lacks on this machine.
+    fn check_walls(&mut self, fields: &Fields<'a, 'd>, program: &Program) {
+        let Some(walls) = program.walls.as_ref().filter(|_| !program.command.is_empty()) else { return };
+        let at = fields.place("sandbox");
+        let name = shown(self.name, 60);
+        match program.walls_standing(walls).map(|layers| layers.complaint()) {
+            Ok(None) => {}
+            Ok(Some(complaint)) if walls.is_strict => {
+                let hint =
+                    "`karat judge doctor` says how to get it; with `sandbox = \"best\"` the rest holds";
+                self.report.add(at, format!("no strict sandbox on this machine: {complaint}"), hint);
+            }
+            Ok(Some(complaint)) => {
+                self.gaps.push(Fault::new(format!("the sandbox of `{name}` is not whole; {complaint}"), ""));
+            }
+            Err(why) => self.report.add(at, why, ""),
+        }
     }
 
     /// Returns a command whose program has been found, so that a typing error does not fail the steps of a plan.
@@ -408,5 +515,6 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
+mod judge;
 #[cfg(test)]
 mod tests;

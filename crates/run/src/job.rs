@@ -178,6 +178,21 @@ impl Job {
         self.task_digest
     }
 
+    /// Returns the plan with all that its author said with it and with the name of its author, as canonical JSON: read again, it
+    /// has the same digest.
+    #[must_use]
+    pub fn plan_text(&self) -> String {
+        let mut members = self.members.clone();
+        members.remove("task");
+        canonical_json(&Value::Object(members))
+    }
+
+    /// Returns the task as canonical JSON.
+    #[must_use]
+    pub fn task_text(&self) -> String {
+        self.members.get("task").map(canonical_json).unwrap_or_default()
+    }
+
     /// Returns the members of the item of evidence that are known before the run.
     pub(crate) fn members(&self) -> &Map<String, Value> {
         &self.members

@@ -5,6 +5,9 @@
 //! task and recording.
 //!
 //! ```
+//! use std::sync::Arc;
+//!
+//! use karat_run::judge::{Judges, Options};
 //! use karat_run::{Executors, Job, Recording, Stop, Surroundings};
 //!
 //! let plan = br#"{"miner_uid": 7, "workflow_plan": {"nodes": [{"id": "a", "subnet": "sn1", "action": "greet"}]}}"#;
@@ -15,7 +18,8 @@
 //!     command = ["/bin/echo", '{"output": {"text": "hello"}}']
 //!     cost = 0.001
 //! "#;
-//! let around = Surroundings { folder: std::path::Path::new("."), variable: &|_| None };
+//! let judge = || Arc::new(Judges::found(None, Options::default())) as Arc<dyn karat_evidence::execution::Judge>;
+//! let around = Surroundings { folder: std::path::Path::new("."), variable: &|_| None, judge: &judge };
 //! let executors = Executors::parse(file, &around).unwrap();
 //! let (job, _notes) = Job::new(plan, task, None, Some(executors.retries_max)).unwrap();
 //!
@@ -26,7 +30,7 @@
 //!
 //! The layers, from the bottom: `attempt` (requests, keys, outcomes), `recording`, `job` (a plan and a task, checked),
 //! `engine` (the course of a run, from either source of attempts), `replay` and `executor`, `executors` (their file), `live`.
-//! Only `live` and `executor` read a clock or touch the system.
+//! Only `live`, `executor` and [`judge`] read a clock or touch the system.
 
 mod attempt;
 mod engine;
@@ -36,6 +40,7 @@ mod executors;
 mod fault;
 mod fields;
 mod job;
+pub mod judge;
 mod live;
 mod recording;
 mod replay;

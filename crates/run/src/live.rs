@@ -43,13 +43,17 @@ impl Job {
     /// Runs the job by executors. Attempts that are under way when the run is to stop are ended and leave no trace.
     ///
     /// # Errors
-    /// If the clock of this machine is off, or if the recording does not replay, which is a defect.
+    /// If an executor cannot work, the clock of this machine is off, or if the recording does not replay, which is a defect.
     pub fn run(
         &self,
         executors: &Executors,
         stop: &Stop,
         watch: &(impl Fn(Progress<'_>) + Sync),
     ) -> Result<Ended, Vec<Fault>> {
+        let faults = executors.prepare(self);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
         let since = SystemTime::now().duration_since(UNIX_EPOCH).ok();
         // A clock beyond 2100 is as wrong as one before 1970.
         let started_microseconds = since

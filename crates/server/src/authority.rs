@@ -31,6 +31,8 @@ pub enum Act<'a> {
     RegisterAgent,
     /// Register or revoke the key of a harness.
     ManageHarnesses,
+    /// End a match that waits for its verdict.
+    VoidMatch,
     /// Send an item of evidence to be scored.
     Send(Option<Item<'a>>),
     /// Hand in items of evidence that are old on purpose.
@@ -47,6 +49,14 @@ pub enum Act<'a> {
     Review,
     /// Enter a match, or submit the one of that agent.
     Play(Option<&'a str>),
+    /// Post a task for workflows.
+    PostTask,
+    /// Register or revoke the key of a recorder.
+    ManageRecorders,
+    /// Hand in the plan of its own for a task.
+    HandIn,
+    /// Deliver a recording of a plan. Its recorder vouches for it by a signature.
+    Deliver,
 }
 
 /// A key that is to be revoked.
@@ -65,6 +75,8 @@ pub struct Item<'a> {
     pub stated: Provenances,
     /// True if its id or its scorecard belongs to the arena.
     pub is_of_arena: bool,
+    /// True if it is a run for a task of workflows that was posted here.
+    pub is_of_task: bool,
 }
 
 /// A stored item of evidence that is to be corrected.
@@ -74,6 +86,8 @@ pub struct Old {
     pub parts: Vec<OldPart>,
     /// True if its id or a scorecard of its records belongs to the arena.
     pub is_of_arena: bool,
+    /// True if it was made by a verdict on a plan.
+    pub is_of_task: bool,
     /// True if a scorecard of its records has reviews or certification. A corrected record leaves the past as well, so a new one in its
     /// place would be a first score, which waits for none.
     pub is_reviewed: bool,
@@ -135,6 +149,8 @@ pub enum Denied {
     Facts(Provenances),
     /// The id or the scorecard belongs to the arena.
     OfArena,
+    /// The item is a run for a task that was posted here.
+    OfTask,
     /// The item was sent by others, and states more than the key may report.
     OfOthers,
     /// The key acts for this subject, and the item was scored under a scorecard with reviews.
@@ -152,6 +168,10 @@ pub enum Denied {
         /// The agent of the match.
         other: String,
     },
+    /// The key is not one of a miner.
+    NoMiner,
+    /// The key acts for this subject, whose plans others record.
+    OfMiner(String),
     /// No key of an administrator would be left.
     LastAdmin,
 }
@@ -162,7 +182,12 @@ impl Act<'_> {
     pub const fn scope(&self) -> Scope {
         match self {
             Self::Read | Self::Cosign => Scope::Read,
-            Self::Send(_) | Self::Correct(_) | Self::ProposeWeights | Self::Play(_) => Scope::WriteEvidence,
+            Self::Send(_)
+            | Self::Correct(_)
+            | Self::ProposeWeights
+            | Self::Play(_)
+            | Self::HandIn
+            | Self::Deliver => Scope::WriteEvidence,
             Self::DecideWeights(_) | Self::ReadReviews | Self::Review => Scope::Review,
             Self::ReadKeys
             | Self::MakeKey
@@ -172,7 +197,10 @@ impl Act<'_> {
             | Self::PublishCard
             | Self::PublishChallenge
             | Self::RegisterAgent
-            | Self::ManageHarnesses => Scope::Admin,
+            | Self::ManageHarnesses
+            | Self::VoidMatch
+            | Self::PostTask
+            | Self::ManageRecorders => Scope::Admin,
         }
     }
 }
@@ -203,6 +231,8 @@ pub fn decide(key: Option<&Key>, is_reading_open: bool, act: &Act<'_>) -> Result
             }
             _ => Ok(()),
         },
+        Act::HandIn => key.subject.as_ref().map_or(Err(Denied::NoMiner), |_| Ok(())),
+        Act::Deliver => key.subject.clone().map_or(Ok(()), |own| Err(Denied::OfMiner(own))),
         Act::RevokeKey(Some(Revoked { is_last_admin: true })) => Err(Denied::LastAdmin),
         _ => Ok(()),
     }
@@ -215,6 +245,9 @@ fn send(key: &Key, item: &Item<'_>) -> Result<(), Denied> {
     if item.is_of_arena {
         return Err(Denied::OfArena);
     }
+    if item.is_of_task {
+        return Err(Denied::OfTask);
+    }
     let foreign: Provenances = item.stated.all().filter(|reporter| !key.may_report(*reporter)).collect();
     if foreign.is_empty() { Ok(()) } else { Err(Denied::Facts(foreign)) }
 }
@@ -222,6 +255,9 @@ fn send(key: &Key, item: &Item<'_>) -> Result<(), Denied> {
 fn correct(key: &Key, old: &Old) -> Result<(), Denied> {
     if old.is_of_arena {
         return Err(Denied::OfArena);
+    }
+    if old.is_of_task {
+        return Err(Denied::OfTask);
     }
     if let Some(own) = key.subject.as_ref().filter(|_| old.is_reviewed) {
         return Err(Denied::Reviewed(own.clone()));
@@ -269,6 +305,10 @@ impl From<Denied> for Problem {
                 "its id or scorecard belongs to the arena, which scores matches itself: enter one with POST \
                  /v1/arena/matches, or give the item an id that is not AGENT.CHALLENGE.NUMBER",
             )),
+            Denied::OfTask => forbidden(String::from(
+                "it is a run for a task that was posted here, whose runs are scored from recordings alone: hand in a \
+                 plan with POST /v1/workflows/tasks/TASK/plans, or deliver the recording of one",
+            )),
             Denied::OfOthers => forbidden(String::from(
                 "another key sent this item, and it states more than this key may report: expected the key that \
                  sent it, or one that may report all of its facts and, if it has one, its outcome",
@@ -293,6 +333,15 @@ impl From<Denied> for Problem {
                 let (own, other) = (own.escape_debug(), other.escape_debug());
                 forbidden(format!("`{other}` entered this match, but the key is of `{own}`"))
             }
+            Denied::NoMiner => forbidden(String::from(
+                "this needs the key of a miner, whose `subject` is its name: POST /v1/keys or POST /v1/arena/agents \
+                 makes one",
+            )),
+            Denied::OfMiner(own) => forbidden(format!(
+                "this key speaks for `{}`, and recordings are delivered by those who record: expected a key without a \
+                 subject",
+                own.escape_debug()
+            )),
             Denied::LastAdmin => {
                 let detail = "it is the last key of an administrator; create another first";
                 Self::new(Code::Conflict, detail)

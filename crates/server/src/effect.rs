@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use crate::arena;
 use crate::backfill::Backfill;
 use crate::cards::ScorerPool;
+use crate::flows;
 use crate::index::NewRow;
 use crate::keys::{Key, Withdrawal};
 use crate::weights::WeightsItem;
@@ -32,6 +33,8 @@ pub enum Effect {
     Weights(Box<WeightsItem>),
     /// An item of the arena.
     Arena(Box<arena::Content>),
+    /// An item of workflows.
+    Workflow(Box<flows::Content>),
 }
 
 /// A job of the store that waits to be written, with its effects and the receiver of the outcomes.

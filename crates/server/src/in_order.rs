@@ -16,7 +16,6 @@ use karat_store::{Error, Kind, Reader};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::arena::Arena;
 use crate::cards::ScorerPool;
 use crate::keys::Key;
 use crate::memory::Memory;
@@ -411,10 +410,8 @@ impl Group<'_> {
         engine.set_as_of_written(Some(as_of));
         engine.set_replaced(replaced);
         let (size, ids, memory) = (self.size, &mut self.ids, &self.app.memory);
-        let scored = member.how(self.pool, &memory.arena, last, Some(as_of)).score_by(
-            engine,
-            &member.line.bytes,
-            |scored| {
+        let scored =
+            member.how(self.pool, memory, last, Some(as_of)).score_by(engine, &member.line.bytes, |scored| {
                 if ids.contains(&scored.record.id) {
                     return Err(Kept::Waits);
                 }
@@ -432,8 +429,7 @@ impl Group<'_> {
                 }
                 ids.insert(scored.shown.record.clone());
                 Ok(scored)
-            },
-        );
+            });
         if scored.is_ok() {
             *latest = Some(as_of.at);
         }
@@ -445,7 +441,7 @@ impl Group<'_> {
         let Some(old) = &member.line.replaces else { return Ok(Vec::new()) };
         // Only the item itself says of whom it is.
         let now = self.app.clock.now();
-        let how = member.how(self.pool, &self.app.memory.arena, now, None);
+        let how = member.how(self.pool, &self.app.memory, now, None);
         let Ok(scored) = how.score(&member.line.bytes) else {
             return Ok(Vec::new());
         };
@@ -458,7 +454,7 @@ impl Group<'_> {
         engine.set_as_of_written(given);
         engine.set_replaced(Vec::new());
         let memory = &self.app.memory;
-        let how = member.how(self.pool, &memory.arena, self.app.clock.now(), given);
+        let how = member.how(self.pool, memory, self.app.clock.now(), given);
         let scored = how.score_by(engine, &member.line.bytes, Ok::<_, Refused>)?;
         Scored::new(scored, member, memory, reader, false)
     }
@@ -467,7 +463,7 @@ impl Group<'_> {
     fn apart(&mut self, member: &Member, given: Option<WrittenTimestamp<'_>>) -> Result<Scored, Problem> {
         let memory = &self.app.memory;
         let now = self.app.clock.now();
-        let scored = member.how(self.pool, &memory.arena, now, given).score(&member.line.bytes)?;
+        let scored = member.how(self.pool, memory, now, given).score(&member.line.bytes)?;
         Scored::new(scored, member, memory, &mut self.state.reader, false)
     }
 
@@ -480,11 +476,11 @@ impl Member {
     fn how<'a>(
         &'a self,
         pool: &'a ScorerPool,
-        arena: &'a Arena,
+        memory: &'a Memory,
         now: Timestamp,
         as_of: Option<WrittenTimestamp<'a>>,
     ) -> How<'a> {
-        let holder = Some(Holder { key: &self.key, now, arena });
+        let holder = Some(Holder { key: &self.key, now, memory });
         How { pool, as_of, holder, name: self.line.name.as_deref() }
     }
 }

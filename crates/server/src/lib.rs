@@ -7,7 +7,8 @@
 //! * [`state`]: the [`App`] that every request works with; [`memory`] is its in-memory state, computed from the log,
 //!   with the [`index`] of records, the [`cards`] and the [`keys`].
 //! * [`api`]: one file for each resource, and their description; [`problem`] is every error.
-//! * [`arena`]: challenges, agents and matches; [`play`]: what is done with them, and its effect on ratings.
+//! * [`arena`]: challenges, agents and matches; [`play`]: what is done with them, and its effect on ratings; [`judging`]: the
+//!   processes that run submitted code.
 //! * [`select`], [`rows`], [`standing`]: the records for an answer, and the answers computed from them; `decisions`: the
 //!   events beside them; `subjects`: answers about all subjects, from what is `kept` of each; [`answers`] caches those
 //!   that took work.
@@ -34,6 +35,7 @@ pub mod cosigned;
 mod decisions;
 pub mod effect;
 pub mod events;
+pub mod flows;
 pub mod folder;
 mod follower;
 pub mod guard;
@@ -42,6 +44,7 @@ pub mod ids;
 mod in_order;
 pub mod index;
 mod index_cache;
+pub mod judging;
 mod kept;
 pub mod keys;
 pub mod limits;
@@ -87,6 +90,7 @@ use karat_store::log::WitnessKey;
 use socket2::SockRef;
 
 use crate::clock::Clock;
+use crate::judging::JudgeOptions;
 use crate::limits::RateOptions;
 use crate::problem::{Code, Problem};
 pub use crate::state::App;
@@ -112,6 +116,8 @@ pub struct Options {
     pub proxies: Vec<IpAddr>,
     /// The witnesses whose cosignatures are taken.
     pub witnesses: Vec<WitnessKey>,
+    /// The judges of submitted code.
+    pub judge: JudgeOptions,
     /// The largest number of open connections; further ones wait.
     pub connections_max: usize,
     /// The largest number of them from one address that is no proxy; further ones are closed.
@@ -149,6 +155,7 @@ impl Default for Options {
             rates: RateOptions::default(),
             proxies: Vec::new(),
             witnesses: Vec::new(),
+            judge: JudgeOptions::default(),
             connections_max: 1024,
             connections_per_address_max: 256,
             requests_max: 256,
@@ -255,6 +262,8 @@ impl Server {
         let runtime = runtime.worker_threads(workers()).enable_all().build().map_err(failed)?;
         runtime.block_on(async move {
             let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
+            let app = Arc::clone(&self.app);
+            tokio::spawn(async move { play::judge_waiting(&app).await });
             serve(self.app, listener, stop).await;
             Ok(())
         })

@@ -1,4 +1,5 @@
-//! The memory of a server: the index of records, the scorecards, the weights in force, the keys, the arena. All of it is computed from the
+//! The memory of a server: the index of records, the scorecards, the weights in force, the keys, the arena, the
+//! workflows. All of it is computed from the
 //! log. A start loads it; then the writer thread applies every commit to it.
 
 use std::collections::BTreeSet;
@@ -23,6 +24,7 @@ use crate::authority;
 use crate::backfill::Backfill;
 use crate::cards::{Cards, ScorerPool};
 use crate::effect::{Effect, Waiting};
+use crate::flows::{self, Flows};
 use crate::ids;
 use crate::index::{Index, NewRow};
 use crate::index_cache::IndexCache;
@@ -46,6 +48,8 @@ pub struct Memory {
     weights: RwLock<Weights>,
     /// The arena.
     pub arena: Arena,
+    /// The workflows.
+    pub flows: Flows,
     /// The looks of the names of subjects.
     pub(crate) looks: Looks,
     size: watch::Sender<u64>,
@@ -65,6 +69,7 @@ impl Memory {
             keys: RwLock::default(),
             weights: RwLock::default(),
             arena: Arena::default(),
+            flows: Flows::default(),
             looks: Looks::default(),
             size: watch::Sender::new(0),
             newest: AtomicI64::new(i64::MIN),
@@ -259,6 +264,7 @@ impl Memory {
                     }
                 }
                 Effect::Arena(content) => self.arena.apply(*content),
+                Effect::Workflow(content) => self.flows.apply(*content),
                 Effect::Key(key, is_revoked) => {
                     self.keys.write().unwrap_or_else(PoisonError::into_inner).set(key, is_revoked);
                 }
@@ -313,7 +319,9 @@ impl Memory {
                 .map_or_else(damaged, |content| Some(Effect::Arena(Box::new(content)))),
             Kind::Weights => WeightsItem::parse(&item.entry.id, &item.content)
                 .map_or_else(damaged, |item| Some(Effect::Weights(Box::new(item)))),
-            Kind::Review => None,
+            Kind::Workflow => flows::Content::parse(&item.content)
+                .map_or_else(damaged, |content| Some(Effect::Workflow(Box::new(content)))),
+            Kind::Review | Kind::Recording => None,
         }
     }
 
@@ -331,7 +339,13 @@ impl Memory {
         let pool = self.cards().find(&record.scorecard.name()).map_err(|problem| problem.detail)?;
         let ceiling = self.keys().ceiling(entry.sender.as_deref());
         let is_backfilled = self.index().is_backfilled(&entry.id, position);
-        let is_graded = self.is_graded(record, entry);
+        let trust = if self.is_graded(record, entry) {
+            Trust::Graded
+        } else if self.flows.state().has_record(&entry.id) {
+            Trust::Measured
+        } else {
+            stored::trust(record, &pool.card, ceiling)
+        };
         Ok(NewRow {
             subject: record.subject.clone(),
             card: pool.name(),
@@ -341,7 +355,7 @@ impl Memory {
             score: record.score(),
             evidence: record.evidence.digest,
             item: Digest::of(ids::evidence(&record.subject, &record.evidence.id).as_bytes()),
-            trust: if is_graded { Trust::Graded } else { stored::trust(record, &pool.card, ceiling) },
+            trust,
             is_backfilled,
             sender: entry.sender.clone(),
         })

@@ -47,6 +47,8 @@ pub enum Code {
     TooManyRequests,
     /// The server has too much to do now.
     Busy,
+    /// What has to be executed for the answer has no verdict now: the judge is missing, or fails.
+    NoVerdict,
     /// There is no space left to store the request.
     StorageFull,
     /// A defect of the server or of its store.
@@ -73,7 +75,7 @@ impl Code {
                 StatusCode::UNPROCESSABLE_ENTITY
             }
             Self::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
-            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Busy | Self::NoVerdict => StatusCode::SERVICE_UNAVAILABLE,
             Self::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -99,6 +101,7 @@ impl Code {
             Self::Unanswerable => "unanswerable",
             Self::TooManyRequests => "too-many-requests",
             Self::Busy => "busy",
+            Self::NoVerdict => "no-verdict",
             Self::StorageFull => "storage-full",
             Self::Internal => "internal",
         }

@@ -9,13 +9,13 @@ use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use karat_evidence::Note;
 use karat_store::{Kind, NewItem, Outcome};
 
-use crate::arena::Arena;
 use crate::arrival::{self, newest_moment};
 use crate::authority::{self, Act, Denied};
 use crate::cards::ScorerPool;
 use crate::ids;
 use crate::index::NewRow;
 use crate::keys::Key;
+use crate::memory::Memory;
 use crate::problem::{Code, Problem, ProblemPart};
 use crate::stored::{Trust, is_measured_here};
 
@@ -80,15 +80,15 @@ pub struct Sent {
     pub outcome: Outcome,
 }
 
-/// The key that sends an item, the moment at which it does, and the arena, whose ids and scorecards are its own.
+/// The key that sends an item, the moment at which it does, and the memory of the server.
 #[derive(Debug, Clone, Copy)]
 pub struct Holder<'a> {
     /// The key.
     pub key: &'a Key,
     /// The moment of the server.
     pub now: Timestamp,
-    /// The arena.
-    pub arena: &'a Arena,
+    /// The arena and the workflows, whose items are their own.
+    pub memory: &'a Memory,
 }
 
 /// The parameters of scoring an item.
@@ -178,7 +178,7 @@ impl How<'_> {
     /// Checks that the sender may send this.
     fn check(
         &self,
-        Holder { key, arena, .. }: Holder<'_>,
+        Holder { key, memory, .. }: Holder<'_>,
         card: &Scorecard,
         item: &Item<'_>,
         is_embedded: bool,
@@ -189,7 +189,9 @@ impl How<'_> {
             subject: item.subject,
             stated: given.clone().map(|(fact, _)| fact.from).collect(),
             is_of_arena: authority::is_match_id(item.subject, item.id)
-                || has_evaluator && arena.state().has_card(&card.name()),
+                || has_evaluator && memory.arena.state().has_card(&card.name()),
+            is_of_task: card.evidence == karat_evidence::Kind::WorkflowRun.name()
+                && item.context.task.is_some_and(|task| memory.flows.state().task(task).is_some()),
         }));
         let Err(denied) = authority::decide(Some(key), false, &asked) else { return Ok(()) };
         let Denied::Facts(provenances) = denied else { return Err(denied.into()) };

@@ -67,13 +67,14 @@ fn corrected(
 ) -> Result<Old, Problem> {
     let evidence = ids::evidence(subject, old);
     let mut is_of_arena = authority::is_match_id(subject, old);
-    let mut is_reviewed = false;
+    let (mut is_of_task, mut is_reviewed) = (false, false);
     let mut parts = Vec::new();
     let pools: Vec<Arc<ScorerPool>> = memory.cards().iter().map(Arc::clone).collect();
     for pool in pools {
         let name = pool.name();
         let Some(item) = reader.find(Kind::Record, &ids::record(&evidence, &name), size)? else { continue };
         is_of_arena |= memory.arena.state().has_card(&name);
+        is_of_task |= memory.flows.state().has_record(&item.entry.id);
         is_reviewed |= has_reviews(memory, &pool.card);
         let unreadable =
             |why: String| Problem::from(Error::Damaged(format!("the entry {}: {why}", item.position)));
@@ -92,7 +93,7 @@ fn corrected(
     if parts.is_empty() {
         parts.push(OldPart { sender, stated: [Reporter::Unstated].into_iter().collect() });
     }
-    Ok(Old { parts, is_of_arena, is_reviewed })
+    Ok(Old { parts, is_of_arena, is_of_task, is_reviewed })
 }
 
 /// Returns true if standings under a scorecard, or under its family, have reviews or certification.

@@ -21,6 +21,7 @@ use crate::effect::{Effect, Waiting};
 use crate::folder;
 use crate::follower::Follower;
 use crate::index::Index;
+use crate::judging::Judging;
 use crate::kept::Keeper;
 use crate::keys::{Key, KeyRequest, SERVER};
 use crate::limits::{Places, Rates, Turns, Who};
@@ -48,6 +49,8 @@ pub struct App {
     pub(crate) keeper: Keeper,
     /// The heads that witnesses cosigned.
     pub(crate) cosigned: Cosigned,
+    /// The judges of submitted code.
+    pub(crate) judging: Judging,
     /// The rate limits.
     pub rates: Rates,
     /// Permits for requests at work.
@@ -178,6 +181,7 @@ impl App {
             answers: Answers::default(),
             keeper: Keeper::default(),
             cosigned,
+            judging: Judging::new(&options.judge),
             weights_turn: tokio::sync::Mutex::default(),
             readers: Arc::new(Readers::new(Arc::clone(&store))),
             options,

@@ -32,6 +32,11 @@ pub struct Plan {
 pub enum Ends {
     /// The quantiles of the resamples. Simple, and the same for a difference as for its mirror image.
     Percentile,
+    /// The same, but where many resamples are equal an end within them moves towards the next ones by as much as the middle
+    /// of the equal ones lies beyond it: the mid-distribution of Parzen (Ma, Genton and Parzen, "Asymptotic properties of
+    /// sample quantiles of discrete distributions", Annals of the Institute of Statistical Mathematics 63, 2011). For
+    /// differences of successes and failures, whose means are multiples of 1 / tasks.
+    SplitTies,
     /// The quantiles moved for bias and skew: Efron, "Better bootstrap confidence intervals", JASA 82 (1987). Better where
     /// few tasks carry the mean.
     BiasCorrectedAccelerated,
@@ -212,7 +217,7 @@ impl<'a> Draws<'a> {
         } else {
             let tail = expanded(tail, values.len())?;
             let (below, above, method) = match ends {
-                Ends::Percentile => (tail, tail, Method::Percentile),
+                Ends::Percentile | Ends::SplitTies => (tail, tail, Method::Percentile),
                 Ends::BiasCorrectedAccelerated => {
                     let drawn_from = self.table.mean_of_values(subject).unwrap_or(mean);
                     let (below, above) =
@@ -223,7 +228,13 @@ impl<'a> Draws<'a> {
             let low = left_out(drawn, below).max(1) - 1;
             let high = drawn - left_out(drawn, above).max(1);
             let at = |place: u32| means.get(place as usize).copied().unwrap_or(mean) as f64;
-            (at(low), at(high), method)
+            if ends == Ends::SplitTies {
+                let mirrored: Vec<i64> = means.iter().rev().map(|mean| -mean).collect();
+                let (low, high) = (split_tie(&means, low), -split_tie(&mirrored, drawn - 1 - high));
+                (low, high.max(low), method)
+            } else {
+                (at(low), at(high), method)
+            }
         };
         let billion = BILLION as f64;
         let interval = Interval { low: low / billion, high: high / billion, level, method };
@@ -266,6 +277,31 @@ pub(super) fn expanded(tail: f64, count: usize) -> Result<f64, StatisticsError> 
     let Some(reach) = student_t(count as u64, level)? else { return Ok(tail) };
     let count = count as f64;
     Ok(normal_cumulative(-reach * libm::sqrt(count / (count - 1.0))))
+}
+
+/// Returns the lower end at `place` of sorted means, moved up if the middle of those that equal it lies before that place. It
+/// does not move across 0 where no mean is 0.
+fn split_tie(means: &[i64], place: u32) -> f64 {
+    let Some(&value) = means.get(place as usize) else { return 0.0 };
+    let from = means.partition_point(|&mean| mean < value);
+    let to = means.partition_point(|&mean| mean <= value);
+    let (Some(&next), position) = (means.get(to), place as usize) else { return value as f64 };
+    // Twice the middle places, so that they are whole.
+    let (middle, twice) = (from + to - 1, 2 * position);
+    if twice <= middle {
+        return value as f64;
+    }
+    let after = means.partition_point(|&mean| mean <= next);
+    let share = (twice - middle) as f64 / (to + after - 1 - middle) as f64;
+    let moved = libm::rint(value as f64 + share * (next as f64 - value as f64));
+    if value < 0 { moved.min(0.0) } else { moved.max(value as f64 + 1.0) }
+}
+
+/// Returns whether the lower end as [`Ends::SplitTies`] has it is above 0, from how many resamples are `below` 0 and `equal`
+/// to it, where the end is the resample number `left_out`.
+pub(super) fn is_end_above(below: u32, equal: u32, left_out: u32) -> bool {
+    let (below, equal, left_out) = (u64::from(below), u64::from(equal), u64::from(left_out));
+    if equal == 0 { below < left_out } else { 2 * below + equal + 1 < 2 * left_out }
 }
 
 /// Returns how many of `draws` lie at or beyond the end of an interval that leaves out `tail`: `floor((draws + 1)

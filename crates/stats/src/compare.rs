@@ -1,9 +1,10 @@
 //! Two subjects on the same tasks: which is ahead, or that they are tied.
 
-use super::bootstrap::{Draws, Ends, Estimate, Plan};
+use super::bootstrap::{Draws, Ends, Estimate, Plan, ends_if_alike};
 use super::special::fair_tail;
 use super::table::TaskTable;
-use super::{StatisticsError, outside};
+use super::{Interval, StatisticsError, outside};
+use karat_core::number::BILLION;
 
 /// The result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,8 +141,58 @@ pub struct Difference {
     /// of their signs would see it. If not, the answer is never that one is ahead, since resamples from a handful of
     /// tasks that happen to agree all agree.
     pub enough_tasks: bool,
+    /// The deviation of the differences of the tasks; none of fewer than two tasks.
+    pub spread: Option<f64>,
     /// The answer: a subject is ahead if the interval leaves out 0 and the tasks are enough.
     pub verdict: Verdict,
+}
+
+/// The second subject against the first, given how much worse it may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It is worse by more than the margin.
+    Worse,
+    /// It is not worse by the margin.
+    NotWorse,
+    /// Neither is shown.
+    Open,
+}
+
+impl Change {
+    /// Returns the name as written: `not-worse`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Worse => "worse",
+            Self::NotWorse => "not-worse",
+            Self::Open => "open",
+        }
+    }
+}
+
+impl Difference {
+    /// Returns whether the second subject is worse than the first by more than `margin`, a share from 0 on: if the whole
+    /// interval says so, and the tasks are enough. That it is not is shown if the whole interval lies on the other side of the
+    /// margin: a test of non-inferiority (Piaggio et al., "Reporting of noninferiority and equivalence randomized trials",
+    /// JAMA 308, 2012), on the same tasks.
+    #[must_use]
+    pub fn change(&self, margin: f64) -> Change {
+        match self.estimate.interval {
+            _ if self.verdict == Verdict::TooFewSharedTasks => Change::Open,
+            Some(ends) if ends.low > margin && self.enough_tasks => Change::Worse,
+            Some(ends) if ends.high < margin => Change::NotWorse,
+            _ => Change::Open,
+        }
+    }
+}
+
+/// Returns the deviation of differences in billionths, as a share.
+fn spread(values: &[f64]) -> Option<f64> {
+    let count = values.len() as f64;
+    // Whole numbers below 2^53: the sum is exact.
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    (values.len() > 1).then(|| libm::sqrt(squares / (count - 1.0)) / BILLION as f64)
 }
 
 /// Compares two subjects by drawing the tasks that both have again (see [`super::bootstrap`]): task by task, so that how
@@ -175,7 +226,8 @@ pub fn paired_bootstrap(
     if shared == 0 {
         return Err(StatisticsError::TooFew { what: "tasks that both subjects have", found: 0, needed: 1 });
     }
-    let estimate = Draws::new(&differences, plan)?.estimate(0, level, Ends::Percentile)?;
+    let estimate = Draws::new(&differences, plan)?.estimate(0, level, Ends::SplitTies)?;
+    let estimate = widened(estimate, &differences, level)?;
     let sides = Sides::of(differences.values(0).iter().copied());
     let outside = outside(level)?;
     let ends = estimate.interval;
@@ -192,8 +244,24 @@ pub fn paired_bootstrap(
         only_first_tasks: table.tasks_of(first) - shared,
         only_second_tasks: table.tasks_of(second) - shared,
         enough_tasks: is_enough(sides.differing(), outside),
+        spread: spread(differences.values(0)),
         verdict,
     })
+}
+
+/// Returns an estimate whose interval is at least that of tasks that all gave the mean, if too few differ: resamples of
+/// many tasks of which one differs hardly know that others may.
+fn widened(estimate: Estimate, differences: &TaskTable, level: f64) -> Result<Estimate, StatisticsError> {
+    let outside = outside(level)?;
+    let differing = differences.values(0).iter().filter(|it| **it != 0.0).count();
+    let (Some(ends), Some(mean)) = (estimate.interval, differences.mean(0)) else { return Ok(estimate) };
+    if is_enough(differing, outside) {
+        return Ok(estimate);
+    }
+    let (low, high) = ends_if_alike(mean, estimate.tasks, outside / 2.0, differences.lowest());
+    let billion = BILLION as f64;
+    let (low, high) = (ends.low.min(low / billion), ends.high.max(high / billion));
+    Ok(Estimate { interval: Some(Interval { low, high, ..ends }), ..estimate })
 }
 
 /// The number of tasks at which each of two subjects is ahead.
@@ -286,11 +354,46 @@ mod tests {
         let rows: Vec<_> =
             (0..5).flat_map(|task| [(0, task, 0.9 - task as f64 / 100.0), (1, task, 0.1)]).collect();
         let difference = paired_bootstrap(&table(&rows), 0, 1, PLAN, 0.95).unwrap();
-        assert!(difference.estimate.interval.unwrap().low > 0.0 && !difference.enough_tasks);
+        // So the interval is that of five that are alike.
+        assert!(difference.estimate.interval.unwrap().low < 0.0 && !difference.enough_tasks);
         assert_eq!(difference.verdict, Verdict::TooFewSharedTasks);
         assert!(
             is_enough(6, 0.05) && !is_enough(5, 0.05) && !is_enough(0, 0.99) && is_enough(usize::MAX, 1e-9)
         );
+    }
+
+    #[test]
+    fn a_single_task_that_differs_does_not_make_the_others_certain() {
+        let rows = |lost: usize| -> Vec<_> {
+            (0..100)
+                .flat_map(|task| [(0, task, 1.0), (1, task, if task < lost { 0.0 } else { 1.0 })])
+                .collect()
+        };
+        let high = |lost| {
+            let found = paired_bootstrap(&table(&rows(lost)), 0, 1, PLAN, 0.95).unwrap();
+            (found.estimate.interval.unwrap().high, found.change(0.03), found.change(0.2), found.change(0.0))
+        };
+        // 100 tasks without a loss leave room for one in 0.025^(1/100), 3.6 %.
+        let ends: Vec<f64> = (0..8).map(|lost| high(lost).0).collect();
+        assert!(
+            (ends[0] - 0.036_2).abs() < 1e-4 && ends.windows(2).all(|pair| pair[0] < pair[1]),
+            "{ends:?}"
+        );
+        assert_eq!((high(0).1, high(1).2, high(1).3), (Change::Open, Change::NotWorse, Change::Open));
+        assert_eq!((high(8).1, high(8).2, high(8).3), (Change::Open, Change::NotWorse, Change::Worse));
+    }
+
+    #[test]
+    fn a_change_is_worse_not_worse_or_open() {
+        let rows: Vec<_> =
+            (0..40).flat_map(|task| [(0, task, 0.6 + (task % 5) as f64 / 50.0), (1, task, 0.5)]).collect();
+        let found = paired_bootstrap(&table(&rows), 0, 1, PLAN, 0.95).unwrap();
+        // 14 points worse, by 2 more or less.
+        let names = [0.0, 0.1, 0.14, 0.2].map(|margin| found.change(margin).name());
+        assert_eq!(names, ["worse", "worse", "open", "not-worse"]);
+        assert!((found.spread.unwrap() - 0.028_644).abs() < 1e-6);
+        let few = paired_bootstrap(&table(rows.get(..10).unwrap()), 0, 1, PLAN, 0.95).unwrap();
+        assert_eq!([0.0, 0.9].map(|margin| few.change(margin)), [Change::Open; 2], "five tasks");
     }
 
     #[test]

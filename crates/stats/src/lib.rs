@@ -15,6 +15,8 @@
 //! | [`table`], [`bootstrap`] | results by subject and task; intervals by resampling tasks |
 //! | [`cases`] | results that are themselves shares of a number of cases |
 //! | [`compare`], [`verdicts`] | two subjects on the same tasks: which is ahead, or not distinguishable; all pairs |
+//! | [`power`] | how many tasks a comparison needs, and what its tasks can show |
+//! | [`permutation`] | two groups of attempts at one task: whether they differ by more than chance |
 //! | [`ranks`], [`letters`], [`leaderboard`] | ranks, their ranges, letters for ties |
 //! | [`student`] | ranks of very many subjects, with intervals from the spread of their tasks |
 //! | [`outcome`] | what each kind of ending counts as, and whether the ranking depends on it |
@@ -46,6 +48,8 @@ pub mod leaderboard;
 pub mod letters;
 pub mod mean;
 pub mod outcome;
+pub mod permutation;
+pub mod power;
 pub mod proportion;
 pub mod random;
 pub mod ranks;

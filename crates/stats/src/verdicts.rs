@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
-use super::bootstrap::{Plan, Resamples, ends_if_alike, enough, expanded, left_out};
+use super::bootstrap::{Plan, Resamples, ends_if_alike, enough, expanded, is_end_above, left_out};
 use super::compare::{Sides, Verdict};
 use super::table::{TaskTable, sum_of_products};
 use super::{StatisticsError, outside};
@@ -250,9 +250,9 @@ impl Rule {
             let (low, high) = ends_if_alike(mean, shared, self.outside / 2.0, differences.lowest());
             (low > 0.0, high < 0.0)
         } else {
-            // The lower end is above 0 if fewer resamples than are left out are not, and so on the other side.
-            let is_beyond = |side: u32| shared > 1 && self.plan.draws - side < left_out;
-            (is_beyond(above), is_beyond(below))
+            let equal = self.plan.draws - above - below;
+            let is_beyond = |other: u32| shared > 1 && is_end_above(other, equal, left_out);
+            (is_beyond(below), is_beyond(above))
         };
         Sides::of(differences).verdict(shared, is_above, is_below, self.outside)
     }

@@ -1,4 +1,4 @@
-//! Stored items of six kinds, and the entry of each in the log.
+//! Stored items of nine kinds, and the entry of each in the log.
 
 use std::cmp::Ordering;
 
@@ -408,7 +408,7 @@ mod tests {
             ("entry/1\"", "entry/1\",\"sender\":null"),
             ("\"replaces\":null,", ""),
             (",\"subject\":\"agent \\\"é\\\"\"", ""),
-            ("\"record\"", "\"recording\""),
+            ("\"record\"", "\"recorder\""),
             ("sha256:", "sha512:"),
             ("1763700000000", "1763700000000.0"),
             (":null", ": null"),

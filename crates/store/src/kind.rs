@@ -19,12 +19,25 @@ pub enum Kind {
     Key,
     /// A state of weights from outside: proposed, accepted, refused, revoked.
     Weights,
+    /// A state of a workflow: a recorder, a task, a plan, what a recorder delivered, a verdict.
+    Workflow,
+    /// A recording of a run: its lines without the last one, so that the digest of its content is its own.
+    Recording,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 7] =
-        [Self::Evidence, Self::Record, Self::Scorecard, Self::Match, Self::Review, Self::Key, Self::Weights];
+    pub const ALL: [Self; 9] = [
+        Self::Evidence,
+        Self::Record,
+        Self::Scorecard,
+        Self::Match,
+        Self::Review,
+        Self::Key,
+        Self::Weights,
+        Self::Workflow,
+        Self::Recording,
+    ];
 
     /// Returns the name as written: `evidence`.
     #[must_use]
@@ -37,14 +50,16 @@ impl Kind {
             Self::Review => "review",
             Self::Key => "key",
             Self::Weights => "weights",
+            Self::Workflow => "workflow",
+            Self::Recording => "recording",
         }
     }
 
     /// Returns whether [`Term::kind`](crate::Term::kind) and [`Term::subject`](crate::Term::subject) find its items. Evidence and records are nearly all of a log, and
-    /// are found by their ids alone; an index of anything else is made by reading the log once.
+    /// recordings are long: they are found by their ids alone. An index of anything else is made by reading the log once.
     #[must_use]
     pub const fn is_listed(self) -> bool {
-        !matches!(self, Self::Evidence | Self::Record)
+        !matches!(self, Self::Evidence | Self::Record | Self::Recording)
     }
 
     /// Returns the kind with that name.

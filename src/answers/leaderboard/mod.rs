@@ -1,5 +1,6 @@
 //! Subjects by rank, `karat/leaderboard/1`.
 
+pub mod floor;
 pub mod method;
 pub mod notes;
 pub mod official;

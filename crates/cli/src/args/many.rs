@@ -8,6 +8,7 @@ use karat_stats::outcome::Treatment;
 
 use super::{AsOf, points};
 use karat::answers::LeaderboardMethod;
+use karat::answers::leaderboard::floor::On;
 use karat::renames::Rename;
 use karat::rows::filter::Filter;
 
@@ -70,9 +71,7 @@ pub struct FormArgs {
 
 /// Subjects by rank.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Example:
-  karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/*.csv")]
+#[command(after_help = "  karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/*.csv")]
 pub struct LeaderboardArgs {
     /// The scorecard of evidence; records name their own
     #[arg(long, short = 'c', value_name = "ID|FILE")]
@@ -92,11 +91,11 @@ pub struct LeaderboardArgs {
     /// A leaderboard for each value of a field
     #[arg(long, value_name = "FIELD")]
     pub group_by: Option<String>,
-    /// bootstrap, student or census; by size if none
+    /// bootstrap, student, or census: nothing is sampled
     #[arg(long, value_name = "METHOD", value_parser = method)]
     pub method: Option<LeaderboardMethod>,
-    /// All there is: no intervals, letters or shares
-    #[arg(long, conflicts_with = "method")]
+    /// The same as `--method census`
+    #[arg(long, conflicts_with = "method", hide = true)]
     pub census: bool,
     /// Fewest tasks for a rank
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -104,15 +103,27 @@ pub struct LeaderboardArgs {
     /// Most rows on the screen; 0 for all
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
-    /// pass@k and pass^k for k from 1 to K
+    /// pass@k, pass^k up to K; --pass says from where
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub attempts: Option<u32>,
     /// Points at which an attempt passes
-    #[arg(long, value_name = "POINTS", requires = "attempts", value_parser = points)]
+    #[arg(long, value_name = "POINTS", requires = "attempts", value_parser = points, hide = true)]
     pub pass: Option<Decimal>,
     /// Show how far the ranks depend on the card
     #[arg(long)]
     pub robustness: bool,
+    /// Fail below MIN points, or DIMENSION=MIN
+    #[arg(long, value_name = "MIN", value_parser = Floor::parse)]
+    pub fail_under: Vec<Floor>,
+    /// The same as `--fail-under DIMENSION=MIN`
+    #[arg(long, value_name = "DIMENSION=MIN", value_parser = Floor::parse_dimension, hide = true)]
+    pub fail_under_dimension: Vec<Floor>,
+    /// mean, or the low end of the interval
+    #[arg(long, value_name = "mean|low", default_value = "mean", hide_default_value = true, value_parser = on)]
+    pub on: On,
+    /// Only these may fail; repeatable
+    #[arg(long, short = 's', value_name = "NAME")]
+    pub subject: Vec<String>,
     /// The confidence
     #[command(flatten)]
     pub sure: SureArgs,
@@ -124,24 +135,36 @@ pub struct LeaderboardArgs {
     pub files: Vec<String>,
 }
 
-/// Two subjects to compare.
+/// Two subjects to compare, or the subjects of two files.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The answer may be that the two are tied. Without FILE, A and B are
-files of one subject each: `karat compare before.jsonl after.jsonl`.
+Without FILE, A and B are files, the one before and the one after: of one
+subject each, or every subject that both have.
 
-Example:
-  karat compare heron ibis -c examples/cards/task-run.toml examples/*/runs.csv")]
+Examples:
+  karat compare heron ibis -c examples/cards/task-run.toml \\
+    examples/leaderboard/runs.csv --fail-if-worse 50 --strict
+  karat compare examples/compare/base.csv examples/compare/new.csv \\
+    -c examples/cards/task-run.toml")]
 pub struct CompareArgs {
-    /// A subject, or a file
+    /// A subject, or the file before
     #[arg(value_name = "A")]
     pub first: String,
-    /// The other subject
+    /// The other subject, or the file after
     #[arg(value_name = "B")]
     pub second: String,
     /// The scorecard of evidence; records name their own
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: Option<String>,
+    /// Fail if B is worse by more than BY points (0)
+    #[arg(long, value_name = "BY", num_args = 0..=1, default_missing_value = "0", value_parser = margin)]
+    pub fail_if_worse: Option<Decimal>,
+    /// Fail unless it is shown that B is not
+    #[arg(long, requires = "fail_if_worse")]
+    pub strict: bool,
+    /// Show every task that changed, not the first ten
+    #[arg(long)]
+    pub all: bool,
     /// The items
     #[command(flatten)]
     pub items: ItemArgs,
@@ -190,6 +213,47 @@ pub struct StressArgs {
 pub(super) fn level(text: &str) -> Result<f64, String> {
     let level = text.parse::<f64>().ok().filter(|level| *level > 0.0 && *level < 1.0);
     level.ok_or_else(|| String::from("expected a number above 0 and below 1, such as 0.95"))
+}
+
+/// The least that a subject must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Floor {
+    /// The dimension or group; none for the score.
+    pub dimension: Option<String>,
+    /// The least, in points or as a value.
+    pub least: Decimal,
+}
+
+impl Floor {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.contains('=') {
+            true => Self::parse_dimension(text),
+            false => Ok(Self { dimension: None, least: points(text)? }),
+        }
+    }
+
+    fn parse_dimension(text: &str) -> Result<Self, String> {
+        let expected = || String::from("expected a dimension and its least value, such as safety=0.99");
+        let (key, least) = text.rsplit_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(expected)?;
+        let least = points(least).map_err(|_| expected())?;
+        match least.millionths() {
+            0..=1_000_000 => Ok(Self { dimension: Some(key.to_owned()), least }),
+            _ => Err(String::from("a dimension is 0 to 1")),
+        }
+    }
+}
+
+fn on(text: &str) -> Result<On, String> {
+    match text {
+        "mean" => Ok(On::Mean),
+        "low" => Ok(On::Low),
+        _ => Err(String::from("expected mean or low")),
+    }
+}
+
+/// Reads the points of `--fail-if-worse`, which takes the next word.
+fn margin(text: &str) -> Result<Decimal, String> {
+    points(text).map_err(|why| format!("{why}; a file goes before it, or give the points: --fail-if-worse=0"))
 }
 
 fn method(text: &str) -> Result<LeaderboardMethod, String> {

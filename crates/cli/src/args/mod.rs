@@ -1,6 +1,7 @@
 //! The command line: verbs, flags, help.
 
 mod follow;
+mod judge;
 mod many;
 pub mod rate;
 mod run;
@@ -8,6 +9,8 @@ mod serve;
 mod standing;
 mod store;
 pub mod tune;
+
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
@@ -17,7 +20,8 @@ use karat_evidence::grade::trace::novelty::Settings;
 use crate::exit;
 use crate::output::Color;
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
-pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
+pub use judge::JudgeArgs;
+pub use many::{CompareArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use run::RunArgs;
 pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;
@@ -30,8 +34,8 @@ pub use store::{
 #[command(
     name = "karat",
     version,
-    about = "Scores about AI agents that anyone can check.",
-    after_help = format!("New here? Run `karat demo`.\n\n{}", exit::HELP),
+    about = "Scores about AI agents that anyone can check. New here? Run `karat demo`.",
+    after_help = exit::HELP,
     max_term_width = 80,
     disable_help_subcommand = true,
     propagate_version = false
@@ -66,7 +70,7 @@ pub enum Verb {
     Leaderboard(LeaderboardArgs),
     /// Show official scores: window, decay, review, tier, share
     Standing(StandingArgs),
-    /// Say which of two subjects is ahead, or that they are tied
+    /// Say which of two is ahead, and which tasks got worse
     Compare(CompareArgs),
     /// Rate competitors from their matches
     Rate(Box<rate::RateArgs>),
@@ -84,6 +88,8 @@ pub enum Verb {
     Cache(CacheVerb),
     /// Run a workflow plan and record it, or replay a recording
     Run(Box<RunArgs>),
+    /// Run submitted code against the cases of a challenge
+    Judge(Box<JudgeArgs>),
     /// Check receipts: signature, proof, score, evidence
     Verify(VerifyArgs),
     /// Show and check the log of a store, take receipts from it
@@ -131,6 +137,15 @@ pub struct ScoreArgs {
     /// Fail when a published score is below POINTS
     #[arg(long, value_name = "POINTS", value_parser = points, allow_negative_numbers = true)]
     pub fail_under: Option<Decimal>,
+    /// Show `failed` items alone; all are scored
+    #[arg(long, value_name = "WHICH", value_parser = ["failed"], hide_possible_values = true)]
+    pub only: Option<String>,
+    /// Rows by score, worst (low first) or subject
+    #[arg(long, value_name = "KEY", value_parser = ["score", "worst", "subject"], hide_possible_values = true)]
+    pub sort: Option<String>,
+    /// Show the first N items alone; all are scored
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
     /// JSON, one record per line (the default in a pipe)
     #[arg(long, conflicts_with = "table")]
     pub json: bool,
@@ -157,6 +172,9 @@ pub struct GraderArgs {
     /// The cache of earlier traces; `score` adds to it
     #[arg(long, value_name = "FILE")]
     pub cache: Option<String>,
+    /// The program `karat-judge`, which runs submitted code
+    #[arg(long, value_name = "PATH")]
+    pub judge: Option<PathBuf>,
 }
 
 /// The evidence to grade.
@@ -351,7 +369,7 @@ pub struct CheckArgs {
 /// `karat card new`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4"
+    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4\n  karat card new my-exercise --challenge"
 )]
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter
@@ -359,6 +377,9 @@ pub struct NewArgs {
     /// Its evidence: facts, workflow-run, match, reasoning-trace, agent-dimensions or agent-evidence
     #[arg(long, value_name = "KIND", default_value = "facts")]
     pub kind: String,
+    /// A challenge that runs code: a folder with card, hidden cases, reference
+    #[arg(long, conflicts_with_all = ["kind", "base"])]
+    pub challenge: bool,
     /// A challenge of this family
     #[arg(long, value_name = "ID|FILE", conflicts_with = "kind", requires = "dims")]
     pub base: Option<String>,
@@ -374,7 +395,7 @@ pub struct NewArgs {
     /// Another of the five colors; repeatable
     #[arg(long, value_name = "KEY=COLOR", requires = "base")]
     pub dim_color: Vec<String>,
-    /// The file to write; standard output if not given
+    /// The file to write; standard output if not given. Of --challenge the folder
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
 }

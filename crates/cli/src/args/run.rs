@@ -1,5 +1,7 @@
 //! The arguments of `karat run`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 /// A plan, a task, and where the answers come from.
@@ -35,6 +37,12 @@ pub struct RunArgs {
     /// Public key of the recorder, `NAME+ID+KEY`, or its file
     #[arg(long, value_name = "KEY|FILE", requires = "replay")]
     pub key: Option<String>,
+    /// The program `karat-judge`, for executors of its kind
+    #[arg(long, value_name = "PATH", requires = "executors")]
+    pub judge: Option<PathBuf>,
+    /// The folder of its runtimes
+    #[arg(long, value_name = "DIR", requires = "executors")]
+    pub runtimes: Option<PathBuf>,
     /// The author of the plan, if it does not say so
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,

@@ -55,6 +55,12 @@ pub struct ServeArgs {
     /// Time for a trace, then it is not embedded (100)
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..))]
     pub budget_ms: Option<u32>,
+    /// The program `karat-judge`, for challenges that run code
+    #[arg(long, value_name = "PATH")]
+    pub judge: Option<PathBuf>,
+    /// The most processes of it (2)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub judges: Option<u16>,
     /// Messages on standard error: quiet, text or json
     #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
     pub log: Option<Log>,

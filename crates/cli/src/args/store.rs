@@ -19,11 +19,11 @@ Examples:
   karat verify examples/run/evidence.json --key examples/run/recorder.key \\
     --rerun examples/run/recording.jsonl")]
 pub struct VerifyArgs {
-    /// Receipts, or with --rerun evidence; `-` is standard input
+    /// Receipts, or with --rerun evidence or records; `-` is standard input
     #[arg(value_name = "RECEIPT", required = true)]
     pub receipts: Vec<String>,
-    /// Replay this recording, and compare with the evidence of a run
-    #[arg(long, value_name = "RECORDING", conflicts_with_all = ["evidence", "card", "embedder", "cache", "subject_field"])]
+    /// Replay this recording, or judge this match again, and compare
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["evidence", "embedder", "cache", "subject_field"])]
     pub rerun: Option<String>,
     /// The public key of log or recorder, `NAME+ID+KEY`, or its file
     #[arg(long, value_name = "KEY|FILE")]

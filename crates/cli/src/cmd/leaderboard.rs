@@ -4,10 +4,11 @@ use std::io::Write as _;
 
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::Basis;
+use karat::answers::leaderboard::floor::Floor;
 use karat::answers::leaderboard::method::{Page, answer, method_of_size, rank, rank_by_official};
 use karat::answers::leaderboard::official::Asked;
 use karat::answers::leaderboard::officials::Officials;
-use karat::answers::leaderboard::{Leaderboard, LeaderboardRow, MEAN, OFFICIAL};
+use karat::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
 use karat::answers::stress::Robustness;
 use karat::leaderboard::attempts::Attempts;
 use karat::leaderboard::stress::{CONCENTRATION, Stress};
@@ -22,10 +23,11 @@ use karat_stats::bootstrap::Plan;
 
 use super::many;
 use super::standing::events_of;
-use crate::args::{Cli, LeaderboardArgs};
+use crate::args::{self, Cli, LeaderboardArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Screen, save_page};
+use crate::render::gate;
 use crate::render::{leaderboard as screen, stress as stress_screen};
 
 /// Ranks all subjects of the items given.
@@ -43,9 +45,10 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let Some(path) = &args.form.html {
         save_page(path, &page_of::leaderboard(&rows, &answer, &settings))?;
     }
+    let floors = floors(args, &rows, by)?;
     if many::wants_json(&args.form) {
         many::print(&answer)?;
-        return Ok(Exit::Done);
+        return judged(&floors, args, &answer, cli);
     }
     let mut out = Screen::stdout(cli.color);
     let layout =
@@ -59,12 +62,67 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
         }
     }
     out.flush()?;
-    Ok(Exit::Done)
+    judged(&floors, args, &answer, cli)
+}
+
+/// Returns the floors that are asked for.
+fn floors(args: &LeaderboardArgs, rows: &Rows, by: By) -> Result<Vec<Floor>, Failure> {
+    for name in &args.subject {
+        many::subject(rows, name)?;
+    }
+    let floor = |asked: &args::Floor| {
+        let least = match &asked.dimension {
+            Some(key) if rows.dimension(key).is_none() => {
+                return Err(unknown_key("--fail-under", key, &[], rows));
+            }
+            Some(_) => asked.least.millionths() * 1000,
+            None if by != By::Score => {
+                return Err(Failure::new(
+                    "--fail-under: these subjects are ranked by a dimension and not by points",
+                )
+                .help("give the dimension, such as --fail-under safety=0.99, or leave out --by"));
+            }
+            None => many::billionths_of_scale("--fail-under", asked.least, rows.scale)?,
+        };
+        Ok(Floor { dimension: asked.dimension.clone(), least, on: args.on })
+    };
+    args.fail_under.iter().chain(&args.fail_under_dimension).map(floor).collect()
+}
+
+/// Returns the status of the floors, and writes who is below.
+fn judged(
+    floors: &[Floor],
+    args: &LeaderboardArgs,
+    answer: &LeaderboardAnswer,
+    cli: &Cli,
+) -> Result<Exit, Failure> {
+    let (mut below, mut unknown) = (Vec::new(), Vec::new());
+    for floor in floors {
+        for board in &answer.leaderboards {
+            for found in floor.shortfalls(board, &args.subject) {
+                let line = gate::below(floor, &found, board.group.as_deref(), &answer.basis);
+                if found.is_below { below.push(line) } else { unknown.push(line) }
+            }
+        }
+    }
+    gate::tell(&below, Exit::BelowBar, cli.color)?;
+    gate::tell(&unknown, Exit::Inconclusive, cli.color)?;
+    Ok(match (below.is_empty(), unknown.is_empty()) {
+        (false, _) => Exit::BelowBar,
+        (true, false) => Exit::Inconclusive,
+        (true, true) => Exit::Done,
+    })
 }
 
 /// Returns the method asked for, or the one for the number of items. Options that need resamples choose the bootstrap.
 fn method(args: &LeaderboardArgs, rows: &Rows) -> Result<LeaderboardMethod, Failure> {
-    let needs = [("--attempts", args.attempts.is_some()), ("--robustness", args.robustness)];
+    let has_dimension =
+        args.fail_under.iter().chain(&args.fail_under_dimension).any(|it| it.dimension.is_some());
+    let needs = [
+        ("--attempts", args.attempts.is_some()),
+        ("--robustness", args.robustness),
+        ("--fail-under of a dimension", has_dimension),
+    ];
     let needs = needs.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name);
     match (args.method.or(args.census.then_some(LeaderboardMethod::Census)), needs) {
         (Some(LeaderboardMethod::Student), Some(name)) => {

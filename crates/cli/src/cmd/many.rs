@@ -20,7 +20,7 @@ use karat::leaderboard::{By, Settings};
 use karat::rows::filter::Wish;
 use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
 use karat::rows::{Rows, Selection};
-use karat::text::clean;
+use karat::text::{clean, short};
 
 /// Loads the selected items, with the values of `labels`.
 pub fn rows(
@@ -34,7 +34,7 @@ pub fn rows(
     load(&Request { selection: Selection { labels, ..request.selection }, ..request }, cli)
 }
 
-/// Loads the selected items, each file as one subject.
+/// Loads the selected items, the subjects of each file apart.
 pub fn rows_by_file(
     items: &ItemArgs,
     card: Option<&str>,
@@ -90,12 +90,41 @@ pub fn settings(sure: &SureArgs, by: By, rows: &Rows) -> Settings {
 /// Returns the condition for a pass: at these points and above, or by the outcome.
 pub fn pass(points: Option<Decimal>, scale: Scale) -> Result<Pass, Failure> {
     let Some(points) = points else { return Ok(Pass::Stated) };
+    Ok(Pass::From(billionths_of_scale("--pass", points, scale)?))
+}
+
+/// Returns points on the scale of a card, given with `flag`, as a share.
+pub fn share_of_scale(flag: &str, points: Decimal, scale: Scale) -> Result<f64, Failure> {
+    Ok(billionths_of_scale(flag, points, scale)? as f64 / BILLION as f64)
+}
+
+/// Does the same in billionths.
+pub fn billionths_of_scale(flag: &str, points: Decimal, scale: Scale) -> Result<i64, Failure> {
     let share = i128::from(points.millionths()) * 1000 / i128::from(scale.max);
     match i64::try_from(share) {
-        Ok(share @ 0..=BILLION) => Ok(Pass::From(share)),
-        _ => Err(Failure::new(format!("--pass: the scale of the scorecard ends at {}", scale.max))
+        Ok(share @ 0..=BILLION) => Ok(share),
+        _ => Err(Failure::new(format!("{flag}: the scale of the scorecard ends at {}", scale.max))
             .help("give a score on that scale")),
     }
+}
+
+/// Most subjects that are named when one is not found.
+const NAMED: usize = 8;
+
+/// Returns the index of a subject, or the names that there are.
+pub fn subject(rows: &Rows, name: &str) -> Result<usize, Failure> {
+    if let Some(found) = rows.subject(name) {
+        return Ok(found);
+    }
+    let known = || rows.subjects.iter().map(String::as_str);
+    let failure = Failure::new(format!("there is no item of `{}`", clean(name)));
+    let failure = match karat_core::diagnostic::nearest(name, known()) {
+        Some(near) => failure.help(format!("did you mean `{}`?", clean(near))),
+        None => failure,
+    };
+    let shown: Vec<String> = known().take(NAMED).map(|name| format!("`{}`", short(name))).collect();
+    let more = if rows.subjects.len() > NAMED { ", ..." } else { "" };
+    Err(failure.help(format!("there are: {}{more}", shown.join(", "))))
 }
 
 /// Returns true if the answer is JSON.

@@ -5,8 +5,11 @@ pub mod card;
 mod compare;
 mod demo;
 mod explain;
+mod fail_under;
 mod grade;
+mod judge;
 mod leaderboard;
+mod listing;
 mod log;
 mod many;
 mod monitor;
@@ -42,6 +45,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Cache(verb) => cache::run(verb, cli),
         Verb::Rate(args) => rate::run(args, cli),
         Verb::Run(args) => run::run(args, cli),
+        Verb::Judge(args) => judge::run(args, cli),
         Verb::Verify(args) => verify::run(args, cli),
         Verb::Log(verb) => log::run(verb, cli),
         Verb::Rescore(args) => rescore::run(args, cli),

@@ -1,16 +1,19 @@
-//! `karat verify --rerun`: replays a recording for the evidence of a run, and compares the bytes.
+//! `karat verify --rerun`: replays a recording for the evidence of a run, or judges a match again for its record, and compares the
+//! bytes.
 
 use std::io::Write as _;
 
 use karat::answers::verification::{Verification, VerificationSchema};
 use karat::answers::{self, ChangedPart, CheckOutcome, VerificationStatus};
+use karat::record::Record;
 use karat::text::count;
 use karat::verification::{Check, causes, status};
-use karat_run::{Fault, Job, Recording};
+use karat_run::{Fault, Job, RECORDING_MARK, Recording};
 use karat_store::log::VerifyingKey;
 use serde_json::{Map, Value};
 
 use crate::args::{Cli, VerifyArgs};
+use crate::cmd::verify::Against;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::read_text;
@@ -18,29 +21,77 @@ use crate::output::{Screen, is_watched, lines};
 use crate::receipt;
 use crate::render::verification::{Shown, verification};
 
-/// Checks every file of evidence against the recording; the status is that of the worst.
+/// Runs again what is in the file at `path`: a recording, or a match as it was played.
 pub fn run(args: &VerifyArgs, path: &str, cli: &Cli) -> Result<Exit, Failure> {
     if args.receipts.iter().chain([&path.to_owned()]).filter(|path| *path == "-").count() > 1 {
         let failure = Failure::new("standard input can be read only once");
         return Err(failure.help("give recording and evidence as files"));
     }
-    let key = args.key.as_deref().map(receipt::key).transpose()?;
-    let recording = read_text(path, "a recording", Exit::VerificationFailed)?;
-    let recording = Recording::parse(&recording);
-    let as_json = args.json || (!args.table && !is_watched());
-    let mut screen = Screen::stdout(cli.color);
-    let mut worst = VerificationStatus::Verified;
-    for (place, file) in args.receipts.iter().enumerate() {
-        let evidence = read_text(file, "the evidence of a run", Exit::VerificationFailed)?;
-        let checks = checks(&recording, key.as_ref(), &evidence);
-        worst = worst.max(status(&checks));
-        if as_json {
+    let text = read_text(path, "a recording or a match", Exit::VerificationFailed)?;
+    let is_match = !text.as_bytes().starts_with(RECORDING_MARK)
+        && serde_json::from_str::<Value>(&text).is_ok_and(|item| item.get("payload").is_some());
+    if is_match {
+        return rejudge(args, path, cli);
+    }
+    if args.card.is_some() || args.graders.judge.is_some() {
+        let flag = if args.card.is_some() { "--card" } else { "--judge" };
+        return Err(Failure::new(format!("{flag} is for a match, and `{path}` is none"))
+            .help(format!("leave out {flag}")));
+    }
+    replay(args, &text, cli)
+}
+
+/// Judges the match at `path` again for every record; the status is that of the worst.
+fn rejudge(args: &VerifyArgs, path: &str, cli: &Cli) -> Result<Exit, Failure> {
+    if path == "-" {
+        return Err(Failure::new("a match is read once for each record, found standard input")
+            .help("give it as a file"));
+    }
+    if args.key.is_some() {
+        return Err(Failure::new("--key is for recordings and receipts, and a match has no signature").help(
+            "leave out --key; a receipt of its record is checked by `karat verify RECEIPT --evidence MATCH`",
+        ));
+    }
+    let against = Against::new(args, Some(path), cli)?;
+    let mut report = Report::new(args, cli);
+    for file in &args.receipts {
+        let text = read_text(file, "a record", Exit::VerificationFailed)?;
+        let checks = match Record::parse(text.trim_end().as_bytes()) {
+            Ok(Some(claim)) => against.record(&claim),
+            Ok(None) => vec![Check::new("record", CheckOutcome::Failed, "the file is not a record of karat")],
+            Err(error) => vec![Check::failed("record", CheckOutcome::Failed, &error)],
+        };
+        report.add(file, &checks, "judged again, the match gives the same bytes")?;
+    }
+    Ok(report.worst.into())
+}
+
+/// The checks of several files, written one after the other.
+struct Report {
+    worst: VerificationStatus,
+    as_json: bool,
+    screen: Screen,
+    is_first: bool,
+}
+
+impl Report {
+    fn new(args: &VerifyArgs, cli: &Cli) -> Self {
+        let as_json = args.json || (!args.table && !is_watched());
+        let screen = Screen::stdout(cli.color);
+        Self { worst: VerificationStatus::Verified, as_json, screen, is_first: true }
+    }
+
+    /// Writes the checks of a file; `verified` is what they say if all pass.
+    fn add(&mut self, file: &str, checks: &[Check], verified: &str) -> Result<(), Failure> {
+        self.worst = self.worst.max(status(checks));
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        if self.as_json {
             let answer = Verification {
                 schema: VerificationSchema::V1,
-                file: file.clone(),
-                status: status(&checks),
+                file: file.to_owned(),
+                status: status(checks),
                 checks: checks.iter().map(|check| check.shown.clone()).collect(),
-                changed: causes(&checks),
+                changed: causes(checks),
                 entry: None,
                 log: None,
             };
@@ -48,14 +99,26 @@ pub fn run(args: &VerifyArgs, path: &str, cli: &Cli) -> Result<Exit, Failure> {
             writeln!(out, "{}", answers::write(&answer))?;
             out.flush()?;
         } else {
-            let gap = if place > 0 { "\n" } else { "" };
-            let verified = "the evidence follows from plan, task and recording";
-            let shown = Shown { file, about: None, checks: &checks, verified };
-            write!(screen, "{gap}{}", verification(&shown, screen.width))?;
-            screen.flush()?;
+            let gap = if is_first { "" } else { "\n" };
+            let shown = Shown { file, about: None, checks, verified };
+            write!(self.screen, "{gap}{}", verification(&shown, self.screen.width))?;
+            self.screen.flush()?;
         }
+        Ok(())
     }
-    Ok(worst.into())
+}
+
+/// Checks every file of evidence against the recording; the status is that of the worst.
+fn replay(args: &VerifyArgs, recording: &str, cli: &Cli) -> Result<Exit, Failure> {
+    let key = args.key.as_deref().map(receipt::key).transpose()?;
+    let recording = Recording::parse(recording);
+    let mut report = Report::new(args, cli);
+    for file in &args.receipts {
+        let evidence = read_text(file, "the evidence of a run", Exit::VerificationFailed)?;
+        let checks = checks(&recording, key.as_ref(), &evidence);
+        report.add(file, &checks, "the evidence follows from plan, task and recording")?;
+    }
+    Ok(report.worst.into())
 }
 
 fn checks(

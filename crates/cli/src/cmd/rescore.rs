@@ -168,7 +168,7 @@ fn stock(database: &str, known_at: Option<Timestamp>, progress: &Progress) -> Re
                 let text = String::from_utf8_lossy(&content).into_owned();
                 cards.push(CardText { name: entry.id, text });
             }
-            Kind::Match | Kind::Review | Kind::Key | Kind::Weights => {}
+            Kind::Match | Kind::Review | Kind::Key | Kind::Weights | Kind::Workflow | Kind::Recording => {}
         }
         progress.reached(position + 1, size);
         Ok(())

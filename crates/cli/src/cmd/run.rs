@@ -5,9 +5,11 @@ use std::env;
 use std::fs;
 use std::io::{IsTerminal as _, Write as _, stderr};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use karat::text::{clean, count, list};
+use karat_evidence::execution::Judge;
+use karat_run::judge::{self, Judges};
 use karat_run::{
     Executors, Fault, Job, Notes, Progress, RECORDING_MARK, Recording, Refusal, Run, Stop, Surroundings,
 };
@@ -44,7 +46,12 @@ fn live(args: &RunArgs, cli: &Cli, (plan, task): (&str, &str), path: &str) -> Re
     let text = read_text(path, "a file of executors", Exit::CouldNotRun)?;
     let folder = Path::new(path).parent().filter(|_| path != "-").unwrap_or(Path::new("."));
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let around = Surroundings { folder, variable: &|name| env::var(name).ok() };
+    let judges: OnceLock<Arc<dyn Judge>> = OnceLock::new();
+    let judge = || {
+        let options = || judge::Options { runtimes: args.runtimes.clone(), ..judge::Options::default() };
+        Arc::clone(judges.get_or_init(|| Arc::new(Judges::found(args.judge.as_deref(), options()))))
+    };
+    let around = Surroundings { folder, variable: &|name| env::var(name).ok(), judge: &judge };
     let executors = Executors::parse(&text, &around);
     let retries_max = executors.as_ref().ok().map(|executors| executors.retries_max);
     let job = Job::new(plan.as_bytes(), task.as_bytes(), args.subject.as_deref(), retries_max);
@@ -68,6 +75,9 @@ fn live(args: &RunArgs, cli: &Cli, (plan, task): (&str, &str), path: &str) -> Re
         check_place(record)?;
     }
     tell_notes(&notes, args, cli)?;
+    for gap in executors.gaps() {
+        writeln!(Screen::stderr(cli.color), "{CARE}note{CARE:#}: {}", clean(&gap.to_string()))?;
+    }
     if args.record.is_none() && stderr().is_terminal() {
         let mut screen = Screen::stderr(cli.color);
         writeln!(

@@ -7,10 +7,11 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use karat_core::number::Decimal;
-use karat_core::record::Record as Scoring;
 use karat_evidence::Note;
 use karat_evidence::grade::trace::budget::{Budget, Overrun};
 
+use super::fail_under::FailUnder;
+use super::listing::{Held, Listing, Order, Summary};
 use crate::args::{AsOf, Cli, ScoreArgs};
 use crate::cards;
 use crate::evidence::Files;
@@ -50,12 +51,14 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let as_table = args.table || (!args.json && is_watched());
     let progress = Arc::new(Progress::new(files.bytes(), args.no_progress || as_table));
     let screen = as_table.then(|| Screen::stdout(cli.color));
+    let width = screen.as_ref().map(|screen| screen.width);
     let table = screen.as_ref().map(|screen| Arc::new(Table::new(card.card(), screen.width)));
     let mut out: Box<dyn Write> = match screen {
         Some(screen) => Box::new(screen),
         None => Box::new(lines()),
     };
-    let form = Form { table, fail_under: args.fail_under, keeps_going: args.keep_going };
+    let listing = listing(args);
+    let form = Form { table, fail_under: args.fail_under, keeps_going: args.keep_going, listing };
     let engines: Result<Vec<Engine>, Failure> = (0..workers).map(|_| engine(options.clone())).collect();
     let workers = engines?.into_iter().map(|mut engine| {
         let form = form.clone();
@@ -77,7 +80,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         },
         |part| {
             let written = match part {
-                Some(part) => total.add(part, &mut out, &progress, cli.color),
+                Some(part) => total.add(part, &listing, &mut out, &progress, cli.color),
                 None => out.flush().map_err(Failure::from),
             };
             match written {
@@ -91,6 +94,12 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     match read {
         ControlFlow::Continue(read) => read?,
         ControlFlow::Break(failure) => return Err(failure),
+    }
+    total.end(&listing, &mut out)?;
+    if let Some(width) = width {
+        let scale = card.card().scale.max;
+        let text = total.summary.text(&listing, total.shown, total.refused, scale, width);
+        out.write_all(text.as_bytes())?;
     }
     out.flush()?;
     total.remarks.report(cli.color)?;
@@ -106,7 +115,18 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
             many => format!("{many} items were refused; the others were scored"),
         }));
     }
+    total.limit.tell(cli.color)?;
     Ok(total.limit.exit())
+}
+
+fn listing(args: &ScoreArgs) -> Listing {
+    let order = args.sort.as_deref().map(|key| match key {
+        "score" => Order::Best,
+        "worst" => Order::Worst,
+        _ => Order::Subject,
+    });
+    let most = args.limit.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
+    Listing { order, most, only_failed: args.only.is_some() }
 }
 
 /// Returns the number of threads that score besides this one: none if one is enough, else one for each core.
@@ -124,6 +144,7 @@ struct Form {
     table: Option<Arc<Table>>,
     fail_under: Option<Decimal>,
     keeps_going: bool,
+    listing: Listing,
 }
 
 impl Form {
@@ -147,15 +168,27 @@ impl Form {
     fn write(&self, place: &Place, scored: &Scored<'_>, part: &mut Part) {
         let record = &scored.record;
         if let Some(points) = self.fail_under {
-            part.limit.see(record, points);
+            part.limit.see(place, record, points);
         }
+        part.summary.see(record);
+        if self.table.is_none() {
+            part.remarks.see(place, scored.notes());
+        }
+        if !self.listing.shows(record, self.fail_under) {
+            return;
+        }
+        part.shown += 1;
+        let mut own = Vec::new();
+        let text = if self.listing.holds() { &mut own } else { &mut part.text };
         if let Some(table) = &self.table {
             part.head.get_or_insert_with(|| table.head(record.card));
-            part.text.extend_from_slice(table.row(record, scored.notes()).as_bytes());
+            text.extend_from_slice(table.row(record, scored.notes()).as_bytes());
         } else {
-            part.remarks.see(place, scored.notes());
-            scored.write(&mut part.text);
-            part.text.push(b'\n');
+            scored.write(text);
+            text.push(b'\n');
+        }
+        if self.listing.holds() {
+            part.held.push(Listing::hold(record, own));
         }
     }
 }
@@ -167,6 +200,11 @@ struct Part {
     head: Option<String>,
     /// The records, as JSON or rows.
     text: Vec<u8>,
+    /// The items that wait for their place in the order.
+    held: Vec<Held>,
+    /// The number of items in the output.
+    shown: u64,
+    summary: Summary,
     /// The refusals, each with its place in the text.
     errors: Vec<(usize, Error)>,
     refused: u64,
@@ -181,6 +219,7 @@ impl Part {
     fn add(
         &mut self,
         next: Self,
+        listing: &Listing,
         out: &mut dyn Write,
         progress: &Progress,
         color: Color,
@@ -190,7 +229,8 @@ impl Part {
         for (end, error) in ends.chain([(next.text.len(), None)]) {
             let text = next.text.get(start..end).unwrap_or_default();
             start = end;
-            if let Some(head) = next.head.as_ref().filter(|_| self.head.is_none() && !text.is_empty()) {
+            let has_rows = !text.is_empty() || !next.held.is_empty();
+            if let Some(head) = next.head.as_ref().filter(|_| self.head.is_none() && has_rows) {
                 out.write_all(head.as_bytes())?;
                 self.head = Some(head.clone());
             }
@@ -201,10 +241,22 @@ impl Part {
                 progress.aside(|| tell(error, color))?;
             }
         }
-        self.limit.add(&next.limit);
+        listing.add(&mut self.held, next.held);
+        self.shown += next.shown;
+        self.summary.add(next.summary);
+        self.limit.add(next.limit);
         self.remarks.add(next.remarks);
         self.slow.add(next.slow);
         self.noticed.add(next.noticed);
+        Ok(())
+    }
+
+    /// Writes the items that waited for the end.
+    fn end(&mut self, listing: &Listing, out: &mut dyn Write) -> Result<(), Failure> {
+        if listing.holds() {
+            let text = listing.end(std::mem::take(&mut self.held), &mut self.shown);
+            out.write_all(&text)?;
+        }
         Ok(())
     }
 }
@@ -328,38 +380,5 @@ impl Remarks {
             writeln!(screen, "{CARE}note{CARE:#}: and {} more such notes", self.more)?;
         }
         Ok(())
-    }
-}
-
-/// The findings of `--fail-under`. The exit status is that of the gravest case.
-#[derive(Default)]
-struct FailUnder {
-    blocked: bool,
-    below: bool,
-    inconclusive: bool,
-}
-
-impl FailUnder {
-    fn see(&mut self, record: &Scoring<'_>, points: Decimal) {
-        self.blocked |= !record.gates.is_empty();
-        match record.published {
-            Some(published) => self.below |= !published.reaches(points),
-            None => self.inconclusive = true,
-        }
-    }
-
-    fn add(&mut self, next: &Self) {
-        self.blocked |= next.blocked;
-        self.below |= next.below;
-        self.inconclusive |= next.inconclusive;
-    }
-
-    fn exit(&self) -> Exit {
-        match self {
-            Self { blocked: true, .. } => Exit::Blocked,
-            Self { below: true, .. } => Exit::BelowBar,
-            Self { inconclusive: true, .. } => Exit::Inconclusive,
-            _ => Exit::Done,
-        }
     }
 }

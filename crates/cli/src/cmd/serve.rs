@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use karat_server::clock::Clock;
+use karat_server::judging::JudgeOptions;
 use karat_server::logging::{self, Format};
 use karat_server::traces::TraceOptions;
 use karat_server::{Options, Server, folder, on_stop};
@@ -54,12 +55,20 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let Some(limit) = args.budget_ms {
         traces.budget = Duration::from_millis(limit.into());
     }
+    if let Some(program) = &args.judge {
+        // A path that leads nowhere is told at once; a program that is missing elsewhere only where something has to run.
+        karat_run::judge::find(Some(program), None, &|_| None).map_err(failed)?;
+    }
+    let defaults = JudgeOptions::default();
+    let processes = args.judges.map_or(defaults.processes, usize::from);
+    let judge = JudgeOptions { program: args.judge.clone(), processes, ..defaults };
     let options = Options {
         is_public: args.public,
         hosts: args.hosts.clone(),
         proxies: args.proxies.clone(),
         witnesses: args.witnesses.iter().map(|given| witness(given)).collect::<Result<_, _>>()?,
         traces,
+        judge,
         ..Options::default()
     };
     let clock = if args.demo { Clock::fixed(karat_demo::NOW) } else { Clock::system() };

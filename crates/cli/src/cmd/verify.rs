@@ -26,10 +26,11 @@ use crate::output::{Screen, is_watched, lines};
 use crate::render::verification::{Shown, verification};
 use crate::{cards, receipt};
 
-/// The inputs that receipts are checked against.
-struct Against<'a> {
+/// The inputs that receipts and records are checked against.
+pub struct Against<'a> {
     trust: TrustedKeys,
     card: Option<Arc<CompiledCard>>,
+    evidence: Option<&'a str>,
     args: &'a VerifyArgs,
     cli: &'a Cli,
 }
@@ -43,8 +44,8 @@ struct Verified {
 
 /// Checks every receipt; the status is that of the worst.
 pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
-    if let Some(recording) = &args.rerun {
-        return rerun::run(args, recording, cli);
+    if let Some(path) = &args.rerun {
+        return rerun::run(args, path, cli);
     }
     let is_stream = |path: &String| path == "-";
     let streams = args.receipts.iter().chain(&args.evidence).filter(|path| is_stream(path)).count();
@@ -53,15 +54,7 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         let failure = Failure::new("standard input can be read only once");
         return Err(failure.help("give receipts and evidence as files"));
     }
-    let against = Against {
-        trust: receipt::trust(args.key.as_deref(), &args.rotation, &args.witness)?,
-        card: match args.card.as_deref() {
-            Some(card) if !has_versions(card) => Some(cards::compiled(card, cli.color)?),
-            _ => None,
-        },
-        args,
-        cli,
-    };
+    let against = Against::new(args, args.evidence.as_deref(), cli)?;
     // A missing file is no finding about a receipt.
     Files::new(args.evidence.as_slice(), cli.color)?;
     let as_json = args.json || (!args.table && !is_watched());
@@ -85,7 +78,21 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     Ok(worst.into())
 }
 
-impl Against<'_> {
+impl<'a> Against<'a> {
+    /// Reads keys and scorecard; the evidence of records is in the file `evidence`.
+    pub fn new(args: &'a VerifyArgs, evidence: Option<&'a str>, cli: &'a Cli) -> Result<Self, Failure> {
+        Ok(Self {
+            trust: receipt::trust(args.key.as_deref(), &args.rotation, &args.witness)?,
+            card: match args.card.as_deref() {
+                Some(card) if !has_versions(card) => Some(cards::compiled(card, cli.color)?),
+                _ => None,
+            },
+            evidence,
+            args,
+            cli,
+        })
+    }
+
     /// Runs all checks on the receipt at `path`.
     fn verified(&self, path: &str) -> Result<Verified, Failure> {
         let unread = |check: Check| Verified { receipt: None, claim: None, checks: vec![check] };
@@ -130,7 +137,7 @@ impl Against<'_> {
     }
 
     /// Returns the checks of a record: its card, its score, its evidence.
-    fn record(&self, claim: &Record) -> Vec<Check> {
+    pub fn record(&self, claim: &Record) -> Vec<Check> {
         // An id with several versions means the one that the record names.
         let version = self.args.card.as_deref().filter(|_| self.card.is_none()).and_then(|card| {
             let named = &claim.document().scorecard;
@@ -138,7 +145,7 @@ impl Against<'_> {
         });
         let found = recomputed(claim, self.card.as_ref().or(version.as_ref()), self.cli.portable);
         let mut checks = found.checks;
-        checks.push(match (&self.args.evidence, &found.card) {
+        checks.push(match (self.evidence, &found.card) {
             (None, _) => {
                 let says = "not compared: whose facts they are, only the evidence shows";
                 Check::new("evidence", CheckOutcome::Skipped, says)
@@ -258,5 +265,7 @@ const fn kind(kind: Kind) -> ItemKind {
         Kind::Review => ItemKind::Review,
         Kind::Key => ItemKind::Key,
         Kind::Weights => ItemKind::Weights,
+        Kind::Workflow => ItemKind::Workflow,
+        Kind::Recording => ItemKind::Recording,
     }
 }

@@ -143,9 +143,9 @@ fn state(cells: &Cells<'_>, ending: &Ending<'_>) -> Result<State, String> {
             Err(String::from("the result is `expired`, where the state says that the match was completed"))
         }
         None | Some("scored" | "completed") => Ok(if by_result { State::Expired } else { State::Over }),
-        Some("entered" | "submitted" | "pending" | "active") => Ok(State::Open),
+        Some("entered" | "submitted" | "void" | "pending" | "active") => Ok(State::Open),
         Some(other) => Err(format!(
-            "the state is `{other}`, expected `entered`, `submitted`, `scored` or `expired`, or `pending`, `active` or \
+            "the state is `{other}`, expected `entered`, `submitted`, `scored`, `expired` or `void`, or `pending`, `active` or \
              `completed`"
         )),
     }

@@ -8,6 +8,7 @@ use karat::estimate::{Writing, percent};
 use karat::text::{count, fit, short, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
+use super::changes::{changes, power};
 use super::interval::{axis, interval, span};
 use super::leaderboard::resamples;
 use crate::output::{BAR, CARE, FAINT, STRONG};
@@ -18,7 +19,7 @@ const SCORE: &str = "score";
 
 /// Returns the note if no result could have shown a difference.
 pub fn few_tasks(answer: &Comparison) -> Option<String> {
-    let found = &answer.difference;
+    let found = &answer.pair.difference;
     let text = match found.verdict {
         ComparisonVerdict::TooFewSharedTasks => {
             "too few shared tasks to compare: no result there could show a difference"
@@ -31,13 +32,13 @@ pub fn few_tasks(answer: &Comparison) -> Option<String> {
 
 /// Returns both names, as for a sentence.
 pub fn names(answer: &Comparison) -> (String, String) {
-    (short(&answer.first.subject), short(&answer.second.subject))
+    (short(&answer.pair.first.subject), short(&answer.pair.second.subject))
 }
 
 /// Returns the subject that is ahead, or a tie.
 pub fn verdict(answer: &Comparison) -> String {
     let (first, second) = names(answer);
-    let verdict = match answer.difference.verdict {
+    let verdict = match answer.pair.difference.verdict {
         ComparisonVerdict::FirstAhead => format!("{first} is ahead of {second}"),
         ComparisonVerdict::SecondAhead => format!("{second} is ahead of {first}"),
         ComparisonVerdict::NotDistinguishable => format!("{first} and {second} are tied"),
@@ -45,12 +46,19 @@ pub fn verdict(answer: &Comparison) -> String {
             format!("{first} and {second} share too few tasks to compare")
         }
     };
-    let (level, tasks) = (percent(answer.basis.level), answer.difference.estimate.tasks);
+    let (level, tasks) = (percent(answer.basis.level), answer.pair.difference.estimate.tasks);
     format!("{verdict}, at {level} over {}", count(usize::try_from(tasks).unwrap_or(usize::MAX), "task"))
 }
 
-/// Returns the comparison, the verdict first, with the `gaps` of the items; `labels` are of dimensions, by key.
-pub fn compare(answer: &Comparison, labels: &[(String, String)], gaps: &[String], width: usize) -> String {
+/// Returns the comparison, the verdict first, with the `gaps` of the items and the first `most` tasks that changed; `labels`
+/// are of dimensions, by key.
+pub fn compare(
+    answer: &Comparison,
+    labels: &[(String, String)],
+    gaps: &[String],
+    most: usize,
+    width: usize,
+) -> String {
     let (first, second) = names(answer);
     let mut text = String::new();
     for line in wrap(&verdict(answer), width) {
@@ -58,13 +66,13 @@ pub fn compare(answer: &Comparison, labels: &[(String, String)], gaps: &[String]
     }
     let writing = Writing::of(answer.basis.scale);
     let cards = answer.basis.card_names().join(", ");
-    let source = match answer.difference.estimate.method {
+    let source = match answer.pair.difference.estimate.method {
         Some(IntervalMethod::Wilson) => "intervals from the cases behind each result (Newcombe)".to_owned(),
         _ => resamples(&answer.basis),
     };
     let _ = writeln!(text, "{FAINT}{cards}; {source}{FAINT:#}\n");
     let names = first.width().max(second.width()).clamp(10, 40.min(width / 2));
-    for (name, mean) in [(&first, answer.first.mean), (&second, answer.second.mean)] {
+    for (name, mean) in [(&first, answer.pair.first.mean), (&second, answer.pair.second.mean)] {
         let mean = mean.map_or_else(|| String::from("-"), |mean| writing.number(mean));
         let _ = writeln!(text, "{}{GAP}{mean:>1$}", fit(name, names), writing.width());
     }
@@ -80,6 +88,7 @@ pub fn compare(answer: &Comparison, labels: &[(String, String)], gaps: &[String]
             let _ = writeln!(text, "  {CARE}{part}{CARE:#}");
         }
     }
+    text.push_str(&changes(&answer.pair, answer.basis.scale, most, width));
     text
 }
 
@@ -88,10 +97,10 @@ fn differences(answer: &Comparison, labels: &[(String, String)], width: usize) -
     // The score is in points, like the two means; a dimension is a share everywhere.
     let writing =
         |label: &str| if label == SCORE { Writing::of(answer.basis.scale) } else { Writing::shares() };
-    let of_key = |key: &str| answer.dimensions.get(key).and_then(Option::as_ref);
+    let of_key = |key: &str| answer.pair.dimensions.get(key).and_then(Option::as_ref);
     let measured = labels.iter().filter_map(|(key, label)| Some((label.as_str(), of_key(key)?)));
     let all: Vec<(&str, &Difference)> =
-        std::iter::once((SCORE, &answer.difference)).chain(measured).collect();
+        std::iter::once((SCORE, &answer.pair.difference)).chain(measured).collect();
     let names = all.iter().map(|(label, _)| label.width()).max().unwrap_or(0).clamp(10, 24);
     let ends = |label: &str, found: &Difference| {
         let (ends, writing) = (found.estimate.interval(), writing(label));
@@ -159,7 +168,7 @@ fn sides(width: usize) -> String {
 pub fn notes(answer: &Comparison) -> Vec<String> {
     let (first, second) = names(answer);
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let found = &answer.difference;
+    let found = &answer.pair.difference;
     let mut lines = vec![format!(
         "task by task: {first} ahead on {}, {second} on {}, {} even",
         found.first_ahead_tasks,
@@ -173,11 +182,12 @@ pub fn notes(answer: &Comparison) -> Vec<String> {
             count(size(found.only_second_tasks), "task")
         ));
     }
-    if let Some(passes) = &answer.passes {
+    if let Some(passes) = &answer.pair.passes {
         lines.push(format!(
             "passed by both {}, only by {first} {}, only by {second} {}, by neither {}; McNemar mid-p {:.4}",
             passes.both, passes.only_first, passes.only_second, passes.neither, passes.mid_p
         ));
     }
+    lines.extend(power(&answer.pair, answer.basis.scale));
     lines
 }

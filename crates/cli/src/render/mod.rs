@@ -2,10 +2,13 @@
 
 pub mod answer;
 pub mod bar;
+pub mod changes;
 pub mod compare;
 pub mod diagnostics;
+pub mod gate;
 pub mod grading;
 pub mod interval;
+pub mod judged;
 pub mod leaderboard;
 pub mod page;
 pub mod rating;

@@ -75,3 +75,49 @@ fn what_becomes_of_late_items_is_checked_and_shown() {
         wrong.screen()
     );
 }
+
+/// What `--challenge` writes is sound as it is, and a change of the hidden cases is refused with the digest to paste.
+#[test]
+fn a_new_challenge_that_runs_code_is_valid_at_once() {
+    let folder = Folder::new();
+    let path = |name: &str| folder.path().join("maze").join(name).display().to_string();
+    let out = folder.path().join("maze").display().to_string();
+    let new = || karat(&["card", "new", "maze", "--challenge", "--out", &out]);
+    let made = new();
+    assert!(made.status == 0 && made.stdout.contains("karat card check"), "{}{}", made.stdout, made.stderr);
+    let card = path("challenge.toml");
+    let check = || karat(&["card", "check", &card]);
+    let sound = check();
+    assert!(sound.status == 0 && sound.stdout.contains("usable, 0 errors, 0 warnings"), "{}", sound.stdout);
+    assert!(fs::read_to_string(path("reference.py")).unwrap().contains("def longest_run"));
+    let again = new();
+    assert!(again.status != 0 && again.stderr.contains("exists already"), "{}", again.stderr);
+
+    let cases = fs::read_to_string(path("cases.toml")).unwrap();
+    fs::write(path("cases.toml"), cases.replace("expect = 3", "expect = 4")).unwrap();
+    let changed = check();
+    assert_eq!(changed.status, 13, "{}", changed.stdout);
+    let digest = changed.stdout.split("digest = \"").nth(1).and_then(|rest| rest.get(..71)).unwrap();
+    let text = fs::read_to_string(&card).unwrap();
+    let line = text.lines().find(|line| line.starts_with("digest")).unwrap();
+    fs::write(&card, text.replace(line, &format!("digest = \"{digest}\""))).unwrap();
+    assert_eq!(check().status, 0, "{}", check().stdout);
+
+    fs::write(path("cases.toml"), cases.replace("args   = [[4, 4, 4]]", "args   = 4")).unwrap();
+    let broken = check();
+    assert!(
+        broken.stdout.contains("line 8") && broken.stdout.contains("`$.case[0].args`"),
+        "{}",
+        broken.stdout
+    );
+    fs::remove_file(path("cases.toml")).unwrap();
+    assert!(check().stdout.contains("cannot be read"), "{}", check().stdout);
+    // Without its files a card can be read, and matches that need them are refused.
+    assert_eq!(karat(&["card", "show", &card]).status, 0);
+    let played = r#"{"match_id": "m", "agent_id": "a", "attempt_number": 1, "memoryless": false, "ground_truth": {},
+        "started_at": "2026-03-01T12:00:00Z", "submitted_at": "2026-03-01T12:00:30Z", "time_limit_secs": 60,
+        "payload": {"answer": {"code": ""}}}"#;
+    let refused = karat_reading(&["score", "-c", &card], &played.replace('\n', " "));
+    assert!(refused.status != 0 && refused.stderr.contains("cannot be read"), "{}", refused.stderr);
+    assert!(refused.stderr.contains(digest), "{}", refused.stderr);
+}

@@ -159,7 +159,10 @@ impl Record<'_> {
         out.extend_from_slice(b"\"score\":");
         write_option(out, self.published, write_published);
         out.extend_from_slice(b",\"score_breakdown\":{");
-        let mut dimensions: Vec<&DimensionRecord<'_>> = self.dimensions.iter().collect();
+        // Where something had to be executed and there is no verdict, a dimension without a value scores nothing, not 0.
+        let has_verdict = self.published.is_some() || found("execution").is_none();
+        let is_shown = |dimension: &&DimensionRecord<'_>| has_verdict || dimension.reading.is_some();
+        let mut dimensions: Vec<&DimensionRecord<'_>> = self.dimensions.iter().filter(is_shown).collect();
         // Keys are ASCII, so their bytes are in the order that canonical JSON has.
         dimensions.sort_unstable_by_key(|dimension| dimension.key);
         let decimals = |places: u32| places.saturating_sub(self.card.scale.max.ilog10()) as usize;

@@ -81,8 +81,8 @@ pub struct Scorecard {
     pub tiers: Vec<Tier>,
     /// The settings of standings, the scores of a subject over time.
     pub standing: Option<Standing>,
-    /// The tables `evaluator` and `format`, which graders of evidence read, as one object of canonical JSON. The
-    /// engine does not look into it; the digest covers it.
+    /// The tables `evaluator`, `format`, `submission` and `limits`, which graders of evidence read, as one object of canonical
+    /// JSON. The engine does not look into it; the digest covers it.
     pub evaluator: Option<String>,
     /// Warnings kept by choice.
     pub keeps: Vec<Keep>,

@@ -49,12 +49,14 @@ const CARD_FIELDS: &[&str] = &[
     "describe",
     "evaluator",
     "format",
+    "submission",
+    "limits",
     "keep",
     "standing",
 ];
 
-/// The tables for graders of evidence: how a challenge compares submissions with the right answers.
-const GRADER_FIELDS: &[&str] = &["evaluator", "format"];
+/// The tables for graders of evidence: how a challenge compares submissions with the right answers, or runs them.
+const GRADER_FIELDS: &[&str] = &["evaluator", "format", "submission", "limits"];
 
 /// A card as written: types fit, names are still texts.
 #[derive(Default)]

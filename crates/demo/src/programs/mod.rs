@@ -6,6 +6,7 @@ mod factors;
 mod knapsack;
 mod maze;
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
 use karat_stats::random::Random;
@@ -104,6 +105,8 @@ impl Game {
             time_limit_seconds: self.time_limit_seconds,
             constraints: json!({"allowedTools": ["read", "report"]}).as_object().cloned(),
             instances: instances.collect(),
+            files: BTreeMap::new(),
+            reference: None,
             single_use: false,
             blind: None,
         }

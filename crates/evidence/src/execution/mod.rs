@@ -3,11 +3,27 @@
 //! Nothing here runs anything. A [`Judge`] does: the program `karat-judge` in a process by itself, asked by the callers of this
 //! crate. Its answer is a function of the [`Job`] and of its [`Identity`], the same on every machine.
 
+mod cases;
+mod compare;
+mod json_text;
+mod report;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use cases::CaseFile;
+
+/// The language runtimes that a submission may name.
+pub const RUNTIMES: [&str; 2] = ["python", "wasm"];
+
+/// Reader of the files of a challenge, by the path that its card has: their bytes, or why they cannot be read.
+pub type FileReader<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
 /// Runner of jobs.
 pub trait Judge: fmt::Debug + Send + Sync {
@@ -70,6 +86,21 @@ pub struct Limits {
     pub output_kib: u32,
 }
 
+impl Limits {
+    /// Units of fuel that a limit may be.
+    pub const FUEL: RangeInclusive<u64> = 1_000_000..=20_000_000_000;
+    /// MiB of memory that a limit may be.
+    pub const MEMORY_MIB: RangeInclusive<u64> = 16..=1024;
+    /// KiB of output that a limit may be.
+    pub const OUTPUT_KIB: RangeInclusive<u64> = 1..=1024;
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { fuel: 2_000_000_000, memory_mib: 256, output_kib: 64 }
+    }
+}
+
 /// A part of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -103,6 +134,22 @@ pub enum Task {
         /// The rest of the match.
         r#match: Value,
     },
+    /// One run whose result is handed back and compared with nothing: a step of a workflow.
+    Run {
+        /// The run.
+        run: Run,
+    },
+}
+
+impl Task {
+    /// Returns the name of its file; empty for a run, which has no file.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        match self {
+            Self::Cases { file, .. } | Self::Suite { file, .. } | Self::Script { file, .. } => file,
+            Self::Run { .. } => "",
+        }
+    }
 }
 
 /// A case: what is run, and what has to come out.
@@ -189,6 +236,20 @@ pub enum TaskReport {
         /// The fuel of the script.
         fuel: u64,
     },
+    /// The result of a run.
+    Run {
+        /// The value that the function returned, or what the program wrote to its standard output, as a text; none if it failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+        /// The reason of a failure, as that of a case.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// The fuel that it took.
+        fuel: u64,
+        /// True if it came within 5 % of a limit.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        near_limit: bool,
+    },
 }
 
 /// The verdict on one case or test.
@@ -220,4 +281,36 @@ pub enum Verdict {
     Partial,
     /// Something else, or nothing.
     Fail,
+}
+
+impl Verdict {
+    /// Returns the verdict as JSON has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Partial => "partial",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// Checks the path of a file of a challenge or of a submission: names below a folder, on every system.
+///
+/// # Errors
+///
+/// If it leads elsewhere, or could: what was expected.
+pub fn check_path(path: &str) -> Result<(), &'static str> {
+    const PATH_MAX_BYTES: usize = 200;
+    let is_name = |name: &str| {
+        !name.starts_with('.')
+            && !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+    };
+    if path.len() <= PATH_MAX_BYTES && path.split('/').all(is_name) {
+        return Ok(());
+    }
+    Err(
+        "a relative path such as `hidden/route.cases.toml`: letters, digits, `-`, `_` and `.`, no name that begins with `.`",
+    )
 }

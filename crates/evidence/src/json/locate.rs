@@ -27,7 +27,7 @@ pub(crate) fn path(node: Node<'_>) -> String {
 /// Gives a problem its line and column where it has none: those of the value at its path, or of the nearest that is there.
 /// The path is one of plain names and places, such as `$.steps[3].type`, below `root`.
 pub(crate) fn place(root: Node<'_>, problem: &mut Problem) {
-    if problem.line.is_some() {
+    if problem.line.is_some() || problem.is_of_challenge() {
         return;
     }
     let mut here = root;

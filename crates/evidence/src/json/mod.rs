@@ -10,4 +10,5 @@ pub(crate) mod locate;
 pub(crate) mod note;
 pub(crate) mod parse;
 pub(crate) mod problem;
+pub(crate) mod toml;
 pub(crate) mod value;

@@ -20,7 +20,15 @@ pub struct Problem {
     pub column: Option<u64>,
 }
 
+/// The beginning of the path of a problem that is one of the challenge, and not of the item.
+pub(crate) const OF_CHALLENGE: &str = "challenge";
+
 impl Problem {
+    /// Returns true if the fault is one of the challenge that the item is a match of: no answer to it can be scored.
+    pub fn is_of_challenge(&self) -> bool {
+        self.path.starts_with(OF_CHALLENGE)
+    }
+
     /// Returns a problem at a JSON path, where no line of a text is known.
     pub(crate) fn at(path: &str, found: String, expected: &str, hint: &str) -> Self {
         Self {

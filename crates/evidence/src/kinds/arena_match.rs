@@ -1,6 +1,6 @@
 //! Arena matches: the raw score of each dimension, the clock, the verification, the effort.
 
-use karat_core::facts::Fact;
+use karat_core::facts::{Fact, Outcome};
 
 use crate::grade::arena::Challenge;
 use crate::json::check::{AMOUNT, Check, Identity, POINTS, UNIT, digits, flag, number};
@@ -9,6 +9,7 @@ use crate::json::locate;
 use crate::json::problem::{Problem, Problems, quoted};
 use crate::json::value;
 use crate::kinds::match_claims::{Claims, Given, Part};
+use crate::kinds::match_execution;
 use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
 
@@ -85,7 +86,7 @@ pub(crate) fn read<'a>(
     let [mut agent_id, mut agent, mut subject, mut match_id, mut id] = [None; 5];
     let [mut breakdown, mut scores, mut warnings] = [None; 3];
     let [mut started, mut submitted] = [None; 2];
-    let (mut completed, mut outcome) = (None, None);
+    let (mut completed, mut outcome, mut execution) = (None, None, None);
     let mut challenge_id = None;
     let mut claims = Claims::default();
     let mut used = None;
@@ -113,6 +114,10 @@ pub(crate) fn read<'a>(
             "challenge_slug" => claims.slug = check.name(member).map(|name| (member, name)),
             "challenge_id" => challenge_id = check.name(member),
             "outcome" => outcome = check.outcome(member),
+            "execution" => {
+                match_execution::read(member, check);
+                execution = Some(member);
+            }
             "completed_at" => completed = check.timestamp(member, Timestamp::parse),
             // The score is computed here, and not taken over.
             _ if claims.read(member, check) => {}
@@ -153,6 +158,12 @@ pub(crate) fn read<'a>(
             "a match within its time limit",
             "leave it out: expired matches have no score",
         );
+    }
+    if let Some(node) = execution.filter(|node| match_execution::has_no_verdict(*node))
+        && outcome != Some(Outcome::NoVerdict)
+    {
+        let found = "no verdict of a match with another outcome";
+        check.refuse_as(node, found, "`outcome`: `no-verdict`", "correct the one that is wrong");
     }
     let amount = |fact| if let Fact::Number(amount) = fact { Some(amount) } else { None };
     let given = Given {
@@ -398,7 +409,7 @@ pub(crate) fn findings(root: Node<'_>, seen: &mut serde_json::Map<String, serde_
     for member in root.children() {
         let found = match member.key() {
             "submission_warnings" => member.children().map(finding).collect(),
-            "constraint_violations" | "harness_warning" => value::of_node(member),
+            "constraint_violations" | "harness_warning" | "execution" => value::of_node(member),
             _ => continue,
         };
         let is_empty = found.is_null() || found.as_array().is_some_and(Vec::is_empty);

@@ -5,6 +5,7 @@ pub(crate) mod agent_evidence;
 pub(crate) mod arena_match;
 pub(crate) mod fact_table;
 mod match_claims;
+mod match_execution;
 pub(crate) mod played_match;
 pub(crate) mod reasoning_trace;
 mod trace_novelty;

@@ -42,7 +42,8 @@ pub(crate) fn read<'a>(
         );
         return Default::default();
     };
-    let grade = match grade_match(&value::of_node(root), evaluator, &work.graders.matches) {
+    let judge = work.graders.judge.as_deref();
+    let grade = match grade_match(&value::of_node(root), evaluator, &work.graders.matches, judge) {
         Ok(grade) => grade,
         Err(problems) => {
             check.problems.extend(&problems);

@@ -1,9 +1,11 @@
 //! Raw evidence through a reader with graders: the facts, what was seen, and what is refused. `workflow` has runs and their
-//! outputs, `matches` matches as they were played, `traces` novelty and its cache, `embedded` the model.
+//! outputs, `matches` matches as they were played, `execution` those whose
+//! challenge runs what was submitted, `traces` novelty and its cache, `embedded` the model.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod embedded;
+mod execution;
 mod matches;
 mod traces;
 mod workflow;

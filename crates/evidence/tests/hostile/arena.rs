@@ -175,7 +175,7 @@ fn every_part_of_a_match_is_deep() {
         ends(move || {
             for key in [None, Some("q")] {
                 let parts = ManuallyDrop::new(parts(replaced, deep(json!(1), key)));
-                if let Ok(grade) = grade_match(&parts, &evaluator(), &MatchOptions::default()) {
+                if let Ok(grade) = grade_match(&parts, &evaluator(), &MatchOptions::default(), None) {
                     assert!(grade.detail().to_string().len() + grade.evidence.to_string().len() < 10_000);
                 }
                 let _ = Constraints::read(&parts).map_err(|problems| problems.to_string());
@@ -356,11 +356,12 @@ fn forms_and_names_of_ten_megabytes() {
 fn payloads_of_many_unknown_members() {
     ends(|| {
         let unknown: Map<String, Value> = (0..MANY).map(|at| (format!("match_i{at}"), json!(1))).collect();
-        let refused = grade_match(&Value::Object(unknown.clone()), &evaluator(), &MatchOptions::default());
+        let refused =
+            grade_match(&Value::Object(unknown.clone()), &evaluator(), &MatchOptions::default(), None);
         assert!(refused.unwrap_err().len() >= MANY);
         assert!(Constraints::read(&Value::Object(unknown)).unwrap_err().len() >= MANY);
         let long = parts("/payload/answer", json!({"q": ten_megabytes("x"), ten_megabytes("y"): 1}));
-        let grade = grade_match(&long, &evaluator(), &MatchOptions::default()).unwrap();
+        let grade = grade_match(&long, &evaluator(), &MatchOptions::default(), None).unwrap();
         assert!(grade.detail().to_string().len() < 10_000, "answers are cut in what was seen");
     });
 }

@@ -67,12 +67,16 @@ fn read(mut members: Map<String, Value>) -> Result<Value, String> {
         Some(Value::String(text)) => return Err(shown(&text, 200)),
         Some(_) => return Err("`error` in its answer is not a text".to_owned()),
     }
-    let output = output.filter(|output| !output.is_null()).ok_or("its answer has no `output`")?;
+    checked(output.filter(|output| !output.is_null()).ok_or("its answer has no `output`")?)
+}
+
+/// Checks an output, and returns it as a recording gives it back.
+pub(super) fn checked(output: Value) -> Result<Value, String> {
     check_form(&output)?;
     if is_deeper_than(&output, DEPTH_MAX) {
         return Err(format!("its output is nested deeper than {DEPTH_MAX}"));
     }
-    // As a recording gives it back: `1.0` becomes `1`.
+    // `1.0` becomes `1`.
     serde_json::from_str(&canonical_json(&output)).map_err(|_| "its output is not JSON".to_owned())
 }
 

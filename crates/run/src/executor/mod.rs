@@ -5,12 +5,16 @@
 //! | `answer` | the answer of an executor, checked |
 //! | `command` | a program of the validator, with limits |
 //! | `http` | a service, over HTTP |
+//! | `judge` | code in the sandbox of a judge |
 //! | `recorded` | the attempts of an earlier run |
+//! | `sandboxed` | walls around a program |
 
 mod answer;
 pub(crate) mod command;
 pub(crate) mod http;
+pub(crate) mod judge;
 pub(crate) mod recorded;
+pub(crate) mod sandboxed;
 
 use std::time::{Duration, Instant};
 
@@ -39,6 +43,7 @@ pub(crate) struct Executor {
 pub(crate) enum Kind {
     Command(command::Program),
     Http(http::Service),
+    Judge(Box<judge::Sandboxed>),
     Replay(Box<recorded::Earlier>),
 }
 
@@ -71,6 +76,7 @@ impl Executor {
         match &self.kind {
             Kind::Command(program) => program.call(self, call),
             Kind::Http(service) => service.call(self, call),
+            Kind::Judge(code) => code.call(self, call),
             Kind::Replay(earlier) => earlier.call(call),
         }
     }

@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::judge::{Judges, Options};
 
 fn parse(text: &str) -> Result<Executors, String> {
     let variable = |name: &str| match name {
@@ -10,7 +11,8 @@ fn parse(text: &str) -> Result<Executors, String> {
         "SHORT" => Some("1234567".to_owned()),
         _ => None,
     };
-    let around = Surroundings { folder: Path::new("."), variable: &variable };
+    let none = || -> Arc<dyn Judge> { Arc::new(Judges::found(None, Options::default())) };
+    let around = Surroundings { folder: Path::new("."), variable: &variable, judge: &none };
     let listed = |faults: Vec<Fault>| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     Executors::parse(text, &around).map_err(listed)
 }

@@ -78,11 +78,26 @@ impl Recording {
     /// Returns the text, which ends in a line feed.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut foot = Map::from_iter([("digest".to_owned(), self.digest.to_string().into())]);
-        if let Some(note) = &self.note {
-            foot.insert("note".to_owned(), note.as_str().into());
-        }
-        format!("{}{}\n", self.lines, canonical_json(&Value::Object(foot)))
+        with_foot(&self.lines, self.digest, self.note.as_deref())
+    }
+
+    /// Returns the text of the recording with these lines and this note, which were [`lines`](Self::lines) and
+    /// [`note`](Self::note) of one.
+    #[must_use]
+    pub fn signed_text(lines: &str, note: &str) -> String {
+        with_foot(lines, Digest::of(lines.as_bytes()), Some(note))
+    }
+
+    /// Returns all lines but the last one: the text that [`digest`](Self::digest) is of.
+    #[must_use]
+    pub fn lines(&self) -> &str {
+        &self.lines
+    }
+
+    /// Returns the signed note over the digest, if there is one.
+    #[must_use]
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// Returns the digest, which names it. A signature does not change it.
@@ -160,6 +175,15 @@ impl Recording {
     fn statement(&self) -> String {
         format!("{SCHEMA}\n{}\n", self.digest)
     }
+}
+
+/// Returns the text of a recording: its lines, then the one with digest and signature.
+fn with_foot(lines: &str, digest: Digest, note: Option<&str>) -> String {
+    let mut foot = Map::from_iter([("digest".to_owned(), digest.to_string().into())]);
+    if let Some(note) = note {
+        foot.insert("note".to_owned(), note.into());
+    }
+    format!("{lines}{}\n", canonical_json(&Value::Object(foot)))
 }
 
 /// Returns the line of an attempt.

@@ -173,7 +173,7 @@ fn scored(
             return Err(Problem::new(Code::EvidenceRefused, detail));
         }
         let pool = app.memory.weights().scorer(&pool);
-        let holder = Some(Holder { key, now, arena: &app.memory.arena });
+        let holder = Some(Holder { key, now, memory: &app.memory });
         How { pool: &pool, as_of, holder, name: named(line).as_deref() }.score(bytes)
     };
     if lines.len() > ITEMS_MAX {

@@ -212,7 +212,7 @@ async fn part(
                 continue;
             }
             let pool = shared.memory.weights().scorer(&pool);
-            let holder = Some(Holder { key: &own, now, arena: &shared.memory.arena });
+            let holder = Some(Holder { key: &own, now, memory: &shared.memory });
             let scored = How { pool: &pool, as_of, holder, name: name.as_deref() }.score(bytes);
             let way = scored.map(|mut scored| {
                 let shown = Shown::take(&mut scored);

@@ -95,6 +95,8 @@ pub(crate) struct StoredEvidence {
     replaces: Option<String>,
     /// The item that corrects this one.
     replaced_by: Option<String>,
+    /// The digests of what it was made from here: of a match, challenge and submission; of a run, task, plan and recording.
+    sources: Vec<String>,
     /// The positions of the records that were computed from it.
     records: Vec<u64>,
     /// The item, in canonical form.
@@ -216,7 +218,7 @@ async fn apart(
     let (shared, of_sender, sender) = (Arc::clone(app), Arc::clone(&key), key.id.clone());
     let work = move || {
         let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        let holder = Some(Holder { key: &of_sender, now: shared.clock.now(), arena: &shared.memory.arena });
+        let holder = Some(Holder { key: &of_sender, now: shared.clock.now(), memory: &shared.memory });
         How { pool: &pool, as_of, holder, name: name.as_deref() }.score(&bytes)
     };
     let mut scored = if is_large { app.checked(work).await? } else { work()? };
@@ -317,6 +319,7 @@ pub(crate) async fn show(
                     moment: entry.moment.to_string(),
                 },
                 subject: entry.subject,
+                sources: entry.sources.iter().map(ToString::to_string).collect(),
                 sender: entry.sender,
                 replaces: entry.replaces,
                 replaced_by: replaced_by.map(|item| item.entry.id),

@@ -1,5 +1,6 @@
 //! Health and metrics, for monitoring.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -24,6 +25,29 @@ pub(crate) struct ServerHealth {
     engine: &'static str,
     /// The number of entries in the log.
     log_size: u64,
+    /// The judge of submitted code; null before one was started.
+    judge: Option<JudgeHealth>,
+}
+
+/// The judge of submitted code: what it said of itself at its last start, and what it does.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct JudgeHealth {
+    /// The engine and its version.
+    engine: String,
+    /// The version of the judge itself.
+    version: String,
+    /// Its runtimes, and their digests.
+    runtimes: BTreeMap<String, String>,
+    /// The most processes.
+    processes: usize,
+    /// The answers that are being judged.
+    at_work: usize,
+    /// The answers that wait for a process.
+    waiting: usize,
+    /// The answers that got no verdict since the server started.
+    without_verdict: u64,
+    /// The processes that ended, hung or answered what is no answer since the server started.
+    broken: u64,
 }
 
 /// Checks that the server can answer and read its store. Needs no key.
@@ -32,7 +56,21 @@ pub(crate) struct ServerHealth {
 ))]
 pub(crate) async fn health(State(app): State<Arc<App>>) -> Result<Response<Body>, Problem> {
     let log_size = app.read(|reader| Ok(reader.head()?.size)).await?;
-    json(StatusCode::OK, &ServerHealth { status: "ok", engine: ENGINE_VERSION, log_size })
+    let judges = app.judging.judges();
+    let judge = judges.known_hello().map(|hello| {
+        let activity = judges.activity();
+        JudgeHealth {
+            engine: hello.engine,
+            version: hello.version,
+            runtimes: hello.runtimes,
+            processes: judges.processes(),
+            at_work: activity.at_work,
+            waiting: activity.waiting,
+            without_verdict: activity.without_verdict,
+            broken: activity.broken,
+        }
+    });
+    json(StatusCode::OK, &ServerHealth { status: "ok", engine: ENGINE_VERSION, log_size, judge })
 }
 
 /// Returns the metrics in the text format of Prometheus.

@@ -4,6 +4,7 @@
 //! * `subjects`, `standings`, `leaderboards`: summaries of many records; `reviews`: decisions of people.
 //! * `scorecards`: the cards that score; `weights`: weights from outside for them; `keys`: permissions.
 //! * `arena`: challenges, agents, matches and ratings.
+//! * `flows`: tasks, plans and recordings of workflows.
 //! * `receipts`, `log`: proofs that items are in the log.
 //! * `events`: new records as they are stored; `health`: health and metrics.
 
@@ -12,6 +13,7 @@ pub mod backfill;
 pub mod batch;
 pub mod events;
 pub mod evidence;
+pub mod flows;
 pub mod health;
 pub mod keys;
 pub mod leaderboards;
@@ -79,6 +81,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(keys::revoke))
         .routes(routes!(keys::withdraw))
         .merge(arena::routes())
+        .merge(flows::routes())
         .routes(routes!(events::stream))
         .routes(routes!(health::health))
         .routes(routes!(health::metrics))

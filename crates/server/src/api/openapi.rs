@@ -28,6 +28,7 @@ use crate::stored::Trust;
         (name = "reviews", description = "Decisions of people"),
         (name = "scorecards", description = "The files that say how facts become scores"),
         (name = "arena", description = "Challenges, agents, matches and ratings"),
+        (name = "workflows", description = "Tasks, plans, and recordings of their runs"),
         (name = "log", description = "Proofs that items are in the log"),
         (name = "keys", description = "Keys and their scopes"),
         (name = "server", description = "Health and metrics"),

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use karat_evidence::Problems;
+use karat_evidence::grade::arena::Evaluator;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -37,6 +39,15 @@ pub struct Challenge {
     /// The instances, 1 to 1000. Each match draws one of those that its agent has not played yet; an agent that has played all
     /// plays no more.
     pub instances: Vec<Instance>,
+    /// The files that the scorecard names, of a challenge that runs code: hidden cases, suites and scripts by the path that the card
+    /// has, each with the digest that it has there. They are never shown.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
+    /// An answer that is right, of a challenge that runs code: it must pass every case before the challenge is published. It is
+    /// never shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<BTreeMap<String, Value>>)]
+    pub reference: Option<Value>,
     /// True if an instance is drawn for one agent only, so that there is nothing to learn from the matches of others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub single_use: bool,
@@ -77,6 +88,17 @@ impl Challenge {
     pub fn instance(&self, game: &Match) -> Option<&Instance> {
         let place = game.instance(self.count())?.checked_sub(1)?;
         self.instances.get(usize::try_from(place).ok()?)
+    }
+
+    /// Returns the evaluator of its scorecard with its files.
+    ///
+    /// # Errors
+    /// If files are missing or are not those that the scorecard names, or something is wrong in them.
+    pub fn with_files(&self, evaluator: &Evaluator) -> Result<Evaluator, Problems> {
+        evaluator.with_files(&|path| {
+            let text = self.files.get(path).ok_or_else(|| format!("`files` has no `{path}`"))?;
+            Ok(text.clone().into_bytes())
+        })
     }
 
     /// Returns true if it is the same apart from the part that the server adds.

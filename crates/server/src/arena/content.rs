@@ -107,12 +107,36 @@ pub struct Match {
 pub enum State {
     /// The agent may submit.
     Entered,
-    /// The agent has submitted.
+    /// The agent has submitted in time, and the answer waits for its verdict.
     Submitted(Submitted),
     /// It was scored and settled.
     Scored(Box<Scored>),
     /// The time limit passed before an answer came.
     Expired(Settled),
+    /// It ended without a verdict on the answer, and changed nothing.
+    Void(Voided),
+}
+
+/// The end of a match that has no verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = MatchVoided)]
+pub struct Voided {
+    /// The time at which the answer arrived.
+    pub submitted_at: String,
+    /// The time at which the match ended.
+    pub voided_at: String,
+    /// The cause: `challenge` if a fault of it was found, `operator` if an administrator ended it.
+    pub cause: VoidCause,
+}
+
+/// The cause of the end of a match without a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VoidCause {
+    /// A fault of the challenge was found when the answer was judged.
+    Challenge,
+    /// An administrator ended it.
+    Operator,
 }
 
 /// The submission of an agent.
@@ -121,8 +145,9 @@ pub enum State {
 pub struct Submitted {
     /// The time at which it arrived.
     pub submitted_at: String,
-    /// The content: `{answer, metadata?}`.
-    #[schema(value_type = BTreeMap<String, Value>)]
+    /// The content: `{answer, metadata?}`. It is in the log, and is not shown.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[schema(ignore)]
     pub payload: Value,
     /// Random digits that the server adds: without them, a short answer could be found from the digest in the log. Only the
     /// agent gets them.
@@ -163,6 +188,10 @@ pub struct Scored {
     /// The checks of the trajectory, if there was one, with the first of the findings; the evidence has those that are `left_out`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trajectory_validation: Option<Value>,
+    /// The account of what was executed, if the challenge runs code: the judge, and verdict, fuel and reason of the first cases; the
+    /// record has those that are `left_out`. It never has what was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution: Option<Value>,
     /// The effect of the match on the agent.
     #[serde(flatten)]
     pub settled: Settled,
@@ -217,6 +246,7 @@ impl Match {
             State::Submitted(_) => format!("{entered}/submitted"),
             State::Scored(_) => format!("{entered}/scored"),
             State::Expired(_) => format!("{entered}/expired"),
+            State::Void(_) => format!("{entered}/void"),
         }
     }
 
@@ -225,7 +255,7 @@ impl Match {
         match self.state {
             State::Entered => None,
             State::Submitted(_) | State::Expired(_) => Some(entered),
-            State::Scored(_) => Some(format!("{entered}/submitted")),
+            State::Scored(_) | State::Void(_) => Some(format!("{entered}/submitted")),
         }
     }
 
@@ -276,7 +306,7 @@ impl Match {
         match &self.state {
             State::Scored(scored) => Some(&scored.settled),
             State::Expired(settled) => Some(settled),
-            State::Entered | State::Submitted(_) => None,
+            State::Entered | State::Submitted(_) | State::Void(_) => None,
         }
     }
 }
@@ -298,6 +328,7 @@ impl State {
             Self::Submitted(_) => "submitted",
             Self::Scored(_) => "scored",
             Self::Expired(_) => "expired",
+            Self::Void(_) => "void",
         }
     }
 }

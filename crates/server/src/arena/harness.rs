@@ -1,5 +1,6 @@
 //! Harnesses: programs that run agents, and sign what they saw.
 
+use karat_core::timestamp::Timestamp;
 use karat_store::log::VerifyingKey;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -34,10 +35,12 @@ impl Harness {
         self.revoked_at.as_ref().map(|_| format!("harness/{}", self.harness_id))
     }
 
-    /// Returns the key, if the harness is in force.
+    /// Returns the key, if the harness was in force at that moment.
     #[must_use]
-    pub fn key(&self) -> Option<VerifyingKey> {
-        if self.revoked_at.is_some() { None } else { self.key.parse().ok() }
+    pub fn key_at(&self, moment: Timestamp) -> Option<VerifyingKey> {
+        let revoked = self.revoked_at.as_deref();
+        let was_revoked = revoked.is_some_and(|at| Timestamp::parse(at).is_ok_and(|at| at <= moment));
+        if was_revoked { None } else { self.key.parse().ok() }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The arena: agents enter matches of challenges, submit answers, and gain or lose rating.
 //!
 //! Everything is an item of the log. A [`Challenge`] gives the task, its time limit and the right answers; an [`Agent`]
-//! is a subject with its own key; a [`Match`] is entered, then submitted and scored at once, or expired, and each state
-//! replaces the one before. The evidence of a scored match and its record are stored together with it.
+//! is a subject with its own key; a [`Match`] is entered, then submitted and scored, or expired, and each state
+//! replaces the one before. Mostly it is scored at once; where code has to run, the answer may wait for its verdict. The evidence of a scored match and its record are stored together with it.
 //!
 //! * `challenge`, `content`, `harness`: stored items; `draw`: which instance a match is played at; `state`: their state in memory, computed at each start.
 //! * `table`: agents by rating.
@@ -17,11 +17,14 @@ mod state;
 mod table;
 
 pub use challenge::{Challenge, Instance};
-pub use content::{Agent, Content, Match, Scored, State, StoredAgent, StoredMatch, Submitted};
+pub use content::{
+    Agent, Content, Match, Scored, State, StoredAgent, StoredMatch, Submitted, VoidCause, Voided,
+};
 pub use draw::{Draw, Drawn, NONCE_MAX_BYTES, is_nonce};
 pub use harness::{HARNESS_MAX_BYTES, Harness, is_harness};
 pub use karat::answers::arena::{Career, CategoryRating, Rating, Settled};
 pub use karat::answers::skill::{Skill, SkillRating, Skills};
+pub(crate) use permits::Permits;
 pub use state::{AgentState, Arena, ArenaState, Point};
 pub use table::{RatedAgent, ranked};
 

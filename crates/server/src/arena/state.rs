@@ -9,6 +9,7 @@ use karat_stats::rating::Outcome;
 use super::permits::Permits;
 use super::{
     Agent, Career, Challenge, Content, Draw, Harness, Match, Skill, Skills, State, StoredAgent, StoredMatch,
+    Submitted,
 };
 
 /// The arena of a server.
@@ -36,6 +37,8 @@ pub struct ArenaState {
     places: BTreeMap<String, usize>,
     /// The matches that may be submitted: the time of expiry in milliseconds, and the agent. No agent has two.
     open: BTreeSet<(i64, String)>,
+    /// The ids of the matches whose answers wait for a verdict.
+    waiting: BTreeSet<String>,
 }
 
 /// The current state of an agent.
@@ -166,6 +169,11 @@ impl ArenaState {
         self.open.range(..end).map(|(_, agent)| agent.clone()).collect()
     }
 
+    /// Returns the ids of the matches whose answers wait for a verdict.
+    pub fn waiting(&self) -> impl Iterator<Item = &str> {
+        self.waiting.iter().map(String::as_str)
+    }
+
     fn apply(&mut self, content: Content) {
         match content {
             Content::Challenge(challenge) => {
@@ -215,11 +223,23 @@ impl ArenaState {
                 self.matches.push(Arc::new(game));
                 return;
             }
-            // The submission stays in the log: it is scored in the same batch.
-            State::Submitted(_) => return,
-            State::Scored(_) | State::Expired(_) => {}
+            // The answer came in time, so the match does not expire, however long its verdict takes. Mostly it is scored in the
+            // same batch. What was sent stays in the log.
+            State::Submitted(submitted) => {
+                let submitted_at = submitted.submitted_at.clone();
+                let shown = Submitted { submitted_at, ..Submitted::default() };
+                self.open.remove(&due);
+                self.waiting.insert(game.match_id.clone());
+                let game = game.in_state(State::Submitted(shown));
+                if let Some(old) = self.places.get(&game.match_id).and_then(|at| self.matches.get_mut(*at)) {
+                    *old = Arc::new(game);
+                }
+                return;
+            }
+            State::Scored(_) | State::Expired(_) | State::Void(_) => {}
         }
         self.open.remove(&due);
+        self.waiting.remove(&game.match_id);
         (agent.open_match, agent.open_draw, agent.next_draw) = (None, None, next_draw);
         if let Some(settled) = game.settled() {
             agent.career = settled.career.clone();

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use karat::engine;
-use karat_evidence::grade::arena::{Evaluator, MatchOptions, grade_match};
+use karat_evidence::execution::{Judge, Verdict};
+use karat_evidence::grade::arena::{
+    Evaluator, ExecutionEnd, MatchGrade, MatchOptions, TaskGrade, grade_match,
+};
 use karat_evidence::{Kind as EvidenceKind, Problems, canonical_json};
 use karat_stats::rating::arena::Arena as Rules;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arena::{Challenge, Instance, NAME_MAX_BYTES, is_name};
 use crate::cards::ScorerPool;
@@ -17,11 +20,12 @@ const TIME_LIMIT_MAX_SECONDS: u32 = 86_400;
 /// The largest number of instances of a challenge.
 const INSTANCES_MAX: usize = 1000;
 
-/// Checks that matches of a challenge can be played, and scored by `pool`, of its scorecard.
+/// Checks that matches of a challenge can be played, and scored by `pool`, of its scorecard. Where code has to run, the files of the
+/// challenge are looked at, and its reference, if it has one, is run by `judge`.
 ///
 /// # Errors
-/// If something is wrong with it: the problem lists everything.
-pub(super) fn check(challenge: &Challenge, pool: &ScorerPool) -> Result<(), Problem> {
+/// If something is wrong with it: the problem lists everything. If the judge has no verdict on the reference.
+pub(super) fn check(challenge: &Challenge, pool: &ScorerPool, judge: &dyn Judge) -> Result<(), Problem> {
     let mut parts = Vec::new();
     let mut refuse = |field: String, detail: String| {
         parts.push(ProblemPart { field: Some(field), detail, line: None, column: None });
@@ -67,6 +71,7 @@ pub(super) fn check(challenge: &Challenge, pool: &ScorerPool) -> Result<(), Prob
     if challenge.blind.is_some() {
         refuse(String::from("$.blind"), String::from("found a value, expected none: the server sets it"));
     }
+    let mut loaded = None;
     let is_match = engine::kind(&pool.card).is_ok_and(|kind| kind == EvidenceKind::Match);
     match pool.card.evaluator().filter(|_| is_match && pool.card.scorer().is_ok()) {
         None => {
@@ -74,9 +79,37 @@ pub(super) fn check(challenge: &Challenge, pool: &ScorerPool) -> Result<(), Prob
             refuse(String::from("$.card"), format!("found `{}`, expected {expected}", pool.name()));
         }
         Some(evaluator) => {
+            let wanted = evaluator.files();
+            for name in challenge.files.keys().filter(|name| !wanted.contains_key(name.as_str())) {
+                let named: Vec<&str> = wanted.keys().copied().collect();
+                let expected = match named.is_empty() {
+                    true => String::from("none: its scorecard runs nothing"),
+                    false => format!("those of its scorecard: {}", named.join(", ")),
+                };
+                refuse(
+                    String::from("$.files"),
+                    format!("found `{}`, expected {expected}", name.escape_debug()),
+                );
+            }
+            if challenge.reference.is_some() && !evaluator.runs_code() {
+                let expected = "none: nothing is run, so that no reference can be";
+                refuse(String::from("$.reference"), format!("found an answer, expected {expected}"));
+            }
+            match challenge.with_files(evaluator) {
+                Err(problems) => {
+                    for problem in problems.iter() {
+                        let detail = format!("found {}, expected {}", problem.found, problem.expected);
+                        refuse(String::from("$.files"), format!("{}: {detail}", problem.path));
+                    }
+                }
+                Ok(evaluator) => {
+                    loaded = Some(evaluator);
+                }
+            }
             // Comparing an empty answer shows that the right one can be compared at all.
             for (place, instance) in challenge.instances.iter().enumerate() {
-                let Err(problems) = probe(challenge, instance, evaluator) else { continue };
+                let Some(evaluator) = &loaded else { break };
+                let Err(problems) = probe(challenge, instance, evaluator, &json!({}), None) else { continue };
                 for problem in problems.iter() {
                     let inner = problem.path.strip_prefix("$.").unwrap_or(&problem.path);
                     let field = match inner.starts_with("constraints") {
@@ -88,14 +121,83 @@ pub(super) fn check(challenge: &Challenge, pool: &ScorerPool) -> Result<(), Prob
             }
         }
     }
+    // What takes long comes last, and only where all else is right.
+    if let (Some(reference), Some(evaluator), true) = (&challenge.reference, &loaded, parts.is_empty()) {
+        parts.extend(unfit_reference(challenge, evaluator, reference, judge)?);
+    }
     let Some(first) = parts.first() else { return Ok(()) };
     let (field, detail) = (first.field.clone().unwrap_or_default(), first.detail.clone());
     parts.truncate(100);
     Err(Problem::new(Code::BadRequest, detail).at(field).with_parts(parts))
 }
 
-/// Checks that an answer to that instance can be compared at all.
-fn probe(challenge: &Challenge, instance: &Instance, evaluator: &Evaluator) -> Result<(), Problems> {
+/// Runs the reference at every instance that may give another result, and returns what is wrong with it.
+///
+/// # Errors
+/// If the judge has no verdict.
+fn unfit_reference(
+    challenge: &Challenge,
+    evaluator: &Evaluator,
+    reference: &Value,
+    judge: &dyn Judge,
+) -> Result<Vec<ProblemPart>, Problem> {
+    let field = "$.reference";
+    let mut wrong: Vec<String> = Vec::new();
+    for (place, instance) in challenge.instances.iter().enumerate() {
+        let grade = match probe(challenge, instance, evaluator, reference, Some(judge)) {
+            Ok(grade) => grade,
+            Err(problems) => {
+                for problem in problems.iter() {
+                    let detail = format!("found {}, expected {}", problem.found, problem.expected);
+                    wrong.push(format!("instance {place}: {}: {detail}", problem.path));
+                }
+                break;
+            }
+        };
+        if let Some(why) = grade.evaluation.no_verdict() {
+            let detail = format!("there is no verdict on the reference: {why}");
+            return Err(Problem::new(Code::NoVerdict, detail).at(field));
+        }
+        let Some(execution) = &grade.evaluation.execution else { break };
+        let tasks = match &execution.end {
+            ExecutionEnd::Judged { tasks, .. } => tasks.as_slice(),
+            ExecutionEnd::Unfit(why) => {
+                wrong.push(format!("instance {place}: {why}"));
+                break;
+            }
+            ExecutionEnd::NoVerdict(_) => break,
+        };
+        let mut has_script = false;
+        for task in tasks {
+            let TaskGrade::Tests { file, cases, .. } = task else {
+                has_script = true;
+                continue;
+            };
+            for case in cases.iter().filter(|case| case.verdict != Verdict::Pass) {
+                let reason = case.reason.as_deref().unwrap_or("another result");
+                let (name, file) = (case.name.escape_debug(), file.escape_debug());
+                wrong.push(format!(
+                    "instance {place}: found {reason} in case `{name}` of `{file}`, expected a pass"
+                ));
+            }
+        }
+        // Cases are the same at every instance; what a script sees is not.
+        if !has_script || !wrong.is_empty() {
+            break;
+        }
+    }
+    let part = |detail| ProblemPart { field: Some(field.to_owned()), detail, line: None, column: None };
+    Ok(wrong.into_iter().map(part).collect())
+}
+
+/// Grades an answer to that instance.
+fn probe(
+    challenge: &Challenge,
+    instance: &Instance,
+    evaluator: &Evaluator,
+    answer: &Value,
+    judge: Option<&dyn Judge>,
+) -> Result<MatchGrade, Problems> {
     let moment = "2000-01-01T00:00:00Z";
     let parts = json!({
         "match_id": "probe",
@@ -107,7 +209,7 @@ fn probe(challenge: &Challenge, instance: &Instance, evaluator: &Evaluator) -> R
         "memoryless": false,
         "constraints": challenge.constraints,
         "ground_truth": instance.ground_truth,
-        "payload": {"answer": {}},
+        "payload": {"answer": answer},
     });
-    grade_match(&parts, evaluator, &MatchOptions::default()).map(|_| ())
+    grade_match(&parts, evaluator, &MatchOptions::default(), judge)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::arena::{HarnessStatement, HarnessWord};
 use karat_store::log::VerifyingKey;
 use serde_json::Value;
@@ -78,7 +79,7 @@ pub async fn revoke_harness(app: &Arc<App>, sender: &str, id: &str) -> Result<()
     .await
 }
 
-/// Returns what the harness signed about a match, if the submission has its statement. The harness is the one that the
+/// Returns what the harness signed about a match, if the submission, which arrived at `now`, has its statement. The harness is the one that the
 /// submission names, or else that of the agent.
 ///
 /// # Errors
@@ -88,6 +89,7 @@ pub(super) fn word_of(
     game: &Match,
     agent_harness: Option<&str>,
     payload: &Value,
+    now: Timestamp,
 ) -> Result<Option<HarnessWord>, Problem> {
     let refused = |detail: String| Err(Problem::new(Code::EvidenceRefused, detail).at(FIELD));
     let metadata = payload.get("metadata");
@@ -102,7 +104,7 @@ pub(super) fn word_of(
             "expected `harness_id` beside it: neither submission nor agent names one",
         ));
     };
-    let Some(key) = state.harness(id).and_then(|harness| harness.key()) else {
+    let Some(key) = state.harness(id).and_then(|harness| harness.key_at(now)) else {
         let hint = "an administrator registers its key with POST /v1/arena/harnesses";
         return refused(format!("there is no harness `{}` with a key in force; {hint}", id.escape_debug()));
     };

@@ -1,9 +1,12 @@
 //! Judging of an answer: it becomes evidence, a record and a rating.
 
+use std::sync::Arc;
+
 use karat::answers::arena::{Career, Settled};
 use karat::record::RecordDocument;
 use karat_core::facts::Digest;
-use karat_evidence::grade::arena::{HarnessWord, MatchOptions, grade_match};
+use karat_evidence::execution::Judge;
+use karat_evidence::grade::arena::{Evaluator, HarnessWord, MatchGrade, MatchOptions, grade_match};
 use karat_evidence::{Problems, canonical_json};
 use karat_stats::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent};
 use serde_json::{Value, json};
@@ -32,38 +35,81 @@ pub struct Judged {
     pub blind: String,
 }
 
-/// Everything that judging needs when an answer arrives.
+/// Everything that grading needs when an answer arrives.
 #[derive(Debug)]
-pub(super) struct Bench<'a> {
-    pub challenge: &'a Challenge,
-    pub pool: &'a ScorerPool,
-    pub game: &'a Match,
-    pub harness_id: Option<&'a str>,
+pub(super) struct Bench {
+    pub challenge: Arc<Challenge>,
+    pub pool: Arc<ScorerPool>,
+    /// The evaluator of the card, with the files of the challenge.
+    pub evaluator: Evaluator,
+    pub game: Arc<Match>,
+    pub harness_id: Option<String>,
     /// The word of a harness, whose signature was checked.
     pub harness: Option<HarnessWord>,
-    /// The draw of the match, and that for the next one of its agent.
-    pub draws: (Option<Draw>, Draw),
+    /// The submission.
+    pub payload: Value,
     /// The random digits in the digest of the submission.
     pub blind: String,
-    pub career: &'a Career,
-    /// The id of the key of the agent.
-    pub sender: String,
+    /// The time at which it arrived.
     pub now: String,
 }
 
-impl Bench<'_> {
-    /// Grades, scores and settles a submission.
-    pub fn judge(&self, payload: Value) -> Result<Judged, Problem> {
+/// Everything that settling needs besides.
+#[derive(Debug)]
+pub(super) struct Ending {
+    pub career: Career,
+    /// The draw of the match, and that for the next one of its agent.
+    pub draws: (Option<Draw>, Draw),
+    /// The id of the key of the agent.
+    pub sender: String,
+    /// True if the submission is in the log already, where it waited for its verdict.
+    pub is_stored: bool,
+}
+
+/// The reason why a submission has no grade.
+#[derive(Debug)]
+pub(super) enum Ungraded {
+    /// It is at fault, and the problem says why.
+    Submission(Problem),
+    /// The challenge is at fault.
+    Challenge(String),
+}
+
+impl From<Ungraded> for Problem {
+    fn from(ungraded: Ungraded) -> Self {
+        match ungraded {
+            Ungraded::Submission(problem) => problem,
+            Ungraded::Challenge(why) => Self::internal(&why),
+        }
+    }
+}
+
+impl Bench {
+    /// Grades the submission. Without a judge, what has to be executed has no verdict.
+    pub fn grade(&self, judge: Option<&dyn Judge>) -> Result<MatchGrade, Ungraded> {
+        let Self { challenge, game, .. } = self;
+        let Some(instance) = challenge.instance(game) else {
+            return Err(Ungraded::Challenge(format!("match `{}` has no instance", game.match_id)));
+        };
+        let mut parts = self.parts(instance);
+        parts["payload"] = self.payload.clone();
+        let options = MatchOptions { harness: self.harness, ..MatchOptions::default() };
+        grade_match(&parts, &self.evaluator, &options, judge).map_err(|problems| without_truth(&problems))
+    }
+
+    /// Returns the item of the submission, which is to wait for its verdict.
+    pub fn submitted(&self, open: Option<Draw>) -> Content {
+        let (payload, blind) = (self.payload.clone(), Some(self.blind.clone()));
+        let submitted = Submitted { submitted_at: self.now.clone(), payload, blind };
+        let game = self.game.in_state(State::Submitted(submitted));
+        Content::Match(Box::new(StoredMatch { game, open_draw: open, next_draw: None }))
+    }
+
+    /// Scores and settles a submission with this grade.
+    pub fn settle(&self, mut grade: MatchGrade, ending: Ending) -> Result<Judged, Problem> {
         let Self { challenge, pool, game, .. } = self;
         let missing = |what: &str| Problem::internal(&format!("match `{}` has no {what}", game.match_id));
-        let evaluator = pool.card.evaluator().ok_or_else(|| missing("evaluator"))?;
-        let instance = challenge.instance(game).ok_or_else(|| missing("instance"))?;
-        let submission = blinded(&payload, Some(&self.blind)).to_string();
-        let mut parts = self.parts(instance);
-        parts["payload"] = payload.clone();
-        let options = MatchOptions { harness: self.harness, ..MatchOptions::default() };
-        let grade = grade_match(&parts, evaluator, &options);
-        let mut grade = grade.map_err(|problems| without_truth(&problems))?;
+        let submission = blinded(&self.payload, Some(&self.blind)).to_string();
         // The slug is the task; the card names its challenge by its id.
         grade.evidence["challenge_slug"] = challenge.slug.as_str().into();
         grade.evidence["challenge"] = pool.card.id.as_str().into();
@@ -82,7 +128,7 @@ impl Bench<'_> {
             verified: grade.standing.verified,
             outcome: result,
         };
-        let settled = rules.settle(&self.career.clone().into(), &opponent(challenge), &attempt);
+        let settled = rules.settle(&ending.career.into(), &opponent(challenge), &attempt);
         let settled = settled.map_err(|errors| {
             let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
             Problem::internal(&texts.join("; "))
@@ -99,29 +145,30 @@ impl Bench<'_> {
             harness_memoryless: self.harness.map(|word| word.memoryless),
             benchmark_grade: grade.standing.benchmark_grade,
             trajectory_validation: grade.trajectory.as_ref().map(|trajectory| shortened(trajectory.detail())),
+            execution: grade.evaluation.execution.as_ref().map(|execution| first_cases(execution.detail())),
             settled: Settled::of(&settled),
         };
-        let blind = Some(self.blind.clone());
-        let submitted = Submitted { submitted_at: self.now.clone(), payload, blind };
-        let submitted = game.in_state(State::Submitted(submitted));
-        let (open, next) = self.draws;
+        let (open, next) = ending.draws;
         let ended = game.ended(State::Scored(Box::new(scored_state)), open, next);
         let game = ended.game.clone();
         let kept = |content: &Content| content.item().map_err(|error| Problem::internal(&error));
-        let item_of_challenge = kept(&Content::Challenge((*challenge).clone()))?;
-        let submitted = StoredMatch { game: submitted, open_draw: open, next_draw: None };
-        let submitted = Content::Match(Box::new(submitted));
+        let item_of_challenge = kept(&Content::Challenge(Challenge::clone(challenge)))?;
+        let submitted = self.submitted(open);
         let item_of_submitted = kept(&submitted)?;
         // The right answer and the submission are not in the evidence; it names their digests instead.
         scored.evidence.sources = vec![digest(&item_of_challenge), digest(&item_of_submitted)];
         let content = Content::Match(Box::new(ended));
         let item = kept(&content)?;
-        let submission = Submission::from_sender(&self.sender)
-            .with(item_of_submitted, Some(Effect::Arena(Box::new(submitted))))
+        let mut batch = Submission::from_sender(&ending.sender);
+        if !ending.is_stored {
+            batch = batch.with(item_of_submitted, Some(Effect::Arena(Box::new(submitted))));
+        }
+        let record_place = batch.items.len() + 1;
+        let submission = batch
             .with(scored.evidence, None)
             .with(scored.record, Some(Effect::Record(Box::new(scored.row))))
             .with(item, Some(Effect::Arena(Box::new(content))));
-        Ok(Judged { submission, record_place: 2, game, blind: self.blind.clone() })
+        Ok(Judged { submission, record_place, game, blind: self.blind.clone() })
     }
 
     /// Returns the match as it was played, without the submission.
@@ -164,6 +211,24 @@ fn shortened(mut checks: Value) -> Value {
     checks
 }
 
+/// Returns the account of an execution with the first cases only, for the same reason.
+fn first_cases(mut execution: Value) -> Value {
+    let (mut bytes, mut left_out) = (0, 0);
+    for task in execution.get_mut("tasks").and_then(Value::as_array_mut).into_iter().flatten() {
+        let Some(cases) = task.get_mut("cases").and_then(Value::as_array_mut) else { continue };
+        let count = cases.len();
+        cases.retain(|case| {
+            bytes += case.to_string().len();
+            bytes <= FINDINGS_MAX_BYTES
+        });
+        left_out += count - cases.len();
+    }
+    if left_out > 0 {
+        execution["left_out"] = left_out.into();
+    }
+    execution
+}
+
 /// Returns a match whose time limit has passed: it is settled as [`Rules::expire`] says, and can no longer be submitted.
 pub(super) fn expired(
     game: &Match,
@@ -192,15 +257,15 @@ fn opponent(challenge: &Challenge) -> Opponent<'_> {
     Opponent { category, difficulty, calibrated_difficulty: None }
 }
 
-/// Returns the problem with a submission. The right answer stays secret: it was checked when the challenge was
-/// published.
-fn without_truth(problems: &Problems) -> Problem {
+/// Returns the reason why there is no grade. The right answer stays secret: it was checked when the challenge was published.
+fn without_truth(problems: &Problems) -> Ungraded {
     if problems.iter().all(|problem| problem.path.starts_with("$.payload")) {
-        return Problem::of_error(Code::EvidenceRefused, &karat::error::Error::refused(problems));
+        let error = karat::error::Error::refused(problems);
+        return Ungraded::Submission(Problem::of_error(Code::EvidenceRefused, &error));
     }
     let texts: Vec<String> =
         problems.iter().map(|problem| format!("{}: {}", problem.path, problem.expected)).collect();
-    Problem::internal(&texts.join("; "))
+    Ungraded::Challenge(texts.join("; "))
 }
 
 /// Returns the problem of an answer that came too late.

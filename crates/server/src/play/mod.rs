@@ -2,11 +2,13 @@
 //! the answer is sent.
 //!
 //! * `check`: what is wrong with a challenge; `judge`: an answer becomes evidence, a record and a rating.
+//! * `waiting`: answers that wait for the verdict of a judge.
 //! * `harness`: the keys of harnesses, and what one signed about a match.
 
 mod check;
 mod harness;
 mod judge;
+mod waiting;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -14,6 +16,7 @@ use std::sync::Arc;
 use data_encoding::HEXLOWER;
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
+use karat_evidence::grade::arena::MatchGrade;
 use karat_store::Kind;
 use serde_json::Value;
 
@@ -27,7 +30,8 @@ use crate::keys::{KeyRequest, Scope};
 use crate::problem::{Code, Problem};
 use crate::state::{App, Submission};
 pub use harness::{register_harness, revoke_harness};
-use judge::{Bench, Judged, blinded, expired, too_late};
+use judge::{Bench, Ending, blinded, expired, too_late};
+pub use waiting::{judge_waiting, void};
 
 /// The number of hexadecimal digits of the nonce of a match.
 const MATCH_NONCE_DIGITS: usize = 32;
@@ -57,13 +61,13 @@ pub struct Registered {
     pub key_id: String,
 }
 
-/// A scored match.
+/// A match whose answer was taken: scored, waiting for its verdict, or ended without one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
     /// The match.
     pub game: Match,
-    /// The position of its record in the log.
-    pub record_position: u64,
+    /// The position of its record in the log, once it is scored.
+    pub record_position: Option<u64>,
     /// The blind of the digest of the submission; none in matches from before there were blinds.
     pub blind: Option<String>,
 }
@@ -97,7 +101,9 @@ pub async fn publish(
         let detail = format!("found `{found}`, expected its version, too: `{named}`");
         return Err(Problem::new(Code::BadRequest, detail).at("$.card"));
     }
-    let mut challenge = app.checked(move || check::check(&challenge, &pool).map(|()| challenge)).await?;
+    let judges = Arc::clone(app.judging.judges());
+    let mut challenge =
+        app.checked(move || check::check(&challenge, &pool, &*judges).map(|()| challenge)).await?;
     let blind = random::<16>().map_err(|error| Problem::internal(&error))?;
     challenge.blind = Some(HEXLOWER.encode(&blind));
     let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
@@ -211,10 +217,16 @@ pub async fn enter(app: &Arc<App>, sender: &str, entry: Entry<'_>) -> Result<Don
                 if open.challenge == slug {
                     return Ok(Done { value: open, repeated: true });
                 }
-                let detail = format!(
-                    "the match `{}` is open until {}: submit it first, or let it expire",
-                    open.match_id, open.expires_at
-                );
+                let detail = match open.state {
+                    State::Submitted(_) => format!(
+                        "the answer to the match `{}` waits for its verdict, by which the rating for the next one is known",
+                        open.match_id
+                    ),
+                    _ => format!(
+                        "the match `{}` is open until {}: submit it first, or let it expire",
+                        open.match_id, open.expires_at
+                    ),
+                };
                 return Err(Problem::new(Code::Conflict, detail).at("$.challenge"));
             }
             let attempt_number = known.attempts.get(&slug).copied().unwrap_or(0).saturating_add(1);
@@ -288,7 +300,8 @@ fn draw(app: &App) -> Result<Draw, Problem> {
     app.clock.draw().map(Draw::new).map_err(|error| Problem::internal(&error))
 }
 
-/// Scores the submission of its agent to a match, which arrived at `now`. The same submission again gets the same answer.
+/// Scores the submission of its agent to a match, which arrived at `now`. The same submission again gets the same answer. Where code
+/// has to run, the submission is stored first; while there is no verdict on it, the answer says so.
 ///
 /// # Errors
 /// If there is no such match, its time limit has passed, a different answer was submitted before, or the submission is
@@ -310,19 +323,33 @@ pub async fn submit(
         match &game.state {
             State::Entered => {}
             State::Scored(scored) => return repeated(&app, &game, scored, &payload).await,
-            State::Submitted(_) | State::Expired(_) => return Err(too_late(&game)),
+            State::Submitted(_) => {
+                drop(permit);
+                return waiting::repeated(&app, &game, &payload).await;
+            }
+            State::Expired(_) => return Err(too_late(&game)),
+            State::Void(_) => return waiting::voided(&app, &game, &payload).await,
         }
         if milliseconds(&game.expires_at) < now.milliseconds {
             expire(&app, &agent, now).await?;
             return Err(too_late(&game));
         }
-        let judged = judge(&app, sender, &game, payload, now).await?;
-        let accepted = app.append_one(judged.submission).await.map_err(|problem| taken(&game, problem))?;
+        let blind = draw(&app)?.digits().chars().take(BLIND_DIGITS).collect();
+        let bench = bench(&app, &game, payload, blind, now)?;
+        let runs_code = bench.evaluator.runs_code();
+        // What has to be executed waits for it in the log: from here on neither a judge nor a restart costs the agent anything.
+        let (bench, grade) =
+            app.checked(move || bench.grade(None).map(|it| (bench, it)).map_err(Problem::from)).await?;
+        let ending = ending(&app, &agent, &sender, false)?;
+        if runs_code {
+            let submitted = bench.submitted(ending.draws.0);
+            write(&app, vec![submitted], Submission::from_sender(&sender)).await?;
+            drop(permit);
+            let value = waiting::verdict(&app, &game.match_id).await?;
+            return Ok(Done { value, repeated: false });
+        }
+        let value = settle(&app, bench, grade, ending).await?;
         drop(permit);
-        let position = accepted.get(judged.record_place).map(|record| record.position);
-        let record_position =
-            position.ok_or_else(|| Problem::internal(&"the store did not answer for every item"))?;
-        let value = Answered { game: judged.game, record_position, blind: Some(judged.blind) };
         Ok(Done { value, repeated: false })
     })
     .await
@@ -358,7 +385,8 @@ async fn expire(app: &App, agent: &str, now: Timestamp) -> Result<(), Problem> {
         let known = state.agent(agent);
         let open = known.and_then(|known| state.game(known.open_match.as_deref()?));
         let Some((known, game)) = known.zip(open) else { return Ok(()) };
-        if now.milliseconds <= milliseconds(&game.expires_at) {
+        // An answer that waits for its verdict came in time.
+        if game.state != State::Entered || now.milliseconds <= milliseconds(&game.expires_at) {
             return Ok(());
         }
         let Some(challenge) = state.challenge(&game.challenge) else { return Ok(()) };
@@ -367,46 +395,54 @@ async fn expire(app: &App, agent: &str, now: Timestamp) -> Result<(), Problem> {
     write(app, vec![Content::Match(Box::new(ended))], Submission::of_server()).await.map(|_| ())
 }
 
-async fn judge(
+/// Returns what grading a submission needs, which arrived at `now`.
+///
+/// # Errors
+/// If something is missing, or the submission has the statement of a harness that does not count.
+fn bench(
     app: &App,
-    sender: String,
     game: &Arc<Match>,
     payload: Value,
+    blind: String,
     now: Timestamp,
-) -> Result<Judged, Problem> {
-    let next = draw(app)?;
-    let blind = draw(app)?.digits().chars().take(BLIND_DIGITS).collect();
-    let (challenge, harness_id, harness, career, open) = {
+) -> Result<Bench, Problem> {
+    let missing = |what: &str| Problem::internal(&format!("match `{}` has no {what}", game.match_id));
+    let (challenge, harness_id, harness) = {
         let state = app.memory.arena.state();
-        let missing =
-            || Problem::internal(&format!("match `{}` has no agent or no challenge", game.match_id));
-        let known = state.agent(&game.agent_id).ok_or_else(missing)?;
-        let challenge = state.challenge(&game.challenge).ok_or_else(missing)?;
+        let known = state.agent(&game.agent_id).ok_or_else(|| missing("agent"))?;
+        let challenge = state.challenge(&game.challenge).ok_or_else(|| missing("challenge"))?;
         let harness_id = known.agent.harness_id.clone();
-        let harness = harness::word_of(&state, game, harness_id.as_deref(), &payload)?;
-        (challenge, harness_id, harness, known.career.clone(), known.open_draw)
+        let harness = harness::word_of(&state, game, harness_id.as_deref(), &payload, now)?;
+        (challenge, harness_id, harness)
     };
     let pool = app.memory.scorer(&challenge.card)?;
+    let evaluator = pool.card.evaluator().ok_or_else(|| missing("evaluator"))?;
+    let evaluator = challenge.with_files(evaluator).map_err(|_| missing("files that fit"))?;
     // If the clock was set back, the answer must still not come before the entry.
     let now = Timestamp { milliseconds: now.milliseconds.max(milliseconds(&game.started_at)) }.to_string();
     let game = Arc::clone(game);
-    let work = move || {
-        let harness_id = harness_id.as_deref();
-        let bench = Bench {
-            challenge: &challenge,
-            pool: &pool,
-            game: &game,
-            harness_id,
-            harness,
-            draws: (open, next),
-            blind,
-            career: &career,
-            sender,
-            now,
-        };
-        bench.judge(payload)
-    };
-    app.checked(work).await
+    Ok(Bench { challenge, pool, evaluator, game, harness_id, harness, payload, blind, now })
+}
+
+/// Returns what settling the match of an agent needs now.
+fn ending(app: &App, agent: &str, sender: &str, is_stored: bool) -> Result<Ending, Problem> {
+    let next = draw(app)?;
+    let state = app.memory.arena.state();
+    let known =
+        state.agent(agent).ok_or_else(|| Problem::internal(&format!("there is no agent `{agent}`")))?;
+    let draws = (known.open_draw, next);
+    Ok(Ending { career: known.career.clone(), draws, sender: sender.to_owned(), is_stored })
+}
+
+/// Scores and settles a graded submission, and stores everything.
+async fn settle(app: &App, bench: Bench, grade: MatchGrade, ending: Ending) -> Result<Answered, Problem> {
+    let game = Arc::clone(&bench.game);
+    let judged = app.checked(move || bench.settle(grade, ending)).await?;
+    let accepted = app.append_one(judged.submission).await.map_err(|problem| taken(&game, problem))?;
+    let position = accepted.get(judged.record_place).map(|record| record.position);
+    let missing = || Problem::internal(&"the store did not answer for every item");
+    let record_position = Some(position.ok_or_else(missing)?);
+    Ok(Answered { game: judged.game, record_position, blind: Some(judged.blind) })
 }
 
 /// Returns the problem of a match whose id was given to another item before ids were kept for the arena. The digests of a conflict
@@ -428,29 +464,46 @@ async fn repeated(
     scored: &Scored,
     payload: &Value,
 ) -> Result<Done<Answered>, Problem> {
-    let id = game.in_state(State::Submitted(Submitted::default())).item_id();
-    let (record, submitted) = (scored.record.clone(), id);
+    let record = scored.record.clone();
     let found = app.read(move |reader| {
         let size = reader.head()?.size;
-        Ok((reader.find(Kind::Record, &record, size)?, reader.find(Kind::Match, &submitted, size)?))
+        Ok(reader.find(Kind::Record, &record, size)?)
     });
-    let (Some(record), Some(submitted)) = found.await? else {
-        return Err(Problem::internal(&"a scored match has no record or no submission"));
-    };
-    let stored = Content::parse(&submitted.content).map_err(|error| Problem::internal(&error))?;
-    let Content::Match(stored) = stored else {
-        return Err(Problem::internal(&"a submission is no state of a match"));
-    };
-    let State::Submitted(Submitted { payload: known, blind, .. }) = stored.game.state else {
-        return Err(Problem::internal(&"a submission is another state of a match"));
-    };
-    if canonical_json(payload) != canonical_json(&known) {
+    let missing = || Problem::internal(&"a scored match has no record");
+    let record = found.await?.ok_or_else(missing)?;
+    let blind = same(app, game, payload).await?.blind;
+    let value = Answered { game: game.clone(), record_position: Some(record.position), blind };
+    Ok(Done { value, repeated: true })
+}
+
+/// Returns the submission to a match as it was stored, with the key that sent it.
+async fn stored_submission(app: &App, game: &Match) -> Result<(Submitted, String), Problem> {
+    let id = game.in_state(State::Submitted(Submitted::default())).item_id();
+    let found = app.read(move |reader| {
+        let size = reader.head()?.size;
+        Ok(reader.find(Kind::Match, &id, size)?)
+    });
+    let item = found.await?.ok_or_else(|| Problem::internal(&"a submitted match has no submission"))?;
+    let stored = Content::parse(&item.content).map_err(|error| Problem::internal(&error))?;
+    match stored {
+        Content::Match(stored) => match stored.game.state {
+            State::Submitted(submitted) => Ok((submitted, item.entry.sender.unwrap_or_default())),
+            _ => Err(Problem::internal(&"a submission is another state of a match")),
+        },
+        _ => Err(Problem::internal(&"a submission is no state of a match")),
+    }
+}
+
+/// Returns the stored submission, if it is the same as this one.
+async fn same(app: &App, game: &Match, payload: &Value) -> Result<Submitted, Problem> {
+    let (submitted, _) = stored_submission(app, game).await?;
+    if canonical_json(payload) != canonical_json(&submitted.payload) {
         let detail = format!("the match `{}` was submitted before, with another answer", game.match_id);
-        let [stored, given] = [&known, payload].map(|payload| blinded(payload, blind.as_deref()));
+        let [stored, given] =
+            [&submitted.payload, payload].map(|payload| blinded(payload, submitted.blind.as_deref()));
         return Err(Problem::new(Code::Conflict, detail).with_digests(stored, given));
     }
-    let value = Answered { game: game.clone(), record_position: record.position, blind };
-    Ok(Done { value, repeated: true })
+    Ok(submitted)
 }
 
 async fn write(

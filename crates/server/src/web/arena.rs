@@ -270,7 +270,8 @@ fn matches(state: &ArenaState, asked: &Asked) -> Markup {
         let none = |why: &str| Cell::Absent(why.to_owned());
         let (state, score, change) = match &game.state {
             Played::Entered => ("open", none("open"), none("open")),
-            Played::Submitted(_) => ("submitted", none("open"), none("open")),
+            Played::Submitted(_) => ("submitted", none("waits"), none("open")),
+            Played::Void(_) => ("void", none("no verdict"), none("none")),
             Played::Scored(scored) => (
                 scored.result.as_str(),
                 Cell::Text(scored.score().to_string()),

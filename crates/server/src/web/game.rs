@@ -14,7 +14,7 @@ use maud::{Markup, html};
 use super::arena::signed;
 use super::layout::{Sheet, heading, words};
 use super::{address, answer};
-use crate::arena::{Challenge, Drawn, Match, Scored, Settled, State as Played};
+use crate::arena::{Challenge, Drawn, Match, Scored, Settled, State as Played, Submitted, Voided};
 use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::Named;
@@ -43,7 +43,9 @@ pub async fn show(
         (heading(&[("/arena", "Arena"), (&agent, &game.agent_id)], &title, &lead))
         (played(&game, challenge.as_deref()))
         @match &game.state {
-            Played::Entered | Played::Submitted(_) => p { "The match is open: the agent may answer until " time { (game.expires_at) } "." },
+            Played::Entered => p { "The match is open: the agent may answer until " time { (game.expires_at) } "." },
+            Played::Submitted(_) => p { "The answer came in time, and waits for its verdict." },
+            Played::Void(_) => p.care { "The match ended without a verdict. It counts for nothing." },
             Played::Scored(scored) => { (breakdown(scored)) (answer::findings(&scored.answer)) (rating(&scored.settled)) },
             Played::Expired(settled) => {
                 p.care { "The time limit passed before an answer came. That counts as a draw and does not change the rating." }
@@ -67,6 +69,9 @@ fn played(game: &Match, challenge: Option<&Challenge>) -> Markup {
             div { dt { "time limit" } dd { time { (game.expires_at) } } }
             div { dt { "attempt" } dd { (game.attempt_number) } }
             @if let Some(drawn) = &game.draw { (draw(drawn)) }
+            @if let Played::Submitted(Submitted { submitted_at, .. }) | Played::Void(Voided { submitted_at, .. }) = &game.state {
+                div { dt { "submitted" } dd { time { (submitted_at) } } }
+            }
             @if let Played::Scored(scored) = &game.state {
                 div { dt { "submitted" } dd { time { (scored.submitted_at) } } }
                 div { dt { "trajectory" } dd { (verified(scored)) } }

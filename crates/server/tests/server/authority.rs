@@ -277,6 +277,7 @@ fn naive(key: Option<&Key>, is_open: bool, act: &Act<'_>) -> bool {
     let scope = match act {
         Act::Read => "read",
         Act::Send(_) | Act::Correct(_) | Act::ProposeWeights | Act::Play(_) => "write:evidence",
+        Act::HandIn | Act::Deliver => "write:evidence",
         Act::DecideWeights(_) | Act::Review | Act::ReadReviews => "review",
         _ => "admin",
     };
@@ -295,10 +296,11 @@ fn naive(key: Option<&Key>, is_open: bool, act: &Act<'_>) -> bool {
     match act {
         Act::Send(Some(item)) => {
             let is_other = key.subject.as_ref().is_some_and(|own| own != item.subject);
-            !is_other && !item.is_of_arena && names(item.stated).all(|name| naive_reports(key, name))
+            let is_own = item.is_of_arena || item.is_of_task;
+            !is_other && !is_own && names(item.stated).all(|name| naive_reports(key, name))
         }
         Act::Correct(old) => {
-            if old.is_of_arena || old.is_reviewed && key.subject.is_some() {
+            if old.is_of_arena || old.is_of_task || old.is_reviewed && key.subject.is_some() {
                 return false;
             }
             for part in &old.parts {
@@ -313,7 +315,8 @@ fn naive(key: Option<&Key>, is_open: bool, act: &Act<'_>) -> bool {
             }
             true
         }
-        Act::ProposeWeights => key.subject.is_none(),
+        Act::ProposeWeights | Act::Deliver => key.subject.is_none(),
+        Act::HandIn => key.subject.is_some(),
         Act::DecideWeights(Some(proposer)) => *proposer != key.id,
         Act::Play(None) => key.subject.is_some(),
         Act::Play(Some(agent)) => key.subject.as_deref() == Some(*agent),
@@ -368,14 +371,15 @@ proptest! {
         is_open: bool,
         subject in proptest::sample::select(SUBJECTS.to_vec()),
         stated in provenances(),
-        (is_of_arena, is_reviewed) in (proptest::bool::weighted(0.2), proptest::bool::weighted(0.2)),
+        (is_of_arena, is_of_task, is_reviewed) in
+            (proptest::bool::weighted(0.2), proptest::bool::weighted(0.2), proptest::bool::weighted(0.2)),
         parts in proptest::collection::vec((proptest::option::of(id()), provenances()), 0..4),
         id in proptest::option::of(id()),
         agent in proptest::option::of(proptest::sample::select(SUBJECTS.to_vec())),
         is_last_admin in proptest::option::of(any::<bool>()),
     ) {
         let parts = parts.into_iter().map(|(sender, stated)| OldPart { sender, stated }).collect();
-        let old = Old { parts, is_of_arena, is_reviewed };
+        let old = Old { parts, is_of_arena, is_of_task, is_reviewed };
         for act in [
             Act::Read,
             Act::ReadKeys,
@@ -388,13 +392,17 @@ proptest! {
             Act::RegisterAgent,
             Act::ManageHarnesses,
             Act::Send(None),
-            Act::Send(Some(Item { subject, stated, is_of_arena })),
+            Act::Send(Some(Item { subject, stated, is_of_arena, is_of_task })),
             Act::Correct(&old),
             Act::ProposeWeights,
             Act::DecideWeights(id.as_deref()),
             Act::ReadReviews,
             Act::Review,
             Act::Play(agent),
+            Act::PostTask,
+            Act::ManageRecorders,
+            Act::HandIn,
+            Act::Deliver,
         ] {
             let decided = decide(key.as_ref(), is_open, &act);
             prop_assert_eq!(decided.is_ok(), naive(key.as_ref(), is_open, &act), "{:?} {:?} {:?}", act, key, decided);

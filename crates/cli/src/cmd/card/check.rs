@@ -8,11 +8,12 @@ use karat_core::diagnostic::{Diagnostic, Severity};
 use serde_json::{Value, json};
 
 use crate::args::CheckArgs;
-use crate::cards::{CardText, find};
+use crate::cards::{CardText, find, folder};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{CARE, GAIN, LOSS, STRONG, Screen};
 use crate::render::diagnostics::{diagnostic, line_and_column};
+use karat::cards::check_in;
 use karat::text::{count, fit};
 
 /// Checks every card named.
@@ -20,7 +21,7 @@ pub fn run(args: &CheckArgs, screen: &mut Screen) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     for (place, wanted) in args.cards.iter().enumerate() {
         let card = find(wanted)?;
-        let checked = crate::cards::check(&card);
+        let checked = check_in(&card, folder(&card));
         if checked.card.is_none() {
             exit = Exit::CardRefused;
         }

@@ -2,6 +2,7 @@
 
 mod challenge;
 pub mod check;
+mod code;
 mod diff;
 mod list;
 mod new;

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write as _};
 
 use karat_core::diagnostic::nearest;
 
-use super::challenge;
+use super::{challenge, code};
 use crate::args::NewArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -24,6 +24,9 @@ const STARTERS: [(&str, &str); 6] = [
 /// Writes the starter; never overwrites a file.
 pub fn run(args: &NewArgs, screen: &mut Screen, color: Color) -> Result<Exit, Failure> {
     check_id(&args.id)?;
+    if args.challenge {
+        return code::write(&args.id, args.out.as_deref().unwrap_or(&args.id), screen);
+    }
     let text = match (&args.base, &args.dims) {
         (Some(base), Some(dims)) => challenge::text(args, base, dims, color)?,
         _ => starter(&args.id, &args.kind)?,

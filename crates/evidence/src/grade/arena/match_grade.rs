@@ -6,13 +6,14 @@ use super::breakdown::evidence_score;
 use super::chain::check_made_for;
 use super::constraints::{Scope, Usage, Violation, constraint_violations};
 use super::efficiency::{Efficiency, EfficiencyBasis, WithoutModelCall, efficiency};
-use super::evaluator::{Evaluation, Evaluator, Outcome};
+use super::evaluator::{Evaluation, Evaluator, Judging, Outcome};
 use super::harness::harness_warning;
 use super::played::Played;
 use super::primitives::Seen;
 use super::standing::{Standing, Voucher};
 use super::trajectory::{TrajectoryGrade, TrajectoryOptions, validate_trajectory};
 use super::warnings::SubmissionWarning;
+use crate::execution::Judge;
 use crate::json::document::EXACT;
 use crate::json::problem::Problems;
 
@@ -59,6 +60,16 @@ pub struct MatchGrade {
     pub evidence: Value,
 }
 
+/// The members of a match that scripts do not get as such: they are arguments by themselves, or a secret of the server.
+const OWN_ARGUMENTS: [&str; 3] = ["payload", "ground_truth", "match_nonce"];
+
+/// Returns the rest of a match.
+fn rest(parts: &Value) -> Value {
+    let members = parts.as_object().into_iter().flatten();
+    let members = members.filter(|(name, _)| !OWN_ARGUMENTS.contains(&name.as_str()));
+    members.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
 /// Grades a match from its raw parts, an object of
 ///
 /// - `match_id`, `agent_id`, and `requester_id` where another agent may have submitted;
@@ -80,16 +91,20 @@ pub struct MatchGrade {
 /// # Errors
 ///
 /// If something is wrong with the parts or the payload: everything; if a submission is not accepted, which has no
-/// score; if a ground truth does not fit the evaluator.
+/// score; if a ground truth does not fit the evaluator; if the challenge runs code and `judge` finds a fault in its files.
+/// Without a judge, or with one that fails, what has to be executed has no verdict, and the outcome is `no-verdict`.
 pub fn grade_match(
     parts: &Value,
     evaluator: &Evaluator,
     options: &MatchOptions,
+    judge: Option<&dyn Judge>,
 ) -> Result<MatchGrade, Problems> {
     let mut problems = Problems::default();
     let played = Played::read(parts, &mut problems).filter(|_| problems.is_empty()).ok_or(problems)?;
     played.accepted()?;
-    let evaluation = evaluator.evaluate(&played.attempt)?;
+    let rest = evaluator.runs_code().then(|| rest(parts));
+    let judging = Judging { judge, seed: played.seed, rest: rest.as_ref() };
+    let evaluation = evaluator.evaluate_by(&played.attempt, &judging)?;
     let submission_warnings = evaluator.check_format(played.submission.answer);
     let steps = played.submission.replay_log.as_deref();
     let files = played.workspace_files.as_ref();
@@ -137,6 +152,9 @@ impl MatchGrade {
             "efficiency": self.efficiency.detail(),
             "standing": self.standing.detail(),
         });
+        if let Some(execution) = &self.evaluation.execution {
+            detail["execution"] = execution.detail();
+        }
         self.add_warnings(&mut detail);
         detail
     }
@@ -177,6 +195,12 @@ impl MatchGrade {
         });
         for (name, value) in &played.named {
             evidence[*name] = (*value).clone();
+        }
+        if let Some(execution) = &self.evaluation.execution {
+            evidence["execution"] = execution.detail();
+            if self.evaluation.no_verdict().is_some() {
+                evidence["outcome"] = karat_core::facts::Outcome::NoVerdict.name().into();
+            }
         }
         if self.speed_is_time() {
             scores.remove("speed");
@@ -269,7 +293,7 @@ mod tests {
     }
 
     fn grade(parts: &Value) -> MatchGrade {
-        grade_match(parts, &evaluator(), &MatchOptions::default()).unwrap()
+        grade_match(parts, &evaluator(), &MatchOptions::default(), None).unwrap()
     }
 
     /// Returns the published score of the evidence under the challenge's card.
@@ -348,7 +372,7 @@ mod tests {
         ] {
             let mut parts = parts();
             parts[name] = value;
-            let problems = grade_match(&parts, &evaluator(), &MatchOptions::default()).unwrap_err();
+            let problems = grade_match(&parts, &evaluator(), &MatchOptions::default(), None).unwrap_err();
             assert_eq!(problems.iter().map(|problem| problem.path.as_str()).collect::<Vec<_>>(), [path]);
         }
     }
@@ -362,7 +386,7 @@ mod tests {
         parts["submitted_at"] = json!("2026-03-01T12:00:30Z");
         parts["ground_truth"] = json!({"a": 1});
         let evidence =
-            |parts: &Value| grade_match(parts, &evaluator, &MatchOptions::default()).unwrap().evidence;
+            |parts: &Value| grade_match(parts, &evaluator, &MatchOptions::default(), None).unwrap().evidence;
         assert_eq!(evidence(&parts)["scores"], json!({"correctness": 0.0, "speed": 0.0}));
         assert!(evidence(&parts).get("time_limit_secs").is_none());
         parts["payload"]["answer"] = json!({"a": 1});

@@ -9,7 +9,7 @@ use crate::json::problem::{Problem, Problems, nearest, quoted};
 
 /// An object and its place.
 #[derive(Debug, Clone)]
-pub(super) struct Members<'a> {
+pub(crate) struct Members<'a> {
     map: &'a Map<String, Value>,
     path: String,
     /// True if `null` reads as if the member were not there.
@@ -18,7 +18,7 @@ pub(super) struct Members<'a> {
 
 /// One member.
 #[derive(Debug, Clone)]
-pub(super) struct Member<'a> {
+pub(crate) struct Member<'a> {
     pub value: &'a Value,
     pub path: String,
 }
@@ -41,6 +41,11 @@ impl<'a> Members<'a> {
     /// Returns the object itself.
     pub fn map(&self) -> &'a Map<String, Value> {
         self.map
+    }
+
+    /// Returns the path of the object.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
     }
 
     /// Returns the path of a member, present or not.
@@ -153,17 +158,17 @@ impl<'a> Member<'a> {
 }
 
 /// Adds a problem whose line is not known.
-pub(super) fn refuse(problems: &mut Problems, path: &str, found: String, expected: &str, hint: &str) {
+pub(crate) fn refuse(problems: &mut Problems, path: &str, found: String, expected: &str, hint: &str) {
     problems.add(|| Problem::at(path, found, expected, hint));
 }
 
 /// Returns one problem as the only one.
-pub(super) fn refusal(path: &str, found: String, expected: &str, hint: &str) -> Problems {
+pub(crate) fn refusal(path: &str, found: String, expected: &str, hint: &str) -> Problems {
     Problem::at(path, found, expected, hint).into()
 }
 
 /// Returns the same problems with their lines and columns, where `place` knows them.
-pub(super) fn located(problems: &Problems, place: impl Fn(&str) -> Option<(u64, u64)>) -> Problems {
+pub(crate) fn located(problems: &Problems, place: impl Fn(&str) -> Option<(u64, u64)>) -> Problems {
     let mut located = Problems::default();
     for problem in problems {
         let (line, column) = place(&problem.path).unzip();

@@ -6,13 +6,13 @@ mod challenge;
 mod constraints;
 mod dimensions;
 mod efficiency;
-mod evaluator;
+pub(crate) mod evaluator;
 mod evaluator_output;
 mod gate;
 mod harness;
 mod harness_statement;
 mod match_grade;
-mod members;
+pub(crate) mod members;
 mod payload;
 mod played;
 mod primitives;
@@ -30,7 +30,10 @@ pub use challenge::Challenge;
 pub use constraints::{Constraints, Scope, Usage, Violation, constraint_violations};
 pub use dimensions::validate_dimensions;
 pub use efficiency::{Efficiency, EfficiencyBasis, EfficiencyGrade, WithoutModelCall, efficiency};
-pub use evaluator::{Attempt, DimensionGrade, Evaluation, Evaluator, Outcome, PartGrade};
+pub use evaluator::{
+    Attempt, DimensionGrade, Evaluation, Evaluator, ExecutionEnd, ExecutionGrade, Judging, Outcome,
+    PartGrade, TaskGrade,
+};
 pub use evaluator_output::{EvaluatorOutput, parse_evaluator_output};
 pub use gate::{Arrival, Gate, MatchStatus, submission_gate};
 pub use harness::{Harness, harness_warning};

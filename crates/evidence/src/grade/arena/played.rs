@@ -60,6 +60,8 @@ pub(super) struct Played<'a> {
     pub submission: Submission<'a>,
     pub attempt: Attempt<'a>,
     pub workspace_files: Option<BTreeMap<&'a str, &'a str>>,
+    /// The seed of the instance, 0 if it has none.
+    pub seed: u64,
     /// The names of the challenge, which are no part of a grade and say under which card the match is scored.
     pub named: Vec<(&'static str, &'a Value)>,
 }
@@ -102,6 +104,7 @@ impl<'a> Played<'a> {
             files.iter().filter_map(|(path, text)| Some((path, text.text(problems)?))).collect()
         });
         let named = read_unused(&parts, problems);
+        let seed = parts.get("seed").and_then(|seed| seed.count(0.0, problems)).unwrap_or_default();
         let window = window?;
         Some(Self {
             match_id: match_id?,
@@ -126,6 +129,7 @@ impl<'a> Played<'a> {
                 api_calls,
             },
             workspace_files,
+            seed,
             named,
         })
     }
@@ -162,7 +166,6 @@ fn read_unused<'a>(parts: &Members<'a>, problems: &mut Problems) -> Vec<(&'stati
     for name in ["objective", "flavour_text"] {
         parts.get(name).and_then(|text| text.text(problems));
     }
-    parts.get("seed").and_then(|seed| seed.count(0.0, problems));
     parts.get("opponent_elo").and_then(|elo| elo.number(0.0, f64::MAX, "a number not below 0", problems));
     if let Some(expires) = parts.get("expires_at")
         && let Some(text) = expires.text(problems)

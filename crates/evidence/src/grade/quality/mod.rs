@@ -10,6 +10,7 @@ mod lcs;
 mod report;
 mod rouge;
 mod schema;
+pub(crate) use schema::Schema;
 mod stem;
 mod task;
 mod tokens;

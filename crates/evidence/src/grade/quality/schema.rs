@@ -11,7 +11,7 @@ use crate::json::problem::{Problems, quoted};
 
 /// A schema, ready to check values.
 #[derive(Debug)]
-pub(super) struct Schema {
+pub(crate) struct Schema {
     validator: Validator,
     /// True if it refers to itself, directly or by a detour.
     is_recursive: bool,
@@ -41,7 +41,7 @@ impl Schema {
     ///
     /// If it is not a schema, refers to anything but its own parts by `#` and `#/...`, has a pattern that cannot be
     /// searched in linear time, or is too large.
-    pub(super) fn new(schema: &Value) -> Result<Self, Problems> {
+    pub(crate) fn new(schema: &Value) -> Result<Self, Problems> {
         let path = "$.reference.schema";
         if !is_shallow(schema) {
             let most = format!("a schema nested at most {DEPTH_MAX} deep");
@@ -71,7 +71,7 @@ impl Schema {
     }
 
     /// Returns why the schema refuses a value, if it does.
-    pub(super) fn refusal(&self, value: &Value) -> Option<String> {
+    pub(crate) fn refusal(&self, value: &Value) -> Option<String> {
         if self.validator.is_valid(value) {
             return None;
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderMap, Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,13 +14,19 @@ use utoipa::{IntoParams, ToSchema};
 use super::{cut, freshen};
 use crate::api::json;
 use crate::api::read;
-use crate::arena::Match;
+use crate::arena::{Match, State as MatchState};
 use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::{Named, Params, limit};
 use crate::play;
 use crate::problem::Problem;
 use crate::state::App;
+
+/// The states of a match.
+const STATES: [&str; 5] = ["entered", "submitted", "scored", "expired", "void"];
+
+/// The seconds after which to ask again for a verdict.
+const RETRY_SECONDS: u32 = 30;
 
 /// The request to enter a match.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -81,6 +88,15 @@ pub(crate) struct ScoredMatch {
     receipt: String,
 }
 
+/// A match whose answer was taken and has no score: it waits for its verdict, or ended without one.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UnscoredMatch {
+    #[serde(flatten)]
+    game: Match,
+    /// The random digits in the digest of the submission: with them the agent can show what it sent.
+    blind: Option<String>,
+}
+
 /// The parameters of the list of matches.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -90,7 +106,7 @@ pub(crate) struct Which {
     agent: Option<String>,
     /// Only matches of this challenge.
     challenge: Option<String>,
-    /// Only matches in this state: `entered`, `scored` or `expired`.
+    /// Only matches in this state: `entered`, `submitted`, `scored`, `expired` or `void`.
     state: Option<String>,
     /// The largest number of matches, 1 to 1000; 100 if not given.
     limit: Option<usize>,
@@ -141,13 +157,16 @@ pub(crate) async fn enter(
     json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &shown)
 }
 
-/// Submits the answer, once and in time. Sending the same again gets the same result; another answer is refused.
+/// Submits the answer, once and in time. Sending the same again gets the same result; another answer is refused. Where code has to
+/// run, the answer may wait for its verdict: it was in time then, and neither scores 0 nor expires.
 #[utoipa::path(post, operation_id = "submit_match", path = "/v1/arena/matches/{match}/submission", tag = "arena",
     security(("key" = ["write:evidence"])), params(("match" = String, Path, description = "the id of the match")),
     request_body = MatchSubmission,
     responses(
         (status = 200, description = "It was submitted before.", body = ScoredMatch),
         (status = 201, body = ScoredMatch),
+        (status = 202, description = "It waits for its verdict (`submitted`): send the same again. Or it ended without one (`void`), because of \
+            a fault of the challenge: the rating is unchanged.", body = UnscoredMatch),
         (status = 409, body = Problem, content_type = "application/problem+json"),
         (status = 410, body = Problem, content_type = "application/problem+json"),
         (status = 422, body = Problem, content_type = "application/problem+json"),
@@ -166,7 +185,15 @@ pub(crate) async fn submit(
     // An answer is in time if all of it has arrived in time.
     let now = app.clock.now();
     let done = play::submit(&app, &key.id, &id, payload, now).await?;
-    let record_position = done.value.record_position;
+    let Some(record_position) = done.value.record_position else {
+        let shown = UnscoredMatch { game: done.value.game, blind: done.value.blind };
+        let is_waiting = matches!(shown.game.state, MatchState::Submitted(_));
+        let mut response = json(StatusCode::ACCEPTED, &shown)?;
+        if is_waiting {
+            response.headers_mut().insert(RETRY_AFTER, RETRY_SECONDS.into());
+        }
+        return Ok(response);
+    };
     let shown = ScoredMatch {
         game: done.value.game,
         blind: done.value.blind,
@@ -174,6 +201,24 @@ pub(crate) async fn submit(
         receipt: format!("/v1/receipts/{record_position}"),
     };
     json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &shown)
+}
+
+/// Ends a match whose answer waits for a verdict, without one: for a challenge that no judge can run. The rating of the agent does not
+/// change, and it may enter the next match.
+#[utoipa::path(post, operation_id = "void_match", path = "/v1/arena/matches/{match}/void", tag = "arena", security(("key" = ["admin"])),
+    params(("match" = String, Path, description = "the id of the match")),
+    responses(
+        (status = 200, body = Match),
+        (status = 404, body = Problem, content_type = "application/problem+json"),
+        (status = 409, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn void(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(id): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    let sender = caller.key(&Act::VoidMatch)?.id.clone();
+    json(StatusCode::OK, &play::void(&app, &sender, &id).await?)
 }
 
 /// Lists matches, the last entered first.
@@ -187,14 +232,10 @@ pub(crate) async fn list(
 ) -> Result<Response<Body>, Problem> {
     caller.may(&Act::Read)?;
     let limit = limit(which.limit, 100, 1000)?;
-    if let Some(state) =
-        which.state.as_deref().filter(|state| !["entered", "scored", "expired"].contains(state))
-    {
+    if let Some(state) = which.state.as_deref().filter(|state| !STATES.contains(state)) {
         let found = state.escape_debug();
-        return Err(Problem::parameter(
-            "state",
-            format!("found `{found}`, expected entered, scored or expired"),
-        ));
+        let expected = STATES.join(", ");
+        return Err(Problem::parameter("state", format!("found `{found}`, expected one of {expected}")));
     }
     freshen(&app).await;
     let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);

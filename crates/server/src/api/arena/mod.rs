@@ -26,13 +26,20 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(matches::list, matches::enter))
         .routes(routes!(matches::show))
         .routes(routes!(matches::submit))
+        .routes(routes!(matches::void))
         .routes(routes!(ratings::list))
 }
 
-/// Ends overdue matches before a read. If they cannot be written now, the next request tries again.
+/// Ends overdue matches before a read, and asks again for verdicts that are missing. If they cannot be written now, the next request
+/// tries again.
 async fn freshen(app: &Arc<App>) {
     // The problem is already in the log of the server.
     let _ = play::expire_overdue(app).await;
+    let is_any_waiting = app.memory.arena.state().waiting().next().is_some();
+    if is_any_waiting {
+        let app = Arc::clone(app);
+        tokio::spawn(async move { play::judge_waiting(&app).await });
+    }
 }
 
 /// Returns the first `limit` of `rows`, and true if there are more.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::json::locate;
 
@@ -34,6 +34,16 @@ impl Field {
     /// Returns the field in a document.
     pub fn of<'a>(&self, document: &'a Value) -> Option<&'a Value> {
         document.pointer(&self.pointer)
+    }
+
+    /// Puts a value there, with objects around it that are not there yet. What is no object on the way stays as it is.
+    pub fn put(&self, document: &mut Value, value: Value) {
+        let mut here = document;
+        for token in self.tokens() {
+            let Value::Object(members) = here else { return };
+            here = members.entry(token).or_insert_with(|| Value::Object(Map::new()));
+        }
+        *here = value;
     }
 
     /// Returns the name of the member at the top in which the field lies.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::judged::{self, Judging};
 use super::{Attempt, Comparison, DimensionGrade, Evaluation, Evaluator, Outcome, PartGrade, Test};
 use crate::grade::arena::members::{Member, refuse};
 use crate::grade::arena::primitives::{
@@ -11,7 +12,11 @@ use crate::grade::arena::primitives::{
 use crate::grade::arena::text;
 use crate::json::problem::Problems;
 
-pub(super) fn evaluate(evaluator: &Evaluator, attempt: &Attempt<'_>) -> Result<Evaluation, Problems> {
+pub(super) fn evaluate(
+    evaluator: &Evaluator,
+    attempt: &Attempt<'_>,
+    judging: &Judging<'_>,
+) -> Result<Evaluation, Problems> {
     let time = time_decay(attempt.used_seconds, attempt.limit_seconds)?;
     let mut problems = Problems::default();
     let mut dimensions: Vec<DimensionGrade> = Vec::with_capacity(evaluator.dimensions.len());
@@ -38,42 +43,70 @@ pub(super) fn evaluate(evaluator: &Evaluator, attempt: &Attempt<'_>) -> Result<E
                     }
                     None => Err(Outcome::Unfit("the arena did not count the calls".to_owned())),
                 },
+                // Nothing runs before it is known that everything else is in order.
+                Test::Judged(_) => Err(Outcome::NoVerdict),
             };
             let (value, outcome) = match outcome {
-                Ok(grade) => (grade.value, Outcome::Graded(grade.seen)),
-                Err(outcome) => (0.0, outcome),
+                Ok(grade) => (Some(grade.value), Outcome::Graded(grade.seen)),
+                Err(Outcome::NoVerdict) => (None, Outcome::NoVerdict),
+                Err(outcome) => (Some(0.0), outcome),
             };
-            let field = match &part.test {
-                Test::Fields { field, .. } => Some(field.name.clone()),
-                _ => None,
+            let (field, file) = match &part.test {
+                Test::Fields { field, .. } => (Some(field.name.clone()), None),
+                Test::Judged(part) => (None, Some(part.file().to_owned())),
+                _ => (None, None),
             };
-            Some(PartGrade { primitive: part.test.primitive(), field, weight: part.weight, value, outcome })
+            let (primitive, weight) = (part.test.primitive(), part.weight);
+            Some(PartGrade { primitive, field, file, weight, value, outcome })
         });
         let parts = parts.flatten().collect();
-        dimensions.push(DimensionGrade { dimension: dimension.key.clone(), value: 0.0, parts });
+        dimensions.push(DimensionGrade { dimension: dimension.key.clone(), value: None, parts });
     }
     if !problems.is_empty() {
         return Err(problems);
     }
-    let something_scored =
-        dimensions.iter().flat_map(|grade| &grade.parts).any(|part| part.field.is_some() && part.value > 0.0);
+    let execution = match &evaluator.judged {
+        Some(judged) => Some(judged::execute(judged, attempt, judging)?),
+        None => None,
+    };
+    if let Some(execution) = &execution {
+        for (dimension, grade) in evaluator.dimensions.iter().zip(&mut dimensions) {
+            for (part, graded) in dimension.parts.iter().zip(&mut grade.parts) {
+                if let Test::Judged(part) = &part.test {
+                    (graded.value, graded.outcome) = execution.of(part, &dimension.key);
+                }
+            }
+        }
+    }
+    let answered = || {
+        dimensions.iter().flat_map(|grade| &grade.parts).filter(|it| it.field.is_some() || it.file.is_some())
+    };
+    let something_scored = answered().any(|part| part.value.is_some_and(|value| value > 0.0));
+    // What has no verdict may have scored.
+    let without_score = match answered().any(|part| part.value.is_none()) {
+        true => (None, Outcome::NoVerdict),
+        false => (Some(0.0), Outcome::NothingScored),
+    };
     for (dimension, grade) in evaluator.dimensions.iter().zip(&mut dimensions) {
         for (part, graded) in dimension.parts.iter().zip(&mut grade.parts) {
             if matches!(part.test, Test::Time { needs_score: true }) && !something_scored {
-                graded.value = 0.0;
-                graded.outcome = Outcome::NothingScored;
+                (graded.value, graded.outcome) = without_score.clone();
             }
         }
-        // At least one weight is above 0; the sums go through the parts in their order.
+        // At least one weight is above 0; the sums go through the parts in their order. What counts nothing needs no verdict.
         let weights = grade.parts.iter().fold(0.0, |sum, part| sum + part.weight);
-        grade.value = grade.parts.iter().fold(0.0, |sum, part| sum + part.value * part.weight) / weights;
+        let sum = grade.parts.iter().try_fold(0.0, |sum, part| match part.value {
+            Some(value) => Some(sum + value * part.weight),
+            None => (part.weight == 0.0).then_some(sum),
+        });
+        grade.value = sum.map(|sum| sum / weights);
     }
-    Ok(Evaluation { dimensions })
+    Ok(Evaluation { dimensions, execution: execution.map(|execution| execution.grade) })
 }
 
 impl Comparison {
     /// Refuses what the ground truth cannot be compared as: that is a fault of the challenge.
-    fn check(self, expected: &Member<'_>, problems: &mut Problems) -> Option<()> {
+    pub(crate) fn check(self, expected: &Member<'_>, problems: &mut Problems) -> Option<()> {
         let is_structure = |value: &Value| matches!(value, Value::Array(_) | Value::Object(_));
         let all_of = |test: &dyn Fn(&Value) -> bool| {
             expected.value.as_array().is_some_and(|elements| elements.iter().all(test))
@@ -103,7 +136,7 @@ impl Comparison {
     }
 
     /// Compares a field of the submission with one of the ground truth that was checked.
-    fn compare(self, submitted: &Value, expected: &Value) -> Result<Grade, Outcome> {
+    pub(crate) fn compare(self, submitted: &Value, expected: &Value) -> Result<Grade, Outcome> {
         let list = || submitted.as_array().ok_or_else(|| mismatch(submitted, "an array"));
         match (self, expected) {
             (Self::ExactMatch(options), _) => Ok(exact_match(submitted, expected, options)),

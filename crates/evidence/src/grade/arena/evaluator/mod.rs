@@ -32,19 +32,27 @@
 //! | `coverage_ratio` | a count and a total, or lists as sets | |
 //! | `time_decay` | time used and its limit | `needs_score` |
 //! | `api_call_efficiency` | calls counted by the arena | `optimal`, `max` |
+//! | `tests` | runs of submitted code | `cases` or `suite`, `digest` |
+//! | `script` | whatever a script of the challenge looks at | `file`, `digest` |
+//!
+//! The last two are for a [judge](crate::execution::Judge): their files and limits are read in `files`, what is asked and
+//! answered is in `judged`.
 //!
 //! The deployed arena gives every dimension the same score and leaves a missing field out of the mean, so that one easy
 //! answer earns full marks. Here every dimension has its own fields ("scores each dimension independently"), and a missing
 //! field scores 0.
 
 mod field;
+mod files;
 mod grade;
+mod judged;
 mod read;
 #[cfg(test)]
 mod tests;
 mod toml;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -54,14 +62,20 @@ use super::primitives::{ExactMatch, FuzzyString, NumericTolerance, Seen, SetOver
 use super::warnings::{
     SubmissionWarning, assign_dimensions, validate_flat_answers, validate_required_strings,
 };
+use crate::execution::FileReader;
 use crate::json::problem::Problems;
 use field::Field;
+use files::{Judged, JudgedPart};
+pub use judged::{ExecutionEnd, ExecutionGrade, Judging, TaskGrade};
+pub(crate) use read::comparison;
 
 /// A checked evaluator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluator {
     dimensions: Vec<Dimension>,
     format: Format,
+    /// Files and limits of the parts that a judge grades, if there are any.
+    judged: Option<Arc<Judged>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -81,10 +95,11 @@ enum Test {
     Fields { comparison: Comparison, field: Field, truth: Field },
     Time { needs_score: bool },
     Calls { optimal: f64, max: f64 },
+    Judged(JudgedPart),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Comparison {
+pub(crate) enum Comparison {
     ExactMatch(ExactMatch),
     ExactMatchRatio(ExactMatch),
     NumericTolerance(NumericTolerance),
@@ -120,6 +135,9 @@ pub struct Attempt<'a> {
 pub struct Evaluation {
     /// Each dimension that the evaluator scores, in the order of their keys.
     pub dimensions: Vec<DimensionGrade>,
+    /// The account of what was executed, if the evaluator has parts that a judge grades.
+    #[serde(skip)]
+    pub execution: Option<ExecutionGrade>,
 }
 
 /// Score of one dimension.
@@ -127,8 +145,8 @@ pub struct Evaluation {
 pub struct DimensionGrade {
     /// Its key.
     pub dimension: String,
-    /// Weighted mean of its parts, 0 to 1.
-    pub value: f64,
+    /// Weighted mean of its parts, 0 to 1; none if a part of it has no verdict.
+    pub value: Option<f64>,
     /// Its parts, in the order of the file.
     pub parts: Vec<PartGrade>,
 }
@@ -140,10 +158,13 @@ pub struct PartGrade {
     pub primitive: &'static str,
     /// The field of the submission as it was written; none where the primitive reads none.
     pub field: Option<String>,
+    /// The file of the challenge that it was judged by; none where a field or a clock was compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Its share of the dimension is this by the sum of the weights.
     pub weight: f64,
-    /// 0 to 1.
-    pub value: f64,
+    /// 0 to 1; none without a verdict.
+    pub value: Option<f64>,
     /// Result of the part.
     pub outcome: Outcome,
 }
@@ -158,14 +179,38 @@ pub enum Outcome {
     Missing,
     /// The submission has something there that cannot be compared: 0. Found and expected.
     Unfit(String),
-    /// The part waits for a field that scores, and none did: 0.
+    /// The part waits for something that scores, and nothing did: 0.
     NothingScored,
+    /// Run against cases or a suite.
+    Tested {
+        /// Cases or tests that passed in full.
+        passed: usize,
+        /// All of them.
+        tests: usize,
+    },
+    /// Scored by a script.
+    Scripted {
+        /// Points, 0 to 1000.
+        points: f64,
+    },
+    /// There was no judge, or it failed: neither 0 nor anything else.
+    NoVerdict,
 }
 
 impl Evaluation {
-    /// Points of each dimension, 0 to 1000, not rounded.
+    /// Points of each dimension, 0 to 1000, not rounded. A dimension without a verdict has none.
     pub fn scores(&self) -> BTreeMap<&str, f64> {
-        self.dimensions.iter().map(|grade| (grade.dimension.as_str(), 1000.0 * grade.value)).collect()
+        let points = |grade: &DimensionGrade| grade.value.map(|value| 1000.0 * value);
+        self.dimensions.iter().filter_map(|it| Some((it.dimension.as_str(), points(it)?))).collect()
+    }
+
+    /// Returns the reason for which there is no verdict on what had to be executed, where it is so.
+    #[must_use]
+    pub fn no_verdict(&self) -> Option<&str> {
+        match &self.execution.as_ref()?.end {
+            ExecutionEnd::NoVerdict(why) => Some(why),
+            _ => None,
+        }
     }
 
     /// Returns the parts whose field is not in the submission, or cannot be compared: dimension and field.
@@ -224,26 +269,56 @@ impl Evaluator {
     /// picked or that the trajectory scores, primitives and options that are not known or do not fit, invalid fields,
     /// weights outside 0 to 1000 or that sum to 0, more than [`Evaluator::PARTS_MAX`] parts.
     pub fn from_toml(challenge: &str, dimensions: &[&str]) -> Result<Self, Problems> {
-        toml::read(challenge, dimensions)
+        toml::read(challenge, dimensions, None)
     }
 
-    /// Reads the same from `{"evaluator": {DIMENSION: [{"primitive", "field", ...}]}, "format"?: {...}}`.
+    /// Reads the same, and loads the files that the parts name: `files` has their bytes.
+    ///
+    /// # Errors
+    ///
+    /// If [`Evaluator::from_toml`] or [`Evaluator::with_files`] would fail. Where a digest is not given, the hint has it.
+    pub fn from_toml_with(
+        challenge: &str,
+        dimensions: &[&str],
+        files: FileReader<'_>,
+    ) -> Result<Self, Problems> {
+        toml::read(challenge, dimensions, Some(files))
+    }
+
+    /// Reads the same from `{"evaluator": {DIMENSION: [{"primitive", "field", ...}]}, "format"?, "submission"?, "limits"?}`.
     ///
     /// # Errors
     ///
     /// If [`Evaluator::from_toml`] would fail, with JSON paths in place of lines.
     pub fn from_json(challenge: &Value, dimensions: &[&str]) -> Result<Self, Problems> {
-        read::read(challenge, dimensions)
+        read::read(challenge, dimensions, None)
     }
 
-    /// Scores an attempt. Fields that the submission lacks, or that cannot be compared, score 0 and are reported.
+    /// Scores an attempt. Fields that the submission lacks, or that cannot be compared, score 0 and are reported. What has to be
+    /// executed has no verdict.
     ///
     /// # Errors
     ///
     /// If the ground truth lacks fields, or has fields of a type that the primitive cannot compare: every one. The
-    /// challenge is broken then, and no agent should pay for it. If a time is not finite.
+    /// challenge is broken then, and no agent should pay for it. If a time is not finite. If a part is to be executed and the
+    /// files of the challenge are not loaded.
     pub fn evaluate(&self, attempt: &Attempt<'_>) -> Result<Evaluation, Problems> {
-        grade::evaluate(self, attempt)
+        self.evaluate_by(attempt, &Judging::default())
+    }
+
+    /// Does the same with a judge for the parts that have to be executed.
+    ///
+    /// # Errors
+    ///
+    /// If [`Evaluator::evaluate`] fails, or the judge finds a fault of the challenge.
+    pub fn evaluate_by(&self, attempt: &Attempt<'_>, judging: &Judging<'_>) -> Result<Evaluation, Problems> {
+        grade::evaluate(self, attempt, judging)
+    }
+
+    /// Returns true if parts of it have to be executed by a judge.
+    #[must_use]
+    pub fn runs_code(&self) -> bool {
+        self.judged.is_some()
     }
 
     /// Returns the dimensions that this scores, in the order of their keys.
@@ -275,6 +350,7 @@ impl Evaluator {
 impl Test {
     fn primitive(&self) -> &'static str {
         match self {
+            Self::Judged(part) => part.primitive(),
             Self::Time { .. } => "time_decay",
             Self::Calls { .. } => "api_call_efficiency",
             Self::Fields { comparison, .. } => match comparison {

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::field::Field;
-use super::{Comparison, Dimension, Evaluator, Format, Part, Test};
+use super::{Comparison, Dimension, Evaluator, Format, Part, Test, files};
+use crate::execution::FileReader;
 use crate::grade::arena::members::{Member, Members};
 use crate::grade::arena::primitives::{
     ExactMatch, FuzzyString, NumericTolerance, OverlapMeasure, SetOverlap,
@@ -14,7 +15,7 @@ use crate::json::problem::{Problems, nearest};
 
 /// The dimensions that are scored from the trajectory.
 const FROM_TRAJECTORY: [&str; 2] = ["token_efficiency", "call_efficiency"];
-const PRIMITIVES: [&str; 8] = [
+const PRIMITIVES: [&str; 10] = [
     "exact_match",
     "exact_match_ratio",
     "numeric_tolerance",
@@ -23,15 +24,26 @@ const PRIMITIVES: [&str; 8] = [
     "coverage_ratio",
     "time_decay",
     "api_call_efficiency",
+    "tests",
+    "script",
 ];
 
-pub(super) fn read(challenge: &Value, picked: &[&str]) -> Result<Evaluator, Problems> {
+pub(super) fn read(
+    challenge: &Value,
+    picked: &[&str],
+    files: Option<FileReader<'_>>,
+) -> Result<Evaluator, Problems> {
     let mut problems = Problems::default();
-    let evaluator = read_tables(challenge, picked, &mut problems);
+    let evaluator = read_tables(challenge, picked, files, &mut problems);
     evaluator.filter(|_| problems.is_empty()).ok_or(problems)
 }
 
-fn read_tables(challenge: &Value, picked: &[&str], problems: &mut Problems) -> Option<Evaluator> {
+fn read_tables(
+    challenge: &Value,
+    picked: &[&str],
+    files: Option<FileReader<'_>>,
+    problems: &mut Problems,
+) -> Option<Evaluator> {
     let challenge = Members::of(challenge, "$", problems)?;
     let expected = "for each dimension the fields that score it, such as `[[evaluator.correctness]]`";
     let evaluator = challenge.require("evaluator", expected, problems)?;
@@ -54,7 +66,8 @@ fn read_tables(challenge: &Value, picked: &[&str], problems: &mut Problems) -> O
         evaluator.refuse(&most, "", problems);
     }
     let format = challenge.get("format").and_then(|format| read_format(&format, picked, problems));
-    Some(Evaluator { dimensions, format: format.unwrap_or_default() })
+    let judged = files::read(&challenge, &dimensions, files, problems);
+    Some(Evaluator { dimensions, format: format.unwrap_or_default(), judged })
 }
 
 fn check_picked(key: &str, place: &Member<'_>, picked: &[&str], problems: &mut Problems) {
@@ -86,12 +99,54 @@ fn read_part(part: &Member<'_>, problems: &mut Problems) -> Option<Part> {
         weight.map_or(Some(1.0), |weight| weight.number(0.0, 1000.0, "a number from 0 to 1000", problems));
     let primitive = part.require("primitive", "the name of a primitive", problems)?;
     let name = primitive.text(problems)?;
-    let options = Options { part: &part };
+    match name {
+        "time_decay" => {
+            let needs_score = Options { part: &part }.flag("needs_score", problems);
+            part.refuse_unknown(&["primitive", "weight", "needs_score"], problems);
+            return Some(Part { test: Test::Time { needs_score }, weight: weight? });
+        }
+        "api_call_efficiency" => {
+            part.refuse_unknown(&["primitive", "weight", "optimal", "max"], problems);
+            let [optimal, max] = ["optimal", "max"].map(|name| {
+                part.require(name, "a number of calls", problems)?;
+                Options { part: &part }.number(name, problems)
+            });
+            return Some(Part { test: Test::Calls { optimal: optimal?, max: max? }, weight: weight? });
+        }
+        "tests" | "script" => {
+            let file = files::part(&part, name, problems);
+            return Some(Part { test: Test::Judged(file?), weight: weight? });
+        }
+        _ => {}
+    }
+    let Some((options_known, comparison)) = comparison(&part, name, problems) else {
+        let near = nearest(name, PRIMITIVES);
+        let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
+        primitive.refuse(&format!("one of {}", PRIMITIVES.join(", ")), &hint, problems);
+        return None;
+    };
+    let mut known = vec!["primitive", "weight", "field", "truth"];
+    known.extend(options_known);
+    part.refuse_unknown(&known, problems);
+    let field = part.require("field", "the field of the submission", problems);
+    let field = field.and_then(|field| read_field(&field, problems));
+    let truth = part.get("truth").map_or_else(|| field.clone(), |truth| read_field(&truth, problems));
+    Some(Part { test: Test::Fields { comparison, field: field?, truth: truth? }, weight: weight? })
+}
+
+/// Reads the options of a primitive that compares a value with another, from the table where they stand. Returns their names
+/// as well; none if there is no such primitive.
+pub(crate) fn comparison(
+    part: &Members<'_>,
+    name: &str,
+    problems: &mut Problems,
+) -> Option<(&'static [&'static str], Comparison)> {
+    let options = Options { part };
     let exact = |options: &Options<'_, '_>, problems: &mut Problems| ExactMatch {
         case_sensitive: options.flag("case_sensitive", problems),
         deep: options.flag("deep", problems),
     };
-    let (options_known, comparison): (&[&str], Comparison) = match name {
+    Some(match name {
         "exact_match" => (&["case_sensitive", "deep"], Comparison::ExactMatch(exact(&options, problems))),
         "exact_match_ratio" => {
             (&["case_sensitive", "deep"], Comparison::ExactMatchRatio(exact(&options, problems)))
@@ -116,33 +171,8 @@ fn read_part(part: &Member<'_>, problems: &mut Problems) -> Option<Part> {
             (&["measure", "ignore_case"], Comparison::SetOverlap(SetOverlap { measure, ignore_case }))
         }
         "coverage_ratio" => (&[], Comparison::CoverageRatio),
-        "time_decay" => {
-            let needs_score = options.flag("needs_score", problems);
-            part.refuse_unknown(&["primitive", "weight", "needs_score"], problems);
-            return Some(Part { test: Test::Time { needs_score }, weight: weight? });
-        }
-        "api_call_efficiency" => {
-            part.refuse_unknown(&["primitive", "weight", "optimal", "max"], problems);
-            let [optimal, max] = ["optimal", "max"].map(|name| {
-                part.require(name, "a number of calls", problems)?;
-                options.number(name, problems)
-            });
-            return Some(Part { test: Test::Calls { optimal: optimal?, max: max? }, weight: weight? });
-        }
-        _ => {
-            let near = nearest(name, PRIMITIVES);
-            let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
-            primitive.refuse(&format!("one of {}", PRIMITIVES.join(", ")), &hint, problems);
-            return None;
-        }
-    };
-    let mut known = vec!["primitive", "weight", "field", "truth"];
-    known.extend(options_known);
-    part.refuse_unknown(&known, problems);
-    let field = part.require("field", "the field of the submission", problems);
-    let field = field.and_then(|field| read_field(&field, problems));
-    let truth = part.get("truth").map_or_else(|| field.clone(), |truth| read_field(&truth, problems));
-    Some(Part { test: Test::Fields { comparison, field: field?, truth: truth? }, weight: weight? })
+        _ => return None,
+    })
 }
 
 fn read_field(member: &Member<'_>, problems: &mut Problems) -> Option<Field> {

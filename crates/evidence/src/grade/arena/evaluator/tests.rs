@@ -164,7 +164,7 @@ fn each_primitive_takes_what_it_can_compare() {
         (of("coverage_ratio"), json!(["a", "z"]), json!(["a", "b"]), 0.5),
     ] {
         let graded = part(options.clone(), submission.clone(), truth.clone()).unwrap();
-        assert!((graded.value - value).abs() < 1e-12, "{options} {submission} {truth}: {graded:?}");
+        assert!((graded.value.unwrap() - value).abs() < 1e-12, "{options} {submission} {truth}: {graded:?}");
         assert!(matches!(graded.outcome, Outcome::Graded(_)), "{options}: {graded:?}");
     }
 }
@@ -184,7 +184,7 @@ fn what_cannot_be_compared_scores_nothing_and_is_told() {
         (of("fuzzy_string"), Value::from("a".repeat(100_000)), Value::from("b".repeat(100_000))),
     ] {
         let graded = part(options.clone(), submission, truth).unwrap();
-        assert_eq!(graded.value, 0.0);
+        assert_eq!(graded.value, Some(0.0));
         assert!(matches!(graded.outcome, Outcome::Unfit(_)), "{options}: {graded:?}");
     }
 }
@@ -266,7 +266,7 @@ proptest! {
         let evaluation = evaluator.evaluate(&attempt(&given, &truth)).unwrap();
         let earned: u32 = weights.iter().enumerate().filter(|(at, _)| is_right(*at)).map(|(_, weight)| weight).sum();
         let expected = f64::from(earned) / f64::from(weights.iter().sum::<u32>());
-        prop_assert_eq!(evaluation.dimensions[0].value, expected);
+        prop_assert_eq!(evaluation.dimensions[0].value, Some(expected));
     }
 
     #[test]

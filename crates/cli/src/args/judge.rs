@@ -1,0 +1,53 @@
+//! The arguments of `karat judge`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// A challenge, and what was submitted to it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+SUBMISSION is an answer as JSON, a match as it was played, a folder with the
+files of the submission, or its only file: a source or a .wasm. No time is
+measured, and no log of steps is checked: play a match for that.
+
+--self-check runs the reference, an empty answer, and the reference with one
+small fault each (mutants), and says which of them the cases notice.
+
+Examples:
+  karat judge examples/judge/pell/challenge.toml \\
+    examples/judge/pell/wrong-float.py
+  karat judge examples/judge/pell/challenge.toml --self-check \\
+    --reference examples/judge/pell/reference.py")]
+pub struct JudgeArgs {
+    /// The scorecard of the challenge: a released id or a file
+    #[arg(value_name = "CHALLENGE")]
+    pub challenge: String,
+    /// What was submitted
+    #[arg(value_name = "SUBMISSION", required_unless_present = "self_check", conflicts_with = "self_check")]
+    pub submission: Option<String>,
+    /// The right answer as JSON, if a part looks at it
+    #[arg(long, value_name = "FILE")]
+    pub truth: Option<String>,
+    /// Check the challenge itself
+    #[arg(long, requires = "reference")]
+    pub self_check: bool,
+    /// An answer that is right
+    #[arg(long, value_name = "FILE", requires = "self_check")]
+    pub reference: Option<String>,
+    /// The most mutants of the reference (60)
+    #[arg(long, value_name = "N", default_value_t = 60, hide_default_value = true, requires = "self_check")]
+    pub mutants: u16,
+    /// The program `karat-judge`
+    #[arg(long, value_name = "PATH")]
+    pub judge: Option<PathBuf>,
+    /// The folder of its runtimes
+    #[arg(long, value_name = "DIR")]
+    pub runtimes: Option<PathBuf>,
+    /// The record, or the check, as JSON (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// Tables (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
+}

@@ -1,0 +1,105 @@
+//! `--fail-under` of `karat score`: what the records show, and the line that says why it fails.
+
+use karat_core::number::Decimal;
+use karat_core::record::Record as Scoring;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Color;
+use crate::render::gate;
+use karat::error::Place;
+use karat::number::published;
+use karat::text::{clean, count, list, short};
+
+/// The findings of `--fail-under`. The exit status is that of the gravest case.
+#[derive(Debug, Default)]
+pub struct FailUnder {
+    blocked: Case,
+    below: Case,
+    inconclusive: Case,
+}
+
+/// The items of one case: how many, and the first in words.
+#[derive(Debug, Default)]
+struct Case {
+    count: u64,
+    first: Option<String>,
+}
+
+impl Case {
+    fn see(&mut self, first: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.first.is_none() {
+            self.first = Some(first());
+        }
+    }
+
+    fn add(&mut self, next: Self) {
+        self.count += next.count;
+        self.first = self.first.take().or(next.first);
+    }
+}
+
+/// Returns true if an item fails at these points: below them, without a score, or held by a gate.
+pub fn fails(record: &Scoring<'_>, points: Decimal) -> bool {
+    !record.gates.is_empty() || !record.published.is_some_and(|published| published.reaches(points))
+}
+
+impl FailUnder {
+    /// Looks at the record of the item at `place`.
+    pub fn see(&mut self, place: &Place, record: &Scoring<'_>, points: Decimal) {
+        let who = || format!("`{}` ({})", short(record.item.subject), clean(&place.to_string()));
+        if !record.gates.is_empty() {
+            let gates: Vec<String> = record.gates.iter().map(|gate| format!("`{}`", clean(gate))).collect();
+            let (word, verb) = if gates.len() == 1 { ("gate", "holds") } else { ("gates", "hold") };
+            self.blocked.see(|| format!("{}: the {word} {} {verb}", who(), list(&gates)));
+        }
+        match record.published {
+            Some(found) if found.reaches(points) => {}
+            Some(found) => self.below.see(|| format!("{} has {}, below {points}", who(), published(found))),
+            None => self.inconclusive.see(|| format!("{} has no score to compare", who())),
+        }
+    }
+
+    /// Adds what the next items show.
+    pub fn add(&mut self, next: Self) {
+        self.blocked.add(next.blocked);
+        self.below.add(next.below);
+        self.inconclusive.add(next.inconclusive);
+    }
+
+    /// Returns the status.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self { blocked: Case { count: 1.., .. }, .. } => Exit::Blocked,
+            Self { below: Case { count: 1.., .. }, .. } => Exit::BelowBar,
+            Self { inconclusive: Case { count: 1.., .. }, .. } => Exit::Inconclusive,
+            _ => Exit::Done,
+        }
+    }
+
+    /// Writes why it fails, if it does: the first item of the case that gives the status, and how many there are of each.
+    pub fn tell(&self, color: Color) -> Result<(), Failure> {
+        let exit = self.exit();
+        let gravest = match exit {
+            Exit::Blocked => &self.blocked,
+            Exit::BelowBar => &self.below,
+            Exit::Inconclusive => &self.inconclusive,
+            _ => return Ok(()),
+        };
+        let cases = [
+            (&self.blocked, "held by a gate"),
+            (&self.below, "below"),
+            (&self.inconclusive, "without a score"),
+        ];
+        let counts: Vec<String> = cases
+            .iter()
+            .filter(|(case, _)| case.count > 0)
+            .map(|(case, what)| {
+                format!("{} {what}", count(usize::try_from(case.count).unwrap_or(usize::MAX), "item"))
+            })
+            .collect();
+        let first = gravest.first.as_deref().unwrap_or_default();
+        gate::tell(&[format!("{first}; in all {}", list(&counts))], exit, color)
+    }
+}

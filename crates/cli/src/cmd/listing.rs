@@ -1,0 +1,190 @@
+//! The items that `karat score` shows, and in which order; and the summary at the end of a table.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use karat_core::facts::Outcome;
+use karat_core::number::{Decimal, Score};
+use karat_core::record::Record as Scoring;
+
+use super::fail_under::fails;
+use crate::output::{CARE, FAINT, STRONG};
+use karat::estimate::Writing;
+use karat::text::{clean, count, list, wrap};
+
+/// The order of the items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// The best score first.
+    Best,
+    /// The lowest score first, after those without one.
+    Worst,
+    /// By the name of the subject.
+    Subject,
+}
+
+/// The items to show. All are scored.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Listing {
+    /// The order; none for that of the input.
+    pub order: Option<Order>,
+    /// The most items.
+    pub most: Option<usize>,
+    /// True for those alone that fail.
+    pub only_failed: bool,
+}
+
+/// An item that waits for its place in the order.
+#[derive(Debug)]
+pub struct Held {
+    score: Option<Score>,
+    subject: String,
+    text: Vec<u8>,
+}
+
+impl Listing {
+    /// Returns true if items wait for the end.
+    pub fn holds(&self) -> bool {
+        self.order.is_some() || self.most.is_some()
+    }
+
+    /// Returns true if an item is shown: with `--only failed` one that fails `--fail-under`; without that flag one that failed,
+    /// that a gate holds, or that has no score.
+    pub fn shows(&self, record: &Scoring<'_>, fail_under: Option<Decimal>) -> bool {
+        let fails = || match fail_under {
+            Some(points) => fails(record, points),
+            None => {
+                record.item.context.outcome == Some(Outcome::Failed)
+                    || !record.gates.is_empty()
+                    || record.score.is_none()
+            }
+        };
+        !self.only_failed || fails()
+    }
+
+    /// Returns an item that waits.
+    pub fn hold(record: &Scoring<'_>, text: Vec<u8>) -> Held {
+        Held { score: record.score, subject: record.item.subject.to_owned(), text }
+    }
+
+    /// Adds items, which come in the order of the input, and drops those that cannot be among the first.
+    pub fn add(&self, held: &mut Vec<Held>, next: Vec<Held>) {
+        held.extend(next);
+        let Some(most) = self.most else { return };
+        if self.order.is_none() {
+            held.truncate(most);
+        } else if held.len() > most.saturating_mul(2).saturating_add(4096) {
+            self.settle(held);
+        }
+    }
+
+    /// Puts the items in order; those that are equal keep that of the input.
+    fn settle(&self, held: &mut Vec<Held>) {
+        match self.order {
+            Some(Order::Best) => held.sort_by(|a, b| b.score.cmp(&a.score)),
+            Some(Order::Worst) => held.sort_by(|a, b| a.score.cmp(&b.score)),
+            Some(Order::Subject) => held.sort_by(|a, b| a.subject.cmp(&b.subject)),
+            None => {}
+        }
+        held.truncate(self.most.unwrap_or(usize::MAX));
+    }
+
+    /// Returns the text of all items in order, and sets the number `shown`.
+    pub fn end(&self, mut held: Vec<Held>, shown: &mut u64) -> Vec<u8> {
+        self.settle(&mut held);
+        *shown = held.len() as u64;
+        held.into_iter().flat_map(|held| held.text).collect()
+    }
+}
+
+/// The counts below a table.
+#[derive(Debug, Default)]
+pub struct Summary {
+    items: u64,
+    scored: u64,
+    sum: i128,
+    lowest: Option<Score>,
+    highest: Option<Score>,
+    outcomes: BTreeMap<&'static str, u64>,
+    gates: BTreeMap<String, u64>,
+}
+
+/// The fewest items of which a table ends with a summary: they hardly fit a screen.
+const ITEMS: u64 = 10;
+
+impl Summary {
+    /// Counts an item.
+    pub fn see(&mut self, record: &Scoring<'_>) {
+        self.items += 1;
+        if let Some(score) = record.score {
+            self.scored += 1;
+            self.sum += i128::from(score.billionths());
+            self.lowest = Some(self.lowest.map_or(score, |lowest| lowest.min(score)));
+            self.highest = Some(self.highest.map_or(score, |highest| highest.max(score)));
+        }
+        if let Some(outcome) = record.item.context.outcome {
+            *self.outcomes.entry(outcome.name()).or_default() += 1;
+        }
+        for gate in &record.gates {
+            *self.gates.entry((*gate).to_owned()).or_default() += 1;
+        }
+    }
+
+    /// Adds the counts of the next items.
+    pub fn add(&mut self, next: Self) {
+        self.items += next.items;
+        self.scored += next.scored;
+        self.sum += next.sum;
+        self.lowest = [self.lowest, next.lowest].into_iter().flatten().min();
+        self.highest = self.highest.max(next.highest);
+        next.outcomes.into_iter().for_each(|(name, count)| *self.outcomes.entry(name).or_default() += count);
+        next.gates.into_iter().for_each(|(name, count)| *self.gates.entry(name).or_default() += count);
+    }
+
+    /// Returns the lines below a table of which `shown` items are in the output; empty for few items that are all shown.
+    pub fn text(&self, listing: &Listing, shown: u64, refused: u64, scale: u32, width: usize) -> String {
+        let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let mut text = String::new();
+        if self.items < ITEMS && !listing.holds() && !listing.only_failed {
+            return text;
+        }
+        let writing = Writing::of(scale);
+        let share = |score: Score| writing.number(score.billionths() as f64 / 1e9);
+        let mut line = count(size(self.items), "item");
+        if let Some((lowest, highest)) = self.lowest.zip(self.highest) {
+            let mean = self.sum as f64 / self.scored.max(1) as f64 / 1e9;
+            let _ = write!(line, ": mean {}, {} to {}", writing.number(mean), share(lowest), share(highest));
+        }
+        let _ = writeln!(text, "\n{STRONG}{line}{STRONG:#}");
+        let without = self.items - self.scored;
+        let mut lines = Vec::new();
+        if shown < self.items {
+            lines.push((FAINT, format!("shown: {shown} of {}", self.items)));
+        }
+        let counted = |all: &mut dyn Iterator<Item = (&str, u64)>| {
+            list(&all.map(|(name, count)| format!("{count} {}", clean(name))).collect::<Vec<_>>())
+        };
+        if !self.outcomes.is_empty() {
+            let stated: u64 = self.outcomes.values().sum();
+            let rest = (self.items > stated).then_some(("not stated", self.items - stated));
+            let all = counted(&mut self.outcomes.iter().map(|(name, count)| (*name, *count)).chain(rest));
+            lines.push((FAINT, format!("outcomes: {all}")));
+        }
+        if !self.gates.is_empty() {
+            let all = counted(&mut self.gates.iter().map(|(name, count)| (name.as_str(), *count)));
+            lines.push((CARE, format!("gates: {all}")));
+        }
+        if without > 0 {
+            lines.push((CARE, format!("without a score: {without}")));
+        }
+        if refused > 0 {
+            lines.push((CARE, format!("refused: {refused}")));
+        }
+        for (style, line) in lines {
+            for part in wrap(&line, width.saturating_sub(2)) {
+                let _ = writeln!(text, "  {style}{part}{style:#}");
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,131 @@
+//! The lines of gates that fail, on standard error: each with who, what, how far, and the status.
+
+use std::io::Write as _;
+
+use karat::answers::basis::Basis;
+use karat::answers::changes::Gate;
+use karat::answers::comparison::ComparedPair;
+use karat::answers::leaderboard::floor::{Floor, On, Shortfall};
+use karat::answers::{ComparisonVerdict, GateChange};
+use karat::estimate::{Writing, percent};
+use karat::text::{clean, count, short};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Color, LOSS, Screen};
+
+/// Most lines that are written; the others are counted.
+const LINES: usize = 20;
+
+/// Writes why gates fail, a line each; `lines` are in the order of the answer.
+pub fn tell(lines: &[String], exit: Exit, color: Color) -> Result<(), Failure> {
+    let mut screen = Screen::stderr(color);
+    for line in lines.iter().take(LINES) {
+        writeln!(screen, "{LOSS}failed{LOSS:#}: {line}; status {}", exit as u8)?;
+    }
+    if lines.len() > LINES {
+        writeln!(screen, "{LOSS}failed{LOSS:#}: and {} more; status {}", lines.len() - LINES, exit as u8)?;
+    }
+    Ok(())
+}
+
+/// Formats a size on the scale of a card: `5.5 points`, `0.055`.
+fn points(share: f64, scale: u32) -> String {
+    let number = Writing::of(scale).number(share.abs());
+    if scale == 1 { number } else { format!("{number} points") }
+}
+
+/// Formats the margin, which may be finer than scores are shown.
+fn margin(gate: &Gate, scale: u32) -> String {
+    let number = (gate.margin * f64::from(scale) * 1e6).round() / 1e6;
+    if scale == 1 { format!("{number}") } else { format!("{number} points") }
+}
+
+/// Returns why the gate of a comparison fails; none if it does not.
+pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
+    let gate = pair.gate.filter(|gate| !gate.passed)?;
+    let writing = Writing::of(scale);
+    let tasks = count(usize::try_from(pair.difference.estimate.tasks).unwrap_or(usize::MAX), "task");
+    let interval = gate.low.zip(gate.high).map_or_else(
+        || String::from("no interval"),
+        // As a change: below 0 is worse.
+        |(low, high)| {
+            format!(
+                "{} interval {} to {}",
+                percent(round(gate.level)),
+                writing.signed(-high),
+                writing.signed(-low)
+            )
+        },
+    );
+    let who = short(&pair.second.subject);
+    let than = if pair.first.subject == pair.second.subject {
+        String::from("before")
+    } else {
+        format!("`{}`", short(&pair.first.subject))
+    };
+    let counts = format!("{} worse, {} better", pair.changes.regressed.len(), pair.changes.fixed.len());
+    if gate.finding == GateChange::Worse {
+        let allowed = if gate.margin > 0.0 {
+            format!(", and {} are allowed", margin(&gate, scale))
+        } else {
+            String::new()
+        };
+        return Some(format!(
+            "`{who}` is worse than {than} by {} over {tasks} ({interval}; {counts}){allowed}",
+            points(gate.loss, scale)
+        ));
+    }
+    if pair.difference.verdict == ComparisonVerdict::TooFewSharedTasks {
+        return Some(format!(
+            "`{who}` and {than} share {tasks}, too few to show that it is not worse ({interval}; {counts})"
+        ));
+    }
+    let by = if gate.margin > 0.0 { format!(" by {}", margin(&gate, scale)) } else { String::new() };
+    let needed = gate.tasks_needed.filter(|needed| *needed > pair.difference.estimate.tasks);
+    let needed =
+        needed.map(|needed| format!("; if both are alike it takes about {needed} tasks to show that"));
+    Some(format!(
+        "it is not shown that `{who}` is not worse than {than}{by}: the change is {} over {tasks} ({interval}; {counts}){}",
+        writing.signed(-gate.loss),
+        needed.unwrap_or_default()
+    ))
+}
+
+/// Returns why a subject of a leaderboard is below a floor, or has nothing to compare.
+pub fn below(floor: &Floor, found: &Shortfall, group: Option<&str>, basis: &Basis) -> String {
+    let who = match group {
+        Some(group) => format!("`{}` ({})", short(&found.subject), clean(group)),
+        None => format!("`{}`", short(&found.subject)),
+    };
+    let (what, scale) = match &floor.dimension {
+        Some(key) => (format!("{} ", clean(key)), 1),
+        None => (String::new(), basis.scale),
+    };
+    let writing = Writing::of(scale);
+    let least = (floor.least as f64 / 1e9 * f64::from(scale) * 1e6).round() / 1e6;
+    let Some(estimate) = found.estimate.filter(|_| found.is_below) else {
+        let what = if what.is_empty() { "score " } else { &what };
+        let end = if floor.on == On::Low { "with an interval " } else { "" };
+        return format!("`{}` has no {what}{end}to compare with {least}", short(&found.subject));
+    };
+    let level = percent(basis.level);
+    let tasks = count(usize::try_from(estimate.tasks).unwrap_or(usize::MAX), "task");
+    let interval = estimate.interval().map(|ends| format!("{level} interval {}", writing.ends(Some(ends))));
+    let mean = writing.number(estimate.mean);
+    match (floor.on, estimate.low) {
+        (On::Low, Some(low)) => format!(
+            "{who} has {what}{}, the lower end of the {level} interval, below {least} (mean {mean} over {tasks})",
+            writing.number(low)
+        ),
+        _ => format!(
+            "{who} has {what}{mean}, below {least} ({})",
+            [interval, Some(format!("over {tasks}"))].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        ),
+    }
+}
+
+/// Rounds a confidence to what is worth showing.
+fn round(level: f64) -> f64 {
+    (level * 1e4).round() / 1e4
+}

@@ -1,0 +1,75 @@
+//! What `examples/judge` has, and the judges that run it.
+
+#![allow(dead_code)]
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use karat_evidence::execution::{self, Job, Limits, Report, Unjudged};
+use karat_judge::{EngineKind, Judge, JudgeError, Options};
+
+/// Returns the folder of the exercises.
+pub fn examples() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/judge")
+}
+
+/// Reads a file below it.
+pub fn read(path: &str) -> Vec<u8> {
+    let path = examples().join(path);
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Reads a text below it.
+pub fn text(path: &str) -> String {
+    String::from_utf8(read(path)).unwrap()
+}
+
+/// Returns a judge that compiles, or one that interprets.
+pub fn judge(engine: EngineKind) -> &'static Judge {
+    static JUDGES: [OnceLock<Judge>; 2] = [OnceLock::new(), OnceLock::new()];
+    let at = usize::from(engine == EngineKind::Pulley);
+    JUDGES[at].get_or_init(|| {
+        let below = |variable: &str, usual: &str, folder: &str| {
+            let home = || PathBuf::from(env::var_os("HOME").unwrap()).join(usual);
+            env::var_os(variable).map_or_else(home, PathBuf::from).join(folder)
+        };
+        let runtimes = env::var_os("KARAT_RUNTIMES").map(PathBuf::from);
+        let runtimes = runtimes.unwrap_or_else(|| below("XDG_DATA_HOME", ".local/share", "karat/runtimes"));
+        let cache = below("XDG_CACHE_HOME", ".cache", "karat/judge");
+        Judge::new(Options { engine, runtimes, cache }).unwrap()
+    })
+}
+
+/// A judge as the graders want one.
+#[derive(Debug)]
+pub struct Asked(pub &'static Judge);
+
+impl execution::Judge for Asked {
+    fn judge(&self, job: &Job) -> Result<Report, Unjudged> {
+        self.0.judge(job).map_err(|error| match error {
+            JudgeError::NoVerdict(why) => Unjudged::NoVerdict(why),
+            JudgeError::Refused(faults) => Unjudged::Challenge(faults),
+        })
+    }
+}
+
+/// Returns a job of one task.
+pub fn job(runtime: &str, files: BTreeMap<String, String>, limits: Limits, task: execution::Task) -> Job {
+    Job { runtime: runtime.to_owned(), runtime_digest: None, files, limits, seed: 7, tasks: vec![task] }
+}
+
+/// Returns bytes as Base64.
+pub fn base64(bytes: &[u8]) -> String {
+    const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let bits = three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
+        for at in 0..4 {
+            let sign = SIGNS[(bits >> (18 - 6 * at)) as usize & 63] as char;
+            text.push(if at > three.len() { '=' } else { sign });
+        }
+    }
+    text
+}

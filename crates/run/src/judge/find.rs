@@ -1,0 +1,125 @@
+//! Search for the program of the judge.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::fault::{Fault, quoted};
+
+/// The name of the program.
+pub const PROGRAM: &str = if cfg!(windows) { "karat-judge.exe" } else { "karat-judge" };
+
+/// The variable that names the program.
+const VARIABLE: &str = "KARAT_JUDGE";
+
+/// Finds the program of the judge: the path that is given, else that in `KARAT_JUDGE`, else beside `own`, else in `PATH`.
+///
+/// # Errors
+///
+/// If no place has one; or if what was named is no program.
+pub fn find(
+    given: Option<&Path>,
+    own: Option<&Path>,
+    variable: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<PathBuf, Fault> {
+    if let Some(path) = given {
+        return named(path, "--judge");
+    }
+    if let Some(path) = variable(VARIABLE).filter(|path| !path.is_empty()) {
+        return named(Path::new(&path), VARIABLE);
+    }
+    let beside = own.and_then(Path::parent).map(|folder| folder.join(PROGRAM));
+    let listed = variable("PATH").unwrap_or_default();
+    // An empty entry would be the current folder, where anyone may have put something.
+    let folders = std::env::split_paths(&listed).filter(|folder| folder.as_os_str() != OsStr::new(""));
+    let places = beside.into_iter().chain(folders.map(|folder| folder.join(PROGRAM)));
+    places.into_iter().find(|path| is_program(path)).ok_or_else(|| {
+        Fault::new(
+            format!("there is no `{PROGRAM}` beside this program or in PATH"),
+            format!("build it with `cargo build --release` in crates/judge, and name it: --judge PATH or {VARIABLE}"),
+        )
+    })
+}
+
+fn named(path: &Path, by: &str) -> Result<PathBuf, Fault> {
+    if is_program(path) {
+        // A name without a folder would be looked up in `PATH`.
+        return Ok(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+    }
+    let what = if path.is_file() { "a file that may not be executed" } else { "no program" };
+    let shown = quoted(&path.to_string_lossy());
+    Err(Fault::new(format!("{by}: found {what} at {shown}"), format!("expected the path of `{PROGRAM}`")))
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(all(test, unix))]
+#[expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn program(folder: &Path) -> PathBuf {
+        fs::create_dir_all(folder).unwrap();
+        let path = folder.join(PROGRAM);
+        fs::write(&path, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[test]
+    fn every_place_is_looked_at_in_its_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let [given, named, beside, listed] =
+            ["given", "named", "beside", "listed"].map(|name| program(&folder.path().join(name)));
+        let own = beside.with_file_name("karat");
+        let variables = |with_name: bool, with_path: bool| {
+            let (named, listed) = (named.clone(), listed.clone());
+            move |name: &str| match name {
+                VARIABLE => with_name.then(|| named.clone().into_os_string()),
+                "PATH" => with_path.then(|| {
+                    std::env::join_paths(["", &listed.parent().unwrap().to_string_lossy()]).unwrap()
+                }),
+                _ => None,
+            }
+        };
+        for (given_path, own, variables, expected) in [
+            (Some(&given), Some(&own), variables(true, true), Some(&given)),
+            (None, Some(&own), variables(true, true), Some(&named)),
+            (None, Some(&own), variables(false, true), Some(&beside)),
+            (None, None, variables(false, true), Some(&listed)),
+            (None, None, variables(false, false), None),
+        ] {
+            let found = find(given_path.map(PathBuf::as_path), own.map(PathBuf::as_path), &variables);
+            assert_eq!(found.as_ref().ok(), expected);
+        }
+        let error = find(None, None, &|_| None).unwrap_err();
+        assert!(error.to_string().contains("--judge PATH"), "{error}");
+    }
+
+    #[test]
+    fn what_is_named_and_is_no_program_is_refused_and_nothing_else_is_tried() {
+        let folder = tempfile::tempdir().unwrap();
+        let beside = program(folder.path());
+        let text = folder.path().join("notes.txt");
+        fs::write(&text, "x").unwrap();
+        for (path, what) in [(text.as_path(), "may not be executed"), (Path::new("nowhere"), "no program")] {
+            for by in ["--judge", VARIABLE] {
+                let given = (by == "--judge").then_some(path);
+                let variable = |name: &str| (name == VARIABLE).then(|| path.as_os_str().to_owned());
+                let error = find(given, Some(&beside), &variable).unwrap_err().to_string();
+                assert!(error.starts_with(by) && error.contains(what), "{error}");
+            }
+        }
+    }
+}

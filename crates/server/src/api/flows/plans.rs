@@ -1,0 +1,138 @@
+//! Plans of miners, with what was recorded of them.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode};
+use karat_evidence::canonical_json;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::freshen;
+use super::tasks::too_early;
+use crate::api::{bytes, json};
+use crate::authority::Act;
+use crate::body::{Incoming, expect_media};
+use crate::flows::{self, PlanState, Verdict};
+use crate::guard::Caller;
+use crate::params::Named;
+use crate::problem::Problem;
+use crate::state::App;
+
+/// A plan as it is shown, once no plan is accepted any more.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ShownPlan {
+    #[serde(flatten)]
+    plan: flows::Plan,
+    /// The recorders that were drawn for it, by id.
+    drawn: Vec<String>,
+    /// Those of them that have delivered. What they delivered is secret until the verdict.
+    delivered: Vec<String>,
+    /// The verdict; null while recorders may deliver.
+    result: Option<Verdict>,
+}
+
+/// A plan that was handed in.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AcceptedPlan {
+    #[serde(flatten)]
+    plan: flows::Plan,
+    /// True if it was handed in before.
+    repeated: bool,
+    /// What is hardly meant, and which fields have no effect.
+    notes: Vec<String>,
+}
+
+impl ShownPlan {
+    pub(super) fn new(state: &PlanState) -> Self {
+        Self {
+            plan: state.plan.clone(),
+            drawn: state.drawn.clone(),
+            delivered: state.deliveries.keys().cloned().collect(),
+            result: state.verdict.as_ref().map(|verdict| Verdict::clone(verdict)),
+        }
+    }
+}
+
+/// Hands in the plan of the caller, one for a task and in time. It is checked as `karat run` checks it, and is secret until
+/// no plan is accepted any more. The same again changes nothing.
+#[utoipa::path(post, operation_id = "hand_in_plan", path = "/v1/workflows/tasks/{task}/plans", tag = "workflows",
+    security(("key" = ["write:evidence"])), params(("task" = String, Path, description = "the id of the task")),
+    request_body(content = BTreeMap<String, Value>, content_type = "application/json"),
+    responses(
+        (status = 200, description = "It was handed in before.", body = AcceptedPlan),
+        (status = 201, body = AcceptedPlan),
+        (status = 409, body = Problem, content_type = "application/problem+json"),
+        (status = 410, body = Problem, content_type = "application/problem+json"),
+        (status = 422, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn hand_in(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(task): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    let key = Arc::clone(caller.key(&Act::HandIn)?);
+    let miner = key.subject.clone().unwrap_or_default();
+    expect_media(&headers, &["application/json"])?;
+    let most = flows::PLAN_BYTES_MAX.min(app.options.body_bytes_max);
+    let body = Incoming::new(&headers, body, most, app.options.body_timeout)?.whole().await?;
+    app.metrics.received(body.len() as u64);
+    // A plan is in time if all of it has arrived in time.
+    let now = app.clock.now();
+    let (done, notes) = flows::hand_in(&app, &key.id, &task, &miner, body.to_vec(), now).await?;
+    let shown = AcceptedPlan { plan: done.value, repeated: done.repeated, notes };
+    json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &shown)
+}
+
+/// Returns a plan with the recorders that were drawn for it, its recordings and its verdict, once no plan is accepted any more.
+#[utoipa::path(get, operation_id = "show_plan", path = "/v1/workflows/tasks/{task}/plans/{miner}", tag = "workflows", params(
+    ("task" = String, Path, description = "the id of the task"),
+    ("miner" = String, Path, description = "the name of its author"),
+), responses(
+    (status = 200, body = ShownPlan),
+    (status = 409, body = Problem, content_type = "application/problem+json"),
+))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named((task, miner)): Named<(String, String)>,
+) -> Result<Response<Body>, Problem> {
+    caller.may(&Act::Read)?;
+    freshen(&app).await;
+    let shown = ShownPlan::new(&public(&app, &task, &miner)?);
+    json(StatusCode::OK, &shown)
+}
+
+/// Returns a plan for `karat run`, with the name of its author, once no plan is accepted any more.
+#[utoipa::path(get, operation_id = "read_plan", path = "/v1/workflows/tasks/{task}/plans/{miner}/plan", tag = "workflows",
+    params(
+        ("task" = String, Path, description = "the id of the task"),
+        ("miner" = String, Path, description = "the name of its author"),
+    ), responses(
+        (status = 200, description = "canonical JSON", body = BTreeMap<String, Value>, content_type = "application/json"),
+        (status = 409, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn read_file(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named((task, miner)): Named<(String, String)>,
+) -> Result<Response<Body>, Problem> {
+    caller.may(&Act::Read)?;
+    public(&app, &task, &miner)?;
+    let content = flows::plan(&app, &task, &miner).await?;
+    Ok(bytes(StatusCode::OK, "application/json", canonical_json(&content).into_bytes()))
+}
+
+/// Returns a plan that anyone may see.
+pub(super) fn public(app: &App, task: &str, miner: &str) -> Result<PlanState, Problem> {
+    let state = app.memory.flows.state();
+    let of_task = state.task(task).ok_or_else(|| flows::no_task(task))?;
+    // Not even whether there is one is told before.
+    if !of_task.is_public(app.clock.now()) {
+        return Err(too_early(&of_task.task.task));
+    }
+    of_task.plans.get(miner).cloned().ok_or_else(|| flows::no_plan(task, miner))
+}

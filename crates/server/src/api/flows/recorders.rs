@@ -1,0 +1,85 @@
+//! Recorders: validators whose signed recordings count.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::api::{json, read};
+use crate::authority::Act;
+use crate::flows::{self, Recorder};
+use crate::guard::Caller;
+use crate::params::Named;
+use crate::problem::Problem;
+use crate::state::App;
+
+/// The request to register a recorder.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRecorder {
+    /// Its id: 1 to 100 letters, digits, dots, hyphens and low lines.
+    #[schema(example = "validator-2")]
+    recorder_id: String,
+    /// The public key of its recordings, `NAME+ID+KEY`, as `karat run --sign` shows it.
+    #[schema(example = "validator.example/runs+1e711c4d+ARtdyKm9SkcG20uqIePCXfNRLttI++KS21jK/YsLjHnT")]
+    key: String,
+}
+
+/// All recorders, by id, those that were revoked included.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RecorderList {
+    recorders: Vec<Recorder>,
+}
+
+/// Lists the recorders whose recordings count, or did.
+#[utoipa::path(get, operation_id = "list_recorders", path = "/v1/workflows/recorders", tag = "workflows", responses(
+    (status = 200, body = RecorderList),
+))]
+pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
+    caller.may(&Act::Read)?;
+    let recorders = app.memory.flows.state().recorders().map(|known| Recorder::clone(known)).collect();
+    json(StatusCode::OK, &RecorderList { recorders })
+}
+
+/// Registers a recorder: it is drawn for plans, and delivers signed recordings of them. Registering the same again changes
+/// nothing.
+#[utoipa::path(post, operation_id = "register_recorder", path = "/v1/workflows/recorders", tag = "workflows",
+    security(("key" = ["admin"])), request_body = NewRecorder,
+    responses(
+        (status = 200, description = "It was already registered.", body = Recorder),
+        (status = 201, body = Recorder),
+        (status = 409, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn register(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    let sender = caller.key(&Act::ManageRecorders)?.id.clone();
+    let new: NewRecorder = read(&app, &headers, body).await?;
+    let done = flows::register_recorder(&app, &sender, &new.recorder_id, &new.key).await?;
+    json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &*done.value)
+}
+
+/// Revokes a recorder, at once and for good. What it delivered before stays.
+#[utoipa::path(delete, operation_id = "revoke_recorder", path = "/v1/workflows/recorders/{recorder}", tag = "workflows",
+    security(("key" = ["admin"])), params(("recorder" = String, Path, description = "its id")),
+    responses(
+        (status = 204, description = "It was revoked."),
+        (status = 404, body = Problem, content_type = "application/problem+json"),
+    ))]
+pub(crate) async fn revoke(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(id): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    let sender = caller.key(&Act::ManageRecorders)?.id.clone();
+    flows::revoke_recorder(&app, &sender, &id).await?;
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    Ok(response)
+}

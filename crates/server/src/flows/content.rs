@@ -1,0 +1,258 @@
+//! The stored form of workflows: items of the kind `workflow`, each with a schema.
+
+use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
+use karat_evidence::ids::joined;
+use karat_store::log::VerifyingKey;
+use karat_store::{Kind, NewItem};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::{Phase, milliseconds};
+use crate::arena::Draw;
+
+/// The content of an item.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "schema")]
+pub enum Content {
+    /// A recorder, or its end.
+    #[serde(rename = "karat/workflow-recorder/1")]
+    Recorder(Recorder),
+    /// A task.
+    #[serde(rename = "karat/workflow-task/1")]
+    Task(Box<StoredTask>),
+    /// A plan.
+    #[serde(rename = "karat/workflow-plan/1")]
+    Plan(Box<StoredPlan>),
+    /// A recording that a recorder has delivered.
+    #[serde(rename = "karat/workflow-delivery/1")]
+    Delivery(Delivery),
+    /// The verdict on a plan.
+    #[serde(rename = "karat/workflow-verdict/1")]
+    Verdict(Box<Verdict>),
+}
+
+/// A validator whose signed recordings count, with its public key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Recorder {
+    /// Its id: 1 to 100 letters, digits, dots, hyphens and low lines.
+    #[schema(example = "validator-2")]
+    pub recorder_id: String,
+    /// The key that its recordings are checked with, `NAME+ID+KEY` after C2SP `signed-note`, with Ed25519.
+    #[schema(example = "validator.example/runs+1e711c4d+ARtdyKm9SkcG20uqIePCXfNRLttI++KS21jK/YsLjHnT")]
+    pub key: String,
+    /// The time of registration.
+    pub registered_at: String,
+    /// The time from which it is drawn no more and its signatures count no more; null while they do.
+    pub revoked_at: Option<String>,
+}
+
+/// A task, as anyone may see it at any time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = WorkflowTask)]
+pub struct Task {
+    /// The id, which is the `task_id` of the task.
+    #[schema(example = "ferry-7")]
+    pub task_id: String,
+    /// The scorecard, `id@version`.
+    pub card: String,
+    /// The time at which it was posted.
+    pub posted_at: String,
+    /// The last time at which a plan is accepted. From then on, plans, task and draw are public.
+    pub plans_until: String,
+    /// The last time at which a recording is accepted.
+    pub recordings_until: String,
+    /// The number of recordings of a plan that a verdict needs.
+    pub recordings: u32,
+    /// The number of recorders that are drawn for each plan.
+    pub recorders: u32,
+    /// The recorders from which they are drawn, by id.
+    pub may_record: Vec<String>,
+    /// The most retries that a step may declare.
+    pub retries_max: u64,
+    /// The SHA-256 of `karat/workflow-draw/1`, the task and the draw, each with a line feed.
+    #[schema(example = "sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945")]
+    pub commitment: String,
+}
+
+/// A task with what is secret at first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredTask {
+    /// The part that is public.
+    #[serde(flatten)]
+    pub task: Task,
+    /// The task as `karat run` reads it, with the reference.
+    pub content: Value,
+    /// The bytes that decide, with each plan, who records it.
+    pub draw: Draw,
+    /// Random digits: without them, a reference that is easily guessed could be found from the digest in the log.
+    pub blind: String,
+}
+
+/// A plan, without its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = WorkflowPlan)]
+pub struct Plan {
+    /// The id of the task.
+    pub task_id: String,
+    /// The name of its author.
+    pub miner: String,
+    /// The time at which it arrived.
+    pub submitted_at: String,
+    /// The digest of the plan with all that its author said with it, as in recordings of it.
+    pub plan_digest: String,
+}
+
+/// A plan with its content.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredPlan {
+    /// All but the content.
+    #[serde(flatten)]
+    pub plan: Plan,
+    /// The plan as `karat run` reads it, with the name of its author.
+    pub content: Value,
+    /// Random digits: without them, a short plan could be found from the digest in the log, before the plans are public.
+    pub blind: String,
+}
+
+/// A recording of a plan that a recorder has delivered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// The id of the task.
+    pub task_id: String,
+    /// The author of the plan.
+    pub miner: String,
+    /// The recorder that signed it.
+    pub recorder: String,
+    /// The digest of the recording.
+    pub recording: String,
+    /// The signed note over it.
+    pub note: String,
+    /// The time at which it arrived.
+    pub delivered_at: String,
+}
+
+/// The verdict on a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = WorkflowVerdict)]
+pub struct Verdict {
+    /// The id of the task.
+    pub task_id: String,
+    /// The author of the plan.
+    pub miner: String,
+    /// The time of the verdict.
+    pub decided_at: String,
+    /// All recordings by score, the lowest first; of the same score by digest.
+    pub recordings: Vec<Scored>,
+    /// The result.
+    #[serde(flatten)]
+    pub state: VerdictState,
+}
+
+/// A recording that was replayed and scored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ScoredRecording)]
+pub struct Scored {
+    /// The recorder that signed it.
+    pub recorder: String,
+    /// Its digest.
+    pub recording: String,
+    /// Its score, 0 to 1, as `exact` in a record; null if its run has none.
+    pub score: Option<f64>,
+}
+
+/// The result of a verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+#[schema(as = WorkflowVerdictState)]
+pub enum VerdictState {
+    /// One recording counts.
+    Scored {
+        /// The digest of the recording that counts: the median by score.
+        counted: String,
+        /// Its score, 0 to 1.
+        score: f64,
+        /// The id of the evidence.
+        evidence: String,
+        /// The id of the record.
+        record: String,
+    },
+    /// None counts, and the plan has no score; that is not a score of 0.
+    NoVerdict {
+        /// The reason.
+        reason: String,
+    },
+}
+
+impl Recorder {
+    /// Returns the key.
+    #[must_use]
+    pub fn verifying_key(&self) -> Option<VerifyingKey> {
+        self.key.parse().ok()
+    }
+}
+
+impl Task {
+    /// Returns its phase at a moment.
+    #[must_use]
+    pub fn phase(&self, now: Timestamp) -> Phase {
+        if now.milliseconds <= milliseconds(&self.plans_until) {
+            Phase::Plans
+        } else if now.milliseconds <= milliseconds(&self.recordings_until) {
+            Phase::Recordings
+        } else {
+            Phase::Over
+        }
+    }
+}
+
+impl Content {
+    /// Reads the content of an item.
+    ///
+    /// # Errors
+    /// If it is not an item of workflows.
+    pub fn parse(content: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(content).map_err(|error| error.to_string())
+    }
+
+    /// Returns the item that stores it.
+    ///
+    /// # Errors
+    /// If it has no canonical JSON. Content made here always has: texts are keys, numbers are finite.
+    pub fn item(&self) -> Result<NewItem, String> {
+        let value = serde_json::to_value(self).map_err(|error| error.to_string())?;
+        let (id, subject, sources, replaces) = match self {
+            Self::Recorder(recorder) => {
+                let id = joined(["recorder", &recorder.recorder_id]);
+                match recorder.revoked_at {
+                    None => (id, None, Vec::new(), None),
+                    Some(_) => (format!("{id}/revoked"), None, Vec::new(), Some(id)),
+                }
+            }
+            Self::Task(task) => (joined(["task", &task.task.task_id]), None, Vec::new(), None),
+            Self::Plan(stored) => {
+                let plan = &stored.plan;
+                (plan_id(&plan.task_id, &plan.miner), Some(&plan.miner), Vec::new(), None)
+            }
+            Self::Delivery(it) => {
+                let id = joined(["delivery", &it.task_id, &it.miner, &it.recorder]);
+                (id, Some(&it.miner), Digest::parse(&it.recording).into_iter().collect(), None)
+            }
+            Self::Verdict(it) => {
+                let recordings = it.recordings.iter().filter_map(|it| Digest::parse(&it.recording));
+                let id = joined(["verdict", &it.task_id, &it.miner]);
+                (id, Some(&it.miner), recordings.collect(), None)
+            }
+        };
+        let content = canonical_json(&value).into_bytes();
+        let subject = subject.cloned();
+        Ok(NewItem { kind: Kind::Workflow, id, subject, sources, replaces, sender: None, content })
+    }
+}
+
+/// Returns the id of the item that stores a plan.
+pub(super) fn plan_id(task: &str, miner: &str) -> String {
+    joined(["plan", task, miner])
+}

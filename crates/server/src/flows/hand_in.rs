@@ -1,0 +1,128 @@
+//! Plans of miners.
+
+use std::sync::Arc;
+
+use data_encoding::HEXLOWER;
+use karat::error::Error;
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
+use karat_run::{Job, Notes, Refusal};
+use karat_store::Kind;
+use serde_json::Value;
+
+use super::content::plan_id;
+use super::publish::BLIND_DIGITS;
+use super::{Content, PLAN_BYTES_MAX, Phase, Plan, StoredPlan, StoredTask, no_task, uninterrupted, write};
+use crate::play::Done;
+use crate::problem::{Code, Problem, ProblemPart};
+use crate::state::{App, Submission};
+
+/// Takes the plan of a miner for a task, which arrived at `now`. A miner hands in one plan for a task; the same again changes
+/// nothing.
+///
+/// # Errors
+/// If there is no such task, the time is over, another plan was handed in before, or `karat run` would refuse it: with every
+/// reason.
+pub async fn hand_in(
+    app: &Arc<App>,
+    sender: &str,
+    task: &str,
+    miner: &str,
+    content: Vec<u8>,
+    now: Timestamp,
+) -> Result<(Done<Plan>, Vec<String>), Problem> {
+    if content.len() > PLAN_BYTES_MAX {
+        let detail = format!("a plan has at most {PLAN_BYTES_MAX} bytes, and this has {}", content.len());
+        return Err(Problem::new(Code::TooLarge, detail));
+    }
+    let stored = app.memory.flows.state().task(task).map(|it| Arc::clone(&it.task));
+    let stored = stored.ok_or_else(|| no_task(task))?;
+    let late = {
+        let until = stored.task.plans_until.clone();
+        let task = task.to_owned();
+        move || {
+            let detail = format!("plans for the task `{}` were accepted until {until}", task.escape_debug());
+            Problem::new(Code::Expired, detail)
+        }
+    };
+    let is_late = stored.task.phase(now) != Phase::Plans;
+    let (author, of) = (miner.to_owned(), Arc::clone(&stored));
+    let (job, notes) = app.checked(move || read(&content, &of, &author)).await?;
+    let plan = Plan {
+        task_id: task.to_owned(),
+        miner: miner.to_owned(),
+        submitted_at: now.to_string(),
+        plan_digest: job.plan_digest().to_string(),
+    };
+    let blind = app.clock.draw().map_err(|error| Problem::internal(&error))?;
+    let blind: String = HEXLOWER.encode(&blind).chars().take(BLIND_DIGITS).collect();
+    let content: Value = serde_json::from_str(&job.plan_text()).map_err(|error| Problem::internal(&error))?;
+    let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
+    let done = uninterrupted(async move {
+        let permit = app.memory.flows.permits.take(&plan_id(&plan.task_id, &plan.miner)).await;
+        let known = app.memory.flows.state().plan(&plan.task_id, &plan.miner).map(|it| it.plan.clone());
+        if let Some(known) = known {
+            if known.plan_digest == plan.plan_digest {
+                return Ok(Done { value: known, repeated: true });
+            }
+            let detail = format!(
+                "`{}` has handed in another plan for this task before: a task takes one plan of each miner",
+                plan.miner.escape_debug()
+            );
+            return Err(Problem::new(Code::Conflict, detail));
+        }
+        if is_late {
+            return Err(late());
+        }
+        let others = stored.task.may_record.iter().filter(|recorder| **recorder != plan.miner).count();
+        if others < usize::try_from(stored.task.recordings).unwrap_or(usize::MAX) {
+            let detail = "too few others could record this plan: no one records a plan of its own name";
+            return Err(Problem::new(Code::Conflict, detail));
+        }
+        let content = Content::Plan(Box::new(StoredPlan { plan: plan.clone(), content, blind }));
+        write(&app, vec![content], batch).await?;
+        drop(permit);
+        Ok(Done { value: plan, repeated: false })
+    })
+    .await?;
+    let notes = notes.plan.iter().map(ToString::to_string).collect();
+    Ok((done, notes))
+}
+
+/// Reads a plan as `karat run` does.
+fn read(content: &[u8], task: &StoredTask, miner: &str) -> Result<(Job, Notes), Problem> {
+    let of_task = canonical_json(&task.content);
+    let read = Job::new(content, of_task.as_bytes(), Some(miner), Some(task.task.retries_max));
+    read.map_err(|refusal| problem(&refusal))
+}
+
+fn problem(Refusal { plan, task, faults }: &Refusal) -> Problem {
+    if !task.is_empty() {
+        // It was checked when it was posted.
+        return Problem::internal(&format!("a task that was accepted is refused: {task}"));
+    }
+    if !plan.is_empty() {
+        return Problem::of_error(Code::EvidenceRefused, &Error::refused(plan));
+    }
+    let detail = faults.first().map(ToString::to_string).unwrap_or_default();
+    let part = |detail: String| ProblemPart { field: None, detail, line: None, column: None };
+    let parts = faults.iter().map(|fault| part(fault.to_string())).collect();
+    Problem::new(Code::EvidenceRefused, detail).with_parts(parts)
+}
+
+/// Returns the plan of a miner for a task, out of the store.
+pub(crate) async fn stored(app: &App, task: &str, miner: &str) -> Result<Value, Problem> {
+    let id = plan_id(task, miner);
+    let found = app
+        .read(move |reader| {
+            let size = reader.head()?.size;
+            Ok(reader.find(Kind::Workflow, &id, size)?)
+        })
+        .await?;
+    let found = found.ok_or_else(|| Problem::internal(&"a plan is not in the store"))?;
+    match Content::parse(&found.content) {
+        Ok(Content::Plan(stored)) => Ok(stored.content),
+        Ok(_) => Err(Problem::internal(&"the item of a plan is another")),
+        Err(error) => Err(Problem::internal(&error)),
+    }
+}

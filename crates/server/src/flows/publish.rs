@@ -1,0 +1,312 @@
+//! Posting of tasks.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use data_encoding::HEXLOWER;
+use karat::engine;
+use karat_core::timestamp::Timestamp;
+use karat_evidence::{Kind as EvidenceKind, Problems, canonical_json};
+use karat_run::{Job, Refusal};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::{Content, RETRIES_MAX, StoredTask, Task, commitment, milliseconds, uninterrupted, write};
+use crate::arena::{Draw, HARNESS_MAX_BYTES, is_harness};
+use crate::cards::ScorerPool;
+use crate::play::Done;
+use crate::problem::{Code, Problem, ProblemPart};
+use crate::scoring::How;
+use crate::state::{App, Submission};
+
+/// The longest time from the posting of a task to the last recording: a year.
+const LONGEST_MILLISECONDS: i64 = 366 * 86_400_000;
+/// The digits of a random text that is put beside secrets before they are hashed into the log.
+pub(super) const BLIND_DIGITS: usize = 32;
+/// The retries that a step may declare, if the task does not say it.
+const fn retries_usual() -> u64 {
+    3
+}
+
+/// The request to post a task.
+#[derive(Debug, Clone, PartialEq, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = WorkflowTaskRequest)]
+pub struct TaskRequest {
+    /// The task, as `karat run --task` reads it, with `task_id` and `reference`.
+    #[schema(value_type = BTreeMap<String, Value>)]
+    pub task: Value,
+    /// The scorecard, `id@version`: one of the kind `workflow-run`.
+    #[schema(example = "workflow@1.0.0")]
+    pub card: String,
+    /// The last time at which a plan is accepted.
+    #[schema(example = "2026-03-01T12:00:00Z")]
+    pub plans_until: String,
+    /// The last time at which a recording is accepted.
+    #[schema(example = "2026-03-01T13:00:00Z")]
+    pub recordings_until: String,
+    /// The number of recordings of a plan that a verdict needs; 1 if not given.
+    #[serde(default)]
+    #[schema(minimum = 1)]
+    pub recordings: Option<u32>,
+    /// The number of recorders that are drawn for each plan; as many as recordings are needed, if not given.
+    #[serde(default)]
+    #[schema(minimum = 1)]
+    pub recorders: Option<u32>,
+    /// The recorders from which they are drawn, by id; all that are registered, if not given.
+    #[serde(default)]
+    pub may_record: Option<Vec<String>>,
+    /// The most retries that a step may declare, 0 to 10; 3 if not given.
+    #[serde(default = "retries_usual")]
+    #[schema(minimum = 0, maximum = 10)]
+    pub retries_max: u64,
+}
+
+/// Posts a task. Posting the same again changes nothing.
+///
+/// # Errors
+/// If something is wrong with it: the problem lists everything. If another task has its id.
+pub async fn publish(
+    app: &Arc<App>,
+    sender: &str,
+    request: TaskRequest,
+) -> Result<Done<Arc<StoredTask>>, Problem> {
+    let pool = app.memory.cards().find(&request.card).map_err(|problem| problem.at("$.card"))?;
+    let request = app.checked(move || check(&request, &pool).map(|id| (id, request))).await?;
+    let (task_id, request) = request;
+    let bytes = app.clock.draw().map_err(|error| Problem::internal(&error))?;
+    let blind = app.clock.draw().map_err(|error| Problem::internal(&error))?;
+    let blind: String = HEXLOWER.encode(&blind).chars().take(BLIND_DIGITS).collect();
+    let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
+    uninterrupted(async move {
+        let permit = app.memory.flows.permits.take(&task_id).await;
+        let stored = {
+            let state = app.memory.flows.state();
+            if let Some(known) = state.task(&task_id) {
+                if is_same(&request, &known.task) {
+                    return Ok(Done { value: Arc::clone(&known.task), repeated: true });
+                }
+                let detail = format!(
+                    "there is another task `{task_id}`, and a task never changes: choose another `task_id`"
+                );
+                return Err(Problem::new(Code::Conflict, detail).at("$.task.task_id"));
+            }
+            let now = app.clock.now();
+            let mut parts = Vec::new();
+            check_times(&request, now, &mut parts);
+            let all = state.recorders().filter(|it| it.revoked_at.is_none());
+            let known: BTreeSet<String> = all.map(|it| it.recorder_id.clone()).collect();
+            let (recordings, recorders, may_record) = check_recorders(&request, &known, &mut parts);
+            all_of(parts)?;
+            let draw = Draw::new(bytes);
+            let written = |text: &str| Timestamp { milliseconds: milliseconds(text) }.to_string();
+            let task = Task {
+                card: request.card.clone(),
+                posted_at: now.to_string(),
+                plans_until: written(&request.plans_until),
+                recordings_until: written(&request.recordings_until),
+                recordings,
+                recorders,
+                may_record,
+                retries_max: request.retries_max,
+                commitment: commitment(&draw, &task_id),
+                task_id,
+            };
+            StoredTask { task, content: request.task, draw, blind }
+        };
+        write(&app, vec![Content::Task(Box::new(stored.clone()))], batch).await?;
+        drop(permit);
+        Ok(Done { value: Arc::new(stored), repeated: false })
+    })
+    .await
+}
+
+fn is_same(request: &TaskRequest, known: &StoredTask) -> bool {
+    let task = &known.task;
+    let recordings = request.recordings.unwrap_or(1);
+    let pool = |names: &[String]| names.iter().cloned().collect::<BTreeSet<_>>();
+    canonical_json(&request.task) == canonical_json(&known.content)
+        && request.card == task.card
+        && milliseconds(&request.plans_until) == milliseconds(&task.plans_until)
+        && milliseconds(&request.recordings_until) == milliseconds(&task.recordings_until)
+        && recordings == task.recordings
+        && request.recorders.unwrap_or(recordings) == task.recorders
+        && request.may_record.as_deref().is_none_or(|names| pool(names) == pool(&task.may_record))
+        && request.retries_max == task.retries_max
+}
+
+fn part(field: &str, detail: String) -> ProblemPart {
+    ProblemPart { field: Some(field.to_owned()), detail, line: None, column: None }
+}
+
+/// Returns the problem with all these parts, if there are any.
+fn all_of(mut parts: Vec<ProblemPart>) -> Result<(), Problem> {
+    let Some(first) = parts.first() else { return Ok(()) };
+    let (field, detail) = (first.field.clone().unwrap_or_default(), first.detail.clone());
+    parts.truncate(100);
+    Err(Problem::new(Code::BadRequest, detail).at(field).with_parts(parts))
+}
+
+/// Checks what can be checked without the state of the server, and returns the id of the task.
+fn check(request: &TaskRequest, pool: &ScorerPool) -> Result<String, Problem> {
+    let mut parts = Vec::new();
+    if request.card != pool.name() {
+        let found = request.card.escape_debug();
+        parts.push(part("$.card", format!("found `{found}`, expected its version, too: `{}`", pool.name())));
+    }
+    let is_run = engine::kind(&pool.card).is_ok_and(|kind| kind == EvidenceKind::WorkflowRun);
+    if !is_run {
+        let expected = "a scorecard of the kind `workflow-run`";
+        parts.push(part("$.card", format!("found `{}`, expected {expected}", pool.name())));
+    }
+    if request.retries_max > RETRIES_MAX {
+        let found = request.retries_max;
+        parts.push(part("$.retries_max", format!("found {found}, expected 0 to {RETRIES_MAX}")));
+    }
+    let id = match request.task.get("task_id") {
+        Some(Value::String(id)) => id.clone(),
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    };
+    if !is_harness(&id) {
+        let expected = format!("1 to {HARNESS_MAX_BYTES} letters, digits, dots, hyphens and low lines");
+        parts.push(part("$.task.task_id", format!("found `{}`, expected {expected}", id.escape_debug())));
+    }
+    match probe(&request.task) {
+        Err(refusal) => parts.extend(parts_of(&refusal)),
+        Ok(evidence) if parts.is_empty() => {
+            // The score of a run that did nothing shows that any run can be scored.
+            let scored = How { pool, as_of: None, holder: None, name: None }.score(evidence.as_bytes());
+            let refused = |problem: Problem| match problem.code {
+                Code::EvidenceRefused => {
+                    part("$.task", format!("no run of it could be scored: {}", problem.detail))
+                }
+                _ => part("$.task", problem.detail),
+            };
+            match scored {
+                Err(problem) => parts.push(refused(problem)),
+                Ok(scored) if scored.row.score.is_none() => {
+                    let expected = "expected `task_type`, `reference`, and in `constraints` `max_budget_tao` and \
+                                    `max_latency_seconds`";
+                    parts.push(part("$.task", format!("no run of it would have a score: {expected}")));
+                }
+                Ok(_) => {}
+            }
+        }
+        Ok(_) => {}
+    }
+    all_of(parts)?;
+    Ok(id)
+}
+
+/// Returns the evidence of a run of a plan for a task, in which one step gave an empty text.
+fn probe(task: &Value) -> Result<String, Refusal> {
+    let allowed = task.pointer("/constraints/allowed_subnets").and_then(|names| names.get(0)).cloned();
+    let tool = || task.get("available_tools")?.as_object()?.keys().next().cloned().map(Value::String);
+    let subnet = allowed.or_else(tool).unwrap_or_else(|| json!("any"));
+    let plan = json!({"nodes": [{"id": "probe", "subnet": subnet, "action": "probe"}]});
+    let (job, _) =
+        Job::new(plan.to_string().as_bytes(), canonical_json(task).as_bytes(), Some("probe"), None)?;
+    let mut item: Value = serde_json::from_str(&job.plan_text()).unwrap_or_default();
+    let start = "2000-01-01T00:00:00Z";
+    item["id"] = json!("probe");
+    item["time"] = json!(start);
+    item["task"] = task.clone();
+    item["result"] = json!({
+        "attempts": [
+            {"step": "probe", "attempt": 1, "start": start, "end": start, "cost": 0, "outcome": "success"},
+        ],
+        "final_output": {"text": "", "artifacts": {"code": "", "metadata": {}}},
+    });
+    Ok(canonical_json(&item))
+}
+
+/// Returns the parts of what is wrong with a task. The plan of a probe has no faults, but through the task.
+fn parts_of(Refusal { plan, task, faults }: &Refusal) -> Vec<ProblemPart> {
+    let listed = |problems: &Problems| -> Vec<ProblemPart> {
+        let list = problems.iter().map(|problem| {
+            let path = problem.path.strip_prefix('$').unwrap_or(&problem.path);
+            let hint = if problem.hint.is_empty() { String::new() } else { format!("; {}", problem.hint) };
+            part(
+                &format!("$.task{path}"),
+                format!("found {}, expected {}{hint}", problem.found, problem.expected),
+            )
+        });
+        list.collect()
+    };
+    let mut parts = listed(task);
+    if parts.is_empty() {
+        parts.extend(plan.iter().map(|problem| part("$.task", problem.to_string())));
+    }
+    parts.extend(faults.iter().map(|fault| part("$.task", fault.to_string())));
+    parts
+}
+
+fn check_times(request: &TaskRequest, now: Timestamp, parts: &mut Vec<ProblemPart>) {
+    let mut read = |field: &str, text: &str| match Timestamp::parse(text) {
+        Ok(moment) => Some(moment),
+        Err(error) => {
+            parts.push(part(field, format!("found `{}`, {error}", text.escape_debug())));
+            None
+        }
+    };
+    let plans = read("$.plans_until", &request.plans_until);
+    let recordings = read("$.recordings_until", &request.recordings_until);
+    let latest = Timestamp { milliseconds: now.milliseconds.saturating_add(LONGEST_MILLISECONDS) };
+    if let Some(plans) = plans.filter(|plans| *plans <= now) {
+        parts.push(part(
+            "$.plans_until",
+            format!("found {plans}, expected a time after that of the server, {now}"),
+        ));
+    }
+    if let Some((plans, recordings)) = plans.zip(recordings) {
+        if recordings <= plans {
+            let detail = format!("found {recordings}, expected a time after `plans_until`, {plans}");
+            parts.push(part("$.recordings_until", detail));
+        } else if recordings > latest {
+            let detail = format!("found {recordings}, expected at most a year from now: {latest}");
+            parts.push(part("$.recordings_until", detail));
+        }
+    }
+}
+
+/// Checks how many record, and who; returns it.
+fn check_recorders(
+    request: &TaskRequest,
+    known: &BTreeSet<String>,
+    parts: &mut Vec<ProblemPart>,
+) -> (u32, u32, Vec<String>) {
+    let pool: Vec<String> = match &request.may_record {
+        None => known.iter().cloned().collect(),
+        Some(names) => {
+            for (at, name) in names.iter().enumerate() {
+                let field = format!("$.may_record[{at}]");
+                if !known.contains(name) {
+                    let detail =
+                        format!("found `{}`, expected a recorder that is in force", name.escape_debug());
+                    parts.push(part(&field, detail));
+                } else if names.iter().take(at).any(|before| before == name) {
+                    parts.push(part(&field, format!("found `{name}` a second time")));
+                }
+            }
+            names.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect()
+        }
+    };
+    let recordings = request.recordings.unwrap_or(1);
+    let recorders = request.recorders.unwrap_or(recordings);
+    let count = u32::try_from(pool.len()).unwrap_or(u32::MAX);
+    if recordings == 0 {
+        parts.push(part("$.recordings", String::from("found 0, expected at least 1")));
+    } else if recorders < recordings {
+        let detail = format!("found {recorders}, expected at least as many as `recordings`, {recordings}");
+        parts.push(part("$.recorders", detail));
+    } else if count < recorders {
+        let detail = format!(
+            "found {recorders}, expected at most as many as may record, {count}: an administrator registers \
+             recorders with POST /v1/workflows/recorders"
+        );
+        parts.push(part("$.recorders", detail));
+    }
+    (recordings, recorders, pool)
+}

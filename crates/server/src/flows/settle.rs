@@ -1,0 +1,193 @@
+//! The verdict on a plan: its recordings are replayed and scored, and the median by score counts.
+
+use std::sync::Arc;
+
+use karat_core::facts::Digest;
+use karat_core::number::Score;
+use karat_run::Recording;
+use karat_store::{Kind, NewItem};
+use serde_json::Value;
+
+use super::content::plan_id;
+use super::deliver::replay;
+use super::{
+    Content, Delivery, PlanState, Scored, StoredTask, Task, Verdict, VerdictState, hand_in, no_plan, no_task,
+    uninterrupted, with,
+};
+use crate::cards::ScorerPool;
+use crate::effect::Effect;
+use crate::problem::{Code, Problem};
+use crate::scoring::{How, ScoredItem};
+use crate::state::{App, Submission};
+use crate::stored::Trust;
+
+/// Gives a verdict to every plan for which no more recordings are accepted.
+///
+/// # Errors
+/// If nothing can be read or written.
+pub async fn settle_due(app: &Arc<App>) -> Result<(), Problem> {
+    let due = app.memory.flows.state().due(app.clock.now());
+    if due.is_empty() {
+        return Ok(());
+    }
+    let app = Arc::clone(app);
+    uninterrupted(async move {
+        for (task, miner) in due {
+            let permit = app.memory.flows.permits.take(&plan_id(&task, &miner)).await;
+            settle(&app, &task, &miner).await?;
+            drop(permit);
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Gives a plan its verdict, if it has none. The caller has the permit.
+pub(super) async fn settle(app: &Arc<App>, task: &str, miner: &str) -> Result<(), Problem> {
+    let (stored, state) = {
+        let state = app.memory.flows.state();
+        let of_task = state.task(task).ok_or_else(|| no_task(task))?;
+        let plan = of_task.plans.get(miner).ok_or_else(|| no_plan(task, miner))?;
+        (Arc::clone(&of_task.task), plan.clone())
+    };
+    if state.verdict.is_some() {
+        return Ok(());
+    }
+    let plan = hand_in::stored(app, task, miner).await?;
+    let mut recordings = Vec::new();
+    for delivery in state.deliveries.values() {
+        recordings.push((Arc::clone(delivery), recording(app, delivery).await?));
+    }
+    let pool = app.memory.scorer(&stored.task.card)?;
+    let decided_at = app.clock.now().to_string();
+    let work = {
+        let (stored, state) = (Arc::clone(&stored), state.clone());
+        move || {
+            Bench { task: &stored, plan: &plan, state: &state, pool: &pool, decided_at }.decide(&recordings)
+        }
+    };
+    let (verdict, counted) = app.checked(work).await?;
+    let batch = batch(&stored, &plan_source(app, task, miner).await?, verdict.clone(), counted)?;
+    match app.append_one(batch).await {
+        Ok(_) => Ok(()),
+        // Evidence with that id from before the task was posted.
+        Err(problem) if problem.code == Code::Conflict => {
+            let reason = String::from("another item of the log has the id of its evidence");
+            let verdict = Verdict { state: VerdictState::NoVerdict { reason }, ..verdict };
+            let batch = with(Submission::of_server(), vec![Content::Verdict(Box::new(verdict))])?;
+            app.append_one(batch).await.map(|_| ())
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+/// Returns the items of a verdict, to be stored together.
+fn batch(
+    task: &StoredTask,
+    plan: &Digest,
+    verdict: Verdict,
+    counted: Option<(Digest, ScoredItem)>,
+) -> Result<Submission, Problem> {
+    let mut batch = Submission::of_server();
+    if let Some((recording, mut scored)) = counted {
+        let item: NewItem =
+            Content::Task(Box::new(task.clone())).item().map_err(|error| Problem::internal(&error))?;
+        scored.evidence.sources = vec![crate::scoring::digest(&item), *plan, recording];
+        // So that the receipt of the record names the recording, too.
+        scored.record.sources.push(recording);
+        batch =
+            batch.with(scored.evidence, None).with(scored.record, Some(Effect::Record(Box::new(scored.row))));
+    }
+    with(batch, vec![Content::Verdict(Box::new(verdict))])
+}
+
+/// Everything that a verdict rests on but the recordings.
+struct Bench<'a> {
+    task: &'a StoredTask,
+    plan: &'a Value,
+    state: &'a PlanState,
+    pool: &'a ScorerPool,
+    decided_at: String,
+}
+
+impl Bench<'_> {
+    /// Replays and scores the recordings, and chooses the one that counts.
+    fn decide(
+        self,
+        recordings: &[(Arc<Delivery>, Recording)],
+    ) -> Result<(Verdict, Option<(Digest, ScoredItem)>), Problem> {
+        let mut scored: Vec<(Option<Score>, Digest, &Delivery, ScoredItem)> = Vec::new();
+        for (delivery, recording) in recordings {
+            let run = replay(self.plan, self.task, recording)?;
+            let how = How { pool: self.pool, as_of: None, holder: None, name: None };
+            let mut item = how.score(run.evidence.as_bytes())?;
+            // The plan is the miner's; what became of it was measured by those who ran it.
+            item.row.trust = Trust::Measured;
+            scored.push((item.row.score, recording.digest(), &**delivery, item));
+        }
+        scored.sort_by_key(|(score, digest, ..)| (*score, *digest));
+        let rows: Vec<Scored> = scored
+            .iter()
+            .map(|(score, digest, delivery, _)| Scored {
+                recorder: delivery.recorder.clone(),
+                recording: digest.to_string(),
+                score: score.map(Score::to_f64),
+            })
+            .collect();
+        scored.retain(|(score, ..)| score.is_some());
+        let Task { recordings: needed, recordings_until, task_id, .. } = &self.task.task;
+        let verdict = |state| Verdict {
+            task_id: task_id.clone(),
+            miner: self.state.plan.miner.clone(),
+            decided_at: self.decided_at.clone(),
+            recordings: rows.clone(),
+            state,
+        };
+        let count = scored.len();
+        if count < usize::try_from(*needed).unwrap_or(usize::MAX) {
+            let reason = format!("{count} of {needed} recordings with a score until {recordings_until}");
+            return Ok((verdict(VerdictState::NoVerdict { reason }), None));
+        }
+        // Of an even number, the lower of the two in the middle.
+        let (score, digest, _, item) = scored.swap_remove((count - 1) / 2);
+        let state = VerdictState::Scored {
+            counted: digest.to_string(),
+            score: score.map_or(0.0, Score::to_f64),
+            evidence: item.evidence.id.clone(),
+            record: item.record.id.clone(),
+        };
+        Ok((verdict(state), Some((digest, item))))
+    }
+}
+
+/// Returns the digest of the item that stores a plan.
+async fn plan_source(app: &App, task: &str, miner: &str) -> Result<Digest, Problem> {
+    let id = plan_id(task, miner);
+    let found = app
+        .read(move |reader| {
+            let size = reader.head()?.size;
+            Ok(reader.find(Kind::Workflow, &id, size)?)
+        })
+        .await?;
+    found.map(|item| item.entry.content).ok_or_else(|| Problem::internal(&"a plan is not in the store"))
+}
+
+/// Returns a recording that was delivered, out of the store.
+async fn recording(app: &App, delivery: &Delivery) -> Result<Recording, Problem> {
+    let text = text(app, delivery).await?;
+    Recording::parse(&text).map_err(|_| Problem::internal(&"a recording in the store is refused"))
+}
+
+/// Returns the text of a recording that was delivered, with the signature of its recorder.
+pub(crate) async fn text(app: &App, delivery: &Delivery) -> Result<String, Problem> {
+    let id = delivery.recording.clone();
+    let found = app
+        .read(move |reader| {
+            let size = reader.head()?.size;
+            Ok(reader.find(Kind::Recording, &id, size)?)
+        })
+        .await?;
+    let found = found.ok_or_else(|| Problem::internal(&"a recording is not in the store"))?;
+    let lines = String::from_utf8(found.content).map_err(|error| Problem::internal(&error))?;
+    Ok(Recording::signed_text(&lines, &delivery.note))
+}

@@ -1,0 +1,185 @@
+//! Workflows in memory, computed from the items of the log in their order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use karat_core::timestamp::Timestamp;
+
+use super::{
+    Content, Delivery, Phase, Plan, Recorder, StoredPlan, StoredTask, Verdict, VerdictState, drawn,
+    milliseconds,
+};
+use crate::arena::Permits;
+
+/// The workflows of a server.
+#[derive(Debug, Default)]
+pub struct Flows {
+    state: RwLock<FlowState>,
+    /// Permits to change a task, a recorder, or a plan with all that is delivered for it.
+    pub(super) permits: Permits,
+}
+
+/// Recorders, tasks and plans as they are now.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct FlowState {
+    recorders: BTreeMap<String, Arc<Recorder>>,
+    tasks: BTreeMap<String, TaskState>,
+    /// In the order in which they were posted.
+    order: Vec<String>,
+    /// Plans without a verdict: the last moment for recordings, the task and the miner.
+    open: BTreeSet<(i64, String, String)>,
+    /// The records of verdicts.
+    records: BTreeSet<String>,
+    /// The digests of recordings whose plan has a verdict.
+    revealed: BTreeMap<String, Delivery>,
+}
+
+/// The current state of a task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskState {
+    /// The task as posted.
+    pub task: Arc<StoredTask>,
+    /// Its plans, by miner.
+    pub plans: BTreeMap<String, PlanState>,
+}
+
+/// The current state of a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanState {
+    /// The plan.
+    pub plan: Plan,
+    /// The recorders that were drawn for it. Secret, as the draw is, until no plan is accepted any more.
+    pub drawn: Vec<String>,
+    /// Recordings, by recorder.
+    pub deliveries: BTreeMap<String, Arc<Delivery>>,
+    /// The verdict, if there is one.
+    pub verdict: Option<Arc<Verdict>>,
+}
+
+impl Flows {
+    /// Returns the current state.
+    pub fn state(&self) -> RwLockReadGuard<'_, FlowState> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Applies an item of the log.
+    pub(crate) fn apply(&self, content: Content) {
+        self.state.write().unwrap_or_else(PoisonError::into_inner).apply(content);
+    }
+}
+
+impl TaskState {
+    /// Returns whether plans, task and draw are public.
+    #[must_use]
+    pub fn is_public(&self, now: Timestamp) -> bool {
+        self.task.task.phase(now) != Phase::Plans
+    }
+}
+
+impl PlanState {
+    /// Returns whether every recorder that was drawn has delivered.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.drawn.iter().all(|recorder| self.deliveries.contains_key(recorder))
+    }
+}
+
+impl FlowState {
+    /// Returns the recorder with that id.
+    #[must_use]
+    pub fn recorder(&self, id: &str) -> Option<Arc<Recorder>> {
+        self.recorders.get(id).map(Arc::clone)
+    }
+
+    /// Returns all recorders, by id.
+    pub fn recorders(&self) -> impl Iterator<Item = &Arc<Recorder>> {
+        self.recorders.values()
+    }
+
+    /// Returns the task with that id.
+    #[must_use]
+    pub fn task(&self, id: &str) -> Option<&TaskState> {
+        self.tasks.get(id)
+    }
+
+    /// Returns all tasks, the last posted first.
+    pub fn tasks(&self) -> impl Iterator<Item = &TaskState> {
+        self.order.iter().rev().filter_map(|id| self.tasks.get(id))
+    }
+
+    /// Returns the plan of a miner for a task.
+    #[must_use]
+    pub fn plan(&self, task: &str, miner: &str) -> Option<&PlanState> {
+        self.tasks.get(task)?.plans.get(miner)
+    }
+
+    /// Returns true if the record with that id is of a verdict.
+    #[must_use]
+    pub fn has_record(&self, id: &str) -> bool {
+        self.records.contains(id)
+    }
+
+    /// Returns the delivery of the recording with that digest, once the plan that it is of has a verdict.
+    #[must_use]
+    pub fn revealed(&self, digest: &str) -> Option<&Delivery> {
+        self.revealed.get(digest)
+    }
+
+    /// Returns task and miner of each plan without a verdict for which no more recordings are accepted.
+    #[must_use]
+    pub fn due(&self, now: Timestamp) -> Vec<(String, String)> {
+        let end = (now.milliseconds, String::new(), String::new());
+        self.open.range(..end).map(|(_, task, miner)| (task.clone(), miner.clone())).collect()
+    }
+
+    fn apply(&mut self, content: Content) {
+        match content {
+            Content::Recorder(recorder) => {
+                self.recorders.insert(recorder.recorder_id.clone(), Arc::new(recorder));
+            }
+            Content::Task(task) => {
+                let id = task.task.task_id.clone();
+                self.order.push(id.clone());
+                self.tasks.insert(id, TaskState { task: Arc::from(task), plans: BTreeMap::new() });
+            }
+            Content::Plan(stored) => self.add(*stored),
+            Content::Delivery(delivery) => {
+                let plan = self.plan_mut(&delivery.task_id, &delivery.miner);
+                if let Some(plan) = plan {
+                    plan.deliveries.insert(delivery.recorder.clone(), Arc::new(delivery));
+                }
+            }
+            Content::Verdict(verdict) => self.close(*verdict),
+        }
+    }
+
+    fn add(&mut self, StoredPlan { plan, .. }: StoredPlan) {
+        let Some(of_task) = self.tasks.get_mut(&plan.task_id) else { return };
+        let StoredTask { task, draw, .. } = &*of_task.task;
+        let drawn =
+            drawn(draw, &task.task_id, &plan.miner, &plan.plan_digest, &task.may_record, task.recorders);
+        self.open.insert((milliseconds(&task.recordings_until), plan.task_id.clone(), plan.miner.clone()));
+        let miner = plan.miner.clone();
+        let state = PlanState { plan, drawn, deliveries: BTreeMap::new(), verdict: None };
+        of_task.plans.insert(miner, state);
+    }
+
+    fn close(&mut self, verdict: Verdict) {
+        let Some(of_task) = self.tasks.get_mut(&verdict.task_id) else { return };
+        let until = milliseconds(&of_task.task.task.recordings_until);
+        self.open.remove(&(until, verdict.task_id.clone(), verdict.miner.clone()));
+        if let VerdictState::Scored { record, .. } = &verdict.state {
+            self.records.insert(record.clone());
+        }
+        if let Some(plan) = of_task.plans.get_mut(&verdict.miner) {
+            for delivery in plan.deliveries.values() {
+                self.revealed.insert(delivery.recording.clone(), Delivery::clone(delivery));
+            }
+            plan.verdict = Some(Arc::new(verdict));
+        }
+    }
+
+    fn plan_mut(&mut self, task: &str, miner: &str) -> Option<&mut PlanState> {
+        self.tasks.get_mut(task)?.plans.get_mut(miner)
+    }
+}

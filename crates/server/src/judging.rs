@@ -1,0 +1,121 @@
+//! The judges of a server: their options, and which answers are being judged.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use karat_run::judge::Judges;
+use tokio::time::Instant;
+
+/// The shortest time between two rounds over all that waits.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// The options of the judges of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgeOptions {
+    /// The program; if `None`, it is searched for.
+    pub program: Option<PathBuf>,
+    /// The folder of its runtimes; if `None`, the judge looks where it looks by itself.
+    pub runtimes: Option<PathBuf>,
+    /// The most processes.
+    pub processes: usize,
+    /// The most answers that wait for a process; a further one waits in the log.
+    pub queue: usize,
+    /// The longest time that an answer waits for a process.
+    pub wait: Duration,
+    /// The longest time that an agent waits for the verdict. Then it is told that its answer waits.
+    pub answer_within: Duration,
+}
+
+impl Default for JudgeOptions {
+    /// Two processes, 64 answers that wait, half a minute.
+    fn default() -> Self {
+        Self {
+            program: None,
+            runtimes: None,
+            processes: 2,
+            queue: 64,
+            wait: Duration::from_secs(120),
+            answer_within: Duration::from_secs(30),
+        }
+    }
+}
+
+/// The judges of a server.
+#[derive(Debug)]
+pub struct Judging {
+    judges: Arc<Judges>,
+    /// The matches that are being judged.
+    under_way: Mutex<BTreeSet<String>>,
+    is_sweeping: AtomicBool,
+    last_sweep: Mutex<Option<Instant>>,
+}
+
+/// The turn of a match, over once it is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    judging: &'a Judging,
+    id: String,
+}
+
+/// The turn of a round over all that waits, over once it is dropped.
+#[derive(Debug)]
+pub(crate) struct Sweep<'a>(&'a Judging);
+
+impl Judging {
+    /// Creates the judges. No process is started before it is needed.
+    #[must_use]
+    pub fn new(options: &JudgeOptions) -> Self {
+        let JudgeOptions { program, runtimes, processes, queue, wait, .. } = options.clone();
+        let of_pool = karat_run::judge::Options {
+            runtimes,
+            processes,
+            queue,
+            wait,
+            ..karat_run::judge::Options::default()
+        };
+        Self {
+            judges: Arc::new(Judges::found(program.as_deref(), of_pool)),
+            under_way: Mutex::default(),
+            is_sweeping: AtomicBool::new(false),
+            last_sweep: Mutex::default(),
+        }
+    }
+
+    /// Returns the judges.
+    #[must_use]
+    pub fn judges(&self) -> &Arc<Judges> {
+        &self.judges
+    }
+
+    /// Takes the turn of a match, unless it is being judged.
+    pub(crate) fn begin(&self, id: &str) -> Option<Turn<'_>> {
+        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        under_way.insert(id.to_owned()).then(|| Turn { judging: self, id: id.to_owned() })
+    }
+
+    /// Takes the turn of a round over all that waits, unless one goes on or began a moment ago.
+    pub(crate) fn sweep(&self) -> Option<Sweep<'_>> {
+        let mut last = self.last_sweep.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_soon = last.is_some_and(|last| last.elapsed() < PAUSE);
+        if is_soon || self.is_sweeping.swap(true, Ordering::AcqRel) {
+            return None;
+        }
+        *last = Some(Instant::now());
+        Some(Sweep(self))
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.judging.under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}
+
+impl Drop for Sweep<'_> {
+    fn drop(&mut self) {
+        self.0.is_sweeping.store(false, Ordering::Release);
+    }
+}

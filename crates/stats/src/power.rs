@@ -1,0 +1,109 @@
+//! The number of tasks that a paired comparison needs to see a difference, and the smallest that its tasks can show.
+//!
+//! For a mean of paired differences that spread by `spread`, tested at a level on both sides: `n = (z + w)^2 spread^2 /
+//! difference^2 + z^2 / 2`, where `z` is the normal quantile of the level and `w` that of the power. The last term makes up
+//! for Student's t: Guenther, "Sample size formulas for normal theory t tests", The American Statistician 35 (1981).
+
+use super::special::normal_quantile;
+use super::{StatisticsError, outside};
+
+/// The chance to see a difference that is there, where no other is asked for: Cohen, "Statistical power analysis for the
+/// behavioral sciences" (1988), section 2.4.
+pub const POWER: f64 = 0.8;
+
+/// Returns the normal quantiles of a level on both sides, and of a power.
+fn quantiles(level: f64, power: f64) -> Result<(f64, f64), StatisticsError> {
+    let tail = outside(level)? / 2.0;
+    outside(power)?;
+    Ok((-normal_quantile(tail), normal_quantile(power)))
+}
+
+/// Returns how many tasks are needed to see a mean difference of this size (its sign does not matter) with the chance
+/// `power`, if differences spread by the deviation `spread`. None for a difference or a spread of 0, and for more than 10^15.
+///
+/// ```
+/// use karat_stats::power::tasks_needed;
+/// assert_eq!(tasks_needed(0.5, 0.1, 0.95, 0.8)?, Some(199));
+/// # Ok::<(), karat_stats::StatisticsError>(())
+/// ```
+///
+/// # Errors
+/// If `level` or `power` is not between 0 and 1.
+pub fn tasks_needed(
+    spread: f64,
+    difference: f64,
+    level: f64,
+    power: f64,
+) -> Result<Option<u64>, StatisticsError> {
+    let (z, w) = quantiles(level, power)?;
+    let ratio = (z + w).max(0.0) * spread / difference.abs();
+    let tasks = libm::ceil(ratio * ratio + z * z / 2.0);
+    let is_known = spread > 0.0 && difference != 0.0 && tasks < 1e15;
+    Ok(is_known.then_some((tasks as u64).max(2)))
+}
+
+/// Returns the smallest mean difference that this many tasks show with the chance `power`: the other way of
+/// [`tasks_needed`]. None for a spread of 0, and for so few tasks that they show none at this level.
+///
+/// ```
+/// use karat_stats::power::smallest_difference;
+/// let found = smallest_difference(0.5, 199, 0.95, 0.8)?.unwrap();
+/// assert!((found - 0.1).abs() < 1e-3);
+/// # Ok::<(), karat_stats::StatisticsError>(())
+/// ```
+///
+/// # Errors
+/// If `level` or `power` is not between 0 and 1.
+pub fn smallest_difference(
+    spread: f64,
+    tasks: u64,
+    level: f64,
+    power: f64,
+) -> Result<Option<f64>, StatisticsError> {
+    let (z, w) = quantiles(level, power)?;
+    let left = tasks as f64 - z * z / 2.0;
+    let is_known = spread > 0.0 && left > 0.0 && tasks > 1;
+    Ok(is_known.then(|| (z + w).max(0.0) * spread / libm::sqrt(left)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_the_tables() {
+        // Exact for the paired t-test at 5 % on both sides and a power of 80 %, by effect size: 34, 52, 90 and 199 (Cohen 1988
+        // and G*Power).
+        for (effect, tasks) in [(0.5, 34), (0.4, 52), (0.315, 82), (0.2, 199)] {
+            let found = tasks_needed(1.0, effect, 0.95, 0.8).unwrap().unwrap();
+            assert!(found.abs_diff(tasks) <= 1, "{effect}: {found}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_without_a_spread() {
+        assert_eq!(tasks_needed(0.0, 0.1, 0.95, 0.8), Ok(None));
+        assert_eq!(tasks_needed(0.1, 0.0, 0.95, 0.8), Ok(None));
+        assert_eq!(tasks_needed(0.5, 1e-12, 0.95, 0.8), Ok(None));
+        assert_eq!(smallest_difference(0.5, 1, 0.95, 0.8), Ok(None));
+        assert_eq!(smallest_difference(0.0, 50, 0.95, 0.8), Ok(None));
+        assert!(tasks_needed(0.5, 0.1, 1.0, 0.8).is_err() && smallest_difference(0.5, 9, 0.9, 0.0).is_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 128, ..ProptestConfig::default() })]
+
+        #[test]
+        fn one_is_the_other_way_round(spread in 0.01f64..1.0, tasks in 6u64..100_000, level in 0.5f64..0.999) {
+            let smallest = smallest_difference(spread, tasks, level, POWER).unwrap();
+            if let Some(smallest) = smallest {
+                let needed = tasks_needed(spread, smallest, level, POWER).unwrap().unwrap();
+                prop_assert!(needed.abs_diff(tasks) <= 1, "{needed} {tasks}");
+                let more = tasks_needed(spread, smallest / 2.0, level, POWER).unwrap().unwrap();
+                prop_assert!(more > tasks);
+            }
+        }
+    }
+}

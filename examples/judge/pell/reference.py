@@ -1,0 +1,21 @@
+from math import isqrt
+
+
+def pell(n):
+    root = isqrt(n)
+    if root * root == n:
+        return []
+    # The convergents of the continued fraction of the root: x² - n y² is `divide`, with one sign after the other.
+    add, divide, whole = 0, 1, root
+    before, x = 1, root
+    under, y = 0, 1
+    sign = -1
+    while True:
+        add = divide * whole - add
+        divide = (n - add * add) // divide
+        if sign * divide == 1:
+            return [str(x), str(y)]
+        sign = -sign
+        whole = (root + add) // divide
+        before, x = x, whole * x + before
+        under, y = y, whole * y + under

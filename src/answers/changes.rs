@@ -1,0 +1,216 @@
+//! The tasks that changed between two subjects, what their tasks can show, and the finding of a gate: parts of a comparison.
+
+use karat_stats::compare;
+use karat_stats::power::{POWER, smallest_difference, tasks_needed};
+use serde::{Deserialize, Serialize};
+
+use super::{GateChange, Outcome, TaskChangeKind, share};
+use crate::leaderboard::changes as found;
+use crate::leaderboard::gate::GateFinding;
+use crate::rows::Rows;
+
+/// The tasks that both subjects have, by what became of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Changes {
+    /// All tasks at which the second does worse: lost passes first, then those outside noise, then by how much.
+    pub regressed: Vec<TaskChange>,
+    /// All tasks at which it does better, in the same order.
+    pub fixed: Vec<TaskChange>,
+    /// The number of tasks at which both do alike.
+    pub same: u64,
+    /// The number of tasks whose attempts could show more than noise.
+    pub tested: u64,
+}
+
+/// A task at which two subjects differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct TaskChange {
+    /// The task.
+    pub task: String,
+    /// The change.
+    pub change: TaskChangeKind,
+    /// The attempts of the first that count.
+    pub first: TaskAttempts,
+    /// The attempts of the second that count.
+    pub second: TaskAttempts,
+    /// The chance of such a difference if the attempts of both are alike, by a permutation test; null for one attempt each.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub p: Option<f64>,
+    /// True if it is more than chance, where all tasks are looked at; null where there are too few attempts to tell.
+    pub outside_noise: Option<bool>,
+}
+
+/// The attempts of a subject at a task that count.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct TaskAttempts {
+    /// Their mean.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub mean: f64,
+    /// The number of them that pass.
+    pub passed: u64,
+    /// The items.
+    pub items: Vec<ItemAt>,
+}
+
+/// An item, and where it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ItemAt {
+    /// Its id.
+    pub id: String,
+    /// The file, or where else it comes from.
+    pub file: String,
+    /// The line in the file, from 1; null where the place has none.
+    pub line: Option<u64>,
+    /// The value that counts, 0 to 1.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub score: f64,
+    /// Its outcome; null if it does not state one.
+    pub outcome: Option<Outcome>,
+}
+
+/// The power of the tasks of a comparison, from the spread of their differences.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Power {
+    /// The chance to see a difference that is there.
+    #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1, example = 0.8))]
+    pub power: f64,
+    /// The deviation of the differences of tasks.
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
+    pub spread: f64,
+    /// The smallest difference that this many tasks show with that chance; null if they are too few for any.
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
+    pub smallest_difference: Option<f64>,
+    /// The number of tasks that would show a difference as large as this one; null for a difference of 0.
+    pub tasks_needed: Option<u64>,
+}
+
+/// The finding of a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Gate {
+    /// The margin by which the second may be worse, as a share of the scale.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    pub margin: f64,
+    /// True if it must be shown that it is not worse by the margin.
+    pub strict: bool,
+    /// The confidence of this comparison; higher where several are made, so that all together are wrong no more often.
+    #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1))]
+    pub level: f64,
+    /// The mean by which the second is worse; below 0 if it is better.
+    #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
+    pub loss: f64,
+    /// The lower end of its interval; null for a single task.
+    #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
+    pub low: Option<f64>,
+    /// The upper end of its interval; null for a single task.
+    #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
+    pub high: Option<f64>,
+    /// The finding.
+    pub finding: GateChange,
+    /// True if the second passes.
+    pub passed: bool,
+    /// The number of tasks that would show that a second subject that is as good is not worse by the margin; null without a
+    /// margin.
+    pub tasks_needed: Option<u64>,
+}
+
+impl Changes {
+    /// Returns the changes, with the names of tasks and items of `rows`.
+    pub(super) fn new(rows: &Rows, changes: &found::Changes) -> Self {
+        let list =
+            |all: &[found::TaskChange]| all.iter().map(|change| TaskChange::new(rows, change)).collect();
+        Self {
+            regressed: list(&changes.regressed),
+            fixed: list(&changes.fixed),
+            same: changes.same as u64,
+            tested: changes.tested as u64,
+        }
+    }
+}
+
+impl TaskChange {
+    fn new(rows: &Rows, change: &found::TaskChange) -> Self {
+        let [first, second] = &change.sides;
+        Self {
+            task: rows.tasks.names.get(change.task).cloned().unwrap_or_default(),
+            change: change.kind,
+            first: TaskAttempts::new(rows, first),
+            second: TaskAttempts::new(rows, second),
+            p: change.p.map(share),
+            outside_noise: change.is_outside_noise,
+        }
+    }
+}
+
+impl TaskAttempts {
+    fn new(rows: &Rows, side: &found::Side) -> Self {
+        let item = |&(at, value, _): &(usize, i64, bool)| {
+            let row = rows.rows.get(at)?;
+            let (file, line) = rows.file_and_line(row);
+            Some(ItemAt {
+                id: rows.id(row).to_owned(),
+                file: file.to_owned(),
+                line,
+                score: value as f64 / 1e9,
+                outcome: row.outcome.map(Outcome::from),
+            })
+        };
+        Self {
+            mean: share(side.mean()),
+            passed: side.passed() as u64,
+            items: side.attempts.iter().filter_map(item).collect(),
+        }
+    }
+}
+
+impl ItemAt {
+    /// Returns the place as written: `runs.csv:17`.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.line.map_or_else(|| self.file.clone(), |line| format!("{}:{line}", self.file))
+    }
+}
+
+impl Power {
+    /// Returns what the tasks of a difference can show; none without a spread.
+    pub(super) fn new(score: &compare::Difference, level: f64) -> Option<Self> {
+        let spread = score.spread.filter(|spread| *spread > 0.0)?;
+        let tasks = score.estimate.tasks as u64;
+        Some(Self {
+            power: POWER,
+            spread: share(spread),
+            smallest_difference: smallest_difference(spread, tasks, level, POWER).ok()?.map(share),
+            tasks_needed: tasks_needed(spread, score.estimate.mean, level, POWER).ok()?,
+        })
+    }
+}
+
+impl Gate {
+    /// Returns the finding of a gate on a difference of scores.
+    pub(super) fn new(found: &GateFinding, score: &compare::Difference) -> Self {
+        let margin = found.gate.margin;
+        let needed = |spread| tasks_needed(spread, margin, found.level, POWER).ok().flatten();
+        Self {
+            margin: share(margin),
+            strict: found.gate.is_strict,
+            level: share(found.level),
+            loss: share(score.estimate.mean),
+            low: found.interval.map(|(low, _)| share(low)),
+            high: found.interval.map(|(_, high)| share(high)),
+            finding: found.change.into(),
+            passed: found.is_passed(),
+            tasks_needed: score.spread.and_then(needed),
+        }
+    }
+}
