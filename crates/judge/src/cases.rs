@@ -11,7 +11,7 @@ use crate::judge::{JudgeError, Python};
 use crate::numbers::Parsed;
 use crate::python::Request;
 
-/// What came of the run of a case: a value to compare, or the reason why there is none.
+/// Result of the run of a case: a value to compare, or the reason for which it failed.
 type Outcome = Result<Parsed, String>;
 
 /// Checks the comparisons of cases.
@@ -29,7 +29,7 @@ pub fn comparisons(file: &str, cases: &[Case]) -> Result<Vec<Comparison>, Vec<Fa
             faults.push(Fault { file: file.to_owned(), place: place.clone(), found, expected });
         };
         if !names.insert(case.name.as_str()) {
-            fault("the name of an earlier case".to_owned(), "a name of its own for each case".to_owned());
+            fault("the name of an earlier case".to_owned(), "another name for each case".to_owned());
         }
         match Comparison::new(&case.compare, &case.run, &case.expect) {
             Ok(comparison) => comparisons.push(comparison),

@@ -32,7 +32,7 @@ enum Test {
     Primitive { evaluator: Box<Evaluator>, digits: Digits },
 }
 
-/// Whether numbers count as doubles or to the last digit.
+/// Precision of numbers: as doubles, or to the last digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Digits {
     Double,

@@ -110,13 +110,21 @@ impl Judge {
         python.into_iter().chain([("wasm", digest(wasm::RUNTIME.as_bytes()))]).collect()
     }
 
-    /// Loads the runtime of Python, if there is one. The first time ever it is compiled.
+    /// Returns true if no runtime has to be compiled any more.
+    pub fn is_compiled(&self) -> bool {
+        let (engine, kind, cache) = (&self.engine, self.options.engine, &self.options.cache);
+        self.found.iter().all(|found| runtimes::is_compiled(engine, kind, found, cache))
+    }
+
+    /// Loads every runtime that there is. The first time ever it is compiled.
     ///
     /// # Errors
     ///
-    /// If it cannot be used.
+    /// If one cannot be used: the first.
     pub fn prepare(&self) -> Result<(), JudgeError> {
-        if self.found.is_empty() { Ok(()) } else { self.python(None).map(|_| ()) }
+        let loaded: Vec<_> =
+            self.found.iter().map(|found| self.python(Some(&found.digest)).map(|_| ())).collect();
+        loaded.into_iter().collect()
     }
 
     fn python(&self, wanted: Option<&str>) -> Result<&Python, JudgeError> {

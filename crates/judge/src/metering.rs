@@ -8,7 +8,7 @@ use wasmparser::{
     Validator, ValidatorResources, WasmFeatures,
 };
 
-/// The name under which the count is exported, for whoever asks why a module ended. No program has such a name.
+/// The name under which the count is exported, for the judge that asks why a module ended. No program has such a name.
 pub const STACK: &str = "karat:stack";
 
 /// Bytes that all frames together may cost.
@@ -37,7 +37,7 @@ fn rank(section: u8) -> u8 {
     }
 }
 
-/// What modules may use: all that every engine computes alike.
+/// Returns what modules may use: all that every engine computes alike.
 fn features() -> WasmFeatures {
     WasmFeatures::MUTABLE_GLOBAL
         | WasmFeatures::SATURATING_FLOAT_TO_INT

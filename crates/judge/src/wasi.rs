@@ -94,7 +94,7 @@ pub fn link(engine: &Engine, component: &Component) -> Result<Linker<Host>> {
 
 fn ask(mut store: StoreContextMut<'_, Host>, (what, request): (String, String)) -> Result<(String,)> {
     let Some(mut ask) = store.data_mut().ask.take() else {
-        return Ok(("!nobody answers here".to_owned(),));
+        return Ok(("!no one answers here".to_owned(),));
     };
     let answered = ask(&what, &request);
     store.data_mut().ask = Some(ask);

@@ -12,7 +12,7 @@ use crate::judge::JudgeError;
 use crate::metering::{self, STACK};
 use crate::preview1;
 
-/// What a judge does with a module: whoever changes it changes the digest.
+/// Description of what a judge does with a module: a change of it changes the digest.
 pub const RUNTIME: &str =
     "karat wasm 1: WASI preview 1 in memory, one call of _start, stack of 32 MiB by count";
 

@@ -15,7 +15,7 @@ use wasmtime::{Engine, Result};
 ///
 /// If the code is for another engine or machine.
 pub fn component(engine: &Engine, path: &Path) -> Result<Component> {
-    // SAFETY: the file lies in a folder that belongs to this user and that nobody else may write to, and its digest is the one
+    // SAFETY: the file lies in a folder that belongs to this user and that no one else may write to, and its digest is the one
     // that was noted when this program compiled it. Files there are replaced as a whole, never changed.
     unsafe { Component::deserialize_file(engine, path) }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::*;
 
-/// What traps in a runtime without surroundings, and has to answer here.
+/// Calls that trap in a runtime without surroundings, and have to answer here.
 #[test]
 fn the_library_answers_and_never_traps() {
     for (body, expected) in [
@@ -24,20 +24,34 @@ fn the_library_answers_and_never_traps() {
         ("import hashlib; return hashlib.sha256(b'a').hexdigest()[:8]", json!("ca978112")),
         ("import zlib; return zlib.decompress(zlib.compress(b'abc')).decode()", json!("abc")),
         ("import sqlite3; return sqlite3.connect(':memory:').execute('select 1 + 1').fetchone()", json!([2])),
-        ("import asyncio\n async def f():\n  await asyncio.sleep(1)\n  return 3\n return asyncio.run(f())", json!(3)),
+        (
+            "import asyncio\n async def f():\n  await asyncio.sleep(1)\n  return 3\n return asyncio.run(f())",
+            json!(3),
+        ),
         ("import inspect; return inspect.getsource(solve)[:3]", json!("def")),
         ("import sys; return sys.argv", json!([""])),
-        ("try:\n  compile('a b', 'x', 'exec')\n except SyntaxError as error:\n  return (error.lineno, error.msg)", json!([1, "invalid syntax"])),
         (
-            "import traceback\n try:\n  1 / 0\n except ZeroDivisionError:\n  text = traceback.format_exc()\n return [line.strip() for line in text.splitlines()][1:3]",
+            "try:\n  compile('a b', 'x', 'exec')\n except SyntaxError as error:\n  return (error.lineno, error.msg)",
+            json!([1, "invalid syntax"]),
+        ),
+        (
+            "import traceback\n try:\n  1 / 0\n except ZeroDivisionError:\n  text = traceback.format_exc()\n \
+             return [line.strip() for line in text.splitlines()][1:3]",
             json!(["File \"solution.py\", line 4, in solve", "1 / 0"]),
         ),
-        ("import traceback\n try:\n  eval('1 +')\n except SyntaxError:\n  return 'SyntaxError: invalid syntax' in traceback.format_exc()", json!(true)),
+        (
+            "import traceback\n try:\n  eval('1 +')\n except SyntaxError:\n  \
+             return 'SyntaxError: invalid syntax' in traceback.format_exc()",
+            json!(true),
+        ),
         ("import warnings; warnings.warn('x'); return 1", json!(1)),
         ("import logging; logging.warning('x'); return 1", json!(1)),
         ("import gc; return gc.collect() >= 0", json!(true)),
         ("import sys; print('x' * 100_000, file=sys.stderr); return 1", json!(1)),
-        ("import dataclasses\n @dataclasses.dataclass\n class P:\n  x: int\n return dataclasses.asdict(P(3))", json!({"x": 3})),
+        (
+            "import dataclasses\n @dataclasses.dataclass\n class P:\n  x: int\n return dataclasses.asdict(P(3))",
+            json!({"x": 3}),
+        ),
         ("return __name__", json!("solution")),
     ] {
         returns(&format!("def solve():\n {body}\n"), expected);
@@ -56,7 +70,10 @@ fn what_is_not_there_raises() {
         ("import threading; threading.Thread(target=print).start()", "exception: RuntimeError"),
         ("import ctypes", "exception: ModuleNotFoundError"),
         ("import numpy", "exception: ModuleNotFoundError"),
-        ("import multiprocessing; multiprocessing.Process(target=print).start()", "exception: ModuleNotFoundError"),
+        (
+            "import multiprocessing; multiprocessing.Process(target=print).start()",
+            "exception: ModuleNotFoundError",
+        ),
         ("import tempfile; tempfile.mkdtemp()", "exception: FileNotFoundError"),
         ("import socket; socket.socketpair()", "exception: PermissionError"),
         ("input()", "exception: EOFError"),
@@ -70,8 +87,15 @@ fn what_is_not_there_raises() {
         ("x = []\n for _ in range(300): x = [x]\n return x", "no JSON"),
         ("return None", "different"),
         ("def f(n): return f(n + 1)\n f(0)", "exception: RecursionError"),
-        ("import sys; sys.setrecursionlimit(10**9)\n class A:\n  def __getattr__(self, n): return getattr(self, n + 'a')\n A().x", "exception: RecursionError"),
-        ("import sys; sys.setrecursionlimit(10**9)\n f = lambda x: sorted([x], key=f)\n f(0)", "exception: RecursionError"),
+        (
+            "import sys; sys.setrecursionlimit(10**9)\n class A:\n  \
+             def __getattr__(self, n): return getattr(self, n + 'a')\n A().x",
+            "exception: RecursionError",
+        ),
+        (
+            "import sys; sys.setrecursionlimit(10**9)\n f = lambda x: sorted([x], key=f)\n f(0)",
+            "exception: RecursionError",
+        ),
         ("raise type('leak', (ValueError,), {})()", "exception: ValueError"),
         ("raise type('leak', (Exception,), {'__module__': 'builtins'})()", "exception"),
         ("x = 'a'\n while 1: x += x", "limit:memory"),
@@ -84,7 +108,10 @@ fn what_is_not_there_raises() {
     ] {
         fails(&format!("def solve():\n {body}\n"), reason);
     }
-    let network = one(&job("import socket\ndef solve(): socket.create_connection(('1.1.1.1', 80))", vec![case("case", call(&[]), json!(1))]));
+    let network = one(&job(
+        "import socket\ndef solve(): socket.create_connection(('1.1.1.1', 80))",
+        vec![case("case", call(&[]), json!(1))],
+    ));
     assert!(network.reason.is_some_and(|reason| reason.starts_with("exception: ")));
 }
 
@@ -118,7 +145,8 @@ fn a_byte_order_mark_and_line_ends_of_windows_are_python() {
 
 #[test]
 fn files_of_a_submission_import_each_other() {
-    let mut job = job("import util\nfrom pkg.deep import two\ndef solve(): return util.one() + two", Vec::new());
+    let mut job =
+        job("import util\nfrom pkg.deep import two\ndef solve(): return util.one() + two", Vec::new());
     for (path, text) in [
         ("util.py", "def one(): return 1"),
         ("pkg/__init__.py", ""),
@@ -152,7 +180,13 @@ fn programs_are_judged_by_what_they_print() {
         ("print(7)", "", "6", Verdict::Fail, Some("different")),
         ("pass", "", "6", Verdict::Fail, Some("no output")),
         ("import os; os._exit(0)", "", "6", Verdict::Fail, Some("no output")),
-        ("import sys; sys.stdout.buffer.write(b'\\xff')", "", "6", Verdict::Fail, Some("output is not UTF-8")),
+        (
+            "import sys; sys.stdout.buffer.write(b'\\xff')",
+            "",
+            "6",
+            Verdict::Fail,
+            Some("output is not UTF-8"),
+        ),
         ("import sys; print(len(sys.stdin.read()))", "äöü", "3", Verdict::Pass, None),
         ("import os; print(os.read(0, 2).decode() + open(0).read())", "abcd", "abcd", Verdict::Pass, None),
         ("if __name__ == '__main__': print('main')", "", "main", Verdict::Pass, None),
@@ -165,8 +199,9 @@ fn programs_are_judged_by_what_they_print() {
 
 #[test]
 fn the_same_seed_gives_the_same_numbers_and_another_seed_others() {
-    let code = "import random, uuid, secrets, os\ndef solve(): return [random.random(), str(uuid.uuid4()), secrets.randbits(60), os.urandom(8).hex()]";
-    // Whether two runs return the same shows in their fuel only by chance: the values are told by a program.
+    let code = "import random, uuid, secrets, os\ndef solve(): \
+                return [random.random(), str(uuid.uuid4()), secrets.randbits(60), os.urandom(8).hex()]";
+    // Whether two runs return the same shows in their fuel only by chance: a program shows the values.
     let printed = |seed: u64, expected: &str| {
         let code = format!("{code}\nprint(*solve())");
         let mut job = job(&code, vec![case("case", program(""), json!(expected))]);
@@ -175,12 +210,17 @@ fn the_same_seed_gives_the_same_numbers_and_another_seed_others() {
     };
     let first = printed(1, "x").fuel;
     assert_eq!(first, printed(1, "y").fuel);
-    let code_of = |text: &str| format!("{code}\nimport hashlib\nprint(hashlib.sha256(repr(solve()).encode()).hexdigest() {text})");
+    let code_of = |text: &str| {
+        format!("{code}\nimport hashlib\nprint(hashlib.sha256(repr(solve()).encode()).hexdigest() {text})")
+    };
     let bit = |seed: u64, at: usize| {
         let mut job = job(&code_of(&format!("[{at}]")), vec![]);
         job.seed = seed;
-        let cases = "0123456789abcdef".chars().map(|digit| case(&digit.to_string(), program(""), json!(digit.to_string())));
-        job.tasks = vec![karat_evidence::execution::Task::Cases { file: "c".to_owned(), cases: cases.collect() }];
+        let cases = "0123456789abcdef"
+            .chars()
+            .map(|digit| case(&digit.to_string(), program(""), json!(digit.to_string())));
+        job.tasks =
+            vec![karat_evidence::execution::Task::Cases { file: "c".to_owned(), cases: cases.collect() }];
         let report = cranelift().judge(&job).unwrap();
         let passed = cases_of(&report).iter().find(|case| case.verdict == Verdict::Pass);
         passed.expect("one digit is right").name.clone()
@@ -223,7 +263,10 @@ fn partial_values_and_options() {
     assert_eq!(value("set_overlap", json!({}), "[1, 2]", json!([2, 1])), (1.0, Verdict::Pass));
     assert_eq!(value("exact_match_ratio", json!({}), "[1, 2]", json!([1, 3])), (0.5, Verdict::Partial));
     assert_eq!(value("exact_match", json!({}), "'A'", json!("a")), (0.0, Verdict::Fail));
-    assert_eq!(value("exact_match", json!({"case_sensitive": false}), "'A'", json!("a")), (1.0, Verdict::Pass));
+    assert_eq!(
+        value("exact_match", json!({"case_sensitive": false}), "'A'", json!("a")),
+        (1.0, Verdict::Pass)
+    );
     assert_eq!(value("tokens", json!({}), "' a\\n b '", json!("a b")), (1.0, Verdict::Pass));
 }
 
@@ -252,7 +295,8 @@ proptest! {
     /// Whatever JSON a submission is given and returns, it is the same on the other side.
     #[test]
     fn json_crosses_unchanged(value in json_values()) {
-        let report = one(&job("def solve(x): return x", vec![case("case", call(std::slice::from_ref(&value)), value.clone())]));
+        let run = call(std::slice::from_ref(&value));
+        let report = one(&job("def solve(x): return x", vec![case("case", run, value.clone())]));
         prop_assert_eq!(report.verdict, Verdict::Pass, "{}", value);
     }
 

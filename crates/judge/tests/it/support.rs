@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 pub const LIMITS: Limits = Limits { fuel: 60_000_000, memory_mib: 64, output_kib: 16 };
 
-/// The folder of the runtimes: that of `KARAT_RUNTIMES`, else the usual one; the runtime is built if it is not there.
+/// The folder of the runtimes: that of `KARAT_RUNTIMES`, else the usual one; a missing runtime is built.
 pub fn runtimes() -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     let make = || {
@@ -87,13 +87,13 @@ pub fn one(job: &Job) -> CaseReport {
     case.clone()
 }
 
-/// What `solve()` of some code returns, as far as this can be told from outside: the case that expects it passes.
+/// Checks what `solve()` of some code returns: the case that expects it passes.
 pub fn returns(code: &str, expected: Value) {
     let report = one(&job(code, vec![case("case", call(&[]), expected)]));
     assert_eq!((report.verdict, &report.reason), (Verdict::Pass, &None), "{code}");
 }
 
-/// Code that fails for a reason.
+/// Checks that some code fails for a reason.
 pub fn fails(code: &str, reason: &str) {
     let report = one(&job(code, vec![case("case", call(&[]), json!("expected"))]));
     assert_eq!((report.verdict, report.reason.as_deref()), (Verdict::Fail, Some(reason)), "{code}");
