@@ -69,14 +69,14 @@ pub struct ItemAt {
     pub file: String,
     /// The line in the file, from 1; null where the place has none.
     pub line: Option<u64>,
-    /// What it counts, 0 to 1.
+    /// The value that counts, 0 to 1.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub score: f64,
     /// Its outcome; null if it does not state one.
     pub outcome: Option<Outcome>,
 }
 
-/// What the tasks of a comparison can show, from the spread of their differences.
+/// The power of the tasks of a comparison, from the spread of their differences.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -90,7 +90,7 @@ pub struct Power {
     /// The smallest difference that this many tasks show with that chance; null if they are too few for any.
     #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub smallest_difference: Option<f64>,
-    /// The number of tasks that would show a difference as large as this one; null if there is none.
+    /// The number of tasks that would show a difference as large as this one; null for a difference of 0.
     pub tasks_needed: Option<u64>,
 }
 
@@ -99,7 +99,7 @@ pub struct Power {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Gate {
-    /// How much worse the second may be, as a share of the scale.
+    /// The margin by which the second may be worse, as a share of the scale.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub margin: f64,
     /// True if it must be shown that it is not worse by the margin.
@@ -107,7 +107,7 @@ pub struct Gate {
     /// The confidence of this comparison; higher where several are made, so that all together are wrong no more often.
     #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1))]
     pub level: f64,
-    /// How much worse the second is on average; below 0 if it is better.
+    /// The mean by which the second is worse; below 0 if it is better.
     #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
     pub loss: f64,
     /// The lower end of its interval; null for a single task.

@@ -71,7 +71,7 @@ pub struct ComparedPair {
     pub passes: Option<Passes>,
     /// The tasks at which the second does worse or better.
     pub changes: Changes,
-    /// What its tasks can show; null where the differences of tasks have no spread.
+    /// The power of its tasks; null where the differences of tasks have no spread.
     pub power: Option<Power>,
     /// The finding of the gate; null if none was asked for.
     pub gate: Option<Gate>,

@@ -10,7 +10,7 @@ use crate::rows::Rows;
 /// The gate that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gate {
-    /// How much worse the second may be, as a share of the scale.
+    /// The margin by which the second may be worse, as a share of the scale.
     pub margin: f64,
     /// True if it must be shown that it is not worse by the margin; else it fails only if it is shown to be.
     pub is_strict: bool,
@@ -26,7 +26,7 @@ pub struct GateFinding {
     pub level: f64,
     /// The interval at this confidence of how much worse the second is, below 0 if it is better.
     pub interval: Option<(f64, f64)>,
-    /// What it says.
+    /// The finding.
     pub change: Change,
 }
 
@@ -50,7 +50,7 @@ impl Gate {
     /// again at the confidence that it needs, with as many times the resamples.
     ///
     /// # Errors
-    /// If the resamples are too few for so many comparisons.
+    /// If the resamples are too few for this many comparisons.
     pub fn judge(
         self,
         rows: &Rows,

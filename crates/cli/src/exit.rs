@@ -15,8 +15,9 @@ pub enum Exit {
     BelowBar = 10,
     /// Under `--fail-under`: a gate of the scorecard held.
     Blocked = 11,
-    /// Under `--fail-under`: there is no score to compare. Of a receipt: no key was given to check its signature. Of a record
-    /// and its evidence: no cache to score it with, or not the judge. Of submitted code: no verdict.
+    /// Under `--fail-under`: there is no score to compare. Under `--strict`: it is not shown that the second of two is not worse.
+    /// Of a receipt: no key was given to check its signature. Of a record and its evidence: no cache to score it with, or not
+    /// the judge. Of submitted code: no verdict.
     Inconclusive = 12,
     /// A scorecard was refused, or a challenge that cannot tell a right answer from none.
     CardRefused = 13,
@@ -26,8 +27,6 @@ pub enum Exit {
     Stopped = 15,
     /// The second of two is worse than `--fail-if-worse` allows.
     Worse = 16,
-    /// Under `--strict`: it is not shown that the second of two is not worse.
-    NotShown = 17,
 }
 
 /// The list for the help; 2 is the status of the argument parser.
@@ -38,12 +37,11 @@ Exit status:
    2  the command line was not understood
   10  a score is below --fail-under
   11  a gate of the scorecard held (under --fail-under)
-  12  no score to compare (under --fail-under), no key, cache or verdict
+  12  nothing decides it: no score, too few tasks, no key, cache or verdict
   13  a scorecard was refused
   14  a record does not follow from its facts or evidence, or was changed
   15  a run was stopped before its end
-  16  the second of two is worse than --fail-if-worse allows
-  17  it is not shown that it is not worse (--strict)";
+  16  the second of two is worse than --fail-if-worse allows";
 
 impl From<VerificationStatus> for Exit {
     fn from(status: VerificationStatus) -> Self {
@@ -77,7 +75,6 @@ mod tests {
             Exit::VerificationFailed,
             Exit::Stopped,
             Exit::Worse,
-            Exit::NotShown,
         ];
         let listed = HELP.lines().filter_map(|line| line.split_whitespace().next()?.parse::<u8>().ok());
         let mut expected: Vec<u8> = all.iter().map(|&exit| exit as u8).chain([2]).collect();

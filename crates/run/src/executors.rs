@@ -1,7 +1,7 @@
 //! The file of executors: who carries out which subnet, and within which limits. It is the validator's; no plan names one.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use crate::executor::command::Program;
 use crate::executor::http::{Service, placeholder};
 use crate::executor::judge::Sandboxed;
 use crate::executor::recorded::Earlier;
+use crate::executor::sandboxed::Walls;
 use crate::executor::{Executor, Kind};
 use crate::fault::{Fault, quoted, shown};
 use crate::fields::{Bounds, Fields, Report};
@@ -25,6 +26,8 @@ use crate::secret::Secret;
 #[derive(Debug)]
 pub struct Executors {
     by_subnet: BTreeMap<String, Executor>,
+    /// What the sandboxes lack on this machine.
+    gaps: Vec<Fault>,
     /// The most retries that a step may declare.
     pub retries_max: u64,
     /// The wait before each retry.
@@ -46,7 +49,18 @@ const RUN: [&str; 2] = ["backoff_seconds", "retries_max"];
 const HTTP: [&str; 2] = ["hosts", "private_addresses"];
 /// Fields of every executor that is called.
 const CALLED: [&str; 5] = ["kind", "cost", "seconds_max", "output_kib", "secrets"];
-const COMMAND: [&str; 6] = ["command", "environment", "cpu_seconds", "memory_mib", "processes", "secrets"];
+const COMMAND: [&str; 9] = [
+    "command",
+    "environment",
+    "cpu_seconds",
+    "memory_mib",
+    "processes",
+    "sandbox",
+    "read",
+    "write",
+    "network",
+];
+const SANDBOX: [&str; 3] = ["off", "best", "strict"];
 const SERVICE: [&str; 3] = ["url", "headers", "secret_headers"];
 
 const RETRIES_MAX: u64 = 3;
@@ -78,7 +92,7 @@ impl Executors {
             backoff_seconds = given.unwrap_or(BACKOFF_SECONDS);
         }
         let network = Network::read(&file, &mut report);
-        let mut by_subnet = BTreeMap::new();
+        let (mut by_subnet, mut gaps) = (BTreeMap::new(), Vec::new());
         let tables = file.tables("executor", &mut report);
         if tables.is_empty() && report.faults.is_empty() {
             report.add(0, "the file has no executor", "add a table `[executor.NAME]` for each subnet");
@@ -89,8 +103,8 @@ impl Executors {
                 let message = format!("{} and {} differ in letter case alone", quoted(&twin), quoted(name));
                 report.add(at, message, "a plan may write either: keep one");
             }
-            let mut reader =
-                ExecutorReader { name, at, table, around, network: &network, report: &mut report };
+            let (network, report, gaps) = (&network, &mut report, &mut gaps);
+            let mut reader = ExecutorReader { name, at, table, around, network, report, gaps };
             if let Some(executor) = reader.read() {
                 by_subnet.insert(name.to_owned(), executor);
             }
@@ -99,7 +113,7 @@ impl Executors {
             report.faults.sort_by_key(|fault| fault.place);
             return Err(report.faults);
         }
-        Ok(Self { by_subnet, retries_max, backoff: Duration::from_secs_f64(backoff_seconds) })
+        Ok(Self { by_subnet, gaps, retries_max, backoff: Duration::from_secs_f64(backoff_seconds) })
     }
 
     /// Returns a fault for each subnet of a job that no executor carries out.
@@ -120,6 +134,12 @@ impl Executors {
             }
         }
         faults
+    }
+
+    /// Returns what the sandboxes lack on this machine, each with its executor. A strict one that lacks something is refused.
+    #[must_use]
+    pub fn gaps(&self) -> &[Fault] {
+        &self.gaps
     }
 
     /// Prepares what carries out a job. Returns a fault for each executor that cannot work.
@@ -174,6 +194,7 @@ struct ExecutorReader<'a, 'd, 't, 'r> {
     around: &'a Surroundings<'a>,
     network: &'a Network,
     report: &'r mut Report<'t>,
+    gaps: &'r mut Vec<Fault>,
 }
 
 impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
@@ -231,6 +252,7 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
             }
         }
         let secrets = self.secrets(&fields);
+        let walls = self.walls(&fields);
         let program = Program {
             command: command.unwrap_or_default(),
             folder: self.around.folder.to_owned(),
@@ -238,8 +260,68 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
             cpu_seconds: fields.count("cpu_seconds", 1, 3600, self.report),
             memory_mib: fields.count("memory_mib", 1, 1 << 20, self.report),
             processes: fields.count("processes", 1, 100_000, self.report),
+            walls,
         };
+        self.check_walls(&fields, &program);
         self.called(&fields, Kind::Command(program), secrets)
+    }
+
+    /// Returns the walls around a program, if it is to have any.
+    fn walls(&mut self, fields: &Fields<'a, 'd>) -> Option<Walls> {
+        let mode = fields.text("sandbox", self.report).unwrap_or("off");
+        if !SANDBOX.contains(&mode) {
+            let hint = match nearest(mode, SANDBOX) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", SANDBOX.join(", ")),
+            };
+            self.report.add(fields.place("sandbox"), format!("there is no sandbox {}", quoted(mode)), hint);
+            return None;
+        }
+        let (read, write) = (self.paths(fields, "read"), self.paths(fields, "write"));
+        let has_network = fields.flag("network", self.report).unwrap_or_default();
+        if mode != "off" {
+            return Some(Walls { is_strict: mode == "strict", read, write, has_network });
+        }
+        for field in ["read", "write", "network"].into_iter().filter(|field| fields.has(field)) {
+            let hint = "add `sandbox = \"strict\"`, or \"best\": what this machine has";
+            self.report.add(fields.place(field), format!("`{field}` needs a sandbox"), hint);
+        }
+        None
+    }
+
+    /// Returns paths that are there.
+    fn paths(&mut self, fields: &Fields<'a, 'd>, field: &str) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for (path, at) in fields.texts(field, self.report).unwrap_or_default() {
+            let whole = self.around.folder.join(path);
+            match std::fs::canonicalize(&whole) {
+                Ok(_) => found.push(whole),
+                Err(error) => {
+                    let hint = "paths are relative to the folder of this file";
+                    self.report.add(at, format!("`{field}` names {}: {error}", quoted(path)), hint);
+                }
+            }
+        }
+        found
+    }
+
+    /// Tries the sandbox of a program, and keeps what it lacks on this machine.
+    fn check_walls(&mut self, fields: &Fields<'a, 'd>, program: &Program) {
+        let Some(walls) = program.walls.as_ref().filter(|_| !program.command.is_empty()) else { return };
+        let at = fields.place("sandbox");
+        let name = shown(self.name, 60);
+        match program.walls_standing(walls).map(|layers| layers.complaint()) {
+            Ok(None) => {}
+            Ok(Some(complaint)) if walls.is_strict => {
+                let hint =
+                    "`karat judge doctor` says how to get it; with `sandbox = \"best\"` the rest holds";
+                self.report.add(at, format!("no strict sandbox on this machine: {complaint}"), hint);
+            }
+            Ok(Some(complaint)) => {
+                self.gaps.push(Fault::new(format!("the sandbox of `{name}` is not whole; {complaint}"), ""));
+            }
+            Err(why) => self.report.add(at, why, ""),
+        }
     }
 
     /// Returns a command whose program has been found, so that a typing error does not fail the steps of a plan.

@@ -1,4 +1,4 @@
-//! How often a gate against regressions is wrong, and how often it sees one, in simulated tasks of which the truth is known.
+//! Error and power of a gate against regressions, in simulated tasks of which the truth is known.
 //!
 //! `cargo run --release -p karat-stats --example gate [EXPERIMENTS]` prints a table. In each cell a version is compared with
 //! the one before on the same tasks, and the gate fails if the 95 % interval says that the new one is worse. The paired
@@ -37,7 +37,7 @@ pub const LOSSES: [f64; 3] = [0.0, 2.0, 3.0];
 const LEVEL: f64 = 0.95;
 const RESAMPLES: u32 = 1000;
 
-/// What was decided in a cell, as shares of the experiments.
+/// The decisions in a cell, as shares of the experiments.
 #[derive(Debug, Clone, Copy)]
 pub struct Found {
     /// The loss of the new version, 0 to 1.
@@ -51,7 +51,7 @@ pub struct Found {
 }
 
 /// Returns the results of one experiment: the new version loses `loss` at every task on average. Tasks differ in difficulty,
-/// and what the new version makes of each differs too, so that without a loss some tasks get worse and others better.
+/// and how much the new version loses at each differs too, so that without a loss some tasks get worse and others better.
 fn results(random: &mut Random, shape: Shape, tasks: usize, loss: f64) -> Vec<Observation> {
     let mut results = Vec::new();
     for task in 0..tasks {
@@ -78,7 +78,7 @@ fn results(random: &mut Random, shape: Shape, tasks: usize, loss: f64) -> Vec<Ob
     results
 }
 
-/// Returns the standard error of the mean difference of so many tasks of a shape, about.
+/// Returns about the standard error of the mean difference of this many tasks of a shape.
 fn standard_error(shape: Shape, tasks: usize) -> f64 {
     let variance: f64 = match shape {
         Shape::OneRun => 0.49,

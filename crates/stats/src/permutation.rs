@@ -109,7 +109,7 @@ fn log_choose(count: usize, taken: usize) -> f64 {
     log_factorial(count) - log_factorial(taken) - log_factorial(count.saturating_sub(taken))
 }
 
-/// The sums of all choices of so many of some values.
+/// The sums of all choices of a number of values.
 struct Splits<'a> {
     values: &'a [i64],
     /// The places of the next choice, rising; empty at the end.

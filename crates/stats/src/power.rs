@@ -1,4 +1,4 @@
-//! How many tasks a paired comparison needs to see a difference, and how small a difference its tasks can show.
+//! The number of tasks that a paired comparison needs to see a difference, and the smallest that its tasks can show.
 //!
 //! For a mean of paired differences that spread by `spread`, tested at a level on both sides: `n = (z + w)^2 spread^2 /
 //! difference^2 + z^2 / 2`, where `z` is the normal quantile of the level and `w` that of the power. The last term makes up

@@ -35,7 +35,7 @@ pub struct Shortfall {
 }
 
 impl Floor {
-    /// Returns the subjects of a leaderboard that are below the floor or have no value to compare, in the order of the board:
+    /// Returns the subjects of a leaderboard that are below the floor or have no value to compare, in its order:
     /// those with a rank, or only `subjects`, of which one without a rank has no value.
     #[must_use]
     pub fn shortfalls(&self, board: &Leaderboard, subjects: &[String]) -> Vec<Shortfall> {

@@ -91,7 +91,7 @@ pub struct LeaderboardArgs {
     /// A leaderboard for each value of a field
     #[arg(long, value_name = "FIELD")]
     pub group_by: Option<String>,
-    /// bootstrap, student, or census: these are all there are
+    /// bootstrap, student, or census: nothing is sampled
     #[arg(long, value_name = "METHOD", value_parser = method)]
     pub method: Option<LeaderboardMethod>,
     /// The same as `--method census`
@@ -103,23 +103,23 @@ pub struct LeaderboardArgs {
     /// Most rows on the screen; 0 for all
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
-    /// pass@k and pass^k for k from 1 to K
+    /// pass@k, pass^k up to K; --pass says from where
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub attempts: Option<u32>,
     /// Points at which an attempt passes
-    #[arg(long, value_name = "POINTS", requires = "attempts", value_parser = points)]
+    #[arg(long, value_name = "POINTS", requires = "attempts", value_parser = points, hide = true)]
     pub pass: Option<Decimal>,
     /// Show how far the ranks depend on the card
     #[arg(long)]
     pub robustness: bool,
-    /// Fail below MIN points, or DIMENSION=MIN; repeatable
+    /// Fail below MIN points, or DIMENSION=MIN
     #[arg(long, value_name = "MIN", value_parser = Floor::parse)]
     pub fail_under: Vec<Floor>,
     /// The same as `--fail-under DIMENSION=MIN`
     #[arg(long, value_name = "DIMENSION=MIN", value_parser = Floor::parse_dimension, hide = true)]
     pub fail_under_dimension: Vec<Floor>,
-    /// mean, or low: the lower end of the interval
-    #[arg(long, value_name = "VALUE", default_value = "mean", value_parser = on)]
+    /// mean, or the low end of the interval
+    #[arg(long, value_name = "mean|low", default_value = "mean", hide_default_value = true, value_parser = on)]
     pub on: On,
     /// Only these may fail; repeatable
     #[arg(long, short = 's', value_name = "NAME")]

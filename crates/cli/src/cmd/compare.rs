@@ -125,10 +125,10 @@ fn judged(pairs: &[ComparedPair], scale: u32, cli: &Cli) -> Result<Exit, Failure
         Ok(!lines.is_empty())
     };
     let is_worse = of(Exit::Worse, |finding| finding == GateChange::Worse)?;
-    let is_open = of(Exit::NotShown, |finding| finding != GateChange::Worse)?;
+    let is_open = of(Exit::Inconclusive, |finding| finding != GateChange::Worse)?;
     Ok(match (is_worse, is_open) {
         (true, _) => Exit::Worse,
-        (_, true) => Exit::NotShown,
+        (_, true) => Exit::Inconclusive,
         _ => Exit::Done,
     })
 }

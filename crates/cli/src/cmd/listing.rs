@@ -109,7 +109,7 @@ pub struct Summary {
     gates: BTreeMap<String, u64>,
 }
 
-/// From so many items on a table ends with a summary: they do not fit a screen.
+/// The fewest items of which a table ends with a summary: they hardly fit a screen.
 const ITEMS: u64 = 10;
 
 impl Summary {

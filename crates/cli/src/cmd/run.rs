@@ -75,6 +75,9 @@ fn live(args: &RunArgs, cli: &Cli, (plan, task): (&str, &str), path: &str) -> Re
         check_place(record)?;
     }
     tell_notes(&notes, args, cli)?;
+    for gap in executors.gaps() {
+        writeln!(Screen::stderr(cli.color), "{CARE}note{CARE:#}: {}", clean(&gap.to_string()))?;
+    }
     if args.record.is_none() && stderr().is_terminal() {
         let mut screen = Screen::stderr(cli.color);
         writeln!(

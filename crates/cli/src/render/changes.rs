@@ -93,8 +93,13 @@ fn rows(all: &[TaskChange], names: (&str, &str), scale: u32, most: usize, width:
     let pass = passed.iter().map(String::len).fold("passed".len(), usize::max);
     let has_noise = all.iter().any(|it| it.outside_noise.is_some());
     let noise = if has_noise { GAP.len() + 7 } else { 0 };
-    let (before, after) = if names.0 == names.1 { ("before", "after") } else { names };
     let number = writing.width().max(8);
+    let (before, after) = match names {
+        (first, second) if first == second => ("before", "after"),
+        // The beginnings of two paths are often alike.
+        (first, second) if first.width().max(second.width()) > number => ("first", "second"),
+        names => names,
+    };
     let place = width.saturating_sub(2 + task + 2 * number + pass + noise + 4 * GAP.len()).max(10);
     let mut text = format!(
         "  {FAINT}{}{GAP}{:>number$}{GAP}{:>number$}{GAP}{}{}{GAP}items{FAINT:#}\n",

@@ -1,4 +1,4 @@
-//! What a gate says on standard error when it fails: one line with who, what, how far, and the status.
+//! The lines of gates that fail, on standard error: each with who, what, how far, and the status.
 
 use std::io::Write as _;
 

@@ -16,10 +16,11 @@ use crate::store;
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, with or without screens.
-const OTHERS: [&str; 10] = [
+const OTHERS: [&str; 11] = [
     "docs/guide/record.md",
     "docs/guide/ratings.md",
     "docs/guide/leaderboards.md",
+    "docs/guide/gates.md",
     "docs/guide/standing.md",
     "docs/guide/tuning.md",
     "examples/leaderboard/README.md",
@@ -246,7 +247,7 @@ fn the_exit_statuses_are_those_of_the_help() {
     let help = karat(&["--help"]).stdout;
     let listed = help.split("Exit status:\n").nth(1).unwrap().lines().filter(|line| !line.trim().is_empty());
     let listed: Vec<(&str, &str)> = listed.map(|line| line.trim().split_once("  ").unwrap()).collect();
-    assert_eq!(listed.len(), 9);
+    assert_eq!(listed.len(), 10);
     for page in PAGES {
         let text = read(page).replace('`', "");
         for (status, meaning) in &listed {
@@ -289,7 +290,7 @@ fn the_guide_has_every_fact_of_every_kind() {
 }
 
 /// The members of the answers about many items by section: its heading, a verb, and the path of the object.
-const ANSWERS: [(&str, usize, &str); 17] = [
+const ANSWERS: [(&str, usize, &str); 23] = [
     ("A leaderboard", 0, "/leaderboards/0"),
     ("A row", 0, "/leaderboards/0/rows/0"),
     ("Attempts", 0, "/leaderboards/0/rows/0/attempts/0"),
@@ -299,6 +300,12 @@ const ANSWERS: [(&str, usize, &str); 17] = [
     ("A difference", 1, "/difference"),
     ("A difference", 1, "/dimensions/speed"),
     ("Passes", 1, "/passes"),
+    ("Changes", 1, "/changes"),
+    ("A changed task", 1, "/changes/regressed/0"),
+    ("Attempts at a task", 1, "/changes/regressed/0/first"),
+    ("An item of a task", 1, "/changes/regressed/0/first/items/0"),
+    ("Power", 1, "/power"),
+    ("A gate", 1, "/gate"),
     ("Robustness", 0, "/leaderboards/0/robustness"),
     ("Robustness", 2, "/robustness"),
     ("Drawn weights", 2, "/robustness/weights_any"),
@@ -339,7 +346,7 @@ fn the_guide_has_every_member_of_leaderboards_comparisons_and_stress() {
     let flags = ["--resamples", "100", "--json"];
     let answers: Vec<Value> = [
         (vec!["leaderboard", "-c", card, "--attempts", "2", "--robustness", "--min-tasks", "2"], &runs),
-        (vec!["compare", "heron", "ibis", "-c", card], &once),
+        (vec!["compare", "heron", "ibis", "-c", card, "--fail-if-worse=50"], &once),
         (vec!["stress", card], &runs),
     ]
     .into_iter()

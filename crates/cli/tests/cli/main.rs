@@ -11,6 +11,7 @@ mod crash;
 mod docs;
 mod documents;
 mod doors;
+mod gates;
 mod graders;
 mod help;
 mod identity;

@@ -71,7 +71,8 @@ fn every_verb_that_looks_at_many_has_a_page() {
     let headings = texts(&groups, "h2");
     assert!(headings.contains(&String::from("Ranks: domain = airline")), "{headings:?}");
     let text = page(&folder, &["compare", "heron", "ibis", "-c", "task-run.toml", "runs.csv"]);
-    assert_eq!(texts(&text, "h2"), ["Differences", "Over time"]);
+    let headings = ["Differences", "ibis: worse at 2 tasks", "ibis: better at 14 tasks", "Over time"];
+    assert_eq!(texts(&text, "h2"), headings);
     assert_eq!(texts(&text, ".lead"), ["ibis is ahead of heron, at 95% over 16 tasks"]);
     let text = page(&folder, &["stress", "task-run.toml", "runs.csv"]);
     assert_eq!(texts(&text, "h1"), ["Robustness: task-run@1.0.0"]);

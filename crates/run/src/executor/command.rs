@@ -1,8 +1,9 @@
-//! An executor that is a program: the request on its standard input, the answer on its standard output, in its own
-//! process group, with limits, in an environment with nothing but what the file of executors names.
+//! An executor that is a program: the request on its standard input, the answer on its standard output, in an environment
+//! with nothing but what the file of executors names; behind walls, or in its own process group with limits.
 
 use std::path::PathBuf;
 
+use super::sandboxed::Walls;
 use super::{Call, Executor, Reply};
 
 /// A program with its limits.
@@ -20,16 +21,25 @@ pub(crate) struct Program {
     pub memory_mib: Option<u64>,
     /// The most processes of its user. Not enforced for root.
     pub processes: Option<u64>,
+    /// The walls around it, if it has any.
+    pub walls: Option<Walls>,
 }
 
 impl Program {
-    #[cfg(unix)]
     pub(crate) fn call(&self, executor: &Executor, call: &Call<'_>) -> Reply {
+        match &self.walls {
+            Some(walls) => self.call_behind(walls, executor, call),
+            None => self.call_openly(executor, call),
+        }
+    }
+
+    #[cfg(unix)]
+    fn call_openly(&self, executor: &Executor, call: &Call<'_>) -> Reply {
         unix::call(self, executor, call)
     }
 
     #[cfg(not(unix))]
-    pub(crate) fn call(&self, _: &Executor, _: &Call<'_>) -> Reply {
+    fn call_openly(&self, _: &Executor, _: &Call<'_>) -> Reply {
         Reply::Fault("executors of the kind `command` need Unix".to_owned())
     }
 }

@@ -7,12 +7,14 @@
 //! | `http` | a service, over HTTP |
 //! | `judge` | code in the sandbox of a judge |
 //! | `recorded` | the attempts of an earlier run |
+//! | `sandboxed` | walls around a program |
 
 mod answer;
 pub(crate) mod command;
 pub(crate) mod http;
 pub(crate) mod judge;
 pub(crate) mod recorded;
+pub(crate) mod sandboxed;
 
 use std::time::{Duration, Instant};
 
