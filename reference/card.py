@@ -133,6 +133,23 @@ def card_path(name, cards):
     return Path(cards) / identifier / f"{version}.toml"
 
 
+def judged_dimensions(evaluator):
+    """The dimensions that have no score without a verdict: executed by a judge, or waiting for what is."""
+
+    def counts(part, *primitives):
+        return part["primitive"] in primitives and part.get("weight", 1) > 0
+
+    executed = {key for key, parts in evaluator.items() if any(counts(part, "tests", "script") for part in parts)}
+    if not any(part["primitive"] in ("tests", "script") for parts in evaluator.values() for part in parts):
+        return executed
+    waiting = {
+        key
+        for key, parts in evaluator.items()
+        if any(counts(part, "time_decay") and part.get("needs_score") for part in parts)
+    }
+    return executed | waiting
+
+
 def build_card(table, cards):
     if "base" in table:
         base = read_table(card_path(table["base"], cards))
@@ -142,6 +159,8 @@ def build_card(table, cards):
             raise Refused(f"`{table['base']}` has no dimension `{unknown[0]}`")
         described = table.get("describe", {})
         dimensions = [palette[key] | described.get(key, {}) | {"weight": w} for key, w in table["dims"].items()]
+        judged = judged_dimensions(table.get("evaluator", {}))
+        dimensions = [entry | ({"missing": "withhold"} if entry["key"] in judged else {}) for entry in dimensions]
         inherited = {name: value for name, value in base.items() if name != "family"}
         table = inherited | table | {"dimension": dimensions}
     card = Card(table)

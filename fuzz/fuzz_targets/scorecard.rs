@@ -1,5 +1,5 @@
 //! Any text is a scorecard or is refused with findings whose places lie inside the text; a card that is not refused scores
-//! whatever facts its evidence has.
+//! whatever facts its evidence has. The same text is a file of hidden cases, or refused as one.
 #![no_main]
 
 use karat_core::check::check_text;
@@ -7,13 +7,24 @@ use karat_core::diagnostic::Severity;
 use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::{Digest, Fact, Item, ItemContext};
 use karat_core::scorecard::FactType;
+use karat_evidence::grade::arena::{CaseFile, Evaluator};
 use libfuzzer_sys::fuzz_target;
+use serde_json::Value;
 
 /// The family of the challenges among the seeds.
 const ARENA: &str = include_str!("../../scorecards/arena/1.0.0.toml");
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = core::str::from_utf8(bytes) else { return };
+    if let Ok(file) = CaseFile::parse(text) {
+        assert!(!file.cases().is_empty(), "a file without cases");
+        for case in file.cases() {
+            let value = case.compare.value(&case.expect, &case.expect);
+            assert!(value.is_ok_and(|value| (0.0..=1.0).contains(&value)), "{case:?}");
+            assert!(case.compare.value(&Value::Null, &case.expect).is_ok(), "{case:?}");
+        }
+    }
+    let _ = Evaluator::from_toml_with(text, &["correctness", "speed"], &|_| Ok(bytes.to_vec()));
     let checked = check_text(text, &|name| (name == "arena@1.0.0").then(|| ARENA.to_owned()));
     for finding in &checked.diagnostics {
         assert!(text.get(finding.span.clone()).is_some(), "{finding:?} points outside of the text");

@@ -1,7 +1,7 @@
 //! The inputs of graders besides evidence, from the card and the command line; and the cache of vectors as a file.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::io::{ErrorKind, IsTerminal as _, Read as _, stderr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -77,7 +77,8 @@ pub fn of_kind(
 /// Returns the judges of submitted code: those of `given`, or of the program that is found. No process is started before there is
 /// something to run; if there is no program, what has to be run has no verdict, and the reason says how to get it.
 pub fn judges(given: Option<&Path>, runtimes: Option<PathBuf>) -> Arc<Judges> {
-    Arc::new(Judges::found(given, JudgeOptions { runtimes, ..JudgeOptions::default() }))
+    let tells_start = stderr().is_terminal();
+    Arc::new(Judges::found(given, JudgeOptions { runtimes, tells_start, ..JudgeOptions::default() }))
 }
 
 /// Loads the embedder in a folder.

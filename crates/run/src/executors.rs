@@ -26,7 +26,7 @@ use crate::secret::Secret;
 #[derive(Debug)]
 pub struct Executors {
     by_subnet: BTreeMap<String, Executor>,
-    /// What the sandboxes lack on this machine.
+    /// Layers that sandboxes lack on this machine.
     gaps: Vec<Fault>,
     /// The most retries that a step may declare.
     pub retries_max: u64,

@@ -51,6 +51,9 @@ pub use attempt::{Attempt, Outcome, Request};
 pub use engine::Event;
 pub use executors::{Executors, Surroundings};
 pub use fault::Fault;
+/// Walls around programs.
+pub use karat_sandbox as sandbox;
+
 pub use job::{Job, Notes, Refusal, STEPS_MAX};
 pub use live::{Ended, Progress};
 pub use recording::{RECORDING_MARK, Recording};

@@ -13,7 +13,7 @@ use karat_evidence::execution::{self, Identity, Judge, Limits, Report, Task, Tas
 use karat_run::{Ended, Event, Executors, Fault, Job, Outcome, Recording, Stop, Surroundings};
 use serde_json::{Value, json};
 
-/// A judge that answers as it was told.
+/// A judge that gives the answers that it was made with.
 #[derive(Debug, Default)]
 struct Played {
     answers: Mutex<VecDeque<Result<TaskReport, Unjudged>>>,
@@ -271,4 +271,64 @@ fn everything_wrong_in_the_file_is_said_at_once() {
         let faults = executors(&played, file).unwrap_err();
         assert!(faults.len() == 1 && faults[0].to_string().starts_with(line), "{faults:?}");
     }
+}
+
+/// A judge that is no sandbox: it runs Python as it is here. Enough to see what the example does.
+#[cfg(unix)]
+#[derive(Debug)]
+struct Native;
+
+#[cfg(unix)]
+impl Judge for Native {
+    fn judge(&self, job: &execution::Job) -> Result<Report, Unjudged> {
+        use std::io::Write as _;
+        use std::process::{Command, Stdio};
+
+        const PROGRAM: &str = "import json, sys\njob = json.load(sys.stdin)\nspace = {}\n\
+            exec(job['files']['solution.py'], space)\ncall = job['tasks'][0]['run']['call']\n\
+            print(json.dumps(space[call['function']](*call['args'])))";
+        let mut command = Command::new("/usr/bin/env");
+        command
+            .args(["python3", "-c", PROGRAM])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let text = serde_json::to_string(job).unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        let result = match serde_json::from_slice(&ended.stdout) {
+            Ok(output) => gave(output),
+            Err(_) => failed("exception"),
+        };
+        let judge = Identity {
+            engine: "native".to_owned(),
+            runtime: job.runtime.clone(),
+            runtime_digest: "sha256:00".to_owned(),
+            version: "1".to_owned(),
+        };
+        Ok(Report { judge, results: vec![result?] })
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_example_finds_the_shortest_tour() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/run/sandbox");
+    let file = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let native = || -> Arc<dyn Judge> { Arc::new(Native) };
+    let around = Surroundings { folder: &folder, variable: &|_| None, judge: &native };
+    let executors = Executors::parse(&file("executors.toml"), &around).unwrap();
+    let (job, notes) =
+        Job::new(file("plan.json").as_bytes(), file("task.json").as_bytes(), None, Some(3)).unwrap();
+    assert!(notes.plan.is_empty() && notes.task.is_empty(), "{notes:?}");
+    assert!(executors.missing(&job).is_empty());
+    // The code in the plan is that of the file beside it.
+    let plan: Value = serde_json::from_str(&file("plan.json")).unwrap();
+    assert_eq!(plan["workflow_plan"]["nodes"][1]["params"]["code"], json!(file("tour.py")));
+    let ended = job.run(&executors, &Stop::default(), &|_| {}).unwrap();
+    let item: Value = serde_json::from_str(&ended.run.evidence).unwrap();
+    let text = &item["result"]["final_output"]["text"];
+    assert_eq!(text, "Aster - Birk - Esk - Calm - Dove - Aster: 26.0 nm");
+    assert_eq!(ended.run.account.steps_completed, 2);
 }

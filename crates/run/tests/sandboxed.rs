@@ -90,7 +90,7 @@ fn a_step_behind_walls_answers_and_sees_what_it_may_and_nothing_else() {
     let bench = Bench::new();
     let script = "read request\n\
         [ \"$KEY\" = correct-horse-battery-staple ] || exit 9\n\
-        echo scratch > /tmp/scratch || exit 8\n\
+        (cd /tmp && echo scratch > scratch) || exit 8\n\
         text=\"$(cat data/file) $(cat hidden/file 2> /dev/null) $(cat results/file) ${#request}\"\n\
         echo result > results/new || exit 7\n\
         echo x > data/new && exit 6\n\
@@ -145,7 +145,7 @@ fn whatever_a_program_does_is_a_failed_attempt_each_time_the_same() {
     assert_eq!(outcome, Outcome::Timeout);
 }
 
-/// What a group of processes does not hold: a new session, and a parent that is gone.
+/// A new session and a parent that is gone: a group of processes does not hold them.
 #[test]
 fn what_leaves_its_group_ends_all_the_same() {
     let bench = Bench::new();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::layer::Layers;
 
-/// What a process keeps when it confines itself with [`confine_self`].
+/// Things that a process keeps when it confines itself with [`confine_self`].
 #[derive(Debug, Clone, Default)]
 pub struct Confinement {
     /// Folders and files that can still be opened, to read. As far as the rights of their owner allow it: root becomes a
@@ -13,11 +13,11 @@ pub struct Confinement {
     pub read: Vec<PathBuf>,
     /// The most bytes of memory that is written to. Addresses that are only reserved do not count.
     pub memory: Option<u64>,
-    /// The most threads. It holds for root alone, which becomes a user of its own.
+    /// The most threads. It holds for root alone, which becomes another user.
     pub threads: Option<u64>,
     /// The most seconds of a processor, all threads together, for the life of the process.
     pub cpu_seconds: Option<u64>,
-    /// Whether a layer that is missing is an error.
+    /// True if a layer that is missing is an error.
     pub is_strict: bool,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for ConfineError {
 
 impl std::error::Error for ConfineError {}
 
-/// Confines this process, for good: root becomes a user of its own; limits are set; nothing can be written to but what is
+/// Confines this process, for good: root becomes a user without a name; limits are set; nothing can be written to but what is
 /// open, nothing read but what is named; no connection, no program, no process, no new file. Threads can be made, and memory
 /// can be executed.
 ///
@@ -119,7 +119,7 @@ mod linux {
         Ok(layers)
     }
 
-    /// Becomes a user of its own, if this is root.
+    /// Becomes a user that no one else has, if this is root.
     fn drop_user(layers: &mut Layers) -> Result<(), ConfineError> {
         if !geteuid().is_root() {
             // There is nothing to give up, and no other user to become.
@@ -139,7 +139,7 @@ mod linux {
         if !left.effective.union(left.permitted).union(left.inheritable).is_empty() {
             return Err(ConfineError("root keeps capabilities after it has given up its user".to_owned()));
         }
-        layers.holds(Layer::User, format!("user {user}, of its own"));
+        layers.holds(Layer::User, format!("user {user}, which no one else has"));
         Ok(())
     }
 }

@@ -109,7 +109,7 @@ const NEW_NAMESPACES: [i32; 8] = [
 ///
 /// # Errors
 ///
-/// If there are none for this architecture.
+/// If seccomp does not know this architecture.
 pub(crate) fn for_programs(extra: Extra) -> Result<Vec<BpfProgram>, String> {
     let mut rules: Rules = DENIED.iter().chain(DENIED_HERE).map(|&call| always(call)).collect();
     let clone = NEW_NAMESPACES.iter().map(|&flag| has_bits(0, flag)).collect::<Result<Vec<_>, String>>()?;
@@ -212,7 +212,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_writev,
 ];
 
-/// What stands beside [`ALLOWED`] on older architectures, in older forms.
+/// Older forms of calls, on architectures that have them.
 #[cfg(target_arch = "x86_64")]
 const ALLOWED_HERE: &[c_long] = &[
     libc::SYS_access,
@@ -234,7 +234,7 @@ const ALLOWED_HERE: &[c_long] = &[];
 ///
 /// # Errors
 ///
-/// If there are none for this architecture.
+/// If seccomp does not know this architecture.
 pub(crate) fn for_itself(own: u32) -> Result<Vec<BpfProgram>, String> {
     let mut rules: Rules = ALLOWED.iter().chain(ALLOWED_HERE).map(|&call| always(call)).collect();
     // To read: no flag that writes, makes, cuts or has no name.
@@ -321,3 +321,6 @@ fn masked(argument: u8, mask: u32, value: u32) -> Result<SeccompRule, String> {
 fn has_bits(argument: u8, bits: i32) -> Result<SeccompRule, String> {
     masked(argument, bits as u32, bits as u32)
 }
+
+#[cfg(test)]
+mod tests;

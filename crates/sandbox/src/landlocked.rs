@@ -70,7 +70,7 @@ impl Rules {
         Ok(Self { ruleset: ruleset.create().map_err(text)?, version })
     }
 
-    /// Allows to do something beneath a path, if it is there.
+    /// Allows to do something beneath a path. One that does not exist is left out.
     ///
     /// # Errors
     ///

@@ -5,7 +5,7 @@ use std::fmt;
 /// A layer: one thing that a program of others is kept from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
-    /// A user of its own: nothing of anyone else's is its own.
+    /// A user that no one else has: no file of anyone is its own.
     User,
     /// A namespace for processes: it sees and signals its own alone, and when the first one ends, all do.
     Processes,
@@ -77,6 +77,26 @@ impl Layer {
     }
 }
 
+impl Layer {
+    /// Returns how a machine gets it.
+    #[must_use]
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Self::User => "run as root, or allow namespaces for users (`user.max_user_namespaces`, AppArmor)",
+            Self::Processes | Self::Files | Self::Network | Self::Ipc => {
+                "allow namespaces for users (`user.max_user_namespaces`, AppArmor); in a container, \
+                 allow it to `unshare` and `mount`"
+            }
+            Self::Landlock => "Linux 6.2 or later, with `landlock` in the list `lsm=` of its command line",
+            Self::Memory | Self::Tasks => {
+                "run as root, or in a control group of this user: `systemd-run --user --scope karat ...`"
+            }
+            Self::Limits => "a kernel that does not refuse `setrlimit`",
+            Self::Calls => "Linux with seccomp, on x86-64, aarch64 or riscv64",
+        }
+    }
+}
+
 impl fmt::Display for Layer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.name())
@@ -96,14 +116,8 @@ pub enum State {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layers(Vec<(Layer, State)>);
 
+#[cfg(target_os = "linux")]
 impl Layers {
-    /// Returns what holds on a system that is not Linux.
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn none() -> Self {
-        let missing = |layer| (layer, State::Missing("it needs Linux".to_owned()));
-        Self(Layer::ALL.map(missing).to_vec())
-    }
-
     /// Notes that a layer holds.
     pub(crate) fn holds(&mut self, layer: Layer, by: impl Into<String>) {
         self.set(layer, State::Holds(by.into()));
@@ -118,6 +132,15 @@ impl Layers {
         self.0.retain(|(known, _)| *known != layer);
         self.0.push((layer, state));
         self.0.sort_by_key(|(layer, _)| *layer);
+    }
+}
+
+impl Layers {
+    /// Returns what holds on a system that is not Linux.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn none() -> Self {
+        let missing = |layer| (layer, State::Missing("it needs Linux".to_owned()));
+        Self(Layer::ALL.map(missing).to_vec())
     }
 
     /// Returns the state of a layer that plays a part here.

@@ -18,7 +18,7 @@ use crate::sandbox::{Error, Sandbox};
 use crate::slot::Slot;
 use crate::tree::Tree;
 
-/// How namespaces are to be had.
+/// Ways to namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// By root, which may make them.
@@ -29,7 +29,7 @@ pub(crate) enum Way {
     None,
 }
 
-/// What was found out about this machine, by trying.
+/// Findings about this machine, by trying.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
     pub(crate) way: Option<Way>,
@@ -80,7 +80,7 @@ impl Known {
         }
     }
 
-    /// Takes the next way to namespaces. Returns false if there is none.
+    /// Takes the next way to namespaces. Returns false after the last one.
     pub(crate) fn next_way(&mut self, why: &str) -> bool {
         let next = match self.way() {
             Way::Root => Way::User,

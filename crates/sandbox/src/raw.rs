@@ -55,7 +55,7 @@ pub(crate) enum Message {
         cpu_microseconds: u64,
         /// The most memory of one process, in KiB.
         peak_kib: u64,
-        /// Whether processes may be left.
+        /// True if processes may be left.
         may_be_left: bool,
     },
 }
@@ -111,11 +111,11 @@ pub(crate) enum Step {
     Memory { at: CString, options: CString },
     /// Its top becomes the root, and the old root the folder `old` in it.
     Enter { base: CString, old: CString },
-    /// A folder, if there is none.
+    /// A folder, unless it is there.
     Folder(CString),
-    /// An empty file, if there is none.
+    /// An empty file, unless it is there.
     File(CString),
-    /// A symbolic link, if there is none.
+    /// A symbolic link, unless it is there.
     Link { to: CString, at: CString },
     /// Something of the old tree.
     Bind { from: CString, at: CString, is_writable: bool, is_device: bool },
@@ -131,7 +131,7 @@ pub(crate) enum Step {
 pub(crate) struct Plan {
     /// Namespaces: flags of `clone`.
     pub namespaces: c_int,
-    /// Whether to wait until the users of the namespace are told.
+    /// True if the namespace has to get its users first.
     pub waits_for_users: bool,
     /// Files of control groups, to be joined.
     pub groups: Vec<c_int>,
@@ -156,7 +156,7 @@ pub(crate) struct Plan {
     /// Ends the warden when it is closed.
     pub control: c_int,
     pub report: c_int,
-    /// Whether to stop right before the program, with status 0.
+    /// True if all ends right before the program, with status 0.
     pub is_trial: bool,
 }
 
@@ -165,7 +165,7 @@ pub(crate) struct Ready<'a> {
     plan: &'a Plan,
     arguments: Vec<*const c_char>,
     environment: Vec<*const c_char>,
-    /// What stays open in the warden, in order.
+    /// Files that stay open in the warden, in order.
     kept: Vec<c_int>,
     buffer: Vec<u8>,
 }

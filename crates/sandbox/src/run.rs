@@ -77,7 +77,9 @@ pub(crate) fn run(
                     error_text(number)
                 )));
             }
-            Err((Stage::Start, number, _)) => return Err(Error::System(error_text(number))),
+            Err((stage, number, _)) if stage == Stage::Start || FULL.contains(&number) => {
+                return Err(Error::System(error_text(number)));
+            }
             Err((stage, number, step)) => {
                 let step = prepared.plan.root.get(step as usize).filter(|_| stage == Stage::Root);
                 let why = match step {
@@ -163,6 +165,9 @@ struct Watched {
     wall: Duration,
     ran_out_of_memory: bool,
 }
+
+/// Errors of a machine that is full at the moment. They say nothing about what it has.
+const FULL: [i32; 5] = [libc::EAGAIN, libc::ENOMEM, libc::ENOSPC, libc::EMFILE, libc::ENFILE];
 
 /// Place, number of the error and number of the step of a run that did not come to the program.
 type Failure = (Stage, i32, u32);

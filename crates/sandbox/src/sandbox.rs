@@ -33,11 +33,11 @@ pub struct Sandbox {
     pub read: Vec<PathBuf>,
     /// Folders and files that it may also write to. What it writes there stays, and only `file_bytes` limits it.
     pub write: Vec<PathBuf>,
-    /// Whether it has the network of this machine.
+    /// True if it has the network of this machine.
     pub has_network: bool,
     /// Its limits.
     pub limits: Limits,
-    /// Whether it must not run unless every layer holds.
+    /// True if it must not run unless every layer holds.
     pub is_strict: bool,
 }
 
@@ -76,7 +76,7 @@ impl Default for Limits {
 }
 
 impl Sandbox {
-    /// Makes a sandbox for a program, without arguments, environment, files of its own or a network.
+    /// Makes a sandbox for a program, without arguments, environment, further files or a network.
     #[must_use]
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
@@ -98,7 +98,7 @@ impl Sandbox {
 pub enum End {
     /// It ended by itself, with this status.
     Exit(i32),
-    /// It was ended by a signal, as after a fault of its own.
+    /// It was ended by a signal, as after a fault in it.
     Signal(i32),
     /// It used more time of a processor than its limit.
     CpuLimit,
@@ -130,7 +130,7 @@ impl fmt::Display for End {
     }
 }
 
-/// What became of a run.
+/// Outcome of a run.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// The end.
@@ -145,7 +145,7 @@ pub struct Outcome {
     pub peak_bytes: u64,
     /// The layers.
     pub layers: Layers,
-    /// Whether processes may be left. It cannot be with a namespace for processes, or with control groups.
+    /// True if processes may be left. It cannot be with a namespace for processes, or with control groups.
     pub may_be_left: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::landlocked::{self, Rules};
 use crate::raw::Step;
 use crate::sandbox::{Error, Sandbox};
 
-/// What every program needs: itself, libraries, and nothing of anyone's.
+/// Files that every program needs: programs and libraries, and nothing of anyone's.
 const SYSTEM: [&str; 12] = [
     "/usr",
     "/bin",
@@ -25,7 +25,7 @@ const SYSTEM: [&str; 12] = [
     "/etc/ld.so.cache",
     "/etc/localtime",
 ];
-/// What names are looked up in, and certificates.
+/// Files in which names are looked up, and certificates.
 const NETWORK: [&str; 8] = [
     "/etc/resolv.conf",
     "/etc/hosts",

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 /// The runs of this process at the moment.
 struct Running {
-    /// How many go side by side.
+    /// The number of those that go side by side.
     together: usize,
-    /// Whether one goes alone.
+    /// True if one goes alone.
     is_alone: bool,
-    /// How many wait to go alone. While one does, no other begins.
+    /// The number of those that wait to go alone. While one does, no other begins.
     waiting: usize,
 }
 

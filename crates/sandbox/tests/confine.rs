@@ -173,7 +173,7 @@ mod linux {
         let mut bytes: Vec<u8> = Vec::new();
         bytes.try_reserve_exact(mib * MIB).map_err(|_| ErrorKind::OutOfMemory)?;
         bytes.resize(mib * MIB, 1);
-        // An allocation that nobody looks at is none.
+        // What no one looks at may never be allocated.
         if std::hint::black_box(&bytes).iter().step_by(4096).any(|&byte| byte != 1) {
             return Err(ErrorKind::Other.into());
         }

@@ -26,7 +26,7 @@ pub struct JudgeOptions {
     pub queue: usize,
     /// The longest time that an answer waits for a process.
     pub wait: Duration,
-    /// The longest time that an agent waits for the verdict. Then it is told that its answer waits.
+    /// The longest time that an agent waits for the verdict. Then it hears that its answer waits.
     pub answer_within: Duration,
 }
 

@@ -19,6 +19,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tower_service::Service as _;
 
+use crate::flows;
 use crate::guard::{Ambiguous, Peer};
 use crate::heads::Announced;
 use crate::limits::Places;
@@ -48,6 +49,7 @@ pub(crate) async fn serve(
     let permits = Arc::new(Semaphore::new(app.options.connections_max));
     let addresses = Arc::new(Places::default());
     let graceful = GracefulShutdown::new();
+    let verdicts = tokio::spawn(flows::settle_on_time(Arc::clone(&app)));
     let mut stop = std::pin::pin!(stop);
     loop {
         // A connection that is not accepted waits in the queue of the system at no cost.
@@ -110,6 +112,7 @@ pub(crate) async fn serve(
         });
     }
     drop(listener);
+    verdicts.abort();
     app.stop();
     // Clients that keep a connection busy without a request at work: they take nothing, or send nothing more.
     let without_work = async {

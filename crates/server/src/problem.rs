@@ -47,7 +47,7 @@ pub enum Code {
     TooManyRequests,
     /// The server has too much to do now.
     Busy,
-    /// What has to be executed for the answer has no verdict now: the judge is missing, or fails.
+    /// Code has to run for the answer, and there is no verdict now: the judge is missing, or fails.
     NoVerdict,
     /// There is no space left to store the request.
     StorageFull,

@@ -160,7 +160,7 @@ pub fn discoveries(tests: &[Option<Permutation>], rate: f64) -> Vec<bool> {
     found.sort_unstable_by(f64::total_cmp);
     let count = found.len() as f64;
     let is_low = |(at, p): &(usize, f64)| *p <= rate * (*at as f64 + 1.0) / count;
-    let most = found.iter().copied().enumerate().filter(is_low).map(|(_, p)| p).last();
+    let most = found.iter().copied().enumerate().filter(is_low).map(|(_, p)| p).next_back();
     let shows = |test: &Option<Permutation>| {
         test.zip(most).is_some_and(|(test, most)| test.lowest <= rate && test.p <= most)
     };

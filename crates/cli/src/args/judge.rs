@@ -4,9 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::doctor::JudgeVerb;
+
 /// A challenge, and what was submitted to it.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
 SUBMISSION is an answer as JSON, a match as it was played, a folder with the
 files of the submission, or its only file: a source or a .wasm. No time is
 measured, and no log of steps is checked: play a match for that.
@@ -18,12 +23,16 @@ Examples:
   karat judge examples/judge/pell/challenge.toml \\
     examples/judge/pell/wrong-float.py
   karat judge examples/judge/pell/challenge.toml --self-check \\
-    --reference examples/judge/pell/reference.py")]
+    --reference examples/judge/pell/reference.py"
+)]
 pub struct JudgeArgs {
+    /// Another command than to judge
+    #[command(subcommand)]
+    pub verb: Option<JudgeVerb>,
     /// The scorecard of the challenge: a released id or a file
-    #[arg(value_name = "CHALLENGE")]
-    pub challenge: String,
-    /// What was submitted
+    #[arg(value_name = "CHALLENGE", required = true)]
+    pub challenge: Option<String>,
+    /// The submission
     #[arg(value_name = "SUBMISSION", required_unless_present = "self_check", conflicts_with = "self_check")]
     pub submission: Option<String>,
     /// The right answer as JSON, if a part looks at it

@@ -1,5 +1,6 @@
 //! The command line: verbs, flags, help.
 
+mod doctor;
 mod follow;
 mod judge;
 mod many;
@@ -19,6 +20,7 @@ use karat_evidence::grade::trace::novelty::Settings;
 
 use crate::exit;
 use crate::output::Color;
+pub use doctor::{DoctorArgs, JudgeVerb};
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 pub use judge::JudgeArgs;
 pub use many::{CompareArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
@@ -369,7 +371,7 @@ pub struct CheckArgs {
 /// `karat card new`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4\n  karat card new my-exercise --challenge"
+    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4"
 )]
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter

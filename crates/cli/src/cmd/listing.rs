@@ -1,5 +1,6 @@
 //! The items that `karat score` shows, and in which order; and the summary at the end of a table.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -81,8 +82,8 @@ impl Listing {
     /// Puts the items in order; those that are equal keep that of the input.
     fn settle(&self, held: &mut Vec<Held>) {
         match self.order {
-            Some(Order::Best) => held.sort_by(|a, b| b.score.cmp(&a.score)),
-            Some(Order::Worst) => held.sort_by(|a, b| a.score.cmp(&b.score)),
+            Some(Order::Best) => held.sort_by_key(|it| Reverse(it.score)),
+            Some(Order::Worst) => held.sort_by_key(|it| it.score),
             Some(Order::Subject) => held.sort_by(|a, b| a.subject.cmp(&b.subject)),
             None => {}
         }

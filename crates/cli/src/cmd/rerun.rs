@@ -35,7 +35,7 @@ pub fn run(args: &VerifyArgs, path: &str, cli: &Cli) -> Result<Exit, Failure> {
     }
     if args.card.is_some() || args.graders.judge.is_some() {
         let flag = if args.card.is_some() { "--card" } else { "--judge" };
-        return Err(Failure::new(format!("{flag} is for a match, and `{path}` is none"))
+        return Err(Failure::new(format!("{flag} is for a match, and `{path}` is something else"))
             .help(format!("leave out {flag}")));
     }
     replay(args, &text, cli)

@@ -56,7 +56,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         traces.budget = Duration::from_millis(limit.into());
     }
     if let Some(program) = &args.judge {
-        // A path that leads nowhere is told at once; a program that is missing elsewhere only where something has to run.
+        // A path that leads nowhere is an error now; without a path, a missing program is one where something has to run.
         karat_run::judge::find(Some(program), None, &|_| None).map_err(failed)?;
     }
     let defaults = JudgeOptions::default();

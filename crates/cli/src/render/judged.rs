@@ -1,4 +1,4 @@
-//! What a judge said of a submission: its cases as tables, and what the mutants of a reference say of the cases.
+//! The verdicts of a judge as tables, case by case; the check of a challenge by mutants of its reference.
 
 use std::fmt::Write as _;
 
@@ -120,7 +120,7 @@ pub fn check(card: &CompiledCard, answer: &Value, width: usize) -> String {
         );
         for case in cases {
             let name = fit(&clean(case["name"].as_str().unwrap_or_default()), 52);
-            let _ = writeln!(text, "{name} {:>9} {:>7}", case["mutants"], case["alone"]);
+            let _ = writeln!(text, "{name} {:>9} {:>7}", number(&case["mutants"]), number(&case["alone"]));
         }
     }
     text

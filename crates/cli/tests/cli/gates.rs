@@ -22,8 +22,8 @@ fn compared(base: &str, new: &str, flags: &str) -> (i32, Value, String) {
 }
 
 fn names(answer: &Value, list: &str) -> BTreeSet<String> {
-    let all = answer["changes"][list].as_array().unwrap().iter();
-    all.map(|it| it["task"].as_str().unwrap().to_owned()).collect()
+    let all = answer["changes"][list].as_array().into_iter().flatten();
+    all.filter_map(|it| it["task"].as_str().map(str::to_owned)).collect()
 }
 
 #[test]

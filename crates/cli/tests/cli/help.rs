@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::{Folder, Run, finish, karat, root};
 use crate::store;
 
-const VERBS: [&[&str]; 27] = [
+const VERBS: [&[&str]; 28] = [
     &[],
     &["score"],
     &["explain"],
@@ -26,6 +26,7 @@ const VERBS: [&[&str]; 27] = [
     &["stress"],
     &["tune"],
     &["run"],
+    &["judge", "doctor"],
     &["verify"],
     &["log"],
     &["log", "show"],

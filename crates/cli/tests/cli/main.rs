@@ -9,6 +9,8 @@ mod common;
 mod compare;
 mod crash;
 mod docs;
+#[cfg(target_os = "linux")]
+mod doctor;
 mod documents;
 mod doors;
 mod gates;

@@ -3,9 +3,6 @@
 //! Nothing here runs anything. A [`Judge`] does: the program `karat-judge` in a process by itself, asked by the callers of this
 //! crate. Its answer is a function of the [`Job`] and of its [`Identity`], the same on every machine.
 
-mod cases;
-mod compare;
-mod json_text;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -20,7 +17,7 @@ use serde_json::Value;
 
 use crate::json::value::canonical_json;
 
-pub use cases::CaseFile;
+pub(crate) use report::is_label;
 
 /// The language runtimes that a submission may name.
 pub const RUNTIMES: [&str; 2] = ["python", "wasm"];

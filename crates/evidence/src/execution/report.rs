@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use karat_core::facts::Digest;
 
-use super::cases::is_label;
 use super::{CaseReport, Identity, Job, Report, Task, TaskReport, Verdict};
 
 /// Most tests of a suite.
@@ -132,4 +131,11 @@ fn check_case(report: &mut CaseReport) -> Result<(), String> {
 
 fn check_fuel(fuel: u64) -> Result<(), String> {
     if fuel < COUNT_MAX { Ok(()) } else { Err(format!("{fuel} units of fuel")) }
+}
+
+/// Returns true if a text may be the name of a case or test.
+pub(crate) fn is_label(text: &str, most: usize) -> bool {
+    text.len() <= most
+        && !text.trim().is_empty()
+        && !text.chars().any(karat_core::diagnostic::steers_terminal)
 }

@@ -138,9 +138,14 @@ fn report(job: &Job, value: impl Fn(&str) -> f64) -> Report {
             scores: dimensions.iter().map(|it| (it.clone(), 1000.0 * value(it))).collect(),
             fuel: 99,
         },
-        Task::Run { .. } => unreachable!("a challenge asks for no bare run"),
+        Task::Run { .. } => run(),
     };
     Report { judge: identity(), results: job.tasks.iter().map(result).collect() }
+}
+
+/// The result of a task that no challenge has.
+fn run() -> TaskReport {
+    TaskReport::Run { output: Some(json!(1000)), reason: None, fuel: 1, near_limit: false }
 }
 
 fn play_at(evaluator: Evaluator, item: &Value, judge: Option<Arc<dyn Judge>>) -> Result<Read, String> {
@@ -207,7 +212,7 @@ fn a_judge_is_asked_once_about_everything() {
         json!({"name": "negative", "value": 0, "verdict": "fail",
         "reason": "exception: ValueError", "fuel": 123})
     );
-    assert_eq!(execution["tasks"][2]["scores"], json!({"analysis": 250.0, "methodology": 500.0}));
+    assert_eq!(execution["tasks"][2]["scores"], json!({"analysis": 250, "methodology": 500}));
     let part = &seen.grading["evaluation"]["dimensions"][2]["parts"][0];
     assert_eq!(
         (&part["file"], &part["outcome"]),
@@ -521,7 +526,7 @@ fn reports() -> impl Strategy<Value = Report> {
     });
     let suite = cases.clone().prop_map(|cases| TaskReport::Suite { cases });
     let cases = cases.prop_map(|cases| TaskReport::Cases { cases });
-    let any_result = prop_oneof![cases.clone(), suite.clone(), script.clone()];
+    let any_result = prop_oneof![cases.clone(), suite.clone(), script.clone(), Just(run())];
     let results = prop_oneof![
         4 => (cases, suite, script).prop_map(|(a, b, c)| vec![a, b, c]),
         1 => prop::collection::vec(any_result, 0..5),

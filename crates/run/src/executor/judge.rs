@@ -59,11 +59,11 @@ impl Sandboxed {
             Ok(job) => job,
             Err(reason) => return Reply::Fault(reason),
         };
-        // A judge cannot be interrupted, but it ends: it burns fuel, and has a time of its own.
+        // A judge cannot be interrupted, but it ends: it burns fuel, and has its own limit of time.
         let judge = Arc::clone(&self.judge);
         let (send, receive) = mpsc::sync_channel(1);
         let started = thread::Builder::new().spawn(move || {
-            // Nobody listens if the time was up, or the run is stopped.
+            // No one listens if the time was up, or the run is stopped.
             let _ = send.send(judge.judge(&job));
         });
         if let Err(error) = started {

@@ -11,13 +11,13 @@ use super::{Call, Executor, Reply};
 /// The walls around a program.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Walls {
-    /// Whether it must not run unless all of them stand.
+    /// True if it must not run unless all of them stand.
     pub is_strict: bool,
     /// Folders and files that it may read, besides those of the system.
     pub read: Vec<PathBuf>,
     /// Folders and files that it may write to.
     pub write: Vec<PathBuf>,
-    /// Whether it may use the network.
+    /// True if it may use the network.
     pub has_network: bool,
 }
 

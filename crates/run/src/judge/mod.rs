@@ -45,8 +45,10 @@ pub struct Options {
     pub queue: usize,
     /// The longest time that a job waits for a process.
     pub wait: Duration,
-    /// The longest time until a process says what it is.
+    /// The longest time until a process says what it is. The first start after an installation compiles the runtimes.
     pub start: Duration,
+    /// True to pass on what a process writes to its standard error until then: the progress of that.
+    pub tells_start: bool,
     /// The time that a job has besides that of its fuel: compilation of the runtime at its first use.
     pub spare: Duration,
     /// The fuel that the slowest machine burns in a second. With the fuel of a job it gives the time after which a process is
@@ -63,7 +65,8 @@ impl Default for Options {
             processes: processors.min(4),
             queue: usize::MAX,
             wait: Duration::MAX,
-            start: Duration::from_secs(60),
+            start: Duration::from_secs(900),
+            tells_start: false,
             spare: Duration::from_secs(300),
             fuel_per_second: 20_000_000,
         }
@@ -116,8 +119,8 @@ impl Judges {
         if let Some(folder) = &options.runtimes {
             arguments.extend([OsString::from("--runtimes"), folder.clone().into_os_string()]);
         }
-        let patience = options.start;
-        let start = program.map(|program| Start { program, arguments, patience });
+        let (patience, tells) = (options.start, options.tells_start);
+        let start = program.map(|program| Start { program, arguments, patience, tells });
         Self::of(start.map_err(|fault| fault.to_string()), options)
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -46,6 +47,8 @@ pub(super) struct Start {
     pub arguments: Vec<std::ffi::OsString>,
     /// The longest time until it says what it is.
     pub patience: Duration,
+    /// True to pass on what it writes to its standard error until then.
+    pub tells: bool,
 }
 
 /// The first line of a judge: what it is.
@@ -99,6 +102,7 @@ impl Process {
         let (input, lines) = channel::<Vec<u8>>();
         let (sink, output) = sync_channel(1);
         let errors = Arc::new(Mutex::new(Vec::new()));
+        let tells = Arc::new(AtomicBool::new(how.tells));
         if let Some(mut pipe) = child.stdin.take() {
             // A judge that does not read must not stop who asks it.
             thread::spawn(move || {
@@ -114,9 +118,9 @@ impl Process {
         }
         let (open, errors_end) = channel();
         if let Some(pipe) = child.stderr.take() {
-            let errors = Arc::clone(&errors);
+            let (errors, tells) = (Arc::clone(&errors), Arc::clone(&tells));
             thread::spawn(move || {
-                keep_last(pipe, &errors);
+                keep_last(pipe, &errors, &tells);
                 drop(open);
             });
         }
@@ -124,6 +128,7 @@ impl Process {
         let mut process =
             Self { child, input, output, errors, errors_end, hello: none, jobs: 0, is_reaped: false };
         let line = process.line(how.patience).map_err(|why| format!("the judge {name} {why}"))?;
+        tells.store(false, Ordering::Relaxed);
         process.hello =
             hello(&line).map_err(|why| format!("{name} is not a judge of this version: {why}"))?;
         Ok(process)
@@ -243,12 +248,17 @@ fn read_lines(pipe: impl Read, sink: &SyncSender<Line>) {
     }
 }
 
-/// Keeps the last bytes of a stream.
-fn keep_last(mut pipe: impl Read, kept: &Mutex<Vec<u8>>) {
+/// Keeps the last bytes of a stream, and passes them on while it is to.
+fn keep_last(mut pipe: impl Read, kept: &Mutex<Vec<u8>>, tells: &AtomicBool) {
     let mut buffer = [0; 1 << 12];
     while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+        let read = buffer.get(..count).unwrap_or_default();
+        if tells.load(Ordering::Relaxed) {
+            // There is nowhere else to write it.
+            let _ = std::io::stderr().write_all(read);
+        }
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend_from_slice(buffer.get(..count).unwrap_or_default());
+        kept.extend_from_slice(read);
         let over = kept.len().saturating_sub(ERRORS_BYTES_MAX);
         kept.drain(..over);
     }

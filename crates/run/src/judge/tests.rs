@@ -50,8 +50,12 @@ const HONEST: &str = "say(HELLO)\nfor one in asked():\n    say(report(one))\n";
 fn judges_with(body: &str, folder: &Path, options: Options) -> Judges {
     let code = format!("{HELLO}\n{body}");
     let arguments = ["python3".into(), "-c".into(), code.into(), folder.into()];
-    let start =
-        Start { program: "/usr/bin/env".into(), arguments: arguments.into(), patience: options.start };
+    let start = Start {
+        program: "/usr/bin/env".into(),
+        arguments: arguments.into(),
+        patience: options.start,
+        tells: false,
+    };
     Judges::of(Ok(start), options)
 }
 
@@ -262,7 +266,12 @@ fn what_says_no_sound_hello_is_not_asked() {
         let why = no_verdict(body, Options { start: Duration::from_secs(2), ..options() });
         assert!(why.contains(expected), "{body}: {why}");
     }
-    let start = Start { program: "/no/such/judge".into(), arguments: Vec::new(), patience: Duration::ZERO };
+    let start = Start {
+        program: "/no/such/judge".into(),
+        arguments: Vec::new(),
+        patience: Duration::ZERO,
+        tells: false,
+    };
     let judges = Judges::of(Ok(start), options());
     let Err(Unjudged::NoVerdict(why)) = judges.judge(&job(vec![])) else { panic!("a verdict of no one") };
     assert!(why.contains("cannot start") && judges.hello().unwrap_err() == why, "{why}");

@@ -11,6 +11,8 @@ use super::{Head, RECORDING_MARK, Recording, SCHEMA};
 use crate::attempt::{Attempt, EXACT, Outcome};
 use crate::fault::{Fault, quoted};
 
+/// The first bytes of the line of an attempt.
+const ATTEMPT_MARK: &str = "{\"attempt\":";
 const HEAD: [&str; 5] = ["ended", "plan", "schema", "started_microseconds", "task"];
 const LINE: [&str; 9] = [
     "attempt",
@@ -33,7 +35,8 @@ pub(super) fn read(text: &str) -> Result<Recording, Vec<Fault>> {
     let mut faults = Vec::new();
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let foot = if lines.len() > 1 { lines.pop() } else { None };
-    let Some(foot) = foot.filter(|foot| foot.ends_with('\n')) else {
+    let is_foot = |foot: &&str| foot.ends_with('\n') && !foot.starts_with(ATTEMPT_MARK);
+    let Some(foot) = foot.filter(is_foot) else {
         return Err(vec![Fault::new("the recording breaks off before its last line", "get it again, whole")]);
     };
     let body = text.get(..text.len() - foot.len()).unwrap_or_default();

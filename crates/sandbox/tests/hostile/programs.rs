@@ -124,7 +124,7 @@ fn near() {
     }
 }
 
-/// Computes on when its time is over: the signal for that is blocked in all that it starts.
+/// Computes on beyond its limit: the signal for that is blocked in all that it starts.
 fn deaf() {
     _ = Command::new("/bin/sh").args(["-c", "trap '' XCPU; while :; do :; done"]).status();
 }
@@ -184,15 +184,15 @@ fn paths(shown: &Path, hidden: &Path) {
     {
         impossible(&format!("to write {}", file.display()), fs::write(file, "x"));
     }
-    let parent = shown.parent().unwrap();
+    let (parent, scratch) = (shown.parent().unwrap(), Path::new("/tmp"));
     // Beside what is shown nothing is there, and what is made there goes with the sandbox.
     let _ = fs::write(parent.join("beside"), "x");
     impossible("to remove", fs::remove_file(shown.join("task")));
     impossible("to rename", fs::rename(shown.join("task"), shown.join("other")));
-    impossible("to link", fs::hard_link(shown.join("task"), "/tmp/task"));
+    impossible("to link", fs::hard_link(shown.join("task"), scratch.join("task")));
     impossible("to cut", OpenOptions::new().write(true).truncate(true).open(shown.join("task")));
-    let _ = std::os::unix::fs::symlink(hidden, "/tmp/answers");
-    impossible("to read by a new link", fs::read("/tmp/answers"));
+    let _ = std::os::unix::fs::symlink(hidden, scratch.join("answers"));
+    impossible("to read by a new link", fs::read(scratch.join("answers")));
     impossible(
         "to read by a program",
         Command::new("/bin/cat").arg(hidden).stderr(Stdio::null()).output().and_then(|it| {
@@ -245,7 +245,8 @@ fn flood() {
     thread::sleep(Duration::from_secs(300));
 }
 
-/// Leaves processes behind in sessions and groups of their own, whose parents are gone.
+/// Leaves processes behind in separate sessions and groups, whose parents are gone.
+#[expect(clippy::zombie_processes, reason = "no one is to wait for them")]
 fn leave(file: &str) {
     for _ in 0..4 {
         again(&["linger", file]).stdout(Stdio::inherit()).spawn().unwrap();

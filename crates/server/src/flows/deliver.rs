@@ -169,7 +169,7 @@ fn read(
     if let Some(evidence) = evidence {
         compare(evidence, &run)?;
     }
-    // What cannot be scored is told to who can mend it, and not found out at the verdict.
+    // What cannot be scored is reported to who can correct it, and not found at the verdict.
     How { pool, as_of: None, holder: None, name: None }.score(run.evidence.as_bytes())?;
     Ok((recording, recorder))
 }

@@ -15,7 +15,7 @@ pub fn commitment(draw: &Draw, task: &str) -> String {
 }
 
 /// Returns the `count` recorders that record a plan, by id: those with the lowest SHA-256 of `karat/workflow-recorders/1`, task,
-/// miner, digest of the plan, draw and recorder, each with a line feed. No one records a plan of its own name.
+/// miner, digest of the plan, draw and recorder, each with a line feed. No one records its own plan.
 ///
 /// ```
 /// use karat_server::arena::Draw;

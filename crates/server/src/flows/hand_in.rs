@@ -21,7 +21,7 @@ use crate::state::{App, Submission};
 /// nothing.
 ///
 /// # Errors
-/// If there is no such task, the time is over, another plan was handed in before, or `karat run` would refuse it: with every
+/// If there is no such task, it is too late, another plan was handed in before, or `karat run` would refuse it: with every
 /// reason.
 pub async fn hand_in(
     app: &Arc<App>,
@@ -76,7 +76,7 @@ pub async fn hand_in(
         }
         let others = stored.task.may_record.iter().filter(|recorder| **recorder != plan.miner).count();
         if others < usize::try_from(stored.task.recordings).unwrap_or(usize::MAX) {
-            let detail = "too few others could record this plan: no one records a plan of its own name";
+            let detail = "too few others could record this plan: no one records its own plan";
             return Err(Problem::new(Code::Conflict, detail));
         }
         let content = Content::Plan(Box::new(StoredPlan { plan: plan.clone(), content, blind }));

@@ -36,6 +36,7 @@ pub(crate) use hand_in::stored as plan;
 pub use publish::{TaskRequest, publish};
 pub use recorders::{register_recorder, revoke_recorder};
 pub use settle::settle_due;
+pub(crate) use settle::settle_on_time;
 pub(crate) use settle::text as recording_text;
 pub use state::{FlowState, Flows, PlanState, TaskState};
 

@@ -173,26 +173,31 @@ fn check(request: &TaskRequest, pool: &ScorerPool) -> Result<String, Problem> {
         let expected = format!("1 to {HARNESS_MAX_BYTES} letters, digits, dots, hyphens and low lines");
         parts.push(part("$.task.task_id", format!("found `{}`, expected {expected}", id.escape_debug())));
     }
-    match probe(&request.task) {
+    match probes(&request.task) {
         Err(refusal) => parts.extend(parts_of(&refusal)),
-        Ok(evidence) if parts.is_empty() => {
-            // The score of a run that did nothing shows that any run can be scored.
-            let scored = How { pool, as_of: None, holder: None, name: None }.score(evidence.as_bytes());
-            let refused = |problem: Problem| match problem.code {
-                Code::EvidenceRefused => {
-                    part("$.task", format!("no run of it could be scored: {}", problem.detail))
+        Ok(probes) if parts.is_empty() => {
+            let score =
+                |item: &String| How { pool, as_of: None, holder: None, name: None }.score(item.as_bytes());
+            for scored in probes.iter().map(score) {
+                match scored {
+                    Err(problem) => {
+                        parts.push(part(
+                            "$.task",
+                            format!("no run of it could be scored: {}", problem.detail),
+                        ));
+                    }
+                    Ok(scored) if scored.row.score.is_none() => {
+                        let expected = "expected `task_type`, `reference`, and in `constraints` `max_budget_tao` and \
+                                        `max_latency_seconds`";
+                        parts.push(part(
+                            "$.task",
+                            format!("not every run of it would have a score: {expected}"),
+                        ));
+                    }
+                    Ok(_) => {}
                 }
-                _ => part("$.task", problem.detail),
-            };
-            match scored {
-                Err(problem) => parts.push(refused(problem)),
-                Ok(scored) if scored.row.score.is_none() => {
-                    let expected = "expected `task_type`, `reference`, and in `constraints` `max_budget_tao` and \
-                                    `max_latency_seconds`";
-                    parts.push(part("$.task", format!("no run of it would have a score: {expected}")));
-                }
-                Ok(_) => {}
             }
+            parts.truncate(1);
         }
         Ok(_) => {}
     }
@@ -200,8 +205,9 @@ fn check(request: &TaskRequest, pool: &ScorerPool) -> Result<String, Problem> {
     Ok(id)
 }
 
-/// Returns the evidence of a run of a plan for a task, in which one step gave an empty text.
-fn probe(task: &Value) -> Result<String, Refusal> {
+/// Returns the evidence of two runs of a plan for a task: one whose step gave an empty text, and one of the best quality, for
+/// which a scorecard may ask more of the task.
+fn probes(task: &Value) -> Result<[String; 2], Refusal> {
     let allowed = task.pointer("/constraints/allowed_subnets").and_then(|names| names.get(0)).cloned();
     let tool = || task.get("available_tools")?.as_object()?.keys().next().cloned().map(Value::String);
     let subnet = allowed.or_else(tool).unwrap_or_else(|| json!("any"));
@@ -219,7 +225,15 @@ fn probe(task: &Value) -> Result<String, Refusal> {
         ],
         "final_output": {"text": "", "artifacts": {"code": "", "metadata": {}}},
     });
-    Ok(canonical_json(&item))
+    let mut best = item.clone();
+    best["output_quality"] = json!(1);
+    if let Some(result) = best["result"].as_object_mut() {
+        result.remove("final_output");
+    }
+    if let Some(task) = best["task"].as_object_mut() {
+        task.retain(|name, _| name != "reference" && name != "task_type");
+    }
+    Ok([&item, &best].map(canonical_json))
 }
 
 /// Returns the parts of what is wrong with a task. The plan of a probe has no faults, but through the task.

@@ -1,6 +1,7 @@
 //! The verdict on a plan: its recordings are replayed and scored, and the median by score counts.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use karat_core::facts::Digest;
 use karat_core::number::Score;
@@ -32,14 +33,28 @@ pub async fn settle_due(app: &Arc<App>) -> Result<(), Problem> {
     }
     let app = Arc::clone(app);
     uninterrupted(async move {
+        let mut failed = None;
         for (task, miner) in due {
             let permit = app.memory.flows.permits.take(&plan_id(&task, &miner)).await;
-            settle(&app, &task, &miner).await?;
+            // One that cannot be settled does not hold up the others.
+            if let Err(problem) = settle(&app, &task, &miner).await {
+                failed.get_or_insert(problem);
+            }
             drop(permit);
         }
-        Ok(())
+        failed.map_or(Ok(()), Err)
     })
     .await
+}
+
+/// Gives verdicts when they are due, for as long as the server runs: no one need look at a task for its records to count.
+pub(crate) async fn settle_on_time(app: Arc<App>) {
+    const LOOK: Duration = Duration::from_secs(1);
+    const AFTER_FAILURE: Duration = Duration::from_secs(60);
+    loop {
+        let pause = if settle_due(&app).await.is_ok() { LOOK } else { AFTER_FAILURE };
+        tokio::time::sleep(pause).await;
+    }
 }
 
 /// Gives a plan its verdict, if it has none. The caller has the permit.
@@ -66,7 +81,7 @@ pub(super) async fn settle(app: &Arc<App>, task: &str, miner: &str) -> Result<()
             Bench { task: &stored, plan: &plan, state: &state, pool: &pool, decided_at }.decide(&recordings)
         }
     };
-    let (verdict, counted) = app.checked(work).await?;
+    let (verdict, counted) = app.checked(move || Ok(work())).await?;
     let batch = batch(&stored, &plan_source(app, task, miner).await?, verdict.clone(), counted)?;
     match app.append_one(batch).await {
         Ok(_) => Ok(()),
@@ -112,18 +127,17 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     /// Replays and scores the recordings, and chooses the one that counts.
-    fn decide(
-        self,
-        recordings: &[(Arc<Delivery>, Recording)],
-    ) -> Result<(Verdict, Option<(Digest, ScoredItem)>), Problem> {
-        let mut scored: Vec<(Option<Score>, Digest, &Delivery, ScoredItem)> = Vec::new();
+    fn decide(self, recordings: &[(Arc<Delivery>, Recording)]) -> (Verdict, Option<(Digest, ScoredItem)>) {
+        let mut scored: Vec<(Option<Score>, Digest, &Delivery, Option<ScoredItem>)> = Vec::new();
         for (delivery, recording) in recordings {
-            let run = replay(self.plan, self.task, recording)?;
-            let how = How { pool: self.pool, as_of: None, holder: None, name: None };
-            let mut item = how.score(run.evidence.as_bytes())?;
-            // The plan is the miner's; what became of it was measured by those who ran it.
-            item.row.trust = Trust::Measured;
-            scored.push((item.row.score, recording.digest(), &**delivery, item));
+            let item = self.score(recording);
+            if let Err(problem) = &item {
+                // It was replayed when it was delivered, perhaps by another version.
+                tracing::warn!(recording = delivery.recording, problem.detail, "a recording has no score");
+            }
+            let item = item.ok();
+            let score = item.as_ref().and_then(|item| item.row.score);
+            scored.push((score, recording.digest(), &**delivery, item));
         }
         scored.sort_by_key(|(score, digest, ..)| (*score, *digest));
         let rows: Vec<Scored> = scored
@@ -146,17 +160,30 @@ impl Bench<'_> {
         let count = scored.len();
         if count < usize::try_from(*needed).unwrap_or(usize::MAX) {
             let reason = format!("{count} of {needed} recordings with a score until {recordings_until}");
-            return Ok((verdict(VerdictState::NoVerdict { reason }), None));
+            return (verdict(VerdictState::NoVerdict { reason }), None);
         }
         // Of an even number, the lower of the two in the middle.
         let (score, digest, _, item) = scored.swap_remove((count - 1) / 2);
+        let Some(item) = item else {
+            // What has a score was scored.
+            return (verdict(VerdictState::NoVerdict { reason: String::from("no score") }), None);
+        };
         let state = VerdictState::Scored {
             counted: digest.to_string(),
             score: score.map_or(0.0, Score::to_f64),
             evidence: item.evidence.id.clone(),
             record: item.record.id.clone(),
         };
-        Ok((verdict(state), Some((digest, item))))
+        (verdict(state), Some((digest, item)))
+    }
+
+    fn score(&self, recording: &Recording) -> Result<ScoredItem, Problem> {
+        let run = replay(self.plan, self.task, recording)?;
+        let how = How { pool: self.pool, as_of: None, holder: None, name: None };
+        let mut item = how.score(run.evidence.as_bytes())?;
+        // The plan is the miner's; what became of it was measured by those who ran it.
+        item.row.trust = Trust::Measured;
+        Ok(item)
     }
 }
 

@@ -93,6 +93,10 @@ impl Bench {
         };
         let mut parts = self.parts(instance);
         parts["payload"] = self.payload.clone();
+        if self.evaluator.runs_code() {
+            // What is random in the judge follows from the instance. JSON is exact up to 2^53.
+            parts["seed"] = (game.seed & ((1 << 53) - 1)).into();
+        }
         let options = MatchOptions { harness: self.harness, ..MatchOptions::default() };
         grade_match(&parts, &self.evaluator, &options, judge).map_err(|problems| without_truth(&problems))
     }

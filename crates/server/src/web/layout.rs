@@ -14,8 +14,13 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The sections of the site, by address and name.
-const PARTS: [(&str, &str); 4] =
-    [("/", "Leaderboard"), ("/scorecards", "Scorecards"), ("/arena", "Arena"), ("/reviews", "Reviews")];
+const PARTS: [(&str, &str); 5] = [
+    ("/", "Leaderboard"),
+    ("/scorecards", "Scorecards"),
+    ("/arena", "Arena"),
+    ("/workflows", "Workflows"),
+    ("/reviews", "Reviews"),
+];
 
 /// The frame of one page.
 pub struct Sheet<'a> {

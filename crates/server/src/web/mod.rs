@@ -1,7 +1,7 @@
 //! The pages of a server: HTML that is complete without script, in the style and with the figures of `karat::page`.
 //!
 //! * `leaderboard`, `subject`, `record`, `verify`, `scorecards`, `scorecard`, `what_if`, `arena`, `game`,
-//!   `reviews`, `session`: one file per page; `breakdown` explains a record
+//!   `flows`, `reviews`, `session`: one file per page; `breakdown` explains a record
 //! * `layout` is the frame of each page, `assets` the files that it loads, `address` the addresses of other pages
 //! * `browser` is the middleware for all routes: a key in a cookie, forms of other sites, errors as pages
 //! * `form` reads forms, `items` the records that a page is about; `welcome` is shown while there are no records
@@ -14,6 +14,7 @@ mod arena;
 mod assets;
 mod breakdown;
 pub mod browser;
+mod flows;
 mod form;
 mod game;
 mod items;
@@ -51,6 +52,8 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/scorecards/{card}/what-if", get(what_if::fragment))
         .route("/arena", get(arena::show))
         .route("/arena/matches/{match}", get(game::show))
+        .route("/workflows", get(flows::show))
+        .route("/workflows/{task}", get(flows::task))
         .route("/reviews", get(reviews::show).post(reviews::decide))
         .route("/sign-in", get(session::show).post(session::enter))
         .route("/sign-out", post(session::leave))

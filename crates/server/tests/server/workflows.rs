@@ -268,7 +268,7 @@ fn the_example_is_recorded_and_scored_as_on_the_command_line() {
     assert_eq!(file.header("content-type"), Some(LINES));
 }
 
-/// Returns the record that the library makes of an item.
+/// Returns the record that the library computes from an item.
 fn scored(item: &str) -> String {
     use karat::engine::{Engine, Options};
     let card = karat::card::CompiledCard::released("workflow").unwrap();
@@ -459,4 +459,32 @@ fn a_restart_changes_nothing_with_or_without_the_cache() {
     assert_eq!(trusts, ["measured", "measured"], "{records}");
     let views = it.views();
     assert_eq!(it.restarted(true).views(), views);
+}
+
+#[test]
+fn the_page_of_a_task_shows_what_is_public_and_no_more() {
+    let it = Market::new(2);
+    let page = |path: &str| it.server.get(path).is(200).body.clone();
+    assert!(page("/workflows").contains("There is no task yet."));
+    it.post(&task("t"), &json!({"recordings": 2})).is(201);
+    it.hand_in(&it.miner("a<b>"), "t", &plan().to_string()).is(201);
+    let early = page("/workflows/t");
+    assert!(early.contains("1 plan was handed in") && early.contains("secret while plans are accepted"));
+    assert!(!early.contains("a&lt;b&gt;") && !early.contains("hello"), "{early}");
+    it.with_plan("bee");
+    let waiting = page("/workflows/t");
+    assert!(waiting.contains("a&lt;b&gt;") && waiting.contains("0 of 2 recordings came"), "{waiting}");
+    let draw = it.server.get("/v1/workflows/tasks/t").at("/draw");
+    assert!(waiting.contains(draw.as_str().unwrap()));
+    for number in [1, 2] {
+        it.deliver("t", "bee", it.made("bee", 1000 * u64::from(number)).signed(number)).is(201);
+    }
+    it.at(90 * MINUTE + 1);
+    let over = page("/workflows/t");
+    assert!(
+        over.contains("the median: it counts") && over.contains("kept") && over.contains("no verdict"),
+        "{over}"
+    );
+    assert!(page("/workflows").contains("/workflows/t"));
+    it.server.get("/workflows/none").is(404);
 }

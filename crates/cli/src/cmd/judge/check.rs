@@ -31,7 +31,7 @@ pub struct Bench<'a> {
 /// A place that can tell answers from each other: a case, a test, or the points of a script for a dimension.
 type Signal = (String, f64);
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
 struct Ran {
     score: Option<f64>,

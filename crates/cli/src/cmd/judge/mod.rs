@@ -1,6 +1,7 @@
 //! `karat judge`: runs what was submitted to a challenge, and shows each case; checks the cases of a challenge.
 
 mod check;
+mod doctor;
 mod mutants;
 mod submission;
 mod tokens;
@@ -15,7 +16,7 @@ use karat_core::explain::nearest_change;
 use karat_evidence::execution::Judge;
 use serde_json::Value;
 
-use crate::args::{Cli, JudgeArgs};
+use crate::args::{Cli, JudgeArgs, JudgeVerb};
 use crate::cards;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -27,12 +28,16 @@ use submission::Submissions;
 
 /// Judges one submission, or checks the challenge.
 pub fn run(args: &JudgeArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let inputs =
-        [args.submission.as_ref(), args.truth.as_ref(), args.reference.as_ref(), Some(&args.challenge)];
-    if inputs.into_iter().flatten().filter(|path| *path == "-").count() > 1 {
+    if let Some(JudgeVerb::Doctor(args)) = &args.verb {
+        return doctor::run(args, cli);
+    }
+    let challenge = args.challenge.as_deref().unwrap_or_default();
+    let files = [&args.submission, &args.truth, &args.reference];
+    let inputs = files.into_iter().filter_map(Option::as_deref).chain([challenge]);
+    if inputs.filter(|path| *path == "-").count() > 1 {
         return Err(Failure::new("standard input can be read only once").help("give the others as files"));
     }
-    let card = cards::compiled(&args.challenge, cli.color)?;
+    let card = cards::compiled(challenge, cli.color)?;
     let submissions = Submissions::new(&card, args.truth.as_deref())?;
     let judges = graders::judges(args.judge.as_deref(), args.runtimes.clone());
     let as_json = args.json || (!args.table && !is_watched());

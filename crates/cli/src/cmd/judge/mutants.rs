@@ -7,9 +7,9 @@ use super::tokens::{Sort, Token, tokens};
 pub struct Mutant {
     /// The line, from 1.
     pub line: usize,
-    /// What was there.
+    /// The text that was there.
     pub from: String,
-    /// What is there instead.
+    /// The text that is there instead.
     pub to: String,
     /// The whole text.
     pub text: String,

@@ -5,7 +5,7 @@
 pub struct Token<'a> {
     /// The text.
     pub text: &'a str,
-    /// What it is.
+    /// Its sort.
     pub sort: Sort,
     /// The byte at which it begins.
     pub start: usize,

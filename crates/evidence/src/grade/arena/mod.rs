@@ -1,18 +1,19 @@
 //! Graders of matches of the arena: primitives, submissions, trajectories.
 
 mod breakdown;
+mod cases;
 mod chain;
 mod challenge;
 mod constraints;
 mod dimensions;
 mod efficiency;
-pub(crate) mod evaluator;
+mod evaluator;
 mod evaluator_output;
 mod gate;
 mod harness;
 mod harness_statement;
 mod match_grade;
-pub(crate) mod members;
+mod members;
 mod payload;
 mod played;
 mod primitives;
@@ -25,6 +26,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use breakdown::{Breakdown, WeightedScore, breakdown};
+pub use cases::CaseFile;
 pub use chain::chain;
 pub use challenge::Challenge;
 pub use constraints::{Constraints, Scope, Usage, Violation, constraint_violations};

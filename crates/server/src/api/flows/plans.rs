@@ -40,7 +40,7 @@ pub(crate) struct AcceptedPlan {
     plan: flows::Plan,
     /// True if it was handed in before.
     repeated: bool,
-    /// What is hardly meant, and which fields have no effect.
+    /// Notes: what is hardly meant, and which fields have no effect.
     notes: Vec<String>,
 }
 
@@ -130,7 +130,7 @@ pub(crate) async fn read_file(
 pub(super) fn public(app: &App, task: &str, miner: &str) -> Result<PlanState, Problem> {
     let state = app.memory.flows.state();
     let of_task = state.task(task).ok_or_else(|| flows::no_task(task))?;
-    // Not even whether there is one is told before.
+    // Not even whether there is one is shown before.
     if !of_task.is_public(app.clock.now()) {
         return Err(too_early(&of_task.task.task));
     }

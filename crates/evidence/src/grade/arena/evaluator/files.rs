@@ -7,7 +7,8 @@ use karat_core::facts::Digest;
 
 use super::field::Field;
 use super::{Dimension, Test};
-use crate::execution::{CaseFile, FileReader, Limits, RUNTIMES, check_path};
+use crate::execution::{FileReader, Limits, RUNTIMES, check_path};
+use crate::grade::arena::cases::CaseFile;
 use crate::grade::arena::members::{Member, Members, refuse};
 use crate::grade::quality::Schema;
 use crate::json::problem::{Problem, Problems, nearest, quoted};

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use super::files::{FileKey, Judged, JudgedPart, Role, Text, Texts};
 use super::{Attempt, Evaluator, Outcome, Part, Test};
 use crate::execution::{
-    CaseFile, CaseReport, Fault, FileReader, Identity, Job, Judge, Limits, Report, Task, TaskReport,
-    Unjudged, Verdict,
+    CaseReport, Fault, FileReader, Identity, Job, Judge, Limits, Report, Task, TaskReport, Unjudged, Verdict,
 };
+use crate::grade::arena::cases::CaseFile;
 use crate::grade::arena::detail;
 use crate::grade::arena::primitives::described;
 use crate::json::problem::{OF_CHALLENGE, Problem, Problems};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::Compare;
+use crate::execution::Compare;
 use crate::grade::arena::evaluator::{Comparison, comparison};
 use crate::grade::arena::members::{Member, Members};
 use crate::json::problem::{Problems, nearest};

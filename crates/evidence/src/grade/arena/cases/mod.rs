@@ -1,11 +1,16 @@
 //! The reader of case files: hidden cases in TOML, everything that is wrong with them at once.
 
+mod compare;
+mod json_text;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Case, CaseReport, Compare, Run, Verdict, json_text};
-use crate::grade::arena::members::{Member, Members, refuse};
+use super::members::{Member, Members, refuse};
+use crate::execution::{Case, CaseReport, Compare, Run, Verdict, is_label};
 use crate::json::problem::{Problems, quoted};
 use crate::json::toml;
 
@@ -37,7 +42,7 @@ impl CaseFile {
     /// Reads a file of cases.
     ///
     /// ```
-    /// use karat_evidence::execution::CaseFile;
+    /// use karat_evidence::grade::arena::CaseFile;
     ///
     /// let file = CaseFile::parse("
     ///     function = 'route'
@@ -279,13 +284,6 @@ fn read_label(member: &Member<'_>, problems: &mut Problems) -> Option<String> {
         return None;
     }
     Some(text.to_owned())
-}
-
-/// Returns true if a text may be the name of a case or test.
-pub(super) fn is_label(text: &str, most: usize) -> bool {
-    text.len() <= most
-        && !text.trim().is_empty()
-        && !text.chars().any(karat_core::diagnostic::steers_terminal)
 }
 
 /// Reads `solve` or `module.solve`.

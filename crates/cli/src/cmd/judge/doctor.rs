@@ -1,0 +1,187 @@
+//! `karat judge doctor`: what this machine has to run code of others, what it lacks, and how to get it.
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use karat::text::{clean, fit, wrap};
+use karat_run::judge::{self, Hello, Judges, Options};
+use karat_run::sandbox::{Layers, Sandbox, State};
+use serde_json::{Value, json};
+
+use crate::args::{Cli, DoctorArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen, is_watched};
+
+/// Columns of the names at the left.
+const NAMES: usize = 11;
+
+/// Looks at this machine, and says what was found.
+pub fn run(args: &DoctorArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let findings = Findings::of(args)?;
+    let mut screen = Screen::stdout(cli.color);
+    if args.json || (!args.table && !is_watched()) {
+        writeln!(screen, "{}", findings.json())?;
+    } else {
+        let text = findings.table(screen.width);
+        write!(screen, "{text}")?;
+    }
+    screen.flush()?;
+    let is_lacking = args.strict && findings.layers.complaint().is_some();
+    Ok(if is_lacking { Exit::CouldNotRun } else { Exit::Done })
+}
+
+/// The findings.
+struct Findings {
+    layers: Layers,
+    program: Result<PathBuf, String>,
+    hello: Result<Hello, String>,
+    runtimes: Option<PathBuf>,
+    cache: Option<PathBuf>,
+}
+
+impl Findings {
+    fn of(args: &DoctorArgs) -> Result<Self, Failure> {
+        let own =
+            env::current_exe().map_err(|error| Failure::new(format!("cannot find karat itself: {error}")))?;
+        let layers = Sandbox::new(&own).layers().map_err(|error| Failure::new(error.to_string()))?;
+        let program = judge::find(args.judge.as_deref(), Some(&own), &|name| env::var_os(name));
+        let options = Options { runtimes: args.runtimes.clone(), ..Options::default() };
+        let hello = Judges::new(program.clone(), options).hello();
+        let named = args.runtimes.clone().or_else(|| env::var_os("KARAT_RUNTIMES").map(PathBuf::from));
+        Ok(Self {
+            layers,
+            program: program.map_err(|fault| fault.to_string()),
+            hello,
+            runtimes: named.or_else(|| below("XDG_DATA_HOME", ".local/share", "karat/runtimes")),
+            cache: below("XDG_CACHE_HOME", ".cache", "karat/judge"),
+        })
+    }
+
+    fn json(&self) -> Value {
+        let layers = self.layers.iter().map(|(layer, state)| match state {
+            State::Holds(means) => json!({"layer": layer.name(), "holds": true, "means": means}),
+            State::Missing(why) => {
+                json!({"layer": layer.name(), "holds": false, "why": why, "remedy": layer.remedy()})
+            }
+        });
+        let judge = match (&self.program, &self.hello) {
+            (Ok(program), Ok(hello)) => json!({
+                "program": program.to_string_lossy(),
+                "version": hello.version,
+                "engine": hello.engine,
+                "runtimes": hello.runtimes,
+            }),
+            (Ok(program), Err(why)) => json!({"program": program.to_string_lossy(), "fault": why}),
+            (Err(why), _) => json!({"program": null, "fault": why}),
+        };
+        let folder = |folder: &Option<PathBuf>| {
+            let Some(folder) = folder else { return Value::Null };
+            json!({"folder": folder.to_string_lossy(), "exists": folder.is_dir(), "bytes": bytes_in(folder)})
+        };
+        json!({
+            "sandbox": {"strict": self.layers.complaint().is_none(), "layers": layers.collect::<Vec<_>>()},
+            "judge": judge,
+            "runtimes": folder(&self.runtimes),
+            "cache": folder(&self.cache),
+        })
+    }
+
+    fn table(&self, width: usize) -> String {
+        let mut text = format!("{STRONG}sandbox{STRONG:#}, for steps of workflows that are programs\n");
+        for (layer, state) in self.layers.iter() {
+            let (mark, style, said) = match state {
+                State::Holds(means) => ("✓", GAIN, means.clone()),
+                State::Missing(why) => ("✗", LOSS, format!("{why}; {}", layer.remedy())),
+            };
+            let lead = format!("  {style}{mark}{style:#} {}", fit(layer.name(), NAMES));
+            block(&mut text, &lead, &format!("{}: {said}", layer.purpose()), width);
+        }
+        let verdict = match self.layers.gaps().as_slice() {
+            [] => format!("{GAIN}a strict sandbox can be had{GAIN:#}"),
+            gaps => {
+                let names: Vec<&str> = gaps.iter().map(|(layer, _)| layer.name()).collect();
+                format!("{CARE}no strict sandbox{CARE:#}: {}", names.join(", "))
+            }
+        };
+        let _ = writeln!(text, "  {verdict}\n\n{STRONG}judge{STRONG:#}, for challenges");
+        let mut row =
+            |name: &str, said: &str| block(&mut text, &format!("  {}  ", fit(name, NAMES)), said, width);
+        match &self.program {
+            Ok(program) => row("program", &program.to_string_lossy()),
+            Err(why) => row("program", why),
+        }
+        match &self.hello {
+            Ok(hello) => {
+                row("version", &format!("{}, {}", hello.version, hello.engine));
+                for (name, digest) in &hello.runtimes {
+                    row(name, digest);
+                }
+                if !hello.runtimes.contains_key("python") {
+                    row("python", "no runtime: make it with scripts/build-runtime");
+                }
+            }
+            Err(why) if self.program.is_ok() => row("version", why),
+            Err(_) => {}
+        }
+        for (name, folder) in [("runtimes", &self.runtimes), ("cache", &self.cache)] {
+            match folder {
+                Some(folder) if folder.is_dir() => {
+                    let mib = bytes_in(folder) as f64 / f64::from(1 << 20);
+                    row(name, &format!("{}, {mib:.1} MiB", folder.to_string_lossy()));
+                }
+                Some(folder) => row(name, &format!("{}, not there yet", folder.to_string_lossy())),
+                None => row(name, "there is no home folder: set HOME"),
+            }
+        }
+        text
+    }
+}
+
+/// Appends a text behind a name, on as many lines as it takes.
+fn block(text: &mut String, lead: &str, said: &str, width: usize) {
+    let indent = NAMES + 4;
+    for (number, line) in wrap(&clean(said), width.saturating_sub(indent)).iter().enumerate() {
+        let _ = match number {
+            0 => writeln!(text, "{lead}{line}"),
+            _ => writeln!(text, "{:indent$}{FAINT}{line}{FAINT:#}", ""),
+        };
+    }
+}
+
+/// Returns a folder below that of a variable, or below the usual one in the home folder, as the judge looks for it.
+fn below(variable: &str, usual: &str, folder: &str) -> Option<PathBuf> {
+    let given = env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(usual));
+    Some(given.or_else(home)?.join(folder))
+}
+
+/// Returns the size of the files in a folder and in those in it.
+fn bytes_in(folder: &Path) -> u64 {
+    let size = |entry: fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => bytes_in(&entry.path()),
+        Ok(kind) if kind.is_file() => entry.metadata().map_or(0, |found| found.len()),
+        _ => 0,
+    };
+    fs::read_dir(folder).into_iter().flatten().flatten().map(size).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use karat_run::sandbox::Layer;
+
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_said_with_its_remedy() {
+        for layer in Layer::ALL {
+            assert!(layer.remedy().len() > 20 && layer.purpose().len() > 5, "{layer}");
+        }
+        let mut text = String::new();
+        block(&mut text, "  ✗ memory     ", "one two three four five six seven eight nine ten", 40);
+        assert!(text.lines().all(|line| line.chars().count() <= 60) && text.lines().count() == 3, "{text}");
+    }
+}

@@ -1,0 +1,237 @@
+//! The workflows: a page of all tasks, and one of each with its plans, recordings and scores.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::Response;
+use karat::page::figure;
+use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
+use karat_core::timestamp::Timestamp;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::address;
+use super::layout::{Sheet, heading, words};
+use crate::authority::Act;
+use crate::flows::{self, FlowState, Phase, PlanState, StoredTask, TaskState, VerdictState};
+use crate::guard::Caller;
+use crate::params::Named;
+use crate::problem::Problem;
+use crate::state::App;
+
+/// The most characters of a digest in a table.
+const DIGEST_CHARACTERS: usize = 19;
+
+/// Shows all tasks.
+pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
+    caller.may(&Act::Read)?;
+    let now = app.clock.now();
+    let content = {
+        let state = app.memory.flows.state();
+        if state.tasks().next().is_none() { empty() } else { tasks(&state, now) }
+    };
+    let lead = "Miners hand in plans for tasks, recorders that are drawn run them, and the median of what they recorded counts.";
+    let sheet = Sheet { title: "Workflows", part: "/workflows", caller: Some(&caller) };
+    Ok(sheet.answer(html! { (heading(&[], "Workflows", lead)) (content) }))
+}
+
+/// Shows one task.
+pub async fn task(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(id): Named<String>,
+) -> Result<Response<Body>, Problem> {
+    caller.may(&Act::Read)?;
+    // If verdicts that are due cannot be written now, the next request tries again.
+    let _ = flows::settle_due(&app).await;
+    let now = app.clock.now();
+    let content = {
+        let state = app.memory.flows.state();
+        let of_task = state.task(&id).ok_or_else(|| flows::no_task(&id))?;
+        let lead = of_task.task.content.get("description").and_then(Value::as_str).unwrap_or_default();
+        html! {
+            (heading(&[("/workflows", "Workflows")], &id, ""))
+            @if !lead.is_empty() { p { (words(lead)) } }
+            (about(&of_task.task, now))
+            (plans(of_task, now))
+        }
+    };
+    let sheet = Sheet { title: &id, part: "/workflows", caller: Some(&caller) };
+    Ok(sheet.answer(content))
+}
+
+fn empty() -> Markup {
+    html! {
+        div.empty {
+            p { b { "There is no task yet." } " An administrator posts one with " code { "POST /v1/workflows/tasks" }
+                ", miners hand in plans, and recorders deliver recordings of their runs." }
+            p { a href="/v1/openapi.json" { "The API" } " says what each of them takes." }
+        }
+    }
+}
+
+fn column(label: &str, kind: Kind) -> Column {
+    Column { label: label.to_owned(), kind }
+}
+
+const fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Plans => "plans are accepted",
+        Phase::Recordings => "plans are recorded",
+        Phase::Over => "over",
+    }
+}
+
+fn tasks(state: &FlowState, now: Timestamp) -> Markup {
+    let row = |of_task: &TaskState| {
+        let task = &of_task.task.task;
+        let scored = of_task.plans.values().filter(|plan| {
+            matches!(plan.verdict.as_ref().map(|it| &it.state), Some(VerdictState::Scored { .. }))
+        });
+        Row {
+            cells: vec![
+                Cell::Link(task.task_id.clone(), format!("/workflows/{}", address::part(&task.task_id))),
+                Cell::Text(phase(task.phase(now)).to_owned()),
+                Cell::Text(task.plans_until.clone()),
+                Cell::Text(task.recordings_until.clone()),
+                Cell::Text(of_task.plans.len().to_string()),
+                Cell::Text(scored.count().to_string()),
+                Cell::Link(task.card.clone(), address::scorecard(&task.card)),
+            ],
+            group: None,
+        }
+    };
+    let table = Table {
+        caption: String::from("The tasks, the last posted first"),
+        columns: vec![
+            column("task", Kind::Name),
+            column("now", Kind::Text),
+            column("plans until", Kind::Text),
+            column("recordings until", Kind::Text),
+            column("plans", Kind::Number),
+            column("scored", Kind::Number),
+            column("scorecard", Kind::Text),
+        ],
+        rows: state.tasks().map(row).collect(),
+    };
+    figure("tasks-figure", &Figure::Table(table))
+}
+
+fn about(stored: &StoredTask, now: Timestamp) -> Markup {
+    let StoredTask { task, draw, .. } = stored;
+    html! {
+        dl.about {
+            div { dt { "now" } dd { (phase(task.phase(now))) } }
+            div { dt { "plans until" } dd { time { (task.plans_until) } } }
+            div { dt { "recordings until" } dd { time { (task.recordings_until) } } }
+            div { dt { "recordings" } dd { "at least " (task.recordings) " of " (task.recorders) ", whose recorders are drawn from " (task.may_record.len()) } }
+            div { dt { "scorecard" } dd { a href=(address::scorecard(&task.card)) { (task.card) } } }
+            div { dt { "commitment" } dd { code { (task.commitment) } } }
+            div { dt { "the draw" } dd {
+                @if task.phase(now) == Phase::Plans { "secret while plans are accepted" } @else { code { (draw.digits()) } }
+            } }
+        }
+    }
+}
+
+fn plans(of_task: &TaskState, now: Timestamp) -> Markup {
+    let count = of_task.plans.len();
+    if !of_task.is_public(now) {
+        return html! { p { (count) @if count == 1 { " plan was" } @else { " plans were" } " handed in. They are secret while plans are accepted." } };
+    }
+    if count == 0 {
+        return html! { p { "No plan was handed in." } };
+    }
+    html! {
+        section aria-labelledby="plans" {
+            h2 id="plans" { "Plans" }
+            (figure("plans-figure", &Figure::Table(table(of_task))))
+        }
+        @for plan in of_task.plans.values() { (recordings(plan)) }
+    }
+}
+
+fn table(of_task: &TaskState) -> Table {
+    let row = |plan: &PlanState| {
+        let (score, result) = match plan.verdict.as_ref().map(|verdict| &verdict.state) {
+            None => {
+                let came = format!("{} of {} recordings came", plan.deliveries.len(), plan.drawn.len());
+                (Cell::Absent(String::from("not yet")), Cell::Text(came))
+            }
+            Some(VerdictState::NoVerdict { reason }) => {
+                (Cell::Absent(String::from("no verdict")), Cell::Text(reason.clone()))
+            }
+            Some(VerdictState::Scored { score, record, .. }) => {
+                let link = format!("/records/{}", address::part(record));
+                (Cell::Text(score.to_string()), Cell::Link(String::from("record"), link))
+            }
+        };
+        Row {
+            cells: vec![
+                Cell::Link(plan.plan.miner.clone(), address::subject(&plan.plan.miner, None)),
+                score,
+                result,
+                Cell::Text(plan.plan.submitted_at.clone()),
+                Cell::Text(plan.drawn.join(", ")),
+            ],
+            group: None,
+        }
+    };
+    Table {
+        caption: String::from("The plans, by miner"),
+        columns: vec![
+            column("miner", Kind::Name),
+            column("score", Kind::Number),
+            column("result", Kind::Text),
+            column("handed in", Kind::Text),
+            column("drawn to record it", Kind::Text),
+        ],
+        rows: of_task.plans.values().map(row).collect(),
+    }
+}
+
+/// Shows the recordings of a plan that has a verdict.
+fn recordings(plan: &PlanState) -> Markup {
+    let Some(verdict) = plan.verdict.as_ref().filter(|verdict| !verdict.recordings.is_empty()) else {
+        return html! {};
+    };
+    let counted = match &verdict.state {
+        VerdictState::Scored { counted, .. } => Some(counted),
+        VerdictState::NoVerdict { .. } => None,
+    };
+    let row = |it: &flows::Scored| {
+        let short: String = it.recording.chars().take(DIGEST_CHARACTERS).collect();
+        Row {
+            cells: vec![
+                Cell::Link(
+                    format!("{short}…"),
+                    format!("/v1/workflows/recordings/{}", address::part(&it.recording)),
+                ),
+                Cell::Text(it.recorder.clone()),
+                it.score.map_or_else(
+                    || Cell::Absent(String::from("none")),
+                    |score| Cell::Text(score.to_string()),
+                ),
+                Cell::Text(String::from(if counted == Some(&it.recording) {
+                    "the median: it counts"
+                } else {
+                    "kept"
+                })),
+            ],
+            group: None,
+        }
+    };
+    let table = Table {
+        caption: format!("The recordings of the plan of {}, by score", plan.plan.miner),
+        columns: vec![
+            column("recording", Kind::Name),
+            column("recorder", Kind::Text),
+            column("score", Kind::Number),
+            column("what became of it", Kind::Text),
+        ],
+        rows: verdict.recordings.iter().map(row).collect(),
+    };
+    let id = format!("recordings-{}", plan.plan.plan_digest.trim_start_matches("sha256:"));
+    figure(&id, &Figure::Table(table))
+}
