@@ -39,6 +39,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-fuzz", "karat-server"),
     ("karat-fuzz", "karat-store"),
     ("karat-judge", "karat-evidence"),
+    ("karat-judge", "karat-sandbox"),
     ("karat-run", "karat-core"),
     ("karat-run", "karat-evidence"),
     ("karat-run", "karat-sandbox"),
@@ -158,7 +159,7 @@ fn every_crate_is_a_member_of_the_workspace() {
     let members =
         manifest.split("\nmembers").nth(1).and_then(|rest| rest.split(']').next()).expect("no `members`");
     let listed: BTreeSet<&str> = members.split('"').skip(1).step_by(2).collect();
-    // The judge is a workspace of its own.
+    // The judge is a separate workspace.
     let own = |folder: &PathBuf| read(&folder.join("Cargo.toml")).lines().any(|line| line == "[workspace]");
     let folders = crate_folders().into_iter().filter(|folder| !own(folder));
     let there: Vec<String> = folders.map(|folder| relative(&folder)).collect();

@@ -37,6 +37,8 @@ const CARDS: &[&str] = &[
     "season/maze.toml",
     "season/knapsack.toml",
     "season/factors.toml",
+    "season/slots.toml",
+    "season/trail.toml",
 ];
 
 /// Scorecard and evidence.

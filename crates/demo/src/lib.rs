@@ -3,32 +3,50 @@
 //!
 //! * `evidence`: the examples, in the order of time; `events`: the decisions of reviewers meanwhile.
 //! * `season`: the matches; [`programs`]: the players and their games.
+//! * [`judged`]: what a judge said about the answers that are executed, so that the demo needs none.
 
 mod events;
 mod evidence;
+pub mod judged;
 pub mod programs;
 mod season;
 
 use std::sync::Arc;
 
 use karat::Timestamp;
+use karat_evidence::execution::Judge;
 use karat_store::Error;
 
 use karat_server::problem::Problem;
 use karat_server::state::App;
 
+use judged::Judged;
+
 /// The time at which the clock of the demo starts: 2026-06-08T12:00:00Z.
 pub const NOW: Timestamp = Timestamp { milliseconds: 1_780_920_000_000 };
 
-/// Fills an empty store. The clock must be stopped; afterwards it runs on from [`NOW`].
+/// Fills an empty store. The clock must be stopped; afterwards it runs on from [`NOW`]. Answers that have to be executed were
+/// judged before; whatever is played afterwards is judged by the judges of the server.
 ///
 /// # Errors
 /// If something cannot be written.
 pub fn fill(app: &Arc<App>) -> Result<(), Error> {
+    let judged = Judged::of_season().map_err(Error::Failed)?;
+    fill_by(app, Arc::new(judged))
+}
+
+/// Fills an empty store as [`fill`] does, with this judge.
+///
+/// # Errors
+/// If something cannot be written.
+pub fn fill_by(app: &Arc<App>, judge: Arc<dyn Judge>) -> Result<(), Error> {
     let failed = |error: std::io::Error| Error::Failed(format!("the demo cannot be prepared: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let told = |problem: Problem| Error::Failed(format!("the demo cannot be prepared: {}", problem.detail));
-    runtime.block_on(play(app)).map_err(told)?;
+    app.judging.answer_by(Some(judge));
+    let played = runtime.block_on(play(app));
+    app.judging.answer_by(None);
+    played.map_err(told)?;
     app.clock.put(NOW);
     app.clock.run();
     Ok(())

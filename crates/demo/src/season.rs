@@ -1,4 +1,4 @@
-//! A season: six programs play four challenges, round after round, as agents do over HTTP.
+//! A season: six programs play six challenges, round after round, as agents do over HTTP.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use karat::Timestamp;
 use serde_json::{Value, json};
 
 use crate::NOW;
-use crate::programs::{GAMES, Game, PROGRAMS, Played, Program, STEP_MILLISECONDS};
+use crate::programs::{GAMES, Game, JUDGED, PROGRAMS, Played, Program, STEP_MILLISECONDS};
 use karat_evidence::grade::arena::{HarnessStatement, HarnessWord, chain};
 use karat_server::arena::Match;
 use karat_server::keys::SERVER;
@@ -22,6 +22,9 @@ const ROUNDS: u32 = 24;
 const HARNESS: &str = "loop-2";
 /// 42 hours from round to round.
 const PAUSE_MILLISECONDS: i64 = 42 * 3_600_000;
+/// Rounds of games whose answers are executed: one after each five others, half way to the next.
+const JUDGED_ROUNDS: u32 = 4;
+const JUDGED_EVERY: u32 = 5;
 /// The time from the entry of the last matches to the start of the demo.
 const LAST_MILLISECONDS: i64 = 2000;
 
@@ -34,14 +37,20 @@ pub struct Round {
 
 /// Returns all rounds, in the order of time.
 pub fn rounds() -> impl Iterator<Item = Round> {
-    let moments = (0..ROUNDS)
-        .map(|round| Timestamp { milliseconds: FIRST.milliseconds + i64::from(round) * PAUSE_MILLISECONDS });
-    moments.zip(GAMES.into_iter().cycle()).map(|(moment, game)| Round { moment, game })
+    let after = |pauses: u32| FIRST.milliseconds + i64::from(pauses) * PAUSE_MILLISECONDS;
+    let moments = (0..ROUNDS).map(after).zip(GAMES.into_iter().cycle());
+    let judged = (1..=JUDGED_ROUNDS).map(|round| after(round * JUDGED_EVERY) - PAUSE_MILLISECONDS / 2);
+    let mut rounds: Vec<Round> = moments
+        .chain(judged.zip(JUDGED.into_iter().cycle()))
+        .map(|(milliseconds, game)| Round { moment: Timestamp { milliseconds }, game })
+        .collect();
+    rounds.sort_by_key(|round| round.moment);
+    rounds.into_iter()
 }
 
 /// Publishes the challenges and registers the programs.
 pub async fn begin(app: &Arc<App>) -> Result<(), Problem> {
-    for game in GAMES {
+    for game in GAMES.into_iter().chain(JUDGED) {
         play::publish(app, SERVER, game.challenge()).await?;
     }
     play::register_harness(app, SERVER, HARNESS, &harness()?.verifying_key().to_string()).await?;

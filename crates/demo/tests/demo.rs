@@ -1,7 +1,9 @@
 //! The demo is the same everywhere, and worth looking at.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
-use karat_server::arena::{Match, RatedAgent, ranked};
+use karat_demo::judged::Judged;
+use karat_evidence::execution::{Job, Judge as _, Limits, Unjudged};
+use karat_server::arena::{Match, RatedAgent, State, ranked};
 use karat_server::cards::Cards;
 use karat_server::clock::Clock;
 use karat_server::replay::{Replay, Replayed};
@@ -66,4 +68,44 @@ fn every_page_of_the_demo_has_something_to_show() {
     // The rejected score of `ibis` is still what its evidence gives, so it waits again.
     assert_eq!(subjects, ["dunnock", "ibis", "plover"]);
     assert!(server.app.clock.now() >= karat_demo::NOW, "the clock runs on");
+}
+
+#[test]
+fn what_is_executed_was_judged_before_and_says_by_whom() {
+    let (server, _folder) = filled();
+    let state = server.app.memory.arena.state();
+    assert_eq!(
+        state.waiting().count(),
+        0,
+        "reports are missing: `cargo run -p karat-demo --example judge_season`"
+    );
+    drop(state);
+    let (_, matches) = played(&server);
+    let of = |slug: &str| matches.iter().filter(|game| game.challenge == slug).collect::<Vec<_>>();
+    for (slug, works, fails) in [("slots", "cartographer", "magpie"), ("trail", "cartographer", "magpie")] {
+        let games = of(slug);
+        assert!(games.len() >= 12, "{slug}: {}", games.len());
+        let scored = |agent: &str| {
+            let game =
+                games.iter().find(|game| game.agent_id == agent && game.state.name() == "scored").unwrap();
+            let State::Scored(scored) = &game.state else { panic!("{:?}", game.state) };
+            scored.clone()
+        };
+        let right = scored(works);
+        let execution = right.execution.as_ref().unwrap();
+        assert!(execution["judge"]["engine"].as_str().unwrap().starts_with("wasmtime "), "{execution}");
+        assert!(execution["judge"]["runtime_digest"].as_str().unwrap().starts_with("sha256:"), "{execution}");
+        assert!(right.answer.score > scored(fails).answer.score, "{slug}");
+    }
+    // Once it is filled, answers are for the judges of the server.
+    let job = Job {
+        runtime: "python".to_owned(),
+        runtime_digest: None,
+        files: [("solution.py".to_owned(), String::new())].into(),
+        limits: Limits::default(),
+        seed: 0,
+        tasks: Vec::new(),
+    };
+    let why = Judged::of_season().unwrap().judge(&job).unwrap_err();
+    assert!(matches!(&why, Unjudged::NoVerdict(why) if why.contains(&job.digest().to_string())), "{why:?}");
 }

@@ -1,4 +1,4 @@
-//! What an instance of the guest answers: one text, whose first character says what the rest is.
+//! Answers of the guest: one text, whose first character says what the rest is.
 
 /// Answer of the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]

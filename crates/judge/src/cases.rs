@@ -11,7 +11,7 @@ use crate::judge::{JudgeError, Python};
 use crate::numbers::Parsed;
 use crate::python::Request;
 
-/// What came of the run of a case: a value to compare, or the reason why there is none.
+/// Result of the run of a case: a value to compare, or the reason for which it failed.
 type Outcome = Result<Parsed, String>;
 
 /// Checks the comparisons of cases.
@@ -29,7 +29,7 @@ pub fn comparisons(file: &str, cases: &[Case]) -> Result<Vec<Comparison>, Vec<Fa
             faults.push(Fault { file: file.to_owned(), place: place.clone(), found, expected });
         };
         if !names.insert(case.name.as_str()) {
-            fault("the name of an earlier case".to_owned(), "a name of its own for each case".to_owned());
+            fault("the name of an earlier case".to_owned(), "another name for each case".to_owned());
         }
         match Comparison::new(&case.compare, &case.run, &case.expect) {
             Ok(comparison) => comparisons.push(comparison),
@@ -67,7 +67,8 @@ pub fn python_case(
     };
     // The answer is counted with what was printed, and nothing around it.
     let answer = ended.result.as_ref().map_or(0, |text| text.len().saturating_sub(1));
-    let near = ended.near_limit || is_near((guest.host().stdout.len() + answer) as u64, guest.host().output_max as u64);
+    let near = ended.near_limit
+        || is_near((guest.host().stdout.len() + answer) as u64, guest.host().output_max as u64);
     Ok(report(case, comparison, outcome, ended.fuel, near))
 }
 
@@ -119,7 +120,13 @@ pub fn output(host: &Host) -> Outcome {
 }
 
 /// Returns the report about a case.
-pub fn report(case: &Case, comparison: &Comparison, outcome: Outcome, fuel: u64, near_limit: bool) -> CaseReport {
+pub fn report(
+    case: &Case,
+    comparison: &Comparison,
+    outcome: Outcome,
+    fuel: u64,
+    near_limit: bool,
+) -> CaseReport {
     let (value, reason) = match outcome {
         Ok(answer) => {
             let value = comparison.value(&answer);

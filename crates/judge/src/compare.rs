@@ -32,7 +32,7 @@ enum Test {
     Primitive { evaluator: Box<Evaluator>, digits: Digits },
 }
 
-/// Whether numbers count as doubles or to the last digit.
+/// Precision of numbers: as doubles, or to the last digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Digits {
     Double,
@@ -59,7 +59,8 @@ impl Comparison {
             return Err(vec![(described(expected), "the text on standard output".to_owned())]);
         }
         if name == "tokens" {
-            let unknown = compare.options.keys().map(|key| (format!("the option `{key}`"), "no option".to_owned()));
+            let unknown =
+                compare.options.keys().map(|key| (format!("the option `{key}`"), "no option".to_owned()));
             let mut findings: Vec<Finding> = unknown.collect();
             let Some(text) = expected.as_str() else {
                 findings.push((described(expected), "a text".to_owned()));
@@ -90,9 +91,10 @@ impl Comparison {
     pub fn value(&self, answer: &Parsed) -> f64 {
         match &self.test {
             Test::Tokens(expected) => {
-                let same = answer.value.as_str().is_some_and(|text| {
-                    text.split_ascii_whitespace().eq(expected.split_ascii_whitespace())
-                });
+                let same = answer
+                    .value
+                    .as_str()
+                    .is_some_and(|text| text.split_ascii_whitespace().eq(expected.split_ascii_whitespace()));
                 f64::from(u8::from(same))
             }
             Test::Primitive { evaluator, digits } => {

@@ -1,4 +1,4 @@
-//! What an instance finds around itself: a clock that stands, random bytes from the seed, standard input and output.
+//! Surroundings of an instance: a clock that stands, random bytes from the seed, standard input and output.
 
 use std::fmt;
 
@@ -74,7 +74,7 @@ pub struct Host {
     pub stdin_read: usize,
     /// Deadlines of what was subscribed to, in nanoseconds of the monotonic clock; 0 is ready at once.
     pub deadlines: Vec<u64>,
-    /// Who answers questions; nobody, if none.
+    /// The answers to questions; if `None`, no question is answered.
     pub ask: Option<Ask>,
     nanoseconds: u64,
     random: u64,
@@ -210,6 +210,8 @@ mod tests {
 
     #[test]
     fn near_is_from_95_percent_on() {
-        assert!(!is_near(949, 1000) && is_near(950, 1000) && is_near(u64::MAX, 1) && is_near(u64::MAX, u64::MAX));
+        assert!(
+            !is_near(949, 1000) && is_near(950, 1000) && is_near(u64::MAX, 1) && is_near(u64::MAX, u64::MAX)
+        );
     }
 }

@@ -9,7 +9,7 @@ use crate::host::{Host, Stop, is_near};
 /// limit: what it used is then compared with the limit here, to the unit.
 const BEYOND: u64 = 1 << 24;
 
-/// What came of a call.
+/// End of a call.
 #[derive(Debug)]
 pub struct Ended {
     /// The text that it returned, or why it did not.
@@ -101,7 +101,7 @@ fn stop(error: &Error, host: &Host) -> Stop {
         Some(Trap::TableOutOfBounds | Trap::IndirectCallToNull | Trap::BadSignature) => {
             Stop::Trap("call".to_owned())
         }
-        // A text that is none, a pointer to nowhere: what the code handed over cannot be read.
+        // A text that is not UTF-8, a pointer to nowhere: what the code handed over cannot be read.
         _ => Stop::Trap("broken answer".to_owned()),
     }
 }

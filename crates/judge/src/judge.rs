@@ -9,12 +9,12 @@ use wasmtime::Engine;
 use wasmtime::component::InstancePre;
 
 use crate::cases;
+use crate::digest::digest;
 use crate::engine::{ENGINE, EngineKind, THREAD_STACK, engine};
 use crate::host::Host;
 use crate::instance::Guest;
 use crate::runtimes::{self, Found, PYTHON_DIGEST};
-use crate::wasi;
-use crate::{script, suite};
+use crate::{script, suite, wasi, wasm};
 
 /// Settings of a judge.
 #[derive(Debug, Clone)]
@@ -42,7 +42,11 @@ impl fmt::Display for JudgeError {
             Self::NoVerdict(why) => f.write_str(why),
             Self::Refused(faults) => {
                 for fault in faults {
-                    writeln!(f, "{}, {}: found {}, expected {}", fault.file, fault.place, fault.found, fault.expected)?;
+                    writeln!(
+                        f,
+                        "{}, {}: found {}, expected {}",
+                        fault.file, fault.place, fault.found, fault.expected
+                    )?;
                 }
                 Ok(())
             }
@@ -102,16 +106,25 @@ impl Judge {
 
     /// Returns the runtimes that there are, by name, with their digests.
     pub fn runtimes(&self) -> Vec<(&'static str, String)> {
-        self.found.first().map(|found| ("python", found.digest.clone())).into_iter().collect()
+        let python = self.found.first().map(|found| ("python", found.digest.clone()));
+        python.into_iter().chain([("wasm", digest(wasm::RUNTIME.as_bytes()))]).collect()
     }
 
-    /// Loads the runtime of Python, if there is one. The first time ever it is compiled.
+    /// Returns true if no runtime has to be compiled any more.
+    pub fn is_compiled(&self) -> bool {
+        let (engine, kind, cache) = (&self.engine, self.options.engine, &self.options.cache);
+        self.found.iter().all(|found| runtimes::is_compiled(engine, kind, found, cache))
+    }
+
+    /// Loads every runtime that there is. The first time ever it is compiled.
     ///
     /// # Errors
     ///
-    /// If it cannot be used.
+    /// If one cannot be used: the first.
     pub fn prepare(&self) -> Result<(), JudgeError> {
-        if self.found.is_empty() { Ok(()) } else { self.python(None).map(|_| ()) }
+        let loaded: Vec<_> =
+            self.found.iter().map(|found| self.python(Some(&found.digest)).map(|_| ())).collect();
+        loaded.into_iter().collect()
     }
 
     fn python(&self, wanted: Option<&str>) -> Result<&Python, JudgeError> {
@@ -128,9 +141,11 @@ impl Judge {
             )));
         };
         let python = slot.get_or_init(|| {
-            let component = runtimes::component(&self.engine, self.options.engine, found, &self.options.cache)
-                .map_err(|error| error.to_string())?;
-            let pre = wasi::link(&self.engine, &component).and_then(|linker| linker.instantiate_pre(&component));
+            let component =
+                runtimes::component(&self.engine, self.options.engine, found, &self.options.cache)
+                    .map_err(|error| error.to_string())?;
+            let pre =
+                wasi::link(&self.engine, &component).and_then(|linker| linker.instantiate_pre(&component));
             let pre = pre.map_err(|error| format!("{}: {error:#}", found.path.display()))?;
             Ok(Python { pre, digest: found.digest.clone() })
         });
@@ -145,53 +160,81 @@ impl Judge {
     pub fn judge(&self, job: &Job) -> Result<Report, JudgeError> {
         // Deep recursion needs a deep stack, which the thread of a caller may not have.
         std::thread::scope(|scope| {
-            let worker = std::thread::Builder::new().stack_size(THREAD_STACK).spawn_scoped(scope, || self.run(job));
+            let worker =
+                std::thread::Builder::new().stack_size(THREAD_STACK).spawn_scoped(scope, || self.run(job));
             let worker = worker.map_err(|error| JudgeError::NoVerdict(format!("no thread: {error}")))?;
-            worker.join().unwrap_or_else(|_| Err(JudgeError::NoVerdict("the judge failed at this job".to_owned())))
+            worker
+                .join()
+                .unwrap_or_else(|_| Err(JudgeError::NoVerdict("the judge failed at this job".to_owned())))
         })
     }
 
     fn run(&self, job: &Job) -> Result<Report, JudgeError> {
-        let python = self.python(job.runtime_digest.as_deref())?;
-        let mut faults = Vec::new();
+        let is_module = match job.runtime.as_str() {
+            "python" => false,
+            "wasm" => true,
+            other => {
+                let why = format!("the runtime `{other}` is not known: python and wasm are");
+                return Err(JudgeError::NoVerdict(why));
+            }
+        };
+        let wasm_digest = digest(wasm::RUNTIME.as_bytes());
+        if is_module && job.runtime_digest.as_ref().is_some_and(|wanted| *wanted != wasm_digest) {
+            let why = format!(
+                "the runtime wasm has the digest {wasm_digest} in this judge, and another is asked for"
+            );
+            return Err(JudgeError::NoVerdict(why));
+        }
+        let mut faults = if is_module { wasm::faults(job) } else { Vec::new() };
         let mut comparisons = Vec::new();
         for task in &job.tasks {
             comparisons.push(match task {
-                Task::Cases { file, cases } => {
-                    cases::comparisons(file, cases).unwrap_or_else(|mut found| {
-                        faults.append(&mut found);
-                        Vec::new()
-                    })
-                }
+                Task::Cases { file, cases } => cases::comparisons(file, cases).unwrap_or_else(|mut found| {
+                    faults.append(&mut found);
+                    Vec::new()
+                }),
                 _ => Vec::new(),
             });
         }
         if !faults.is_empty() {
             return Err(JudgeError::Refused(faults));
         }
+        let mut identity = Identity {
+            engine: ENGINE.to_owned(),
+            runtime: job.runtime.clone(),
+            runtime_digest: wasm_digest,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        // Scripts and suites are Python, whatever the submission is.
+        let needs_python = !is_module || job.tasks.iter().any(|task| matches!(task, Task::Script { .. }));
+        let wanted = job.runtime_digest.as_deref().filter(|_| !is_module);
+        let python = if needs_python { Some(self.python(wanted)?) } else { None };
+        if let Some(python) = python {
+            if is_module {
+                identity.runtime = format!("wasm, scripts by python {}", python.digest);
+            } else {
+                identity.runtime_digest.clone_from(&python.digest);
+            }
+        }
+        let program = is_module.then(|| wasm::program(&self.engine, job));
+        let lacking = || JudgeError::NoVerdict("the runtime python is not there".to_owned());
         let mut results = Vec::new();
         for (task, comparisons) in job.tasks.iter().zip(&comparisons) {
             results.push(match task {
                 Task::Cases { cases, .. } => {
-                    let reports = cases
-                        .iter()
-                        .zip(comparisons)
-                        .map(|(case, comparison)| cases::python_case(python, job, case, comparison));
+                    let reports = cases.iter().zip(comparisons).map(|(case, comparison)| match &program {
+                        Some(program) => wasm::case(&self.engine, job, program, case, comparison),
+                        None => cases::python_case(python.ok_or_else(lacking)?, job, case, comparison),
+                    });
                     TaskReport::Cases { cases: reports.collect::<Result<_, _>>()? }
                 }
-                Task::Suite { file, source } => suite::run(python, job, file, source)?,
+                Task::Suite { file, source } => suite::run(python.ok_or_else(lacking)?, job, file, source)?,
                 Task::Script { file, source, dimensions, answer, truth, r#match } => {
                     let script = script::Script { file, source, dimensions, answer, truth, r#match };
-                    script::run(python, job, &script)?
+                    script::run(python.ok_or_else(lacking)?, job, &script)?
                 }
             });
         }
-        let judge = Identity {
-            engine: ENGINE.to_owned(),
-            runtime: job.runtime.clone(),
-            runtime_digest: python.digest.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        };
-        Ok(Report { judge, results })
+        Ok(Report { judge: identity, results })
     }
 }

@@ -4,6 +4,7 @@
 //! [`Job`](karat_evidence::execution::Job)s. The expected values of a job never enter the instance of a submission.
 
 mod answer;
+mod base64;
 mod cases;
 mod compare;
 mod digest;
@@ -11,7 +12,9 @@ mod engine;
 mod host;
 mod instance;
 mod judge;
+mod metering;
 mod numbers;
+mod preview1;
 mod primitives;
 pub mod protocol;
 mod python;
@@ -20,6 +23,7 @@ mod script;
 pub mod self_test;
 mod suite;
 mod wasi;
+mod wasm;
 
 pub use engine::EngineKind;
 pub use judge::{Judge, JudgeError, Options};

@@ -1,26 +1,37 @@
 //! The program `karat-judge`: jobs in, verdicts out, one JSON object a line.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 
 use karat_judge::{EngineKind, Judge, Options, protocol};
+use karat_sandbox::{ConfineError, Confinement, confine_self};
 
 const HELP: &str = "\
-Judges submitted code: reads jobs from standard input, writes verdicts to standard output, one JSON object a line.
+Judges submitted code: reads jobs from standard input and writes verdicts to
+standard output, one JSON object a line.
 
 Usage: karat-judge [OPTIONS]
 
 Options:
-  --engine ENGINE   cranelift (compiled, the default) or pulley (interpreted); verdicts and fuel are the same
-  --runtimes DIR    folder of the language runtimes [KARAT_RUNTIMES, else $XDG_DATA_HOME/karat/runtimes]
-  --cache DIR       private folder of compiled code [$XDG_CACHE_HOME/karat/judge]
+  --engine ENGINE   cranelift (compiled, the default) or pulley (interpreted);
+                    verdicts and fuel are the same
+  --runtimes DIR    folder of the language runtimes
+                    [KARAT_RUNTIMES, else $XDG_DATA_HOME/karat/runtimes]
+  --cache DIR       private folder of compiled code
+                    [$XDG_CACHE_HOME/karat/judge]
+  --open            keeps user, files and network, which are otherwise given up
+                    before the first job
+  --prepare         compiles the runtimes that are not yet compiled, and ends
   --list            shows engine and runtimes, and ends
-  --self-test       runs a few small jobs, says what came of them, and ends
+  --self-test       runs a few small jobs, shows the results, and ends
   -h, --help        shows this
   -V, --version     shows the version
 
-The runtime of Python is made by scripts/build-runtime. Before its first use it is compiled, once.
-Exit status: 0 at the end of the input, 1 if the judge cannot work, 2 if an option is wrong.";
+The runtime of Python is made by scripts/build-runtime. Before its first use it
+is compiled, once.
+
+Exit status: 0 at the end of the input, 1 if the judge cannot work, 2 if an
+option is wrong.";
 
 fn main() -> ExitCode {
     match run() {
@@ -34,6 +45,7 @@ fn main() -> ExitCode {
 
 enum Action {
     Serve,
+    Prepare,
     List,
     SelfTest,
 }
@@ -42,6 +54,7 @@ fn run() -> Result<ExitCode, (u8, String)> {
     let mut kind = EngineKind::default();
     let (mut runtimes, mut cache) = (None, None);
     let mut action = Action::Serve;
+    let mut is_open = false;
     let mut arguments = std::env::args_os().skip(1);
     while let Some(argument) = arguments.next() {
         let name = argument.to_string_lossy().into_owned();
@@ -54,6 +67,8 @@ fn run() -> Result<ExitCode, (u8, String)> {
             }
             "--runtimes" => runtimes = Some(PathBuf::from(value()?)),
             "--cache" => cache = Some(PathBuf::from(value()?)),
+            "--open" => is_open = true,
+            "--prepare" => action = Action::Prepare,
             "--list" => action = Action::List,
             "--self-test" => action = Action::SelfTest,
             "-h" | "--help" => {
@@ -76,7 +91,7 @@ fn run() -> Result<ExitCode, (u8, String)> {
         runtimes: runtimes.ok_or_else(|| no_home("--runtimes"))?,
         cache: cache.ok_or_else(|| no_home("--cache"))?,
     };
-    let judge = Judge::new(options).map_err(|error| (1, error.to_string()))?;
+    let judge = Judge::new(options.clone()).map_err(|error| (1, error.to_string()))?;
     match action {
         Action::List => {
             println!("{}", protocol::greeting(&judge));
@@ -87,16 +102,45 @@ fn run() -> Result<ExitCode, (u8, String)> {
             println!("{}", lines.join("\n"));
             Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
         }
+        Action::Prepare => {
+            judge.prepare().map_err(|error| (1, error.to_string()))?;
+            Ok(ExitCode::SUCCESS)
+        }
         Action::Serve => {
+            // Compiling starts threads, and a process with threads cannot confine itself: another process compiles.
+            if !judge.is_compiled() {
+                compile_elsewhere(kind, &options);
+            }
             if let Err(error) = judge.prepare() {
                 // Jobs for other runtimes can still be judged; those for this one hear the same.
                 eprintln!("karat-judge: {error}");
+            }
+            if !is_open {
+                confine().map_err(|error| (1, format!("{error}; --open does without")))?;
             }
             protocol::serve(&judge, std::io::stdin().lock(), std::io::stdout().lock())
                 .map_err(|error| (1, format!("standard input or output: {error}")))?;
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// Compiles the runtimes in a process by itself. What goes wrong there shows when they are loaded.
+fn compile_elsewhere(kind: EngineKind, options: &Options) {
+    let Ok(own) = std::env::current_exe() else { return };
+    let mut compiler = Command::new(own);
+    compiler.args(["--prepare", "--engine", kind.name()]);
+    compiler.arg("--runtimes").arg(&options.runtimes).arg("--cache").arg(&options.cache);
+    // Neither jobs nor answers are the compiler's.
+    let _ = compiler.stdin(Stdio::null()).stdout(Stdio::null()).status();
+}
+
+/// Gives up everything that judging does not need: what broke out of an instance would find nothing.
+fn confine() -> Result<(), ConfineError> {
+    /// Bytes that two instances, their compiler and a long line may take.
+    const MEMORY: u64 = 8 << 30;
+    let confinement = Confinement { memory: Some(MEMORY), ..Confinement::default() };
+    confine_self(&confinement).map(|_| ())
 }
 
 /// Returns a folder below that of a variable, or below the usual one in the home folder.

@@ -1,11 +1,11 @@
-//! Numbers that a double cannot hold: integers beyond 2^53, told apart exactly.
+//! Numbers that a double cannot hold: integers beyond 2^53, distinguished exactly.
 //!
 //! The primitives compare numbers as doubles. Where a value has an integer beyond 2^53, both sides are compared in a form in
 //! which such numbers are texts of all their digits.
 
 use serde_json::{Number, Value};
 
-/// What stands before the digits of a number that became a text. Texts that begin with it get one more.
+/// Mark before the digits of a number that became a text. Texts that begin with it get one more.
 const MARK: char = '\0';
 
 /// From here on a double may stand for several integers.

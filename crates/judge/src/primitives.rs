@@ -79,15 +79,23 @@ mod tests {
                 r#"{"primitive": "numeric_tolerance", "submitted": 13, "expected": 10, "options": {"tolerance": 1}}"#,
                 "=0.5",
             ),
-            (r#"{"primitive": "set_overlap", "submitted": [1, 2], "expected": [2, 3]}"#, "=0.3333333333333333"),
-            (r#"{"primitive": "fuzzy_string", "submitted": "kitten", "expected": "sitting"}"#, "=0.5714285714285714"),
+            (
+                r#"{"primitive": "set_overlap", "submitted": [1, 2], "expected": [2, 3]}"#,
+                "=0.3333333333333333",
+            ),
+            (
+                r#"{"primitive": "fuzzy_string", "submitted": "kitten", "expected": "sitting"}"#,
+                "=0.5714285714285714",
+            ),
             (r#"{"primitive": "time_decay", "numbers": [270, 300]}"#, "=0.1"),
             (r#"{"primitive": "api_call_efficiency", "numbers": [9, 3, 15]}"#, "=0.5"),
             (r#"{"primitive": "coverage_ratio", "submitted": 7, "expected": 10}"#, "=0.7"),
         ] {
             assert_eq!(answer(request).text, expected, "{request}");
         }
-        for broken in ["", "{}", r#"{"primitive": "guess"}"#, r#"{"primitive": "set_overlap", "expected": 1}"#] {
+        for broken in
+            ["", "{}", r#"{"primitive": "guess"}"#, r#"{"primitive": "set_overlap", "expected": 1}"#]
+        {
             assert!(answer(broken).text.starts_with('!'), "{broken}");
         }
     }

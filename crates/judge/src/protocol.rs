@@ -37,7 +37,7 @@ pub fn answer(judge: &Judge, line: &str) -> Value {
     let request: Request = match serde_json::from_str(line) {
         Ok(request) => request,
         Err(error) => {
-            // The number helps whoever sent the line, if it has one.
+            // The number helps the sender of the line, if it has one.
             let id = serde_json::from_str::<Value>(line).ok().and_then(|it| it.get("id").cloned());
             let why = format!("this is no request: {error}");
             return json!({"id": id.unwrap_or_default(), "no_verdict": why});
@@ -46,7 +46,8 @@ pub fn answer(judge: &Judge, line: &str) -> Value {
     let id = request.id;
     if let Some(literal) = integer_beyond_64_bits(line) {
         let shown: String = literal.chars().take(40).collect();
-        return json!({"id": id, "no_verdict": format!("the integer {shown} has more than 64 bits, and would be rounded")});
+        let why = format!("the integer {shown} has more than 64 bits, and would be rounded");
+        return json!({"id": id, "no_verdict": why});
     }
     let judged = catch_unwind(AssertUnwindSafe(|| judge.judge(&request.job)));
     match judged {

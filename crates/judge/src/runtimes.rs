@@ -76,7 +76,7 @@ pub fn component(
     if let Some(component) = cached(engine, &folder, &index) {
         return Ok(component);
     }
-    // Whoever comes second waits here, and finds the work done.
+    // A second process waits here, and finds the work done.
     let lock_path = folder.join(format!("{key}.lock"));
     let lock = File::create(&lock_path).map_err(|error| unusable(&lock_path, &error))?;
     lock.lock().map_err(|error| unusable(&lock_path, &error))?;
@@ -86,7 +86,9 @@ pub fn component(
     let bytes = fs::read(&found.path).map_err(|error| unusable(&found.path, &error))?;
     let actual = digest(&bytes);
     if actual != found.digest {
-        let what = format!("its digest is {actual}, not that of its name: build it again with scripts/build-runtime");
+        let what = format!(
+            "its digest is {actual}, not that of its name: build it again with scripts/build-runtime"
+        );
         return Err(unusable(&found.path, &what));
     }
     let code = compile(engine, found, &bytes)?;
@@ -98,7 +100,12 @@ pub fn component(
         .ok_or_else(|| unusable(&path, &"the compiled code cannot be loaded again; remove the folder"))
 }
 
-/// Compiles, with words on standard error for whoever waits.
+/// Returns true if the cache has the code of a runtime. Whether it can be used shows when it is loaded.
+pub fn is_compiled(engine: &Engine, kind: EngineKind, found: &Found, cache: &Path) -> bool {
+    cache.join(format!("{}.digest", key(engine, kind, found))).exists()
+}
+
+/// Compiles, with words on standard error for the person who waits.
 fn compile(engine: &Engine, found: &Found, bytes: &[u8]) -> Result<Vec<u8>, RuntimeError> {
     let begun = Instant::now();
     eprintln!("karat-judge: compiles {}, once; this may take a minute", found.path.display());
@@ -142,7 +149,7 @@ fn cached(engine: &Engine, folder: &Path, index: &Path) -> Option<Component> {
     load::component(engine, &path).ok()
 }
 
-/// Writes a file so that nobody sees a part of it.
+/// Writes a file so that no one sees a part of it.
 fn write(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let scratch = folder.join(format!("{}.part", std::process::id()));
     let mut file = File::create(&scratch)?;
@@ -151,11 +158,11 @@ fn write(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&scratch, path)
 }
 
-/// Returns the folder of compiled code. What lies in it is run as it is, so it must be nobody else's.
+/// Returns the folder of compiled code. What lies in it is run as it is, so it must belong to this user.
 fn private_folder(folder: &Path) -> Result<PathBuf, RuntimeError> {
     let fail = |error: io::Error| unusable(folder, &error);
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fail)?;
-    // Nobody but the owner of a process can make files that belong to it.
+    // Only a process of a user makes files that belong to that user.
     let probe = folder.join(format!("{}.probe", std::process::id()));
     File::create(&probe).map_err(fail)?;
     let own = fs::metadata(&probe).map_err(fail)?.uid();
@@ -165,7 +172,10 @@ fn private_folder(folder: &Path) -> Result<PathBuf, RuntimeError> {
         return Err(unusable(folder, &"the cache belongs to someone else: name another with --cache"));
     }
     if metadata.permissions().mode() & 0o077 != 0 {
-        return Err(unusable(folder, &"others may read or write the cache: chmod 700, or name another with --cache"));
+        return Err(unusable(
+            folder,
+            &"others may read or write the cache: chmod 700, or name another with --cache",
+        ));
     }
     Ok(folder.to_owned())
 }

@@ -52,7 +52,8 @@ pub fn run(python: &Python, job: &Job, script: &Script<'_>) -> Result<TaskReport
         let (found, expected) = (found.to_owned(), expected.to_owned());
         JudgeError::Refused(vec![Fault { file: file.to_owned(), place, found, expected }])
     };
-    let returns = "`def evaluate(answer, truth, match)` that returns points for each dimension, whatever the answer is";
+    let returns =
+        "`def evaluate(answer, truth, match)` that returns points for each dimension, whatever the answer is";
     let text = match &ended.result {
         Ok(text) => text,
         Err(stop) => return Err(fault(0, &stop.to_string(), returns)),
@@ -99,7 +100,11 @@ fn points(json: &str, dimensions: &[String]) -> Result<BTreeMap<String, f64>, Ve
         }
     }
     for name in members.keys().filter(|name| !dimensions.contains(name)) {
-        findings.push((format!("`{name}` of {whole}"), "a dimension that does not name this script".to_owned(), expected()));
+        findings.push((
+            format!("`{name}` of {whole}"),
+            "a dimension that does not name this script".to_owned(),
+            expected(),
+        ));
     }
     if findings.is_empty() { Ok(scores) } else { Err(findings) }
 }
@@ -112,10 +117,10 @@ mod tests {
     fn points_are_exactly_those_of_the_dimensions() {
         let dimensions = ["correctness".to_owned(), "speed".to_owned()];
         let scores = points(r#"{"speed": -0.0, "correctness": 1000}"#, &dimensions).unwrap();
-        assert_eq!(scores.into_iter().collect::<Vec<_>>(), [
-            ("correctness".to_owned(), 1000.0),
-            ("speed".to_owned(), 0.0)
-        ]);
+        assert_eq!(
+            scores.into_iter().collect::<Vec<_>>(),
+            [("correctness".to_owned(), 1000.0), ("speed".to_owned(), 0.0)]
+        );
         for (json, count) in [
             ("null", 1),
             ("[]", 1),

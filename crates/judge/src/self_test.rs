@@ -33,7 +33,9 @@ pub fn run(judge: &Judge) -> (Vec<String>, bool) {
         let found = match judge.judge(&job) {
             Err(error) => Err(error.to_string()),
             Ok(report) => match report.results.first() {
-                Some(TaskReport::Cases { cases }) => cases.first().cloned().ok_or_else(|| "no case".to_owned()),
+                Some(TaskReport::Cases { cases }) => {
+                    cases.first().cloned().ok_or_else(|| "no case".to_owned())
+                }
                 _ => Err("no cases".to_owned()),
             },
         };

@@ -19,8 +19,8 @@ use crate::python::Request;
 const QUESTION: u64 = 1_000;
 
 /// The answer while a suite is loaded: an exception, as the guest packs it.
-const ASKED_TOO_EARLY: &str =
-    r#"!{"kinds": ["RuntimeError"], "words": "the submission is asked while the suite is loaded: do it in a test"}"#;
+const ASKED_TOO_EARLY: &str = "!{\"kinds\": [\"RuntimeError\"], \"words\": \
+    \"the submission is asked while the suite is loaded: do it in a test\"}";
 
 /// Most tests of a suite.
 const TESTS_MAX: usize = 10_000;
@@ -77,7 +77,7 @@ fn names(
     let count = names.len();
     names.dedup();
     if names.len() < count {
-        return Err(fault(0, "two tests of one name".to_owned(), "a name of its own for each test"));
+        return Err(fault(0, "two tests of one name".to_owned(), "another name for each test"));
     }
     if count == 0 || count > TESTS_MAX {
         return Err(fault(0, format!("{count} tests"), &format!("1 to {TESTS_MAX} tests")));
@@ -86,12 +86,7 @@ fn names(
 }
 
 /// Runs one test.
-fn test(
-    python: &Python,
-    job: &Job,
-    request: &Request<'_>,
-    name: String,
-) -> Result<CaseReport, JudgeError> {
+fn test(python: &Python, job: &Job, request: &Request<'_>, name: String) -> Result<CaseReport, JudgeError> {
     let failed = |reason: String, fuel, near_limit| CaseReport {
         name: name.clone(),
         value: 0.0,

@@ -75,7 +75,9 @@ pub fn link(engine: &Engine, component: &Component) -> Result<Linker<Host>> {
                                 "pollable" => ResourceType::host::<Pollable>(),
                                 "error" => ResourceType::host::<IoError>(),
                                 "network" => ResourceType::host::<Network>(),
-                                _ => ResourceType::host_dynamic(*resources.entry(member.to_owned()).or_insert(next)),
+                                _ => ResourceType::host_dynamic(
+                                    *resources.entry(member.to_owned()).or_insert(next),
+                                ),
                             };
                             instance.resource(member, ty, |_, _| Ok(()))?;
                         }
@@ -92,7 +94,7 @@ pub fn link(engine: &Engine, component: &Component) -> Result<Linker<Host>> {
 
 fn ask(mut store: StoreContextMut<'_, Host>, (what, request): (String, String)) -> Result<(String,)> {
     let Some(mut ask) = store.data_mut().ask.take() else {
-        return Ok(("!nobody answers here".to_owned(),));
+        return Ok(("!no one answers here".to_owned(),));
     };
     let answered = ask(&what, &request);
     store.data_mut().ask = Some(ask);
@@ -118,11 +120,10 @@ fn define(instance: &mut LinkerInstance<'_, Host>, interface: &str, name: &str) 
         ("wasi:clocks/monotonic-clock", "resolution") => {
             instance.func_wrap(name, |_: Context<'_>, ()| Ok((1_u64,)))
         }
-        ("wasi:clocks/monotonic-clock", "subscribe-instant") => {
-            instance.func_wrap(name, |mut store: Context<'_>, (when,): (u64,)| {
+        ("wasi:clocks/monotonic-clock", "subscribe-instant") => instance
+            .func_wrap(name, |mut store: Context<'_>, (when,): (u64,)| {
                 Ok((subscribe(store.data_mut(), when)?,))
-            })
-        }
+            }),
         ("wasi:clocks/monotonic-clock", "subscribe-duration") => {
             instance.func_wrap(name, |mut store: Context<'_>, (duration,): (u64,)| {
                 let host = store.data_mut();
@@ -130,9 +131,8 @@ fn define(instance: &mut LinkerInstance<'_, Host>, interface: &str, name: &str) 
                 Ok((subscribe(host, when)?,))
             })
         }
-        ("wasi:clocks/wall-clock", "now") => instance.func_wrap(name, |mut store: Context<'_>, ()| {
-            Ok((Datetime::of(store.data_mut().wall()),))
-        }),
+        ("wasi:clocks/wall-clock", "now") => instance
+            .func_wrap(name, |mut store: Context<'_>, ()| Ok((Datetime::of(store.data_mut().wall()),))),
         ("wasi:clocks/wall-clock", "resolution") => {
             instance.func_wrap(name, |_: Context<'_>, ()| Ok((Datetime::of(1),)))
         }
@@ -212,37 +212,30 @@ fn define_stream(instance: &mut LinkerInstance<'_, Host>, name: &str) -> Result<
                 Ok((if end { Err(StreamError::Closed) } else { Ok(bytes) },))
             })
         }
-        "[method]output-stream.check-write" => {
-            instance.func_wrap(name, |_: Context<'_>, (_,): (Resource<OutputStream>,)| {
+        "[method]output-stream.check-write" => instance
+            .func_wrap(name, |_: Context<'_>, (_,): (Resource<OutputStream>,)| {
                 Ok((Ok::<u64, StreamError>(CHUNK),))
-            })
-        }
+            }),
         "[method]output-stream.write" | "[method]output-stream.blocking-write-and-flush" => instance
-            .func_wrap(
-                name,
-                |mut store: Context<'_>, (stream, bytes): (Resource<OutputStream>, Vec<u8>)| {
-                    // Standard error is not part of the answer: it goes nowhere.
-                    if stream.rep() == STDOUT {
-                        store.data_mut().write(&bytes)?;
-                    }
-                    Ok((Ok::<(), StreamError>(()),))
-                },
-            ),
-        "[method]output-stream.flush" | "[method]output-stream.blocking-flush" => {
-            instance.func_wrap(name, |_: Context<'_>, (_,): (Resource<OutputStream>,)| {
+            .func_wrap(name, |mut store: Context<'_>, (stream, bytes): (Resource<OutputStream>, Vec<u8>)| {
+                // Standard error is not part of the answer: it goes nowhere.
+                if stream.rep() == STDOUT {
+                    store.data_mut().write(&bytes)?;
+                }
                 Ok((Ok::<(), StreamError>(()),))
-            })
-        }
-        "[method]output-stream.subscribe" => {
-            instance.func_wrap(name, |mut store: Context<'_>, (_,): (Resource<OutputStream>,)| {
+            }),
+        "[method]output-stream.flush" | "[method]output-stream.blocking-flush" => instance
+            .func_wrap(name, |_: Context<'_>, (_,): (Resource<OutputStream>,)| {
+                Ok((Ok::<(), StreamError>(()),))
+            }),
+        "[method]output-stream.subscribe" => instance
+            .func_wrap(name, |mut store: Context<'_>, (_,): (Resource<OutputStream>,)| {
                 Ok((subscribe(store.data_mut(), 0)?,))
-            })
-        }
-        "[method]input-stream.subscribe" => {
-            instance.func_wrap(name, |mut store: Context<'_>, (_,): (Resource<InputStream>,)| {
+            }),
+        "[method]input-stream.subscribe" => instance
+            .func_wrap(name, |mut store: Context<'_>, (_,): (Resource<InputStream>,)| {
                 Ok((subscribe(store.data_mut(), 0)?,))
-            })
-        }
+            }),
         _ => define_by_type(instance, name),
     }
 }

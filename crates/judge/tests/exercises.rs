@@ -23,7 +23,9 @@ fn wrong(folder: &str) -> Vec<String> {
 }
 
 fn evaluator(folder: &str) -> Evaluator {
-    let files = |file: &str| std::fs::read(shown::examples().join(folder).join(file)).map_err(|error| error.to_string());
+    let files = |file: &str| {
+        std::fs::read(shown::examples().join(folder).join(file)).map_err(|error| error.to_string())
+    };
     let dimensions = ["correctness", "completeness", "speed"];
     Evaluator::from_toml_with(&text(&format!("{folder}/challenge.toml")), &dimensions, &files).unwrap()
 }
@@ -52,7 +54,9 @@ fn evaluate(folder: &str, stem: &str, engine: EngineKind) -> Evaluation {
     };
     let asked = Asked(judge(engine));
     let judging = Judging { judge: Some(&asked), seed: 7, rest: Some(&json!({})) };
-    evaluator.evaluate_by(&attempt, &judging).unwrap_or_else(|problems| panic!("{folder}, {stem}: {problems}"))
+    evaluator
+        .evaluate_by(&attempt, &judging)
+        .unwrap_or_else(|problems| panic!("{folder}, {stem}: {problems}"))
 }
 
 /// Returns what was judged: tests by name with their verdicts and reasons, or points.
@@ -87,7 +91,11 @@ fn check(folders: &[&str]) {
         let (good, all) = passed(&reference);
         assert_eq!(good, all, "{folder}: {:#?}", judged(&reference));
         assert!(all >= 12 || ROUTES.contains(folder), "{folder}: {all}");
-        assert!(reference.scores().values().all(|points| *points == 1000.0), "{folder}: {:?}", reference.scores());
+        assert!(
+            reference.scores().values().all(|points| *points == 1000.0),
+            "{folder}: {:?}",
+            reference.scores()
+        );
         let wrong = wrong(folder);
         assert_eq!(wrong.len(), 3, "{folder}: {wrong:?}");
         let mut seen = BTreeSet::from([judged(&reference)]);
@@ -132,9 +140,13 @@ fn all_of_them_are_here() {
 /// by a limit.
 #[test]
 fn interpreted_they_are_the_same() {
-    for (folder, stem) in
-        [("free-slots", "reference"), ("roll-call", "wrong-lower"), ("vending", "wrong-open"), ("till", "reference"), ("maze", "wrong-mud")]
-    {
+    for (folder, stem) in [
+        ("free-slots", "reference"),
+        ("roll-call", "wrong-lower"),
+        ("vending", "wrong-open"),
+        ("till", "reference"),
+        ("maze", "wrong-mud"),
+    ] {
         let compiled = evaluate(folder, stem, EngineKind::Cranelift);
         assert_eq!(evaluate(folder, stem, EngineKind::Pulley), compiled, "{folder}, {stem}");
     }
@@ -148,14 +160,33 @@ fn a_script_meets_any_answer() {
     let truth = json!({ "maze": maze });
     let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
     for odd in [
-        json!(null), json!(3), json!("RRR"), json!([]), json!({}), json!({"route": null}), json!({"route": ["R"]}), json!({"route": {"a": 1}}),
-        json!({"route": 1e300}), json!({"route": "\u{0}"}), json!({"route": "x".repeat(100_000)}), json!({"route": "RL".repeat(50_000)}), deep,
+        json!(null),
+        json!(3),
+        json!("RRR"),
+        json!([]),
+        json!({}),
+        json!({"route": null}),
+        json!({"route": ["R"]}),
+        json!({"route": {"a": 1}}),
+        json!({"route": 1e300}),
+        json!({"route": "\u{0}"}),
+        json!({"route": "x".repeat(100_000)}),
+        json!({"route": "RL".repeat(50_000)}),
+        deep,
     ] {
-        let attempt = Attempt { submission: &odd, ground_truth: &truth, used_seconds: 0.0, limit_seconds: 60.0, api_calls: None };
+        let attempt = Attempt {
+            submission: &odd,
+            ground_truth: &truth,
+            used_seconds: 0.0,
+            limit_seconds: 60.0,
+            api_calls: None,
+        };
         let asked = Asked(judge(EngineKind::Cranelift));
         let judging = Judging { judge: Some(&asked), seed: 7, rest: Some(&json!({})) };
         let shown: String = odd.to_string().chars().take(40).collect();
-        let evaluation = evaluator.evaluate_by(&attempt, &judging).unwrap_or_else(|problems| panic!("{shown}: {problems}"));
+        let evaluation = evaluator
+            .evaluate_by(&attempt, &judging)
+            .unwrap_or_else(|problems| panic!("{shown}: {problems}"));
         assert_eq!(evaluation.scores()["correctness"], 0.0, "{shown}");
     }
 }

@@ -68,10 +68,12 @@ impl Attack {
             let stdin = self.stdin.clone().unwrap_or_default();
             let expect = self.expect_stdout.clone().unwrap_or_else(|| "42".to_owned());
             let run = Run::Program { stdin };
-            let case = Case { name: "case".to_owned(), run, expect: expect.into(), compare: Compare::tokens() };
+            let case =
+                Case { name: "case".to_owned(), run, expect: expect.into(), compare: Compare::tokens() };
             return Task::Cases { file, cases: vec![case] };
         }
-        let usual = Call { args: vec![json!(7)], expect: self.expect.clone().unwrap_or_else(|| json!(815_162_342)) };
+        let usual =
+            Call { args: vec![json!(7)], expect: self.expect.clone().unwrap_or_else(|| json!(815_162_342)) };
         let calls = if self.cases.is_empty() { vec![&usual] } else { self.cases.iter().collect() };
         let cases = calls.iter().enumerate().map(|(at, call)| Case {
             name: format!("case {at}"),
@@ -124,7 +126,8 @@ fn faults(attack: &Attack, suite: Option<&str>) -> Vec<String> {
         if report.verdict != expected {
             faults.push(format!("{}: {:?} {reason}, not {expected:?}", report.name, report.verdict));
         }
-        if !attack.reason.is_empty() && !attack.reason.iter().any(|begin| reason.starts_with(begin.as_str())) {
+        if !attack.reason.is_empty() && !attack.reason.iter().any(|begin| reason.starts_with(begin.as_str()))
+        {
             faults.push(format!("{}: `{reason}`, not {:?}", report.name, attack.reason));
         }
         // Whatever the submission says, a reason is a line.
@@ -133,7 +136,10 @@ fn faults(attack: &Attack, suite: Option<&str>) -> Vec<String> {
         }
     }
     if let Some(lost) = attack.pass.iter().find(|name| !first.iter().any(|report| report.name == **name)) {
-        faults.push(format!("no test {lost}: {:?}", first.iter().map(|report| &report.name).collect::<Vec<_>>()));
+        faults.push(format!(
+            "no test {lost}: {:?}",
+            first.iter().map(|report| &report.name).collect::<Vec<_>>()
+        ));
     }
     for (engine, words) in [(EngineKind::Cranelift, "the second time"), (EngineKind::Pulley, "interpreted")] {
         match run(attack, suite, engine) {

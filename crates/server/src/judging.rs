@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use karat_evidence::execution::Judge;
 use karat_run::judge::Judges;
 use tokio::time::Instant;
 
@@ -47,6 +48,8 @@ impl Default for JudgeOptions {
 #[derive(Debug)]
 pub struct Judging {
     judges: Arc<Judges>,
+    /// Answers in place of the judges, while it is set.
+    instead: RwLock<Option<Arc<dyn Judge>>>,
     /// The matches that are being judged.
     under_way: Mutex<BTreeSet<String>>,
     is_sweeping: AtomicBool,
@@ -78,6 +81,7 @@ impl Judging {
         };
         Self {
             judges: Arc::new(Judges::found(program.as_deref(), of_pool)),
+            instead: RwLock::default(),
             under_way: Mutex::default(),
             is_sweeping: AtomicBool::new(false),
             last_sweep: Mutex::default(),
@@ -88,6 +92,18 @@ impl Judging {
     #[must_use]
     pub fn judges(&self) -> &Arc<Judges> {
         &self.judges
+    }
+
+    /// Returns who judges an answer now.
+    #[must_use]
+    pub fn judge(&self) -> Arc<dyn Judge> {
+        let instead = self.instead.read().unwrap_or_else(PoisonError::into_inner);
+        instead.clone().unwrap_or_else(|| Arc::<Judges>::clone(&self.judges))
+    }
+
+    /// Lets a judge answer in place of those of the server, for answers that were judged before; `None` ends that.
+    pub fn answer_by(&self, instead: Option<Arc<dyn Judge>>) {
+        *self.instead.write().unwrap_or_else(PoisonError::into_inner) = instead;
     }
 
     /// Takes the turn of a match, unless it is being judged.

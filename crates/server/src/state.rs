@@ -50,7 +50,7 @@ pub struct App {
     /// The heads that witnesses cosigned.
     pub(crate) cosigned: Cosigned,
     /// The judges of submitted code.
-    pub(crate) judging: Judging,
+    pub judging: Judging,
     /// The rate limits.
     pub rates: Rates,
     /// Permits for requests at work.

@@ -52,21 +52,24 @@ WASI(sock_recv) int sock_recv(u, u, u, u, u, u);
 WASI(sock_send) int sock_send(u, u, u, u, u);
 WASI(sock_shutdown) int sock_shutdown(u, u);
 
-// In the middle of memory, at its end, behind it, and around the end of addresses.
-static const u ODD[] = {0, 1, 7, 1024, 65532, 65535, 65536, 131072, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff};
-static const u LENGTHS[] = {0, 1, 3, 8, 65536, 0x7fffffff, 0x80000000, 0xffffffff};
+// First what lies in memory, then its end, what is behind it, and the end of addresses.
+static const u INSIDE[] = {1024, 1025, 2048, 4096};
+static const u SHORT[] = {0, 1, 3, 8};
+static const u ODD[] = {0, 1, 7, 65532, 65535, 65536, 131072, 0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff};
+static const u LONG[] = {0, 8, 65536, 0x7fffffff, 0x80000000, 0xffffffff};
 static const u DESCRIPTORS[] = {0, 1, 2, 3, 4, 1000, 0x7fffffff, 0xffffffff};
 
-#define EACH(of, name) for (unsigned name##_ = 0; name##_ < sizeof of / sizeof *of; name##_++) for (u name = of[name##_], name##once = 1; name##once; name##once = 0)
+#define COUNT(of) (sizeof of / sizeof *of)
+#define EACH(of, count, name) for (unsigned name##_ = 0; name##_ < count; name##_++) for (u name = of[name##_], name##once = 1; name##once; name##once = 0)
 
-int main(void) {
-    EACH(ODD, p) {
+static void calls(const u *odd, unsigned odds, const u *lengths, unsigned count) {
+    EACH(odd, odds, p) {
         args_get(p, p);
         args_sizes_get(p, p);
         environ_get(p, p);
         environ_sizes_get(p, p);
         sched_yield();
-        EACH(DESCRIPTORS, d) {
+        EACH(DESCRIPTORS, COUNT(DESCRIPTORS), d) {
             clock_res_get(d, p);
             clock_time_get(d, p, p);
             fd_advise(d, p, p, d);
@@ -82,7 +85,7 @@ int main(void) {
             fd_seek(d, (l)p << 32, d, p);
             fd_sync(d);
             fd_tell(d, p);
-            EACH(LENGTHS, n) {
+            EACH(lengths, count, n) {
                 fd_prestat_dir_name(d, p, n);
                 fd_read(d, p, n, p);
                 fd_pread(d, p, n, p, p);
@@ -109,6 +112,11 @@ int main(void) {
             if (d > 2) fd_renumber(d, p), fd_close(d);
         }
     }
+}
+
+int main(void) {
+    calls(INSIDE, COUNT(INSIDE), SHORT, COUNT(SHORT));
+    calls(ODD, COUNT(ODD), LONG, COUNT(LONG));
     for (u n = 0; n < 40; n++) proc_raise(n);
     return 0;
 }

@@ -25,6 +25,7 @@ pub const GAME: Game = Game {
     difficulty: "newcomer",
     time_limit_seconds: 20,
     file: "text.txt",
+    hidden: &[],
     make,
     play,
 };

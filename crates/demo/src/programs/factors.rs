@@ -20,6 +20,7 @@ pub const GAME: Game = Game {
     difficulty: "legendary",
     time_limit_seconds: 90,
     file: "numbers.txt",
+    hidden: &[],
     make,
     play,
 };

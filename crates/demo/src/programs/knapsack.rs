@@ -19,6 +19,7 @@ pub const GAME: Game = Game {
     difficulty: "veteran",
     time_limit_seconds: 120,
     file: "items.txt",
+    hidden: &[],
     make,
     play,
 };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Game, Run, Way, below};
 
 /// The fields on each side, walls included; odd.
-const SIDE: usize = 21;
+pub(super) const SIDE: usize = 21;
 /// The walls that are removed again, so that there is more than one way.
 const GAPS: usize = 12;
 
@@ -23,26 +23,27 @@ pub const GAME: Game = Game {
     difficulty: "contender",
     time_limit_seconds: 20,
     file: "maze.txt",
+    hidden: &[],
     make,
     play,
 };
 
 /// A maze; a field is its index in the rows, written one after the other.
-struct Grid {
-    walls: Vec<bool>,
-    start: usize,
-    goal: usize,
+pub(super) struct Grid {
+    pub walls: Vec<bool>,
+    pub start: usize,
+    pub goal: usize,
 }
 
 impl Grid {
-    fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let fields: Vec<char> = text.lines().flat_map(str::chars).collect();
         let find = |letter| fields.iter().position(|it| *it == letter);
         let (start, goal) = (find('S')?, find('G')?);
         Some(Self { walls: fields.iter().map(|it| *it == '#').collect(), start, goal })
     }
 
-    fn next(&self, at: usize) -> impl Iterator<Item = usize> {
+    pub fn next(&self, at: usize) -> impl Iterator<Item = usize> {
         let around = [at.wrapping_sub(SIDE), at.wrapping_sub(1), at + 1, at + SIDE];
         around.into_iter().filter(|field| self.walls.get(*field) == Some(&false))
     }
@@ -53,7 +54,7 @@ impl Grid {
     }
 }
 
-fn make(chance: &mut Random) -> (String, Value) {
+pub(super) fn make(chance: &mut Random) -> (String, Value) {
     let mut walls = vec![true; SIDE * SIDE];
     let mut free = |at: usize| {
         if let Some(field) = walls.get_mut(at) {
@@ -125,7 +126,7 @@ fn play(text: &str, way: Way, run: &mut Run) -> Option<Value> {
 }
 
 /// Searches breadth first, nearest first, or depth first.
-fn search(grid: &Grid, way: Way, run: &mut Run) -> Option<Vec<usize>> {
+pub(super) fn search(grid: &Grid, way: Way, run: &mut Run) -> Option<Vec<usize>> {
     let mut from = vec![None; SIDE * SIDE];
     let mut open = VecDeque::from([grid.start]);
     *from.get_mut(grid.start)? = Some(grid.start);
@@ -159,7 +160,7 @@ fn search(grid: &Grid, way: Way, run: &mut Run) -> Option<Vec<usize>> {
 }
 
 /// Walks at random until it meets the goal; loops are left out.
-fn walk(grid: &Grid, run: &mut Run) -> Option<Vec<usize>> {
+pub(super) fn walk(grid: &Grid, run: &mut Run) -> Option<Vec<usize>> {
     let mut path = vec![grid.start];
     while let Some(&at) = path.last().filter(|at| **at != grid.goal) {
         run.step()?;
@@ -174,7 +175,7 @@ fn walk(grid: &Grid, run: &mut Run) -> Option<Vec<usize>> {
 }
 
 /// Tries every way that visits no field twice.
-fn every_way(grid: &Grid, run: &mut Run) -> Option<Vec<usize>> {
+pub(super) fn every_way(grid: &Grid, run: &mut Run) -> Option<Vec<usize>> {
     let mut best: Option<Vec<usize>> = None;
     let mut path = vec![grid.start];
     let mut left: Vec<Vec<usize>> = vec![grid.next(grid.start).collect()];

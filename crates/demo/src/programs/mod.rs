@@ -5,8 +5,9 @@ mod cipher;
 mod factors;
 mod knapsack;
 mod maze;
+mod slots;
+mod trail;
 
-use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
 use karat_stats::random::Random;
@@ -79,12 +80,16 @@ pub struct Game {
     time_limit_seconds: u32,
     /// The one file of the workspace.
     file: &'static str,
+    /// The hidden files of the challenge, by the path in the card; they are among the examples of its card.
+    hidden: &'static [&'static str],
     make: fn(&mut Random) -> (String, Value),
     play: fn(&str, Way, &mut Run) -> Option<Value>,
 }
 
 /// All games of the season.
 pub const GAMES: [Game; 4] = [cipher::GAME, maze::GAME, knapsack::GAME, factors::GAME];
+/// The games whose answers a judge executes.
+pub const JUDGED: [Game; 2] = [slots::GAME, trail::GAME];
 
 impl Game {
     /// Returns the challenge with its instances: number n is made from the seed n.
@@ -105,7 +110,11 @@ impl Game {
             time_limit_seconds: self.time_limit_seconds,
             constraints: json!({"allowedTools": ["read", "report"]}).as_object().cloned(),
             instances: instances.collect(),
-            files: BTreeMap::new(),
+            files: self
+                .hidden
+                .iter()
+                .filter_map(|path| Some(((*path).to_owned(), example(path)?.to_owned())))
+                .collect(),
             reference: None,
             single_use: false,
             blind: None,
@@ -126,6 +135,11 @@ impl Game {
         run.call("report", answer.to_string().chars().take(200).collect(), String::new());
         Some(Played { answer, steps: run.steps, calls: run.calls })
     }
+}
+
+/// Returns a file of the season.
+fn example(path: &str) -> Option<&'static str> {
+    karat::examples::text(&format!("season/{path}"))
 }
 
 /// The result of a program.
@@ -190,6 +204,8 @@ fn below(chance: &mut Random, bound: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn program(way: Way) -> &'static Program {
@@ -205,6 +221,20 @@ mod tests {
                     assert_eq!(&played.answer[name], truth, "{} {} {name}", game.slug, instance.seed);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_judged_game_has_its_hidden_files_and_other_answers_of_each_way() {
+        for game in JUDGED {
+            let challenge = game.challenge();
+            assert_eq!(challenge.files.len(), game.hidden.len(), "{}", game.slug);
+            assert!(challenge.files.values().all(|text| text.len() > 100), "{}", game.slug);
+            let instance = &challenge.instances[0];
+            let answer = |way| game.play(program(way), instance, 1).map(|played| played.answer.to_string());
+            let answers: BTreeSet<_> =
+                [Way::Careful, Way::Greedy, Way::Hasty, Way::Random].map(answer).into_iter().collect();
+            assert!(answers.len() > 2, "{}: {answers:?}", game.slug);
         }
     }
 

@@ -11,8 +11,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use karat_core::facts::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::json::value::canonical_json;
 
 pub(crate) use report::is_label;
 
@@ -70,6 +73,16 @@ pub struct Job {
     pub seed: u64,
     /// The parts, in the order of the report.
     pub tasks: Vec<Task>,
+}
+
+impl Job {
+    /// Returns the digest of its canonical JSON. With the identity of a judge it says which report there is.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        // A job is maps with texts as keys, which always have a JSON form.
+        let json = serde_json::to_value(self).unwrap_or_default();
+        Digest::of(canonical_json(&json).as_bytes())
+    }
 }
 
 /// Limits of one instance. Their counts are exact, and the same on every machine.

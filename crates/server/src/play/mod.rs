@@ -101,9 +101,9 @@ pub async fn publish(
         let detail = format!("found `{found}`, expected its version, too: `{named}`");
         return Err(Problem::new(Code::BadRequest, detail).at("$.card"));
     }
-    let judges = Arc::clone(app.judging.judges());
+    let judge = app.judging.judge();
     let mut challenge =
-        app.checked(move || check::check(&challenge, &pool, &*judges).map(|()| challenge)).await?;
+        app.checked(move || check::check(&challenge, &pool, &*judge).map(|()| challenge)).await?;
     let blind = random::<16>().map_err(|error| Problem::internal(&error))?;
     challenge.blind = Some(HEXLOWER.encode(&blind));
     let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));

@@ -97,8 +97,8 @@ async fn decide(app: Arc<App>, id: String) -> Result<Answered, Problem> {
     let Submitted { submitted_at, payload, blind } = submitted;
     let arrived = Timestamp::parse(&submitted_at).map_err(|error| Problem::internal(&error))?;
     let bench = bench(&app, &game, payload, blind.unwrap_or_default(), arrived)?;
-    let judges = Arc::clone(app.judging.judges());
-    let graded = app.checked(move || Ok((bench.grade(Some(&*judges)), bench))).await?;
+    let judge = app.judging.judge();
+    let graded = app.checked(move || Ok((bench.grade(Some(&*judge)), bench))).await?;
     let (grade, bench) = match graded {
         (Ok(grade), bench) => (grade, bench),
         (Err(Ungraded::Submission(problem)), _) => {

@@ -1,0 +1,126 @@
+//! Submissions that are modules of WebAssembly themselves: programs of WASI preview 1, in whatever language they were written.
+
+use karat_evidence::execution::{Case, CaseReport, Fault, Job, Run, Task};
+use wasmtime::{Engine, Linker, Module};
+
+use crate::base64;
+use crate::cases::{host, output, report};
+use crate::compare::Comparison;
+use crate::host::{Host, Stop};
+use crate::instance::{Ended, Metered};
+use crate::judge::JudgeError;
+use crate::metering::{self, STACK};
+use crate::preview1;
+
+/// Description of what a judge does with a module: a change of it changes the digest.
+pub const RUNTIME: &str =
+    "karat wasm 1: WASI preview 1 in memory, one call of _start, stack of 32 MiB by count";
+
+/// Largest module in bytes: compiling may not take longer than running.
+const MODULE_MAX: usize = 4 << 20;
+
+/// A program that is ready to run, or the reason why it never will be.
+pub type Program = Result<(Module, Linker<Host>), String>;
+
+/// Returns the faults of a challenge that asks of modules what they cannot do.
+pub fn faults(job: &Job) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for task in &job.tasks {
+        match task {
+            Task::Cases { file, cases } => {
+                for case in cases {
+                    if let Run::Call { function, .. } = &case.run {
+                        faults.push(Fault {
+                            file: file.clone(),
+                            place: format!("case `{}`", case.name),
+                            found: format!("a call of `{function}`"),
+                            expected:
+                                "`stdin` and `expect_stdout`: a submission in WebAssembly is run as a program"
+                                    .to_owned(),
+                        });
+                    }
+                }
+            }
+            Task::Suite { file, .. } => faults.push(Fault {
+                file: file.clone(),
+                place: "the whole file".to_owned(),
+                found: "a suite of tests in Python".to_owned(),
+                expected:
+                    "cases with `stdin` and `expect_stdout`: a submission in WebAssembly is run as a program"
+                        .to_owned(),
+            }),
+            Task::Script { .. } => {}
+        }
+    }
+    faults
+}
+
+/// Compiles the module of a submission.
+pub fn program(engine: &Engine, job: &Job) -> Program {
+    let mut files = job.files.iter().filter(|(path, _)| path.ends_with(".wasm"));
+    let (Some((_, text)), None) = (files.next(), files.next()) else { return Err("no such file".to_owned()) };
+    let invalid = || "no WebAssembly module".to_owned();
+    // No longer text than the largest module can have is looked at.
+    if text.len() > MODULE_MAX * 3 / 2 {
+        return Err("module too large".to_owned());
+    }
+    let bytes = base64::decode(text).ok_or_else(invalid)?;
+    if bytes.len() > MODULE_MAX {
+        return Err("module too large".to_owned());
+    }
+    let bytes = metering::metered(&bytes)?;
+    let module = Module::from_binary(engine, &bytes).map_err(|_| invalid())?;
+    let mut linker = Linker::new(engine);
+    preview1::link(&mut linker, &module).map_err(|_| "imports what no judge offers".to_owned())?;
+    linker.instantiate_pre(&module).map_err(|_| "imports what no judge offers".to_owned())?;
+    Ok((module, linker))
+}
+
+/// Runs a case.
+///
+/// # Errors
+///
+/// If this machine has no room for an instance.
+pub fn case(
+    engine: &Engine,
+    job: &Job,
+    program: &Program,
+    case: &Case,
+    comparison: &Comparison,
+) -> Result<CaseReport, JudgeError> {
+    let (module, linker) = match program {
+        Ok(program) => program,
+        Err(reason) => return Ok(report(case, comparison, Err(reason.clone()), 0, false)),
+    };
+    let mut host = host(job);
+    if let Run::Program { stdin } = &case.run {
+        host.stdin = stdin.clone().into_bytes();
+    }
+    let no_room =
+        |error: wasmtime::Error| JudgeError::NoVerdict(format!("an instance cannot be made: {error:#}"));
+    let mut metered = Metered::new(engine, host, job.limits.fuel).map_err(no_room)?;
+    metered.begin().map_err(no_room)?;
+    let ended = match linker.instantiate(metered.store(), module) {
+        Ok(instance) => {
+            let result = match instance.get_typed_func::<(), ()>(metered.store(), "_start") {
+                Ok(start) => start.call(metered.store(), ()).map(|()| String::new()),
+                Err(_) => Err(wasmtime::Error::from(Stop::Trap("no `_start`".to_owned()))),
+            };
+            let depth = instance.get_global(metered.store(), STACK).map(|global| global.get(metered.store()));
+            let is_deep = depth.and_then(|depth| depth.i32()).is_some_and(|depth| depth < 0);
+            let ended = metered.ended(result);
+            match ended.result {
+                Err(Stop::Trap(_)) if is_deep => Ended { result: Err(Stop::Stack), ..ended },
+                _ => ended,
+            }
+        }
+        // A start function may do what `_start` does; and the memory that a module begins with may be too much.
+        Err(error) => metered.ended(Err(error)),
+    };
+    let outcome = match &ended.result {
+        Ok(_) | Err(Stop::Exit(0)) => output(metered.host()),
+        Err(Stop::Exit(_)) => Err("exit: 1".to_owned()),
+        Err(stop) => Err(stop.to_string()),
+    };
+    Ok(report(case, comparison, outcome, ended.fuel, ended.near_limit))
+}
