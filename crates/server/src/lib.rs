@@ -51,6 +51,7 @@ pub mod limits;
 pub mod listen;
 pub mod logging;
 mod look_alikes;
+pub mod market;
 pub mod memory;
 pub mod metrics;
 pub mod params;

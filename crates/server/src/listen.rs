@@ -19,10 +19,10 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tower_service::Service as _;
 
-use crate::flows;
 use crate::guard::{Ambiguous, Peer};
 use crate::heads::Announced;
 use crate::limits::Places;
+use crate::market;
 use crate::state::App;
 use crate::timed::Timed;
 
@@ -49,7 +49,7 @@ pub(crate) async fn serve(
     let permits = Arc::new(Semaphore::new(app.options.connections_max));
     let addresses = Arc::new(Places::default());
     let graceful = GracefulShutdown::new();
-    let verdicts = tokio::spawn(flows::settle_on_time(Arc::clone(&app)));
+    let verdicts = tokio::spawn(market::settle_on_time(Arc::clone(&app)));
     let mut stop = std::pin::pin!(stop);
     loop {
         // A connection that is not accepted waits in the queue of the system at no cost.

@@ -253,6 +253,6 @@ impl Content {
 }
 
 /// Returns the id of the item that stores a plan.
-pub(super) fn plan_id(task: &str, miner: &str) -> String {
+pub(crate) fn plan_id(task: &str, miner: &str) -> String {
     joined(["plan", task, miner])
 }

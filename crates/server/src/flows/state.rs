@@ -16,7 +16,7 @@ use crate::arena::Permits;
 pub struct Flows {
     state: RwLock<FlowState>,
     /// Permits to change a task, a recorder, or a plan with all that is delivered for it.
-    pub(super) permits: Permits,
+    pub(crate) permits: Permits,
 }
 
 /// Recorders, tasks and plans as they are now.

@@ -16,6 +16,7 @@ use super::layout::{Sheet, heading, words};
 use crate::authority::Act;
 use crate::flows::{self, FlowState, Phase, PlanState, StoredTask, TaskState, VerdictState};
 use crate::guard::Caller;
+use crate::market;
 use crate::params::Named;
 use crate::problem::Problem;
 use crate::state::App;
@@ -44,11 +45,11 @@ pub async fn task(
 ) -> Result<Response<Body>, Problem> {
     caller.may(&Act::Read)?;
     // If verdicts that are due cannot be written now, the next request tries again.
-    let _ = flows::settle_due(&app).await;
+    let _ = market::settle_due(&app).await;
     let now = app.clock.now();
     let content = {
         let state = app.memory.flows.state();
-        let of_task = state.task(&id).ok_or_else(|| flows::no_task(&id))?;
+        let of_task = state.task(&id).ok_or_else(|| market::no_task(&id))?;
         let lead = of_task.task.content.get("description").and_then(Value::as_str).unwrap_or_default();
         html! {
             (heading(&[("/workflows", "Workflows")], &id, ""))

@@ -9,6 +9,7 @@ use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
 use karat_server::arena::Draw;
 use karat_server::clock::Clock;
+use karat_server::replay::Replayed;
 use karat_server::{Options, flows};
 use karat_store::Receipt;
 use karat_store::log::Signer;
@@ -458,7 +459,10 @@ fn a_restart_changes_nothing_with_or_without_the_cache() {
         records.as_array().unwrap().iter().map(|it| it["trust"].as_str().unwrap()).collect();
     assert_eq!(trusts, ["measured", "measured"], "{records}");
     let views = it.views();
-    assert_eq!(it.restarted(true).views(), views);
+    it = it.restarted(true);
+    assert_eq!(it.views(), views);
+    // The records of verdicts are scored again from the log, like any other.
+    assert_eq!(crate::traces::replayed(&it.server.stop()), [Replayed::Same, Replayed::Same]);
 }
 
 #[test]

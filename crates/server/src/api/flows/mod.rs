@@ -10,7 +10,7 @@ use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::flows;
+use crate::market;
 use crate::state::App;
 
 /// Returns every route of workflows.
@@ -31,5 +31,5 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 /// Gives the verdicts that are due before a read. If they cannot be written now, the next request tries again.
 async fn freshen(app: &Arc<App>) {
     // The problem is already in the log of the server.
-    let _ = flows::settle_due(app).await;
+    let _ = market::settle_due(app).await;
 }

@@ -16,6 +16,7 @@ use crate::authority::Act;
 use crate::body::{Incoming, expect_media};
 use crate::flows::{self, PlanState, Verdict};
 use crate::guard::Caller;
+use crate::market;
 use crate::params::Named;
 use crate::problem::Problem;
 use crate::state::App;
@@ -77,12 +78,12 @@ pub(crate) async fn hand_in(
     let key = Arc::clone(caller.key(&Act::HandIn)?);
     let miner = key.subject.clone().unwrap_or_default();
     expect_media(&headers, &["application/json"])?;
-    let most = flows::PLAN_BYTES_MAX.min(app.options.body_bytes_max);
+    let most = market::PLAN_BYTES_MAX.min(app.options.body_bytes_max);
     let body = Incoming::new(&headers, body, most, app.options.body_timeout)?.whole().await?;
     app.metrics.received(body.len() as u64);
     // A plan is in time if all of it has arrived in time.
     let now = app.clock.now();
-    let (done, notes) = flows::hand_in(&app, &key.id, &task, &miner, body.to_vec(), now).await?;
+    let (done, notes) = market::hand_in(&app, &key.id, &task, &miner, body.to_vec(), now).await?;
     let shown = AcceptedPlan { plan: done.value, repeated: done.repeated, notes };
     json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &shown)
 }
@@ -122,17 +123,17 @@ pub(crate) async fn read_file(
 ) -> Result<Response<Body>, Problem> {
     caller.may(&Act::Read)?;
     public(&app, &task, &miner)?;
-    let content = flows::plan(&app, &task, &miner).await?;
+    let content = market::plan(&app, &task, &miner).await?;
     Ok(bytes(StatusCode::OK, "application/json", canonical_json(&content).into_bytes()))
 }
 
 /// Returns a plan that anyone may see.
 pub(super) fn public(app: &App, task: &str, miner: &str) -> Result<PlanState, Problem> {
     let state = app.memory.flows.state();
-    let of_task = state.task(task).ok_or_else(|| flows::no_task(task))?;
+    let of_task = state.task(task).ok_or_else(|| market::no_task(task))?;
     // Not even whether there is one is shown before.
     if !of_task.is_public(app.clock.now()) {
         return Err(too_early(&of_task.task.task));
     }
-    of_task.plans.get(miner).cloned().ok_or_else(|| flows::no_plan(task, miner))
+    of_task.plans.get(miner).cloned().ok_or_else(|| market::no_plan(task, miner))
 }

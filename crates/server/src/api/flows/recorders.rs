@@ -10,8 +10,9 @@ use utoipa::ToSchema;
 
 use crate::api::{json, read};
 use crate::authority::Act;
-use crate::flows::{self, Recorder};
+use crate::flows::Recorder;
 use crate::guard::Caller;
+use crate::market;
 use crate::params::Named;
 use crate::problem::Problem;
 use crate::state::App;
@@ -61,7 +62,7 @@ pub(crate) async fn register(
 ) -> Result<Response<Body>, Problem> {
     let sender = caller.key(&Act::ManageRecorders)?.id.clone();
     let new: NewRecorder = read(&app, &headers, body).await?;
-    let done = flows::register_recorder(&app, &sender, &new.recorder_id, &new.key).await?;
+    let done = market::register_recorder(&app, &sender, &new.recorder_id, &new.key).await?;
     json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &*done.value)
 }
 
@@ -78,7 +79,7 @@ pub(crate) async fn revoke(
     Named(id): Named<String>,
 ) -> Result<Response<Body>, Problem> {
     let sender = caller.key(&Act::ManageRecorders)?.id.clone();
-    flows::revoke_recorder(&app, &sender, &id).await?;
+    market::revoke_recorder(&app, &sender, &id).await?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     Ok(response)

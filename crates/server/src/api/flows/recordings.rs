@@ -14,8 +14,9 @@ use crate::api::batch::MEDIA;
 use crate::api::{bytes, json};
 use crate::authority::Act;
 use crate::body::{Incoming, expect_media};
-use crate::flows::{self, Verdict};
+use crate::flows::Verdict;
 use crate::guard::Caller;
+use crate::market;
 use crate::params::Named;
 use crate::problem::Problem;
 use crate::state::App;
@@ -69,13 +70,13 @@ pub(crate) async fn deliver(
 ) -> Result<Response<Body>, Problem> {
     let sender = caller.key(&Act::Deliver)?.id.clone();
     expect_media(&headers, &[MEDIA])?;
-    let incoming = Incoming::new(&headers, body, flows::RECORDING_BYTES_MAX, app.options.body_timeout)?;
+    let incoming = Incoming::new(&headers, body, market::RECORDING_BYTES_MAX, app.options.body_timeout)?;
     let body = incoming.whole().await?;
     app.metrics.received(body.len() as u64);
     let now = app.clock.now();
-    let done = flows::deliver(&app, &sender, &task, &miner, body.to_vec(), now).await?;
+    let done = market::deliver(&app, &sender, &task, &miner, body.to_vec(), now).await?;
     let plan = public(&app, &task, &miner)?;
-    let flows::Delivered { delivery, delivered } = done.value;
+    let market::Delivered { delivery, delivered } = done.value;
     let shown = AcceptedRecording {
         task_id: delivery.task_id,
         miner: delivery.miner,
@@ -106,8 +107,8 @@ pub(crate) async fn read_file(
     let delivery = app.memory.flows.state().revealed(&digest).cloned();
     let delivery = delivery.ok_or_else(|| {
         let hint = "a recording is secret until its plan has a verdict";
-        flows::unknown("recording", &digest, hint)
+        market::unknown("recording", &digest, hint)
     })?;
-    let text = flows::recording_text(&app, &delivery).await?;
+    let text = market::recording_text(&app, &delivery).await?;
     Ok(bytes(StatusCode::OK, MEDIA, text.into_bytes()))
 }

@@ -16,8 +16,9 @@ use super::freshen;
 use super::plans::ShownPlan;
 use crate::api::{bytes, json, read};
 use crate::authority::Act;
-use crate::flows::{self, StoredTask, Task, TaskRequest, TaskState};
+use crate::flows::{StoredTask, Task, TaskState};
 use crate::guard::Caller;
+use crate::market::{self, TaskRequest};
 use crate::params::Named;
 use crate::problem::{Code, Problem};
 use crate::state::App;
@@ -104,7 +105,7 @@ pub(crate) async fn show(
     let now = app.clock.now();
     let shown = {
         let state = app.memory.flows.state();
-        let of_task = state.task(&id).ok_or_else(|| flows::no_task(&id))?;
+        let of_task = state.task(&id).ok_or_else(|| market::no_task(&id))?;
         let is_public = of_task.is_public(now);
         let plans = of_task.plans.values().filter(|_| is_public).map(ShownPlan::new).collect();
         TaskWithPlans { task: ShownTask::new(of_task, now), plans }
@@ -128,7 +129,7 @@ pub(crate) async fn read_file(
     let now = app.clock.now();
     let task = {
         let state = app.memory.flows.state();
-        let of_task = state.task(&id).ok_or_else(|| flows::no_task(&id))?;
+        let of_task = state.task(&id).ok_or_else(|| market::no_task(&id))?;
         if !of_task.is_public(now) {
             return Err(too_early(&of_task.task.task));
         }
@@ -160,7 +161,7 @@ pub(crate) async fn post(
 ) -> Result<Response<Body>, Problem> {
     let sender = caller.key(&Act::PostTask)?.id.clone();
     let request: TaskRequest = read(&app, &headers, body).await?;
-    let done = flows::publish(&app, &sender, request).await?;
+    let done = market::publish(&app, &sender, request).await?;
     let status = if done.repeated { StatusCode::OK } else { StatusCode::CREATED };
     let now = app.clock.now();
     let id = &done.value.task.task_id;

@@ -9,14 +9,11 @@ use karat_run::Recording;
 use karat_store::{Kind, NewItem};
 use serde_json::Value;
 
-use super::content::plan_id;
 use super::deliver::replay;
-use super::{
-    Content, Delivery, PlanState, Scored, StoredTask, Task, Verdict, VerdictState, hand_in, no_plan, no_task,
-    uninterrupted, with,
-};
+use super::{hand_in, no_plan, no_task, uninterrupted, with};
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
+use crate::flows::{Content, Delivery, PlanState, Scored, StoredTask, Task, Verdict, VerdictState, plan_id};
 use crate::problem::{Code, Problem};
 use crate::scoring::{How, ScoredItem};
 use crate::state::{App, Submission};

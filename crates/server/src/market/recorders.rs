@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use karat_store::log::VerifyingKey;
 
-use super::{Content, Recorder, uninterrupted, unknown, write};
+use super::{uninterrupted, unknown, write};
 use crate::arena::{HARNESS_MAX_BYTES, is_harness};
+use crate::flows::{Content, Recorder};
 use crate::play::Done;
 use crate::problem::{Code, Problem};
 use crate::state::{App, Submission};

@@ -10,9 +10,9 @@ use karat_run::{Job, Notes, Refusal};
 use karat_store::Kind;
 use serde_json::Value;
 
-use super::content::plan_id;
 use super::publish::BLIND_DIGITS;
-use super::{Content, PLAN_BYTES_MAX, Phase, Plan, StoredPlan, StoredTask, no_task, uninterrupted, write};
+use super::{PLAN_BYTES_MAX, no_task, uninterrupted, write};
+use crate::flows::{Content, Phase, Plan, StoredPlan, StoredTask, plan_id};
 use crate::play::Done;
 use crate::problem::{Code, Problem, ProblemPart};
 use crate::state::{App, Submission};

@@ -8,14 +8,11 @@ use karat_run::{Job, Recording, Run};
 use karat_store::{Kind, NewItem};
 use serde_json::Value;
 
-use super::content::plan_id;
 use super::settle::settle;
-use super::{
-    Content, Delivery, PlanState, RECORDING_BYTES_MAX, Recorder, StoredTask, hand_in, no_plan, no_task,
-    refused, uninterrupted, with,
-};
+use super::{RECORDING_BYTES_MAX, hand_in, no_plan, no_task, refused, uninterrupted, with};
 use crate::arrival;
 use crate::cards::ScorerPool;
+use crate::flows::{Content, Delivery, PlanState, Recorder, StoredTask, plan_id};
 use crate::play::Done;
 use crate::problem::{Code, Problem, ProblemPart};
 use crate::scoring::How;
@@ -101,7 +98,7 @@ pub async fn deliver(
             );
             return Err(Problem::new(Code::Conflict, detail));
         }
-        if known.verdict.is_some() || now.milliseconds > super::milliseconds(&stored.task.recordings_until) {
+        if known.verdict.is_some() || now.milliseconds > crate::flows::milliseconds(&stored.task.recordings_until) {
             let detail = format!("recordings of this task were accepted until {}", stored.task.recordings_until);
             return Err(Problem::new(Code::Expired, detail));
         }
@@ -160,7 +157,7 @@ fn read(
     if arrival::is_ahead(now, started) {
         return wrong(format!("the run began at {}", arrival::ahead(now, started)));
     }
-    let opened = Timestamp { milliseconds: super::milliseconds(&task.task.plans_until) };
+    let opened = Timestamp { milliseconds: crate::flows::milliseconds(&task.task.plans_until) };
     if arrival::is_ahead(started, opened) {
         return wrong(format!(
             "the run began at {started}, when no one could know the plan: it is public since {opened}"

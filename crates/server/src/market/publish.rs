@@ -12,9 +12,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{Content, RETRIES_MAX, StoredTask, Task, commitment, milliseconds, uninterrupted, write};
+use super::{RETRIES_MAX, uninterrupted, write};
 use crate::arena::{Draw, HARNESS_MAX_BYTES, is_harness};
 use crate::cards::ScorerPool;
+use crate::flows::{Content, StoredTask, Task, commitment, milliseconds};
 use crate::play::Done;
 use crate::problem::{Code, Problem, ProblemPart};
 use crate::scoring::How;
