@@ -1,6 +1,7 @@
 //! The command line: verbs, flags, help.
 
 mod follow;
+mod import;
 mod many;
 pub mod rate;
 mod run;
@@ -17,6 +18,7 @@ use karat_evidence::grade::trace::novelty::Settings;
 use crate::exit;
 use crate::output::Color;
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
+pub use import::ImportArgs;
 pub use many::{CompareArgs, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use run::RunArgs;
 pub use serve::{Log, ServeArgs};
@@ -31,7 +33,7 @@ pub use store::{
     name = "karat",
     version,
     about = "Scores about AI agents that anyone can check.",
-    after_help = format!("New here? Run `karat demo`.\n\n{}", exit::HELP),
+    after_help = format!("New here? Run `karat demo`.\n{}", exit::HELP),
     max_term_width = 80,
     disable_help_subcommand = true,
     propagate_version = false
@@ -58,6 +60,8 @@ pub struct Cli {
 /// The command.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// Read the logs of other tools as evidence
+    Import(ImportArgs),
     /// Score evidence: one record per item
     Score(ScoreArgs),
     /// Explain a score, and verify records

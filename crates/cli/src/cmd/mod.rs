@@ -6,6 +6,7 @@ mod compare;
 mod demo;
 mod explain;
 mod grade;
+mod import;
 mod leaderboard;
 mod log;
 mod many;
@@ -30,6 +31,7 @@ use crate::failure::Failure;
 /// Runs the command of the command line.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     match &cli.verb {
+        Verb::Import(args) => import::run(args, cli),
         Verb::Score(args) => score::run(args, cli),
         Verb::Explain(args) => explain::run(args, cli),
         Verb::Leaderboard(args) => leaderboard::run(args, cli),

@@ -16,7 +16,7 @@ use crate::store;
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, with or without screens.
-const OTHERS: [&str; 10] = [
+const OTHERS: [&str; 12] = [
     "docs/guide/record.md",
     "docs/guide/ratings.md",
     "docs/guide/leaderboards.md",
@@ -27,6 +27,8 @@ const OTHERS: [&str; 10] = [
     "examples/receipt/README.md",
     "docs/guide/execution.md",
     "examples/run/README.md",
+    "docs/guide/import.md",
+    "examples/import/README.md",
 ];
 
 /// The folders that the commands of a page may use.

@@ -14,6 +14,7 @@ mod doors;
 mod graders;
 mod help;
 mod identity;
+mod import;
 mod jobs;
 mod leaderboard;
 mod log;

@@ -309,7 +309,7 @@ pub(super) fn json_text(input: impl Read) -> impl BufRead {
 struct JsonText<R> {
     input: R,
     place: Within,
-    /// Bytes that are mended, and how many of them were handed on.
+    /// Bytes that are ready, and how many of them were handed on.
     ready: Vec<u8>,
     at: usize,
     /// True if a sign was read and is not among them.
@@ -346,7 +346,7 @@ impl<R: Read> Read for JsonText<R> {
 }
 
 impl<R: Read> JsonText<R> {
-    /// Reads and mends the next bytes: none at the end.
+    /// Makes the next bytes ready; none at the end.
     fn fill(&mut self) -> io::Result<()> {
         const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
         self.ready.clear();

@@ -1,4 +1,4 @@
-//! Which tool wrote a file, by its content.
+//! Detection of the tool that wrote a file, by its content.
 
 use super::bytes::json_text;
 use super::zip::Archive;
@@ -38,7 +38,7 @@ fn of_text(head: &[u8]) -> Option<Format> {
         Some(b'<') => xml(text),
         Some(b'{' | b'[') => {
             let mut mended = Vec::new();
-            // What cannot be mended is not looked at.
+            // What cannot be read so is not looked at.
             let _ = json_text(std::io::Cursor::new(text)).read_to_end(&mut mended);
             of_outline(&json::outline(&mended))
         }

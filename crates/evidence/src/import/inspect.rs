@@ -99,7 +99,7 @@ fn ended(header: &Members, count: u64, out: &mut Out<'_>) {
     }
 }
 
-/// What all samples of a log share.
+/// Members that all samples of a log share.
 struct Log<'a> {
     model: &'a str,
     task: &'a str,

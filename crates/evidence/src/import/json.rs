@@ -173,7 +173,7 @@ pub(super) fn is_lines(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n');
     let first = lines.next().unwrap_or_default();
     let is_whole = lines.next().is_some();
-    // A first line that is longer than what is at hand is a text of its own only if nothing else says so.
+    // A first line that is longer than what is at hand is a separate text only if nothing else says so.
     first.first() == Some(&b'{') && is_whole && serde_json::from_slice::<IgnoredAny>(first).is_ok()
 }
 

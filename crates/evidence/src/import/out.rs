@@ -14,7 +14,7 @@ use crate::names;
 
 /// Longest name, in characters; what is longer ends in its digest.
 const NAME_MAX: usize = 200;
-/// Most reasons that are told apart.
+/// Most different reasons.
 const REASONS_MAX: usize = 100;
 
 /// The result of an import: how many items, and what was left out.
@@ -22,7 +22,7 @@ const REASONS_MAX: usize = 100;
 pub struct Summary {
     /// The number of items.
     pub items: u64,
-    /// What was left out, with the number of times, by reason.
+    /// The number of times that something was left out, by reason.
     pub left_out: BTreeMap<String, u64>,
     /// Things to know about the file as a whole.
     pub notes: Vec<String>,
@@ -224,7 +224,7 @@ pub(super) fn mended(text: &str) -> String {
     if names::fault(&composed).is_none() { composed } else { String::from("unknown") }
 }
 
-/// Returns a number above 0; of cost and tokens 0 often means that nobody counted.
+/// Returns a number above 0; of cost and tokens 0 often means that they were not counted.
 pub(super) fn known(out: &mut Out<'_>, what: &'static str, value: Option<f64>) -> Option<f64> {
     match value {
         Some(0.0) => {

@@ -29,7 +29,7 @@ const ROW: [&str; 19] = [
     "results.results[].gradingResult.pass",
 ];
 
-/// The reason of a failure that is none of an assertion.
+/// The reason of a failure that no assertion gave.
 const ERROR: f64 = 2.0;
 
 pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {

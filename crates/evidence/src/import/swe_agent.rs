@@ -59,7 +59,7 @@ fn one(
         return Err(fault.hint("the run may still be going on, or the file be of an older version").into());
     };
     let outcome = match status.to_ascii_lowercase().as_str() {
-        // Nobody judged it.
+        // It was not judged.
         "submitted" => None,
         status if status.starts_with("submitted (") => Some(Outcome::Stopped),
         "limitsexceeded" | "timeexceeded" => Some(Outcome::Stopped),

@@ -52,7 +52,7 @@ struct Trace {
     spans: BTreeMap<String, Used>,
 }
 
-/// What a span says that was used: often the same that a span within it says.
+/// Amounts that a span says were used: often the same that a span within it says.
 struct Used {
     parent: String,
     is_call: bool,

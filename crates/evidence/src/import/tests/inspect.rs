@@ -41,7 +41,7 @@ fn as_json() -> String {
     format!("{{{EVAL}, \"samples\": [{}], {REST}}}", samples().join(", "))
 }
 
-/// How members are packed.
+/// Packing of members.
 #[derive(Clone, Copy)]
 pub enum Packing {
     Stored,
