@@ -38,9 +38,9 @@ pub struct TestResults {
 pub struct TestCase<'a> {
     /// The name, after that of its class.
     pub name: &'a str,
-    /// What became of it.
+    /// The result.
     pub verdict: TestVerdict,
-    /// How long it took, if the report says so.
+    /// The time it took, if the report says so.
     pub seconds: Option<f64>,
     /// The line in which it begins, from 1.
     pub line: u64,
