@@ -6,7 +6,7 @@ set -euo pipefail
 
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 corpus=${1:-$repository/fuzz/corpus}
-targets=(scorecard evidence source graders cache reports request)
+targets=(scorecard evidence source graders cache reports import request)
 for target in "${targets[@]}"; do
     mkdir -p "$corpus/$target"
 done
@@ -41,6 +41,13 @@ printf '2%s' $'subject,minutes,reviewed\r\n"a, b",1.5,true\r\nc,,FALSE\n' > "$co
 
 cp fuzz/seeds/graders/*.json "$corpus/graders/"
 cp fuzz/seeds/reports/* "$corpus/reports/"
+
+# The first byte chooses a format; the last choice is the format that is found.
+for file in examples/import/*.xml examples/import/*.json fuzz/seeds/import/*; do
+    for choice in $'\x12' 0 3 7; do
+        { printf '%s' "$choice"; cat "$file"; } > "$corpus/import/$(printf '%x' "'$choice")-${file//\//_}"
+    done
+done
 
 # The first byte says whether the digest is left as it is or made right.
 for file in fuzz/seeds/cache/*.cache examples/raw/*.cache; do

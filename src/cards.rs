@@ -34,6 +34,7 @@ macro_rules! embedded {
 pub const EMBEDDED: &[Embedded] = embedded! {
     "workflow@1.0.0": "scorecards/workflow/1.0.0.toml",
     "trace@1.0.0": "scorecards/trace/1.0.0.toml",
+    "run@1.0.0": "scorecards/run/1.0.0.toml",
     "trust@1.1.0": "scorecards/trust/1.1.0.toml",
     "trust@1.0.0": "scorecards/trust/1.0.0.toml",
     "arena@1.0.0": "scorecards/arena/1.0.0.toml",

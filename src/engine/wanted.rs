@@ -8,6 +8,7 @@ use karat_core::scorecard::FactType;
 use karat_core::scorecard::Scorecard;
 use karat_evidence::Kind;
 use karat_evidence::ReaderOptions;
+use karat_evidence::import::Format;
 use karat_evidence::source::{Layout, Source};
 
 use super::kind;
@@ -39,6 +40,12 @@ impl Wanted {
     /// If karat has no such kind of evidence.
     pub fn of(card: &Scorecard) -> Result<Self, Error> {
         Ok(Self { kind: kind(card)?, facts: wanted_facts(card), columns: Vec::new() })
+    }
+
+    /// Returns whether a log of another tool is to be imported: not by who reads tables of matches, which are read as they are.
+    #[must_use]
+    pub fn is_for(&self, format: Format) -> bool {
+        self.columns.is_empty() && !format.is_matches()
     }
 
     /// Adds the facts of `other`.

@@ -8,11 +8,14 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use crate::failure::Failure;
+use crate::logs::{self, Log};
 use crate::output::{Color, FAINT, Screen};
 use crate::progress::Progress;
 use karat::bulk::Intake;
 use karat::engine::{Wanted, each_item};
 use karat::error::{Error, Place, STANDARD_INPUT};
+use karat_evidence::Kind;
+use karat_evidence::import::{Format, Options, import, recognise};
 use karat_evidence::source::Layout;
 
 /// Bytes read at once.
@@ -41,6 +44,7 @@ impl Files {
     /// Returns the files named, or standard input if none is. Fails before anything is scored if a file does not exist.
     pub fn new(paths: &[String], color: Color) -> Result<Self, Failure> {
         let paths = if paths.is_empty() { vec![String::from("-")] } else { paths.to_vec() };
+        let paths = expanded(&paths)?;
         let mut bytes = Some(0u64);
         let (mut seen, mut identities) = (BTreeSet::new(), BTreeSet::new());
         for path in &paths {
@@ -83,8 +87,17 @@ impl Files {
         for path in &self.paths {
             let flow = if path == "-" {
                 let mut input = BufReader::with_capacity(BUFFER, watch(open(path, self.color)?));
+                if let Some(format) = recognise(input.fill_buf()?).filter(|it| wanted.is_for(*it)) {
+                    let flow = log(&Log::stream(input)?, STANDARD_INPUT, format, wanted, visit)?;
+                    if flow == Flow::Stop {
+                        break;
+                    }
+                    continue;
+                }
                 let layout = wanted.layout_of_stream(&mut input)?;
                 items(STANDARD_INPUT, input, layout, wanted, visit)?
+            } else if let Some(format) = logged(path)?.filter(|it| wanted.is_for(*it)) {
+                log(&Log::file(path), path, format, wanted, visit)?
             } else {
                 let layout = wanted.layout_of_file(path)?;
                 let file = open(path, self.color).map_err(|error| Failure::reading(path, &error))?;
@@ -147,6 +160,70 @@ impl<R: Read> Read for Kept<'_, R> {
         self.taken.extend_from_slice(into.get(..count).unwrap_or_default());
         Ok(count)
     }
+}
+
+/// Returns the files that are meant by folders and patterns; in a folder, those that are logs of other tools.
+fn expanded(paths: &[String]) -> Result<Vec<String>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        let is_one = path == "-" || (Path::new(path).exists() && !Path::new(path).is_dir());
+        if is_one {
+            files.push(path.clone());
+            continue;
+        }
+        let before = files.len();
+        for file in logs::files(std::slice::from_ref(path))? {
+            if !file.is_found || logged(&file.path)?.is_some() {
+                files.push(file.path);
+            }
+        }
+        if files.len() == before {
+            return Err(Failure::reading(path, &io::ErrorKind::IsADirectory.into()));
+        }
+    }
+    Ok(files)
+}
+
+/// Returns the format of a file that is the log of another tool. A pipe can be read only once, so it is not looked at.
+fn logged(path: &str) -> Result<Option<Format>, Failure> {
+    if !metadata(path).is_ok_and(|about| about.is_file()) {
+        return Ok(None);
+    }
+    let input = Log::file(path).input;
+    match logs::format_of(&input) {
+        Err(failure) if input.is_packed() => Err(failure),
+        // What is wrong with other files, the reader of evidence says.
+        Err(_) => Ok(None),
+        found => found,
+    }
+}
+
+/// Hands on the runs in the log of another tool.
+fn log(
+    log: &Log,
+    name: &str,
+    format: Format,
+    wanted: &Wanted,
+    visit: &mut Visit<'_>,
+) -> Result<Flow, Failure> {
+    if wanted.kind != Kind::Facts {
+        let (words, kind) = (format.words(), wanted.kind.name());
+        return Err(Failure::new(format!(
+            "`{name}` looks like {words}, which is no evidence of kind `{kind}`"
+        ))
+        .help(format!("score it with a card for facts: karat score --card run {name}"))
+        .help(format!("or look at its runs: karat import {name}")));
+    }
+    let mut ended = Ok(Flow::Continue);
+    let imported = import(&log.input, format, &Options::default(), &mut |item| {
+        let place = Place { file: format!("{name}: {}", item.place), line: None, nth: 1, is_row: false };
+        ended = visit(&place, Ok(item.json));
+        match ended {
+            Ok(Flow::Continue) => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    });
+    ended.and_then(|flow| imported.map(|_| flow).map_err(logs::refused))
 }
 
 /// Returns the device and number of a regular file, which it has under every name, also as standard input.

@@ -97,8 +97,10 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
                 engine.visit_at(place, bytes, |scored| loader.add(place, 0, &scored.record))
             }
             (None, None) => {
+                // Only an item of an imported log has no line.
+                let card = if place.line.is_some() { "workflow" } else { "run" };
                 return Err(Failure::new(format!("{place}: this is not a record, so it needs a scorecard"))
-                    .help("say how to score it: --card workflow")
+                    .help(format!("say how to score it: --card {card}"))
                     .help("`karat card list` names the scorecards that come with karat"));
             }
         };

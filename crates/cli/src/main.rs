@@ -10,6 +10,7 @@ mod follow;
 mod graders;
 mod input;
 mod load;
+mod logs;
 mod matches;
 mod origin;
 mod output;

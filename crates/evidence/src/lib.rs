@@ -30,6 +30,7 @@ pub mod execution;
 pub mod grade;
 mod graders;
 pub mod ids;
+pub mod import;
 mod json;
 mod kind;
 mod kinds;

@@ -301,7 +301,12 @@ impl Reader {
                     agent.pick(slots, &mut facts);
                     identity
                 }
-                Kind::Facts => self.table.read(root, &mut check, &mut facts),
+                Kind::Facts => {
+                    if let Some(source) = self.table.source(root) {
+                        work.seen.insert(fact_table::SOURCE.to_owned(), value::of_node(source));
+                    }
+                    self.table.read(root, &mut check, &mut facts)
+                }
             }
         } else {
             check.refuse(root, "an object", "an evidence item is one JSON object");

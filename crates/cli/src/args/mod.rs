@@ -2,6 +2,7 @@
 
 mod doctor;
 mod follow;
+mod import;
 mod judge;
 mod many;
 pub mod rate;
@@ -22,6 +23,7 @@ use crate::exit;
 use crate::output::Color;
 pub use doctor::{DoctorArgs, JudgeVerb};
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
+pub use import::ImportArgs;
 pub use judge::JudgeArgs;
 pub use many::{CompareArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use run::RunArgs;
@@ -37,6 +39,8 @@ pub use store::{
     name = "karat",
     version,
     about = "Scores about AI agents that anyone can check. New here? Run `karat demo`.",
+    // As clap has it, without the empty line below the first, so that all of it fits a screen.
+    help_template = "{about-with-newline}{usage-heading} {usage}\n\n{all-args}{after-help}",
     after_help = exit::HELP,
     max_term_width = 80,
     disable_help_subcommand = true,
@@ -64,6 +68,8 @@ pub struct Cli {
 /// The command.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// Read the logs of other tools as evidence
+    Import(ImportArgs),
     /// Score evidence: one record per item
     Score(ScoreArgs),
     /// Explain a score, and verify records

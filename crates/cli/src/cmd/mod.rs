@@ -7,6 +7,7 @@ mod demo;
 mod explain;
 mod fail_under;
 mod grade;
+mod import;
 mod judge;
 mod leaderboard;
 mod listing;
@@ -33,6 +34,7 @@ use crate::failure::Failure;
 /// Runs the command of the command line.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     match &cli.verb {
+        Verb::Import(args) => import::run(args, cli),
         Verb::Score(args) => score::run(args, cli),
         Verb::Explain(args) => explain::run(args, cli),
         Verb::Leaderboard(args) => leaderboard::run(args, cli),

@@ -20,6 +20,10 @@ pub fn grading(grading: &Value, width: usize) -> String {
     let Value::Object(graders) = grading else { return String::new() };
     let mut text = String::new();
     for (name, seen) in graders {
+        if name == "source" {
+            text.push_str(&source(seen, width));
+            continue;
+        }
         let mut lines = Vec::new();
         tree(seen, 1, &mut lines);
         text.push_str(&format!("\n{STRONG}Seen{STRONG:#} by the grader of {}\n", title(name)));
@@ -30,6 +34,22 @@ pub fn grading(grading: &Value, width: usize) -> String {
         if more > 0 {
             text.push_str(&format!("{FAINT}  and {more} more lines; --json has them all{FAINT:#}\n"));
         }
+    }
+    text
+}
+
+/// Returns the file that the item was made from, and the place in it.
+fn source(seen: &Value, width: usize) -> String {
+    let part = |name: &str| seen.get(name).and_then(Value::as_str).map(clean);
+    let mut text = format!("\n{STRONG}Source{STRONG:#}\n");
+    let place = match (part("file"), part("place")) {
+        (Some(file), Some(place)) => Some(format!("  {file}, {place}")),
+        (file, place) => file.or(place).map(|one| format!("  {one}")),
+    };
+    let form = part("format").map(|format| format!("  read as {format}"));
+    let digest = part("digest").map(|digest| format!("  {digest}"));
+    for line in [place, form, digest].into_iter().flatten() {
+        text.push_str(&folded(&line, width));
     }
     text
 }

@@ -16,7 +16,7 @@ use crate::store;
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, with or without screens.
-const OTHERS: [&str; 11] = [
+const OTHERS: [&str; 13] = [
     "docs/guide/record.md",
     "docs/guide/ratings.md",
     "docs/guide/leaderboards.md",
@@ -28,6 +28,8 @@ const OTHERS: [&str; 11] = [
     "examples/receipt/README.md",
     "docs/guide/execution.md",
     "examples/run/README.md",
+    "docs/guide/import.md",
+    "examples/import/README.md",
 ];
 
 /// The folders that the commands of a page may use.

@@ -1,5 +1,4 @@
 //! `karat judge doctor`: every layer is named, in JSON and in a table, and the status follows from them.
-#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::os::unix::fs::PermissionsExt as _;
 

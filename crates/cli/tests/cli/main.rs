@@ -17,6 +17,7 @@ mod gates;
 mod graders;
 mod help;
 mod identity;
+mod import;
 mod jobs;
 #[cfg(unix)]
 mod judge;

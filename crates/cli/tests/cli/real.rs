@@ -1,4 +1,5 @@
-//! Published runs of real agents, through the converters of `examples/convert` and the cards, as a person would do it.
+//! Published runs of real agents, imported or through the converters of `examples/convert`, and scored as a person would do it.
+//! Where the tool that wrote a file reports a number, ours must be equal.
 //!
 //! The data is not part of the repository. It is looked for in the folder that `KARAT_REAL_DATA` names, else beside the
 //! workspace; without it, or without python3, these tests say on standard error that they were skipped.
@@ -12,7 +13,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::{finish, karat_reading, root};
+use crate::common::{finish, karat, karat_reading, root};
 
 /// Returns the folder of one set of published data, if it exists.
 pub fn data(name: &str) -> Option<PathBuf> {
@@ -87,8 +88,10 @@ fn ranking(records: &[Value]) -> Vec<(&str, f64)> {
 const AIDER: &str = "examples/cards/aider.toml";
 
 fn aider(name: &str) -> Option<Vec<Value>> {
-    let file = published("aider-leaderboards")?.join(name);
-    Some(score("aider.py", AIDER, &[file]))
+    let file = data("aider-leaderboards")?.join(name);
+    let run = karat(&["score", "--json", "--card", AIDER, &file.display().to_string()]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    Some(run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
 #[test]
@@ -204,13 +207,10 @@ fn choose(n: u64, k: u64) -> u64 {
 
 #[test]
 fn attempts_of_tau_bench_are_the_exact_estimators() {
-    let Some(folder) = published("tau-bench") else { return };
+    let Some(folder) = data("tau-bench") else { return };
     let file = folder.join("gpt-4o-airline.json");
-    let script = root().join("examples/convert/tau_runs.py");
-    let runs = finish(Command::new("python3").arg("-B").arg(script).arg(&file), "");
-    assert_eq!((runs.status, runs.stderr.as_str()), (0, ""));
-    let verb = ["leaderboard", "--json", "--card", "examples/cards/task-run.toml", "--attempts", "4"];
-    let board = karat_reading(&verb, &runs.stdout);
+    let path = file.display().to_string();
+    let board = karat(&["leaderboard", "--json", "--card", "run", "--attempts", "4", &path]);
     assert_eq!((board.status, board.stderr.as_str()), (0, ""));
     let board: Value = serde_json::from_str(&board.stdout).unwrap();
     let row = &board["leaderboards"][0]["rows"][0];
@@ -242,4 +242,151 @@ fn attempts_of_tau_bench_are_the_exact_estimators() {
         |name: &str| [0, 1, 2, 3].map(|at: usize| row["attempts"][at][name]["mean"].as_f64().unwrap());
     assert_eq!(means("pass_hat"), [0.49, 0.386666667, 0.34, 0.32]);
     assert_eq!(means("pass_at"), [0.49, 0.593333333, 0.65, 0.68]);
+}
+
+/// Imports a file or folder of published data.
+fn imported(folder: &str, name: &str) -> Option<Vec<Value>> {
+    let path = data(folder)?.join(name).display().to_string();
+    let run = karat(&["import", "--quiet", &path]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{path}");
+    Some(run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+fn sum(items: &[Value], name: &str) -> f64 {
+    items.iter().filter_map(|item| item[name].as_f64()).sum()
+}
+
+fn ended(items: &[Value], outcome: &str) -> usize {
+    items.iter().filter(|item| item["outcome"] == outcome).count()
+}
+
+/// Returns the mean over tasks of the mean of their attempts, which is what Inspect calls accuracy.
+fn accuracy(items: &[Value]) -> f64 {
+    let mut tasks: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for item in items {
+        if let Some(solved) = item["solved"].as_f64() {
+            tasks.entry(item["task"].as_str().unwrap()).or_default().push(solved);
+        }
+    }
+    let means = tasks.values().map(|all| all.iter().sum::<f64>() / all.len() as f64);
+    means.sum::<f64>() / tasks.len() as f64
+}
+
+#[test]
+fn accuracies_and_tokens_of_inspect_are_those_it_reports() {
+    for (folder, name, accuracy_of_inspect, tokens) in [
+        ("inspect-json-everyeval", "data_arc_qwen.json", 1.0 / 3.0, 885.0),
+        ("every-eval-ever/inspect", "data_arc_sonnet.json", 1.0, 1380.0),
+        (
+            "inspect-logs-zstd/native-0.3.285",
+            "2026-11-22T08-06-14-00-00_arith_SqYSLET9sknvjgHJNzQocK.eval",
+            0.6,
+            279.0,
+        ),
+        (
+            "inspect-logs-zstd/native-0.3.285",
+            "2026-11-22T08-06-16-00-00_arith-limit_6avdj4PFSmAvTGUbtyBjHG.eval",
+            0.0,
+            0.0,
+        ),
+        (
+            "inspect-logs-zstd/original",
+            "2025-09-23T08-09-58-04-00_popularity_DN2wbX2ZvACsBpjwptzBRo.eval",
+            0.63,
+            6155.0,
+        ),
+        ("inspect-logs-zstd/original", "small.eval", 1.0, 278_361.0),
+    ] {
+        let Some(items) = imported(folder, name) else { return };
+        assert!((accuracy(&items) - accuracy_of_inspect).abs() < 1e-12, "{name}: {}", accuracy(&items));
+        assert_eq!(sum(&items, "tokens"), tokens, "{name}");
+    }
+    let Some(items) = imported("inspect-logs-zstd/native-0.3.285", "*arith_*") else { return };
+    assert_eq!((ended(&items, "succeeded"), ended(&items, "failed"), ended(&items, "no-verdict")), (6, 3, 1));
+}
+
+#[test]
+fn a_log_of_inspect_is_the_same_in_the_old_and_the_new_container() {
+    let Some(folder) = data("inspect-logs-zstd") else { return };
+    for file in files(&folder.join("original"), ".eval") {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let [old, new] = ["original", "zstd-converted"].map(|form| {
+            let mut items = imported(&format!("inspect-logs-zstd/{form}"), name).unwrap();
+            items.iter_mut().for_each(|item| item["source"] = Value::Null);
+            items
+        });
+        assert_eq!(old, new, "{name}");
+    }
+}
+
+#[test]
+fn resolved_instances_of_swe_bench_are_those_it_counts() {
+    for (name, submitted, resolved) in [
+        ("claude-haiku-4-5-20251001.validation-baseline-eval.json", 40, 25.0),
+        ("claude-haiku-4.5.claude-haiku-4.5-full.json", 20, 20.0),
+        ("sb-cli-reports/swe-bench_verified__test__polydev_v3_30tasks.json", 30, 26.0),
+    ] {
+        let Some(items) = imported("swe-bench-reports", name) else { return };
+        assert_eq!((items.len(), sum(&items, "solved")), (submitted, resolved), "{name}");
+    }
+}
+
+#[test]
+fn results_of_promptfoo_are_those_it_counts() {
+    let Some(items) = imported("promptfoo", "results.json") else { return };
+    let of =
+        |name: &str| items.iter().filter(|item| item["subject"] == name).cloned().collect::<Vec<Value>>();
+    for (name, passed, failed, broken) in [("model-a", 16, 0, 4), ("model-b", 12, 4, 4)] {
+        let items = of(name);
+        let found = ["succeeded", "failed", "no-verdict"].map(|outcome| ended(&items, outcome));
+        assert_eq!(found, [passed, failed, broken], "{name}");
+    }
+    assert!((sum(&items, "cost_usd") - 0.04).abs() < 1e-12 && sum(&of("model-b"), "cost_usd") == 0.0);
+    assert_eq!(sum(&items, "tokens"), 1048.0);
+}
+
+#[test]
+fn samples_of_lm_eval_are_those_of_its_metric() {
+    let name = "samples_math_perturbed_full_2026-01-21T03-44-18.458309.jsonl";
+    let Some(items) = imported("lm-eval-harness", name) else { return };
+    assert_eq!((items.len(), accuracy(&items)), (10, 0.0));
+    assert!(items.iter().all(|item| item["subject"].as_str().unwrap().starts_with("RylanSchaeffer/")));
+}
+
+#[test]
+fn spans_are_the_same_in_each_form() {
+    for (folder, name) in [
+        ("otlp-protobuf", "genai.otlp.json"),
+        ("otlp-protobuf", "genai.otlp.pb"),
+        ("otlp-protobuf", "genai.console.jsonl"),
+    ] {
+        let Some(items) = imported(folder, name) else { return };
+        let facts = ["tokens", "seconds", "calls", "tool_calls", "errors"]
+            .map(|fact| items[0][fact].as_f64().unwrap());
+        assert_eq!((items.len(), facts), (1, [375.0, 4.2, 2.0, 1.0, 1.0]), "{name}");
+        assert_eq!(items[0]["outcome"], Value::Null);
+    }
+    // Two spans, one within the other, state the tokens of one call.
+    let Some(items) = imported("otel-genai-traces", "k8s.jaeger.json") else { return };
+    assert_eq!((sum(&items, "tokens"), sum(&items, "calls")), (2342.0, 1.0));
+}
+
+#[test]
+fn every_other_published_log_is_read_or_says_why_not() {
+    for (folder, items) in [
+        ("langfuse-traces", 10),
+        ("swe-agent-trajectories", 5),
+        ("mini-swe-agent-v2", 2),
+        ("tau2-results", 1),
+    ] {
+        let Some(found) = imported(folder, "") else { return };
+        assert_eq!(found.len(), items, "{folder}");
+        assert!(found.iter().all(|item| item["solved"].is_null()), "{folder}: none of them knows success");
+    }
+    let Some(found) = imported("junit-xml", "") else { return };
+    assert_eq!(found.len(), 842);
+    let Some(folder) = data("lm-eval-harness") else { return };
+    let sums = files(&folder, ".json").remove(0).display().to_string();
+    let refused = karat(&["import", &sums]);
+    assert!(refused.status == 1 && refused.stderr.contains("--log_samples"), "{}", refused.stderr);
 }

@@ -136,7 +136,7 @@ fn a_file_that_is_not_there() {
 
 #[test]
 fn a_file_that_is_a_folder() {
-    assert_snapshot!(refused(&karat(&["score", "--card", "workflow", "examples"]), 1));
+    assert_snapshot!(refused(&karat(&["score", "--card", "workflow", "scorecards"]), 1));
     assert_snapshot!(refused(&karat(&["card", "check", "scorecards"]), 1));
 }
 

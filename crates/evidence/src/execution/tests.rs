@@ -74,7 +74,7 @@ fn job() -> Job {
 }
 
 fn digest() -> String {
-    karat_core::facts::Digest::of(b"").to_string()
+    Digest::of(b"").to_string()
 }
 
 fn report() -> Value {

@@ -8,6 +8,9 @@ use crate::names::{self, NameFault};
 use crate::vocabulary::FactType;
 use karat_core::timestamp::{Timestamp, TimestampError};
 
+/// The member that says from which place of which file an item was made; it goes into the record.
+pub(crate) const SOURCE: &str = "source";
+
 /// The facts that a scorecard declares, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
@@ -28,6 +31,14 @@ impl Columns {
     /// Returns how many facts are wanted.
     pub(crate) fn wanted(&self) -> usize {
         self.columns.len()
+    }
+
+    /// Returns the source that an item states: the digest of a file, and the place in it.
+    pub(crate) fn source<'a>(&self, root: Node<'a>) -> Option<Node<'a>> {
+        if self.subject_field == SOURCE || self.find(SOURCE).is_some() {
+            return None;
+        }
+        root.children().find(|member| member.key() == SOURCE && member.value() == Value::Object)
     }
 
     /// Returns the field that names the subject.
@@ -56,6 +67,9 @@ impl Columns {
             let is_id = key == "id";
             let column = self.find(key);
             let is_taken = is_subject || column.is_some();
+            if key == SOURCE && !is_taken && member.value() == Value::Object {
+                continue;
+            }
             let is_occasion = occasion(member, is_taken, &mut identity, check)
                 || !is_taken && cases(member, &mut identity, check);
             if !is_subject && !is_id && !is_occasion && column.is_none() {

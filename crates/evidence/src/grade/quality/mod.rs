@@ -22,7 +22,7 @@ use crate::json::problem::{Problem, Problems, quoted};
 
 pub use checklist::{Checklist, ChecklistGrade, CriterionGrade, UnknownCriterion};
 pub use code::{CodeGrade, CodeOptions, Patterns, PatternsGrade, code, code_patterns, count_lint_lines};
-pub use report::TestResults;
+pub use report::{TestCase, TestResults, TestVerdict};
 pub use rouge::{Overlap, Reference, RougeL};
 pub use task::{CodeEvidence, Evidence, Grade, Grading, Options, Task};
 pub use tokens::Tokenizer;

@@ -1,7 +1,7 @@
 //! JUnit XML. There is no one schema; what is read here is common to all runners.
 
 use super::xml::{Element, Elements, Step};
-use super::{Outcome, TestResults, problem};
+use super::{Outcome, TestCase, TestResults, TestVerdict, problem};
 use crate::json::problem::{Problems, quoted};
 
 /// An open element.
@@ -26,14 +26,23 @@ struct Suite {
 #[derive(Default)]
 struct Case {
     name: String,
+    /// The byte at which it begins.
+    at: usize,
+    seconds: Option<f64>,
     failures: u64,
     errors: u64,
     is_skipped: bool,
 }
 
 pub(super) fn read(text: &str) -> Result<TestResults, Problems> {
+    visit(text, &mut |_| true)
+}
+
+/// Reads a report and hands each test to `take`, until it says that it has enough.
+pub(super) fn visit(text: &str, take: &mut dyn FnMut(TestCase<'_>) -> bool) -> Result<TestResults, Problems> {
     let mut elements = Elements::new(text);
     let mut results = TestResults::default();
+    let mut lines = Lines { text: text.trim_start_matches('\u{feff}'), at: 0, line: 1 };
     let mut open: Vec<Open> = Vec::new();
     while let Some(step) = elements.next()? {
         match step {
@@ -42,7 +51,19 @@ pub(super) fn read(text: &str) -> Result<TestResults, Problems> {
                 open.push(inner);
             }
             Step::Close => match (open.pop(), open.last_mut()) {
-                (Some(Open::Case(case)), Some(Open::Suite(suite))) => case.close(suite, &mut results),
+                (Some(Open::Case(case)), Some(Open::Suite(suite))) => {
+                    let (line, seconds) = (lines.of(case.at), case.seconds);
+                    let (name, outcome) = case.close(suite, &mut results);
+                    let verdict = match outcome {
+                        Outcome::Passed => TestVerdict::Passed,
+                        Outcome::Failed => TestVerdict::Failed,
+                        Outcome::Error => TestVerdict::Error,
+                        Outcome::Skipped => TestVerdict::Skipped,
+                    };
+                    if !take(TestCase { name: &name, verdict, seconds, line }) {
+                        return Ok(results);
+                    }
+                }
                 (Some(Open::Suite(inner)), outer) => {
                     inner.check()?;
                     match outer {
@@ -123,7 +144,10 @@ impl Case {
             Some(class) if !class.is_empty() => format!("{class}.{name}"),
             _ => name,
         };
-        let mut case = Self { name, ..Self::default() };
+        // Some runners group digits.
+        let time = element.attribute("time")?.map(|time| time.trim().replace(',', ""));
+        let seconds = time.and_then(|time| time.parse().ok()).filter(|it: &f64| it.is_finite() && *it >= 0.0);
+        let mut case = Self { name, at: element.place(), seconds, ..Self::default() };
         // Some runners say it in an attribute.
         match element.attribute("status")?.unwrap_or_default().to_ascii_lowercase().as_str() {
             "notrun" | "disabled" | "skipped" | "ignored" => case.is_skipped = true,
@@ -134,7 +158,7 @@ impl Case {
         Ok(case)
     }
 
-    fn close(self, suite: &mut Suite, results: &mut TestResults) {
+    fn close(self, suite: &mut Suite, results: &mut TestResults) -> (String, Outcome) {
         let outcome = match self {
             Self { failures: 1.., .. } => Outcome::Failed,
             Self { errors: 1.., .. } => Outcome::Error,
@@ -144,6 +168,26 @@ impl Case {
         suite.listed += 1;
         suite.passed += u64::from(outcome == Outcome::Passed);
         suite.failing += self.failures + self.errors;
-        results.add(outcome, || self.name);
+        results.add(outcome, || self.name.clone());
+        (self.name, outcome)
+    }
+}
+
+/// The lines of places that come in about the order of the text.
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    line: u64,
+}
+
+impl Lines<'_> {
+    fn of(&mut self, at: usize) -> u64 {
+        if at < self.at {
+            (self.at, self.line) = (0, 1);
+        }
+        let passed = self.text.as_bytes().get(self.at..at).unwrap_or_default();
+        self.line += passed.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.at = at;
+        self.line
     }
 }

@@ -33,6 +33,32 @@ pub struct TestResults {
     pub failing: Vec<String>,
 }
 
+/// One test of a report.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TestCase<'a> {
+    /// The name, after that of its class.
+    pub name: &'a str,
+    /// The result.
+    pub verdict: TestVerdict,
+    /// The time it took, if the report says so.
+    pub seconds: Option<f64>,
+    /// The line in which it begins, from 1.
+    pub line: u64,
+}
+
+/// Result of one test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestVerdict {
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed,
+    /// It ended in an error, in the test or in the runner.
+    Error,
+    /// It was left out on purpose.
+    Skipped,
+}
+
 /// Outcome of one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
@@ -101,6 +127,15 @@ impl TestResults {
     /// failures and errors than it announces, or announces tests and lists none.
     pub fn from_junit(text: &str) -> Result<Self, Problems> {
         sized(text).and_then(junit::read)
+    }
+
+    /// Hands each test of a report in JUnit XML to `take`, in order, until that returns false.
+    ///
+    /// # Errors
+    ///
+    /// If [`TestResults::from_junit`] fails; what came before was handed on.
+    pub fn visit_junit(text: &str, take: &mut dyn FnMut(TestCase<'_>) -> bool) -> Result<(), Problems> {
+        junit::visit(sized(text)?, take).map(drop)
     }
 
     /// Reads TRX, the XML of the test runner of .NET: the results by their `outcome`. Inner results replace

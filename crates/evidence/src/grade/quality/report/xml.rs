@@ -99,6 +99,11 @@ impl Element<'_> {
         name.rsplit_once(':').map_or(name, |(_, local)| local)
     }
 
+    /// Returns the byte at which it begins.
+    pub(super) fn place(&self) -> usize {
+        self.at
+    }
+
     /// Returns the value of an attribute.
     pub(super) fn attribute(&self, name: &str) -> Result<Option<String>, Problems> {
         let mut value = None;

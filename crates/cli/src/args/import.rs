@@ -1,0 +1,33 @@
+//! `karat import`: its flags and help.
+
+use clap::Args;
+
+/// The logs to import.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+FORMAT is found by what a file holds: inspect, junit, lm-eval, tau-bench, tau2,
+swe-bench, promptfoo, aider, every-eval-ever, swe-agent, mini-swe-agent,
+langfuse, atif, harbor, battles, otlp, jaeger, openinference. Files may be
+packed with gzip or Zstandard. What is left out, standard error says.
+`score`, `leaderboard`, `compare` and `standing` take such files too.
+
+Examples:
+  karat import --quiet --subject bot-7 examples/import/report.xml
+  karat import --quiet examples/import/swe-bench.json | karat score -c run")]
+pub struct ImportArgs {
+    /// The format, instead of the one found
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+    /// The subject of every item, instead of the one named
+    #[arg(long, value_name = "NAME")]
+    pub subject: Option<String>,
+    /// The score that says whether a task was solved
+    #[arg(long, value_name = "NAME")]
+    pub score: Option<String>,
+    /// No summary of what was left out
+    #[arg(long)]
+    pub quiet: bool,
+    /// Files, folders and patterns; `-` or none reads standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+}

@@ -1,0 +1,141 @@
+//! `karat import`: the logs of other tools as items of evidence, one on each line.
+
+use std::io::{self, Write as _};
+use std::ops::ControlFlow;
+
+use karat_core::diagnostic::nearest;
+use karat_evidence::import::{Format, Options, Summary, import};
+
+use crate::args::{Cli, ImportArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::logs::{self, Log};
+use crate::output::{CARE, Color, FAINT, Screen, lines};
+use karat::text::clean;
+
+/// Most names of files that are listed.
+const LISTED: usize = 3;
+
+/// Imports all logs given.
+pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let asked = args.format.as_deref().map(format).transpose()?;
+    let paths = if args.files.is_empty() { vec![String::from("-")] } else { args.files.clone() };
+    let options = Options { subject: args.subject.clone(), score: args.score.clone() };
+    let mut out = lines();
+    let mut total = Summary::default();
+    let (mut read, mut passed) = (Vec::new(), Vec::new());
+    for file in logs::files(&paths)? {
+        let log = if file.path == "-" { Log::stream(io::stdin().lock())? } else { Log::file(&file.path) };
+        let format = match (asked, logs::format_of(&log.input)) {
+            (Some(format), _) => format,
+            (None, Ok(Some(format))) => format,
+            (None, Ok(None) | Err(_)) if file.is_found => {
+                passed.push(file.path);
+                continue;
+            }
+            (None, Err(failure)) => {
+                out.flush()?;
+                return Err(failure);
+            }
+            (None, Ok(None)) => {
+                out.flush()?;
+                return Err(unknown(&file.path));
+            }
+        };
+        let mut failed = None;
+        let imported = import(&log.input, format, &options, &mut |item| {
+            let written = out.write_all(item.json).and_then(|()| out.write_all(b"\n"));
+            match written {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        let summary = match imported {
+            Ok(summary) => summary,
+            Err(error) => {
+                out.flush()?;
+                return Err(logs::refused(error));
+            }
+        };
+        if summary.items == 0 {
+            if file.is_found {
+                passed.push(file.path);
+                continue;
+            }
+            out.flush()?;
+            let failure = Failure::new(format!("`{}` has no run in it", clean(&file.path)));
+            let reasons = summary.left_out.iter().map(|(reason, count)| format!("{count} times {reason}"));
+            return Err(summary.notes.iter().cloned().chain(reasons).fold(failure, Failure::help));
+        }
+        total.add(summary);
+        read.push(format);
+    }
+    out.flush()?;
+    if read.is_empty() {
+        return Err(Failure::new("no file is of a format that karat knows")
+            .help("`karat import --help` names the formats; --format takes one"));
+    }
+    if !args.quiet {
+        tell(&total, &read, &passed, cli.color)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn format(name: &str) -> Result<Format, Failure> {
+    Format::from_name(name).ok_or_else(|| {
+        let names = Format::ALL.map(Format::name);
+        let failure = Failure::new(format!("there is no format `{}`", clean(name)));
+        let failure = match nearest(name, names) {
+            Some(near) => failure.help(format!("did you mean `{near}`?")),
+            None => failure,
+        };
+        failure.help(format!("there are: {}", names.join(", ")))
+    })
+}
+
+fn unknown(path: &str) -> Failure {
+    Failure::new(format!("`{}` is of no format that karat knows", clean(path)))
+        .help("if it is of one of those in `karat import --help`, name that: --format FORMAT")
+        .help("a table or JSON lines of your own need no import: karat score --card CARD FILE")
+}
+
+/// Says how many runs there are, what was left out, and why.
+fn tell(total: &Summary, read: &[Format], passed: &[String], color: Color) -> Result<(), Failure> {
+    let mut screen = Screen::stderr(color);
+    let mut names: Vec<&str> = read.iter().map(|format| format.name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let what = if read.iter().all(|format| format.is_matches()) { "match" } else { "run" };
+    let plural = match (total.items, what) {
+        (1, what) => what.to_owned(),
+        (_, "match") => String::from("matches"),
+        (_, what) => format!("{what}s"),
+    };
+    let files = if read.len() == 1 { String::from("1 file") } else { format!("{} files", read.len()) };
+    writeln!(screen, "{} {plural} from {files} ({})", total.items, names.join(", "))?;
+    if !total.left_out.is_empty() {
+        writeln!(screen, "left out:")?;
+        let mut reasons: Vec<(&String, &u64)> = total.left_out.iter().collect();
+        reasons.sort_by(|one, other| other.1.cmp(one.1).then(one.0.cmp(other.0)));
+        for (reason, count) in reasons {
+            writeln!(screen, "{count:>8}  {}", clean(reason))?;
+        }
+    }
+    if !passed.is_empty() {
+        let shown: Vec<String> = passed.iter().take(LISTED).map(|path| clean(path).into_owned()).collect();
+        let more = passed.len().saturating_sub(LISTED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        writeln!(screen, "{FAINT}no log: {}{more}{FAINT:#}", shown.join(", "))?;
+    }
+    for note in &total.notes {
+        writeln!(screen, "{CARE}note{CARE:#}: {}", clean(note))?;
+    }
+    screen.flush()?;
+    Ok(())
+}

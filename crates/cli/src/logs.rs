@@ -1,0 +1,124 @@
+//! Logs of other tools on the command line: folders and patterns become files, and files are recognised by their content.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use karat_evidence::import::{Format, ImportError, Input, detect};
+use tempfile::NamedTempFile;
+
+use crate::failure::Failure;
+
+/// Most files that folders may hold, and levels of folders.
+const FILES_MAX: usize = 1 << 20;
+const DEPTH_MAX: usize = 32;
+
+/// A file to read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Named {
+    /// The path, `-` for standard input.
+    pub path: String,
+    /// True if it was found in a folder: there, what is no log is passed over.
+    pub is_found: bool,
+}
+
+/// Returns the files that are meant: each path itself, those in a folder, those that a pattern matches; in order.
+pub fn files(paths: &[String]) -> Result<Vec<Named>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path == "-" || Path::new(path).exists() {
+            add(path, &mut files)?;
+            continue;
+        }
+        let found = match glob::glob(path) {
+            Ok(found) if path.contains(['*', '?', '[']) => found.filter_map(Result::ok).collect(),
+            _ => Vec::new(),
+        };
+        if found.is_empty() {
+            return Err(Failure::reading(path, &io::ErrorKind::NotFound.into()));
+        }
+        for path in found {
+            add(&path.display().to_string(), &mut files)?;
+        }
+    }
+    Ok(files)
+}
+
+fn add(path: &str, files: &mut Vec<Named>) -> Result<(), Failure> {
+    if path == "-" || !Path::new(path).is_dir() {
+        files.push(Named { path: path.to_owned(), is_found: false });
+        return Ok(());
+    }
+    let mut found = BTreeSet::new();
+    walk(Path::new(path), 0, &mut found)?;
+    // A trial of Harbor has its result, and beside it the trajectory of the same run.
+    let trials: BTreeSet<PathBuf> = found
+        .iter()
+        .filter(|file| file.file_name().is_some_and(|name| name == "result.json"))
+        .filter_map(|file| file.parent().map(Path::to_owned))
+        .collect();
+    let is_part = |file: &Path| {
+        let folder = file.parent().filter(|folder| folder.file_name().is_some_and(|name| name == "agent"));
+        folder.and_then(Path::parent).is_some_and(|trial| trials.contains(trial))
+    };
+    let whole = found.iter().filter(|file| !is_part(file));
+    files.extend(whole.map(|file| Named { path: file.display().to_string(), is_found: true }));
+    Ok(())
+}
+
+fn walk(folder: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result<(), Failure> {
+    let name = folder.display().to_string();
+    if depth > DEPTH_MAX {
+        return Err(Failure::new(format!("`{name}` lies more than {DEPTH_MAX} folders deep")));
+    }
+    for entry in fs::read_dir(folder).map_err(|error| Failure::reading(&name, &error))? {
+        let entry = entry.map_err(|error| Failure::reading(&name, &error))?;
+        let kind = entry.file_type().map_err(|error| Failure::reading(&name, &error))?;
+        // A link may lead anywhere, and in a circle.
+        if kind.is_dir() {
+            walk(&entry.path(), depth + 1, found)?;
+        } else if kind.is_file() {
+            found.insert(entry.path());
+        }
+        if found.len() > FILES_MAX {
+            return Err(Failure::new(format!("`{name}` holds more than a million files")));
+        }
+    }
+    Ok(())
+}
+
+/// A log that is at hand; that of standard input is kept in a file as long as this lives.
+pub struct Log {
+    /// The log.
+    pub input: Input,
+    _kept: Option<NamedTempFile>,
+}
+
+impl Log {
+    /// Opens a file.
+    pub fn file(path: &str) -> Self {
+        Self { input: Input::file(path), _kept: None }
+    }
+
+    /// Copies a stream, which can be read only once, into a file.
+    pub fn stream(mut stream: impl Read) -> Result<Self, Failure> {
+        let failed = |error: io::Error| Failure::reading("-", &error);
+        let mut kept = NamedTempFile::new().map_err(failed)?;
+        io::copy(&mut stream, &mut kept).map_err(failed)?;
+        Ok(Self { input: Input::file(kept.path()).named("-"), _kept: Some(kept) })
+    }
+}
+
+/// Returns the format of a file, none if karat does not know it.
+pub fn format_of(input: &Input) -> Result<Option<Format>, Failure> {
+    detect(input).map_err(refused)
+}
+
+/// Returns the failure to import a log.
+pub fn refused(error: ImportError) -> Failure {
+    let ImportError { file, place, found, expected, hint } = error;
+    let place = if place.is_empty() { String::new() } else { format!("{place}: ") };
+    let failure = Failure::new(format!("{file}: {place}found {found}, expected {expected}"));
+    if hint.is_empty() { failure } else { failure.help(hint) }
+}

@@ -1,0 +1,181 @@
+//! Logs of other tools: imported, scored as they are, and recognised where other evidence is expected.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+
+use std::fs;
+use std::io::Write as _;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::common::{Folder, karat, karat_reading, root};
+
+const REPORT: &str = "examples/import/report.xml";
+const SWE_BENCH: &str = "examples/import/swe-bench.json";
+
+fn items(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn what_was_left_out_is_told() {
+    let run = karat(&["import", REPORT]);
+    assert_eq!(run.status, 0);
+    let found: Vec<String> = items(&run.stdout)
+        .iter()
+        .map(|item| {
+            format!("{} {} {} {}", item["id"], item["outcome"], item["solved"], item["source"]["place"])
+        })
+        .collect();
+    assert_snapshot!(found.join("\n"), @r#"
+    "report/cart.adds an item" "succeeded" 1 "line 4, test `cart.adds an item`"
+    "report/cart.keeps the price" "failed" 0 "line 5, test `cart.keeps the price`"
+    "report/cart.survives a restart" "succeeded" 1 "line 6, test `cart.survives a restart`"
+    "report/pay.asks the bank" "no-verdict" null "line 7, test `pay.asks the bank`"
+    "report/pay.refunds" "not-applicable" null "line 8, test `pay.refunds`"
+    "#);
+    assert_snapshot!(run.stderr, @r#"
+    5 runs from 1 file (junit)
+    left out:
+           1  no result of a test that ended in an error: it has no verdict
+           1  no result of a test that was skipped: it does not apply
+           1  no time of a test
+    "#);
+    assert_eq!(karat(&["import", "--quiet", REPORT]).stderr, "");
+}
+
+#[test]
+fn a_log_and_its_items_give_the_same_records() {
+    for (file, name) in [(REPORT, "x.xml"), (SWE_BENCH, "x.json")] {
+        let imported = karat(&["import", "--quiet", file]);
+        let score = ["score", "--json", "--card", "run"];
+        let direct = karat(&[&score[..], &[file]].concat());
+        let piped = karat_reading(&score, &imported.stdout);
+        assert_eq!((direct.status, direct.stderr.as_str(), &direct.stdout), (0, "", &piped.stdout), "{file}");
+        // A stream has no name, so subjects are called by the digits of it; the scores are the same.
+        let text = fs::read_to_string(root().join(file)).unwrap();
+        let streamed = karat_reading(&score, &text);
+        let scores = |text: &str| items(text).iter().map(|it| it["score"].clone()).collect::<Vec<_>>();
+        assert_eq!(scores(&streamed.stdout), scores(&direct.stdout), "{name}: {}", streamed.stderr);
+        for verb in [&["leaderboard"][..], &["standing", "--as-of", "2026-11-23T00:00:00Z"]] {
+            let verb = [verb, &["--json", "--card", "run"]].concat();
+            let direct = karat(&[&verb[..], &[file]].concat());
+            let piped = karat_reading(&[&verb[..], &["-"]].concat(), &imported.stdout);
+            assert_eq!((direct.status, &direct.stdout), (0, &piped.stdout), "{verb:?} {}", direct.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_record_names_the_file_and_the_place() {
+    let explained =
+        karat(&["explain", "--table", "--card", "run", REPORT, "--item", "report/cart.keeps the price"]);
+    assert_eq!(explained.status, 0, "{}", explained.stderr);
+    let shown = explained.stdout.split("\nSource\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    assert_snapshot!(shown, @r#"
+    examples/import/report.xml, line 5, test `cart.keeps the price`
+    read as junit
+    sha256:9be2863c329b4dd462d2d6698ad6b86abe0584c2a3d66bda07f7eb3efe3ed617
+    "#);
+    let records = karat(&["score", "--json", "--card", "run", REPORT]).stdout;
+    let record: Value = serde_json::from_str(records.lines().nth(1).unwrap()).unwrap();
+    assert_eq!(record["grading"]["source"]["file"], REPORT);
+    // The record is what the log gives, and a changed log does not give it.
+    let explain = |evidence: &str| {
+        karat_reading(&["explain", "--table", "--evidence", evidence], records.lines().nth(1).unwrap())
+    };
+    let same = explain(REPORT);
+    assert!(same.status == 0 && same.stdout.contains("report.xml: line 5"), "{}{}", same.stdout, same.stderr);
+}
+
+#[test]
+fn a_log_that_was_not_asked_for_is_recognised() {
+    let run = karat(&["score", "--card", "workflow", REPORT]);
+    assert_eq!(run.status, 1);
+    assert_snapshot!(run.stderr, @r#"
+    error: `examples/import/report.xml` looks like a JUnit report, which is no evidence of kind `workflow-run`
+      score it with a card for facts: karat score --card run examples/import/report.xml
+      or look at its runs: karat import examples/import/report.xml
+    "#);
+    let run = karat(&["leaderboard", REPORT]);
+    assert_eq!(run.status, 1);
+    assert_snapshot!(run.stderr, @r#"
+    error: examples/import/report.xml: line 4, test `cart.adds an item`: this is not a record, so it needs a scorecard
+      say how to score it: --card run
+      `karat card list` names the scorecards that come with karat
+    "#);
+}
+
+#[test]
+fn folders_patterns_and_packed_files() {
+    let folder = Folder::new();
+    let logs = folder.path().join("logs/deep");
+    fs::create_dir_all(&logs).unwrap();
+    let report = fs::read(root().join(REPORT)).unwrap();
+    fs::write(logs.join("a.xml"), &report).unwrap();
+    fs::write(logs.join("notes.txt"), "no log").unwrap();
+    fs::write(logs.join("empty.xml"), "<testsuite/>").unwrap();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(&report).unwrap();
+    fs::write(folder.path().join("logs/b.xml.gz"), packed.finish().unwrap()).unwrap();
+    // A trial of Harbor: its trajectory is the same run.
+    fs::create_dir_all(folder.path().join("logs/trial/agent")).unwrap();
+    fs::write(
+        folder.path().join("logs/trial/result.json"),
+        r#"{"task_name": "t", "trial_name": "t__1", "agent_info": {"name": "a"}, "verifier_result": {"rewards": {"reward": 1}}}"#,
+    )
+    .unwrap();
+    fs::write(
+        folder.path().join("logs/trial/agent/trajectory.json"),
+        r#"{"schema_version": "ATIF-v1.7", "session_id": "s", "agent": {"name": "a"}, "steps": [{"source": "agent"}]}"#,
+    )
+    .unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let run = karat(&["import", &path("logs")]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let found = items(&run.stdout);
+    assert_eq!(found.len(), 11, "{}", run.stderr);
+    assert!(run.stderr.starts_with("11 runs from 3 files (harbor, junit)\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("no log: ") && run.stderr.contains("notes.txt"), "{}", run.stderr);
+    let subjects: Vec<&str> = found.iter().map(|item| item["subject"].as_str().unwrap()).collect();
+    assert!(subjects.contains(&"a") && subjects.contains(&"b"), "{subjects:?}");
+    let pattern = karat(&["import", "--quiet", &path("logs/*/*.xml")]);
+    assert_eq!(
+        (pattern.status, items(&pattern.stdout).len()),
+        (1, 5),
+        "an empty report that is named is no log"
+    );
+    assert!(pattern.stderr.contains("has no run in it"), "{}", pattern.stderr);
+    let board = karat(&["leaderboard", "--json", "--card", "run", &path("logs")]);
+    assert_eq!(board.status, 0, "{}", board.stderr);
+    let none = karat(&["import", &path("nothing/*.xml")]);
+    assert!(none.status == 1 && none.stderr.contains("there is no such file"), "{}", none.stderr);
+}
+
+#[test]
+fn a_stream_and_another_name() {
+    let text = fs::read_to_string(root().join(SWE_BENCH)).unwrap();
+    let run = karat_reading(&["import", "--subject", "bot-7", "--format", "swe-bench"], &text);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(
+        items(&run.stdout).iter().all(|item| item["subject"] == "bot-7" && item["source"]["file"] == "-")
+    );
+    let refused = |args: &[&str]| {
+        let run = karat(&[&["import"], args].concat());
+        assert_eq!(run.status, 1);
+        run.stderr
+    };
+    assert_snapshot!(refused(&["--format", "junti", REPORT]), @r#"
+    error: there is no format `junti`
+      did you mean `junit`?
+      there are: inspect, junit, lm-eval, tau-bench, tau2, swe-bench, promptfoo, aider, every-eval-ever, swe-agent, mini-swe-agent, langfuse, atif, harbor, battles, otlp, jaeger, openinference
+    "#);
+    assert_snapshot!(refused(&["--format", "inspect", SWE_BENCH]), @r#"
+    error: examples/import/swe-bench.json: $.eval: found no model or no task, expected `model` and `task` of the evaluation
+      they come before the samples in every log that Inspect writes
+    "#);
+    assert_snapshot!(refused(&["README.md"]), @r#"
+    error: `README.md` is of no format that karat knows
+      if it is of one of those in `karat import --help`, name that: --format FORMAT
+      a table or JSON lines of your own need no import: karat score --card CARD FILE
+    "#);
+}

@@ -1,0 +1,67 @@
+//! JUnit XML: each test a task.
+
+use std::io::Read as _;
+
+use karat_core::facts::Outcome;
+
+use super::out::{Out, Run};
+use super::{Fault, Input, Stop};
+use crate::grade::quality::{TestCase, TestResults, TestVerdict};
+use crate::json::problem::quoted;
+
+pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let mut bytes = Vec::new();
+    let most = TestResults::BYTES_MAX as u64;
+    input.open()?.take(most + 1).read_to_end(&mut bytes)?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Err(Fault::new("", "bytes that are not UTF-8", "text in UTF-8").into());
+    };
+    let subject = input.stem();
+    let mut seen = std::collections::BTreeMap::<String, u64>::new();
+    let mut stop = None;
+    let read = TestResults::visit_junit(&text, &mut |case: TestCase<'_>| {
+        let times = seen.entry(case.name.to_owned()).or_default();
+        *times += 1;
+        let again = if *times > 1 { format!("#{times}") } else { String::new() };
+        let (outcome, solved) = match case.verdict {
+            TestVerdict::Passed => (Outcome::Succeeded, Some(1.0)),
+            TestVerdict::Failed => (Outcome::Failed, Some(0.0)),
+            TestVerdict::Error => {
+                out.left_out("no result of a test that ended in an error: it has no verdict");
+                (Outcome::NoVerdict, None)
+            }
+            TestVerdict::Skipped => {
+                out.left_out("no result of a test that was skipped: it does not apply");
+                (Outcome::NotApplicable, None)
+            }
+        };
+        if case.seconds.is_none() {
+            out.left_out("no time of a test");
+        }
+        let run = Run {
+            subject: subject.to_owned(),
+            task: Some(case.name.to_owned()),
+            id: format!("{subject}/{}{again}", case.name),
+            outcome: Some(outcome),
+            solved,
+            seconds: case.seconds,
+            ..Run::default()
+        };
+        stop = out.run(&format!("line {}, test {}", case.line, quoted(case.name)), run).err();
+        stop.is_none()
+    });
+    if let Some(stop) = stop {
+        return Err(stop);
+    }
+    match read.map_err(|problems| problems.iter().next().cloned()) {
+        Ok(()) => Ok(()),
+        Err(problem) => {
+            let (found, expected, line) = match problem {
+                Some(problem) => (problem.found, problem.expected, problem.line),
+                None => (String::from("something else"), String::from("a report"), None),
+            };
+            let place = line.map_or_else(String::new, |line| format!("line {line}"));
+            Err(Fault::new(place, found, &expected).into())
+        }
+    }
+}

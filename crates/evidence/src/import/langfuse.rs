@@ -1,0 +1,118 @@
+//! Langfuse: exported traces with their observations and scores.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::json::{Element, Members, Wanted, name};
+use super::out::{Out, Run, fact_name, known, plain};
+use super::{Fault, Input, Stop, json};
+
+const OBSERVATION: [&str; 8] = [
+    "observations[].type",
+    "observations[].level",
+    "observations[].usageDetails",
+    "observations[].usage.total",
+    "observations[].totalUsage",
+    "observations[].totalCost",
+    "observations[].calculatedTotalCost",
+    "observations[].costDetails",
+];
+
+pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let trace =
+        ["trace.id", "trace.name", "trace.timestamp", "trace.latency", "trace.scores", "trace.totalCost"];
+    let own = ["id", "name", "timestamp", "latency", "scores", "totalCost"];
+    let paths: Vec<&str> = trace.iter().chain(&own).chain(&OBSERVATION).copied().collect();
+    let mut sums = Sums::default();
+    let log = json::read(input.json()?, &Wanted::new(&paths), &mut |observation: &Element<'_>| {
+        sums.add(observation.own);
+        Ok(())
+    })?;
+    let of = |name: &str| {
+        let nested = trace.iter().find(|path| path.strip_prefix("trace.") == Some(name));
+        nested.and_then(|path| log.get(path)).or_else(|| log.get(name))
+    };
+    let Some(id) = of("id").and_then(Value::as_str) else {
+        return Err(Fault::new("$.trace", "no `id`", "the id of the trace").into());
+    };
+    let subject = of("name").and_then(Value::as_str).filter(|name| !name.is_empty()).unwrap_or("trace");
+    let cost = sums.cost.or_else(|| of("totalCost").and_then(Value::as_f64));
+    let mut run = Run {
+        subject: subject.to_owned(),
+        id: id.to_owned(),
+        time: of("timestamp").and_then(Value::as_str).map(str::to_owned),
+        seconds: of("latency").and_then(Value::as_f64),
+        cost_usd: known(out, "a cost", cost),
+        tokens: known(out, "a number of tokens", sums.tokens),
+        ..Run::default()
+    };
+    run.other.extend(plain(sums.errors).map(|errors| (String::from("errors"), errors.into())));
+    scores(of("scores"), &mut run, out);
+    out.left_out("the task of a trace: it names none");
+    out.run("$.trace", run)
+}
+
+#[derive(Default)]
+struct Sums {
+    tokens: Option<f64>,
+    cost: Option<f64>,
+    errors: f64,
+}
+
+impl Sums {
+    fn add(&mut self, own: &Members) {
+        let part = |object: &str, names: &[&str]| {
+            let object = own.get(object)?;
+            names.iter().find_map(|name| object.get(name)?.as_f64())
+        };
+        let usage = part("usageDetails", &["total"])
+            .or_else(|| {
+                let input = part("usageDetails", &["input"])?;
+                Some(input + part("usageDetails", &["output"]).unwrap_or_default())
+            })
+            .or_else(|| own.number("usage.total"))
+            .or_else(|| own.number("totalUsage"));
+        let cost = own
+            .number("totalCost")
+            .or_else(|| own.number("calculatedTotalCost"))
+            .or_else(|| part("costDetails", &["total"]));
+        for (sum, value) in [(&mut self.tokens, usage), (&mut self.cost, cost)] {
+            if let Some(value) = value.filter(|value| *value >= 0.0) {
+                *sum = Some(sum.unwrap_or_default() + value);
+            }
+        }
+        self.errors += f64::from(u8::from(own.text("level") == Some("ERROR")));
+    }
+}
+
+/// Takes the scores of the whole trace. Which of them says that the task was solved, only the caller can know.
+fn scores(scores: Option<&Value>, run: &mut Run, out: &mut Out<'_>) {
+    let list = scores.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let of_trace = list.iter().filter(|score| score.get("observationId").is_none_or(Value::is_null));
+    let mut values: BTreeMap<&str, (&str, &Value)> = BTreeMap::new();
+    for score in of_trace {
+        let text = |name: &str| score.get(name).and_then(Value::as_str).unwrap_or_default();
+        let moment = text("timestamp");
+        // The same score may be there twice; the last one counts.
+        let entry = values.entry(text("name")).or_insert((moment, score));
+        if moment > entry.0 {
+            *entry = (moment, score);
+        }
+    }
+    let wanted = out.options.score.clone();
+    for (title, (_, score)) in values.iter().take(64) {
+        let value = score.get("value").and_then(Value::as_f64);
+        if wanted.as_deref() == Some(*title) {
+            run.solved = value;
+        }
+        match (value.and_then(plain), score.get("stringValue").and_then(name)) {
+            (Some(value), _) => run.other.push((fact_name("score_", title), value.into())),
+            (None, Some(text)) => run.other.push((fact_name("score_", title), text.into())),
+            (None, None) => {}
+        }
+    }
+    if run.solved.is_none() {
+        out.left_out("whether the task was solved: no score says so (--score NAME names one)");
+    }
+}

@@ -1,0 +1,146 @@
+//! Samples of the Language Model Evaluation Harness, one on each line.
+
+use serde_json::Value;
+
+use super::json::{Wanted, members};
+use super::out::{Out, Run, fact_name, plain};
+use super::{Fault, Input, Stop, json};
+
+pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let about = about(input)?;
+    if about.is_sums {
+        let fault = Fault::new("", "sums for each task without their samples", "the samples");
+        return Err(fault.hint("run lm_eval with --log_samples and give `samples_*.jsonl`").into());
+    }
+    let names: Vec<&'static str> = METRICS.to_vec();
+    let fixed = ["doc_id", "doc_hash", "filter", "metrics"];
+    let wanted: Vec<&str> = fixed.iter().copied().chain(names).collect();
+    let task = task(input);
+    json::read_lines(input.json()?, &Wanted::new(&wanted), &mut |row| {
+        let own = row.own;
+        let Some(doc) = own.name("doc_id") else {
+            return Err(Fault::new(row.place, "a sample without `doc_id`", "the id of the document").into());
+        };
+        let filter = own.text("filter").unwrap_or("none");
+        let metrics: Vec<&str> = match own.get("metrics").and_then(Value::as_array) {
+            Some(names) => names.iter().filter_map(Value::as_str).collect(),
+            None => METRICS.iter().copied().filter(|name| own.has(name)).collect(),
+        };
+        let wanted = out.options.score.clone();
+        let (wanted, own_filter) =
+            match wanted.as_deref().map(|name| name.split_once(',').unwrap_or((name, ""))) {
+                Some((name, filter)) => (Some(name.to_owned()), filter.to_owned()),
+                None => (None, String::new()),
+            };
+        if !own_filter.is_empty() && own_filter != filter {
+            out.left_out(format!("a sample after the filter `{filter}`, which is not asked for"));
+            return Ok(());
+        }
+        let chosen = wanted.as_deref().or_else(|| metrics.first().copied());
+        let mut run = Run {
+            subject: about.subject.clone(),
+            task: Some(format!("{task}/{doc}")),
+            // One document has a row for each filter.
+            id: format!("{}/{task}/{doc}/{filter}", about.subject),
+            ..Run::default()
+        };
+        if filter != "none" {
+            run.task = Some(format!("{task}/{filter}/{doc}"));
+        }
+        // A metric of a task may have any name.
+        let all: Value = if metrics.iter().all(|name| own.has(name)) {
+            Value::Null
+        } else {
+            serde_json::from_slice(row.line).unwrap_or_default()
+        };
+        for name in &metrics {
+            let value = own.get(name).or_else(|| all.get(name)).and_then(|value| match value {
+                Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+                value => value.as_f64(),
+            });
+            if Some(*name) == chosen {
+                run.solved = value;
+                match value {
+                    None => out.left_out(format!("a metric `{name}` that is no number of the sample alone")),
+                    Some(value) if !(0.0..=1.0).contains(&value) => {
+                        run.other.extend(plain(value).map(|it| (fact_name("score_", name), it.into())));
+                    }
+                    Some(_) => {}
+                }
+            } else if let Some(value) = value.and_then(plain) {
+                run.other.push((fact_name("score_", name), value.into()));
+            }
+        }
+        if metrics.len() > 1
+            && let Some(chosen) = chosen
+        {
+            let names = metrics.join("`, `");
+            out.note(format!("`solved` is the metric `{chosen}` of `{names}`; --score NAME takes another"));
+        }
+        out.left_out("no cost, time and tokens: a sample has none");
+        out.run(row.place, run)
+    })
+}
+
+/// Metrics of the harness that are a number for each sample.
+const METRICS: [&str; 19] = [
+    "exact_match",
+    "acc",
+    "acc_norm",
+    "acc_mutual_info",
+    "acc_bytes",
+    "pass@1",
+    "pass_at_1",
+    "f1",
+    "em",
+    "mc1",
+    "mc2",
+    "score",
+    "rouge1",
+    "rouge2",
+    "rougeL",
+    "prompt_level_strict_acc",
+    "prompt_level_loose_acc",
+    "contains",
+    "likelihood_diff",
+];
+
+struct About {
+    subject: String,
+    is_sums: bool,
+}
+
+/// Returns the model: from the results of the same moment in the same folder, else the name of the folder.
+fn about(input: &Input) -> Result<About, Stop> {
+    let wanted = Wanted::new(&["model_name", "config.model_args", "config.model", "lm_eval_version"]);
+    let folder = input.folder().unwrap_or_else(|| input.stem()).to_owned();
+    let own = input.head(1 << 20)?;
+    let is_sums = json::outline(&own).iter().any(|path| path == "configs");
+    let moment = input.stem().rsplit('_').next().unwrap_or_default();
+    let beside = input.path().map(|path| path.with_file_name(format!("results_{moment}.json")));
+    let Some(beside) = beside.filter(|path| path.is_file() && !is_sums) else {
+        return Ok(About { subject: folder, is_sums });
+    };
+    let mut text = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::Read::take(Input::file(beside).json()?, 64 << 20), &mut text)?;
+    let Ok(results) = members(&text, &wanted) else { return Ok(About { subject: folder, is_sums }) };
+    let arguments = match results.get("config.model_args") {
+        Some(Value::String(text)) => {
+            text.split(',').find_map(|part| part.strip_prefix("pretrained=").or(part.strip_prefix("model=")))
+        }
+        Some(arguments) => ["pretrained", "model"].iter().find_map(|name| arguments.get(name)?.as_str()),
+        None => None,
+    };
+    let model = arguments.or_else(|| results.text("model_name")).or_else(|| results.text("config.model"));
+    Ok(About { subject: model.unwrap_or(&folder).to_owned(), is_sums })
+}
+
+/// Returns the task in `samples_TASK_MOMENT.jsonl`.
+fn task(input: &Input) -> String {
+    let stem = input.stem();
+    let stem = stem.strip_prefix("samples_").unwrap_or(stem);
+    match stem.rsplit_once('_') {
+        Some((task, moment)) if moment.starts_with("20") && moment.contains('T') => task.to_owned(),
+        _ => stem.to_owned(),
+    }
+}

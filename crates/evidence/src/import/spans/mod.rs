@@ -1,0 +1,213 @@
+//! Spans of OpenTelemetry: each trace with a span of a model or agent is a run. Success is not in a trace.
+
+mod protobuf;
+mod trace;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::json::{Element, Wanted};
+use super::out::Out;
+use super::{Fault, Input, Stop, json};
+use trace::{Span, Traces};
+
+const PATHS: [&str; 12] = [
+    "resourceSpans[].resource.attributes",
+    "resourceSpans[].scopeSpans[].spans[]",
+    "resourceSpans[].instrumentationLibrarySpans[].spans[]",
+    "batches[].resource.attributes",
+    "batches[].scopeSpans[].spans[]",
+    "batches[].instrumentationLibrarySpans[].spans[]",
+    "trace.resourceSpans[].resource.attributes",
+    "trace.resourceSpans[].scopeSpans[].spans[]",
+    "data.resourceSpans[].resource.attributes",
+    "data.resourceSpans[].scopeSpans[].spans[]",
+    "resourceSpans[].schemaUrl",
+    "batches[].schemaUrl",
+];
+
+/// Reads OTLP in protobuf or JSON, one request or one on each line, and what Tempo exports.
+pub(super) fn otlp(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let mut traces = Traces::default();
+    let head = input.head(1 << 20)?;
+    let first = head.trim_ascii_start().first().copied();
+    if !matches!(first, Some(b'{' | 0xef)) {
+        protobuf::read(input, &mut traces)?;
+        return traces.end(input, out);
+    }
+    if json::is_lines(&head) {
+        // The collector writes one request on each line.
+        let mut line = Vec::new();
+        let mut text = input.json()?;
+        for number in 1u64.. {
+            line.clear();
+            let most = 256u64 << 20;
+            let mut part = std::io::Read::take(&mut text, most);
+            if std::io::BufRead::read_until(&mut part, b'\n', &mut line)? == 0 {
+                break;
+            }
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let read =
+                json::read(line.as_slice(), &Wanted::new(&PATHS), &mut |span| of_otlp(span, &mut traces));
+            read.map_err(|stop| match stop {
+                Stop::Fault(fault) => {
+                    let place = format!("line {number}, {}", fault.place);
+                    Stop::Fault(Box::new(Fault { place, ..*fault }))
+                }
+                Stop::Enough => Stop::Enough,
+            })?;
+        }
+    } else {
+        json::read(input.json()?, &Wanted::new(&PATHS), &mut |span| of_otlp(span, &mut traces))?;
+    }
+    traces.end(input, out)
+}
+
+fn of_otlp(element: &Element<'_>, traces: &mut Traces) -> Result<(), Stop> {
+    let Some(span) = element.own.get("") else { return Ok(()) };
+    let text = |name: &str| span.get(name).and_then(Value::as_str).unwrap_or_default();
+    let resource = attributes(element.before.get("resource.attributes"));
+    let status = span.get("status").and_then(|status| status.get("code"));
+    let is_error = matches!(status.and_then(Value::as_u64), Some(2))
+        || matches!(status.and_then(Value::as_str), Some("STATUS_CODE_ERROR"));
+    traces.add(
+        element.place,
+        Span {
+            trace: text("traceId").to_owned(),
+            id: text("spanId").to_owned(),
+            parent: text("parentSpanId").to_owned(),
+            name: text("name").to_owned(),
+            start: nanoseconds(span.get("startTimeUnixNano")),
+            end: nanoseconds(span.get("endTimeUnixNano")),
+            is_error,
+            attributes: attributes(span.get("attributes")),
+            service: resource.get("service.name").and_then(json::name),
+        },
+    )
+}
+
+/// Returns a number that may be written as text.
+fn nanoseconds(value: Option<&Value>) -> Option<i128> {
+    match value? {
+        Value::String(text) => text.parse().ok(),
+        value => value.as_u64().map(i128::from),
+    }
+}
+
+/// Returns the attributes in a list of keys and typed values.
+fn attributes(list: Option<&Value>) -> Map<String, Value> {
+    let list = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let pairs = list.iter().filter_map(|pair| {
+        let key = pair.get("key")?.as_str()?;
+        let value = pair.get("value")?;
+        let plain = ["stringValue", "doubleValue", "boolValue"].iter().find_map(|name| value.get(*name));
+        let whole = || match value.get("intValue")? {
+            Value::String(text) => text.parse::<i64>().ok().map(Value::from),
+            value => Some(value.clone()),
+        };
+        Some((key.to_owned(), plain.cloned().or_else(whole)?))
+    });
+    pairs.collect()
+}
+
+/// Reads what Jaeger exports: times in microseconds, attributes as tags, services beside the spans.
+pub(super) fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let mut services: BTreeMap<(String, String), String> = BTreeMap::new();
+    json::read(input.json()?, &Wanted::new(&["data[].traceID", "data[].processes"]), &mut |trace| {
+        let id = trace.own.text("traceID").unwrap_or_default();
+        for (process, about) in trace.own.get("processes").and_then(Value::as_object).into_iter().flatten() {
+            if let Some(service) = about.get("serviceName").and_then(Value::as_str) {
+                services.insert((id.to_owned(), process.clone()), service.to_owned());
+            }
+        }
+        Ok(())
+    })?;
+    let mut traces = Traces::default();
+    json::read(input.json()?, &Wanted::new(&["data[].spans[]"]), &mut |element| {
+        let Some(span) = element.own.get("") else { return Ok(()) };
+        let text = |name: &str| span.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let microseconds = |name: &str| span.get(name).and_then(Value::as_u64).map(i128::from);
+        let tags = span.get("tags").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let attributes: Map<String, Value> = tags
+            .iter()
+            .filter_map(|tag| Some((tag.get("key")?.as_str()?.to_owned(), tag.get("value")?.clone())))
+            .collect();
+        let trace = text("traceID");
+        let start = microseconds("startTime").map(|start| start * 1000);
+        let references = span.get("references").and_then(Value::as_array);
+        let parent = references.and_then(|list| list.first()?.get("spanID")?.as_str()).unwrap_or_default();
+        let is_error = attributes.get("error").and_then(Value::as_bool) == Some(true);
+        let service = services.get(&(trace.clone(), text("processID"))).cloned();
+        traces.add(
+            element.place,
+            Span {
+                name: text("operationName"),
+                id: text("spanID"),
+                parent: parent.to_owned(),
+                start,
+                end: start.zip(microseconds("duration")).map(|(start, long)| start + long * 1000),
+                is_error,
+                attributes,
+                service,
+                trace,
+            },
+        )
+    })?;
+    traces.end(input, out)
+}
+
+/// Reads spans one by one, as the exporters to a console and OpenInference write them.
+pub(super) fn exported(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let own = [
+        "name",
+        "context.trace_id",
+        "context.span_id",
+        "parent_id",
+        "start_time",
+        "end_time",
+        "status_code",
+        "status.status_code",
+        "attributes",
+        "resource.attributes",
+    ];
+    let listed = [
+        "[].name",
+        "[].context.trace_id",
+        "[].context.span_id",
+        "[].parent_id",
+        "[].start_time",
+        "[].end_time",
+        "[].status_code",
+        "[].status.status_code",
+        "[].attributes",
+        "[].resource.attributes",
+    ];
+    let paths: Vec<&str> = own.iter().chain(&listed).copied().collect();
+    let mut traces = Traces::default();
+    json::read_objects(input, &paths, &mut |element| {
+        let own = element.own;
+        let object = |name: &str| own.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
+        let at =
+            |name: &str| own.text(name).and_then(|text| karat_core::timestamp::parse_nanoseconds(text).ok());
+        let status = own.text("status_code").or_else(|| own.text("status.status_code"));
+        let trace = own.text("context.trace_id").unwrap_or_default();
+        traces.add(
+            element.place,
+            Span {
+                trace: trace.strip_prefix("0x").unwrap_or(trace).to_owned(),
+                name: own.text("name").unwrap_or_default().to_owned(),
+                id: own.text("context.span_id").unwrap_or_default().to_owned(),
+                parent: own.text("parent_id").unwrap_or_default().to_owned(),
+                start: at("start_time"),
+                end: at("end_time"),
+                is_error: status.is_some_and(|status| status.ends_with("ERROR")),
+                attributes: object("attributes"),
+                service: object("resource.attributes").get("service.name").and_then(json::name),
+            },
+        )
+    })?;
+    traces.end(input, out)
+}
