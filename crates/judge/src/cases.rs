@@ -1,18 +1,18 @@
 //! Cases: each in an instance by itself, compared by the host.
 
-use karat_evidence::execution::{Case, CaseReport, Fault, Job, Run, Verdict};
+use karat_evidence::execution::{Case, CaseReport, Fault, Job, Run, TaskReport, Verdict};
 use serde_json::Value;
 
 use crate::answer::{Answer, is_memory, reason};
 use crate::compare::Comparison;
-use crate::host::{Host, Stop, is_near};
+use crate::host::{Host, Stop};
 use crate::instance::Ended;
 use crate::judge::{JudgeError, Python};
 use crate::numbers::Parsed;
 use crate::python::Request;
 
 /// Result of the run of a case: a value to compare, or the reason for which it failed.
-type Outcome = Result<Parsed, String>;
+pub type Outcome = Result<Parsed, String>;
 
 /// Checks the comparisons of cases.
 ///
@@ -39,20 +39,26 @@ pub fn comparisons(file: &str, cases: &[Case]) -> Result<Vec<Comparison>, Vec<Fa
     if faults.is_empty() { Ok(comparisons) } else { Err(faults) }
 }
 
-/// Runs a case in Python.
+/// A run that is over.
+#[derive(Debug)]
+pub struct Done {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The fuel that it took.
+    pub fuel: u64,
+    /// True if it came within 5 % of a limit.
+    pub near_limit: bool,
+}
+
+/// Runs the submission in Python.
 ///
 /// # Errors
 ///
 /// If this machine has no room for an instance.
-pub fn python_case(
-    python: &Python,
-    job: &Job,
-    case: &Case,
-    comparison: &Comparison,
-) -> Result<CaseReport, JudgeError> {
+pub fn python_run(python: &Python, job: &Job, run: &Run) -> Result<Done, JudgeError> {
     let mut host = host(job);
     let (files, seed) = (&job.files, job.seed);
-    let request = match &case.run {
+    let request = match run {
         Run::Call { function, args } => Request::Call { files, seed, function, args },
         Run::Program { stdin } => {
             host.stdin = stdin.clone().into_bytes();
@@ -61,15 +67,22 @@ pub fn python_case(
     };
     let mut guest = python.instance(host, job.limits.fuel)?;
     let ended = guest.call(request.text());
-    let outcome = match &case.run {
+    let outcome = match run {
         Run::Call { .. } => returned(&ended, guest.host()),
         Run::Program { .. } => printed(&ended, guest.host()),
     };
-    // The answer is counted with what was printed, and nothing around it.
-    let answer = ended.result.as_ref().map_or(0, |text| text.len().saturating_sub(1));
-    let near = ended.near_limit
-        || is_near((guest.host().stdout.len() + answer) as u64, guest.host().output_max as u64);
-    Ok(report(case, comparison, outcome, ended.fuel, near))
+    Ok(Done { outcome, fuel: ended.fuel, near_limit: ended.near_limit })
+}
+
+/// Returns the report about a run that is compared with nothing.
+pub fn bare(done: Done) -> TaskReport {
+    let (output, reason) = match done.outcome {
+        // Another integer would be handed on.
+        Ok(answer) if answer.is_rounded => (None, Some("no JSON".to_owned())),
+        Ok(answer) => (Some(answer.value), None),
+        Err(reason) => (None, Some(reason)),
+    };
+    TaskReport::Run { output, reason, fuel: done.fuel, near_limit: done.near_limit }
 }
 
 /// Returns the host of an instance for a job.
@@ -120,13 +133,8 @@ pub fn output(host: &Host) -> Outcome {
 }
 
 /// Returns the report about a case.
-pub fn report(
-    case: &Case,
-    comparison: &Comparison,
-    outcome: Outcome,
-    fuel: u64,
-    near_limit: bool,
-) -> CaseReport {
+pub fn report(case: &Case, comparison: &Comparison, done: Done) -> CaseReport {
+    let Done { outcome, fuel, near_limit } = done;
     let (value, reason) = match outcome {
         Ok(answer) => {
             let value = comparison.value(&answer);

@@ -68,7 +68,8 @@ impl Metered {
     pub fn ended(&self, result: Result<String>) -> Ended {
         let used = self.used();
         let host = self.store.data();
-        let length = result.as_ref().map_or(0, String::len);
+        // The first character of an answer is the guest's.
+        let length = result.as_ref().map_or(0, |text| text.len().saturating_sub(1));
         let result = match result {
             // First of all: whatever else ended it, it would have ended here.
             _ if used > self.limit => Err(Stop::Fuel),

@@ -4,12 +4,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use karat_evidence::execution::{Fault, Identity, Job, Report, Task, TaskReport};
+use karat_evidence::execution::{Fault, Identity, Job, Report, Run, Task, TaskReport};
 use wasmtime::Engine;
 use wasmtime::component::InstancePre;
 
 use crate::cases;
-use crate::digest::digest;
 use crate::engine::{ENGINE, EngineKind, THREAD_STACK, engine};
 use crate::host::Host;
 use crate::instance::Guest;
@@ -107,7 +106,7 @@ impl Judge {
     /// Returns the runtimes that there are, by name, with their digests.
     pub fn runtimes(&self) -> Vec<(&'static str, String)> {
         let python = self.found.first().map(|found| ("python", found.digest.clone()));
-        python.into_iter().chain([("wasm", digest(wasm::RUNTIME.as_bytes()))]).collect()
+        python.into_iter().chain([("wasm", wasm::runtime_digest())]).collect()
     }
 
     /// Returns true if no runtime has to be compiled any more.
@@ -178,7 +177,7 @@ impl Judge {
                 return Err(JudgeError::NoVerdict(why));
             }
         };
-        let wasm_digest = digest(wasm::RUNTIME.as_bytes());
+        let wasm_digest = wasm::runtime_digest();
         if is_module && job.runtime_digest.as_ref().is_some_and(|wanted| *wanted != wasm_digest) {
             let why = format!(
                 "the runtime wasm has the digest {wasm_digest} in this judge, and another is asked for"
@@ -207,27 +206,27 @@ impl Judge {
         };
         // Scripts and suites are Python, whatever the submission is.
         let needs_python = !is_module || job.tasks.iter().any(|task| matches!(task, Task::Script { .. }));
-        let wanted = job.runtime_digest.as_deref().filter(|_| !is_module);
+        let wanted = if is_module { Some(PYTHON_DIGEST) } else { job.runtime_digest.as_deref() };
         let python = if needs_python { Some(self.python(wanted)?) } else { None };
-        if let Some(python) = python {
-            if is_module {
-                identity.runtime = format!("wasm, scripts by python {}", python.digest);
-            } else {
-                identity.runtime_digest.clone_from(&python.digest);
-            }
+        if let Some(python) = python.filter(|_| !is_module) {
+            identity.runtime_digest.clone_from(&python.digest);
         }
         let program = is_module.then(|| wasm::program(&self.engine, job));
         let lacking = || JudgeError::NoVerdict("the runtime python is not there".to_owned());
+        let run = |run: &Run| match &program {
+            Some(program) => wasm::run(&self.engine, job, program, run),
+            None => cases::python_run(python.ok_or_else(lacking)?, job, run),
+        };
         let mut results = Vec::new();
         for (task, comparisons) in job.tasks.iter().zip(&comparisons) {
             results.push(match task {
                 Task::Cases { cases, .. } => {
-                    let reports = cases.iter().zip(comparisons).map(|(case, comparison)| match &program {
-                        Some(program) => wasm::case(&self.engine, job, program, case, comparison),
-                        None => cases::python_case(python.ok_or_else(lacking)?, job, case, comparison),
-                    });
-                    TaskReport::Cases { cases: reports.collect::<Result<_, _>>()? }
+                    let reports = cases.iter().zip(comparisons);
+                    let reports = reports
+                        .map(|(case, comparison)| Ok(cases::report(case, comparison, run(&case.run)?)));
+                    TaskReport::Cases { cases: reports.collect::<Result<_, JudgeError>>()? }
                 }
+                Task::Run { run: asked } => cases::bare(run(asked)?),
                 Task::Suite { file, source } => suite::run(python.ok_or_else(lacking)?, job, file, source)?,
                 Task::Script { file, source, dimensions, answer, truth, r#match } => {
                     let script = script::Script { file, source, dimensions, answer, truth, r#match };

@@ -18,6 +18,8 @@ pub struct Parsed {
     pub value: Value,
     /// The value with every number beyond 2^53 as a text of its digits; none if it has no such number.
     pub exact: Option<Value>,
+    /// True if an integer is beyond 64 bits, so that `value` has another in its place.
+    pub is_rounded: bool,
 }
 
 impl Parsed {
@@ -28,18 +30,20 @@ impl Parsed {
     /// If the text is not JSON, or nested too deep.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
         let value: Value = serde_json::from_str(text)?;
-        let marked = match quote_large_integers(text) {
+        let quoted = quote_large_integers(text);
+        let is_rounded = quoted.is_some();
+        let marked = match quoted {
             Some(text) => serde_json::from_str(&text)?,
             None => value.clone(),
         };
         let exact = has_large(&value).then(|| exact(&marked));
-        Ok(Self { value, exact })
+        Ok(Self { value, exact, is_rounded })
     }
 
     /// Takes a value that was read before.
     pub fn of(value: Value) -> Self {
         let exact = has_large(&value).then(|| exact(&value));
-        Self { value, exact }
+        Self { value, exact, is_rounded: false }
     }
 
     /// Returns the form in which numbers are compared to the last digit.

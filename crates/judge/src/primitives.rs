@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use karat_evidence::Problems;
+use karat_evidence::execution::Compare;
 use karat_evidence::grade::arena::{Grade, api_call_efficiency, time_decay};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::compare::{evaluate, evaluator};
 use crate::host::Answered;
 
 /// Fuel of a call, beside what its arguments cost.
@@ -59,7 +59,10 @@ fn value(call: &Call) -> Result<f64, Problems> {
     match (call.primitive.as_str(), call.numbers.as_slice()) {
         ("time_decay", &[used, limit]) => time_decay(used, limit).map(of),
         ("api_call_efficiency", &[calls, optimal, max]) => api_call_efficiency(calls, optimal, max).map(of),
-        (name, _) => evaluate(&evaluator(name, &call.options)?, Some(call.submitted.clone()), &call.expected),
+        (name, _) => {
+            let compare = Compare { primitive: name.to_owned(), options: call.options.clone() };
+            compare.value(&call.submitted, &call.expected)
+        }
     }
 }
 

@@ -23,7 +23,7 @@ const ASKED_TOO_EARLY: &str = "!{\"kinds\": [\"RuntimeError\"], \"words\": \
     \"the submission is asked while the suite is loaded: do it in a test\"}";
 
 /// Most tests of a suite.
-const TESTS_MAX: usize = 10_000;
+const TESTS_MAX: usize = 1000;
 
 /// Runs a suite.
 ///

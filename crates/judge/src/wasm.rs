@@ -1,20 +1,25 @@
 //! Submissions that are modules of WebAssembly themselves: programs of WASI preview 1, in whatever language they were written.
 
-use karat_evidence::execution::{Case, CaseReport, Fault, Job, Run, Task};
+use karat_evidence::execution::{Fault, Job, Run, Task};
 use wasmtime::{Engine, Linker, Module};
 
 use crate::base64;
-use crate::cases::{host, output, report};
-use crate::compare::Comparison;
+use crate::cases::{Done, host, output};
+use crate::digest::digest;
 use crate::host::{Host, Stop};
 use crate::instance::{Ended, Metered};
 use crate::judge::JudgeError;
 use crate::metering::{self, STACK};
 use crate::preview1;
+use crate::runtimes::PYTHON_DIGEST;
 
 /// Description of what a judge does with a module: a change of it changes the digest.
-pub const RUNTIME: &str =
-    "karat wasm 1: WASI preview 1 in memory, one call of _start, stack of 32 MiB by count";
+const RUNTIME: &str = "karat wasm 1: WASI preview 1 in memory, one call of _start, stack of 32 MiB by count; scripts by python ";
+
+/// Returns the digest of this runtime. Scripts are part of it, because they are Python whatever the submission is.
+pub fn runtime_digest() -> String {
+    digest(format!("{RUNTIME}{PYTHON_DIGEST}").as_bytes())
+}
 
 /// Largest module in bytes: compiling may not take longer than running.
 const MODULE_MAX: usize = 4 << 20;
@@ -24,32 +29,27 @@ pub type Program = Result<(Module, Linker<Host>), String>;
 
 /// Returns the faults of a challenge that asks of modules what they cannot do.
 pub fn faults(job: &Job) -> Vec<Fault> {
+    const EXPECTED: &str = "`stdin` and `expect_stdout`: a submission in WebAssembly is run as a program";
     let mut faults = Vec::new();
+    let mut fault = |file: &str, place: String, found: String| {
+        faults.push(Fault { file: file.to_owned(), place, found, expected: EXPECTED.to_owned() });
+    };
     for task in &job.tasks {
         match task {
             Task::Cases { file, cases } => {
                 for case in cases {
                     if let Run::Call { function, .. } = &case.run {
-                        faults.push(Fault {
-                            file: file.clone(),
-                            place: format!("case `{}`", case.name),
-                            found: format!("a call of `{function}`"),
-                            expected:
-                                "`stdin` and `expect_stdout`: a submission in WebAssembly is run as a program"
-                                    .to_owned(),
-                        });
+                        fault(file, format!("case `{}`", case.name), format!("a call of `{function}`"));
                     }
                 }
             }
-            Task::Suite { file, .. } => faults.push(Fault {
-                file: file.clone(),
-                place: "the whole file".to_owned(),
-                found: "a suite of tests in Python".to_owned(),
-                expected:
-                    "cases with `stdin` and `expect_stdout`: a submission in WebAssembly is run as a program"
-                        .to_owned(),
-            }),
-            Task::Script { .. } => {}
+            Task::Suite { file, .. } => {
+                fault(file, "the whole file".to_owned(), "a suite of tests in Python".to_owned());
+            }
+            Task::Run { run: Run::Call { function, .. } } => {
+                fault("the step", "its run".to_owned(), format!("a call of `{function}`"));
+            }
+            Task::Script { .. } | Task::Run { .. } => {}
         }
     }
     faults
@@ -76,24 +76,18 @@ pub fn program(engine: &Engine, job: &Job) -> Program {
     Ok((module, linker))
 }
 
-/// Runs a case.
+/// Runs a module.
 ///
 /// # Errors
 ///
 /// If this machine has no room for an instance.
-pub fn case(
-    engine: &Engine,
-    job: &Job,
-    program: &Program,
-    case: &Case,
-    comparison: &Comparison,
-) -> Result<CaseReport, JudgeError> {
+pub fn run(engine: &Engine, job: &Job, program: &Program, run: &Run) -> Result<Done, JudgeError> {
     let (module, linker) = match program {
         Ok(program) => program,
-        Err(reason) => return Ok(report(case, comparison, Err(reason.clone()), 0, false)),
+        Err(reason) => return Ok(Done { outcome: Err(reason.clone()), fuel: 0, near_limit: false }),
     };
     let mut host = host(job);
-    if let Run::Program { stdin } = &case.run {
+    if let Run::Program { stdin } = run {
         host.stdin = stdin.clone().into_bytes();
     }
     let no_room =
@@ -122,5 +116,5 @@ pub fn case(
         Err(Stop::Exit(_)) => Err("exit: 1".to_owned()),
         Err(stop) => Err(stop.to_string()),
     };
-    Ok(report(case, comparison, outcome, ended.fuel, ended.near_limit))
+    Ok(Done { outcome, fuel: ended.fuel, near_limit: ended.near_limit })
 }
