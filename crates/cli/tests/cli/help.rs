@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::{Folder, Run, finish, karat, root};
 use crate::store;
 
-const VERBS: [&[&str]; 0] = [
+const VERBS: [&[&str]; 30] = [
     &[],
     &["import"],
     &["score"],
@@ -27,6 +27,7 @@ const VERBS: [&[&str]; 0] = [
     &["stress"],
     &["tune"],
     &["run"],
+    &["judge"],
     &["judge", "doctor"],
     &["verify"],
     &["log"],
