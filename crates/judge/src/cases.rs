@@ -42,7 +42,7 @@ pub fn comparisons(file: &str, cases: &[Case]) -> Result<Vec<Comparison>, Vec<Fa
 /// A run that is over.
 #[derive(Debug)]
 pub struct Done {
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
     /// The fuel that it took.
     pub fuel: u64,

@@ -53,7 +53,7 @@ pub enum Act<'a> {
     PostTask,
     /// Register or revoke the key of a recorder.
     ManageRecorders,
-    /// Hand in the plan of its own for a task.
+    /// Hand in a plan for a task, in the own name.
     HandIn,
     /// Deliver a recording of a plan. Its recorder vouches for it by a signature.
     Deliver,

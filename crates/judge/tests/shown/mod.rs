@@ -1,4 +1,4 @@
-//! What `examples/judge` has, and the judges that run it.
+//! The contents of `examples/judge`, and the judges that run them.
 
 #![allow(dead_code)]
 
