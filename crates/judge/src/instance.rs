@@ -76,10 +76,12 @@ impl Metered {
             Ok(text) => Ok(text),
             Err(error) => Err(stop(&error, host)),
         };
+        // What was refused is not in the count of what was written.
+        let is_over = matches!(result, Err(Stop::Output));
         Ended {
             result,
             fuel: used.min(self.limit),
-            near_limit: is_near(used, self.limit) || host.is_near_limit(length),
+            near_limit: is_over || is_near(used, self.limit) || host.is_near_limit(length),
         }
     }
 }
