@@ -186,3 +186,29 @@ fn a_suite_that_is_wrong_is_refused() {
         assert!(faults.len() == 1 && faults[0].contains(found), "{faults:?}");
     }
 }
+
+#[test]
+fn no_name_of_a_file_covers_what_a_suite_is_made_with() {
+    let expected = verdicts(SUITE, GOOD);
+    let names =
+        ["unittest", "unittest/mock", "unittest/__init__", "sys", "builtins", "hidden_suite", "karat_suite"];
+    for name in names.into_iter().chain(["wit_world", "json", "types", "traceback", "asyncio/__init__"]) {
+        let mut job = suite(SUITE, GOOD);
+        job.files.insert(format!("{name}.py"), "class TestCase: pass\n".to_owned());
+        let report = cranelift().judge(&job).unwrap();
+        let found: Vec<Verdict> = cases_of(&report).iter().map(|case| case.verdict).collect();
+        assert_eq!(found, vec![Verdict::Pass; expected.len()], "{name}: {report:?}");
+    }
+    // A library's module that the submission has written anew is the one that is tested.
+    let source = "
+import unittest
+import queue
+
+class Tests(unittest.TestCase):
+    def test_own(self):
+        self.assertEqual(queue.own(), 5)
+";
+    let mut job = suite(source, GOOD);
+    job.files.insert("queue.py".to_owned(), "def own(): return 5\n".to_owned());
+    assert_eq!(cases_of(&cranelift().judge(&job).unwrap())[0].verdict, Verdict::Pass);
+}
