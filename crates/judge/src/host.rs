@@ -13,6 +13,9 @@ const TICK: u64 = 1_000;
 /// Most elements of all tables of an instance.
 const TABLE_MAX: usize = 1 << 20;
 
+/// Most subscriptions at a time: a program that waits for more has other troubles.
+const SUBSCRIPTIONS_MAX: usize = 1 << 16;
+
 /// Answer to a question of an instance to its host, or the reason to end the instance.
 pub type Ask = Box<dyn FnMut(&str, &str) -> Result<Answered> + Send>;
 
@@ -72,10 +75,12 @@ pub struct Host {
     pub stdin: Vec<u8>,
     /// The bytes of it that were read.
     pub stdin_read: usize,
-    /// Deadlines of what was subscribed to, in nanoseconds of the monotonic clock; 0 is ready at once.
-    pub deadlines: Vec<u64>,
     /// The answers to questions; if `None`, no question is answered.
     pub ask: Option<Ask>,
+    /// Deadlines of what is subscribed to, in nanoseconds of the monotonic clock.
+    deadlines: Vec<u64>,
+    /// Places of them that are free again.
+    free: Vec<u32>,
     nanoseconds: u64,
     random: u64,
 }
@@ -97,8 +102,9 @@ impl Host {
             stdout: Vec::new(),
             stdin: Vec::new(),
             stdin_read: 0,
-            deadlines: Vec::new(),
             ask: None,
+            deadlines: Vec::new(),
+            free: Vec::new(),
             nanoseconds: 0,
             random: seed,
         }
@@ -118,6 +124,42 @@ impl Host {
     /// Lets time pass until a moment of the monotonic clock.
     pub fn sleep_until(&mut self, nanoseconds: u64) {
         self.nanoseconds = self.nanoseconds.max(nanoseconds);
+    }
+
+    /// Subscribes to a moment of the monotonic clock, and returns the number of the subscription: 0 for what is ready.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many: the instance ends.
+    pub fn subscribe(&mut self, nanoseconds: u64) -> Result<u32> {
+        // What is ready needs no place.
+        if nanoseconds == 0 {
+            return Ok(0);
+        }
+        if let Some(number) = self.free.pop() {
+            if let Some(deadline) = self.deadlines.get_mut(number as usize - 1) {
+                *deadline = nanoseconds;
+            }
+            return Ok(number);
+        }
+        if self.deadlines.len() >= SUBSCRIPTIONS_MAX {
+            return Err(Error::from(Stop::Trap("waits too often".to_owned())));
+        }
+        self.deadlines.push(nanoseconds);
+        Ok(self.deadlines.len() as u32)
+    }
+
+    /// Returns the moment of a subscription, 0 if it is ready at once.
+    pub fn deadline(&self, number: u32) -> u64 {
+        let at = (number as usize).checked_sub(1);
+        at.and_then(|at| self.deadlines.get(at)).copied().unwrap_or_default()
+    }
+
+    /// Ends a subscription. Its number is given again.
+    pub fn unsubscribe(&mut self, number: u32) {
+        if number > 0 {
+            self.free.push(number);
+        }
     }
 
     /// Returns the next random bytes: SplitMix64 (Steele, Lea, Flood 2014) from the seed on.
@@ -206,6 +248,22 @@ mod tests {
         assert_eq!(host.monotonic(), 1_000_000 + TICK);
         host.sleep_until(5);
         assert_eq!(host.monotonic(), 1_000_000 + 2 * TICK);
+    }
+
+    #[test]
+    fn subscriptions_take_no_more_places_than_there_are_at_a_time() {
+        let mut host = Host::new(0, 0, 0);
+        for round in 1..10_000 {
+            let numbers = [1, 2].map(|plus| host.subscribe(round + plus).unwrap());
+            assert_eq!(numbers.map(|number| host.deadline(number)), [round + 1, round + 2]);
+            numbers.into_iter().for_each(|number| host.unsubscribe(number));
+        }
+        assert_eq!(host.deadlines.len(), 2);
+        // What is ready has no place to give back.
+        assert_eq!((host.subscribe(0).unwrap(), host.deadline(0)), (0, 0));
+        host.unsubscribe(0);
+        let all: Vec<u32> = (0..SUBSCRIPTIONS_MAX).map(|_| host.subscribe(5).unwrap()).collect();
+        assert!(host.subscribe(5).is_err() && !all.contains(&0));
     }
 
     #[test]

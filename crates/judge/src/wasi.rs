@@ -79,7 +79,13 @@ pub fn link(engine: &Engine, component: &Component) -> Result<Linker<Host>> {
                                     *resources.entry(member.to_owned()).or_insert(next),
                                 ),
                             };
-                            instance.resource(member, ty, |_, _| Ok(()))?;
+                            let is_pollable = member == "pollable";
+                            instance.resource(member, ty, move |mut store, number| {
+                                if is_pollable {
+                                    store.data_mut().unsubscribe(number);
+                                }
+                                Ok(())
+                            })?;
                         }
                         _ => {}
                     }
@@ -240,31 +246,22 @@ fn define_stream(instance: &mut LinkerInstance<'_, Host>, name: &str) -> Result<
     }
 }
 
-/// Most subscriptions of an instance: a program that sleeps more often has other troubles.
-const SUBSCRIPTIONS_MAX: usize = 1 << 20;
-
 fn subscribe(host: &mut Host, when: u64) -> Result<Resource<Pollable>> {
-    // What is ready needs no memory.
-    if when == 0 {
-        return Ok(Resource::new_own(0));
-    }
-    if host.deadlines.len() >= SUBSCRIPTIONS_MAX {
-        return Err(Error::from(Stop::Trap("waits too often".to_owned())));
-    }
-    host.deadlines.push(when);
-    Ok(Resource::new_own(host.deadlines.len() as u32))
+    Ok(Resource::new_own(host.subscribe(when)?))
 }
 
 fn deadline(host: &Host, pollable: &Resource<Pollable>) -> u64 {
-    let at = (pollable.rep() as usize).checked_sub(1);
-    at.and_then(|at| host.deadlines.get(at)).copied().unwrap_or_default()
+    host.deadline(pollable.rep())
 }
 
 /// Defines a function by what its type says: there is nothing, and nothing is allowed.
 fn define_by_type(instance: &mut LinkerInstance<'_, Host>, name: &str) -> Result<()> {
     let called = name.to_owned();
-    instance.func_new(name, move |mut store, ty: ComponentFunc, _, results| {
-        let _ = store.as_context_mut();
+    instance.func_new(name, move |mut store, ty: ComponentFunc, parameters, results| {
+        // What was lent must be given back, or the engine ends the instance.
+        for parameter in parameters {
+            give_back(&mut store, parameter)?;
+        }
         for (result, ty) in results.iter_mut().zip(ty.results()) {
             let Some(value) = nothing(&ty) else {
                 return Err(Error::from(Stop::Trap(format!("`{called}` is not available"))));
@@ -273,6 +270,19 @@ fn define_by_type(instance: &mut LinkerInstance<'_, Host>, name: &str) -> Result
         }
         Ok(())
     })
+}
+
+/// Gives back the resources in a value.
+fn give_back(store: &mut StoreContextMut<'_, Host>, value: &Val) -> Result<()> {
+    match value {
+        Val::Resource(resource) => resource.resource_drop(store.as_context_mut()),
+        Val::List(values) | Val::Tuple(values) => values.iter().try_for_each(|value| give_back(store, value)),
+        Val::Record(fields) => fields.iter().try_for_each(|(_, value)| give_back(store, value)),
+        Val::Variant(_, Some(value))
+        | Val::Option(Some(value))
+        | Val::Result(Ok(Some(value)) | Err(Some(value))) => give_back(store, value),
+        _ => Ok(()),
+    }
 }
 
 /// The errors that say best what is wrong, the best first.

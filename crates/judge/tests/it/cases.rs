@@ -107,11 +107,21 @@ fn what_is_not_there_raises() {
     ] {
         fails(&format!("def solve():\n {body}\n"), reason);
     }
-    let network = one(&job(
-        "import socket\ndef solve(): socket.create_connection(('1.1.1.1', 80))",
-        vec![case("case", call(&[]), json!(1))],
-    ));
-    assert_eq!(network.verdict, Verdict::Fail);
+    // The network is there in Python, and refuses everything.
+    for body in [
+        "import socket; socket.create_connection(('1.1.1.1', 80))",
+        "import socket; socket.gethostbyname('example.org')",
+        "import socket; socket.getaddrinfo('localhost', 80)",
+        "import socket; socket.getfqdn('10.0.0.1'); socket.gethostbyaddr('10.0.0.1')",
+        "import urllib.request; urllib.request.urlopen('http://example.org/')",
+        "import http.client; http.client.HTTPConnection('10.0.0.1').request('GET', '/')",
+    ] {
+        let report = one(&job(&format!("def solve():\n {body}\n"), vec![case("case", call(&[]), json!(1))]));
+        let reason = report.reason.unwrap_or_default();
+        assert!(reason.starts_with("exception: "), "{body}: {reason}");
+    }
+    returns("import uuid\ndef solve(): return uuid.getnode() >> 48", json!(0));
+    returns("import uuid\ndef solve(): return len(str(uuid.uuid1()))", json!(36));
 }
 
 #[test]
