@@ -1,6 +1,6 @@
 //! The engine: Wasmtime, with everything off that could make two runs differ.
 
-use wasmtime::{Config, Engine, OptLevel, Result, Strategy};
+use wasmtime::{Config, Engine, OperatorCost, OptLevel, Result, Strategy};
 
 /// Way to execute WebAssembly. Fuel and verdicts are the same in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,12 +36,82 @@ pub const WASM_STACK: usize = 96 << 20;
 /// Bytes of stack of the thread that judges: an instance of a suite waits on it for one of the submission.
 pub const THREAD_STACK: usize = 2 * WASM_STACK + (32 << 20);
 
-/// Builds the engine.
+/// Fuel of an instruction for which the engine calls a function of its own, beside what its bytes and entries cost.
+const CALLED: u8 = 100;
+
+/// Fuel of an instruction that asks the host whether it may, or takes as long.
+const ASKED: u8 = u8::MAX;
+
+/// Fuel of an instruction that takes a processor some ten cycles.
+const SLOW: u8 = 8;
+
+/// Returns what the instructions of modules cost. Those of a runtime are what its makers wrote, never worse than usual.
+fn costs() -> OperatorCost {
+    let mut costs = OperatorCost::new();
+    for cost in [&mut costs.MemoryGrow, &mut costs.TableGrow, &mut costs.MemoryFill] {
+        *cost = ASKED;
+    }
+    for cost in [
+        &mut costs.MemoryInit,
+        &mut costs.MemoryCopy,
+        &mut costs.DataDrop,
+        &mut costs.ElemDrop,
+        &mut costs.RefFunc,
+        &mut costs.TableInit,
+        &mut costs.TableCopy,
+        &mut costs.TableFill,
+    ] {
+        *cost = CALLED;
+    }
+    for cost in [
+        &mut costs.I32DivS,
+        &mut costs.I32DivU,
+        &mut costs.I32RemS,
+        &mut costs.I32RemU,
+        &mut costs.I64DivS,
+        &mut costs.I64DivU,
+        &mut costs.I64RemS,
+        &mut costs.I64RemU,
+        &mut costs.F32Div,
+        &mut costs.F32Sqrt,
+        &mut costs.F64Div,
+        &mut costs.F64Sqrt,
+        &mut costs.F32x4Div,
+        &mut costs.F32x4Sqrt,
+        &mut costs.F64x2Div,
+        &mut costs.F64x2Sqrt,
+    ] {
+        *cost = SLOW;
+    }
+    costs.variable.memory_grow_per_page = ASKED;
+    costs.variable.table_grow_per_element = 8;
+    costs.variable.table_init_per_element = 8;
+    costs.variable.table_copy_per_element = 8;
+    costs.variable.table_fill_per_element = 8;
+    costs
+}
+
+/// Builds the engine of modules.
+///
+/// # Errors
+///
+/// If this machine does not offer what the engine needs.
+pub fn engine_of_modules(kind: EngineKind) -> Result<Engine> {
+    build(kind, |config| {
+        config.operator_cost(costs());
+    })
+}
+
+/// Builds the engine of runtimes.
 ///
 /// # Errors
 ///
 /// If this machine does not offer what the engine needs.
 pub fn engine(kind: EngineKind) -> Result<Engine> {
+    build(kind, |_| {})
+}
+
+fn build(kind: EngineKind, more: impl FnOnce(&mut Config)) -> Result<Engine> {
     let mut config = Config::new();
     config
         .strategy(Strategy::Cranelift)
@@ -63,5 +133,6 @@ pub fn engine(kind: EngineKind) -> Result<Engine> {
     if kind == EngineKind::Pulley {
         config.target(if cfg!(target_endian = "big") { "pulley64be" } else { "pulley64" })?;
     }
+    more(&mut config);
     Engine::new(&config)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use wasmtime::{Error, ResourceLimiter, Result};
+use wasmtime::{AsContextMut, Error, ResourceLimiter, Result};
 
 /// The moment at which every instance begins: 2026-01-01T00:00:00Z, in nanoseconds since 1970.
 const BEGIN: u64 = 1_767_225_600_000_000_000;
@@ -25,6 +25,18 @@ pub struct Answered {
     pub text: String,
     /// Its price.
     pub fuel: u64,
+}
+
+/// Takes fuel for what the host does.
+///
+/// # Errors
+///
+/// If there is less: the instance ends with none.
+pub fn burn(mut store: impl AsContextMut<Data = Host>, fuel: u64) -> Result<()> {
+    let mut store = store.as_context_mut();
+    let left = store.get_fuel()?.checked_sub(fuel);
+    store.set_fuel(left.unwrap_or_default())?;
+    left.map(|_| ()).ok_or_else(|| Error::from(Stop::Fuel))
 }
 
 /// End of an instance that its own code did not return from.

@@ -9,7 +9,7 @@ use wasmtime::Engine;
 use wasmtime::component::InstancePre;
 
 use crate::cases;
-use crate::engine::{ENGINE, EngineKind, THREAD_STACK, engine};
+use crate::engine::{ENGINE, EngineKind, THREAD_STACK, engine, engine_of_modules};
 use crate::host::Host;
 use crate::instance::Guest;
 use crate::runtimes::{self, Found, PYTHON_DIGEST};
@@ -83,6 +83,8 @@ impl Python {
 #[derive(Debug)]
 pub struct Judge {
     engine: Engine,
+    /// With other prices: a module may do what no runtime does.
+    modules: Engine,
     options: Options,
     found: Vec<Found>,
     /// One for each runtime that was found.
@@ -96,11 +98,13 @@ impl Judge {
     ///
     /// If the engine cannot work on this machine.
     pub fn new(options: Options) -> Result<Self, JudgeError> {
-        let engine = engine(options.engine)
-            .map_err(|error| JudgeError::NoVerdict(format!("the engine cannot start: {error:#}")))?;
+        let failed =
+            |error: wasmtime::Error| JudgeError::NoVerdict(format!("the engine cannot start: {error:#}"));
+        let modules = engine_of_modules(options.engine).map_err(failed)?;
+        let engine = engine(options.engine).map_err(failed)?;
         let found = runtimes::python_in(&options.runtimes);
         let pythons = found.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { engine, options, found, pythons })
+        Ok(Self { engine, modules, options, found, pythons })
     }
 
     /// Returns the runtimes that there are, by name, with their digests.
@@ -211,10 +215,10 @@ impl Judge {
         if let Some(python) = python.filter(|_| !is_module) {
             identity.runtime_digest.clone_from(&python.digest);
         }
-        let program = is_module.then(|| wasm::program(&self.engine, job));
+        let program = is_module.then(|| wasm::program(&self.modules, job));
         let lacking = || JudgeError::NoVerdict("the runtime python is not there".to_owned());
         let run = |run: &Run| match &program {
-            Some(program) => wasm::run(&self.engine, job, program, run),
+            Some(program) => wasm::run(&self.modules, job, program, run),
             None => cases::python_run(python.ok_or_else(lacking)?, job, run),
         };
         let mut results = Vec::new();

@@ -2,7 +2,7 @@
 
 use wasmtime::{Caller, Error, Extern, ExternType, Linker, Memory, Module, Result, Val};
 
-use crate::host::{Host, Stop};
+use crate::host::{Host, Stop, burn};
 
 /// The names under which modules import it.
 pub const INTERFACES: [&str; 2] = ["wasi_snapshot_preview1", "wasi_unstable"];
@@ -18,6 +18,9 @@ mod errno {
     pub const NOSYS: i32 = 52;
     pub const SPIPE: i32 = 70;
 }
+
+/// Fuel of a call, beside what its bytes cost: about what so many instructions take.
+const CALL: u64 = 400;
 
 /// Most parts of one read or write, and most subscriptions of one wait.
 const PARTS_MAX: u32 = 1024;
@@ -42,7 +45,8 @@ pub fn link(linker: &mut Linker<Host>, module: &Module) -> Result<()> {
         let answers_number = ty.results().map(|ty| ty.is_i32()).eq([true]);
         // A program may import one function twice.
         linker.allow_shadowing(true);
-        linker.func_new(import.module(), import.name(), ty, move |_, _, results| {
+        linker.func_new(import.module(), import.name(), ty, move |mut caller, _, results| {
+            begin(&mut caller)?;
             match results.first_mut() {
                 Some(result) if answers_number => *result = Val::I32(errno::NOSYS),
                 _ => return Err(Error::from(Stop::Trap("call".to_owned()))),
@@ -81,29 +85,37 @@ fn is_defined(name: &str) -> bool {
 
 fn define(linker: &mut Linker<Host>, interface: &str) -> Result<()> {
     linker.func_wrap(interface, "proc_exit", |_: Context<'_>, status: i32| -> Result<()> {
+        // The last call there is.
         Err(Error::from(Stop::Exit(status)))
     })?;
-    linker.func_wrap(interface, "sched_yield", |_: Context<'_>| errno::SUCCESS)?;
+    linker
+        .func_wrap(interface, "sched_yield", |mut caller: Context<'_>| plain(&mut caller, errno::SUCCESS))?;
     linker.func_wrap(interface, "args_sizes_get", |mut caller: Context<'_>, count: i32, size: i32| {
+        begin(&mut caller)?;
         let memory = memory(&mut caller)?;
         put(memory, &mut caller, count, &1_u32.to_le_bytes())?;
         put(memory, &mut caller, size, &(ARGUMENTS.len() as u32).to_le_bytes())?;
         Ok(errno::SUCCESS)
     })?;
     linker.func_wrap(interface, "args_get", |mut caller: Context<'_>, pointers: i32, bytes: i32| {
+        begin(&mut caller)?;
         let memory = memory(&mut caller)?;
         put(memory, &mut caller, pointers, &bytes.to_le_bytes())?;
         put(memory, &mut caller, bytes, ARGUMENTS)?;
         Ok(errno::SUCCESS)
     })?;
     linker.func_wrap(interface, "environ_sizes_get", |mut caller: Context<'_>, count: i32, size: i32| {
+        begin(&mut caller)?;
         let memory = memory(&mut caller)?;
         put(memory, &mut caller, count, &[0; 4])?;
         put(memory, &mut caller, size, &[0; 4])?;
         Ok(errno::SUCCESS)
     })?;
-    linker.func_wrap(interface, "environ_get", |_: Context<'_>, _: i32, _: i32| errno::SUCCESS)?;
+    linker.func_wrap(interface, "environ_get", |mut caller: Context<'_>, _: i32, _: i32| {
+        plain(&mut caller, errno::SUCCESS)
+    })?;
     linker.func_wrap(interface, "clock_res_get", |mut caller: Context<'_>, _: i32, result: i32| {
+        begin(&mut caller)?;
         let memory = memory(&mut caller)?;
         put(memory, &mut caller, result, &1_u64.to_le_bytes())?;
         Ok(errno::SUCCESS)
@@ -112,6 +124,7 @@ fn define(linker: &mut Linker<Host>, interface: &str) -> Result<()> {
         interface,
         "clock_time_get",
         |mut caller: Context<'_>, clock: i32, _: i64, result: i32| {
+            begin(&mut caller)?;
             let memory = memory(&mut caller)?;
             let host = caller.data_mut();
             let now = if clock == 0 { host.wall() } else { host.monotonic() };
@@ -120,6 +133,7 @@ fn define(linker: &mut Linker<Host>, interface: &str) -> Result<()> {
         },
     )?;
     linker.func_wrap(interface, "random_get", |mut caller: Context<'_>, at: i32, count: i32| {
+        begin(&mut caller)?;
         let memory = memory(&mut caller)?;
         burn(&mut caller, u64::from(count as u32))?;
         if u64::from(count as u32) > memory.data_size(&caller) as u64 {
@@ -142,19 +156,33 @@ fn define(linker: &mut Linker<Host>, interface: &str) -> Result<()> {
 
 fn define_files(linker: &mut Linker<Host>, interface: &str) -> Result<()> {
     let of_stream = |file: i32| if (0..=2).contains(&file) { errno::SUCCESS } else { errno::BADF };
-    linker.func_wrap(interface, "fd_close", move |_: Context<'_>, file: i32| of_stream(file))?;
-    linker.func_wrap(interface, "fd_fdstat_set_flags", move |_: Context<'_>, file: i32, _: i32| {
-        of_stream(file)
+    linker.func_wrap(interface, "fd_close", move |mut caller: Context<'_>, file: i32| {
+        plain(&mut caller, of_stream(file))
     })?;
-    linker.func_wrap(interface, "fd_prestat_get", |_: Context<'_>, _: i32, _: i32| errno::BADF)?;
-    linker
-        .func_wrap(interface, "fd_prestat_dir_name", |_: Context<'_>, _: i32, _: i32, _: i32| errno::BADF)?;
-    linker.func_wrap(interface, "fd_tell", |_: Context<'_>, _: i32, _: i32| errno::SPIPE)?;
-    linker.func_wrap(interface, "fd_seek", |_: Context<'_>, _: i32, _: i64, _: i32, _: i32| errno::SPIPE)?;
+    linker.func_wrap(
+        interface,
+        "fd_fdstat_set_flags",
+        move |mut caller: Context<'_>, file: i32, _: i32| plain(&mut caller, of_stream(file)),
+    )?;
+    linker.func_wrap(interface, "fd_prestat_get", |mut caller: Context<'_>, _: i32, _: i32| {
+        plain(&mut caller, errno::BADF)
+    })?;
+    linker.func_wrap(
+        interface,
+        "fd_prestat_dir_name",
+        |mut caller: Context<'_>, _: i32, _: i32, _: i32| plain(&mut caller, errno::BADF),
+    )?;
+    linker.func_wrap(interface, "fd_tell", |mut caller: Context<'_>, _: i32, _: i32| {
+        plain(&mut caller, errno::SPIPE)
+    })?;
+    linker.func_wrap(interface, "fd_seek", |mut caller: Context<'_>, _: i32, _: i64, _: i32, _: i32| {
+        plain(&mut caller, errno::SPIPE)
+    })?;
     linker.func_wrap(
         interface,
         "fd_fdstat_get",
         move |mut caller: Context<'_>, file: i32, result: i32| {
+            begin(&mut caller)?;
             if of_stream(file) != errno::SUCCESS {
                 return Ok(errno::BADF);
             }
@@ -172,6 +200,7 @@ fn define_files(linker: &mut Linker<Host>, interface: &str) -> Result<()> {
         interface,
         "fd_write",
         |mut caller: Context<'_>, file: i32, parts: i32, count: i32, result: i32| {
+            begin(&mut caller)?;
             if !(1..=2).contains(&file) {
                 return Ok(errno::BADF);
             }
@@ -195,6 +224,7 @@ fn define_files(linker: &mut Linker<Host>, interface: &str) -> Result<()> {
         interface,
         "fd_read",
         |mut caller: Context<'_>, file: i32, parts: i32, count: i32, result: i32| {
+            begin(&mut caller)?;
             if file != 0 {
                 return Ok(errno::BADF);
             }
@@ -219,10 +249,11 @@ fn define_files(linker: &mut Linker<Host>, interface: &str) -> Result<()> {
 /// Waits for the first of some subscriptions: the time passes, and streams are always ready.
 fn poll(caller: &mut Context<'_>, subscriptions: i32, events: i32, count: u32, result: i32) -> Result<i32> {
     const SUBSCRIPTION: usize = 48;
+    begin(caller)?;
     if count == 0 || count > PARTS_MAX {
         return Ok(errno::INVAL);
     }
-    burn(caller, 100 * u64::from(count))?;
+    burn(&mut *caller, 100 * u64::from(count))?;
     let memory = memory(caller)?;
     let bytes = slice(memory.data(&*caller), subscriptions as u32, count * SUBSCRIPTION as u32)?.to_vec();
     let now = caller.data_mut().monotonic();
@@ -257,12 +288,15 @@ fn poll(caller: &mut Context<'_>, subscriptions: i32, events: i32, count: u32, r
     Ok(errno::SUCCESS)
 }
 
-/// Takes fuel for what the host did.
-fn burn(caller: &mut Context<'_>, fuel: u64) -> Result<()> {
-    match caller.get_fuel()?.checked_sub(fuel) {
-        Some(left) => caller.set_fuel(left),
-        None => Err(Error::from(Stop::Fuel)),
-    }
+/// Takes the fuel of a call.
+fn begin(caller: &mut Context<'_>) -> Result<()> {
+    burn(caller, CALL)
+}
+
+/// Answers a call that does nothing else.
+fn plain(caller: &mut Context<'_>, answer: i32) -> Result<i32> {
+    begin(caller)?;
+    Ok(answer)
 }
 
 fn memory(caller: &mut Context<'_>) -> Result<Memory> {
@@ -286,7 +320,7 @@ fn put(memory: Memory, caller: &mut Context<'_>, at: i32, bytes: &[u8]) -> Resul
 /// Returns the parts of a read or write: where each begins, and how long it is.
 fn parts_of(memory: Memory, caller: &mut Context<'_>, at: i32, count: u32) -> Result<Vec<(u32, u32)>> {
     let count = count.min(PARTS_MAX);
-    burn(caller, 10 * u64::from(count))?;
+    burn(&mut *caller, 20 * u64::from(count))?;
     let bytes = slice(memory.data(&*caller), at as u32, 8 * count)?;
     let word = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
     Ok(bytes.chunks_exact(8).map(|part| (word(&part[..4]), word(&part[4..]))).collect())
@@ -297,14 +331,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_defined_is_sorted_and_there() {
+    fn what_is_defined_is_sorted_and_there_and_costs_fuel() {
         assert!(DEFINED.is_sorted());
         let engine = crate::engine::engine(crate::EngineKind::Cranelift).unwrap();
         let mut linker = Linker::new(&engine);
         define(&mut linker, INTERFACES[0]).unwrap();
         let mut store = wasmtime::Store::new(&engine, Host::new(0, 0, 0));
         for name in DEFINED {
-            assert!(linker.get(&mut store, INTERFACES[0], name).is_ok(), "{name}");
+            let function = linker.get(&mut store, INTERFACES[0], name).unwrap().into_func().unwrap();
+            // Whatever it is called with, its fuel is gone first.
+            let types: Vec<_> = function.ty(&store).params().collect();
+            let zeros: Vec<Val> = types.into_iter().map(|ty| Val::default_for_ty(&ty).unwrap()).collect();
+            store.set_fuel(10_000).unwrap();
+            let results = function.ty(&store).results().len();
+            let _ = function.call(&mut store, &zeros, &mut vec![Val::I32(0); results]);
+            let used = 10_000 - store.get_fuel().unwrap();
+            assert!(used >= CALL || name == "proc_exit", "{name}: {used}");
         }
     }
 }

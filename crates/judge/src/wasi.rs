@@ -11,7 +11,7 @@ use wasmtime::component::{
 };
 use wasmtime::{AsContextMut, Engine, Error, Result, StoreContextMut};
 
-use crate::host::{Host, Stop};
+use crate::host::{Host, Stop, burn};
 
 /// Most bytes that one call of a stream or of the source of random bytes moves.
 const CHUNK: u64 = 64 * 1024;
@@ -107,14 +107,6 @@ fn ask(mut store: StoreContextMut<'_, Host>, (what, request): (String, String)) 
     let answered = answered?;
     burn(&mut store, answered.fuel)?;
     Ok((answered.text,))
-}
-
-/// Takes fuel for what the host did.
-fn burn(store: &mut StoreContextMut<'_, Host>, fuel: u64) -> Result<()> {
-    match store.get_fuel()?.checked_sub(fuel) {
-        Some(left) => store.set_fuel(left),
-        None => Err(Error::from(Stop::Fuel)),
-    }
 }
 
 fn define(instance: &mut LinkerInstance<'_, Host>, interface: &str, name: &str) -> Result<()> {

@@ -10,7 +10,10 @@ mod cases;
 mod hostile;
 mod limits;
 mod modules;
+mod prices;
 mod program;
 mod scripts;
 mod suites;
 mod support;
+#[path = "../work/mod.rs"]
+mod work;

@@ -45,7 +45,7 @@ fn base64(bytes: &[u8]) -> String {
     groups.collect()
 }
 
-fn wasm(module: &[u8], cases: &[(&str, &str)]) -> Job {
+pub fn wasm(module: &[u8], cases: &[(&str, &str)]) -> Job {
     let cases = cases.iter().enumerate();
     let cases = cases.map(|(at, (stdin, out))| case(&at.to_string(), program(stdin), json!(out))).collect();
     Job {
