@@ -86,6 +86,11 @@ fn by_hand(id: &str) -> Vec<Value> {
             ]);
             items
         }
+        "run" => vec![
+            json!({ "solved": 1, "cost_usd": 0.1, "seconds": 60, "tokens": 10000 }),
+            json!({ "solved": 0, "cost_usd": 2, "seconds": 900, "tokens": 250000 }),
+            json!({}),
+        ],
         _ => {
             let scores = |value: u32| {
                 json!({
@@ -178,7 +183,7 @@ fn from_vectors(id: &str) -> Vec<Value> {
             let given = lines("trust.jsonl", "composite_covered").into_iter();
             given.map(|line| numbers(line["dimensions"].as_object().unwrap(), "")).collect()
         }
-        FROM_FACTS => Vec::new(),
+        FROM_FACTS | "run" => Vec::new(),
         _ => {
             let given = lines("arena.jsonl", "weighted_total").into_iter();
             given.map(|line| numbers(line["raw"].as_object().unwrap(), "_score")).collect()

@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use crate::answer::{Answer, is_memory, reason};
 use crate::compare::Comparison;
+use crate::error::JudgeError;
 use crate::host::{Host, Stop};
 use crate::instance::Ended;
-use crate::judge::{JudgeError, Python};
 use crate::numbers::Parsed;
-use crate::python::Request;
+use crate::python::{Python, Request};
 
 /// Result of the run of a case: a value to compare, or the reason for which it failed.
 pub type Outcome = Result<Parsed, String>;

@@ -1,17 +1,15 @@
 //! The judge: from a job to its report.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use karat_evidence::execution::{Fault, Identity, Job, Report, Run, Task, TaskReport};
+use karat_evidence::execution::{Identity, Job, Report, Run, Task, TaskReport};
 use wasmtime::Engine;
-use wasmtime::component::InstancePre;
 
 use crate::cases;
 use crate::engine::{ENGINE, EngineKind, THREAD_STACK, engine, engine_of_modules};
-use crate::host::Host;
-use crate::instance::Guest;
+use crate::error::JudgeError;
+use crate::python::Python;
 use crate::runtimes::{self, Found, PYTHON_DIGEST};
 use crate::{script, suite, wasi, wasm};
 
@@ -24,59 +22,6 @@ pub struct Options {
     pub runtimes: PathBuf,
     /// The folder of compiled code.
     pub cache: PathBuf,
-}
-
-/// Reason for which there is no report.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum JudgeError {
-    /// The judge cannot work.
-    NoVerdict(String),
-    /// The challenge is broken.
-    Refused(Vec<Fault>),
-}
-
-impl fmt::Display for JudgeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoVerdict(why) => f.write_str(why),
-            Self::Refused(faults) => {
-                for fault in faults {
-                    writeln!(
-                        f,
-                        "{}, {}: found {}, expected {}",
-                        fault.file, fault.place, fault.found, fault.expected
-                    )?;
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-impl std::error::Error for JudgeError {}
-
-/// A runtime of Python, ready to make instances.
-pub struct Python {
-    pre: InstancePre<Host>,
-    digest: String,
-}
-
-impl fmt::Debug for Python {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Python").field("digest", &self.digest).finish_non_exhaustive()
-    }
-}
-
-impl Python {
-    /// Creates an instance.
-    ///
-    /// # Errors
-    ///
-    /// If this machine has no room for it.
-    pub fn instance(&self, host: Host, fuel: u64) -> Result<Guest, JudgeError> {
-        Guest::new(&self.pre, host, fuel)
-            .map_err(|error| JudgeError::NoVerdict(format!("an instance cannot be made: {error:#}")))
-    }
 }
 
 /// Runner of jobs.

@@ -9,6 +9,7 @@ mod cases;
 mod compare;
 mod digest;
 mod engine;
+mod error;
 mod host;
 mod instance;
 mod judge;
@@ -26,4 +27,5 @@ mod wasi;
 mod wasm;
 
 pub use engine::EngineKind;
-pub use judge::{Judge, JudgeError, Options};
+pub use error::JudgeError;
+pub use judge::{Judge, Options};

@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::engine::ENGINE;
-use crate::judge::{Judge, JudgeError};
+use crate::error::JudgeError;
+use crate::judge::Judge;
 use crate::numbers::integer_beyond_64_bits;
 
 /// Longest line in bytes.

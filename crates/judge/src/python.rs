@@ -1,9 +1,15 @@
-//! Requests to the guest that runs Python.
+//! The guest that runs Python: its instances, and requests to them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
+use wasmtime::component::InstancePre;
+
+use crate::error::JudgeError;
+use crate::host::Host;
+use crate::instance::Guest;
 
 /// Request to the guest. It says nothing about what is expected.
 #[derive(Debug, Serialize)]
@@ -85,5 +91,29 @@ impl Request<'_> {
     pub fn text(&self) -> String {
         // Texts as keys and finite numbers only: there is always a JSON form.
         serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A runtime of Python, ready to make instances.
+pub struct Python {
+    pub pre: InstancePre<Host>,
+    pub digest: String,
+}
+
+impl fmt::Debug for Python {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Python").field("digest", &self.digest).finish_non_exhaustive()
+    }
+}
+
+impl Python {
+    /// Creates an instance.
+    ///
+    /// # Errors
+    ///
+    /// If this machine has no room for it.
+    pub fn instance(&self, host: Host, fuel: u64) -> Result<Guest, JudgeError> {
+        Guest::new(&self.pre, host, fuel)
+            .map_err(|error| JudgeError::NoVerdict(format!("an instance cannot be made: {error:#}")))
     }
 }

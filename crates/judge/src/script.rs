@@ -8,10 +8,10 @@ use wasmtime::Error;
 
 use crate::answer::Answer;
 use crate::cases::host;
+use crate::error::JudgeError;
 use crate::host::Stop;
-use crate::judge::{JudgeError, Python};
 use crate::primitives;
-use crate::python::Request;
+use crate::python::{Python, Request};
 
 /// A script, and what it is run on.
 #[derive(Debug, Clone, Copy)]

@@ -10,10 +10,10 @@ use wasmtime::Error;
 
 use crate::answer::{Answer, reason};
 use crate::cases::{host, raised};
+use crate::error::JudgeError;
 use crate::host::{Answered, Stop};
 use crate::instance::Guest;
-use crate::judge::{JudgeError, Python};
-use crate::python::Request;
+use crate::python::{Python, Request};
 
 /// Fuel of the tests' instance for one question, beside a unit for each byte.
 const QUESTION: u64 = 1_000;

@@ -330,7 +330,7 @@ fn checked(from: &str, to: &str) -> String {
 #[test]
 fn a_fault_of_an_evaluator_has_its_line() {
     assert_snapshot!(checked("primitive = \"exact_match\"", "primitive = \"exact_mach\""), @r#"
-    error[KC005]: `evaluator.correctness[0].primitive`: found the text `exact_mach`, expected one of exact_match, exact_match_ratio, numeric_tolerance, fuzzy_string, set_overlap, coverage_ratio, time_decay, api_call_efficiency
+    error[KC005]: `evaluator.correctness[0].primitive`: found the text `exact_mach`, expected one of exact_match, exact_match_ratio, numeric_tolerance, fuzzy_string, set_overlap, coverage_ratio, time_decay, api_call_efficiency, tests, script
       --> mine.toml:23:13
        |
     23 | primitive = "exact_mach"
@@ -369,7 +369,11 @@ fn an_evaluator_is_for_matches() {
         let says = "error[KC005]: evidence of kind `workflow-run` is not graded by an evaluator\n";
         let place = format!("--> mine.toml:{line}:1\n");
         assert!(run.stdout.contains(says) && run.stdout.contains(&place), "{place}{}", run.stdout);
-        assert!(run.stdout.contains("remove the tables `evaluator` and `format`"), "{}", run.stdout);
+        assert!(
+            run.stdout.contains("remove the tables `evaluator`, `format`, `submission` and `limits`"),
+            "{}",
+            run.stdout
+        );
     }
 }
 
