@@ -91,6 +91,8 @@ pub struct Host {
     pub ask: Option<Ask>,
     /// Deadlines of what is subscribed to, in nanoseconds of the monotonic clock.
     deadlines: Vec<u64>,
+    /// Elements of all tables.
+    table_elements: usize,
     /// Places of them that are free again.
     free: Vec<u32>,
     nanoseconds: u64,
@@ -116,6 +118,7 @@ impl Host {
             stdin_read: 0,
             ask: None,
             deadlines: Vec::new(),
+            table_elements: 0,
             free: Vec::new(),
             nanoseconds: 0,
             random: seed,
@@ -233,8 +236,14 @@ impl ResourceLimiter for Host {
         Ok(desired <= self.memory_max)
     }
 
-    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
-        Ok(desired <= TABLE_MAX)
+    fn table_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> Result<bool> {
+        // Those of all tables together: an instance may have a hundred.
+        let elements = self.table_elements.saturating_add(desired.saturating_sub(current));
+        let fits = elements <= TABLE_MAX;
+        if fits {
+            self.table_elements = elements;
+        }
+        Ok(fits)
     }
 }
 
@@ -271,7 +280,7 @@ mod tests {
             numbers.into_iter().for_each(|number| host.unsubscribe(number));
         }
         assert_eq!(host.deadlines.len(), 2);
-        // What is ready has no place to give back.
+        // What is ready gives nothing back.
         assert_eq!((host.subscribe(0).unwrap(), host.deadline(0)), (0, 0));
         host.unsubscribe(0);
         let all: Vec<u32> = (0..SUBSCRIPTIONS_MAX).map(|_| host.subscribe(5).unwrap()).collect();

@@ -181,3 +181,24 @@ fn a_challenge_cannot_call_a_module() {
         "{faults:?}"
     );
 }
+
+#[test]
+fn all_tables_of_a_module_share_their_elements() {
+    // Each returns what the last table answers: its old size, or that it may not grow.
+    let grown = |tables: usize, elements: usize| {
+        let tables_: String = (0..tables).map(|at| format!("(table $t{at} 0 funcref)")).collect();
+        let grow: String = (0..tables)
+            .map(|at| format!("(local.set 0 (table.grow $t{at} (ref.null func) (i32.const {elements})))"))
+            .collect();
+        let module = format!(
+            r#"(module (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+            (memory (export "memory") 1) {tables_}
+            (func (export "_start") (local i32) {grow} (call $exit (local.get 0))))"#
+        );
+        verdict(&text(&module), "", "").1
+    };
+    assert_eq!(grown(1, 1 << 20), None);
+    assert_eq!(grown(1, (1 << 20) + 1).as_deref(), Some("exit: 1"));
+    assert_eq!(grown(64, 1 << 14), None);
+    assert_eq!(grown(65, 1 << 14).as_deref(), Some("exit: 1"));
+}
