@@ -36,7 +36,7 @@ pub const WASM_STACK: usize = 96 << 20;
 /// Bytes of stack of the thread that judges: an instance of a suite waits on it for one of the submission.
 pub const THREAD_STACK: usize = 2 * WASM_STACK + (32 << 20);
 
-/// Fuel of an instruction for which the engine calls a function of its own, beside what its bytes and entries cost.
+/// Fuel of an instruction for which the engine calls a function, beside what its bytes and entries cost.
 const CALLED: u8 = 100;
 
 /// Fuel of an instruction that asks the host whether it may, or takes as long.

@@ -19,7 +19,7 @@ mod errno {
     pub const SPIPE: i32 = 70;
 }
 
-/// Fuel of a call, beside what its bytes cost: about what so many instructions take.
+/// Fuel of a call, beside what its bytes cost: as many instructions take about as long.
 const CALL: u64 = 400;
 
 /// Most parts of one read or write, and most subscriptions of one wait.

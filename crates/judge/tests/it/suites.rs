@@ -199,7 +199,7 @@ fn no_name_of_a_file_covers_what_a_suite_is_made_with() {
         let found: Vec<Verdict> = cases_of(&report).iter().map(|case| case.verdict).collect();
         assert_eq!(found, vec![Verdict::Pass; expected.len()], "{name}: {report:?}");
     }
-    // A library's module that the submission has written anew is the one that is tested.
+    // Where a submission writes a module of the library again, its own is tested.
     let source = "
 import unittest
 import queue
