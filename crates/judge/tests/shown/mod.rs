@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use karat_evidence::execution::{self, Job, Limits, Report, Unjudged};
@@ -31,13 +31,13 @@ pub fn judge(engine: EngineKind) -> &'static Judge {
     static JUDGES: [OnceLock<Judge>; 2] = [OnceLock::new(), OnceLock::new()];
     let at = usize::from(engine == EngineKind::Pulley);
     JUDGES[at].get_or_init(|| {
-        let below = |variable: &str, usual: &str, folder: &str| {
-            let home = || PathBuf::from(env::var_os("HOME").unwrap()).join(usual);
-            env::var_os(variable).map_or_else(home, PathBuf::from).join(folder)
+        let usual = || {
+            let home = || PathBuf::from(env::var_os("HOME").unwrap()).join(".local/share");
+            env::var_os("XDG_DATA_HOME").map_or_else(home, PathBuf::from).join("karat/runtimes")
         };
-        let runtimes = env::var_os("KARAT_RUNTIMES").map(PathBuf::from);
-        let runtimes = runtimes.unwrap_or_else(|| below("XDG_DATA_HOME", ".local/share", "karat/runtimes"));
-        let cache = below("XDG_CACHE_HOME", ".cache", "karat/judge");
+        let runtimes = env::var_os("KARAT_RUNTIMES").map_or_else(usual, PathBuf::from);
+        // That of the other tests: compiling takes longer than most of them.
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compiled");
         Judge::new(Options { engine, runtimes, cache }).unwrap()
     })
 }
