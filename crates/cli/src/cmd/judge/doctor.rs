@@ -181,7 +181,7 @@ mod tests {
             assert!(layer.remedy().len() > 20 && layer.purpose().len() > 5, "{layer}");
         }
         let mut text = String::new();
-        block(&mut text, "  ✗ memory     ", "one two three four five six seven eight nine ten", 32);
-        assert!(text.lines().all(|line| line.chars().count() <= 52) && text.lines().count() == 3, "{text}");
+        block(&mut text, "  ✗ memory     ", "one two three four five six seven eight nine ten", 36);
+        assert!(text.lines().all(|line| line.chars().count() <= 46) && text.lines().count() == 3, "{text}");
     }
 }
