@@ -1,8 +1,9 @@
 //! A workflow of the season: a task, the plans of five of the programs, and recordings of them.
 //!
-//! The plans were really run, by four recorders, each with separate services that answer at their pace and price. That was
-//! before, because the demo starts no programs, and on another day: the start of each recording is set to the moment at which
-//! its recorder begins on the clock of the demo. A recorder that is drawn delivers, through the code that serves requests.
+//! The plans were really run, by four recorders, each with separate services that answer at their pace and price. That
+//! was before, because the demo starts no programs, and on another day: the start of each recording is set to the moment
+//! at which its recorder begins on the clock of the demo. A recorder that is drawn delivers, through the code that serves
+//! requests.
 
 use std::sync::Arc;
 
@@ -97,7 +98,8 @@ pub fn signer(recorder: &str) -> Result<Signer, NoteError> {
     Signer::new(recorder, &secret)
 }
 
-/// Posts the task, hands in the plans, delivers what was recorded, and settles what is left after the last moment for recordings.
+/// Posts the task, hands in the plans, delivers what was recorded, and settles what is left after the last moment for
+/// recordings.
 pub async fn play(app: &Arc<App>) -> Result<(), Problem> {
     app.clock.put(POSTED);
     for (recorder, _) in RECORDERS {

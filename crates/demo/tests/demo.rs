@@ -120,7 +120,7 @@ fn what_is_executed_was_judged_before_and_says_by_whom() {
 }
 
 fn example(path: &str) -> &'static str {
-    karat::examples::text(path).unwrap_or_else(|| panic!("no example {path}"))
+    karat::examples::text(path).unwrap()
 }
 
 /// Returns a plan of the crossing by its author, replayed with a recording: what `karat run --replay` does.
