@@ -1,9 +1,9 @@
 //! Runs and records the plans of the demo's workflow again: `cargo run -p karat-demo --example record_season`.
 //!
 //! It runs every plan of `examples/season/crossing` with the services of each recorder and writes `recordings/`, signed
-//! with the keys of the demo. Costs, durations and outputs are those of the runs. Only the start of a run is set, to the
-//! moment at which the recorder of the demo begins it: a server refuses recordings of the future, and the clock of the
-//! demo shows a day in June. Needs `python3`.
+//! with the keys of the demo. Costs, durations and outputs are those of the runs. Only the start of a run is set, to
+//! the moment at which the recorder of the demo begins it: a server refuses recordings of the future, and the clock of
+//! the demo shows a day in June. Needs `python3`.
 
 use std::error::Error;
 use std::fs;

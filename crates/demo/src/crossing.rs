@@ -1,9 +1,9 @@
 //! A workflow of the season: a task, the plans of five of the programs, and recordings of them.
 //!
 //! The plans were really run, by four recorders, each with separate services that answer at their pace and price. That
-//! was before, because the demo starts no programs, and on another day: the start of each recording is set to the moment
-//! at which its recorder begins on the clock of the demo. A recorder that is drawn delivers, through the code that serves
-//! requests.
+//! was before, because the demo starts no programs, and on another day: the start of each recording is set to the
+//! moment at which its recorder begins on the clock of the demo. A recorder that is drawn delivers, through the code
+//! that serves requests.
 
 use std::sync::Arc;
 
