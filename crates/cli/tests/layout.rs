@@ -29,6 +29,8 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-conformance", "karat-stats"),
     ("karat-demo", "karat"),
     ("karat-demo", "karat-evidence"),
+    // It records the workflow of the demo again, and replays it in tests.
+    ("karat-demo", "karat-run"),
     ("karat-demo", "karat-server"),
     ("karat-demo", "karat-stats"),
     ("karat-demo", "karat-store"),

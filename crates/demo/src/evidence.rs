@@ -132,6 +132,7 @@ fn dated(item: &[u8], next: &mut i64) -> String {
     canonical_json(&Value::Object(item))
 }
 
-fn example(path: &str) -> Result<&'static str, Problem> {
+/// Returns the text of an example.
+pub fn example(path: &str) -> Result<&'static str, Problem> {
     karat::examples::text(path).ok_or_else(|| Problem::internal(&format!("there is no example `{path}`")))
 }

@@ -1,10 +1,12 @@
-//! The content of `karat serve --demo`: the examples through their scorecards, and a season of matches between small
-//! programs that really run, all through the code that serves requests. Times are fixed, so it is the same everywhere.
+//! The content of `karat serve --demo`: the examples through their scorecards, a season of matches between small programs
+//! that really run, and a workflow, all through the code that serves requests. Times are fixed, so it is the same everywhere.
 //!
 //! * `evidence`: the examples, in the order of time; `events`: the decisions of reviewers meanwhile.
 //! * `season`: the matches; [`programs`]: the players and their games.
+//! * [`crossing`]: a task whose plans were executed and recorded before, and are replayed.
 //! * [`judged`]: what a judge said about the answers that are executed, so that the demo needs none.
 
+pub mod crossing;
 mod events;
 mod evidence;
 pub mod judged;
@@ -74,5 +76,6 @@ async fn play(app: &Arc<App>) -> Result<(), Problem> {
     for round in rounds {
         season::play(app, &round).await?;
     }
+    crossing::play(app).await?;
     season::enter_last(app).await
 }
