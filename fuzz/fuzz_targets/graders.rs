@@ -105,7 +105,7 @@ fn evaluation(input: &Value) -> Result<Value, Problems> {
         api_calls: input["api_calls"].as_u64(),
     };
     let evaluation = evaluator.evaluate(&attempt)?;
-    evaluation.dimensions.iter().for_each(|dimension| is_share(dimension.value));
+    evaluation.dimensions.iter().for_each(|dimension| dimension.value.into_iter().for_each(is_share));
     let warnings = attempt.submission.as_object().map(|answer| evaluator.check_format(answer));
     Ok(json!([evaluation.detail(), warnings.map(|warnings| warnings.len())]))
 }
