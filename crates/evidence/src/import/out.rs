@@ -56,7 +56,7 @@ pub(super) struct Run {
     pub cost_usd: Option<f64>,
     pub seconds: Option<f64>,
     pub tokens: Option<f64>,
-    /// The number of cases that it stands for.
+    /// The number of cases, where the item is a mean over several.
     pub cases: Option<f64>,
     /// Other measurements, by name.
     pub other: Vec<(String, Value)>,
