@@ -107,6 +107,7 @@ pub mod engine;
 pub mod error;
 pub mod examples;
 pub mod explanation;
+pub mod export;
 pub mod items;
 pub mod leaderboard;
 pub mod page;
