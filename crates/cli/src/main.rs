@@ -15,6 +15,7 @@ mod matches;
 mod origin;
 mod output;
 mod progress;
+mod project;
 mod rating;
 mod receipt;
 mod render;
@@ -35,11 +36,11 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| last_resort()));
-    let cli = match args::Cli::try_parse() {
+    let mut cli = match args::Cli::try_parse() {
         Ok(cli) => cli,
         Err(answer) => return tell(&answer),
     };
-    match cmd::run(&cli) {
+    match cmd::run(&mut cli) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             output::tell(cli.color, &failure);

@@ -27,42 +27,64 @@ use crate::args::{self, Cli, LeaderboardArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Screen, save_page};
-use crate::render::gate;
+use crate::render::gate::{self, Verdict};
 use crate::render::{leaderboard as screen, stress as stress_screen};
 
 /// Ranks all subjects of the items given.
 pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let labels: Vec<String> = args.group_by.iter().cloned().collect();
     let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &labels, cli)?;
-    let (by, officials) = by(args, &rows, cli)?;
-    let settings = settings(args, &rows, by)?;
-    let method = method(args, &rows)?;
-    let mut boards = leaderboards(args, &rows, method, &settings, officials)?;
-    boards.iter_mut().try_for_each(|board| sort(&rows, board, &args.sort))?;
-    let basis = Basis::new(&rows, &settings);
+    let judged = judge(args, &rows, cli)?;
+    if let Some(path) = &args.form.html {
+        save_page(path, &page_of::leaderboard(&rows, &judged.answer, &judged.settings))?;
+    }
+    if many::wants_json(&args.form) {
+        many::print(&judged.answer)?;
+    } else {
+        let mut out = Screen::stdout(cli.color);
+        show(args, &rows, &judged, &mut out)?;
+        out.flush()?;
+    }
+    judged.verdict.tell(cli.color)
+}
+
+/// The answer, and what its gates found.
+pub struct Judged {
+    /// The answer.
+    pub answer: LeaderboardAnswer,
+    /// The findings.
+    pub verdict: Verdict,
+    settings: Settings,
+}
+
+/// Ranks the subjects, and asks the gates.
+pub fn judge(args: &LeaderboardArgs, rows: &Rows, cli: &Cli) -> Result<Judged, Failure> {
+    let (by, officials) = by(args, rows, cli)?;
+    let settings = settings(args, rows, by)?;
+    let method = method(args, rows)?;
+    let mut boards = leaderboards(args, rows, method, &settings, officials)?;
+    boards.iter_mut().try_for_each(|board| sort(rows, board, &args.sort))?;
+    let basis = Basis::new(rows, &settings);
     let mut answer = answer(basis, method, args.group_by.clone(), boards, Page::ALL);
     answer.mark_look_alikes(&LookAlikes::among(rows.subjects.iter().map(String::as_str)));
-    if let Some(path) = &args.form.html {
-        save_page(path, &page_of::leaderboard(&rows, &answer, &settings))?;
-    }
-    let floors = floors(args, &rows, by)?;
-    if many::wants_json(&args.form) {
-        many::print(&answer)?;
-        return judged(&floors, args, &answer, cli);
-    }
-    let mut out = Screen::stdout(cli.color);
+    let verdict = verdict(&floors(args, rows, by)?, args, &answer);
+    Ok(Judged { answer, verdict, settings })
+}
+
+/// Writes the screen.
+pub fn show(args: &LeaderboardArgs, rows: &Rows, judged: &Judged, out: &mut Screen) -> Result<(), Failure> {
+    let Judged { answer, settings, .. } = judged;
     let layout =
         screen::Layout { width: out.width, top: args.top.filter(|&top| top > 0).unwrap_or(usize::MAX) };
-    let gaps = many::gaps_of(&rows, settings.by);
-    write!(out, "{}", screen::head(&answer, &gaps, layout))?;
+    let gaps = many::gaps_of(rows, settings.by);
+    write!(out, "{}", screen::head(answer, &gaps, layout))?;
     for board in &answer.leaderboards {
-        write!(out, "{}", screen::board(&answer.basis, method, board, layout))?;
+        write!(out, "{}", screen::board(&answer.basis, answer.method, board, layout))?;
         if let Some(robustness) = &board.robustness {
             write!(out, "{}", stress_screen::stress(&answer.basis, robustness, out.width))?;
         }
     }
-    out.flush()?;
-    judged(&floors, args, &answer, cli)
+    Ok(())
 }
 
 /// Returns the floors that are asked for.
@@ -89,13 +111,8 @@ fn floors(args: &LeaderboardArgs, rows: &Rows, by: By) -> Result<Vec<Floor>, Fai
     args.fail_under.iter().chain(&args.fail_under_dimension).map(floor).collect()
 }
 
-/// Returns the status of the floors, and writes who is below.
-fn judged(
-    floors: &[Floor],
-    args: &LeaderboardArgs,
-    answer: &LeaderboardAnswer,
-    cli: &Cli,
-) -> Result<Exit, Failure> {
+/// Returns who is below the floors.
+fn verdict(floors: &[Floor], args: &LeaderboardArgs, answer: &LeaderboardAnswer) -> Verdict {
     let (mut below, mut unknown) = (Vec::new(), Vec::new());
     for floor in floors {
         for board in &answer.leaderboards {
@@ -105,13 +122,10 @@ fn judged(
             }
         }
     }
-    gate::tell(&below, Exit::BelowBar, cli.color)?;
-    gate::tell(&unknown, Exit::Inconclusive, cli.color)?;
-    Ok(match (below.is_empty(), unknown.is_empty()) {
-        (false, _) => Exit::BelowBar,
-        (true, false) => Exit::Inconclusive,
-        (true, true) => Exit::Done,
-    })
+    let mut verdict = Verdict::default();
+    verdict.add(Exit::BelowBar, below);
+    verdict.add(Exit::Inconclusive, unknown);
+    verdict
 }
 
 /// Returns the method asked for, or the one for the number of items. Options that need resamples choose the bootstrap.
