@@ -3,10 +3,12 @@
 mod check;
 mod doctor;
 mod follow;
+mod help;
 mod import;
 mod init;
 mod judge;
 mod many;
+pub mod menu;
 pub mod rate;
 mod run;
 mod serve;
@@ -21,11 +23,11 @@ use karat_core::number::Decimal;
 use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
 use karat_evidence::grade::trace::novelty::Settings;
 
-use crate::exit;
 use crate::output::Color;
 pub use check::CheckProjectArgs;
 pub use doctor::{DoctorArgs, JudgeVerb};
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
+pub use help::HelpArgs;
 pub use import::ImportArgs;
 pub use init::InitArgs;
 pub use judge::JudgeArgs;
@@ -43,9 +45,6 @@ pub use store::{
     name = "karat",
     version,
     about = "Scores about AI agents that anyone can check. New here? Run `karat demo`.",
-    // As clap has it, without the empty line below the first, so that all of it fits a screen.
-    help_template = "{about-with-newline}{usage-heading} {usage}\n\n{all-args}{after-help}",
-    after_help = exit::HELP,
     max_term_width = 80,
     disable_help_subcommand = true,
     propagate_version = false
@@ -121,6 +120,8 @@ pub enum Verb {
     /// Score the built-in examples; needs no files
     #[command(after_help = "Example:\n  karat demo")]
     Demo,
+    /// Explain a topic or a command; alone it lists the topics
+    Help(HelpArgs),
 }
 
 /// The evidence to score, and the settings for it.

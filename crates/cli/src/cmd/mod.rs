@@ -8,6 +8,7 @@ mod demo;
 mod explain;
 mod fail_under;
 mod grade;
+mod help;
 mod import;
 mod init;
 mod judge;
@@ -60,5 +61,6 @@ pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
         Verb::Rescore(args) => rescore::run(args, cli),
         Verb::Serve(args) => serve::run(args, cli),
         Verb::Demo => demo::run(cli),
+        Verb::Help(args) => help::run(args, cli),
     }
 }
