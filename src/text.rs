@@ -68,17 +68,24 @@ pub fn fit_name(text: &str, width: usize) -> String {
 /// Returns the first characters that fit into so many columns.
 fn taken(signs: impl Iterator<Item = char>, width: usize) -> String {
     let mut used = 0;
-    signs.take_while(|c| {
-        used += c.width().unwrap_or(0);
-        used <= width
-    }).collect()
+    signs
+        .take_while(|c| {
+            used += c.width().unwrap_or(0);
+            used <= width
+        })
+        .collect()
 }
 
 /// Returns two letters or digits made from a text.
 fn letters_of(text: &str) -> String {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let digest = karat_core::facts::Digest::of(text.as_bytes()).0;
-    digest.iter().take(2).filter_map(|byte| LETTERS.get(usize::from(byte % 32))).map(|it| char::from(*it)).collect()
+    digest
+        .iter()
+        .take(2)
+        .filter_map(|byte| LETTERS.get(usize::from(byte % 32)))
+        .map(|it| char::from(*it))
+        .collect()
 }
 
 /// Wraps `text` into lines of at most `width` columns, between words. A wider word gets its own line.

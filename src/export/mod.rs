@@ -117,7 +117,12 @@ impl Exporter {
             match (name.as_str(), name.strip_prefix("score_"), number(name)) {
                 ("solved" | "cost_usd" | "seconds" | "tokens", ..) => {}
                 (_, Some(own), Some(value)) if !own.is_empty() => scores.push((own.to_owned(), value)),
-                _ => *self.left_out.entry("a fact that is neither a score nor cost, time or tokens").or_default() += 1,
+                _ => {
+                    *self
+                        .left_out
+                        .entry("a fact that is neither a score nor cost, time or tokens")
+                        .or_default() += 1
+                }
             }
         }
         if has_solved && share.is_some() && share != score {
@@ -151,7 +156,8 @@ impl Exporter {
     /// Returns the export. The order in which records were added changes nothing.
     #[must_use]
     pub fn end(mut self, target: Target) -> Export {
-        let key = |it: &Item| (it.subject.clone(), it.benchmark.clone(), it.sample.clone(), it.time, it.id.clone());
+        let key =
+            |it: &Item| (it.subject.clone(), it.benchmark.clone(), it.sample.clone(), it.time, it.id.clone());
         self.items.sort_by_cached_key(key);
         let mut before: Option<(String, String, String)> = None;
         let mut attempt = 0;

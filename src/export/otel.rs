@@ -47,7 +47,8 @@ fn span(item: &Item) -> Value {
     let own = item.score.map(|score| ("solved".to_owned(), score));
     let event = |(name, score): (String, f64)| {
         let label = item.outcome.map(|outcome| text("gen_ai.evaluation.score.label", outcome.name()));
-        let attributes = [text("gen_ai.evaluation.name", &name), number("gen_ai.evaluation.score.value", score)];
+        let attributes =
+            [text("gen_ai.evaluation.name", &name), number("gen_ai.evaluation.score.value", score)];
         json!({
             "timeUnixNano": (start + long).to_string(),
             "name": "gen_ai.evaluation.result",

@@ -138,10 +138,9 @@ pub fn case(record: &Record<'_>, at: &error::Place, fail_under: Option<Decimal>)
     let result = match (fail_under, record.published, outcome) {
         (_, _, Some(CoreOutcome::NotApplicable)) => CaseResult::Skipped(said(CoreOutcome::NotApplicable)),
         (Some(_), _, _) if !record.gates.is_empty() => CaseResult::Failed(held()),
-        (Some(points), Some(found), _) if !found.reaches(points) => CaseResult::Failed(format!(
-            "{} is below {points}",
-            score.clone().unwrap_or_default()
-        )),
+        (Some(points), Some(found), _) if !found.reaches(points) => {
+            CaseResult::Failed(format!("{} is below {points}", score.clone().unwrap_or_default()))
+        }
         (Some(_), Some(_), _) => CaseResult::Passed,
         (None, _, Some(outcome @ (CoreOutcome::Failed | CoreOutcome::Refused))) => {
             CaseResult::Failed(said(outcome))

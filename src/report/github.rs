@@ -31,7 +31,12 @@ pub fn annotations(report: &Report) -> String {
                 properties.extend(place.line.map(|line| format!("line={line}")));
             }
             properties.push(format!("title={}", property(&finding.title)));
-            text.push_str(&format!("::{} {}::{}\n", word(level), properties.join(","), message(&finding.text)));
+            text.push_str(&format!(
+                "::{} {}::{}\n",
+                word(level),
+                properties.join(","),
+                message(&finding.text)
+            ));
         }
         if all.len() > shown {
             text.push_str(&format!("::{} title=karat::and {} more\n", word(level), all.len() - shown));

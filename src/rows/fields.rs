@@ -236,7 +236,8 @@ impl Rows {
                     clean(text),
                     clean(&self.place(row))
                 );
-                Error::new(Code::InvalidOption, message).hint("a leaderboard for each value of a text: --group-by")
+                Error::new(Code::InvalidOption, message)
+                    .hint("a leaderboard for each value of a text: --group-by")
             }),
         };
         self.rows.iter().map(number_of).collect()
@@ -248,12 +249,14 @@ impl Rows {
     /// If no item has the field, or one has something else than a number there.
     pub fn rank_by(&mut self, field: &str, lower_is_better: bool, flag: &str) -> Result<(), Error> {
         let numbers = self.numbers(field, flag)?;
-        let (low, high) = numbers.iter().flatten().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| {
-            (low.min(*it), high.max(*it))
-        });
+        let (low, high) = numbers
+            .iter()
+            .flatten()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(*it), high.max(*it)));
         let (worst, best) = if lower_is_better { (high, low) } else { (low, high) };
         let facts = self.scorers.iter().flat_map(|scorer| &scorer.card().facts);
-        let unit = facts.filter(|fact| fact.name == field && fact.has_unit).map(|fact| fact.unit.clone()).next();
+        let unit =
+            facts.filter(|fact| fact.name == field && fact.has_unit).map(|fact| fact.unit.clone()).next();
         let scale = FactScale { name: field.to_owned(), unit, lower_is_better, worst, best };
         for (row, number) in self.rows.iter_mut().zip(numbers) {
             let fact = number.map(|number| scale.place(number));

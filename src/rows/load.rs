@@ -39,6 +39,8 @@ pub struct Selection<'a> {
     pub renames: &'a [Rename],
     /// True if the same subject in two files is two. Where no file has several, each is named by its file.
     pub by_file: bool,
+    /// Names that stand for files, where several files are one side of a comparison.
+    pub sides: &'a [(String, String)],
 }
 
 /// The arrival of an item in a log.
@@ -72,6 +74,8 @@ pub struct Loader<'r> {
     filtered: u64,
     moments: Moments,
     fields: Fields,
+    /// The side of the last item: items come file by file.
+    side: usize,
 }
 
 /// The moments of the verdicts of all items.
@@ -191,7 +195,7 @@ impl<'r> Loader<'r> {
             fact: None,
         };
         self.moments.add(record.as_of);
-        let of_file = self.selection.by_file.then(|| format!("{}{IN_FILE}{subject}", place.file));
+        let of_file = self.selection.by_file.then(|| format!("{}{IN_FILE}{subject}", self.side(&place.file)));
         let row = Row {
             subject: self.subjects.index(of_file.as_deref().unwrap_or(subject)) as usize,
             digest: item.digest,
@@ -207,6 +211,21 @@ impl<'r> Loader<'r> {
             more: (more != NO_MORE).then(|| Box::new(more)),
         };
         self.rows.push(row);
+    }
+
+    /// Returns the name that stands for a file, which may be a place in a log: `run.eval: samples/7`.
+    fn side<'f>(&mut self, file: &'f str) -> &'f str
+    where
+        'r: 'f,
+    {
+        let sides = self.selection.sides;
+        let is_of = |(path, _): &&(String, String)| {
+            file.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(": "))
+        };
+        if !sides.get(self.side).is_some_and(|it| is_of(&it)) {
+            self.side = sides.iter().position(|it| is_of(&it)).unwrap_or(usize::MAX);
+        }
+        sides.get(self.side).map_or(file, |(_, side)| side)
     }
 
     /// Adds the record at `position` of a store without computing it again: its log vouches for the bytes. `scorer` is the

@@ -144,7 +144,8 @@ impl FormatArgs {
             (None, Err(env::VarError::NotUnicode(_))) => return Err(unknown("something that is not UTF-8")),
             _ => return Ok(if is_watched() { Chosen::Screen } else { Chosen::Json }),
         };
-        let gives = GIVES.iter().find(|(known, _)| *known == verb).map_or(&[Table, Json][..], |(_, gives)| gives);
+        let gives =
+            GIVES.iter().find(|(known, _)| *known == verb).map_or(&[Table, Json][..], |(_, gives)| gives);
         if gives.contains(&format) {
             return Ok(format.chosen());
         }

@@ -20,6 +20,9 @@ pub struct ItemArgs {
     /// The field that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
+    /// The field that names the task
+    #[arg(long, value_name = "FIELD", hide = true)]
+    pub task_field: Option<String>,
     /// A subject with two names; repeatable
     #[arg(long, value_name = "OLD=NEW")]
     pub rename: Vec<Rename>,

@@ -33,63 +33,84 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
 use crate::output::{Screen, save_page};
-use crate::render::gate;
+use crate::render::gate::{self, Verdict};
 use crate::render::{leaderboard as screen, stress as stress_screen};
 
 /// Ranks all subjects of the items given.
 pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen = args.form.format.chosen("leaderboard")?;
     let labels: Vec<String> = args.group_by.iter().cloned().collect();
-    let columns: &[Column] = args.with.as_deref().map_or(&[], Vec::as_slice);
+    let kept = kept(args);
+    let mut rows = many::rows_with(&args.items, args.card.as_deref(), &args.files, (&labels, &kept), cli)?;
+    let judged = judge(args, &mut rows, cli)?;
+    let Judged { answer, settings, failing, .. } = &judged;
+    if let Some(path) = &args.form.html {
+        save_page(path, &page_of::leaderboard(&rows, answer, settings))?;
+    }
+    match chosen {
+        Chosen::Json => many::print(answer)?,
+        Chosen::Page => format::page(&page_of::leaderboard(&rows, answer, settings))?,
+        Chosen::Report(document) => format::emit(&report::leaderboard(answer, failing), document)?,
+        Chosen::Screen => {
+            let mut out = Screen::stdout(cli.color);
+            show(args, &rows, &judged, &mut out)?;
+            out.flush()?;
+        }
+    }
+    judged.verdict.tell(cli.color)
+}
+
+/// The answer, and what its gates found.
+pub struct Judged {
+    /// The answer.
+    pub answer: LeaderboardAnswer,
+    /// The findings.
+    pub verdict: Verdict,
+    failing: Vec<Failing>,
+    settings: Settings,
+}
+
+/// Returns the key and the direction of `--by`, if it is neither the official score nor the mean.
+fn fact_asked(args: &LeaderboardArgs) -> Option<(String, Option<bool>)> {
     let asked = args.by.as_deref().map(|key| fact_of(key, args));
-    let of_fact = asked.as_ref().filter(|(key, _)| ![OFFICIAL, MEAN].contains(&key.as_str()));
-    let kept = columns.iter().filter_map(Column::kept).chain(of_fact.map(|(key, _)| key.clone()));
-    let kept: Vec<String> = kept.collect::<BTreeSet<_>>().into_iter().collect();
-    let mut rows =
-        many::rows_with(&args.items, args.card.as_deref(), &args.files, (&labels, &kept), cli)?;
-    let by_fact = match of_fact.filter(|(key, _)| rows.dimension(key).is_none()) {
-        Some((key, is_lower)) => rank_by_fact(args, &mut rows, key, *is_lower)?,
+    asked.filter(|(key, _)| ![OFFICIAL, MEAN].contains(&key.as_str()))
+}
+
+/// Returns the fields of the items that columns and the order need.
+fn kept(args: &LeaderboardArgs) -> Vec<String> {
+    let columns = args.with.iter().flat_map(|all| all.iter()).filter_map(Column::kept);
+    let all: BTreeSet<_> = columns.chain(fact_asked(args).map(|(key, _)| key)).collect();
+    all.into_iter().collect()
+}
+
+/// Ranks the subjects, and asks the gates.
+pub fn judge(args: &LeaderboardArgs, rows: &mut Rows, cli: &Cli) -> Result<Judged, Failure> {
+    let by_fact = match fact_asked(args).filter(|(key, _)| rows.dimension(key).is_none()) {
+        Some((key, is_lower)) => rank_by_fact(args, rows, &key, is_lower)?,
         None => None,
     };
     let (by, officials) = match by_fact {
         Some(by) => (by, Basing::Means(None)),
-        None => by(args, &rows, cli)?,
+        None => by(args, rows, cli)?,
     };
-    let settings = settings(args, &rows, by)?;
-    let method = method(args, &rows)?;
-    let mut boards = leaderboards(args, &rows, method, &settings, officials)?;
+    let settings = settings(args, rows, by)?;
+    let method = method(args, rows)?;
+    let mut boards = leaderboards(args, rows, method, &settings, officials)?;
+    let columns: &[Column] = args.with.as_deref().map_or(&[], Vec::as_slice);
     for (board, (_, items)) in boards.iter_mut().zip(rows.groups()) {
-        columns::add(board, &rows, &items, columns)?;
+        columns::add(board, rows, &items, columns)?;
     }
-    boards.iter_mut().try_for_each(|board| sort(&rows, board, &args.sort))?;
-    let basis = Basis::new(&rows, &settings);
+    boards.iter_mut().try_for_each(|board| sort(rows, board, &args.sort))?;
+    let basis = Basis::new(rows, &settings);
     let mut answer = answer(basis, method, args.group_by.clone(), boards, Page::ALL);
     answer.mark_look_alikes(&LookAlikes::among(rows.subjects.iter().map(String::as_str)));
-    if let Some(path) = &args.form.html {
-        save_page(path, &page_of::leaderboard(&rows, &answer, &settings))?;
-    }
-    let floors = floors(args, &rows, by)?;
-    let failing = failing(&floors, args, &answer);
-    match chosen {
-        Chosen::Json => many::print(&answer)?,
-        Chosen::Page => format::page(&page_of::leaderboard(&rows, &answer, &settings))?,
-        Chosen::Report(document) => {
-            format::emit(&report::leaderboard(&answer, &failing), document)?;
-        }
-        Chosen::Screen => show(args, &rows, &answer, &settings, cli)?,
-    }
-    judged(&failing, cli)
+    let failing = failing(&floors(args, rows, by)?, args, &answer);
+    Ok(Judged { verdict: verdict(&failing), answer, failing, settings })
 }
 
-/// Shows the answer on a terminal.
-fn show(
-    args: &LeaderboardArgs,
-    rows: &Rows,
-    answer: &LeaderboardAnswer,
-    settings: &Settings,
-    cli: &Cli,
-) -> Result<(), Failure> {
-    let mut out = Screen::stdout(cli.color);
+/// Writes the screen.
+pub fn show(args: &LeaderboardArgs, rows: &Rows, judged: &Judged, out: &mut Screen) -> Result<(), Failure> {
+    let Judged { answer, settings, .. } = judged;
     let layout =
         screen::Layout { width: out.width, top: args.top.filter(|&top| top > 0).unwrap_or(usize::MAX) };
     let gaps = many::gaps_of(rows, settings.by);
@@ -100,7 +121,7 @@ fn show(
             write!(out, "{}", stress_screen::stress(&answer.basis, robustness, out.width))?;
         }
     }
-    Ok(out.flush()?)
+    Ok(())
 }
 
 /// Returns the key of `--by` without the direction at its end, and the direction: true if the lowest is the best.
@@ -202,19 +223,13 @@ fn failing(floors: &[Floor], args: &LeaderboardArgs, answer: &LeaderboardAnswer)
     all
 }
 
-/// Returns the status of the floors, and writes who is below.
-fn judged(failing: &[Failing], cli: &Cli) -> Result<Exit, Failure> {
-    let of = |is_open| -> Vec<String> {
-        failing.iter().filter(|it| it.is_open == is_open).map(|it| it.line.clone()).collect()
-    };
-    let (below, unknown) = (of(false), of(true));
-    gate::tell(&below, Exit::BelowBar, cli.color)?;
-    gate::tell(&unknown, Exit::Inconclusive, cli.color)?;
-    Ok(match (below.is_empty(), unknown.is_empty()) {
-        (false, _) => Exit::BelowBar,
-        (true, false) => Exit::Inconclusive,
-        (true, true) => Exit::Done,
-    })
+/// Returns the status of the floors, and who is below.
+fn verdict(failing: &[Failing]) -> Verdict {
+    let of = |is_open| failing.iter().filter(|it| it.is_open == is_open).map(|it| it.line.clone()).collect();
+    let mut verdict = Verdict::default();
+    verdict.add(Exit::BelowBar, of(false));
+    verdict.add(Exit::Inconclusive, of(true));
+    verdict
 }
 
 /// Returns the method asked for, or the one for the number of items. Options that need resamples choose the bootstrap.

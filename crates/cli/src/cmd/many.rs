@@ -45,15 +45,16 @@ pub fn rows_with(
     load(&Request { selection: Selection { labels, kept, ..request.selection }, ..request }, cli)
 }
 
-/// Loads the selected items, the subjects of each file apart.
-pub fn rows_by_file(
+/// Loads the selected items, the subjects of each side apart; `sides` has the side of each file.
+pub fn rows_by_side(
     items: &ItemArgs,
     card: Option<&str>,
-    files: &[String],
+    sides: &[(String, String)],
     cli: &Cli,
 ) -> Result<Rows, Failure> {
-    let request = request(items, card, files);
-    load(&Request { selection: Selection { by_file: true, ..request.selection }, ..request }, cli)
+    let files: Vec<String> = sides.iter().map(|(file, _)| file.clone()).collect();
+    let request = request(items, card, &files);
+    load(&Request { selection: Selection { by_file: true, sides, ..request.selection }, ..request }, cli)
 }
 
 fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) -> Request<'a> {
@@ -61,6 +62,7 @@ fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) 
         files,
         card,
         subject_field: items.subject_field.as_deref(),
+        task_field: items.task_field.as_deref(),
         as_of: items.as_of.as_ref().map(AsOf::written),
         selection: Selection {
             wish: Wish { filters: &items.filters, since: items.since, until: items.until },

@@ -38,6 +38,7 @@ const LISTED: usize = 20;
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let card = card(args, cli.color)?;
     let options = graders::options(card.card(), &args.graders, args.subject_field.as_deref(), cli.portable)?;
+    let options = Options { task_field: args.task_field.clone(), ..options };
     let own = args.budget_ms.map(|limit| Budget { limit: Duration::from_millis(limit.into()) });
     let options = Options { budget: own.or(options.budget), ..options };
     // With an embedder or a cache, each trace counts for the novelty of the next.
@@ -324,7 +325,8 @@ impl Slow {
 
 /// Returns the scorecard, with the override if one is given.
 fn card(args: &ScoreArgs, color: Color) -> Result<Arc<CompiledCard>, Failure> {
-    let card = cards::compiled(&cards::named(&args.card, &args.files, color)?, color)?;
+    let wanted = args.card.as_deref().unwrap_or_default();
+    let card = cards::compiled(&cards::named(wanted, &args.files, color)?, color)?;
     let Some(path) = &args.override_file else { return Ok(card) };
     let text = read_text(path, "a JSON object of weights", Exit::CouldNotRun)?;
     let given =

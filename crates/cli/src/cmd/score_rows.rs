@@ -196,7 +196,11 @@ impl Ending {
                 let report = Report {
                     title: self.title.clone(),
                     lines: lines.into_iter().map(|(_, line)| line).collect(),
-                    sheets: vec![Sheet { caption: String::new(), columns: brief::columns(), rows: cases.rows }],
+                    sheets: vec![Sheet {
+                        caption: String::new(),
+                        columns: brief::columns(),
+                        rows: cases.rows,
+                    }],
                     cases: Vec::new(),
                     findings: cases.findings,
                 };
