@@ -25,7 +25,7 @@ pub fn is_missing(text: &str) -> bool {
     text.is_empty() || MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Reads a finite decimal number; a whole number that a double cannot hold exactly is none.
+/// Reads a finite decimal number, but no whole number that a double cannot hold exactly.
 ///
 /// ```
 /// use karat_evidence::cells::number;

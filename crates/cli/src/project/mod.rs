@@ -96,7 +96,7 @@ pub fn parse(text: &str, path: &Path) -> Option<Project> {
     read::read(text, path.parent().unwrap_or(Path::new(""))).ok()
 }
 
-/// Reads the project file of this folder or above; says how to get one if there is none.
+/// Reads the project file of this folder or above; says how to get one if there is no file.
 pub fn need(color: Color) -> Result<Project, Failure> {
     let Some(path) = find() else {
         return Err(Failure::new(format!("there is no `{NAME}` here or in a folder above"))

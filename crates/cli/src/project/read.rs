@@ -41,12 +41,12 @@ pub(super) fn read(text: &str, folder: &Path) -> Result<Project, Vec<Diagnostic>
     let top = Table { table, what: "karat.toml" };
     top.check_keys(&KEYS, &mut faults);
     let card = top.text("card", &mut faults);
-    if card.is_none() && table.get("card").is_none() {
+    if card.is_none() && !top.is_meant("card") {
         let help = "name a released scorecard or a file beside this one: card = \"scorecard.toml\"";
         faults.add(Code::MissingField, 0..0, "karat.toml needs `card`", help);
     }
     let inputs = top.texts("inputs", &mut faults);
-    if inputs.is_empty() && table.get("inputs").is_none() {
+    if inputs.is_empty() && !top.is_meant("inputs") {
         let help = "name files, folders or patterns: inputs = [\"runs/*.jsonl\"]";
         faults.add(Code::MissingField, 0..0, "karat.toml needs `inputs`", help);
     } else if inputs.is_empty() && top.place("inputs").is_some_and(|span| !faults.is_at(&span)) {
@@ -161,7 +161,7 @@ fn gates(top: &Table<'_, '_>, faults: &mut Faults<'_>) -> Gates {
     gates
 }
 
-/// What is wrong with the file.
+/// Faults of the file.
 struct Faults<'t> {
     text: &'t str,
     found: Vec<Diagnostic>,
@@ -200,6 +200,12 @@ impl<'a, 't> Table<'a, 't> {
 
     fn place(&self, key: &str) -> Option<Range<usize>> {
         self.value(key).map(Spanned::span)
+    }
+
+    /// Returns whether a key is there, or one that was most likely meant to be it.
+    fn is_meant(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+            || self.table.keys().any(|other| nearest(other.get_ref(), KEYS) == Some(key))
     }
 
     /// Returns the keys in the order of the file.

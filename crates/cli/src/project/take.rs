@@ -1,4 +1,4 @@
-//! What commands take from a project file: scorecard and files that the command line does not name.
+//! Parts of a project file that commands take: scorecard and files that the command line does not name.
 
 use std::io;
 use std::path::Path;

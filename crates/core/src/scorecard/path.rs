@@ -135,7 +135,7 @@ fn in_brackets(text: &str) -> Result<(Step, &str), (&str, &'static str)> {
     Err((text.get(text.len()..).unwrap_or_default(), "the end of the name in quotes"))
 }
 
-/// Returns whether a character may stand in a name after a point, as RFC 9535 has it.
+/// Returns whether a character may be in a name after a point, as RFC 9535 has it.
 fn is_name(c: char, is_first: bool) -> bool {
     c.is_ascii_alphabetic() || c == '_' || !c.is_ascii() || (!is_first && c.is_ascii_digit())
 }

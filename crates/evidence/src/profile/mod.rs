@@ -37,7 +37,7 @@ const FIELDS_MAX: usize = 512;
 const VALUES_MAX: usize = 256;
 const VALUE_BYTES_MAX: usize = 64;
 
-/// What the items of some data have in common.
+/// Profile of the items of some data.
 #[derive(Debug, Default)]
 pub struct Profile {
     items: u64,
@@ -60,7 +60,7 @@ pub struct Field {
     has_more_values: bool,
 }
 
-/// How many values of a field are what.
+/// Counts of the values of a field.
 #[derive(Debug, Default)]
 struct Counts {
     /// Cells of tables, with those that say that there is no value.
@@ -356,7 +356,7 @@ impl Field {
         self.counts.names == self.given() && self.counts.objects == 0
     }
 
-    /// Returns whether all of its values are timestamps; cells that say that there is none count as missing.
+    /// Returns whether all of its values are timestamps; cells for no value count as missing.
     #[must_use]
     pub fn are_times(&self) -> bool {
         self.counts.times == self.given() - self.counts.missing_cells && self.counts.objects == 0

@@ -59,7 +59,7 @@ pub fn update(project: &Project, is_quiet: bool, cli: &Cli) -> Result<Exit, Fail
         Ok(Flow::Continue)
     })?;
     drop(progress);
-    problems.end("the baseline is as it was: correct what is refused, or leave it out")?;
+    problems.end("the baseline is unchanged: correct what is refused, or leave it out")?;
     let digest = Digest::of(&text);
     let beside = digest_file(path);
     // Without it any baseline counts, so that no moment has a digest of another file.

@@ -17,7 +17,7 @@ use karat_core::number::Decimal;
 
 use super::fail_under::FailUnder;
 use super::{compare, leaderboard, many, standing};
-use crate::args::{CheckProjectArgs, Cli, CompareArgs, Floor, ItemArgs, LeaderboardArgs, StandingArgs, Verb};
+use crate::args::{CheckProjectArgs, Cli, CompareArgs, Floor, ItemArgs, LeaderboardArgs, Verb};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen};
@@ -142,7 +142,7 @@ fn summary(project: &Project, gates: &[Gate], out: &mut Screen) -> Result<(), Fa
 #[derive(Default)]
 struct Compared {
     answer: Option<String>,
-    /// What the gate found, if there is one.
+    /// Findings of the gate, if there is one.
     verdict: Option<Verdict>,
 }
 
@@ -195,10 +195,6 @@ fn against_baseline(
     Ok(Compared { answer: Some(json), verdict })
 }
 
-fn points(points: Decimal) -> String {
-    points.to_string()
-}
-
 fn floor_words(project: &Project) -> String {
     let gates = &project.gates;
     let floor = |floor: &Floor| match &floor.dimension {
@@ -238,7 +234,7 @@ fn items_gate(project: &Project, rows: &Rows) -> Option<Gate> {
     }
     let mut verdict = Verdict::default();
     verdict.add(found.exit(), found.line().into_iter().collect());
-    Some(Gate { words: format!("each item: score at least {}", points(least)), verdict })
+    Some(Gate { words: format!("each item: score at least {least}"), verdict })
 }
 
 /// Asks the gate on official scores.
@@ -252,9 +248,8 @@ fn standing_gate(project: &Project, cli: &Cli) -> Result<Option<Gate>, Failure> 
     args.files.clone_from(&project.inputs);
     args.fail_under = Some(least);
     set_items(&mut args.items, project, true);
-    let args: StandingArgs = args;
     let verdict = standing::verdict_of(&args, cli)?;
-    Ok(Some(Gate { words: format!("each subject: official score at least {}", points(least)), verdict }))
+    Ok(Some(Gate { words: format!("each subject: official score at least {least}"), verdict }))
 }
 
 /// Returns the arguments that the command line would give: the flags have their defaults.

@@ -55,7 +55,7 @@ pub fn ask<'d>(plan: &mut Plan<'d>, data: &'d Data, color: Color) -> Result<(), 
                         _ => return Err(format!("`{}` is not higher or lower", clean(way))),
                     };
                     let field = find(&plan.unknown, name)
-                        .ok_or_else(|| format!("`{}` is none of them", clean(name)))?;
+                        .ok_or_else(|| format!("`{}` is not among them", clean(name)))?;
                     found.push((field, direction));
                 }
                 found.into_iter().for_each(|(field, direction)| plan.count(field, direction));

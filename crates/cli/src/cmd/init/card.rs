@@ -7,6 +7,7 @@ use karat::cards::{CardText, check};
 use karat::text::clean;
 use karat_core::diagnostic::{Code, Severity};
 use karat_core::formula::Function;
+use karat_core::scorecard::Step;
 use karat_evidence::profile::{Field, Shape};
 
 use super::data::Data;
@@ -90,7 +91,7 @@ fn draft(plan: &Plan<'_>, data: &Data) -> String {
     }
     let kept: Vec<String> = plan.kept.iter().map(|field| declare_kept(field, items, &mut names)).collect();
     text.push_str(&kept.concat());
-    let ends: Vec<String> = measures.iter().filter_map(|part| part.end(&mut names)).collect();
+    let ends: Vec<String> = measures.iter().filter_map(Part::end).collect();
     if !ends.is_empty() {
         let _ = write!(text, "\n[const]\n{}", ends.concat());
     }
@@ -112,10 +113,8 @@ fn draft(plan: &Plan<'_>, data: &Data) -> String {
              not-applicable = \"excluded\", refused = \"failure\" }\n",
         );
     }
-    for (what, all) in [("Not counted", &plan.left)] {
-        for line in all {
-            let _ = write!(text, "\n# {what}: {}", one_line(line));
-        }
+    for line in &plan.left {
+        let _ = write!(text, "\n# Not counted: {}", one_line(line));
     }
     for field in &plan.unknown {
         let _ = write!(
@@ -138,7 +137,7 @@ struct Part<'d> {
     scale: Scale,
 }
 
-/// How the values of a field become 0 to 1.
+/// Conversion of the values of a field to 0 to 1.
 #[derive(Clone, Copy, PartialEq)]
 enum Scale {
     /// True and false.
@@ -151,7 +150,7 @@ enum Scale {
 
 impl<'d> Part<'d> {
     fn new(measure: &'d Measure<'d>, names: &mut Names) -> Self {
-        let fact = names.fact(&column(measure.field));
+        let fact = names.of(measure.field);
         let scale = scale(measure);
         let word = if measure.direction == Direction::Higher { "best" } else { "worst" };
         let end = if matches!(scale, Scale::Range { .. }) {
@@ -190,7 +189,7 @@ impl<'d> Part<'d> {
         );
     }
 
-    fn end(&self, _: &mut Names) -> Option<String> {
+    fn end(&self) -> Option<String> {
         let Scale::Range { to, .. } = self.scale else { return None };
         Some(format!("{} = {{ value = {}, unit = \"{}\" }}\n", self.end, number(to), self.unit()))
     }
@@ -216,7 +215,7 @@ impl<'d> Part<'d> {
         let (formula, why) = match success {
             Some(success) if !is_higher => {
                 let own = if own.starts_with("clamp(") { own } else { format!("({own})") };
-                (format!("{} * {own}", success.fact), "   # failing cheaply earns nothing")
+                (format!("{} * {own}", success.fact), "   # what failed earns nothing here")
             }
             _ => (own, ""),
         };
@@ -287,7 +286,7 @@ fn rounded(value: f64, round: fn(f64) -> f64) -> f64 {
 
 /// Declares a field that does not count.
 fn declare_kept(field: &Field, items: u64, names: &mut Names) -> String {
-    let fact = names.fact(&column(field));
+    let fact = names.of(field);
     let kind = match field.shape() {
         Shape::Number => "type = \"number\", unit = \"1\"",
         Shape::Boolean => "type = \"boolean\"",
@@ -327,6 +326,14 @@ struct Names {
 }
 
 impl Names {
+    /// Returns a name for the fact of a field: the last part of its path if that is free, else all of it.
+    fn of(&mut self, field: &Field) -> String {
+        match field.path().steps() {
+            [.., Step::Member(last)] if !self.taken.contains(last) => self.fact(last),
+            _ => self.fact(&column(field)),
+        }
+    }
+
     /// Returns a name for a formula that is like `column` and that nothing else has.
     fn fact(&mut self, column: &str) -> String {
         let is_plain = |name: &str| {

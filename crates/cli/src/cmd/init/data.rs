@@ -16,7 +16,6 @@ use karat_evidence::source::{Layout, SEPARATORS};
 
 use crate::failure::Failure;
 use crate::logs::{self, Log};
-use crate::output::Color;
 
 /// Ends of the names of files that may be data.
 const ENDINGS: [&str; 5] = [".csv", ".tsv", ".jsonl", ".ndjson", ".json"];
@@ -27,7 +26,7 @@ const HEAD: u64 = 1 << 16;
 pub struct Data {
     /// The paths as they were given.
     pub given: Vec<String>,
-    /// What the items have in common.
+    /// Profile of all items.
     pub profile: Profile,
     /// The formats of logs among the files.
     pub formats: Vec<Format>,
@@ -36,11 +35,12 @@ pub struct Data {
 }
 
 /// Looks at every item of the files; of the current folder if none is given.
-pub fn read(given: &[String], _: Color) -> Result<Data, Failure> {
+pub fn read(given: &[String]) -> Result<Data, Failure> {
     let given = if given.is_empty() { of_folder()? } else { given.to_vec() };
     if given.iter().any(|path| path == "-") {
-        return Err(Failure::new("a project needs files, and standard input is none")
-            .help("write it to a file first"));
+        return Err(
+            Failure::new("a project needs files, not standard input").help("write it to a file first")
+        );
     }
     let mut data = Data { given, profile: Profile::default(), formats: Vec::new(), has_own: false };
     for file in logs::files(&data.given)? {
@@ -157,7 +157,12 @@ fn columns(input: impl std::io::Read) -> std::io::Result<Wanted> {
     while head.trim_ascii().is_empty() && input.read_until(b'\n', &mut head)? > 0 {}
     let head = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head)).into_owned();
     let names = |mark: u8| -> Vec<String> {
-        head.split(char::from(mark)).map(|name| name.trim().trim_matches('"').to_owned()).collect()
+        let mut is_quoted = false;
+        let cells = head.split(|c: char| {
+            is_quoted ^= c == '"';
+            c == char::from(mark) && !is_quoted
+        });
+        cells.map(|name| name.trim().trim_matches('"').replace("\"\"", "\"")).collect()
     };
     // Of several that separate as many, the first.
     let mut best = Vec::new();

@@ -21,7 +21,7 @@ pub fn refuse_existing(paths: &[&str]) -> Result<(), Failure> {
         .help("--force replaces, --dry-run shows what would be written; --out names another scorecard"))
 }
 
-/// Writes the files. If one cannot be written, those before it are as they were.
+/// Writes the files. If one cannot be written, those before it are put back.
 pub fn write(texts: &[(&str, &str)], is_forced: bool) -> Result<(), Failure> {
     let mut before: Vec<(&str, Option<Vec<u8>>)> = Vec::new();
     for (path, text) in texts {

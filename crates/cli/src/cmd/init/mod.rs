@@ -35,7 +35,7 @@ pub fn run(args: &InitArgs, cli: &Cli) -> Result<Exit, Failure> {
             "take the proposals with --yes, and change them with --success, --higher, --lower, --without",
         ));
     }
-    let data = data::read(&args.files, cli.color)?;
+    let data = data::read(&args.files)?;
     let mut plan = Plan::new(&data, args)?;
     if is_asking {
         ask::ask(&mut plan, &data, cli.color)?;

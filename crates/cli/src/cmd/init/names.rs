@@ -1,4 +1,4 @@
-//! What the names of fields say: who is scored, what was attempted, which way is better, in which unit.
+//! The names of fields, and what they say: who is scored, what was attempted, which way is better, in which unit.
 
 /// The direction in which more of a field is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What `karat init` makes of the data: who is scored, on what, which fields count and how much, and what stops a release.
+//! The plan of `karat init`: who is scored, on what, which fields count and how much, and what stops a release.
 
 use karat::text::{clean, list};
 use karat_core::number::Decimal;
@@ -35,7 +35,7 @@ pub struct Plan<'d> {
     pub unknown: Vec<&'d Field>,
     /// The fields that are declared and do not count.
     pub kept: Vec<&'d Field>,
-    /// Why other fields do not count.
+    /// Reasons why other fields do not count.
     pub left: Vec<String>,
     /// The gates.
     pub gate: Gate,
@@ -46,11 +46,11 @@ pub struct Plan<'d> {
 pub struct Measure<'d> {
     /// The field.
     pub field: &'d Field,
-    /// Which way is better.
+    /// The direction that is better.
     pub direction: Direction,
 }
 
-/// What stops a release.
+/// Conditions that stop a release.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gate {
     /// A run that is worse than the baseline.
