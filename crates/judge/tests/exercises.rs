@@ -1,4 +1,4 @@
-//! Ten exercises: the reference answer passes, three wrong ones do not, and each in its own way.
+//! Eleven exercises: the reference answer passes, three wrong ones do not, and each in its own way.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use shown::{Asked, base64, judge, read, text};
 
 const PYTHON: [&str; 7] = ["free-slots", "formula", "spread", "roll-call", "pell", "sensor-log", "vending"];
+const JAVASCRIPT: [&str; 1] = ["newest"];
 const MODULES: [&str; 2] = ["shifts", "till"];
 const ROUTES: [&str; 1] = ["maze"];
 
@@ -43,6 +44,7 @@ fn answer(folder: &str, stem: &str, evaluator: &Evaluator) -> Value {
     let (runtime, paths) = evaluator.submission().unwrap();
     let file = match runtime {
         "wasm" => base64(&read(&format!("{folder}/{stem}.wasm"))),
+        "javascript" => text(&format!("{folder}/{stem}.js")),
         _ => text(&format!("{folder}/{stem}.py")),
     };
     evaluator.answer_of(&BTreeMap::from([(paths[0].to_owned(), file)]))
@@ -122,6 +124,11 @@ fn answers_in_python() {
 }
 
 #[test]
+fn answers_in_javascript() {
+    check(&JAVASCRIPT);
+}
+
+#[test]
 fn answers_as_modules() {
     check(&MODULES);
 }
@@ -133,7 +140,7 @@ fn routes() {
 
 #[test]
 fn all_of_them_are_here() {
-    let listed: BTreeSet<&str> = PYTHON.into_iter().chain(MODULES).chain(ROUTES).collect();
+    let listed: BTreeSet<&str> = PYTHON.into_iter().chain(JAVASCRIPT).chain(MODULES).chain(ROUTES).collect();
     let folders = std::fs::read_dir(shown::examples()).unwrap().map(|entry| entry.unwrap());
     let folders: BTreeSet<String> = folders
         .filter(|entry| entry.path().join("challenge.toml").exists())
@@ -151,6 +158,8 @@ fn interpreted_they_are_the_same() {
         ("roll-call", "wrong-lower"),
         ("vending", "wrong-open"),
         ("till", "reference"),
+        ("newest", "reference"),
+        ("newest", "wrong-text"),
         ("maze", "wrong-mud"),
     ] {
         let compiled = evaluate(folder, stem, EngineKind::Cranelift);

@@ -21,8 +21,29 @@ const LIMITS: Limits = Limits { fuel: 60_000_000, memory_mib: 96, output_kib: 64
 
 #[derive(Deserialize)]
 struct File {
+    #[serde(default)]
+    language: Language,
     suite: Option<String>,
     attack: Vec<Attack>,
+}
+
+/// The language of what is no module.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Language {
+    #[default]
+    Python,
+    JavaScript,
+}
+
+impl Language {
+    /// Returns the runtime, the file of a submission and that of a suite.
+    const fn names(self) -> [&'static str; 3] {
+        match self {
+            Self::Python => ["python", "solution.py", "hidden_test.py"],
+            Self::JavaScript => ["javascript", "solution.js", "hidden.test.mjs"],
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -64,10 +85,11 @@ enum Verdicts {
 }
 
 impl Attack {
-    fn task(&self, suite: Option<&str>) -> Task {
+    fn task(&self, of: &File) -> Task {
         let file = "hidden".to_owned();
-        if let Some(source) = suite {
-            return Task::Suite { file: "hidden_test.py".to_owned(), source: source.to_owned() };
+        if let Some(source) = &of.suite {
+            let [.., file] = of.language.names();
+            return Task::Suite { file: file.to_owned(), source: source.clone() };
         }
         let is_module = self.wat.is_some() || self.module.is_some() || self.bytes.is_some();
         if is_module || self.stdin.is_some() {
@@ -90,24 +112,25 @@ impl Attack {
         Task::Cases { file, cases: cases.collect() }
     }
 
-    fn submission(&self) -> (&'static str, BTreeMap<String, String>) {
+    fn submission(&self, language: Language) -> (&'static str, BTreeMap<String, String>) {
         let module = self.wat.as_deref().map(|wat| base64(&wat::parse_str(wat).unwrap()));
         let module = module.or_else(|| Some(base64(&read(&format!("hostile/{}", self.module.as_deref()?)))));
         match module.or_else(|| self.bytes.clone()) {
             Some(module) => ("wasm", BTreeMap::from([("program.wasm".to_owned(), module)])),
             None => {
+                let [runtime, file, _] = language.names();
                 let mut files = self.files.clone();
-                files.insert("solution.py".to_owned(), self.code.clone());
-                ("python", files)
+                files.insert(file.to_owned(), self.code.clone());
+                (runtime, files)
             }
         }
     }
 }
 
-fn run(attack: &Attack, suite: Option<&str>, engine: EngineKind) -> Result<Vec<CaseReport>, String> {
-    let (runtime, files) = attack.submission();
+fn run(attack: &Attack, of: &File, engine: EngineKind) -> Result<Vec<CaseReport>, String> {
+    let (runtime, files) = attack.submission(of.language);
     let limits = Limits { fuel: attack.fuel.unwrap_or(LIMITS.fuel), ..LIMITS };
-    let report = judge(engine).judge(&job(runtime, files, limits, attack.task(suite)));
+    let report = judge(engine).judge(&job(runtime, files, limits, attack.task(of)));
     match report.map_err(|error| format!("no report: {error}"))?.results.pop() {
         Some(TaskReport::Cases { cases } | TaskReport::Suite { cases }) => Ok(cases),
         other => Err(format!("{other:?}")),
@@ -115,8 +138,8 @@ fn run(attack: &Attack, suite: Option<&str>, engine: EngineKind) -> Result<Vec<C
 }
 
 /// Returns everything that is not as it must be.
-fn faults(attack: &Attack, suite: Option<&str>) -> Vec<String> {
-    let first = match run(attack, suite, EngineKind::Cranelift) {
+fn faults(attack: &Attack, of: &File) -> Vec<String> {
+    let first = match run(attack, of, EngineKind::Cranelift) {
         Ok(reports) => reports,
         Err(why) => return vec![why],
     };
@@ -148,7 +171,7 @@ fn faults(attack: &Attack, suite: Option<&str>) -> Vec<String> {
         ));
     }
     for (engine, words) in [(EngineKind::Cranelift, "the second time"), (EngineKind::Pulley, "interpreted")] {
-        match run(attack, suite, engine) {
+        match run(attack, of, engine) {
             Ok(again) if again == first => {}
             Ok(again) => faults.push(format!("{words} {again:?}, first {first:?}")),
             Err(why) => faults.push(format!("{words}: {why}")),
@@ -163,7 +186,7 @@ fn check(name: &str) {
     let mut found = Vec::new();
     for attack in file.attack.iter().filter(|attack| attack.name.contains(&only)) {
         let begun = std::time::Instant::now();
-        let faults = faults(attack, file.suite.as_deref());
+        let faults = faults(attack, &file);
         println!("{:5.1} s  {}", begun.elapsed().as_secs_f64(), attack.name);
         found.extend(faults.into_iter().map(|fault| format!("{}: {fault}", attack.name)));
     }
@@ -178,6 +201,16 @@ fn against_cases() {
 #[test]
 fn against_a_suite() {
     check("suite");
+}
+
+#[test]
+fn against_cases_in_javascript() {
+    check("javascript");
+}
+
+#[test]
+fn against_a_suite_in_javascript() {
+    check("javascript-suite");
 }
 
 #[test]
