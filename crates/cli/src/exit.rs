@@ -29,7 +29,7 @@ pub enum Exit {
     Worse = 16,
 }
 
-/// The list for the help; 2 is the status of the argument parser.
+/// The page `exit-status` of the help; 2 is the status of the argument parser.
 pub const HELP: &str = "\
 Exit status:
    0  done

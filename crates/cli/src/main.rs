@@ -7,6 +7,7 @@ mod evidence;
 mod exit;
 mod failure;
 mod follow;
+mod format;
 mod graders;
 mod input;
 mod load;
@@ -21,11 +22,12 @@ mod render;
 mod rescored;
 mod span;
 mod store;
+mod topics;
 
 use std::io::{Write as _, stdout};
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 use mimalloc::MiMalloc;
 
 /// A server allocates on one thread and frees on another, where the allocator of the platform makes threads wait for
@@ -35,7 +37,8 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| last_resort()));
-    let cli = match args::Cli::try_parse() {
+    let parsed = args::menu::command().try_get_matches();
+    let cli = match parsed.and_then(|matches| args::Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(answer) => return tell(&answer),
     };

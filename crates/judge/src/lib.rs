@@ -4,10 +4,9 @@
 //! [`Job`](karat_evidence::execution::Job)s. The expected values of a job never enter the instance of a submission.
 
 mod answer;
-mod base64;
 mod cases;
 mod compare;
-mod digest;
+pub mod confine;
 mod engine;
 mod error;
 mod guest;

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use karat_core::facts::Digest;
 use wasmtime::component::Component;
 use wasmtime::{Engine, Module};
 
-use crate::digest::digest;
 use crate::engine::EngineKind;
 use crate::metering;
 
@@ -152,7 +152,7 @@ fn loaded<T>(
         return Ok(code);
     }
     let bytes = fs::read(&found.path).map_err(|error| unusable(&found.path, &error))?;
-    let actual = digest(&bytes);
+    let actual = Digest::of(&bytes).to_string();
     if actual != found.digest {
         let what = format!(
             "its digest is {actual}, not that of its name: build it again with scripts/build-runtime"
@@ -160,7 +160,7 @@ fn loaded<T>(
         return Err(unusable(&found.path, &what));
     }
     let code = compile(engine, found, &bytes, form)?;
-    let code_digest = digest(&code);
+    let code_digest = Digest::of(&code).to_string();
     let path = folder.join(code_name(&code_digest));
     write(&folder, &path, &code).map_err(|error| unusable(&path, &error))?;
     write(&folder, &index, code_digest.as_bytes()).map_err(|error| unusable(&index, &error))?;
@@ -214,7 +214,7 @@ fn cached<T>(engine: &Engine, folder: &Path, index: &Path, form: &Form<T>) -> Op
     let code_digest = fs::read_to_string(index).ok()?;
     let path = folder.join(code_name(&code_digest));
     let code = fs::read(&path).ok()?;
-    if digest(&code) != code_digest {
+    if Digest::of(&code).to_string() != code_digest {
         return None;
     }
     (form.load)(engine, &path).ok()

@@ -2,9 +2,11 @@
 
 mod doctor;
 mod follow;
+mod help;
 mod import;
 mod judge;
 mod many;
+pub mod menu;
 pub mod rate;
 mod run;
 mod serve;
@@ -19,13 +21,14 @@ use karat_core::number::Decimal;
 use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
 use karat_evidence::grade::trace::novelty::Settings;
 
-use crate::exit;
+use crate::format::FormatArgs;
 use crate::output::Color;
 pub use doctor::{DoctorArgs, JudgeVerb};
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
+pub use help::HelpArgs;
 pub use import::ImportArgs;
 pub use judge::JudgeArgs;
-pub use many::{CompareArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
+pub use many::{CompareArgs, Floor, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use run::RunArgs;
 pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;
@@ -39,9 +42,6 @@ pub use store::{
     name = "karat",
     version,
     about = "Scores about AI agents that anyone can check. New here? Run `karat demo`.",
-    // As clap has it, without the empty line below the first, so that all of it fits a screen.
-    help_template = "{about-with-newline}{usage-heading} {usage}\n\n{all-args}{after-help}",
-    after_help = exit::HELP,
     max_term_width = 80,
     disable_help_subcommand = true,
     propagate_version = false
@@ -113,6 +113,8 @@ pub enum Verb {
     /// Score the built-in examples; needs no files
     #[command(after_help = "Example:\n  karat demo")]
     Demo,
+    /// Explain a topic or a command; alone it lists the topics
+    Help(HelpArgs),
 }
 
 /// The evidence to score, and the settings for it.
@@ -154,12 +156,12 @@ pub struct ScoreArgs {
     /// Show the first N items alone; all are scored
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
-    /// JSON, one record per line (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A table (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
+    /// Short records: JSON lines without facts and dimensions
+    #[arg(long, conflicts_with_all = ["format", "table"])]
+    pub brief: bool,
     /// Score the good items, then list the bad ones
     #[arg(long)]
     pub keep_going: bool,
@@ -316,12 +318,9 @@ pub struct ExplainArgs {
     /// The field of an item that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
-    /// One JSON object (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// The screen (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 /// Work on scorecards.

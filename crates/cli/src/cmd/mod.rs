@@ -7,6 +7,7 @@ mod demo;
 mod explain;
 mod fail_under;
 mod grade;
+mod help;
 mod import;
 mod judge;
 mod leaderboard;
@@ -20,6 +21,7 @@ pub mod rescore;
 mod rotate;
 mod run;
 mod score;
+mod score_rows;
 mod serve;
 pub mod standing;
 mod stress;
@@ -53,5 +55,6 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Rescore(args) => rescore::run(args, cli),
         Verb::Serve(args) => serve::run(args, cli),
         Verb::Demo => demo::run(cli),
+        Verb::Help(args) => help::run(args, cli),
     }
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::{Folder, Run, finish, karat, root};
 use crate::store;
 
-const VERBS: [&[&str]; 30] = [
+const VERBS: [&[&str]; 31] = [
     &[],
     &["import"],
     &["score"],
@@ -37,6 +37,7 @@ const VERBS: [&[&str]; 30] = [
     &["rescore"],
     &["serve"],
     &["demo"],
+    &["help"],
 ];
 
 /// Rows and columns of a screen.
@@ -60,13 +61,17 @@ pub fn paste(line: &str, folder: &Path) -> Run {
     )
 }
 
+fn fits(what: &str, text: &str) {
+    assert!(text.lines().count() <= SCREEN.0, "{what}: {} lines", text.lines().count());
+    let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    assert!(widest <= SCREEN.1, "{what}: {widest} columns");
+}
+
 #[test]
 fn every_help_fits_a_screen() {
     for verb in VERBS {
         let text = help(verb);
-        assert!(text.lines().count() <= SCREEN.0, "{verb:?}: {} lines", text.lines().count());
-        let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-        assert!(widest <= SCREEN.1, "{verb:?}: {widest} columns");
+        fits(&format!("{verb:?}"), &text);
         // A word alone on a line was pushed off the end of the line above, unless a backslash says that it goes on there.
         let alone = text.replace("\\\n", "");
         let alone = alone.lines().find(|line| line.split_whitespace().count() == 1 && !line.ends_with(':'));
@@ -117,4 +122,42 @@ fn what_the_demo_proposes_works() {
         let run = paste(line, folder.path());
         assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{line}");
     }
+}
+
+#[test]
+fn the_help_of_a_command_is_the_same_by_both_ways() {
+    for verb in VERBS.iter().filter(|verb| !verb.is_empty()) {
+        let asked = karat(&[&["help"], *verb].concat());
+        assert_eq!((asked.status, asked.stdout.trim_end()), (0, help(verb).trim_end()), "{verb:?}");
+    }
+}
+
+#[test]
+fn every_topic_fits_a_screen_and_is_listed() {
+    let list = karat(&["help"]).stdout;
+    let topics: Vec<&str> = list
+        .lines()
+        .filter(|line| line.starts_with("  "))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(topics.contains(&"exit-status"), "{list}");
+    for topic in topics {
+        let page = karat(&["help", topic]);
+        assert_eq!((page.status, page.stderr.as_str()), (0, ""), "{topic}");
+        fits(topic, &page.stdout);
+    }
+}
+
+#[test]
+fn a_topic_that_is_not_there_is_answered_with_the_nearest() {
+    for (words, near) in [
+        (&["exit-statuses"][..], "exit-status"),
+        (&["leaderbord"], "leaderboard"),
+        (&["card", "chek"], "check"),
+    ] {
+        let run = karat(&[&["help"], words].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{words:?}");
+        assert!(run.stderr.contains(&format!("did you mean `{near}`?")), "{}", run.stderr);
+    }
+    assert!(!karat(&["help", "qqqqqq"]).stderr.contains("did you mean"));
 }

@@ -1,0 +1,12 @@
+//! The flags of `karat help`.
+
+use clap::Args;
+
+/// What to show the help of.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  karat help\n  karat help exit-status\n  karat help card new")]
+pub struct HelpArgs {
+    /// A topic, or a command
+    #[arg(value_name = "TOPIC|COMMAND")]
+    pub words: Vec<String>,
+}
