@@ -360,7 +360,7 @@ mod tests {
         let quiet = "const x = `${a < b}` + '' // < \n/* a < b */ const y = /[/]<+/g.test(x) || a.break;\n";
         assert_eq!(told(quiet), ["1: + -> -", "2: || -> &&"]);
         assert_eq!(
-            told("x = Math.min(a, -b)\nlist.max(a);\nf = (a) => a / 2 / c"),
+            told("x = Math.min(a, -b);\nlist.max(a);\nf = (a) => a / 2 / c"),
             [
                 "1: min -> max",
                 "1: - -> ",
