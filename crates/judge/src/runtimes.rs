@@ -174,12 +174,7 @@ pub fn is_compiled(engine: &Engine, kind: EngineKind, found: &Found, cache: &Pat
 }
 
 /// Compiles, with words on standard error for the person who waits.
-fn compile<T>(
-    engine: &Engine,
-    found: &Found,
-    bytes: &[u8],
-    form: &Form<T>,
-) -> Result<Vec<u8>, RuntimeError> {
+fn compile<T>(engine: &Engine, found: &Found, bytes: &[u8], form: &Form<T>) -> Result<Vec<u8>, RuntimeError> {
     let begun = Instant::now();
     eprintln!("karat-judge: compiles {}, once; this may take a minute", found.path.display());
     let (done, wait) = mpsc::channel::<()>();
@@ -214,7 +209,7 @@ fn key(engine: &Engine, kind: EngineKind, found: &Found) -> String {
     format!("{}-{}-{:016x}", hex.get(..32).unwrap_or(hex), kind.name(), hasher.finish())
 }
 
-/// Returns the code that an entry of the cache names, if it is there and has its digest.
+/// Returns the code that an entry of the cache names, if it exists and has its digest.
 fn cached<T>(engine: &Engine, folder: &Path, index: &Path, form: &Form<T>) -> Option<T> {
     let code_digest = fs::read_to_string(index).ok()?;
     let path = folder.join(code_name(&code_digest));

@@ -318,7 +318,7 @@ proptest! {
     }
 }
 
-fn json_values() -> impl Strategy<Value = Value> {
+pub fn json_values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),

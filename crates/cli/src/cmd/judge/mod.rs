@@ -2,6 +2,7 @@
 
 mod check;
 mod doctor;
+mod javascript;
 mod mutants;
 mod submission;
 mod tokens;
