@@ -94,7 +94,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
                 Ok(())
             }
             (None, Some(engine)) => {
-                engine.visit_at(place, bytes, |scored| loader.add(place, 0, &scored.record))
+                engine.visit_at(place, bytes, |scored| loader.add_from(place, 0, &scored.record, bytes))
             }
             (None, None) => {
                 // Only an item of an imported log has no line.

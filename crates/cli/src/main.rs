@@ -7,6 +7,7 @@ mod evidence;
 mod exit;
 mod failure;
 mod follow;
+mod format;
 mod graders;
 mod input;
 mod load;

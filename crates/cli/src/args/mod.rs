@@ -21,13 +21,14 @@ use karat_core::number::Decimal;
 use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
 use karat_evidence::grade::trace::novelty::Settings;
 
+use crate::format::FormatArgs;
 use crate::output::Color;
 pub use doctor::{DoctorArgs, JudgeVerb};
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 pub use help::HelpArgs;
 pub use import::ImportArgs;
 pub use judge::JudgeArgs;
-pub use many::{CompareArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
+pub use many::{CompareArgs, Floor, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use run::RunArgs;
 pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;
@@ -155,12 +156,12 @@ pub struct ScoreArgs {
     /// Show the first N items alone; all are scored
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
-    /// JSON, one record per line (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A table (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
+    /// Short records: JSON lines without facts and dimensions
+    #[arg(long, conflicts_with_all = ["format", "table"])]
+    pub brief: bool,
     /// Score the good items, then list the bad ones
     #[arg(long)]
     pub keep_going: bool,
@@ -317,12 +318,9 @@ pub struct ExplainArgs {
     /// The field of an item that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
-    /// One JSON object (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// The screen (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 /// Work on scorecards.

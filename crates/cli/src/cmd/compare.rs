@@ -10,6 +10,7 @@ use super::many;
 use crate::args::{Cli, CompareArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format::{self, Chosen};
 use crate::output::{Screen, save_page};
 use crate::render::changes::comparisons as screen_of_several;
 use crate::render::compare::compare;
@@ -22,6 +23,7 @@ use karat::leaderboard::attempts::Pass;
 use karat::leaderboard::gate::{Gate, GateFinding};
 use karat::leaderboard::pair::Pair;
 use karat::leaderboard::{By, Settings};
+use karat::report;
 use karat::rows::Rows;
 use karat::text::{clean, named};
 
@@ -45,6 +47,7 @@ struct Files {
 
 /// Compares two subjects, or the subjects of two files.
 pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let chosen = args.form.format.chosen("compare")?;
     if args.first == args.second {
         return Err(Failure::new(format!("`{}` cannot be compared with itself", clean(&args.first)))
             .help("name two subjects: karat compare A B FILE"));
@@ -69,6 +72,7 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     let compared = Compared { rows: &rows, settings: &settings, pass, gate: asked_gate };
     let most = if args.all { usize::MAX } else { TASKS };
     let gaps = many::gaps_of(&rows, By::Score);
+    let failed = |pair: &ComparedPair| gate::failed(pair, rows.scale.max);
     let pairs = match asked {
         Asked::Pair(pair) => {
             let (pair, found) = compared.pair(pair, 1)?;
@@ -76,12 +80,15 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
             if let Some(path) = &args.form.html {
                 save_page(path, &page_of(&rows, &answer, &settings))?;
             }
-            if many::wants_json(&args.form) {
-                many::print(&answer)?;
-            } else {
-                let mut out = Screen::stdout(cli.color);
-                write!(out, "{}", compare(&answer, &rows.dimensions, &gaps, most, out.width))?;
-                out.flush()?;
+            match chosen {
+                Chosen::Json => many::print(&answer)?,
+                Chosen::Page => format::page(&page_of(&rows, &answer, &settings))?,
+                Chosen::Report(document) => format::emit(&report::comparison(&answer, &failed), document)?,
+                Chosen::Screen => {
+                    let mut out = Screen::stdout(cli.color);
+                    write!(out, "{}", compare(&answer, &rows.dimensions, &gaps, most, out.width))?;
+                    out.flush()?;
+                }
             }
             vec![answer.pair]
         }
@@ -103,12 +110,15 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
             if let Some(path) = &args.form.html {
                 save_page(path, &page_of_several(&rows, &answer, &settings))?;
             }
-            if many::wants_json(&args.form) {
-                many::print(&answer)?;
-            } else {
-                let mut out = Screen::stdout(cli.color);
-                write!(out, "{}", screen_of_several(&answer, &gaps, most, out.width))?;
-                out.flush()?;
+            match chosen {
+                Chosen::Json => many::print(&answer)?,
+                Chosen::Page => format::page(&page_of_several(&rows, &answer, &settings))?,
+                Chosen::Report(document) => format::emit(&report::comparisons(&answer, &failed), document)?,
+                Chosen::Screen => {
+                    let mut out = Screen::stdout(cli.color);
+                    write!(out, "{}", screen_of_several(&answer, &gaps, most, out.width))?;
+                    out.flush()?;
+                }
             }
             answer.comparisons
         }

@@ -21,6 +21,7 @@ pub mod rescore;
 mod rotate;
 mod run;
 mod score;
+mod score_rows;
 mod serve;
 pub mod standing;
 mod stress;

@@ -17,16 +17,20 @@ use super::many;
 use crate::args::{Cli, StandingArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format::{self, Chosen, Document};
 use crate::input::read_text;
 use crate::output::{Screen, lines, save_page};
 use crate::render::standing::table;
 use crate::render::standing_detail::detail;
 use crate::render::tasks::table as tasks_table;
+use karat::answers::notes::foot;
 use karat::pages::standing as page_of;
+use karat::report;
 use karat::rows::Rows;
 
 /// Shows the standing of subjects.
 pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let chosen = args.form.format.chosen(if args.tasks { "standing --tasks" } else { "standing" })?;
     let Some(as_of) = args.items.as_of.as_ref().map(|as_of| as_of.at) else {
         return Err(Failure::new("a standing needs a moment").help("--as-of 2026-01-31T12:00:00Z"));
     };
@@ -36,7 +40,7 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
             .help("give the items of one scorecard, or of the challenges of one family")
     })?;
     if args.tasks {
-        return run_tasks(args, &rows, &card, as_of, cli);
+        return run_tasks(args, chosen, &rows, &card, as_of, cli);
     }
     let events = events_of(args.events.as_deref())?;
     let items = items::items(&rows, &card, &events)?;
@@ -60,13 +64,26 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let Some(path) = &args.form.html {
         save_page(path, &page_of::standing(&answer, shown))?;
     }
-    if many::wants_json(&args.form) {
-        let mut out = lines();
-        for subject in shown {
-            writeln!(out, "{}", answers::write(&StandingAnswer::new(&answer, subject)))?;
+    match chosen {
+        // Standings are lines of JSON in both forms.
+        Chosen::Json | Chosen::Report(Document::Jsonl) => {
+            let mut out = lines();
+            for subject in shown {
+                writeln!(out, "{}", answers::write(&StandingAnswer::new(&answer, subject)))?;
+            }
+            out.flush()?;
+            return Ok(Exit::Done);
         }
-        out.flush()?;
-        return Ok(Exit::Done);
+        Chosen::Page => {
+            format::page(&page_of::standing(&answer, shown))?;
+            return Ok(Exit::Done);
+        }
+        Chosen::Report(document) => {
+            let all: Vec<_> = shown.iter().map(|it| StandingAnswer::new(&answer, it)).collect();
+            format::emit(&report::standings(&all, &foot(&answer)), document)?;
+            return Ok(Exit::Done);
+        }
+        Chosen::Screen => {}
     }
     let mut out = Screen::stdout(cli.color);
     let screen = match (&args.subject, shown) {
@@ -87,6 +104,7 @@ pub(super) fn events_of(path: Option<&str>) -> Result<Events, Failure> {
 /// Shows the state of tasks.
 fn run_tasks(
     args: &StandingArgs,
+    chosen: Chosen,
     rows: &Rows,
     card: &Scorecard,
     as_of: Timestamp,
@@ -98,13 +116,22 @@ fn run_tasks(
         stand_tasks(card, &items, as_of.seconds(), args.level).map_err(|errors| refused(&errors))?;
     let Some(rules) = &card.standing else { return Err(refused::<String>(&[]).into()) };
     let answer = tasks::Answer { card, rules, rows, standings: &standings, as_of, level: args.level };
-    if many::wants_json(&args.form) {
-        let mut out = lines();
-        for task in &standings.tasks {
-            writeln!(out, "{}", answers::write(&Task::new(&answer, task)))?;
+    match chosen {
+        Chosen::Json | Chosen::Report(Document::Jsonl) => {
+            let mut out = lines();
+            for task in &standings.tasks {
+                writeln!(out, "{}", answers::write(&Task::new(&answer, task)))?;
+            }
+            out.flush()?;
+            return Ok(Exit::Done);
         }
-        out.flush()?;
-        return Ok(Exit::Done);
+        Chosen::Report(document) => {
+            let all: Vec<Task> = standings.tasks.iter().map(|it| Task::new(&answer, it)).collect();
+            format::emit(&report::tasks(&all), document)?;
+            return Ok(Exit::Done);
+        }
+        // The table of formats has no page of tasks.
+        Chosen::Screen | Chosen::Page => {}
     }
     let mut out = Screen::stdout(cli.color);
     write!(out, "{}", tasks_table(&answer, out.width))?;

@@ -10,7 +10,7 @@ use karat::estimate::{Writing, percent, whole_percent};
 use karat::text::{count, fit, named, short, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::leaderboard::resamples;
+use karat::report::resamples;
 use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG};
 
 const GAP: &str = "  ";

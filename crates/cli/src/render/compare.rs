@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::changes::{changes, power};
 use super::interval::{axis, interval, span};
-use super::leaderboard::resamples;
+use karat::report::resamples;
 use crate::output::{BAR, CARE, FAINT, STRONG};
 
 const GAP: &str = "  ";
