@@ -6,10 +6,10 @@ use serde_json::Value;
 use crate::answer::{Answer, is_memory, reason};
 use crate::compare::Comparison;
 use crate::error::JudgeError;
+use crate::guest::{Request, Runtime};
 use crate::host::{Host, Stop};
 use crate::instance::Ended;
 use crate::numbers::Parsed;
-use crate::guest::{Request, Runtime};
 
 /// Result of the run of a case: a value to compare, or the reason for which it failed.
 pub type Outcome = Result<Parsed, String>;

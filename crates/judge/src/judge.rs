@@ -81,15 +81,17 @@ impl Judge {
     ///
     /// If one cannot be used: the first.
     pub fn prepare(&self) -> Result<(), JudgeError> {
-        let loaded: Vec<_> =
-            self.found.iter().map(|found| self.ready(found.language, Some(&found.digest)).map(|_| ())).collect();
+        let loaded: Vec<_> = self
+            .found
+            .iter()
+            .map(|found| self.ready(found.language, Some(&found.digest)).map(|_| ()))
+            .collect();
         loaded.into_iter().collect()
     }
 
     fn ready(&self, language: Language, wanted: Option<&str>) -> Result<&Runtime, JudgeError> {
-        let is_wanted = |found: &Found| {
-            found.language == language && wanted.is_none_or(|digest| found.digest == digest)
-        };
+        let is_wanted =
+            |found: &Found| found.language == language && wanted.is_none_or(|digest| found.digest == digest);
         let entry = self.found.iter().zip(&self.ready).find(|(found, _)| is_wanted(found));
         let Some((found, slot)) = entry else {
             let (name, digest) = (language.name(), wanted.unwrap_or(language.digest()));

@@ -174,12 +174,7 @@ pub fn is_compiled(engine: &Engine, kind: EngineKind, found: &Found, cache: &Pat
 }
 
 /// Compiles, with words on standard error for the person who waits.
-fn compile<T>(
-    engine: &Engine,
-    found: &Found,
-    bytes: &[u8],
-    form: &Form<T>,
-) -> Result<Vec<u8>, RuntimeError> {
+fn compile<T>(engine: &Engine, found: &Found, bytes: &[u8], form: &Form<T>) -> Result<Vec<u8>, RuntimeError> {
     let begun = Instant::now();
     eprintln!("karat-judge: compiles {}, once; this may take a minute", found.path.display());
     let (done, wait) = mpsc::channel::<()>();

@@ -9,10 +9,10 @@ use wasmtime::Error;
 use crate::answer::Answer;
 use crate::cases::host;
 use crate::error::JudgeError;
+use crate::guest::{Request, Runtime};
 use crate::host::Stop;
 use crate::primitives;
 use crate::runtimes::Language;
-use crate::guest::{Request, Runtime};
 
 /// A script, and what it is run on.
 #[derive(Debug, Clone, Copy)]

@@ -11,10 +11,10 @@ use wasmtime::Error;
 use crate::answer::{Answer, reason};
 use crate::cases::{host, raised};
 use crate::error::JudgeError;
+use crate::guest::{Request, Runtime};
 use crate::host::{Answered, Stop};
 use crate::instance::Guest;
 use crate::runtimes::Language;
-use crate::guest::{Request, Runtime};
 
 /// Fuel of the tests' instance for one question, beside a unit for each byte.
 const QUESTION: u64 = 1_000;
