@@ -36,9 +36,18 @@ use crate::output::{Screen, save_page};
 use crate::render::gate;
 use crate::render::{leaderboard as screen, stress as stress_screen};
 
+/// The answer to a question, and what it was computed from.
+pub(super) struct Computed {
+    /// The items.
+    pub rows: Rows,
+    /// The answer.
+    pub answer: LeaderboardAnswer,
+    settings: Settings,
+    by: By,
+}
+
 /// Ranks all subjects of the items given.
-pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let chosen = args.form.format.chosen("leaderboard")?;
+pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<Computed, Failure> {
     let labels: Vec<String> = args.group_by.iter().cloned().collect();
     let columns: &[Column] = args.with.as_deref().map_or(&[], Vec::as_slice);
     let asked = args.by.as_deref().map(|key| fact_of(key, args));
@@ -65,6 +74,13 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let basis = Basis::new(&rows, &settings);
     let mut answer = answer(basis, method, args.group_by.clone(), boards, Page::ALL);
     answer.mark_look_alikes(&LookAlikes::among(rows.subjects.iter().map(String::as_str)));
+    Ok(Computed { rows, answer, settings, by })
+}
+
+/// Shows the leaderboards of the items given.
+pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let chosen = args.form.format.chosen("leaderboard")?;
+    let Computed { rows, answer, settings, by } = compute(args, cli)?;
     if let Some(path) = &args.form.html {
         save_page(path, &page_of::leaderboard(&rows, &answer, &settings))?;
     }
