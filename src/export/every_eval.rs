@@ -33,29 +33,36 @@ pub(super) fn write(items: &[Item], export: &mut Export) {
         export.items += rows;
         let name = file_name(&[&first.subject]);
         let samples = format!("{name}_samples.jsonl");
-        let record = json!({
-            "schema_version": SCHEMA,
-            "evaluation_id": evaluation,
-            "retrieved_timestamp": moment.to_string(),
-            "source_metadata": {
-                "source_name": "karat",
-                "source_type": "evaluation_run",
-                "source_organization_name": "unknown",
-                "evaluator_relationship": "other",
-            },
-            "eval_library": {"name": "karat", "version": ENGINE_VERSION},
-            "model_info": {"id": first.subject, "name": first.subject},
-            "evaluation_results": results(own),
-            "detailed_evaluation_results": {
-                "format": "jsonl",
-                "file_path": samples,
-                "hash_algorithm": "sha256",
-                "checksum": Digest::of(lines.as_bytes()).to_string().trim_start_matches("sha256:"),
-                "total_rows": rows,
-            },
-        });
-        // In the order of members that a reader needs: what the samples are of comes before them.
-        let text = serde_json::to_string_pretty(&record).unwrap_or_default();
+        // In the order that readers need: what results are of comes before them.
+        let members = [
+            ("schema_version", json!(SCHEMA)),
+            ("evaluation_id", json!(evaluation)),
+            ("retrieved_timestamp", json!(moment.to_string())),
+            (
+                "source_metadata",
+                json!({
+                    "source_name": "karat",
+                    "source_type": "evaluation_run",
+                    "source_organization_name": "unknown",
+                    "evaluator_relationship": "other",
+                }),
+            ),
+            ("eval_library", json!({"name": "karat", "version": ENGINE_VERSION})),
+            ("model_info", json!({"id": first.subject, "name": first.subject})),
+            ("evaluation_results", results(own).into()),
+            (
+                "detailed_evaluation_results",
+                json!({
+                    "format": "jsonl",
+                    "file_path": samples,
+                    "hash_algorithm": "sha256",
+                    "checksum": Digest::of(lines.as_bytes()).to_string().trim_start_matches("sha256:"),
+                    "total_rows": rows,
+                }),
+            ),
+        ];
+        let members = members.map(|(name, value)| format!("\"{name}\":{value}"));
+        let text = format!("{{{}}}", members.join(","));
         export.files.push(File { name: format!("{name}.json"), text: format!("{text}\n") });
         export.files.push(File { name: samples, text: lines });
     }
@@ -89,7 +96,7 @@ fn sample(item: &Item, evaluation: &str, score: f64) -> Value {
         about.extend(value.map(|value| (format!("karat_{name}"), Value::from(value))));
     };
     tell("id", Some(item.id.clone()));
-    tell("task", item.has_task.then(|| item.task()));
+    tell("task", item.task.clone());
     tell("time", item.time.map(|time| time.to_string()));
     tell("outcome", item.outcome.map(|outcome| outcome.name().to_owned()));
     tell("tokens", item.tokens.map(|tokens| tokens.to_string()));

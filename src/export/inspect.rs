@@ -2,13 +2,14 @@
 //! is in no record, so inputs and messages are empty.
 
 use karat_core::facts::{Digest, Outcome};
+use karat_core::record::ENGINE_VERSION;
 use karat_core::timestamp::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{Export, File, Item, file_name, groups, mean};
 
 /// The name of the score of a sample.
-const SCORER: &str = "karat";
+const SCORER: &str = "solved";
 
 pub(super) fn write(items: &[Item], export: &mut Export) {
     for own in groups(items, 2) {
@@ -56,7 +57,7 @@ fn log(first: &Item, own: &[Item], export: &mut Export) -> String {
                 "model_args": {},
                 "dataset": {"name": first.benchmark, "samples": samples, "sample_ids": sample_ids},
                 "config": {"epochs": epochs},
-                "metadata": {"scorecard": first.scorecard},
+                "metadata": {"karat": ENGINE_VERSION, "scorecard": first.scorecard},
                 "packages": {},
             }),
         ),

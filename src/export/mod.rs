@@ -69,7 +69,8 @@ struct Item {
     /// The benchmark, and the sample in it: the parts of the task before and after its first slash.
     benchmark: String,
     sample: String,
-    has_task: bool,
+    /// The task as stated.
+    task: Option<String>,
     /// The number of the attempt at the sample, from 1.
     attempt: u64,
     time: Option<Timestamp>,
@@ -82,13 +83,6 @@ struct Item {
     scores: Vec<(String, f64)>,
     scorecard: String,
     digest: String,
-}
-
-impl Item {
-    /// Returns the task as a reader of samples puts it together.
-    fn task(&self) -> String {
-        format!("{}/{}", self.benchmark, self.sample)
-    }
 }
 
 /// A collector of records to export.
@@ -139,7 +133,7 @@ impl Exporter {
             id: evidence.id.clone(),
             benchmark: benchmark.to_owned(),
             sample: sample.to_owned(),
-            has_task: task.is_some(),
+            task: task.map(str::to_owned),
             attempt: 0,
             time: document.time(),
             outcome: evidence.outcome,

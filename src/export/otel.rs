@@ -39,7 +39,7 @@ fn span(item: &Item) -> Value {
         text("karat.record", &item.digest),
         text("karat.scorecard", &item.scorecard),
     ];
-    attributes.extend(item.has_task.then(|| text("karat.task", &item.task())));
+    attributes.extend(item.task.as_ref().map(|task| text("karat.task", task)));
     attributes.extend(item.outcome.map(|outcome| text("karat.outcome", outcome.name())));
     attributes.extend(item.seconds.map(|seconds| number("karat.seconds", seconds)));
     attributes.extend(item.tokens.map(|tokens| number("llm.token_count.total", tokens)));

@@ -1,1 +1,155 @@
+//! What was exported is read back as the same facts; no name breaks a file or leaves the folder.
 
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use karat_evidence::import::{Input, Options, detect, import};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::engine::Engine;
+
+/// Returns the records of items by the card `run`.
+fn records(items: &[Value]) -> Vec<Record> {
+    let mut engine = Engine::open("run").unwrap();
+    items.iter().map(|item| engine.score(item.to_string().as_bytes()).unwrap()).collect()
+}
+
+fn exported(items: &[Value], target: Target) -> Export {
+    let mut exporter = Exporter::default();
+    records(items).iter().for_each(|record| exporter.add(record));
+    exporter.end(target)
+}
+
+/// Reads the files of an export as `karat import` does, without the records of means.
+fn imported(export: &Export) -> Vec<Value> {
+    let folder = std::env::temp_dir().join(format!("karat-export-{}-{:p}", std::process::id(), export));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut items = Vec::new();
+    for file in &export.files {
+        let path = folder.join(&file.name);
+        assert_eq!(path.parent(), Some(folder.as_path()), "{:?} leaves the folder", file.name);
+        std::fs::write(&path, &file.text).unwrap();
+        let input = Input::file(&path);
+        let format = detect(&input).unwrap().unwrap_or_else(|| panic!("{} is not recognised", file.text));
+        let is_of_means =
+            export.files.iter().any(|it| it.name == file.name.replace(".json", "_samples.jsonl"));
+        if is_of_means && file.name.ends_with(".json") {
+            continue;
+        }
+        import(&input, format, &Options::default(), &mut |item| {
+            items.push(serde_json::from_slice(item.json).unwrap());
+            ControlFlow::Continue(())
+        })
+        .unwrap_or_else(|error| panic!("{error:?}\n{}", file.text));
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    items
+}
+
+/// The facts that each format must keep, by subject and attempt.
+fn facts(items: &[Value], names: &[&str]) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    for item in items {
+        let kept: Vec<String> = names
+            .iter()
+            .map(|name| match &item[*name] {
+                Value::Number(number) => format!("{:.9}", number.as_f64().unwrap()),
+                value => value.to_string(),
+            })
+            .collect();
+        *all.entry(kept.join(" ")).or_default() += 1;
+    }
+    all
+}
+
+fn runs() -> Vec<Value> {
+    vec![
+        json!({"subject": "org/model-a", "task": "bench/one", "id": "1", "time": "2026-05-01T00:00:00Z", "outcome": "succeeded",
+               "solved": 1, "cost_usd": 0.25, "seconds": 12.5, "tokens": 1200}),
+        json!({"subject": "org/model-a", "task": "bench/one", "id": "2", "time": "2026-05-01T01:00:00Z", "outcome": "failed",
+               "solved": 0, "cost_usd": 0.5, "seconds": 0.125, "tokens": 7}),
+        json!({"subject": "org/model-a", "task": "bench/two/deep", "id": "3", "outcome": "stopped", "solved": 0.25, "seconds": 60}),
+        json!({"subject": "b", "task": "plain", "id": "4", "solved": 0.5}),
+        json!({"subject": "b", "task": "other/x", "id": "5", "outcome": "no-verdict", "time": "2026-05-02T00:00:00Z"}),
+    ]
+}
+
+#[test]
+fn a_round_trip_gives_the_same_facts() {
+    let all = ["subject", "outcome", "solved", "cost_usd", "seconds", "tokens", "time"];
+    for target in Target::ALL {
+        let export = exported(&runs(), target);
+        let back = imported(&export);
+        let mut given = runs();
+        if target == Target::EveryEvalEver {
+            given.retain(|item| item["outcome"] != "no-verdict");
+            assert_eq!(export.left_out.values().sum::<u64>(), 1);
+        }
+        assert_eq!(export.items, given.len() as u64, "{target:?}");
+        assert_eq!(facts(&back, &all), facts(&given, &all), "{target:?}");
+        if target == Target::Inspect {
+            // A task of Inspect has a name for its benchmark.
+            given
+                .iter_mut()
+                .filter(|item| item["task"] == "plain")
+                .for_each(|it| it["task"] = json!("run/plain"));
+            assert_eq!(facts(&back, &["subject", "task"]), facts(&given, &["subject", "task"]));
+        } else {
+            assert_eq!(facts(&back, &["id", "task"]), facts(&given, &["id", "task"]), "{target:?}");
+        }
+    }
+}
+
+#[test]
+fn the_order_of_records_changes_nothing() {
+    let mut turned = runs();
+    turned.reverse();
+    for target in Target::ALL {
+        assert_eq!(exported(&runs(), target), exported(&turned, target), "{target:?}");
+    }
+}
+
+#[test]
+fn a_record_of_means_is_that_of_its_samples() {
+    let export = exported(&runs(), Target::EveryEvalEver);
+    let record =
+        export.files.iter().find(|file| file.name.starts_with("org-model-a") && file.name.ends_with(".json"));
+    let record: Value = serde_json::from_str(&record.unwrap().text).unwrap();
+    // The mean over samples: one was tried twice.
+    assert_eq!(record["evaluation_results"][0]["score_details"]["score"], 0.375);
+    let samples = record["detailed_evaluation_results"]["file_path"].as_str().unwrap();
+    let file = export.files.iter().find(|file| file.name == samples).unwrap();
+    let digest = Digest::of(file.text.as_bytes()).to_string();
+    assert_eq!(
+        digest,
+        format!("sha256:{}", record["detailed_evaluation_results"]["checksum"].as_str().unwrap())
+    );
+    assert_eq!(file.text.lines().count(), 3);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn names_of_files_stay_in_the_folder_and_apart(one in ".{0,40}", other in ".{0,40}") {
+        let names = [file_name(&[&one]), file_name(&[&other])];
+        for name in &names {
+            prop_assert!(!name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0']), "{name:?}");
+        }
+        prop_assert!((names[0] == names[1]) == (one == other), "{names:?}");
+    }
+
+    #[test]
+    fn no_name_breaks_an_export(subject in "[-a-z/.\"\\\\<>{}: ]{1,20}[a-z]", sample in "[a-z/.\"\\\\{}: ]{0,10}[a-z]") {
+        let item = json!({"subject": format!("a{subject}"), "task": format!("t{sample}"), "id": "1", "solved": 0.5});
+        // What the reader of evidence refuses is no subject.
+        let mut engine = Engine::open("run").unwrap();
+        prop_assume!(engine.score(item.to_string().as_bytes()).is_ok());
+        for target in Target::ALL {
+            let back = imported(&exported(std::slice::from_ref(&item), target));
+            prop_assert_eq!(back.len(), 1);
+            prop_assert_eq!(&back[0]["solved"], &json!(0.5));
+        }
+    }
+}

@@ -5,6 +5,7 @@
 
 mod document;
 mod history;
+mod items;
 pub mod model;
 mod profiles;
 mod ranks;

@@ -41,6 +41,56 @@ pub enum Figure {
     Ranks(Ranks),
     /// The parts of a score and their sum.
     Waterfall(Waterfall),
+    /// Subjects, their tasks, and the items of each, closed at first.
+    Items(Items),
+}
+
+/// The items behind a leaderboard, by subject and task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Items {
+    /// The caption.
+    pub caption: String,
+    /// The subjects, in the order of the leaderboard.
+    pub subjects: Vec<SubjectItems>,
+}
+
+/// The items of one subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubjectItems {
+    /// The subject.
+    pub name: String,
+    /// The line beside it: how many tasks and items, and their mean.
+    pub about: String,
+    /// Its tasks, the worst first.
+    pub tasks: Vec<TaskItems>,
+    /// What is left out, if anything is.
+    pub left_out: Option<String>,
+}
+
+/// The items of one subject at one task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskItems {
+    /// The task.
+    pub name: String,
+    /// The line beside it.
+    pub about: String,
+    /// The items.
+    pub items: Vec<ListedItem>,
+}
+
+/// One item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedItem {
+    /// Its id.
+    pub id: String,
+    /// Its score; none without one.
+    pub score: Option<String>,
+    /// How it ended.
+    pub outcome: Option<String>,
+    /// The gates that held.
+    pub gates: Vec<String>,
+    /// Where its evidence is, and a link to it if there can be one.
+    pub place: (String, Option<String>),
 }
 
 /// Rows and columns. On a page the rows can be sorted by every column.

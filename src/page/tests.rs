@@ -92,6 +92,23 @@ fn renamed(mut page: Page, names: &[String]) -> Page {
                         part.note.iter_mut().for_each(&mut put);
                     }
                 }
+                Figure::Items(it) => {
+                    put(&mut it.caption);
+                    for subject in &mut it.subjects {
+                        put(&mut subject.name);
+                        put(&mut subject.about);
+                        subject.left_out.iter_mut().for_each(&mut put);
+                        for task in &mut subject.tasks {
+                            put(&mut task.name);
+                            put(&mut task.about);
+                            for item in &mut task.items {
+                                put(&mut item.id);
+                                item.gates.iter_mut().for_each(&mut put);
+                                put(&mut item.place.0);
+                            }
+                        }
+                    }
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{axis, column, estimate, history, page, profiles, stress, text};
+use super::{axis, column, estimate, history, items, page, profiles, stress, text};
 use crate::answers::LeaderboardMethod;
 use crate::answers::basis::{Basis, Estimate};
 use crate::answers::leaderboard::notes::notes;
@@ -17,7 +17,7 @@ use crate::text::Tone;
 #[must_use]
 pub fn leaderboard(rows: &Rows, answer: &LeaderboardAnswer, settings: &Settings) -> Page {
     let mut page = page("Leaderboard", rows, &answer.basis, settings);
-    let mut subjects = Vec::new();
+    let (mut subjects, mut boards) = (Vec::new(), Vec::new());
     for board in &answer.leaderboards {
         let about = |heading: &str| match &board.group {
             Some(group) => format!("{heading}: {group}"),
@@ -36,11 +36,18 @@ pub fn leaderboard(rows: &Rows, answer: &LeaderboardAnswer, settings: &Settings)
             profiles(rows, board).into_iter().chain(board.robustness.iter().flat_map(stress::sections));
         page.sections.push(own);
         page.sections.extend(more.map(|it| Section { heading: about(&it.heading), ..it }));
+        boards.push((about("Items"), board));
     }
     // A subject may be on several leaderboards.
     let mut seen = BTreeSet::new();
     subjects.retain(|&subject| seen.insert(subject));
     page.sections.extend(history(rows, &subjects, settings));
+    let most = items::MOST / boards.len().max(1);
+    let groups = rows.groups();
+    let listed = boards.iter().zip(&groups).filter_map(|((heading, board), (_, of_group))| {
+        items::section(rows, board, of_group, most).map(|it| Section { heading: heading.clone(), ..it })
+    });
+    page.sections.extend(listed);
     page
 }
 

@@ -1,5 +1,6 @@
 //! Pages of answers: they fill the data of [`crate::page::model`] with the words of the terminal.
 
+pub mod items;
 pub mod leaderboard;
 pub mod standing;
 pub mod stress;

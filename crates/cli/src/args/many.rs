@@ -15,7 +15,7 @@ use karat::renames::Rename;
 use karat::rows::filter::Filter;
 
 /// The items to read, and how to read them.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct ItemArgs {
     /// The field that names the subject
     #[arg(long, value_name = "FIELD")]
@@ -44,7 +44,7 @@ pub struct ItemArgs {
 }
 
 /// The confidence that an answer needs.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct SureArgs {
     /// success, failure, excluded or scored
     #[arg(long = "count", value_name = "OUTCOME=AS", value_parser = treatment)]
@@ -60,8 +60,14 @@ pub struct SureArgs {
     pub seed: u64,
 }
 
+impl Default for SureArgs {
+    fn default() -> Self {
+        Self { counts: Vec::new(), level: 0.95, resamples: 1000, seed: 1 }
+    }
+}
+
 /// The form of the answer.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct FormArgs {
     /// The format
     #[command(flatten)]
@@ -144,6 +150,36 @@ pub struct LeaderboardArgs {
     /// Records, or evidence with --card; `-` or none reads standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,
+}
+
+impl Default for LeaderboardArgs {
+    fn default() -> Self {
+        Self {
+            card: None,
+            items: ItemArgs::default(),
+            by: None,
+            lower_is_better: false,
+            higher_is_better: false,
+            with: None,
+            events: None,
+            sort: String::from("rank"),
+            group_by: None,
+            method: None,
+            census: false,
+            min_tasks: 1,
+            top: None,
+            attempts: None,
+            pass: None,
+            robustness: false,
+            fail_under: Vec::new(),
+            fail_under_dimension: Vec::new(),
+            on: On::Mean,
+            subject: Vec::new(),
+            sure: SureArgs::default(),
+            form: FormArgs::default(),
+            files: Vec::new(),
+        }
+    }
 }
 
 /// Two subjects to compare, or the subjects of two files.

@@ -1,7 +1,9 @@
 //! The command line: verbs, flags, help.
 
+mod badge;
 mod check;
 mod doctor;
+mod export;
 mod follow;
 mod help;
 mod import;
@@ -25,8 +27,10 @@ use karat_evidence::grade::trace::novelty::Settings;
 
 use crate::format::FormatArgs;
 use crate::output::Color;
+pub use badge::{BadgeArgs, Show};
 pub use check::CheckProjectArgs;
 pub use doctor::{DoctorArgs, JudgeVerb};
+pub use export::ExportArgs;
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 pub use help::HelpArgs;
 pub use import::ImportArgs;
@@ -118,6 +122,10 @@ pub enum Verb {
     Rescore(RescoreArgs),
     /// Serve scores over HTTP: an API, a page, a log that proves them
     Serve(ServeArgs),
+    /// Write scored items for Every Eval Ever, Inspect, OpenTelemetry
+    Export(ExportArgs),
+    /// Draw the score of a subject in one line, for a README
+    Badge(Box<BadgeArgs>),
     /// Score the built-in examples; needs no files
     #[command(after_help = "Example:\n  karat demo")]
     Demo,

@@ -36,13 +36,19 @@ use crate::output::{Screen, save_page};
 use crate::render::gate::{self, Verdict};
 use crate::render::{leaderboard as screen, stress as stress_screen};
 
-/// Ranks all subjects of the items given.
-pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let chosen = args.form.format.chosen("leaderboard")?;
+/// Ranks all subjects of the items given, and asks the gates.
+pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, Judged), Failure> {
     let labels: Vec<String> = args.group_by.iter().cloned().collect();
     let kept = kept(args);
     let mut rows = many::rows_with(&args.items, args.card.as_deref(), &args.files, (&labels, &kept), cli)?;
     let judged = judge(args, &mut rows, cli)?;
+    Ok((rows, judged))
+}
+
+/// Shows the leaderboards of the items given.
+pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let chosen = args.form.format.chosen("leaderboard")?;
+    let (rows, judged) = compute(args, cli)?;
     let Judged { answer, settings, failing, .. } = &judged;
     if let Some(path) = &args.form.html {
         save_page(path, &page_of::leaderboard(&rows, answer, settings))?;

@@ -1,11 +1,13 @@
 //! The verbs, one file each.
 
+mod badge;
 mod cache;
 pub mod card;
 mod check;
 mod compare;
 mod demo;
 mod explain;
+mod export;
 mod fail_under;
 mod grade;
 mod help;
@@ -61,6 +63,8 @@ pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
         Verb::Log(verb) => log::run(verb, cli),
         Verb::Rescore(args) => rescore::run(args, cli),
         Verb::Serve(args) => serve::run(args, cli),
+        Verb::Export(args) => export::run(args, cli),
+        Verb::Badge(args) => badge::run(args, cli),
         Verb::Demo => demo::run(cli),
         Verb::Help(args) => help::run(args, cli),
     }

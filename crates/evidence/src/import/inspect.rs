@@ -27,13 +27,14 @@ const SAMPLE: [&str; 11] = [
     "samples[].invalidation",
 ];
 
-const HEADER: [&str; 10] = [
+const HEADER: [&str; 11] = [
     "status",
     "eval.task",
     "eval.model",
     "eval.eval_id",
     "eval.run_id",
     "eval.created",
+    "eval.metadata.karat",
     "eval.scorers",
     "results.scores",
     "results.total_samples",
@@ -127,7 +128,9 @@ impl<'a> Log<'a> {
         let scorers = scorers.into_iter().flatten();
         let scorers =
             scorers.filter_map(|it| it.get("scorer").or_else(|| it.get("name"))?.as_str()).collect();
-        Ok(Self { model, task, run, created: header.text("eval.created"), scorers })
+        // Of samples that karat wrote, one without a time has none.
+        let created = header.text("eval.created").filter(|_| !header.has("eval.metadata.karat"));
+        Ok(Self { model, task, run, created, scorers })
     }
 
     fn sample(&self, sample: &Element<'_>, out: &mut Out<'_>) -> Result<(), Stop> {

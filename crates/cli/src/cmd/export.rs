@@ -1,0 +1,138 @@
+//! `karat export`: scored items in the formats of other tools.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use karat::engine::{Engine, Wanted};
+use karat::export::{Export, Exporter, Target};
+use karat::recompute;
+use karat::record::Record;
+use karat::text::clean;
+
+use crate::args::{Cli, ExportArgs};
+use crate::cards;
+use crate::evidence::{Files, Flow};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::format;
+use crate::graders;
+use crate::output::{FAINT, Screen, create};
+use crate::progress::Progress;
+
+/// Exports all items given.
+pub fn run(args: &ExportArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let target = Target::ALL.into_iter().find(|target| target.name() == args.to);
+    let target = target.ok_or_else(|| Failure::new(format!("there is no format `{}`", clean(&args.to))))?;
+    let exporter = read(args, cli)?;
+    let export = exporter.end(target);
+    if export.files.is_empty() {
+        let failure = Failure::new("there is nothing to export");
+        let reasons = export.left_out.iter().map(|(reason, count)| format!("{count} times {reason}"));
+        return Err(reasons.fold(failure, Failure::help));
+    }
+    match &args.out {
+        Some(folder) => save(folder, &export)?,
+        None => format::text(only(target, &export)?)?,
+    }
+    if !args.quiet {
+        tell(&export, cli)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Reads the records, or scores the evidence.
+fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
+    let given = match &args.card {
+        Some(card) => Some(cards::compiled(&cards::named(card, &args.files, cli.color)?, cli.color)?),
+        None => None,
+    };
+    let mut engine = match &given {
+        Some(card) => {
+            let field = args.subject_field.as_deref();
+            let options = graders::options(card.card(), &args.graders, field, cli.portable)?;
+            Some(Engine::new(Arc::clone(card), options)?)
+        }
+        None => None,
+    };
+    let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
+    let files = Files::new(&args.files, cli.color)?;
+    let mut exporter = Exporter::default();
+    let mut add = |record: &Record| {
+        if args.subject.as_ref().is_none_or(|wanted| *wanted == record.document().subject) {
+            exporter.add(record);
+        }
+    };
+    let mut line = Vec::new();
+    files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
+        let bytes = bytes?;
+        match (Record::parse(bytes)?, &mut engine) {
+            (Some(claim), _) => {
+                // Only what follows from its facts leaves the house.
+                let base = recompute::base(&claim, given.as_ref())?;
+                let card = recompute::overridden(&claim, base)?;
+                recompute::recompute(&claim, &card, cli.portable, |_| ())
+                    .map_err(|error| error.at(place.clone()))?;
+                add(&claim);
+            }
+            (None, Some(engine)) => {
+                line.clear();
+                engine.visit_at(place, bytes, |scored| scored.write(&mut line))?;
+                if let Some(record) = Record::parse(&line)? {
+                    add(&record);
+                }
+            }
+            (None, None) => {
+                return Err(Failure::new(format!("{place}: this is not a record, so it needs a scorecard"))
+                    .help("say how to score it: --card run"));
+            }
+        }
+        Ok::<_, Failure>(Flow::Continue)
+    })?;
+    Ok(exporter)
+}
+
+/// Returns the one file that standard output can have.
+fn only(target: Target, export: &Export) -> Result<&str, Failure> {
+    let is_meant = |name: &str| target != Target::EveryEvalEver || name.ends_with("_samples.jsonl");
+    let mut meant = export.files.iter().filter(|file| is_meant(&file.name));
+    match (meant.next(), meant.next()) {
+        (Some(only), None) => Ok(&only.text),
+        _ => Err(Failure::new(format!(
+            "these are {} files, and standard output holds one",
+            export.files.len()
+        ))
+        .help("name a folder for them: --out DIR")
+        .help("or choose one subject: --subject NAME")),
+    }
+}
+
+/// Writes the files into a folder that has none.
+fn save(folder: &str, export: &Export) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::writing(folder, &error);
+    fs::create_dir_all(folder).map_err(failed)?;
+    if fs::read_dir(folder).map_err(failed)?.next().is_some() {
+        return Err(Failure::new(format!("`{}` has files in it", clean(folder)))
+            .help("name a new folder, or an empty one"));
+    }
+    export.files.iter().try_for_each(|file| {
+        let path = Path::new(folder).join(&file.name);
+        create(&path.display().to_string(), file.text.as_bytes())
+    })
+}
+
+/// Says how many items there are, and what was left out.
+fn tell(export: &Export, cli: &Cli) -> Result<(), Failure> {
+    let mut screen = Screen::stderr(cli.color);
+    let files = if export.files.len() == 1 { "1 file" } else { &format!("{} files", export.files.len()) };
+    let items = if export.items == 1 { "1 item" } else { &format!("{} items", export.items) };
+    writeln!(screen, "{items} in {files}")?;
+    if !export.left_out.is_empty() {
+        writeln!(screen, "left out:")?;
+        for (reason, count) in &export.left_out {
+            writeln!(screen, "{FAINT}{count:>8}  {reason}{FAINT:#}")?;
+        }
+    }
+    Ok(())
+}
