@@ -116,6 +116,8 @@ pub mod recompute;
 pub mod record;
 pub mod rescore;
 pub mod rows;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod standing;
 mod stopwatch;
 pub mod tune;

@@ -15,6 +15,7 @@ mod matches;
 mod origin;
 mod output;
 mod progress;
+mod push;
 mod rating;
 mod receipt;
 mod render;

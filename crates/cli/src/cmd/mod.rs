@@ -9,17 +9,20 @@ mod fail_under;
 mod grade;
 mod help;
 mod import;
+mod install;
 mod judge;
 mod leaderboard;
 mod listing;
 mod log;
 mod many;
 mod monitor;
+mod push;
 pub mod rate;
 mod rerun;
 pub mod rescore;
 mod rotate;
 mod run;
+mod schema;
 mod score;
 mod serve;
 pub mod standing;
@@ -28,12 +31,18 @@ mod tune;
 mod verify;
 mod witness;
 
-use crate::args::{Cli, Verb};
+use std::io::Write as _;
+
+use crate::args::{Cli, Verb, moment};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::{CARE, Screen};
 
 /// Runs the command of the command line.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
+    for note in moment::notes() {
+        writeln!(Screen::stderr(cli.color), "{CARE}note{CARE:#}: {note}")?;
+    }
     match &cli.verb {
         Verb::Import(args) => import::run(args, cli),
         Verb::Score(args) => score::run(args, cli),
@@ -55,5 +64,9 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Serve(args) => serve::run(args, cli),
         Verb::Demo => demo::run(cli),
         Verb::Help(args) => help::run(args, cli),
+        Verb::Push(args) => push::run(args, cli),
+        Verb::Schema(args) => schema::run(args, cli),
+        Verb::Completions(args) => install::completions(args),
+        Verb::Man(args) => install::man(args),
     }
 }

@@ -28,7 +28,9 @@ mod names;
 mod numbers;
 mod official;
 mod pages;
+mod push;
 mod rate;
+mod reach;
 mod real;
 mod real_matches;
 mod refusals;
@@ -37,6 +39,7 @@ mod results;
 mod rows;
 #[cfg(unix)]
 mod run;
+mod schema;
 mod screens;
 mod serve;
 mod standing;
