@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use jsonschema::Validator;
 use karat::cards::{CardText, check};
 use karat_core::diagnostic::{Code, Severity};
+use karat_evidence::{Kind, Reader, ReaderOptions};
 use serde_json::{Map, Value, json};
 use toml::de::{DeTable, DeValue};
 
@@ -297,4 +298,62 @@ fn a_card_that_names_its_schema_is_read() {
     let text = fs::read_to_string(root().join("examples/cards/test-report.toml")).unwrap();
     folder.write("card.toml", &format!("#:schema ./scorecard.schema.json\n{text}"));
     assert_eq!(folder.karat(&["card", "check", "card.toml"]).status, 0);
+}
+
+/// Items of every kind, from the examples: the kind, the file, and what the reader needs.
+const EVIDENCE: [(&str, &[&str]); 6] = [
+    (
+        "workflow-run",
+        &[
+            "workflow/worked-example.json",
+            "workflow/retries.jsonl",
+            "raw/workflow.jsonl",
+            "run/evidence.json",
+        ],
+    ),
+    ("match", &["arena/documented-823.json", "arena/timed.jsonl", "raw/match.json"]),
+    ("reasoning-trace", &["trace/finance-document.json"]),
+    ("agent-dimensions", &["trust/coverage.jsonl", "trust/security.jsonl"]),
+    ("agent-evidence", &["trust/agent.json"]),
+    ("facts", &["tests/reports.jsonl"]),
+];
+
+/// Returns the items of a file.
+fn items(text: &str) -> Vec<Value> {
+    serde_json::Deserializer::from_str(text).into_iter::<Value>().map(Result::unwrap).collect()
+}
+
+#[test]
+fn items_of_every_kind_satisfy_their_schema_and_what_it_refuses_the_reader_refuses() {
+    let mut alone = Vec::new();
+    for (name, files) in EVIDENCE {
+        let kind = Kind::from_name(name).unwrap();
+        let described = schema(&format!("evidence-{name}"));
+        let validator = validator(&described);
+        let mut seen = BTreeSet::new();
+        let mut refused = 0;
+        for file in files {
+            let text = fs::read_to_string(root().join("examples").join(file)).unwrap();
+            for item in items(&text) {
+                let found: Vec<String> =
+                    validator.iter_errors(&item).map(|it| format!("{}: {it}", it.instance_path())).collect();
+                assert_eq!(found, Vec::<String>::new(), "{file}");
+                changed(&item, &mut seen, &mut |changed, place| {
+                    if validator.is_valid(changed) {
+                        return;
+                    }
+                    refused += 1;
+                    let mut reader = Reader::new(kind, &[], ReaderOptions::default()).unwrap();
+                    let text = changed.to_string();
+                    if reader.read(text.as_bytes()).is_ok() {
+                        let why = validator.iter_errors(changed).map(|it| it.to_string()).collect::<Vec<_>>();
+                        alone.push(format!("{file} {place}: {why:?}"));
+                    }
+                });
+            }
+        }
+        assert!(refused > if name == "facts" { 1 } else { 50 }, "{name}: {refused}");
+    }
+    // No false alarm of who checks evidence before it is sent.
+    assert_eq!(alone, Vec::<String>::new(), "refused by the schema alone");
 }
