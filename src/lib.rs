@@ -118,6 +118,8 @@ pub mod record;
 pub mod report;
 pub mod rescore;
 pub mod rows;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod standing;
 mod stopwatch;
 pub mod tune;

@@ -15,6 +15,7 @@
 //! | `arena` | | the effect of a match in `karat rate --arena`, `GET /v1/arena/matches` |
 //! | `skill` | | the member `skill` of an agent in both |
 //! | `verification` | `karat/verification/1`, `karat/log-verification/1` | `karat verify`, `karat log verify` |
+//! | `push` | `karat/push/1` | `karat push` |
 //! | `rescore` | `karat/rescore/1`, `karat/rescore-summary/1` | `karat rescore` |
 //!
 //! [`write()`] is the one writer: canonical JSON after RFC 8785. [`read()`] is the one reader. Shares and scores are 0
@@ -29,6 +30,7 @@ pub mod changes;
 pub mod comparison;
 pub mod leaderboard;
 pub mod notes;
+pub mod push;
 pub mod rescore;
 pub mod review;
 pub mod skill;

@@ -17,6 +17,7 @@ mod origin;
 mod output;
 mod progress;
 mod project;
+mod push;
 mod rating;
 mod receipt;
 mod render;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// What to show the help of.
+/// Words of a topic or a command.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  karat help\n  karat help exit-status\n  karat help card new")]
 pub struct HelpArgs {

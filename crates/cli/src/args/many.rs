@@ -6,6 +6,7 @@ use karat_core::number::Decimal;
 use karat_core::timestamp::Timestamp;
 use karat_stats::outcome::Treatment;
 
+use super::moment::moment;
 use super::{AsOf, points};
 use crate::format::FormatArgs;
 use karat::answers::LeaderboardMethod;
@@ -30,10 +31,10 @@ pub struct ItemArgs {
     #[arg(long = "where", value_name = "FIELD=VALUE", value_parser = Filter::parse)]
     pub filters: Vec<Filter>,
     /// From this time on, such as 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
     pub since: Option<Timestamp>,
     /// Before this time
-    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
     pub until: Option<Timestamp>,
     /// The time of the verdict, if it is needed
     #[arg(long, value_name = "TIME", value_parser = AsOf::parse)]

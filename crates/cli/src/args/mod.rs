@@ -8,11 +8,15 @@ mod follow;
 mod help;
 mod import;
 mod init;
+mod install;
 mod judge;
 mod many;
 pub mod menu;
+pub mod moment;
+mod push;
 pub mod rate;
 mod run;
+mod schema;
 mod serve;
 mod standing;
 mod store;
@@ -22,7 +26,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
-use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
+use karat_core::timestamp::Timestamp;
 use karat_evidence::grade::trace::novelty::Settings;
 
 use crate::format::FormatArgs;
@@ -35,9 +39,13 @@ pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 pub use help::HelpArgs;
 pub use import::ImportArgs;
 pub use init::InitArgs;
+pub use install::{CompletionsArgs, ManArgs};
 pub use judge::JudgeArgs;
 pub use many::{CompareArgs, Floor, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
+pub use moment::AsOf;
+pub use push::PushArgs;
 pub use run::RunArgs;
+pub use schema::SchemaArgs;
 pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;
 pub use store::{
@@ -131,6 +139,16 @@ pub enum Verb {
     Demo,
     /// Explain a topic or a command; alone it lists the topics
     Help(HelpArgs),
+    /// Send items to a server
+    Push(PushArgs),
+    /// Print JSON Schemas: of scorecards, records, answers
+    Schema(SchemaArgs),
+    /// Print the completions for a shell
+    #[command(hide = true)]
+    Completions(CompletionsArgs),
+    /// Write man pages
+    #[command(hide = true)]
+    Man(ManArgs),
 }
 
 /// The evidence to score, and the settings for it.
@@ -226,7 +244,7 @@ pub struct GradeArgs {
     #[command(flatten)]
     pub graders: GraderArgs,
     /// The time of the verdict, such as 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
+    #[arg(long, value_name = "TIME", value_parser = moment::moment)]
     pub as_of: Option<Timestamp>,
     /// JSON, one object per line (the default in a pipe)
     #[arg(long, conflicts_with = "table")]
@@ -457,29 +475,6 @@ pub fn points(text: &str) -> Result<Decimal, String> {
         Ok((_, true)) => Err(String::from("points are not negative")),
         Ok((_, false)) => Err(String::from("at most six decimals")),
         Err(_) => Err(String::from("expected a decimal such as 700 or 0.75")),
-    }
-}
-
-/// A timestamp with the text that was given, which records keep.
-#[derive(Debug, Clone)]
-pub struct AsOf {
-    text: String,
-    /// The timestamp.
-    pub at: Timestamp,
-}
-
-impl AsOf {
-    /// Reads a timestamp.
-    ///
-    /// # Errors
-    /// If the text is not a timestamp.
-    pub fn parse(text: &str) -> Result<Self, TimestampError> {
-        Ok(Self { text: text.to_owned(), at: Timestamp::parse(text)? })
-    }
-
-    /// Returns the timestamp with its text, as records take it.
-    pub fn written(&self) -> WrittenTimestamp<'_> {
-        WrittenTimestamp { text: &self.text, at: self.at }
     }
 }
 

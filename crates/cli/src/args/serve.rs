@@ -61,6 +61,9 @@ pub struct ServeArgs {
     /// The most processes of it (2)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub judges: Option<u16>,
+    /// Say whether the server at URL answers, then end
+    #[arg(long, value_name = "URL", exclusive = true)]
+    pub health: Option<String>,
     /// Messages on standard error: quiet, text or json
     #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
     pub log: Option<Log>,

@@ -7,6 +7,7 @@ use karat_core::timestamp::Timestamp;
 
 use super::GraderArgs;
 use super::follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
+use super::moment::moment;
 
 /// `karat verify`
 #[derive(Debug, Args)]
@@ -205,7 +206,7 @@ pub struct RescoreArgs {
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
     /// Only items known at this time: 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse)]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
     pub known_at: Option<Timestamp>,
     /// The inputs of graders
     #[command(flatten)]

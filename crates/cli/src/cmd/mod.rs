@@ -13,17 +13,20 @@ mod grade;
 mod help;
 mod import;
 mod init;
+mod install;
 mod judge;
 mod leaderboard;
 mod listing;
 mod log;
 mod many;
 mod monitor;
+mod push;
 pub mod rate;
 mod rerun;
 pub mod rescore;
 mod rotate;
 mod run;
+mod schema;
 mod score;
 mod score_rows;
 mod serve;
@@ -33,15 +36,21 @@ mod tune;
 mod verify;
 mod witness;
 
-use crate::args::{Cli, Verb};
+use std::io::Write as _;
+
+use crate::args::{Cli, Verb, moment};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::{CARE, Screen};
 use crate::project;
 
 /// Runs the command of the command line.
 pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
     project::take(&mut cli.verb, cli.color)?;
     let cli = &*cli;
+    for note in moment::notes() {
+        writeln!(Screen::stderr(cli.color), "{CARE}note{CARE:#}: {note}")?;
+    }
     match &cli.verb {
         Verb::Init(args) => init::run(args, cli),
         Verb::Check(args) => check::run(args, cli),
@@ -67,5 +76,9 @@ pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
         Verb::Badge(args) => badge::run(args, cli),
         Verb::Demo => demo::run(cli),
         Verb::Help(args) => help::run(args, cli),
+        Verb::Push(args) => push::run(args, cli),
+        Verb::Schema(args) => schema::run(args, cli),
+        Verb::Completions(args) => install::completions(args),
+        Verb::Man(args) => install::man(args),
     }
 }

@@ -16,7 +16,8 @@ use karat_server::{Options, Server, folder, on_stop};
 use tempfile::TempDir;
 
 use crate::args::{Cli, Log, ServeArgs};
-use crate::output::{Screen, is_watched};
+use crate::follow::server::Server as Remote;
+use crate::output::{Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::receipt::witness;
 use crate::render::serve::{Started, Stopped};
@@ -24,8 +25,20 @@ use crate::render::serve::{Started, Stopped};
 /// The folder of a server, if none is named.
 const FOLDER: &str = "karat-data";
 
+/// Asks a server whether it answers: an image without a shell has no other program to do so.
+fn health(address: &str) -> Result<Exit, Failure> {
+    let said = Remote::new(address, None)?.health()?;
+    let mut out = lines();
+    writeln!(out, "{}", said.as_deref().unwrap_or("{}").trim_end())?;
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
 /// Serves until it is stopped.
 pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
+    if let Some(address) = &args.health {
+        return health(address);
+    }
     let is_screen = if args.json { false } else { args.table || is_watched() };
     let place = Place::new(args)?;
     let path = place.path();

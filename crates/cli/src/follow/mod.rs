@@ -2,7 +2,7 @@
 //!
 //! * `server`: requests to a server.
 
-mod server;
+pub mod server;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;

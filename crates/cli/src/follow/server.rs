@@ -52,6 +52,17 @@ impl Server {
         Ok(Self { base, api_key, agent: config.build().new_agent() })
     }
 
+    /// Returns what the server says about its health. One that is asked by a name that it does not have answers all the same:
+    /// then there is nothing to say.
+    pub fn health(&self) -> Result<Option<String>, Failure> {
+        let mut response = self.ask("/healthz")?;
+        if response.status().as_u16() == 421 {
+            return Ok(None);
+        }
+        let bytes = self.body(&mut response, ANSWER_MAX_BYTES)?;
+        String::from_utf8(bytes).map(Some).map_err(|error| self.other(&error))
+    }
+
     /// Returns the key that the server says its log has.
     pub fn key(&self) -> Result<VerifyingKey, Failure> {
         #[derive(Deserialize)]

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::{Folder, Run, finish, karat, root};
 use crate::store;
 
-const VERBS: [&[&str]; 33] = [
+const VERBS: &[&[&str]] = &[
     &[],
     &["init"],
     &["check"],
@@ -40,7 +40,15 @@ const VERBS: [&[&str]; 33] = [
     &["serve"],
     &["demo"],
     &["help"],
+    &["push"],
+    &["schema"],
+    &["completions"],
+    &["man"],
 ];
+
+/// Verbs whose examples other tests run: a server goes on until it is stopped, one has to be there to push to, and a judge is
+/// not on every machine.
+const APART: [&[&str]; 3] = [&["serve"], &["push"], &["judge"]];
 
 /// Rows and columns of a screen.
 const SCREEN: (usize, usize) = (40, 80);
@@ -92,11 +100,14 @@ fn every_example_in_the_help_works() {
             .filter(|line| line.starts_with("karat ") && !line.contains('`') && !line.contains('<'))
             .collect();
         assert!(!examples.is_empty(), "{verb:?} has no example");
-        // A server goes on until it is stopped: `serve.rs` runs it. A judge is not on every machine: `judge.rs` plays one.
-        for example in examples.into_iter().filter(|_| *verb != ["serve"] && *verb != ["judge"]) {
+        for example in examples.into_iter().filter(|_| !APART.contains(verb)) {
             // Commands that write files run in a separate folder.
             let folder = Folder::new();
-            let here = if *verb == ["cache", "new"] { folder.path().to_owned() } else { root() };
+            let here = if [&["cache", "new"][..], &["man"]].contains(verb) {
+                folder.path().to_owned()
+            } else {
+                root()
+            };
             // A database comes from a server; its examples name one that is made here.
             let own = folder.path().join("scores.db").display().to_string();
             if example.contains("scores.db") {

@@ -30,7 +30,9 @@ mod numbers;
 mod official;
 mod pages;
 mod project;
+mod push;
 mod rate;
+mod reach;
 mod real;
 mod real_matches;
 mod refusals;
@@ -39,6 +41,7 @@ mod results;
 mod rows;
 #[cfg(unix)]
 mod run;
+mod schema;
 mod screens;
 mod serve;
 mod standing;

@@ -60,11 +60,15 @@ const HOSTILE: [(&str, &str); 33] = [
 /// Sends every text through `door`, which returns the answer. A refusal of the timestamp names RFC 3339 and gives
 /// the hint.
 fn ask(door: &str, answer: impl Fn(&str) -> String) {
+    ask_these(door, &HOSTILE, answer);
+}
+
+fn ask_these(door: &str, hostile: &[(&str, &str)], answer: impl Fn(&str) -> String) {
     for text in SOUND {
         let answer = answer(text);
         assert!(!answer.contains("RFC 3339"), "{door}: {text}: {answer}");
     }
-    for (text, hint) in HOSTILE {
+    for (text, hint) in hostile {
         let answer = answer(text);
         assert!(
             answer.contains("expected an RFC 3339 timestamp such as `2026-01-31T12:00:00Z`"),
@@ -82,7 +86,9 @@ fn every_flag_reads_the_same_timestamps() {
         &["leaderboard", "-c", "workflow", runs, "--since"],
         &["rescore", "missing.db", "-c", "workflow", "--known-at"],
     ] {
-        ask(before.last().unwrap(), |text| karat(&[before, &[text]].concat()).stderr);
+        // People write flags: a date alone is one more form.
+        let hostile: Vec<_> = HOSTILE.into_iter().filter(|(text, _)| *text != "2026-06-01").collect();
+        ask_these(before.last().unwrap(), &hostile, |text| karat(&[before, &[text]].concat()).stderr);
     }
     // The other flags are read by the same function.
     for before in [
@@ -91,11 +97,31 @@ fn every_flag_reads_the_same_timestamps() {
         &["grade", "workflow-run", runs, "--as-of"],
         &["standing", "-c", "trust", runs, "--as-of"],
     ] {
-        let run = karat(&[before, &["2026-06-01"]].concat());
+        let run = karat(&[before, &["2026-06-01T00:00"]].concat());
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{before:?}");
-        assert!(run.stderr.contains("invalid value '2026-06-01'"), "{}", run.stderr);
-        assert!(run.stderr.contains("add the time, such as `T00:00:00Z`"), "{}", run.stderr);
+        assert!(run.stderr.contains("invalid value '2026-06-01T00:00'"), "{}", run.stderr);
+        assert!(run.stderr.contains("add the seconds, such as `:00`"), "{}", run.stderr);
+        let run = karat(&[before, &["2026-06-01"]].concat());
+        assert!(run.stderr.starts_with("note: `2026-06-01` is 2026-06-01T00:00:00Z\n"), "{}", run.stderr);
     }
+}
+
+#[test]
+fn a_date_and_now_give_the_bytes_of_the_moment_that_they_mean() {
+    let runs = ["examples/cards/task-run.toml", "examples/leaderboard/runs.csv"];
+    for verb in [&["score"][..], &["standing"], &["leaderboard"]] {
+        let at = |moment: &str| karat(&[verb, &["--as-of", moment, "-c", runs[0], runs[1]]].concat());
+        let (date, full) = (at("2026-06-01"), at("2026-06-01T00:00:00Z"));
+        assert_eq!((date.status, date.stdout == full.stdout), (0, true), "{verb:?}");
+        assert_eq!(full.stderr, "", "{verb:?}");
+        let now = at("now");
+        let moment = now.stderr.strip_prefix("note: `now` is ").unwrap().lines().next().unwrap();
+        assert!(moment.ends_with('Z') && moment > "2026-01-01", "{moment}");
+        assert_eq!((now.status, now.stdout == at(moment).stdout), (0, true), "{verb:?} {moment}");
+    }
+    // Two flags of one command mean one moment, which is said once.
+    let both = karat(&["leaderboard", "--since", "now", "--until", "now", "-c", runs[0], runs[1]]);
+    assert_eq!(both.stderr.matches("`now` is").count(), 1, "{}", both.stderr);
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn within_one(value: Decimal, what: &str, place: Range<usize>, report: &mut Repo
     if value > Decimal::ONE {
         report.error(Code::BadValue, place, format!("`{what}` is {value}, expected 0 to 1"), "");
     }
-    value.millionths().saturating_mul(1000)
+    value.min(Decimal::ONE).millionths() * 1000
 }
 
 fn read_window(section: &Fields<'_, '_>, score: StandingScore, report: &mut Report<'_>) -> WindowLimits {

@@ -1,0 +1,144 @@
+//! `karat push`: items to a server, in batches, until all are answered.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use karat::answers;
+use karat::answers::push::{Pushed, RefusedItem};
+use karat::engine::Wanted;
+use karat::error::{Error, Place};
+use karat::text::clean;
+use karat_evidence::{Kind, Reader, ReaderOptions};
+
+use crate::args::{Cli, PushArgs};
+use crate::cards;
+use crate::evidence::{Files, Flow};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{CARE, FAINT, LOSS, Screen, is_watched, lines};
+use crate::progress::Progress;
+use crate::push::{Courier, Packer, Parcel, Reply};
+
+/// Most refused items on a screen.
+const SHOWN: usize = 20;
+
+/// Sends all evidence given.
+///
+/// # Errors
+/// If the evidence cannot be read, or the server does not take it.
+pub fn run(args: &PushArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let name = cards::named(&args.card, &args.files, cli.color)?;
+    let card = cards::compiled(&name, cli.color)?;
+    let wanted = Wanted::of(card.card())?;
+    let as_of = args.as_of.as_ref().map(|as_of| as_of.written().text);
+    let id = card.name().to_owned();
+    let mut query = vec![("card", id.as_str())];
+    query.extend(as_of.map(|as_of| ("as_of", as_of)));
+    let mut courier = Courier::new(&args.to, args.key_file.as_deref(), &query, args.attempts)?;
+    let files = Files::new(&args.files, cli.color)?;
+    let progress = Arc::new(Progress::new(files.bytes(), args.no_progress));
+    let mut pushed = Pushed { card: id.clone(), to: args.to.clone(), ..Pushed::default() };
+    let mut namer = Namer::new(&wanted, args.name.as_deref());
+    let mut packer = Packer::default();
+    let sent = files.each(&wanted, &progress, &mut |place, item| {
+        match item {
+            Ok(bytes) => {
+                let name = namer.name(place, bytes);
+                for parcel in packer.add(place, name.as_deref(), bytes) {
+                    send(&parcel, &mut courier, &mut pushed, &progress, cli)?;
+                }
+            }
+            Err(error) => pushed.refuse(place.to_string(), reason(&error)),
+        }
+        Ok(Flow::Continue)
+    });
+    let sent = sent.and_then(|()| match packer.take() {
+        Some(parcel) => send(&parcel, &mut courier, &mut pushed, &progress, cli),
+        None => Ok(()),
+    });
+    progress.end();
+    pushed.repeats = courier.repeats;
+    if let Err(failure) = sent {
+        let stored = pushed.accepted + pushed.repeated;
+        let help = format!("{stored} items are stored; run the same again: nothing is stored twice");
+        return Err(failure.help(help));
+    }
+    show(&pushed, args, cli)?;
+    Ok(if pushed.refused > 0 { Exit::CouldNotRun } else { Exit::Done })
+}
+
+/// The names of items without an id.
+struct Namer<'n> {
+    reader: Option<Reader>,
+    name: Option<&'n str>,
+}
+
+impl<'n> Namer<'n> {
+    fn new(wanted: &Wanted, name: Option<&'n str>) -> Self {
+        // Items of the other kinds have ids, or the server says that one lacks.
+        let is_facts = wanted.kind == Kind::Facts;
+        let reader = is_facts.then(|| Reader::new(wanted.kind, &wanted.facts, ReaderOptions::default()));
+        Self { reader: reader.and_then(Result::ok), name }
+    }
+
+    /// Returns the file that names the item, if it has no id.
+    fn name(&mut self, place: &Place, item: &[u8]) -> Option<String> {
+        let evidence = self.reader.as_mut()?.read(item).ok()?;
+        let item = evidence.item();
+        let is_nameless = item.id == item.digest.to_string();
+        let file = || place.name().split(':').next().map(str::to_owned);
+        let given = self.name.map(str::to_owned);
+        is_nameless.then(|| given.or_else(file)).flatten()
+    }
+}
+
+fn send(
+    parcel: &Parcel,
+    courier: &mut Courier,
+    pushed: &mut Pushed,
+    progress: &Progress,
+    cli: &Cli,
+) -> Result<(), Failure> {
+    let mut wait = |why: &str, pause: Duration| {
+        progress.aside(|| {
+            let text = format!("{CARE}waiting{CARE:#} {:.1} s: {why}", pause.as_secs_f64());
+            // Only for eyes: the request is repeated whether it can be shown or not.
+            let _ = writeln!(Screen::stderr(cli.color), "{text}");
+        });
+    };
+    let replies = courier.deliver(parcel, &mut wait)?;
+    for ((_, place), reply) in parcel.places.iter().zip(replies) {
+        match reply {
+            Reply::Accepted => pushed.accepted += 1,
+            Reply::Repeated => pushed.repeated += 1,
+            Reply::Refused(reason) => pushed.refuse(place.clone(), reason),
+        }
+    }
+    Ok(())
+}
+
+fn reason(error: &Error) -> String {
+    let hints = error.hints().iter().map(|hint| format!("; {hint}")).collect::<String>();
+    format!("{}{hints}", error.summary())
+}
+
+fn show(pushed: &Pushed, args: &PushArgs, cli: &Cli) -> Result<(), Failure> {
+    if args.json || !(args.table || is_watched()) {
+        let mut out = lines();
+        writeln!(out, "{}", answers::write(pushed))?;
+        return Ok(out.flush()?);
+    }
+    let mut screen = Screen::stdout(cli.color);
+    let Pushed { accepted, repeated, refused, .. } = pushed;
+    writeln!(screen, "{}  to {}", pushed.card, clean(&pushed.to))?;
+    writeln!(screen, "{accepted} accepted, {repeated} already there, {refused} refused")?;
+    for RefusedItem { place, reason } in pushed.problems.iter().take(SHOWN) {
+        writeln!(screen, "  {LOSS}{}{LOSS:#}: {reason}", clean(place))?;
+    }
+    let more = pushed.refused.saturating_sub(SHOWN as u64);
+    if more > 0 {
+        writeln!(screen, "  {FAINT}and {more} more; --json lists them{FAINT:#}")?;
+    }
+    Ok(screen.flush()?)
+}

@@ -1,0 +1,280 @@
+//! A request that is repeated until it is answered: the server stores nothing twice.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use karat::text::clean;
+use serde::Deserialize;
+use ureq::http::Response;
+use ureq::{Agent, Body};
+
+use super::Parcel;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::read_text;
+
+/// The time for a request, in which a server scores a batch, and the shortest and longest pause before the next attempt.
+const TIMEOUT: Duration = Duration::from_secs(120);
+const PAUSE_MIN: Duration = Duration::from_millis(250);
+const PAUSE_MAX: Duration = Duration::from_secs(10);
+/// The longest pause that a server may ask for.
+const ASKED_MAX: Duration = Duration::from_secs(300);
+/// The longest answer, in bytes.
+const ANSWER_MAX_BYTES: u64 = 256 << 20;
+
+/// The answer of a server about one item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// It is stored, and was not there before.
+    Accepted,
+    /// It was there before.
+    Repeated,
+    /// It is refused, for this reason.
+    Refused(String),
+}
+
+/// The way to a server.
+pub struct Courier {
+    agent: Agent,
+    base: String,
+    url: String,
+    key: Option<String>,
+    attempts_max: u32,
+    /// Attempts that were not answered.
+    pub repeats: u64,
+}
+
+/// The members of a problem that are shown.
+#[derive(Deserialize)]
+struct Problem {
+    #[serde(default)]
+    detail: String,
+    #[serde(default)]
+    field: Option<String>,
+    #[serde(default)]
+    problems: Vec<Self>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    items: Vec<Line>,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    line: u64,
+    status: u16,
+    problem: Option<Problem>,
+}
+
+/// The reason why there is no answer to go on with.
+enum Unanswered {
+    /// Another attempt may help, after this pause if the server names one.
+    Again(String, Option<Duration>),
+    /// No attempt helps.
+    Never(Failure),
+}
+
+impl Courier {
+    /// Makes requests to the server at `address`.
+    ///
+    /// # Errors
+    /// If the address is not one of plain HTTP, or the file with the key cannot be read.
+    pub fn new(
+        address: &str,
+        key_file: Option<&str>,
+        query: &[(&str, &str)],
+        attempts_max: u32,
+    ) -> Result<Self, Failure> {
+        if !address.starts_with("http://") {
+            return Err(Failure::new(format!("`{}` is not an address with `http://`", clean(address)))
+                .help("where a server is behind TLS, name a proxy on this machine that adds it"));
+        }
+        let key = key_file.map(|path| read_text(path, "a key", Exit::CouldNotRun)).transpose()?;
+        // Nothing is read from the environment, and no key is carried to another address.
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(TIMEOUT))
+            .max_redirects(0)
+            .proxy(None)
+            .user_agent("karat");
+        let base = address.trim_end_matches('/').to_owned();
+        let mut query_text = String::new();
+        for (name, value) in query {
+            let sign = if query_text.is_empty() { '?' } else { '&' };
+            query_text.push_str(&format!("{sign}{name}={}", escaped(value)));
+        }
+        Ok(Self {
+            agent: config.build().new_agent(),
+            url: format!("{base}/v1/evidence{query_text}"),
+            base,
+            key: key.map(|key| key.trim().to_owned()),
+            attempts_max,
+            repeats: 0,
+        })
+    }
+
+    /// Sends a request and returns the reply to each of its items. `wait` gets the reason and the length of each pause.
+    ///
+    /// # Errors
+    /// If the server refuses the request as a whole, or answers none of the attempts.
+    pub fn deliver(
+        &mut self,
+        parcel: &Parcel,
+        wait: &mut dyn FnMut(&str, Duration),
+    ) -> Result<Vec<Reply>, Failure> {
+        let mut pause = PAUSE_MIN;
+        for attempt in 1.. {
+            let (why, asked) = match self.attempt(parcel) {
+                Ok(replies) => return Ok(replies),
+                Err(Unanswered::Never(failure)) => return Err(failure),
+                Err(Unanswered::Again(why, asked)) => (why, asked),
+            };
+            if attempt >= self.attempts_max {
+                let what =
+                    format!("`{}` did not take the items in {attempt} attempts: {why}", clean(&self.base));
+                return Err(Failure::new(what));
+            }
+            self.repeats += 1;
+            let length = asked.map_or(pause, |asked| asked.clamp(PAUSE_MIN, ASKED_MAX));
+            wait(&why, length);
+            sleep(length);
+            pause = pause.saturating_mul(2).min(PAUSE_MAX);
+        }
+        Ok(Vec::new())
+    }
+
+    fn attempt(&self, parcel: &Parcel) -> Result<Vec<Reply>, Unanswered> {
+        let mut request = self.agent.post(&self.url).content_type(parcel.media());
+        if let Some(key) = &self.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        if let Some(key) = &parcel.key {
+            request = request.header("idempotency-key", key);
+        }
+        // A connection that is refused, torn or silent: whether the items were stored is not known, and does not matter.
+        let again = |error: ureq::Error| match error {
+            ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
+                Unanswered::Never(Failure::new(format!("cannot ask `{}`: {error}", clean(&self.base))))
+            }
+            error => Unanswered::Again(clean(&error.to_string()).into_owned(), None),
+        };
+        let mut response = request.send(parcel.body.as_slice()).map_err(again)?;
+        let status = response.status().as_u16();
+        let asked = asked(&response);
+        let body = response.body_mut().with_config().limit(ANSWER_MAX_BYTES).read_to_vec();
+        let body = body.map_err(again)?;
+        match status {
+            200 | 201 if parcel.is_one => {
+                Ok(vec![if status == 201 { Reply::Accepted } else { Reply::Repeated }])
+            }
+            200 => match replies(parcel, &body) {
+                Some(Ok(replies)) => Ok(replies),
+                // What was stored before is repeated, and not stored twice.
+                Some(Err(status)) => Err(Unanswered::Again(format!("an item was answered {status}"), asked)),
+                None => {
+                    let what = format!("`{}` did not answer as karat does", clean(&self.base));
+                    Err(Unanswered::Never(Failure::new(what)))
+                }
+            },
+            status if is_passing(status) => {
+                Err(Unanswered::Again(format!("it answered {status}{}", said(&body)), asked))
+            }
+            400 | 409 | 422 if parcel.is_one => Ok(vec![Reply::Refused(reason(&body))]),
+            _ => {
+                let what = format!("`{}` answered {status}{}", clean(&self.base), said(&body));
+                let failure = Failure::new(what);
+                Err(Unanswered::Never(match status {
+                    401 => failure.help("give a file with a key that may write evidence: --key-file FILE"),
+                    403 => failure.help("this key may not do that: it needs the scope `write:evidence`"),
+                    404 => failure.help("a scorecard that is not released has to be published there first"),
+                    _ => failure,
+                }))
+            }
+        }
+    }
+}
+
+/// Returns the pause that a server asks for, in seconds: a date would need the same clock.
+fn asked(response: &Response<Body>) -> Option<Duration> {
+    let text = response.headers().get("retry-after")?.to_str().ok()?;
+    text.trim().parse::<u32>().ok().map(|seconds| Duration::from_secs(seconds.into()))
+}
+
+/// Returns whether another attempt may have another answer.
+fn is_passing(status: u16) -> bool {
+    matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
+}
+
+/// Returns the reply to each item of a batch, or the status of an item that may be taken later; none if the answer is not
+/// about these items.
+fn replies(parcel: &Parcel, body: &[u8]) -> Option<Result<Vec<Reply>, u16>> {
+    let answer: Answer = serde_json::from_slice(body).ok()?;
+    let lines: Vec<u64> = answer.items.iter().map(|item| item.line).collect();
+    if lines != parcel.places.iter().map(|(line, _)| *line).collect::<Vec<_>>() {
+        return None;
+    }
+    if let Some(item) = answer.items.iter().find(|item| is_passing(item.status)) {
+        return Some(Err(item.status));
+    }
+    let reply = |item: Line| match item.status {
+        201 => Reply::Accepted,
+        200 => Reply::Repeated,
+        status => Reply::Refused(item.problem.map_or_else(|| status.to_string(), |problem| words(&problem))),
+    };
+    Some(Ok(answer.items.into_iter().map(reply).collect()))
+}
+
+fn words(problem: &Problem) -> String {
+    let one = |it: &Problem| match &it.field {
+        Some(field) => clean(&format!("{field}: {}", it.detail)).into_owned(),
+        None => clean(&it.detail).into_owned(),
+    };
+    match problem.problems.as_slice() {
+        [] => one(problem),
+        parts => parts.iter().map(one).collect::<Vec<_>>().join("; "),
+    }
+}
+
+fn reason(body: &[u8]) -> String {
+    serde_json::from_slice::<Problem>(body).map(|problem| words(&problem)).unwrap_or_default()
+}
+
+fn said(body: &[u8]) -> String {
+    let reason = reason(body);
+    if reason.is_empty() { reason } else { format!(": {reason}") }
+}
+
+/// Returns a value as a query has it.
+fn escaped(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_about_other_items_is_none() {
+        let parcel = Parcel { places: vec![(1, "a:1".into()), (7, "a:7".into())], ..Parcel::default() };
+        let answer = |lines: &str| replies(&parcel, format!("{{\"items\":[{lines}]}}").as_bytes());
+        let problem = r#"{"detail":"bad","field":"$.x","problems":[]}"#;
+        let sound = format!(r#"{{"line":1,"status":201}},{{"line":7,"status":422,"problem":{problem}}}"#);
+        assert_eq!(answer(&sound), Some(Ok(vec![Reply::Accepted, Reply::Refused("$.x: bad".into())])));
+        assert_eq!(answer(&sound.replace("422", "503")), Some(Err(503)));
+        for other in ["", r#"{"line":1,"status":201}"#, r#"{"line":1,"status":200},{"line":2,"status":200}"#]
+        {
+            assert_eq!(answer(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn values_of_a_query_are_escaped() {
+        assert_eq!(escaped("run@1.0.0"), "run%401.0.0");
+        assert_eq!(escaped("2026-01-31T12:00:00+02:00"), "2026-01-31T12%3A00%3A00%2B02%3A00");
+        assert_eq!(escaped("a&b=ü"), "a%26b%3D%C3%BC");
+    }
+}

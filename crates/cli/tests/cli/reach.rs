@@ -1,0 +1,339 @@
+//! How karat is installed and found: completions, man pages, pages of help, the image, the action for pipelines, the list of
+//! what is in a release.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use karat_evidence::Kind;
+use karat_evidence::import::Format;
+use serde_json::Value;
+
+use crate::common::{Folder, Run, finish, karat, root};
+
+fn topics() -> Vec<String> {
+    let list = karat(&["help"]).stdout;
+    let listed = list.lines().filter_map(|line| line.strip_prefix("  "));
+    listed.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+fn topic(name: &str) -> String {
+    karat(&["help", name]).stdout
+}
+
+fn verbs(of: &[&str]) -> Vec<String> {
+    let help = karat(&[of, &["--help"]].concat()).stdout;
+    // A line of a command: two blanks, a word, at least two blanks, what it does.
+    let named = help.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
+    let words = named.map(|(word, _)| word.to_owned());
+    words.filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())).collect()
+}
+
+/// Every command and flag that a page names is there.
+#[test]
+fn pages_of_help_name_what_there_is() {
+    let main = verbs(&[]);
+    assert!(main.contains(&"score".to_owned()) && main.len() >= 20, "{main:?}");
+    let hidden = ["completions", "man"];
+    let mut named = 0;
+    for name in topics() {
+        let page = topic(&name).replace("\\\n", " ");
+        for line in page.lines() {
+            for part in line.split("karat ").skip(1) {
+                let part = part.split(['`', '|', ')', '(', ':', ';']).next().unwrap_or_default();
+                let words: Vec<&str> =
+                    part.split_whitespace().map(|word| word.trim_matches([',', '.'])).collect();
+                let Some(verb) = words.first().filter(|word| word.bytes().all(|it| it.is_ascii_lowercase()))
+                else {
+                    continue;
+                };
+                // Prose about the program, such as "what karat reads".
+                if !main.contains(&(*verb).to_owned()) && !hidden.contains(verb) {
+                    assert!(!words.iter().any(|word| word.starts_with("--")), "{name}: {line}");
+                    continue;
+                }
+                let of = [*verb];
+                let deeper = words.get(1).filter(|word| verbs(&of).iter().any(|known| known == *word));
+                let path: Vec<&str> = of.into_iter().chain(deeper.copied()).collect();
+                let help = karat(&[&path[..], &["--help"]].concat()).stdout;
+                for flag in words.iter().filter(|word| word.starts_with("--")) {
+                    assert!(help.contains(flag), "{name}: `{line}` names {flag}, which {path:?} has not");
+                    named += 1;
+                }
+            }
+        }
+    }
+    assert!(named >= 10, "{named}");
+}
+
+#[test]
+fn pages_of_help_are_complete() {
+    let formats = topic("formats");
+    for format in Format::ALL {
+        assert!(formats.contains(&format.name()), "formats has no {}", format.name());
+    }
+    let evidence = topic("evidence");
+    for kind in Kind::ALL {
+        assert!(evidence.contains(&format!("  {} ", kind.name())), "evidence has no {}", kind.name());
+    }
+    // The small card of the page is one.
+    let page = topic("cards");
+    let begin = page.find("  schema ").unwrap();
+    let card: String = page[begin..]
+        .lines()
+        .take_while(|line| line.is_empty() || line.starts_with("  "))
+        .fold(String::new(), |card, line| card + line.trim_start() + "\n");
+    let folder = Folder::new();
+    folder.write("my.toml", &card);
+    let checked = folder.karat(&["card", "check", "my.toml"]);
+    assert_eq!(checked.status, 0, "{}{}", checked.stdout, checked.stderr);
+}
+
+#[test]
+fn completions_know_every_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = karat(&["completions", shell]);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{shell}");
+        for verb in verbs(&[]) {
+            assert!(run.stdout.contains(&verb), "{shell} does not complete {verb}");
+        }
+        assert!(run.stdout.contains("fail-under") && run.stdout.contains("monitor"), "{shell}");
+    }
+    let folder = Folder::new();
+    folder.write("karat.bash", &karat(&["completions", "bash"]).stdout);
+    // What a shell would offer after `karat leaderb`.
+    let script = "source karat.bash; COMP_WORDS=(karat leaderb); COMP_CWORD=1; \
+                  _karat karat leaderb karat; echo \"${COMPREPLY[@]}\"";
+    let run = finish(Command::new("bash").args(["-c", script]).current_dir(folder.path()), "");
+    assert_eq!((run.status, run.stdout.trim(), run.stderr.as_str()), (0, "leaderboard", ""));
+}
+
+#[test]
+fn man_pages_are_written_and_nothing_else_is_replaced() {
+    let folder = Folder::new();
+    let run = folder.karat(&["man", "man1"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let pages: BTreeSet<String> = run.stdout.lines().map(str::to_owned).collect();
+    for verb in verbs(&[]) {
+        assert!(pages.contains(&format!("man1/karat-{verb}.1")), "{verb}: {pages:?}");
+    }
+    let main = fs::read_to_string(folder.path().join("man1/karat.1")).unwrap();
+    assert!(main.contains("EXIT STATUS") && main.contains("\\-\\-fail\\-if\\-worse"), "{main}");
+    // Again, the same bytes.
+    assert_eq!(folder.karat(&["man", "man1"]).status, 0);
+    assert_eq!(fs::read_to_string(folder.path().join("man1/karat.1")).unwrap(), main);
+    folder.write("man1/karat-score.1", "my notes");
+    let run = folder.karat(&["man", "man1"]);
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.contains("is not a man page, so it is not overwritten"), "{}", run.stderr);
+}
+
+/// Runs a step of the action as a runner does.
+fn step(folder: &Folder, step: &str, environment: &[(&str, &str)]) -> Run {
+    let temp = folder.path().join("temp");
+    fs::create_dir_all(&temp).unwrap();
+    let mut command = Command::new("bash");
+    command.args(["-c", "\"$GITHUB_ACTION_PATH/scripts/action\" \"$0\"", step]).current_dir(folder.path());
+    command.env("GITHUB_ACTION_PATH", root()).env("RUNNER_TEMP", &temp);
+    command.env("GITHUB_PATH", folder.path().join("path")).env("GITHUB_OUTPUT", folder.path().join("output"));
+    for (name, value) in environment {
+        command.env(name, value);
+    }
+    finish(&mut command, "")
+}
+
+/// Makes a release of the program under test, as `scripts/dist` does, and returns where it is.
+fn release(folder: &Folder) -> String {
+    let machine = std::env::consts::ARCH;
+    let name = format!("karat-9.9.9-{machine}-unknown-linux-musl");
+    let at = folder.path().join("releases/v9.9.9");
+    fs::create_dir_all(at.join(&name)).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_karat"), at.join(&name).join("karat")).unwrap();
+    let pack = "tar --create --gzip --file \"$0.tar.gz\" \"$0\" && sha256sum \"$0.tar.gz\" > SHA256SUMS";
+    let packed = finish(Command::new("bash").args(["-c", pack, &name]).current_dir(&at), "");
+    assert_eq!(packed.status, 0, "{}", packed.stderr);
+    format!("file://{}", folder.path().join("releases").display())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_action_installs_what_was_published_and_ends_with_the_status_of_karat() {
+    let folder = Folder::new();
+    let releases = release(&folder);
+    let from = [("KARAT_VERSION", "9.9.9"), ("KARAT_RELEASES", releases.as_str())];
+    let run = step(&folder, "install", &from);
+    assert_eq!(run.status, 0, "{}{}", run.stdout, run.stderr);
+    let added = fs::read_to_string(folder.path().join("path")).unwrap();
+    assert!(fs::metadata(format!("{}/karat", added.trim())).is_ok(), "{added}");
+    let other = "0".repeat(64);
+    for (environment, says) in [
+        ([("KARAT_VERSION", "9.9.9"), ("KARAT_SHA256", other.as_str())], "is not what was published"),
+        ([("KARAT_VERSION", "9.9.9"), ("KARAT_SHA256", "$(id)")], "there is no checksum"),
+        ([("KARAT_VERSION", "9.9.8"), ("KARAT_SHA256", "")], "cannot fetch"),
+        ([("KARAT_VERSION", "9.9.9; id"), ("KARAT_SHA256", "")], "is not one such as 0.1.0"),
+        ([("KARAT_VERSION", "../../x"), ("KARAT_SHA256", "")], "is not one such as 0.1.0"),
+    ] {
+        let environment = [&environment[..], &[("KARAT_RELEASES", releases.as_str())]].concat();
+        let run = step(&folder, "install", &environment);
+        assert_eq!(run.status, 1, "{environment:?}");
+        assert!(run.stderr.contains("::error title=karat::") && run.stderr.contains(says), "{}", run.stderr);
+    }
+    let path = format!("{}:{}", added.trim(), std::env::var("PATH").unwrap());
+    let data = root().display().to_string();
+    let gate =
+        |arguments: &str| step(&folder, "gate", &[("PATH", path.as_str()), ("KARAT_ARGUMENTS", arguments)]);
+    let below = format!(
+        "leaderboard\n-c\n{data}/examples/cards/task-run.toml\n--fail-under\n50\n\n{data}/examples/leaderboard/runs.csv\n"
+    );
+    let run = gate(&below);
+    assert_eq!(run.status, 10, "{}", run.stderr);
+    assert!(run.stderr.contains("failed: `osprey`"), "{}", run.stderr);
+    assert_eq!(gate("card\r\nlist\r\n").status, 0);
+    // An argument stays one, whatever is in it.
+    let run = gate("card\nshow\n$(touch stolen) `touch stolen` ; touch stolen");
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.contains("$(touch stolen)"), "{}", run.stderr);
+    assert!(!folder.path().join("stolen").exists());
+    assert_eq!(gate("\n\n").status, 1);
+    let output = fs::read_to_string(folder.path().join("output")).unwrap();
+    assert_eq!(output, "status=10\nstatus=0\nstatus=1\n");
+}
+
+/// The action is one that a runner reads, and no input gets into a script.
+#[test]
+fn the_action_is_well_formed() {
+    let text = fs::read_to_string(root().join("action.yml")).unwrap();
+    let mut section = "";
+    let (mut inputs, mut used) = (BTreeSet::new(), BTreeSet::new());
+    for line in text.lines() {
+        assert!(!line.contains('\t') && line.chars().count() <= 120, "{line}");
+        if !line.starts_with([' ', '#']) && line.contains(':') {
+            section = line.split(':').next().unwrap();
+        }
+        let name = line
+            .strip_prefix("  ")
+            .filter(|rest| !rest.starts_with(' '))
+            .and_then(|rest| rest.strip_suffix(':'));
+        if let Some(name) = name.filter(|_| section == "inputs") {
+            inputs.insert(name.to_owned());
+        }
+        for expression in line.split("${{ ").skip(1) {
+            let expression = expression.split(" }}").next().unwrap();
+            used.extend(expression.strip_prefix("inputs.").map(str::to_owned));
+            // `NAME: ${{ ... }}` alone, and never a script.
+            let (key, value) = line.trim().split_once(": ").unwrap();
+            assert_eq!(value, format!("${{{{ {expression} }}}}"), "{line}");
+            let is_environment =
+                key.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+            assert!(is_environment || ["value", "working-directory"].contains(&key), "{line}");
+        }
+        if let Some(script) = line.trim().strip_prefix("run: ") {
+            assert!(script.starts_with("'\"$GITHUB_ACTION_PATH/scripts/action\" "), "{line}");
+        }
+    }
+    assert_eq!(inputs, used, "an input that does nothing, or one that is not declared");
+    for input in &inputs {
+        let from = text.split(&format!("  {input}:\n")).nth(1).unwrap();
+        let own: String = from.lines().take_while(|line| line.starts_with("    ")).collect();
+        assert!(own.contains("description:") && own.contains("default:"), "{input}");
+    }
+    let runs = text.split("runs:\n").nth(1).unwrap();
+    assert!(runs.contains("using: composite"));
+    assert_eq!(runs.matches("shell: bash").count(), runs.matches("run: ").count());
+}
+
+/// Commands of the image are ones that karat understands, and nothing in it asks for root.
+#[test]
+fn the_image_runs_what_there_is() {
+    let text = fs::read_to_string(root().join("Containerfile")).unwrap().replace("\\\n", " ");
+    let lines: Vec<&str> =
+        text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()).collect();
+    let known = [
+        "FROM",
+        "ARG",
+        "COPY",
+        "LABEL",
+        "USER",
+        "WORKDIR",
+        "VOLUME",
+        "EXPOSE",
+        "STOPSIGNAL",
+        "HEALTHCHECK",
+        "ENTRYPOINT",
+        "CMD",
+    ];
+    let value = |name: &str| {
+        let mut found = lines.iter().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        found.next_back().unwrap_or_else(|| panic!("no {name}")).trim()
+    };
+    for line in &lines {
+        assert!(known.contains(&line.split(' ').next().unwrap()), "{line}");
+    }
+    let user = value("USER").split(':').map(|number| number.parse::<u32>().unwrap());
+    assert!(user.into_iter().all(|number| number >= 1000), "root, or a name that scratch does not know");
+    let list = |text: &str| -> Vec<String> { serde_json::from_str(text).unwrap() };
+    assert_eq!(list(value("ENTRYPOINT")), ["/karat"]);
+    let health = value("HEALTHCHECK").split_once("CMD").unwrap().1;
+    let mut asked = list(health.trim());
+    assert_eq!(asked.remove(0), "/karat");
+    // Nothing listens there, which it says; a command line that is not understood ends with 2.
+    let run = karat(&asked.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(run.status <= 1, "{}", run.stderr);
+    let folder = Folder::new();
+    let mut serve = list(value("CMD"));
+    // The test has an address for it.
+    let at = serve.iter().position(|word| word == "--listen").unwrap();
+    serve.drain(at..at + 2);
+    let serve: Vec<String> =
+        serve.into_iter().map(|word| word.replace("/data", &folder.path().display().to_string())).collect();
+    let server =
+        crate::serve::Server::new(folder.path(), &serve[1..].iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(folder.path().join("first.key").exists());
+    let run = karat(&["serve", "--health", &format!("http://{}", server.address())]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(run.stdout.contains("\"ok\""), "{}", run.stdout);
+    drop(server);
+    assert_eq!(karat(&["serve", "--health", "http://127.0.0.1:9"]).status, 1);
+}
+
+#[test]
+fn the_list_of_parts_is_complete_and_always_the_same() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "there is no python3, and CI is set");
+        return;
+    }
+    let sbom = || {
+        let mut command = Command::new("python3");
+        command
+            .arg(root().join("scripts/sbom"))
+            .arg("x86_64-unknown-linux-gnu")
+            .env("SOURCE_DATE_EPOCH", "86400");
+        let run = finish(&mut command, "");
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        run.stdout
+    };
+    let text = sbom();
+    assert_eq!(text, sbom());
+    let list: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&list["bomFormat"], &list["specVersion"]), (&"CycloneDX".into(), &"1.5".into()));
+    assert_eq!(list["metadata"]["timestamp"], "1970-01-02T00:00:00Z");
+    let parts = list["components"].as_array().unwrap();
+    let named = |name: &str| parts.iter().any(|part| part["name"] == name);
+    assert!(named("clap") && named("rusqlite") && named("karat-core"), "{}", parts.len());
+    assert!(!named("proptest") && !named("insta"), "what tests need is not in the program");
+    for part in parts {
+        assert!(part["licenses"][0]["expression"].is_string(), "{part}");
+        let is_own = part["name"].as_str().unwrap().starts_with("karat");
+        assert!(
+            is_own || part["hashes"][0]["content"].as_str().is_some_and(|hash| hash.len() == 64),
+            "{part}"
+        );
+    }
+    let references: BTreeSet<&str> = parts.iter().map(|part| part["bom-ref"].as_str().unwrap()).collect();
+    for edge in list["dependencies"].as_array().unwrap() {
+        for to in edge["dependsOn"].as_array().unwrap() {
+            assert!(references.contains(to.as_str().unwrap()), "{to}");
+        }
+    }
+}

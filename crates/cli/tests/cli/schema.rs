@@ -1,0 +1,359 @@
+//! The schemas that karat gives: what it writes satisfies them, and a scorecard that one refuses the reader refuses, too.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jsonschema::Validator;
+use karat::cards::{CardText, check};
+use karat_core::diagnostic::{Code, Severity};
+use karat_evidence::{Kind, Reader, ReaderOptions};
+use serde_json::{Map, Value, json};
+use toml::de::{DeTable, DeValue};
+
+use crate::common::{Folder, karat, karat_reading, root};
+
+fn schema(name: &str) -> Value {
+    let run = karat(&["schema", name]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{name}");
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+fn validator(schema: &Value) -> Validator {
+    jsonschema::meta::validate(schema).unwrap();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    jsonschema::validator_for(schema).unwrap()
+}
+
+/// Returns a file of TOML as JSON.
+fn as_json(table: &DeTable<'_>) -> Value {
+    fn value(written: &DeValue<'_>) -> Value {
+        let plain = |text: &str| text.replace('_', "");
+        match written {
+            DeValue::String(text) => json!(text),
+            DeValue::Integer(whole) => {
+                json!(i64::from_str_radix(&plain(whole.as_str()), whole.radix()).unwrap())
+            }
+            DeValue::Float(float) => json!(plain(float.as_str()).parse::<f64>().unwrap()),
+            DeValue::Boolean(flag) => json!(flag),
+            DeValue::Datetime(moment) => json!(moment.to_string()),
+            DeValue::Array(list) => list.iter().map(|element| value(element.get_ref())).collect(),
+            DeValue::Table(table) => as_json(table),
+        }
+    }
+    let entries = table.iter().map(|(key, written)| (key.get_ref().to_string(), value(written.get_ref())));
+    Value::Object(entries.collect::<Map<_, _>>())
+}
+
+/// Returns JSON as a file of TOML, each value in the line of its key.
+fn as_toml(card: &Value) -> String {
+    let members = card.as_object().unwrap().iter();
+    members.map(|(key, member)| format!("{} = {}\n", json!(key), written(member))).collect()
+}
+
+/// Returns JSON as a value of TOML. Texts escape alike in both, but for the delete character, which no card has.
+fn written(value: &Value) -> String {
+    match value {
+        Value::Array(list) => format!("[{}]", list.iter().map(written).collect::<Vec<_>>().join(", ")),
+        Value::Object(members) => {
+            let members = members.iter().map(|(key, member)| format!("{} = {}", json!(key), written(member)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Returns every scorecard of the repository.
+fn cards() -> Vec<(PathBuf, String)> {
+    fn walk(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|end| end == "toml") {
+                let text = fs::read_to_string(&path).unwrap();
+                if text.lines().any(|line| line.starts_with("schema ")) {
+                    found.push((path, text));
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for folder in ["scorecards", "examples", "crates/cli/src/cmd/card/starter"] {
+        walk(&root().join(folder), &mut found);
+    }
+    found.sort();
+    assert!(found.len() >= 25, "{}", found.len());
+    found
+}
+
+fn read(text: &str) -> Value {
+    as_json(DeTable::parse(text).unwrap().get_ref())
+}
+
+/// Returns the errors of the reader of scorecards.
+fn errors(card: &Value) -> Vec<Code> {
+    let checked = check(&CardText { name: "card.toml".into(), text: as_toml(card) });
+    let errors = checked.diagnostics.into_iter().filter(|found| found.severity == Severity::Error);
+    errors.map(|found| found.code).collect()
+}
+
+#[test]
+fn every_scorecard_satisfies_the_schema() {
+    let validator = validator(&schema("card"));
+    for (path, text) in cards() {
+        // Names of a starter are filled in by the command.
+        let card = read(&text.replace("@ID@", "starter"));
+        let found: Vec<String> = validator.iter_errors(&card).map(|error| error.to_string()).collect();
+        assert_eq!(found, Vec::<String>::new(), "{}", path.display());
+        // The writer of this test keeps what a card says.
+        assert_eq!(read(&as_toml(&card)), card, "{}", path.display());
+    }
+}
+
+/// Tables whose keys are free.
+const FREE: [&str; 9] =
+    ["facts", "const", "let", "dims", "describe", "evaluator", "require", "items_by", "weights"];
+
+/// Returns a place as the schema sees it: one for all elements of a list, and for all entries of a table with free keys.
+fn kind(place: &str) -> String {
+    let mut kind = String::new();
+    let mut above = "";
+    for part in place.split('/').skip(1) {
+        let is_any = FREE.contains(&above) || part.bytes().all(|byte| byte.is_ascii_digit());
+        kind.push('/');
+        kind.push_str(if is_any { "*" } else { part });
+        above = part;
+    }
+    kind
+}
+
+/// Hands every card with one change of one value to `see`, with the place of the change; places of a kind that is in `seen`
+/// are left out.
+fn changed(card: &Value, seen: &mut BTreeSet<String>, see: &mut dyn FnMut(&Value, &str)) {
+    let others = [
+        json!(""),
+        json!("zzz"),
+        json!(-1),
+        json!(0),
+        json!(2.5),
+        json!(10_001),
+        json!(1e15),
+        json!(true),
+        json!([]),
+        json!({}),
+        json!({"zzz": 1}),
+        json!([{"zzz": 1}]),
+    ];
+    let mut places = vec![String::new()];
+    let mut at = 0;
+    while at < places.len() {
+        let place = places[at].clone();
+        let value = card.pointer(&place).unwrap();
+        let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
+        match value {
+            Value::Object(members) => {
+                places.extend(members.keys().map(|key| format!("{place}/{}", escaped(key))))
+            }
+            Value::Array(list) => places.extend((0..list.len()).map(|index| format!("{place}/{index}"))),
+            _ => {}
+        }
+        at += 1;
+    }
+    places.retain(|place| seen.insert(kind(place)) || place.is_empty());
+    for place in places.iter().skip(1) {
+        for other in &others {
+            let mut card = card.clone();
+            *card.pointer_mut(place).unwrap() = other.clone();
+            see(&card, place);
+        }
+        let (above, key) = place.rsplit_once('/').unwrap();
+        let mut less = card.clone();
+        if let Some(members) = less.pointer_mut(above).unwrap().as_object_mut() {
+            members.remove(&key.replace("~1", "/").replace("~0", "~"));
+            see(&less, place);
+        }
+    }
+    for place in &places {
+        let mut more = card.clone();
+        if let Some(members) = more.pointer_mut(place).unwrap().as_object_mut() {
+            members.insert("zzz".into(), json!(1));
+            see(&more, place);
+        }
+    }
+}
+
+/// Parts of a card whose tables the graders of evidence read: the schema says little about them.
+const GRADERS: [&str; 4] = ["/evaluator", "/format", "/submission", "/limits"];
+
+#[test]
+fn schema_and_reader_refuse_the_same_forms() {
+    let validator = validator(&schema("card"));
+    let (mut refused, mut formal, mut seen) = (0, 0, BTreeSet::new());
+    for (path, text) in cards() {
+        let card = read(&text.replace("@ID@", "starter"));
+        changed(&card, &mut seen, &mut |changed, place| {
+            let shown = || {
+                let found: Vec<String> = validator
+                    .iter_errors(changed)
+                    .map(|it| format!("{}: {it}", it.instance_path()))
+                    .collect();
+                format!("{} {place}\n{}\n{found:?}", path.display(), as_toml(changed))
+            };
+            let is_valid = validator.is_valid(changed);
+            let errors = errors(changed);
+            // No false alarm in an editor: what the schema refuses the reader refuses.
+            assert!(is_valid || !errors.is_empty(), "refused by the schema alone: {}", shown());
+            refused += usize::from(!is_valid);
+            let is_formal = |code: &Code| matches!(code, Code::UnknownField | Code::WrongType);
+            if errors.iter().any(is_formal) && !GRADERS.iter().any(|part| place.starts_with(part)) {
+                formal += 1;
+                assert!(!is_valid, "of the wrong form, and not by the schema: {}\n{errors:?}", shown());
+            }
+        });
+    }
+    assert!(seen.len() > 120 && refused > 1000 && formal > 500, "{} {refused} {formal}", seen.len());
+}
+
+#[test]
+fn what_karat_writes_satisfies_its_schema() {
+    let runs = ["-c", "examples/cards/task-run.toml", "examples/leaderboard/runs.csv"];
+    let with = |verb: &[&str]| karat(&[verb, &runs[..]].concat()).stdout;
+    let records = karat(&["score", "-c", "trust", "examples/trust/security.jsonl"]).stdout;
+    let (base, new) = ("examples/compare/base.csv", "examples/compare/new.csv");
+    let agents = [
+        "standing",
+        "-c",
+        "examples/cards/support-agent.toml",
+        "--as-of",
+        "2026-03-10",
+        "--events",
+        "examples/standing/events.jsonl",
+        "examples/standing/agents.jsonl",
+    ];
+    let tasks = [
+        "standing",
+        "--tasks",
+        "-c",
+        "examples/cards/practice.toml",
+        "--as-of",
+        "2026-06-09",
+        "examples/standing/practice.csv",
+    ];
+    let receipt = ["verify", "examples/receipt/receipt.json", "--key", "examples/receipt/log.key", "--json"];
+    let outputs = [
+        ("record", format!("{records}{}", with(&["score"]))),
+        ("explanation", karat_reading(&["explain", "--json"], records.lines().next().unwrap()).stdout),
+        ("leaderboard", with(&["leaderboard", "--attempts", "2", "--robustness"])),
+        ("leaderboard", with(&["leaderboard", "--census", "--group-by", "domain"])),
+        ("compare", with(&["compare", "heron", "ibis", "--fail-if-worse", "50"])),
+        ("compare-files", karat(&["compare", base, new, "-c", "examples/cards/task-run.toml"]).stdout),
+        ("standing", karat(&agents).stdout),
+        ("task", karat(&tasks).stdout),
+        (
+            "stress",
+            karat(&["stress", "examples/cards/task-run.toml", "examples/leaderboard/runs.csv"]).stdout,
+        ),
+        ("verify", karat(&receipt).stdout),
+    ];
+    for (name, output) in outputs {
+        let validator = validator(&schema(name));
+        let lines: Vec<&str> = output.lines().collect();
+        assert!(!lines.is_empty(), "{name} wrote nothing");
+        for line in lines {
+            let value: Value = serde_json::from_str(line).unwrap();
+            let found: Vec<String> =
+                validator.iter_errors(&value).map(|it| format!("{}: {it}", it.instance_path())).collect();
+            assert_eq!(found, Vec::<String>::new(), "{name}: {line}");
+            // A schema that takes anything says nothing.
+            let Value::Object(members) = &value else { panic!("{name}: {line}") };
+            let refused = members.keys().filter(|key| {
+                let mut other = members.clone();
+                other.insert((*key).clone(), json!({"zzz": [1]}));
+                !validator.is_valid(&Value::Object(other))
+            });
+            assert!(refused.count() * 2 > members.len(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_schema_is_listed_and_one_that_is_not_there_is_answered_with_the_nearest() {
+    let list = karat(&["schema"]).stdout;
+    let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.len() >= 15, "{list}");
+    for name in names {
+        validator(&schema(name));
+    }
+    let run = karat(&["schema", "leaderbord"]);
+    assert_eq!(run.status, 1);
+    assert!(run.stderr.contains("did you mean `leaderboard`?"), "{}", run.stderr);
+}
+
+/// The comment of `karat help editors` is one that the reader of scorecards passes over.
+#[test]
+fn a_card_that_names_its_schema_is_read() {
+    let folder = Folder::new();
+    let text = fs::read_to_string(root().join("examples/cards/test-report.toml")).unwrap();
+    folder.write("card.toml", &format!("#:schema ./scorecard.schema.json\n{text}"));
+    assert_eq!(folder.karat(&["card", "check", "card.toml"]).status, 0);
+}
+
+/// Items of every kind, from the examples: the kind, the file, and what the reader needs.
+const EVIDENCE: [(&str, &[&str]); 6] = [
+    (
+        "workflow-run",
+        &[
+            "workflow/worked-example.json",
+            "workflow/retries.jsonl",
+            "raw/workflow.jsonl",
+            "run/evidence.json",
+        ],
+    ),
+    ("match", &["arena/documented-823.json", "arena/timed.jsonl", "raw/match.json"]),
+    ("reasoning-trace", &["trace/finance-document.json"]),
+    ("agent-dimensions", &["trust/coverage.jsonl", "trust/security.jsonl"]),
+    ("agent-evidence", &["trust/agent.json"]),
+    ("facts", &["tests/reports.jsonl"]),
+];
+
+/// Returns the items of a file.
+fn items(text: &str) -> Vec<Value> {
+    serde_json::Deserializer::from_str(text).into_iter::<Value>().map(Result::unwrap).collect()
+}
+
+#[test]
+fn items_of_every_kind_satisfy_their_schema_and_what_it_refuses_the_reader_refuses() {
+    let mut alone = Vec::new();
+    for (name, files) in EVIDENCE {
+        let kind = Kind::from_name(name).unwrap();
+        let described = schema(&format!("evidence-{name}"));
+        let validator = validator(&described);
+        let mut seen = BTreeSet::new();
+        let mut refused = 0;
+        for file in files {
+            let text = fs::read_to_string(root().join("examples").join(file)).unwrap();
+            for item in items(&text) {
+                let found: Vec<String> =
+                    validator.iter_errors(&item).map(|it| format!("{}: {it}", it.instance_path())).collect();
+                assert_eq!(found, Vec::<String>::new(), "{file}");
+                changed(&item, &mut seen, &mut |changed, place| {
+                    if validator.is_valid(changed) {
+                        return;
+                    }
+                    refused += 1;
+                    let mut reader = Reader::new(kind, &[], ReaderOptions::default()).unwrap();
+                    let text = changed.to_string();
+                    if reader.read(text.as_bytes()).is_ok() {
+                        let why = validator.iter_errors(changed).map(|it| it.to_string()).collect::<Vec<_>>();
+                        alone.push(format!("{file} {place}: {why:?}"));
+                    }
+                });
+            }
+        }
+        assert!(refused > if name == "facts" { 1 } else { 50 }, "{name}: {refused}");
+    }
+    // No false alarm of who checks evidence before it is sent.
+    assert_eq!(alone, Vec::<String>::new(), "refused by the schema alone");
+}
