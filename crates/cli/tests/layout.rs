@@ -40,6 +40,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-fuzz", "karat-evidence"),
     ("karat-fuzz", "karat-server"),
     ("karat-fuzz", "karat-store"),
+    ("karat-judge", "karat-core"),
     ("karat-judge", "karat-evidence"),
     ("karat-judge", "karat-sandbox"),
     ("karat-run", "karat-core"),

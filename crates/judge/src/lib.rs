@@ -4,21 +4,21 @@
 //! [`Job`](karat_evidence::execution::Job)s. The expected values of a job never enter the instance of a submission.
 
 mod answer;
-mod base64;
 mod cases;
 mod compare;
-mod digest;
+pub mod confine;
 mod engine;
 mod error;
+mod guest;
 mod host;
 mod instance;
+mod javascript;
 mod judge;
 mod metering;
 mod numbers;
 mod preview1;
 mod primitives;
 pub mod protocol;
-mod python;
 mod runtimes;
 mod script;
 pub mod self_test;

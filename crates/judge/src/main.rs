@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
+use karat_judge::confine::{confine, end_with_reader};
 use karat_judge::{EngineKind, Judge, Options, protocol};
-use karat_sandbox::{ConfineError, Confinement, confine_self};
 
 const HELP: &str = "\
 Judges submitted code: reads jobs from standard input and writes verdicts to
@@ -27,8 +27,8 @@ Options:
   -h, --help        shows this
   -V, --version     shows the version
 
-The runtime of Python is made by scripts/build-runtime. Before its first use it
-is compiled, once.
+The runtimes of Python and JavaScript are made by scripts/build-runtime. Before
+the first use they are compiled, once.
 
 Exit status: 0 at the end of the input, 1 if the judge cannot work, 2 if an
 option is wrong.";
@@ -118,6 +118,7 @@ fn run() -> Result<ExitCode, (u8, String)> {
             if !is_open {
                 confine().map_err(|error| (1, format!("{error}; --open does without")))?;
             }
+            end_with_reader().map_err(|error| (1, format!("no thread: {error}")))?;
             protocol::serve(&judge, std::io::stdin().lock(), std::io::stdout().lock())
                 .map_err(|error| (1, format!("standard input or output: {error}")))?;
             Ok(ExitCode::SUCCESS)
@@ -133,14 +134,6 @@ fn compile_elsewhere(kind: EngineKind, options: &Options) {
     compiler.arg("--runtimes").arg(&options.runtimes).arg("--cache").arg(&options.cache);
     // Neither jobs nor answers are the compiler's.
     let _ = compiler.stdin(Stdio::null()).stdout(Stdio::null()).status();
-}
-
-/// Gives up everything that judging does not need: what broke out of an instance would find nothing.
-fn confine() -> Result<(), ConfineError> {
-    /// Bytes that two instances, their compiler and a long line may take.
-    const MEMORY: u64 = 8 << 30;
-    let confinement = Confinement { memory: Some(MEMORY), ..Confinement::default() };
-    confine_self(&confinement).map(|_| ())
 }
 
 /// Returns a folder below that of a variable, or below the usual one in the home folder.

@@ -14,7 +14,7 @@ use crate::judge::Judge;
 use crate::numbers::integer_beyond_64_bits;
 
 /// Longest line in bytes.
-const LINE_MAX: u64 = 64 << 20;
+pub const LINE_MAX: u64 = 64 << 20;
 
 #[derive(Deserialize)]
 struct Request {

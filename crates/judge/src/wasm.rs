@@ -1,24 +1,25 @@
 //! Submissions that are modules of WebAssembly themselves: programs of WASI preview 1, in whatever language they were written.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
+use karat_core::facts::Digest;
 use karat_evidence::execution::{Fault, Job, Run, Task};
 use wasmtime::{Engine, Linker, Module};
 
-use crate::base64;
 use crate::cases::{Done, host, output};
-use crate::digest::digest;
 use crate::error::JudgeError;
 use crate::host::{Host, Stop};
 use crate::instance::{Ended, Metered};
 use crate::metering::{self, STACK};
 use crate::preview1;
-use crate::runtimes::PYTHON_DIGEST;
+use crate::runtimes::Language;
 
 /// Description of what a judge does with a module: a change of it changes the digest.
 const RUNTIME: &str = "karat wasm 1: WASI preview 1 in memory, one call of _start, stack of 32 MiB by count, fuel at prices 1; scripts by python ";
 
 /// Returns the digest of this runtime. Scripts are part of it, because they are Python whatever the submission is.
 pub fn runtime_digest() -> String {
-    digest(format!("{RUNTIME}{PYTHON_DIGEST}").as_bytes())
+    Digest::of(format!("{RUNTIME}{}", Language::Python.digest()).as_bytes()).to_string()
 }
 
 /// Largest module in bytes: compiling may not take longer than running.
@@ -55,6 +56,12 @@ pub fn faults(job: &Job) -> Vec<Fault> {
     faults
 }
 
+/// Decodes Base64 (RFC 4648), in which white space does not count.
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let signs: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    BASE64.decode(signs).ok()
+}
+
 /// Compiles the module of a submission.
 pub fn program(engine: &Engine, job: &Job) -> Program {
     let mut files = job.files.iter().filter(|(path, _)| path.ends_with(".wasm"));
@@ -64,7 +71,7 @@ pub fn program(engine: &Engine, job: &Job) -> Program {
     if text.len() > MODULE_MAX * 3 / 2 {
         return Err("module too large".to_owned());
     }
-    let bytes = base64::decode(text).ok_or_else(invalid)?;
+    let bytes = decoded(text).ok_or_else(invalid)?;
     if bytes.len() > MODULE_MAX {
         return Err("module too large".to_owned());
     }
@@ -117,4 +124,27 @@ pub fn run(engine: &Engine, job: &Job, program: &Program, run: &Run) -> Result<D
         Err(stop) => Err(stop.to_string()),
     };
     Ok(Done { outcome, fuel: ended.fuel, near_limit: ended.near_limit })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decoded;
+
+    #[test]
+    fn base64_is_read_as_the_standard_has_it_and_nothing_else_is() {
+        for (text, bytes) in [
+            ("", ""),
+            ("Zg==", "f"),
+            ("Zm8=", "fo"),
+            ("Zm9v", "foo"),
+            ("Zm9vYg==", "foob"),
+            ("Zm9v\nYmE=", "fooba"),
+            ("Zm9vYmFy", "foobar"),
+        ] {
+            assert_eq!(decoded(text).as_deref(), Some(bytes.as_bytes()), "{text}");
+        }
+        for text in ["Z", "Zg", "Zg=", "Zg===", "=Zg=", "Zh==", "Zm-v", "ä"] {
+            assert_eq!(decoded(text), None, "{text}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Ten exercises: the reference answer passes, three wrong ones do not, and each in its own way.
+//! Eleven exercises: the reference answer passes, three wrong ones do not, and each in its own way.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,58 +11,14 @@ mod shown;
 use std::collections::{BTreeMap, BTreeSet};
 
 use karat_evidence::execution::Verdict;
-use karat_evidence::grade::arena::{Attempt, Evaluation, Evaluator, ExecutionEnd, Judging, TaskGrade};
+use karat_evidence::grade::arena::{Attempt, Evaluation, ExecutionEnd, Judging, TaskGrade};
 use karat_judge::EngineKind;
-use serde_json::{Value, json};
-use shown::{Asked, base64, judge, read, text};
-
-const PYTHON: [&str; 7] = ["free-slots", "formula", "spread", "roll-call", "pell", "sensor-log", "vending"];
-const MODULES: [&str; 2] = ["shifts", "till"];
-const ROUTES: [&str; 1] = ["maze"];
-
-/// Returns the names of the wrong answers: those of their sources.
-fn wrong(folder: &str) -> Vec<String> {
-    let files = std::fs::read_dir(shown::examples().join(folder)).unwrap();
-    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-    let stems = names.filter_map(|name| Some(name.split_once('.')?.0.to_owned()));
-    stems.filter(|stem| stem.starts_with("wrong-")).collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-fn evaluator(folder: &str) -> Evaluator {
-    let files = |file: &str| {
-        std::fs::read(shown::examples().join(folder).join(file)).map_err(|error| error.to_string())
-    };
-    let dimensions = ["correctness", "completeness", "speed"];
-    Evaluator::from_toml_with(&text(&format!("{folder}/challenge.toml")), &dimensions, &files).unwrap()
-}
-
-fn answer(folder: &str, stem: &str, evaluator: &Evaluator) -> Value {
-    if ROUTES.contains(&folder) {
-        return serde_json::from_slice(&read(&format!("{folder}/{stem}.json"))).unwrap();
-    }
-    let (runtime, paths) = evaluator.submission().unwrap();
-    let file = match runtime {
-        "wasm" => base64(&read(&format!("{folder}/{stem}.wasm"))),
-        _ => text(&format!("{folder}/{stem}.py")),
-    };
-    evaluator.answer_of(&BTreeMap::from([(paths[0].to_owned(), file)]))
-}
+use serde_json::json;
+use shown::exercises::{self, JAVASCRIPT, MODULES, PYTHON, ROUTES, evaluator, wrong};
+use shown::{Asked, judge, text};
 
 fn evaluate(folder: &str, stem: &str, engine: EngineKind) -> Evaluation {
-    let evaluator = evaluator(folder);
-    let maze: Vec<String> = text("maze/maze.txt").lines().map(str::to_owned).collect();
-    let attempt = Attempt {
-        submission: &answer(folder, stem, &evaluator),
-        ground_truth: &json!({ "maze": maze }),
-        used_seconds: 0.0,
-        limit_seconds: 60.0,
-        api_calls: None,
-    };
-    let asked = Asked(judge(engine));
-    let judging = Judging { judge: Some(&asked), seed: 7, rest: Some(&json!({})) };
-    evaluator
-        .evaluate_by(&attempt, &judging)
-        .unwrap_or_else(|problems| panic!("{folder}, {stem}: {problems}"))
+    exercises::evaluate(folder, stem, &Asked(judge(engine)))
 }
 
 /// Returns what was judged: tests by name with their verdicts and reasons, or points.
@@ -122,6 +78,11 @@ fn answers_in_python() {
 }
 
 #[test]
+fn answers_in_javascript() {
+    check(&JAVASCRIPT);
+}
+
+#[test]
 fn answers_as_modules() {
     check(&MODULES);
 }
@@ -133,13 +94,8 @@ fn routes() {
 
 #[test]
 fn all_of_them_are_here() {
-    let listed: BTreeSet<&str> = PYTHON.into_iter().chain(MODULES).chain(ROUTES).collect();
-    let folders = std::fs::read_dir(shown::examples()).unwrap().map(|entry| entry.unwrap());
-    let folders: BTreeSet<String> = folders
-        .filter(|entry| entry.path().join("challenge.toml").exists())
-        .map(|entry| entry.file_name().into_string().unwrap())
-        .collect();
-    assert_eq!(folders, listed.into_iter().map(str::to_owned).collect());
+    let listed: BTreeSet<&str> = PYTHON.into_iter().chain(JAVASCRIPT).chain(MODULES).chain(ROUTES).collect();
+    assert_eq!(exercises::all(), listed.into_iter().map(str::to_owned).collect());
 }
 
 /// The interpreter gives the same report, fuel and all. It takes its time, so this is the reference answer and those that end
@@ -151,6 +107,8 @@ fn interpreted_they_are_the_same() {
         ("roll-call", "wrong-lower"),
         ("vending", "wrong-open"),
         ("till", "reference"),
+        ("newest", "reference"),
+        ("newest", "wrong-text"),
         ("maze", "wrong-mud"),
     ] {
         let compiled = evaluate(folder, stem, EngineKind::Cranelift);

@@ -8,106 +8,13 @@
 
 mod shown;
 
-use std::collections::BTreeMap;
-
-use karat_evidence::execution::{Case, CaseReport, Compare, Limits, Run, Task, TaskReport, Verdict};
+use karat_evidence::execution::{CaseReport, TaskReport, Verdict};
 use karat_judge::EngineKind;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use shown::{base64, job, judge, read, text};
+use shown::attacks::{Attack, File, Verdicts};
+use shown::judge;
 
-/// Small, so that an interpreter gets there too.
-const LIMITS: Limits = Limits { fuel: 60_000_000, memory_mib: 96, output_kib: 64 };
-
-#[derive(Deserialize)]
-struct File {
-    suite: Option<String>,
-    attack: Vec<Attack>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Attack {
-    name: String,
-    #[serde(default)]
-    code: String,
-    #[serde(default)]
-    files: BTreeMap<String, String>,
-    wat: Option<String>,
-    module: Option<String>,
-    bytes: Option<String>,
-    stdin: Option<String>,
-    expect_stdout: Option<String>,
-    expect: Option<Value>,
-    #[serde(default)]
-    cases: Vec<Call>,
-    /// In place of that of [`LIMITS`].
-    fuel: Option<u64>,
-    verdict: Option<Verdicts>,
-    #[serde(default)]
-    reason: Vec<String>,
-    #[serde(default)]
-    pass: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Call {
-    args: Vec<Value>,
-    expect: Value,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Verdicts {
-    One(Verdict),
-    Each(Vec<Verdict>),
-}
-
-impl Attack {
-    fn task(&self, suite: Option<&str>) -> Task {
-        let file = "hidden".to_owned();
-        if let Some(source) = suite {
-            return Task::Suite { file: "hidden_test.py".to_owned(), source: source.to_owned() };
-        }
-        let is_module = self.wat.is_some() || self.module.is_some() || self.bytes.is_some();
-        if is_module || self.stdin.is_some() {
-            let stdin = self.stdin.clone().unwrap_or_default();
-            let expect = self.expect_stdout.clone().unwrap_or_else(|| "42".to_owned());
-            let run = Run::Program { stdin };
-            let case =
-                Case { name: "case".to_owned(), run, expect: expect.into(), compare: Compare::tokens() };
-            return Task::Cases { file, cases: vec![case] };
-        }
-        let usual =
-            Call { args: vec![json!(7)], expect: self.expect.clone().unwrap_or_else(|| json!(815_162_342)) };
-        let calls = if self.cases.is_empty() { vec![&usual] } else { self.cases.iter().collect() };
-        let cases = calls.iter().enumerate().map(|(at, call)| Case {
-            name: format!("case {at}"),
-            run: Run::Call { function: "solve".to_owned(), args: call.args.clone() },
-            expect: call.expect.clone(),
-            compare: Compare::exact(),
-        });
-        Task::Cases { file, cases: cases.collect() }
-    }
-
-    fn submission(&self) -> (&'static str, BTreeMap<String, String>) {
-        let module = self.wat.as_deref().map(|wat| base64(&wat::parse_str(wat).unwrap()));
-        let module = module.or_else(|| Some(base64(&read(&format!("hostile/{}", self.module.as_deref()?)))));
-        match module.or_else(|| self.bytes.clone()) {
-            Some(module) => ("wasm", BTreeMap::from([("program.wasm".to_owned(), module)])),
-            None => {
-                let mut files = self.files.clone();
-                files.insert("solution.py".to_owned(), self.code.clone());
-                ("python", files)
-            }
-        }
-    }
-}
-
-fn run(attack: &Attack, suite: Option<&str>, engine: EngineKind) -> Result<Vec<CaseReport>, String> {
-    let (runtime, files) = attack.submission();
-    let limits = Limits { fuel: attack.fuel.unwrap_or(LIMITS.fuel), ..LIMITS };
-    let report = judge(engine).judge(&job(runtime, files, limits, attack.task(suite)));
+fn run(attack: &Attack, of: &File, engine: EngineKind) -> Result<Vec<CaseReport>, String> {
+    let report = judge(engine).judge(&attack.job(of));
     match report.map_err(|error| format!("no report: {error}"))?.results.pop() {
         Some(TaskReport::Cases { cases } | TaskReport::Suite { cases }) => Ok(cases),
         other => Err(format!("{other:?}")),
@@ -115,8 +22,8 @@ fn run(attack: &Attack, suite: Option<&str>, engine: EngineKind) -> Result<Vec<C
 }
 
 /// Returns everything that is not as it must be.
-fn faults(attack: &Attack, suite: Option<&str>) -> Vec<String> {
-    let first = match run(attack, suite, EngineKind::Cranelift) {
+fn faults(attack: &Attack, of: &File) -> Vec<String> {
+    let first = match run(attack, of, EngineKind::Cranelift) {
         Ok(reports) => reports,
         Err(why) => return vec![why],
     };
@@ -148,7 +55,7 @@ fn faults(attack: &Attack, suite: Option<&str>) -> Vec<String> {
         ));
     }
     for (engine, words) in [(EngineKind::Cranelift, "the second time"), (EngineKind::Pulley, "interpreted")] {
-        match run(attack, suite, engine) {
+        match run(attack, of, engine) {
             Ok(again) if again == first => {}
             Ok(again) => faults.push(format!("{words} {again:?}, first {first:?}")),
             Err(why) => faults.push(format!("{words}: {why}")),
@@ -158,12 +65,12 @@ fn faults(attack: &Attack, suite: Option<&str>) -> Vec<String> {
 }
 
 fn check(name: &str) {
-    let file: File = toml::from_str(&text(&format!("hostile/{name}.toml"))).unwrap();
+    let file = File::of(name);
     let only = std::env::var("KARAT_ATTACK").unwrap_or_default();
     let mut found = Vec::new();
     for attack in file.attack.iter().filter(|attack| attack.name.contains(&only)) {
         let begun = std::time::Instant::now();
-        let faults = faults(attack, file.suite.as_deref());
+        let faults = faults(attack, &file);
         println!("{:5.1} s  {}", begun.elapsed().as_secs_f64(), attack.name);
         found.extend(faults.into_iter().map(|fault| format!("{}: {fault}", attack.name)));
     }
@@ -178,6 +85,16 @@ fn against_cases() {
 #[test]
 fn against_a_suite() {
     check("suite");
+}
+
+#[test]
+fn against_cases_in_javascript() {
+    check("javascript");
+}
+
+#[test]
+fn against_a_suite_in_javascript() {
+    check("javascript-suite");
 }
 
 #[test]

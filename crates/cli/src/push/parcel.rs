@@ -26,7 +26,8 @@ pub struct Parcel {
     pub places: Vec<(u64, String)>,
     /// True for a single item that is sent by itself.
     pub is_one: bool,
-    lines: u64,
+    /// The lines of the body.
+    pub lines: u64,
 }
 
 impl Parcel {

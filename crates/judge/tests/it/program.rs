@@ -1,14 +1,15 @@
 //! The program: lines in, lines out.
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::io::{BufRead as _, BufReader, Write};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::support::*;
 
-fn run(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_karat-judge"))
+fn start(arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_karat-judge"))
         .args(arguments)
         .arg("--runtimes")
         .arg(runtimes())
@@ -18,7 +19,11 @@ fn run(arguments: &[&str], input: &[u8]) -> Output {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap();
+        .unwrap()
+}
+
+fn run(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = start(arguments);
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_owned();
     let writer = std::thread::spawn(move || stdin.write_all(&input));
@@ -146,4 +151,82 @@ fn the_cache_is_private_and_checked() {
         .output()
         .unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("scripts/build-runtime makes it"));
+}
+
+/// A job that takes some ten seconds.
+fn long() -> String {
+    let mut job = job("def solve():\n while True: pass", vec![case("a", call(&[]), json!(1))]);
+    job.limits.fuel = 20_000_000_000;
+    format!("{}\n", json!({"id": 1, "job": job}))
+}
+
+/// A judge whose client died wastes no time on its job: not even while the input is still open.
+#[test]
+fn it_ends_with_the_client_that_reads_its_answers() {
+    let mut child = start(&[]);
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut greeting = String::new();
+    stdout.read_line(&mut greeting).unwrap();
+    assert!(greeting.contains("karat-judge"));
+    stdin.write_all(long().as_bytes()).unwrap();
+    stdin.flush().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(child.try_wait().unwrap().is_none(), "it works");
+    drop(stdout);
+    let until = Instant::now() + Duration::from_secs(3);
+    while child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < until, "it still works for no one");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    drop(stdin);
+}
+
+/// A client that has said everything and only reads still gets every answer.
+#[test]
+fn the_end_of_the_input_cuts_no_answer_off() {
+    let slow = job(
+        "def solve(): return sum(range(10 ** 6))",
+        vec![case("a", call(&[]), json!(499_999_500_000_i64))],
+    );
+    let line = format!("{}\n", json!({"id": 5, "job": slow}));
+    let answers = lines(&run(&[], line.repeat(3).as_bytes()));
+    assert_eq!(answers.len(), 4);
+    assert!(answers[1..].iter().all(|answer| *answer == answers[1]));
+    assert!(answers[1]["report"]["results"][0]["cases"][0]["verdict"].is_string());
+}
+
+/// The process that waits for jobs has given up what the library gives up, and holds no file open.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_program_is_confined_before_its_first_job() {
+    let mut child = start(&[]);
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut String::new()).unwrap();
+    let folder = std::path::PathBuf::from(format!("/proc/{}", child.id()));
+    let status = std::fs::read_to_string(folder.join("status")).unwrap();
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.unwrap_or_else(|| panic!("no {name}: {status}")).split_whitespace().next().unwrap().to_owned()
+    };
+    assert_eq!((field("Seccomp"), field("NoNewPrivs")), ("2".to_owned(), "1".to_owned()));
+    assert_eq!(field("CapEff"), "0000000000000000");
+    assert_ne!(field("Uid"), "0");
+    let limits = std::fs::read_to_string(folder.join("limits")).unwrap();
+    let data = limits.lines().find(|line| line.starts_with("Max data size")).unwrap();
+    assert!(data.contains(&karat_judge::confine::MEMORY.to_string()), "{data}");
+    // Of an ordinary user they cannot be seen: the process lets no one look into it.
+    if let Ok(files) = std::fs::read_dir(folder.join("fd")) {
+        // Streams and pipes may be inherited, and what runs was mapped; no other file is open.
+        let unexpected: Vec<String> = files
+            .filter_map(|file| {
+                Some(std::fs::read_link(file.ok()?.path()).ok()?.to_string_lossy().into_owned())
+            })
+            .filter(|to| to.starts_with('/') && !to.starts_with("/dev/") && !to.ends_with(".cwasm"))
+            .collect();
+        assert!(unexpected.is_empty(), "{unexpected:?}");
+    }
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
 }

@@ -2,11 +2,16 @@
 
 #![allow(dead_code)]
 
+pub mod attacks;
+pub mod exercises;
+
 use std::collections::BTreeMap;
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
 use karat_evidence::execution::{self, Job, Limits, Report, Unjudged};
 use karat_judge::{EngineKind, Judge, JudgeError, Options};
 
@@ -37,7 +42,8 @@ pub fn judge(engine: EngineKind) -> &'static Judge {
         };
         let runtimes = env::var_os("KARAT_RUNTIMES").map_or_else(usual, PathBuf::from);
         // That of the other tests: compiling takes longer than most of them.
-        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compiled");
+        let folder = option_env!("CARGO_TARGET_TMPDIR").map_or_else(env::temp_dir, PathBuf::from);
+        let cache = folder.join("compiled");
         Judge::new(Options { engine, runtimes, cache }).unwrap()
     })
 }
@@ -62,15 +68,5 @@ pub fn job(runtime: &str, files: BTreeMap<String, String>, limits: Limits, task:
 
 /// Returns bytes as Base64.
 pub fn base64(bytes: &[u8]) -> String {
-    const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for three in bytes.chunks(3) {
-        let bits =
-            three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
-        for at in 0..4 {
-            let sign = SIGNS[(bits >> (18 - 6 * at)) as usize & 63] as char;
-            text.push(if at > three.len() { '=' } else { sign });
-        }
-    }
-    text
+    BASE64.encode(bytes)
 }
