@@ -47,12 +47,11 @@ pub fn man(args: &ManArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// The function that takes each page, with the name of its file.
+type Write<'w> = dyn FnMut(&str, &[u8]) -> Result<(), Failure> + 'w;
+
 /// Hands the page of `command`, which is called `name`, and those of its verbs to `write`.
-fn pages(
-    command: &Command,
-    name: &str,
-    write: &mut dyn FnMut(&str, &[u8]) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+fn pages(command: &Command, name: &str, write: &mut Write<'_>) -> Result<(), Failure> {
     let page = page(command, name)?;
     write(&format!("{name}.1"), &page)?;
     for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {

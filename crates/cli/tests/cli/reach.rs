@@ -71,7 +71,7 @@ fn pages_of_help_name_what_there_is() {
 fn pages_of_help_are_complete() {
     let formats = topic("formats");
     for format in Format::ALL {
-        assert!(formats.contains(&format.name()), "formats has no {}", format.name());
+        assert!(formats.contains(format.name()), "formats has no {}", format.name());
     }
     let evidence = topic("evidence");
     for kind in Kind::ALL {
