@@ -20,7 +20,7 @@ pub struct CheckProjectArgs {
     /// Keep the inputs as the baseline of later runs
     #[arg(long, conflicts_with = "watch")]
     pub update_baseline: bool,
-    /// Check again when an input, the scorecard or the project changes
+    /// Check again when a file of the project changes
     #[arg(long)]
     pub watch: bool,
     /// End after N checks

@@ -12,8 +12,7 @@ use super::points;
 #[command(
     group = ArgGroup::new("moment").args(["as_of"]).required(true),
     after_help = "\
-Items after the moment are left out. The section [standing] of the
-scorecard applies. Events are JSON lines: reviews, incidents, weights.
+Items after the moment do not count. Events are JSON lines: reviews, incidents.
 
 Examples:
   karat standing -c examples/cards/task-run.toml \\

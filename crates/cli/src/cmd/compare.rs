@@ -91,7 +91,7 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
                 Chosen::Report(document) => format::emit(&report::comparisons(&answer, &failed), document)?,
                 Chosen::Screen => {
                     let mut out = Screen::stdout(cli.color);
-                    write!(out, "{}", screen_of_several(&answer, &gaps, most, out.width))?;
+                    write!(out, "{}", screen_of_several(&answer, &gaps, most, &|_| true, out.width))?;
                     out.flush()?;
                 }
             }
@@ -106,7 +106,7 @@ pub enum Answer {
     /// Two subjects.
     Pair(Box<Comparison>),
     /// Those of two files.
-    Several(Comparisons),
+    Several(Box<Comparisons>),
 }
 
 /// Compares the subjects, and asks the gate.
@@ -132,7 +132,7 @@ pub fn answer(args: &CompareArgs, rows: &Rows, asked: Asked) -> Result<Answer, F
                 let (pair, found) = compared.pair(pair, count)?;
                 Ok(ComparedPair::new(rows, &pair, found.as_ref(), &settings))
             });
-            Ok(Answer::Several(Comparisons {
+            Ok(Answer::Several(Box::new(Comparisons {
                 schema: ComparisonsSchema::V1,
                 basis: Basis::new(rows, &settings),
                 first_file: args.first.clone(),
@@ -140,7 +140,7 @@ pub fn answer(args: &CompareArgs, rows: &Rows, asked: Asked) -> Result<Answer, F
                 comparisons: pairs.collect::<Result<_, Failure>>()?,
                 only_first: files.only_first,
                 only_second: files.only_second,
-            }))
+            })))
         }
     }
 }

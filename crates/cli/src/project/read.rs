@@ -11,6 +11,7 @@ use super::{Gates, Project};
 use crate::args::{AsOf, Floor, points};
 use crate::cards::released;
 use karat::answers::leaderboard::floor::On;
+use karat::rows::filter::Filter;
 use karat_core::number::Decimal;
 use karat_core::scorecard::FieldPath;
 
@@ -63,7 +64,7 @@ pub(super) fn read(text: &str, folder: &Path) -> Result<Project, Vec<Diagnostic>
             faults.add(Code::BadValue, span, format!("`{field}` is not a path"), &help);
         }
     }
-    let filters = top.parsed("where", &mut faults, |text| karat::rows::filter::Filter::parse(text));
+    let filters = top.parsed("where", &mut faults, Filter::parse);
     let renames = top.parsed("rename", &mut faults, |text| text.parse::<karat::renames::Rename>());
     let as_of = top.parsed("as_of", &mut faults, AsOf::parse).into_iter().next();
     let gates = gates(&top, &mut faults);
@@ -133,7 +134,7 @@ fn gates(top: &Table<'_, '_>, faults: &mut Faults<'_>) -> Gates {
     gates.subjects = gate.texts("subjects", faults);
     gates.fail_if_worse = gate.margin("fail_if_worse", faults);
     gates.is_strict = gate.flag("strict", faults).unwrap_or(false);
-    if gates.is_strict && gates.fail_if_worse.is_none() {
+    if gates.is_strict && gate.place("fail_if_worse").is_none() {
         let help = "fail_if_worse = 2, the points by which it may be worse";
         let span = gate.place("strict").unwrap_or(0..0);
         faults.add(Code::MissingField, span, "`strict` needs `fail_if_worse`", help);
@@ -346,20 +347,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::render::diagnostics::line_and_column;
 
     fn faults(text: &str) -> Vec<String> {
         let found = read(text, Path::new("")).err().unwrap_or_default();
-        found
-            .iter()
-            .map(|fault| {
-                format!(
-                    "{}: {}: {}",
-                    text.get(..fault.span.start).unwrap().lines().count().max(1),
-                    fault.message,
-                    fault.help
-                )
-            })
-            .collect()
+        let line = |fault: &Diagnostic| line_and_column(text, fault.span.start).0;
+        found.iter().map(|fault| format!("{}: {}: {}", line(fault), fault.message, fault.help)).collect()
     }
 
     const WHOLE: &str = r#"
@@ -419,7 +412,23 @@ dimensions = { safety = 95 }
 [gate.items]
 least = 3
 ";
-        insta::assert_snapshot!(faults(text).join("\n"), @"");
+        let expected = [
+            "1: karat.toml has no key `crad`: did you mean `card`?",
+            "2: `inputs` holds texts",
+            "3: karat.toml has no key `fail-under`: `fail_under` belongs into [gate]",
+            "4: `subject` is not a path: expected a name",
+            "5: `as_of` is `soon`: ",
+            "7: `fail_under` is string, expected a number without quotes",
+            "8: `on` is `high`: expected \"mean\"",
+            "10: `fail_if_worse` is -1: points are not negative",
+            "11: the value of a dimension is 0 to 1: write 0.95 for 95 %",
+            "13: [gate.items] has no key `least`: there are fail_under",
+        ];
+        let found = faults(text);
+        assert_eq!(found.len(), expected.len(), "{found:#?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.starts_with(expected), "{found}: {expected}");
+        }
         assert_eq!(faults("card = \"a\"\ninputs = []").len(), 1);
         assert_eq!(faults("card = ").len(), 1);
     }

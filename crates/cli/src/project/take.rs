@@ -3,12 +3,13 @@
 use std::io;
 use std::path::Path;
 
+use clap::CommandFactory as _;
+use clap::error::ErrorKind;
 use karat::record::Record;
 
 use super::{NAME, Project, find, open, tell};
-use crate::args::{ItemArgs, Verb};
+use crate::args::{Cli, ItemArgs, Verb};
 use crate::evidence::first_item;
-use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Color;
 
@@ -19,7 +20,7 @@ pub fn take(verb: &mut Verb, color: Color) -> Result<(), Failure> {
         Verb::Score(args) if args.card.is_none() => {
             let project = match find() {
                 Some(path) => open(&path, color)?,
-                None => return Err(without_card()),
+                None => without_card(),
             };
             let what = inputs(&project, &mut args.files);
             set(&mut args.card, Some(&project.card));
@@ -108,8 +109,11 @@ fn is_piped() -> bool {
     !io::stdin().is_terminal()
 }
 
-fn without_card() -> Failure {
-    Failure::with_exit(Exit::CouldNotRun, "no scorecard is named")
-        .help("name one: karat score --card CARD FILE; `karat card list` has those that come with karat")
-        .help(format!("or write a `{NAME}` and a scorecard from your data: karat init FILE"))
+/// Ends the program as the parser of the command line does where something is missing.
+fn without_card() -> ! {
+    let message = format!(
+        "no scorecard is named: --card ID|FILE\n  `karat card list` has those that come with karat\n  `karat init FILE` \
+         writes one, and a `{NAME}`, from your data\n"
+    );
+    Cli::command().error(ErrorKind::MissingRequiredArgument, message).exit()
 }

@@ -166,7 +166,13 @@ fn tail(place: &str, width: usize) -> String {
 }
 
 /// Returns the comparisons of the subjects of two files, with the `gaps` of the items.
-pub fn comparisons(answer: &Comparisons, gaps: &[String], most: usize, width: usize) -> String {
+pub fn comparisons(
+    answer: &Comparisons,
+    gaps: &[String],
+    most: usize,
+    is_listed: &dyn Fn(&ComparedPair) -> bool,
+    width: usize,
+) -> String {
     let writing = Writing::of(answer.basis.scale);
     let mut text = String::new();
     let head = format!(
@@ -239,7 +245,7 @@ pub fn comparisons(answer: &Comparisons, gaps: &[String], most: usize, width: us
             let _ = writeln!(text, "  {CARE}{part}{CARE:#}");
         }
     }
-    for it in &answer.comparisons {
+    for it in answer.comparisons.iter().filter(|it| is_listed(it)) {
         let own = power(it, answer.basis.scale);
         let lists = changes(it, answer.basis.scale, most, width);
         if let Some(own) = own.filter(|_| !it.changes.regressed.is_empty()) {

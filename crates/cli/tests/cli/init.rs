@@ -42,7 +42,17 @@ fn a_table_becomes_a_scorecard_with_reasons_and_a_project() {
     ] {
         assert!(card.contains(part), "{part}: {card}");
     }
-    insta::assert_snapshot!(fs::read_to_string(folder.path().join("karat.toml")).unwrap(), @"");
+    insta::assert_snapshot!(fs::read_to_string(folder.path().join("karat.toml")).unwrap(), @r#"
+    # Read by `karat check`, and by score, leaderboard, compare and standing where they name no card.
+
+    card     = "scorecard.toml"
+    inputs   = ["runs.csv"]
+    baseline = "baseline.jsonl"           # written by `karat check --update-baseline`
+
+    [gate]
+    fail_if_worse = true    # or points that it may be worse by; with strict = true that must be shown
+    # fail_under = 80       # every subject; on = "low" compares the end of its interval
+    "#);
     // Every command that it names works.
     let next: Vec<String> = stdout
         .lines()
@@ -64,7 +74,7 @@ fn the_flags_decide_what_the_names_do_not() {
     folder.write("data.csv", &format!("model,question,zing,boing,seed\n{rows}"));
     let (status, _, stderr) = init(&folder, &["--yes", "data.csv"]);
     assert_eq!(status, 1);
-    assert!(stderr.contains("there are: zing, boing") && stderr.contains("--higher FIELD"), "{stderr}");
+    assert!(stderr.contains("there are: boing, zing") && stderr.contains("--higher FIELD"), "{stderr}");
     assert_eq!(names(folder.path()), ["data.csv"]);
     let (status, _, stderr) = init(&folder, &["--yes", "--higher", "zin", "data.csv"]);
     assert!(status == 1 && stderr.contains("did you mean `zing`?"), "{stderr}");

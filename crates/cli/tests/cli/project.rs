@@ -50,7 +50,7 @@ fn each_gate_fails_with_the_status_and_the_line_of_its_flag() {
         ("[gate]\nfail_under = 60\non = \"low\"\nsubjects = [\"heron\"]\n", 10, "the lower end"),
         ("[gate.dimensions]\nsolved = 0.99\n", 10, "solved"),
         ("[gate.items]\nfail_under = 50\n", 10, "below 50; in all"),
-        ("as_of = \"2026-06-01T00:00:00Z\"\n[gate.standing]\nfail_under = 60\n", 10, "official score"),
+        ("as_of = \"2026-12-31T00:00:00Z\"\n[gate.standing]\nfail_under = 60\n", 10, "official score"),
     ];
     for (gate, status, line) in cases {
         write_project(&folder, gate);
@@ -129,7 +129,7 @@ fn other_commands_take_card_and_inputs_and_say_so() {
     fs::create_dir(folder.path().join("deep")).unwrap();
     let deep = folder.path().join("deep");
     for (here, name) in [(folder.path(), "karat.toml"), (&deep, "../karat.toml")] {
-        for line in [&["score"][..], &["leaderboard"], &["standing", "--as-of", "2026-06-01T00:00:00Z"]] {
+        for line in [&["score"][..], &["leaderboard"], &["standing", "--as-of", "2026-12-31T00:00:00Z"]] {
             let run = alone(here, line);
             assert_eq!(run.status, 0, "{line:?}: {}", run.stderr);
             assert_eq!(
@@ -159,7 +159,7 @@ fn other_commands_take_card_and_inputs_and_say_so() {
     // Without a project.
     let empty = Folder::new();
     let without = alone(empty.path(), &["score", "x.csv"]);
-    assert_eq!(without.status, 1);
+    assert_eq!(without.status, 2);
     assert!(without.stderr.contains("karat init FILE"), "{}", without.stderr);
     let nowhere = alone(empty.path(), &["check"]);
     assert!(
@@ -177,7 +177,51 @@ fn every_fault_of_the_file_is_told_at_once_with_its_place() {
         "crad = \"x\"\ninputs = []\n[gate]\nfail-under = 80\nstrict = true\n[gate.dimensions]\nsafety = 99\n",
     );
     let run = alone(folder.path(), &["check"]);
-    insta::assert_snapshot!(run.screen(), @"");
+    insta::assert_snapshot!(run.screen(), @r#"
+    exit status 1
+    --- errors
+    error[KC002]: karat.toml has no key `crad`
+     --> karat.toml:1:1
+      |
+    1 | crad = "x"
+      | ^^^^
+      |
+      = help: did you mean `card`?
+
+    error[KC005]: `inputs` names no file
+     --> karat.toml:2:10
+      |
+    2 | inputs = []
+      |          ^^
+      |
+      = help: inputs = ["runs/*.jsonl"]
+
+    error[KC002]: [gate] has no key `fail-under`
+     --> karat.toml:4:1
+      |
+    4 | fail-under = 80
+      | ^^^^^^^^^^
+      |
+      = help: did you mean `fail_under`?
+
+    error[KC003]: `strict` needs `fail_if_worse`
+     --> karat.toml:5:10
+      |
+    5 | strict = true
+      |          ^^^^
+      |
+      = help: fail_if_worse = 2, the points by which it may be worse
+
+    error[KC005]: the value of a dimension is 0 to 1
+     --> karat.toml:7:10
+      |
+    7 | safety = 99
+      |          ^^
+      |
+      = help: write 0.99 for 99 %
+
+    karat.toml: refused, 5 errors
+    "#);
 }
 
 #[test]
@@ -243,7 +287,12 @@ fn nested_facts_and_fields_of_names_are_read_through_every_door() {
         "$.agent.name",
         "--table",
     ]);
-    assert!(explained.stdout.contains("verified"), "{}{}", explained.stdout, explained.stderr);
+    assert!(
+        explained.stdout.contains("71.6 of 100, coverage 100%"),
+        "{}{}",
+        explained.stdout,
+        explained.stderr
+    );
     folder.write("bad.jsonl", "{\"agent\": {\"name\": \"a\"}, \"metrics\": {\"cost\": \"4%\"}}\n");
     let bad =
         alone(folder.path(), &[&["score", "-c", "scorecard.toml", "bad.jsonl"][..], &by_flags].concat());

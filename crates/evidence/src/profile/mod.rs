@@ -122,7 +122,7 @@ impl Profile {
         self.left_out.len()
     }
 
-    /// Returns the fields in the order of their first appearance, also those that only lead to others.
+    /// Returns the fields in the order of the items in which they first appear, also those that only lead to others.
     #[must_use]
     pub fn fields(&self) -> &[Field] {
         &self.fields
@@ -251,7 +251,7 @@ impl Field {
         let number = number + 0.0;
         self.counts.numbers += 1;
         self.counts.wholes += u64::from(number.fract() == 0.0);
-        self.counts.cases += u64::from(number.fract() == 0.0 && number >= 1.0 && number < EXACT);
+        self.counts.cases += u64::from(number.fract() == 0.0 && (1.0..EXACT).contains(&number));
         self.low = self.low.min(number);
         self.high = self.high.max(number);
         self.sample.add(number);

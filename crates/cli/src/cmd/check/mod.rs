@@ -7,9 +7,9 @@ use std::io::Write as _;
 use std::path::Path;
 
 use clap::Parser as _;
-use karat::answers;
 use karat::answers::comparison::ComparedPair;
 use karat::answers::leaderboard::floor::On;
+use karat::answers::{self, ComparisonVerdict};
 use karat::error::Place;
 use karat::rows::Rows;
 use karat::text::{clean, count, wrap};
@@ -184,7 +184,12 @@ fn against_baseline(
             (text, answers::write(&answer), vec![answer.pair])
         }
         compare::Answer::Several(answer) => {
-            let text = screen_of_several(&answer, &[], most, out.width);
+            // On one screen: the tasks of those alone that got worse.
+            let is_listed = |pair: &ComparedPair| {
+                let is_failed = pair.gate.is_some_and(|gate| !gate.passed);
+                args.all || is_failed || pair.difference.verdict == ComparisonVerdict::FirstAhead
+            };
+            let text = screen_of_several(&answer, &[], most, &is_listed, out.width);
             (text, answers::write(&answer), answer.comparisons)
         }
     };
