@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dtoa.h"
 #include "engine.h"
 
 /* Bytes of stack for the interpreter; what would need more is a RangeError. */
@@ -146,6 +147,16 @@ static JSValue replaced(JSContext *context, JSValueConst self, int count, JSValu
             return JS_EXCEPTION;
         if (number - number != 0)
             return JS_ThrowTypeError(context, "no JSON");
+        /* Beyond what a double tells apart, its digits are not those of an integer: an exponent says that it is none. */
+        if (number >= 0x1p53 || number <= -0x1p53) {
+            char digits[64];
+            JSDTOATempMem memory;
+            int length = js_dtoa(digits, number, 10, 0, JS_DTOA_FORMAT_FREE | JS_DTOA_EXP_ENABLED, &memory);
+            JSValue text = JS_NewStringLen(context, digits, length);
+            JSValue raw = JS_IsException(text) ? text : engine_raw_json(context, text);
+            JS_FreeValue(context, text);
+            return raw;
+        }
     }
     return JS_DupValue(context, given[1]);
 }
