@@ -38,22 +38,28 @@ pub(super) fn write(items: &[Item], export: &mut Export) {
             ("schema_version", json!(SCHEMA)),
             ("evaluation_id", json!(evaluation)),
             ("retrieved_timestamp", json!(moment.to_string())),
-            ("source_metadata", json!({
-                "source_name": "karat",
-                "source_type": "evaluation_run",
-                "source_organization_name": "unknown",
-                "evaluator_relationship": "other",
-            })),
+            (
+                "source_metadata",
+                json!({
+                    "source_name": "karat",
+                    "source_type": "evaluation_run",
+                    "source_organization_name": "unknown",
+                    "evaluator_relationship": "other",
+                }),
+            ),
             ("eval_library", json!({"name": "karat", "version": ENGINE_VERSION})),
             ("model_info", json!({"id": first.subject, "name": first.subject})),
             ("evaluation_results", results(own).into()),
-            ("detailed_evaluation_results", json!({
-                "format": "jsonl",
-                "file_path": samples,
-                "hash_algorithm": "sha256",
-                "checksum": Digest::of(lines.as_bytes()).to_string().trim_start_matches("sha256:"),
-                "total_rows": rows,
-            })),
+            (
+                "detailed_evaluation_results",
+                json!({
+                    "format": "jsonl",
+                    "file_path": samples,
+                    "hash_algorithm": "sha256",
+                    "checksum": Digest::of(lines.as_bytes()).to_string().trim_start_matches("sha256:"),
+                    "total_rows": rows,
+                }),
+            ),
         ];
         let members = members.map(|(name, value)| format!("\"{name}\":{value}"));
         let text = format!("{{{}}}", members.join(","));

@@ -1,4 +1,5 @@
-//! Inspect: a log in JSON for each subject and benchmark, with a sample for each item and its scores. What was said in a run
+//! Inspect: a log in JSON for each subject and benchmark, with a sample for each item and its scores. What was said
+//! in a run
 //! is in no record, so inputs and messages are empty.
 
 use karat_core::facts::{Digest, Outcome};
@@ -42,35 +43,41 @@ fn log(first: &Item, own: &[Item], export: &mut Export) -> String {
     let head = [
         ("version", json!(2)),
         ("status", json!("success")),
-        ("eval", json!({
-            "eval_id": id,
-            "run_id": id,
-            "task_id": id,
-            "created": begun,
-            "task": first.benchmark,
-            "task_version": 0,
-            "task_attribs": {},
-            "task_args": {},
-            "model": first.subject,
-            "model_args": {},
-            "dataset": {"name": first.benchmark, "samples": samples, "sample_ids": sample_ids},
-            "config": {"epochs": epochs},
-            "metadata": {"karat": ENGINE_VERSION, "scorecard": first.scorecard},
-            "packages": {},
-        })),
+        (
+            "eval",
+            json!({
+                "eval_id": id,
+                "run_id": id,
+                "task_id": id,
+                "created": begun,
+                "task": first.benchmark,
+                "task_version": 0,
+                "task_attribs": {},
+                "task_args": {},
+                "model": first.subject,
+                "model_args": {},
+                "dataset": {"name": first.benchmark, "samples": samples, "sample_ids": sample_ids},
+                "config": {"epochs": epochs},
+                "metadata": {"karat": ENGINE_VERSION, "scorecard": first.scorecard},
+                "packages": {},
+            }),
+        ),
         ("plan", json!({"name": "plan", "steps": []})),
-        ("results", json!({
-            "total_samples": own.len(),
-            "completed_samples": own.len(),
-            "scores": [{
-                "name": SCORER,
-                "scorer": SCORER,
-                "scored_samples": scored,
-                "unscored_samples": own.len() - scored,
-                "params": {},
-                "metrics": metrics.unwrap_or_else(|| json!({})),
-            }],
-        })),
+        (
+            "results",
+            json!({
+                "total_samples": own.len(),
+                "completed_samples": own.len(),
+                "scores": [{
+                    "name": SCORER,
+                    "scorer": SCORER,
+                    "scored_samples": scored,
+                    "unscored_samples": own.len() - scored,
+                    "params": {},
+                    "metrics": metrics.unwrap_or_else(|| json!({})),
+                }],
+            }),
+        ),
         ("stats", json!({"started_at": begun, "completed_at": ended, "model_usage": {}})),
         ("samples", Value::Array(own.iter().map(|item| sample(item, export)).collect())),
     ];
@@ -113,12 +120,16 @@ fn sample(item: &Item, export: &mut Export) -> Value {
     });
     put("model_usage", usage);
     match item.outcome {
-        Some(Outcome::NoVerdict) => put("error", Some(json!({
-            "message": "no verdict", "traceback": "", "traceback_ansi": "",
-        }))),
+        Some(Outcome::NoVerdict) => put(
+            "error",
+            Some(json!({
+                "message": "no verdict", "traceback": "", "traceback_ansi": "",
+            })),
+        ),
         Some(Outcome::Stopped) => put("limit", Some(json!({"type": "custom", "limit": 0.0}))),
         Some(Outcome::NotApplicable | Outcome::Refused) => {
-            export.leave_out("the outcome `not-applicable` or `refused`: a sample of Inspect has no place for it");
+            export
+                .leave_out("the outcome `not-applicable` or `refused`: a sample of Inspect does not hold it");
         }
         Some(Outcome::Succeeded | Outcome::Failed) | None => {}
     }

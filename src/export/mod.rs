@@ -1,6 +1,8 @@
-//! Scored items in the formats of other tools, which `karat import` reads again: Every Eval Ever, Inspect, OpenTelemetry.
+//! Scored items in the formats of other tools, which `karat import` reads again: Every Eval Ever, Inspect,
+//! OpenTelemetry.
 //!
-//! What a format has no place for is left out and counted. Of a record that has the fact `solved`, that is the score of the
+//! What a format does not hold is left out and counted. Of a record that has the fact `solved`, that is the score of
+//! the
 //! sample; of any other, the score of its card as a share.
 
 mod every_eval;
@@ -111,7 +113,12 @@ impl Exporter {
             match (name.as_str(), name.strip_prefix("score_"), number(name)) {
                 ("solved" | "cost_usd" | "seconds" | "tokens", ..) => {}
                 (_, Some(own), Some(value)) if !own.is_empty() => scores.push((own.to_owned(), value)),
-                _ => *self.left_out.entry("a fact that is neither a score nor cost, time or tokens").or_default() += 1,
+                _ => {
+                    *self
+                        .left_out
+                        .entry("a fact that is neither a score nor cost, time or tokens")
+                        .or_default() += 1
+                }
             }
         }
         if has_solved && share.is_some() && share != score {
@@ -145,7 +152,8 @@ impl Exporter {
     /// Returns the export. The order in which records were added changes nothing.
     #[must_use]
     pub fn end(mut self, target: Target) -> Export {
-        let key = |it: &Item| (it.subject.clone(), it.benchmark.clone(), it.sample.clone(), it.time, it.id.clone());
+        let key =
+            |it: &Item| (it.subject.clone(), it.benchmark.clone(), it.sample.clone(), it.time, it.id.clone());
         self.items.sort_by_cached_key(key);
         let mut before: Option<(String, String, String)> = None;
         let mut attempt = 0;
@@ -172,7 +180,8 @@ impl Export {
     }
 }
 
-/// Returns the items in groups of one subject, one benchmark of it, or one sample of that: the first `keys` of these are alike.
+/// Returns the items in groups of one subject, one benchmark of it, or one sample of that: the first `keys` of these
+/// are alike.
 fn groups(items: &[Item], keys: usize) -> impl Iterator<Item = &[Item]> {
     let key = |item: &Item| [item.subject.clone(), item.benchmark.clone(), item.sample.clone()];
     items.chunk_by(move |one, other| key(one).iter().take(keys).eq(key(other).iter().take(keys)))

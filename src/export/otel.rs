@@ -1,4 +1,5 @@
-//! OpenTelemetry: OTLP in JSON, a trace with one span for each item, and on it an event `gen_ai.evaluation.result` for each score.
+//! OpenTelemetry: OTLP in JSON, a trace with one span for each item, and on it an event `gen_ai.evaluation.result`
+//! for each score.
 
 use karat_core::facts::Digest;
 use karat_core::record::ENGINE_VERSION;
@@ -47,7 +48,8 @@ fn span(item: &Item) -> Value {
     let own = item.score.map(|score| ("solved".to_owned(), score));
     let event = |(name, score): (String, f64)| {
         let label = item.outcome.map(|outcome| text("gen_ai.evaluation.score.label", outcome.name()));
-        let attributes = [text("gen_ai.evaluation.name", &name), number("gen_ai.evaluation.score.value", score)];
+        let attributes =
+            [text("gen_ai.evaluation.name", &name), number("gen_ai.evaluation.score.value", score)];
         json!({
             "timeUnixNano": (start + long).to_string(),
             "name": "gen_ai.evaluation.result",

@@ -1,4 +1,4 @@
-//! What was exported is read back as the same facts; no name breaks a file or leaves the folder.
+//! Exports are read back as the same facts; no name breaks a file or leaves the folder.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -33,7 +33,8 @@ fn imported(export: &Export) -> Vec<Value> {
         std::fs::write(&path, &file.text).unwrap();
         let input = Input::file(&path);
         let format = detect(&input).unwrap().unwrap_or_else(|| panic!("{} is not recognised", file.text));
-        let is_of_means = export.files.iter().any(|it| it.name == file.name.replace(".json", "_samples.jsonl"));
+        let is_of_means =
+            export.files.iter().any(|it| it.name == file.name.replace(".json", "_samples.jsonl"));
         if is_of_means && file.name.ends_with(".json") {
             continue;
         }
@@ -90,7 +91,10 @@ fn a_round_trip_gives_the_same_facts() {
         assert_eq!(facts(&back, &all), facts(&given, &all), "{target:?}");
         if target == Target::Inspect {
             // A task of Inspect has a name for its benchmark.
-            given.iter_mut().filter(|item| item["task"] == "plain").for_each(|it| it["task"] = json!("run/plain"));
+            given
+                .iter_mut()
+                .filter(|item| item["task"] == "plain")
+                .for_each(|it| it["task"] = json!("run/plain"));
             assert_eq!(facts(&back, &["subject", "task"]), facts(&given, &["subject", "task"]));
         } else {
             assert_eq!(facts(&back, &["id", "task"]), facts(&given, &["id", "task"]), "{target:?}");
@@ -110,14 +114,18 @@ fn the_order_of_records_changes_nothing() {
 #[test]
 fn a_record_of_means_is_that_of_its_samples() {
     let export = exported(&runs(), Target::EveryEvalEver);
-    let record = export.files.iter().find(|file| file.name.starts_with("org-model-a") && file.name.ends_with(".json"));
+    let record =
+        export.files.iter().find(|file| file.name.starts_with("org-model-a") && file.name.ends_with(".json"));
     let record: Value = serde_json::from_str(&record.unwrap().text).unwrap();
     // The mean over samples: one was tried twice.
     assert_eq!(record["evaluation_results"][0]["score_details"]["score"], 0.375);
     let samples = record["detailed_evaluation_results"]["file_path"].as_str().unwrap();
     let file = export.files.iter().find(|file| file.name == samples).unwrap();
     let digest = Digest::of(file.text.as_bytes()).to_string();
-    assert_eq!(digest, format!("sha256:{}", record["detailed_evaluation_results"]["checksum"].as_str().unwrap()));
+    assert_eq!(
+        digest,
+        format!("sha256:{}", record["detailed_evaluation_results"]["checksum"].as_str().unwrap())
+    );
     assert_eq!(file.text.lines().count(), 3);
 }
 

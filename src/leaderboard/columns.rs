@@ -1,4 +1,5 @@
-//! Columns beside the score of a leaderboard: means, percentiles and other numbers of raw facts; counts of gates, tiers and
+//! Columns beside the score of a leaderboard: means, percentiles and other numbers of raw facts; counts of gates,
+//! tiers and
 //! bands. They are about all items of a subject that state the fact, whatever counts for its rank.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +49,8 @@ impl Column {
         let Some((field, word)) = text.rsplit_once(':').filter(|(field, _)| !field.is_empty()) else {
             return Ok(Self { field: text.to_owned(), of: Of::Mean });
         };
-        let part = word.strip_prefix('p').and_then(|part| part.parse().ok()).filter(|part| (1..=99).contains(part));
+        let part =
+            word.strip_prefix('p').and_then(|part| part.parse().ok()).filter(|part| (1..=99).contains(part));
         let of = match (word, part) {
             ("mean", _) => Of::Mean,
             ("sum", _) => Of::Sum,
@@ -214,9 +216,10 @@ mod tests {
     #[test]
     fn percentiles_are_those_of_a_straight_line() {
         let all = [1.0, 2.0, 3.0, 4.0, 10.0];
-        assert_eq!([1, 50, 75, 95, 99].map(|part| percentile(&all, part)), [
-            Some(1.04), Some(3.0), Some(4.0), Some(8.8), Some(9.76)
-        ]);
+        assert_eq!(
+            [1, 50, 75, 95, 99].map(|part| percentile(&all, part)),
+            [Some(1.04), Some(3.0), Some(4.0), Some(8.8), Some(9.76)]
+        );
         assert_eq!((percentile(&[], 50), percentile(&[7.0], 95)), (None, Some(7.0)));
     }
 }

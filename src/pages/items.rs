@@ -23,12 +23,17 @@ pub fn section(rows: &Rows, board: &Leaderboard, items: &[usize], most: usize) -
     // Every subject gets as much room, so that the last one is seen too.
     let each = (most / board.rows.len().max(1)).max(1);
     let shown = board.rows.iter().take(most);
-    let subjects: Vec<SubjectItems> =
-        shown.filter_map(|row| Some(subject(rows, &row.subject, of.get(row.subject.as_str())?, each))).collect();
+    let subjects: Vec<SubjectItems> = shown
+        .filter_map(|row| Some(subject(rows, &row.subject, of.get(row.subject.as_str())?, each)))
+        .collect();
     let more = board.rows.len().saturating_sub(most);
-    let mut text = vec![String::from("Open a subject, then a task; the tasks with the lowest mean come first.")];
+    let mut text =
+        vec![String::from("Open a subject, then a task; the tasks with the lowest mean come first.")];
     if more > 0 {
-        text.push(format!("The items of {} more are left out: a page has at most {most}.", count(more, "subject")));
+        text.push(format!(
+            "The items of {} more are left out: a page has at most {most}.",
+            count(more, "subject")
+        ));
     }
     (!subjects.is_empty()).then(|| Section {
         heading: String::from("Items"),
@@ -56,7 +61,8 @@ fn subject(rows: &Rows, name: &str, items: &[usize], most: usize) -> SubjectItem
         let kept: Vec<ListedItem> = own.iter().take(room).map(|row| item(rows, row, writing)).collect();
         room -= kept.len();
         let gates = own.iter().filter(|row| !row.gates().is_empty()).count();
-        let gates = if gates > 0 { format!(", {} held by a gate", count(gates, "item")) } else { String::new() };
+        let gates =
+            if gates > 0 { format!(", {} held by a gate", count(gates, "item")) } else { String::new() };
         let mean = match mean {
             Some(mean) => format!("mean {}", writing.number(mean as f64 / 1e9)),
             None => String::from("no score"),
@@ -78,7 +84,8 @@ fn subject(rows: &Rows, name: &str, items: &[usize], most: usize) -> SubjectItem
 
 /// Returns the mean score of items in billionths; none without a score.
 fn mean(rows: &[&Row]) -> Option<i128> {
-    let scores: Vec<i128> = rows.iter().filter_map(|row| Some(i128::from(row.score()?.billionths()))).collect();
+    let scores: Vec<i128> =
+        rows.iter().filter_map(|row| Some(i128::from(row.score()?.billionths()))).collect();
     let count = i128::try_from(scores.len()).ok().filter(|count| *count > 0)?;
     Some(scores.iter().sum::<i128>() / count)
 }

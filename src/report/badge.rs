@@ -1,6 +1,6 @@
 //! A badge: a label and a value in one line, as SVG, or as the JSON that shields.io draws.
 
-use maud::{PreEscaped, html};
+use maud::html;
 use serde_json::json;
 
 use crate::answers;
@@ -37,7 +37,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// Returns the colour of the band with this number of so many, from the worst one.
+    /// Returns the colour of a band by its number among all `bands`, from the worst one.
     #[must_use]
     pub const fn of_band(at: usize, bands: usize) -> Self {
         match (at, bands) {
@@ -97,14 +97,15 @@ impl Badge {
             html! { text x=(x) y="14" textLength=(long) lengthAdjust="spacingAndGlyphs" { (text) } }
         };
         let name = format!("{label}: {value}");
+        let view = format!("0 0 {all} 20");
+        let straight = right_box - 3;
+        let right_half = format!("M{left_box} 0h{straight}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3h-{straight}z");
         let markup = html! {
-            svg xmlns="http://www.w3.org/2000/svg" width=(all) height="20" viewBox=(format!("0 0 {all} 20")) role="img" aria-label=(name) {
+            svg xmlns="http://www.w3.org/2000/svg" width=(all) height="20" viewBox=(view) role="img" aria-label=(name) {
                 title { (name) }
-                (PreEscaped(format!("<clipPath id=\"r\"><rect width=\"{all}\" height=\"20\" rx=\"3\"/></clipPath>")))
-                g clip-path="url(#r)" {
-                    rect width=(left_box) height="20" fill="#454545" {}
-                    rect x=(left_box) width=(right_box) height="20" fill=(self.color.code()) {}
-                }
+                // Without an id, so that one document can have several badges.
+                rect width=(all) height="20" rx="3" fill="#454545" {}
+                path d=(right_half) fill=(self.color.code()) {}
                 g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" {
                     (text(&label, 6, left))
                     (text(&value, left_box + 6, right))
@@ -140,14 +141,16 @@ fn short(text: &str) -> String {
 
 /// Returns the width of a text in tenths of a pixel: that of Verdana at 11 pixels, the same on every machine.
 fn width(text: &str) -> u32 {
-    text.chars().map(|c| match c {
-        'i' | 'j' | 'l' | 'I' | '\'' | '|' => 37,
-        '.' | ',' | ':' | ';' | ' ' | '!' => 41,
-        'f' | 't' | '/' | '\\' | '(' | ')' | '[' | ']' | '-' => 47,
-        'r' | 's' | 'c' | 'k' | 'v' | 'x' | 'y' | 'z' | '"' => 59,
-        'm' | 'w' | 'M' | 'W' | '%' | '@' => 107,
-        'a'..='z' | '0'..='9' | '_' | '?' | '$' | '*' => 70,
-        'A'..='Z' | '+' | '=' | '<' | '>' | '~' | '#' | '&' | '–' | '…' => 84,
-        _ => WIDE,
-    }).sum()
+    text.chars()
+        .map(|c| match c {
+            'i' | 'j' | 'l' | 'I' | '\'' | '|' => 37,
+            '.' | ',' | ':' | ';' | ' ' | '!' => 41,
+            'f' | 't' | '/' | '\\' | '(' | ')' | '[' | ']' | '-' => 47,
+            'r' | 's' | 'c' | 'k' | 'v' | 'x' | 'y' | 'z' | '"' => 59,
+            'm' | 'w' | 'M' | 'W' | '%' | '@' => 107,
+            'a'..='z' | '0'..='9' | '_' | '?' | '$' | '*' => 70,
+            'A'..='Z' | '+' | '=' | '<' | '>' | '~' | '#' | '&' | '–' | '…' => 84,
+            _ => WIDE,
+        })
+        .sum()
 }

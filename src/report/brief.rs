@@ -1,4 +1,5 @@
-//! Brief records, `karat/brief/1`: what a table needs of a record, and the digest of the record. A brief one has no facts, so
+//! Brief records, `karat/brief/1`: what a table needs of a record, and the digest of the record. A brief one has no
+//! facts, so
 //! it cannot be verified alone.
 
 use karat_core::facts::Outcome as CoreOutcome;
@@ -30,7 +31,7 @@ pub struct Brief {
     pub time: Option<String>,
     /// The outcome, if the item says.
     pub outcome: Option<Outcome>,
-    /// Whether there is a score: `scored`, `unscored` or `withheld`.
+    /// The status of the score: `scored`, `unscored` or `withheld`.
     pub status: String,
     /// The score on the scale of the scorecard; null without one.
     pub score: Option<f64>,
@@ -125,8 +126,10 @@ pub fn row(brief: &Brief) -> Vec<Value> {
     ]
 }
 
-/// Returns the item of a record as a test case, and the line that says why it does not pass. With points, an item fails that
-/// is below them or that a gate holds, and has no verdict without a score. Without points, its outcome decides, then a gate.
+/// Returns the item of a record as a test case, and the line that says why it does not pass. With points, an item
+/// fails that
+/// is below them or that a gate holds, and has no verdict without a score. Without points, its outcome decides, then
+/// a gate.
 #[must_use]
 pub fn case(record: &Record<'_>, at: &error::Place, fail_under: Option<Decimal>) -> Case {
     let gates: Vec<String> = record.gates.iter().map(|gate| format!("`{gate}`")).collect();
@@ -138,10 +141,9 @@ pub fn case(record: &Record<'_>, at: &error::Place, fail_under: Option<Decimal>)
     let result = match (fail_under, record.published, outcome) {
         (_, _, Some(CoreOutcome::NotApplicable)) => CaseResult::Skipped(said(CoreOutcome::NotApplicable)),
         (Some(_), _, _) if !record.gates.is_empty() => CaseResult::Failed(held()),
-        (Some(points), Some(found), _) if !found.reaches(points) => CaseResult::Failed(format!(
-            "{} is below {points}",
-            score.clone().unwrap_or_default()
-        )),
+        (Some(points), Some(found), _) if !found.reaches(points) => {
+            CaseResult::Failed(format!("{} is below {points}", score.clone().unwrap_or_default()))
+        }
         (Some(_), Some(_), _) => CaseResult::Passed,
         (None, _, Some(outcome @ (CoreOutcome::Failed | CoreOutcome::Refused))) => {
             CaseResult::Failed(said(outcome))

@@ -22,7 +22,8 @@ pub fn comparison(answer: &Comparison, failed: &dyn Fn(&ComparedPair) -> Option<
 pub fn comparisons(answer: &Comparisons, failed: &dyn Fn(&ComparedPair) -> Option<String>) -> Report {
     let mut report = of_pairs(&answer.basis, &answer.comparisons, failed);
     report.title = format!("{} against {}", answer.second_file, answer.first_file);
-    for (only, file) in [(&answer.only_first, &answer.first_file), (&answer.only_second, &answer.second_file)] {
+    for (only, file) in [(&answer.only_first, &answer.first_file), (&answer.only_second, &answer.second_file)]
+    {
         let names: Vec<String> = only.iter().map(|name| format!("`{}`", short(name))).collect();
         if !names.is_empty() {
             let text = format!("only in {file}: {}", names.join(", "));
@@ -43,7 +44,11 @@ fn verdict(pair: &ComparedPair) -> String {
     }
 }
 
-fn of_pairs(basis: &Basis, pairs: &[ComparedPair], failed: &dyn Fn(&ComparedPair) -> Option<String>) -> Report {
+fn of_pairs(
+    basis: &Basis,
+    pairs: &[ComparedPair],
+    failed: &dyn Fn(&ComparedPair) -> Option<String>,
+) -> Report {
     let mut findings = Vec::new();
     let mut cases = Vec::new();
     for pair in pairs {
@@ -76,7 +81,7 @@ fn of_pairs(basis: &Basis, pairs: &[ComparedPair], failed: &dyn Fn(&ComparedPair
             ),
         ];
         cases.push(Case { class: String::from("compare"), name, result, seconds: None, place: None, output });
-        // A task that got worse is no failure of its own: the gate decides over all of them.
+        // A task that got worse is no failure alone: the gate decides over all of them.
         findings.extend(pair.changes.regressed.iter().map(|change| regressed(basis, pair, change)));
     }
     findings.sort_by_key(|finding| finding.level);
@@ -114,7 +119,9 @@ fn differences(basis: &Basis, pairs: &[ComparedPair]) -> Sheet {
     let row = |pair: &ComparedPair, key: &str, means: [Option<f64>; 2], scale: u32, it: &Difference| {
         let writing = if scale == 0 { Writing::shares() } else { Writing::of(scale) };
         let full = |share: f64| points(share, f64::from(scale.max(1)));
-        let plain = |share: Option<f64>| share.map_or(Value::Absent, |it| Value::Number(full(it), writing.number(it)));
+        let plain = |share: Option<f64>| {
+            share.map_or(Value::Absent, |it| Value::Number(full(it), writing.number(it)))
+        };
         let change = |share: Option<f64>| {
             share.map_or(Value::Absent, |it| Value::Number(full(-it), writing.signed(-it)))
         };

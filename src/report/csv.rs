@@ -1,6 +1,7 @@
 //! CSV after RFC 4180: a head, numbers with all their digits, no value as an empty field.
 //!
-//! A spreadsheet runs a text that begins like a formula. Such a text, and one that begins with `'`, gets a `'` in front: take one
+//! A spreadsheet runs a text that begins like a formula. Such a text, and one that begins with `'`, gets a `'` in
+//! front: take one
 //! off to have the text again.
 
 use super::{Column, Sheet, Value};
@@ -39,7 +40,10 @@ fn line(fields: impl Iterator<Item = String>) -> String {
 /// Returns a text that no spreadsheet takes for a formula. Some look past blanks, and take full-width signs too.
 fn inert(text: &str) -> String {
     let is_sign = |c: char| {
-        matches!(c, '=' | '+' | '-' | '@' | '\'' | '\u{ff1d}' | '\u{ff0b}' | '\u{ff0d}' | '\u{ff20}' | '\u{2212}')
+        matches!(
+            c,
+            '=' | '+' | '-' | '@' | '\'' | '\u{ff1d}' | '\u{ff0b}' | '\u{ff0d}' | '\u{ff20}' | '\u{2212}'
+        )
     };
     let first = text.trim_start_matches(|c: char| c.is_whitespace() || c.is_control()).chars().next();
     let is_blank_first = text.starts_with(|c: char| c.is_control());

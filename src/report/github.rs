@@ -1,6 +1,7 @@
 //! Annotations of GitHub Actions: `::error file=runs.csv,line=17,title=karat::the sentence`.
 //!
-//! A command ends at the end of its line. What could end it, or a property of it, is escaped, so that no name is a command.
+//! A command ends at the end of its line. What could end it, or a property of it, is escaped, so that no name is a
+//! command.
 
 use super::{Finding, Level, Report};
 use crate::text::clean;
@@ -31,7 +32,12 @@ pub fn annotations(report: &Report) -> String {
                 properties.extend(place.line.map(|line| format!("line={line}")));
             }
             properties.push(format!("title={}", property(&finding.title)));
-            text.push_str(&format!("::{} {}::{}\n", word(level), properties.join(","), message(&finding.text)));
+            text.push_str(&format!(
+                "::{} {}::{}\n",
+                word(level),
+                properties.join(","),
+                message(&finding.text)
+            ));
         }
         if all.len() > shown {
             text.push_str(&format!("::{} title=karat::and {} more\n", word(level), all.len() - shown));

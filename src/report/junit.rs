@@ -61,11 +61,8 @@ pub fn whole(title: &str, counts: Counts, cases: &str) -> String {
 /// Returns a case.
 #[must_use]
 pub fn case(case: &Case) -> String {
-    let mut text = format!(
-        "    <testcase classname=\"{}\" name=\"{}\"",
-        attribute(&case.class),
-        attribute(&case.name)
-    );
+    let mut text =
+        format!("    <testcase classname=\"{}\" name=\"{}\"", attribute(&case.class), attribute(&case.name));
     if let Some(place) = &case.place {
         let _ = write!(text, " file=\"{}\"", attribute(&place.file));
         let _ = place.line.map_or(Ok(()), |line| write!(text, " line=\"{line}\""));

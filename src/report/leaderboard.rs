@@ -5,9 +5,9 @@ use crate::answers::basis::{Basis, Estimate};
 use crate::answers::leaderboard::notes::notes;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
 use crate::answers::{IntervalMethod, LeaderboardMethod, Outcome};
-use karat_core::facts::Outcome as CoreOutcome;
 use crate::estimate::{Writing, percent, ranks, whole_percent};
 use crate::text::{NAMED, Tone, count, list};
+use karat_core::facts::Outcome as CoreOutcome;
 
 /// A subject that fails a gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,9 @@ pub fn leaderboard(answer: &LeaderboardAnswer, failing: &[Failing]) -> Report {
     let sheet = Sheet { caption: String::new(), columns: columns(answer), rows: rows(answer) };
     let mut findings: Vec<Finding> = failing
         .iter()
-        .map(|it| Finding::new(if it.is_open { Level::Warning } else { Level::Error }, "gate", it.line.clone()))
+        .map(|it| {
+            Finding::new(if it.is_open { Level::Warning } else { Level::Error }, "gate", it.line.clone())
+        })
         .collect();
     findings.sort_by_key(|finding| finding.level);
     for board in &answer.leaderboards {
@@ -157,7 +159,9 @@ fn columns(answer: &LeaderboardAnswer) -> Vec<Column> {
         Column::number("items").hidden(),
     ];
     columns.extend(CoreOutcome::ALL.iter().map(|outcome| Column::number(outcome.name()).hidden()));
-    columns.extend(dimensions(answer).into_iter().map(|key| Column::number(&format!("dimension.{key}")).hidden()));
+    columns.extend(
+        dimensions(answer).into_iter().map(|key| Column::number(&format!("dimension.{key}")).hidden()),
+    );
     columns.extend(extras(answer).into_iter().map(|key| Column::number(&key).labelled(&key)));
     columns
 }
@@ -247,9 +251,10 @@ fn case(answer: &LeaderboardAnswer, board: &Leaderboard, row: &LeaderboardRow, f
         LeaderboardMethod::Census => String::new(),
         _ => format!(", {} interval {}", percent(answer.basis.level), row.ends(writing)),
     };
-    let official = row.official.as_ref().map_or_else(String::new, |_| {
-        format!("official score {}, ", writing.number(row.score.mean))
-    });
+    let official = row
+        .official
+        .as_ref()
+        .map_or_else(String::new, |_| format!("official score {}, ", writing.number(row.score.mean)));
     let said = format!(
         "rank {}, {official}mean {mean}{interval} over {}",
         ranks(row.shown_ranks()),

@@ -1,6 +1,7 @@
 //! Markdown as GitHub and GitLab read it: a heading, sentences, findings, tables.
 //!
-//! A name is text and nothing else: no cell ends early, no HTML, link, code, emphasis or mention begins in it, and what would
+//! A name is text and nothing else: no cell ends early, no HTML, link, code, emphasis or mention begins in it, and
+//! what would
 //! steer a terminal is replaced.
 
 use std::fmt::Write as _;
@@ -20,8 +21,12 @@ pub fn report(report: &Report, most: usize) -> String {
         let _ = writeln!(text, "{}  ", escaped(line));
     }
     let findings = report.findings.iter().filter(|it| it.level != Level::Notice);
-    let notes: Vec<_> =
-        report.findings.iter().filter(|it| it.level == Level::Notice && it.place.is_none()).take(most).collect();
+    let notes: Vec<_> = report
+        .findings
+        .iter()
+        .filter(|it| it.level == Level::Notice && it.place.is_none())
+        .take(most)
+        .collect();
     for (at, finding) in findings.take(most).enumerate() {
         let word = if finding.level == Level::Error { "failed" } else { "note" };
         let start = if at == 0 { "\n" } else { "" };
@@ -75,7 +80,8 @@ pub fn escaped(text: &str) -> String {
     while let Some(c) = signs.next() {
         let next = signs.peek().copied().unwrap_or(' ');
         match c {
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '$' | '!' | '^' => {
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '$' | '!'
+            | '^' => {
                 out.push('\\');
                 out.push(c);
             }
@@ -99,7 +105,8 @@ pub fn escaped(text: &str) -> String {
     }
     // A number and a sign at the beginning would be a list.
     let digits = out.len() - out.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let is_list = digits > 0 && out.get(digits..).is_some_and(|rest| rest.starts_with(['.', ')']) && rest.get(1..2) == Some(" "));
+    let is_list = digits > 0
+        && out.get(digits..).is_some_and(|rest| rest.starts_with(['.', ')']) && rest.get(1..2) == Some(" "));
     if is_list {
         out.insert(digits, '\\');
     }

@@ -1,4 +1,5 @@
-//! The reports of the answers about one thing: the explanation of a score, and the dependence of a ranking on its scorecard.
+//! The reports of the answers about one thing: the explanation of a score, and the dependence of a ranking on its
+//! scorecard.
 
 use super::leaderboard::{cards, items};
 use super::{Column, Finding, Level, Report, Sheet, Value};
@@ -16,8 +17,10 @@ pub fn explanation(answer: &Explanation) -> Report {
     let score = record.score.as_ref().map_or_else(|| String::from("no score"), |it| plain(it.published));
     let badge = record.tier.as_ref().and_then(|it| it.name.clone()).or_else(|| record.band.clone());
     let badge = badge.map_or_else(String::new, |badge| format!(", {badge}"));
-    let number = |share: f64| Value::Number(super::leaderboard::points(share, max.into()), writing.number(share));
-    let signed = |share: f64| Value::Number(super::leaderboard::points(share, max.into()), writing.signed(share));
+    let number =
+        |share: f64| Value::Number(super::leaderboard::points(share, max.into()), writing.number(share));
+    let signed =
+        |share: f64| Value::Number(super::leaderboard::points(share, max.into()), writing.signed(share));
     let rows = answer.rows.iter().map(|row| {
         let note = match (&row.when, &row.status) {
             (Some(when), _) => Some(when.clone()),
@@ -54,7 +57,9 @@ pub fn explanation(answer: &Explanation) -> Report {
         Finding::new(Level::Notice, "nearest", text)
     }));
     let verified = match (answer.verified, answer.from_evidence) {
-        (_, Some(true)) => "verified: the score follows from the facts in the record, and they are those of the evidence",
+        (_, Some(true)) => {
+            "verified: the score follows from the facts in the record, and they are those of the evidence"
+        }
         (Some(true), _) => "verified: the score follows from the facts in the record",
         _ => "scored just now",
     };
@@ -80,7 +85,8 @@ pub fn explanation(answer: &Explanation) -> Report {
     }
 }
 
-/// Returns the report of a stress test: how often each subject keeps its rank, what other choices change, what drives the score.
+/// Returns the report of a stress test: how often each subject keeps its rank, what other choices change, what drives
+/// the score.
 #[must_use]
 pub fn stress(answer: &Stress) -> Report {
     let found = &answer.robustness;
@@ -136,9 +142,8 @@ pub fn stress(answer: &Stress) -> Report {
         ],
         rows: drivers.collect(),
     };
-    let findings = rank_1(found).into_iter().map(|line| {
-        Finding::new(Level::Notice, "stress", format!("rank 1 {line}"))
-    });
+    let findings =
+        rank_1(found).into_iter().map(|line| Finding::new(Level::Notice, "stress", format!("rank 1 {line}")));
     Report {
         title: format!("{}: how far ranks depend on the scorecard", cards(&answer.basis)),
         lines: vec![items(&answer.basis, true)],

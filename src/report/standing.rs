@@ -10,10 +10,8 @@ use crate::text::count;
 #[must_use]
 pub fn standings(standings: &[Standing], notes: &[String]) -> Report {
     let first = standings.first();
-    let title = first.map_or_else(
-        || String::from("Standings"),
-        |it| format!("{} at {}", it.scorecard.name(), it.as_of),
-    );
+    let title = first
+        .map_or_else(|| String::from("Standings"), |it| format!("{} at {}", it.scorecard.name(), it.as_of));
     let row = |it: &Standing| {
         let writing = Writing::of(it.scale);
         let scale = f64::from(it.scale);

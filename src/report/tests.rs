@@ -7,7 +7,7 @@ use super::badge::{Badge, Color};
 use super::*;
 use crate::text::clean;
 
-/// Names that somebody would try.
+/// Names that an attacker would try.
 const HOSTILE: [&str; 18] = [
     "=cmd()",
     "+1",
@@ -56,7 +56,11 @@ fn report(name: &str) -> Report {
         sheets: vec![Sheet {
             caption: String::from("caption"),
             columns: vec![Column::text("name"), Column::number("number"), Column::text("other")],
-            rows: vec![vec![Value::Text(text()), Value::Number(0.1 + 0.2, String::from("0.3")), Value::Absent]],
+            rows: vec![vec![
+                Value::Text(text()),
+                Value::Number(0.1 + 0.2, String::from("0.3")),
+                Value::Absent,
+            ]],
         }],
         cases: results.into_iter().map(case).collect(),
         findings: [Level::Error, Level::Warning, Level::Notice].map(finding).to_vec(),
@@ -170,10 +174,13 @@ fn check_github(name: &str) {
     let lines: Vec<&str> = text.split('\n').collect();
     assert_eq!(lines.len(), 5, "a name makes no command: {text:?}");
     let unescaped = |text: &str| text.replace("%0A", "\n").replace("%0D", "\r").replace("%25", "%");
-    let safe: String = name.chars().map(|c| match c {
-        '\n' | '\r' => c,
-        c => clean(&c.to_string()).chars().next().unwrap(),
-    }).collect();
+    let safe: String = name
+        .chars()
+        .map(|c| match c {
+            '\n' | '\r' => c,
+            c => clean(&c.to_string()).chars().next().unwrap(),
+        })
+        .collect();
     for (line, word) in lines.iter().zip(["error", "warning", "notice"]) {
         assert!(!line.contains('\r'));
         let (command, message) = line.strip_prefix("::").unwrap().split_once("::").unwrap();

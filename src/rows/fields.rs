@@ -1,4 +1,5 @@
-//! The fields of items beyond what a scorecard declares: of a table, of nested JSON, of what an import left in an item. Nothing
+//! The fields of items beyond what a scorecard declares: of a table, of nested JSON, of what an import left in an
+//! item. Nothing
 //! here reaches a score: leaderboards group by them, show their means, and rank by them.
 
 use std::collections::BTreeSet;
@@ -91,7 +92,8 @@ pub(super) fn unknown(field: &str, flag: &str, known: impl Iterator<Item = Strin
     error.hint(format!("there are: {}{more}", names.join(", ")))
 }
 
-/// Returns the member of an item at a path: `channel`, `metrics.cost`, `$.metrics.cost`, `steps[0].tool`. A name with a dot is tried as it is first.
+/// Returns the member of an item at a path: `channel`, `metrics.cost`, `$.metrics.cost`, `steps[0].tool`. A name with
+/// a dot is tried as it is first.
 fn member<'v>(item: &'v Value, path: &str) -> Option<&'v Value> {
     if let Some(found) = item.get(path) {
         return Some(found);
@@ -236,7 +238,8 @@ impl Rows {
                     clean(text),
                     clean(&self.place(row))
                 );
-                Error::new(Code::InvalidOption, message).hint("a leaderboard for each value of a text: --group-by")
+                Error::new(Code::InvalidOption, message)
+                    .hint("a leaderboard for each value of a text: --group-by")
             }),
         };
         self.rows.iter().map(number_of).collect()
@@ -248,12 +251,14 @@ impl Rows {
     /// If no item has the field, or one has something else than a number there.
     pub fn rank_by(&mut self, field: &str, lower_is_better: bool, flag: &str) -> Result<(), Error> {
         let numbers = self.numbers(field, flag)?;
-        let (low, high) = numbers.iter().flatten().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| {
-            (low.min(*it), high.max(*it))
-        });
+        let (low, high) = numbers
+            .iter()
+            .flatten()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(*it), high.max(*it)));
         let (worst, best) = if lower_is_better { (high, low) } else { (low, high) };
         let facts = self.scorers.iter().flat_map(|scorer| &scorer.card().facts);
-        let unit = facts.filter(|fact| fact.name == field && fact.has_unit).map(|fact| fact.unit.clone()).next();
+        let unit =
+            facts.filter(|fact| fact.name == field && fact.has_unit).map(|fact| fact.unit.clone()).next();
         let scale = FactScale { name: field.to_owned(), unit, lower_is_better, worst, best };
         for (row, number) in self.rows.iter_mut().zip(numbers) {
             let fact = number.map(|number| scale.place(number));

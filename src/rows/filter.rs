@@ -97,7 +97,9 @@ pub fn value(record: &Record<'_>, subject: &str, field: &str) -> Option<String> 
 
 /// Returns true if a field is in every record of a card: a field of every item, a fact, the band or the tier.
 pub(super) fn is_declared(card: &Scorecard, field: &str) -> bool {
-    FIELDS.contains(&field) || matches!(field, "band" | "tier") || card.facts.iter().any(|fact| fact.name == field)
+    FIELDS.contains(&field)
+        || matches!(field, "band" | "tier")
+        || card.facts.iter().any(|fact| fact.name == field)
 }
 
 /// Returns the names of the fields that every record of these cards has.
@@ -134,7 +136,8 @@ pub fn check_field<'c>(
     Err(failure.hint(format!("there are: {}", names.join(", "))))
 }
 
-/// Rejects a filter on a field that no card has, or by a value that the field never has: it would select nothing, or all,
+/// Rejects a filter on a field that no card has, or by a value that the field never has: it would select nothing, or
+/// all,
 /// without a word. An empty value means that there is no value.
 ///
 /// # Errors

@@ -40,9 +40,12 @@ pub fn run(args: &BadgeArgs, cli: &Cli) -> Result<Exit, Failure> {
                 let names: Vec<String> =
                     several.iter().take(NAMED).map(|name| format!("`{}`", short(name))).collect();
                 let more = if several.len() > NAMED { ", ..." } else { "" };
-                return Err(Failure::new(format!("there are {} subjects, and a badge is of one", several.len()))
-                    .help("choose one with --subject NAME")
-                    .help(format!("there are: {}{more}", names.join(", "))));
+                return Err(Failure::new(format!(
+                    "there are {} subjects, and a badge is of one",
+                    several.len()
+                ))
+                .help("choose one with --subject NAME")
+                .help(format!("there are: {}{more}", names.join(", "))));
             }
         },
     };

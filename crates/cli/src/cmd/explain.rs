@@ -115,7 +115,10 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                 return Err(Failure::new(format!("{place}: a standing is explained as it was written"))
                     .help("leave out --evidence: `karat standing` with the same items computes it again"));
             }
-            if args.item.is_none() && !is_other(args, &standing.subject, "") && meant.see(&standing.subject, "") {
+            if args.item.is_none()
+                && !is_other(args, &standing.subject, "")
+                && meant.see(&standing.subject, "")
+            {
                 meant.first = Some(stood(&standing, form));
             }
             return Ok(flow(args, &meant));
@@ -198,7 +201,7 @@ fn flow(args: &ExplainArgs, meant: &Meant) -> Flow {
     if is_enough { Flow::Stop } else { Flow::Continue }
 }
 
-/// Returns the refusal of a choice that is none, with each subject once.
+/// Returns the refusal where no choice was made, with each subject once.
 fn ambiguous(args: &ExplainArgs, meant: &Meant) -> Failure {
     let mut subjects: Vec<(&String, &u64)> = meant.subjects.iter().collect();
     subjects.sort_by_key(|(_, items)| std::cmp::Reverse(**items));
@@ -211,7 +214,8 @@ fn ambiguous(args: &ExplainArgs, meant: &Meant) -> Failure {
     let failure = Failure::new(format!("`{}` has {} items", clean(&args.file), meant.items))
         .help("choose one with --item ID, or with --subject NAME, whose first item is explained")
         .help(format!("there are: {}{more}", names.join(", ")));
-    let ids: Vec<String> = meant.ids.iter().filter(|id| !id.is_empty()).take(3).map(|id| format!("`{}`", short(id))).collect();
+    let ids: Vec<String> =
+        meant.ids.iter().filter(|id| !id.is_empty()).take(3).map(|id| format!("`{}`", short(id))).collect();
     if ids.is_empty() { failure } else { failure.help(format!("ids are such as {}", ids.join(", "))) }
 }
 
@@ -290,7 +294,9 @@ fn explained(
     let change = nearest_change(card.scorer()?, record);
     Ok(match form.chosen {
         Chosen::Screen => Explained::Text(as_screen(record, change.as_ref(), proof, form.width)),
-        Chosen::Json | Chosen::Page => Explained::Text(answers::write(&answered(record, change.as_ref(), proof)?)),
+        Chosen::Json | Chosen::Page => {
+            Explained::Text(answers::write(&answered(record, change.as_ref(), proof)?))
+        }
         Chosen::Report(_) => {
             let report = report::explanation(&answered(record, change.as_ref(), proof)?);
             Explained::Report(Box::new(report))
@@ -344,11 +350,7 @@ fn as_screen(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof, w
     text
 }
 
-fn answered(
-    record: &Scoring<'_>,
-    change: Option<&Change<'_>>,
-    proof: &Proof,
-) -> Result<Explanation, Error> {
+fn answered(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof) -> Result<Explanation, Error> {
     // A failed check ends the command, so that each is true or was not made.
     let verified = (!matches!(proof, Proof::Scored)).then_some(true);
     let from_evidence = matches!(proof, Proof::FromEvidence(_)).then_some(true);

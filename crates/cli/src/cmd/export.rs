@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use karat::engine::{Engine, Wanted};
 use karat::export::{Export, Exporter, Target};
-use karat::record::Record;
 use karat::recompute;
+use karat::record::Record;
 use karat::text::clean;
 
 use crate::args::{Cli, ExportArgs};
@@ -72,7 +72,8 @@ fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
                 // Only what follows from its facts leaves the house.
                 let base = recompute::base(&claim, given.as_ref())?;
                 let card = recompute::overridden(&claim, base)?;
-                recompute::recompute(&claim, &card, cli.portable, |_| ()).map_err(|error| error.at(place.clone()))?;
+                recompute::recompute(&claim, &card, cli.portable, |_| ())
+                    .map_err(|error| error.at(place.clone()))?;
                 add(&claim);
             }
             (None, Some(engine)) => {
@@ -98,9 +99,12 @@ fn only(target: Target, export: &Export) -> Result<&str, Failure> {
     let mut meant = export.files.iter().filter(|file| is_meant(&file.name));
     match (meant.next(), meant.next()) {
         (Some(only), None) => Ok(&only.text),
-        _ => Err(Failure::new(format!("these are {} files, and standard output holds one", export.files.len()))
-            .help("name a folder for them: --out DIR")
-            .help("or choose one subject: --subject NAME")),
+        _ => Err(Failure::new(format!(
+            "these are {} files, and standard output holds one",
+            export.files.len()
+        ))
+        .help("name a folder for them: --out DIR")
+        .help("or choose one subject: --subject NAME")),
     }
 }
 

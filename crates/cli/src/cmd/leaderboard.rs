@@ -54,8 +54,7 @@ pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<Computed, Fai
     let of_fact = asked.as_ref().filter(|(key, _)| ![OFFICIAL, MEAN].contains(&key.as_str()));
     let kept = columns.iter().filter_map(Column::kept).chain(of_fact.map(|(key, _)| key.clone()));
     let kept: Vec<String> = kept.collect::<BTreeSet<_>>().into_iter().collect();
-    let mut rows =
-        many::rows_with(&args.items, args.card.as_deref(), &args.files, (&labels, &kept), cli)?;
+    let mut rows = many::rows_with(&args.items, args.card.as_deref(), &args.files, (&labels, &kept), cli)?;
     let by_fact = match of_fact.filter(|(key, _)| rows.dimension(key).is_none()) {
         Some((key, is_lower)) => rank_by_fact(args, &mut rows, key, *is_lower)?,
         None => None,

@@ -33,7 +33,7 @@ pub enum Rows {
     Report(Document),
 }
 
-/// What an item adds to a document beside its text.
+/// The parts of an item in a document beside its text.
 pub struct Written {
     result: CaseResult,
     finding: Option<Finding>,
@@ -196,7 +196,11 @@ impl Ending {
                 let report = Report {
                     title: self.title.clone(),
                     lines: lines.into_iter().map(|(_, line)| line).collect(),
-                    sheets: vec![Sheet { caption: String::new(), columns: brief::columns(), rows: cases.rows }],
+                    sheets: vec![Sheet {
+                        caption: String::new(),
+                        columns: brief::columns(),
+                        rows: cases.rows,
+                    }],
                     cases: Vec::new(),
                     findings: cases.findings,
                 };

@@ -28,7 +28,8 @@ pub fn report(card: &CompiledCard, record: &Record<'_>, execution: &Json) -> Rep
                 fuel.map_or(Value::Absent, Value::Count),
                 Value::of_text(said("reason")),
             ]);
-            let why = said("reason").map_or_else(|| verdict.to_owned(), |reason| format!("{verdict}: {reason}"));
+            let why =
+                said("reason").map_or_else(|| verdict.to_owned(), |reason| format!("{verdict}: {reason}"));
             let result = if verdict == "pass" { CaseResult::Passed } else { CaseResult::Failed(why) };
             cases.push(Case {
                 class: file.to_owned(),

@@ -16,10 +16,11 @@ use crate::store;
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, with or without screens.
-const OTHERS: [&str; 13] = [
+const OTHERS: [&str; 14] = [
     "docs/guide/record.md",
     "docs/guide/ratings.md",
     "docs/guide/leaderboards.md",
+    "docs/guide/outputs.md",
     "docs/guide/gates.md",
     "docs/guide/standing.md",
     "docs/guide/tuning.md",

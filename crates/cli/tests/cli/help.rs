@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::common::{Folder, Run, finish, karat, root};
 use crate::store;
 
-const VERBS: [&[&str]; 31] = [
+const VERBS: [&[&str]; 33] = [
     &[],
     &["import"],
     &["score"],
@@ -36,6 +36,8 @@ const VERBS: [&[&str]; 31] = [
     &["log", "receipt"],
     &["rescore"],
     &["serve"],
+    &["export"],
+    &["badge"],
     &["demo"],
     &["help"],
 ];
@@ -72,7 +74,8 @@ fn every_help_fits_a_screen() {
     for verb in VERBS {
         let text = help(verb);
         fits(&format!("{verb:?}"), &text);
-        // A word alone on a line was pushed off the end of the line above, unless a backslash says that it goes on there.
+        // A word alone on a line was pushed off the end of the line above, unless a backslash says that it goes on
+        // there.
         let alone = text.replace("\\\n", "");
         let alone = alone.lines().find(|line| line.split_whitespace().count() == 1 && !line.ends_with(':'));
         assert_eq!(alone, None, "{verb:?}");
@@ -90,7 +93,8 @@ fn every_example_in_the_help_works() {
             .filter(|line| line.starts_with("karat ") && !line.contains('`') && !line.contains('<'))
             .collect();
         assert!(!examples.is_empty(), "{verb:?} has no example");
-        // A server goes on until it is stopped: `serve.rs` runs it. A judge is not on every machine: `judge.rs` plays one.
+        // A server goes on until it is stopped: `serve.rs` runs it. A judge is not on every machine: `judge.rs` plays
+        // one.
         for example in examples.into_iter().filter(|_| *verb != ["serve"] && *verb != ["judge"]) {
             // Commands that write files run in a separate folder.
             let folder = Folder::new();

@@ -20,11 +20,11 @@ use crate::args::{Cli, JudgeArgs, JudgeVerb};
 use crate::cards;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::graders;
 use crate::format::{self, Chosen};
+use crate::graders;
 use crate::output::{Screen, lines};
-use crate::render::{judged, judged_rows};
 use crate::render::waterfall::{nearest, waterfall};
+use crate::render::{judged, judged_rows};
 use submission::Submissions;
 
 /// Judges one submission, or checks the challenge.
