@@ -135,7 +135,7 @@ pub fn case(record: &Record<'_>, at: &error::Place, fail_under: Option<Decimal>)
     let gates: Vec<String> = record.gates.iter().map(|gate| format!("`{gate}`")).collect();
     let (word, verb) = if gates.len() == 1 { ("gate", "holds") } else { ("gates", "hold") };
     let held = || format!("the {word} {} {verb}", list(&gates));
-    let score = record.published.map(|it| crate::number::published(it));
+    let score = record.published.map(crate::number::published);
     let outcome = record.item.context.outcome;
     let said = |outcome: CoreOutcome| format!("the outcome is {}", outcome.name());
     let result = match (fail_under, record.published, outcome) {
@@ -162,7 +162,7 @@ pub fn case(record: &Record<'_>, at: &error::Place, fail_under: Option<Decimal>)
         name: record.item.id.to_owned(),
         result,
         seconds: None,
-        place: Some(Place { file: at.file.clone(), line: at.line.map(|line| line as u64) }),
+        place: Some(Place { file: at.file.clone(), line: at.line }),
         output,
     }
 }

@@ -1,5 +1,4 @@
 //! Every verb in every form: what it gives, what it refuses, and that all forms say the same.
-#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;
 
