@@ -45,8 +45,9 @@ pub fn fit(text: &str, width: usize) -> String {
     format!("{kept}…{:1$}", "", width.saturating_sub(used + 1))
 }
 
-/// Fits a name into exactly `width` columns: the middle of a longer one is left out, so that both ends are seen. Names that differ
-/// there alone are told apart by two letters made from what is left out.
+/// Fits a name into exactly `width` columns: the middle of a longer one is left out, so that both ends are seen.
+/// Names that differ
+/// there alone get different letters, two made from what is left out.
 pub fn fit_name(text: &str, width: usize) -> String {
     let text = clean(text);
     let full = text.width();
@@ -54,7 +55,7 @@ pub fn fit_name(text: &str, width: usize) -> String {
         return fit(&text, width);
     }
     let mark_room = if width >= 12 { 4 } else { 1 };
-    // The end says more: numbers of items, lines and attempts stand there.
+    // The end says more: it has numbers of items, lines and attempts.
     let free = width - mark_room;
     let head: String = taken(text.chars(), free / 3);
     let tail: String = taken(text.chars().rev(), free - head.width()).chars().rev().collect();
@@ -65,7 +66,7 @@ pub fn fit_name(text: &str, width: usize) -> String {
     format!("{shown}{:1$}", "", width.saturating_sub(used))
 }
 
-/// Returns the first characters that fit into so many columns.
+/// Returns the first characters that fit into these columns.
 fn taken(signs: impl Iterator<Item = char>, width: usize) -> String {
     let mut used = 0;
     signs
@@ -190,7 +191,7 @@ mod tests {
             assert!(shown.iter().all(|it| it.width() == width), "{width}: {shown:?}");
             let own = fit_name(base, width);
             assert!(own.contains('…') && own.ends_with("0001"), "{own}");
-            // Two letters tell most apart; the start and the end are shown as they are.
+            // Two letters differ for most; the start and the end are shown as they are.
             let same = shown.iter().filter(|it| **it == own).count();
             assert!(same <= 1, "{width}: {same} look like {own}");
         }

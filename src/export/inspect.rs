@@ -1,4 +1,5 @@
-//! Inspect: a log in JSON for each subject and benchmark, with a sample for each item and its scores. What was said in a run
+//! Inspect: a log in JSON for each subject and benchmark, with a sample for each item and its scores. What was said
+//! in a run
 //! is in no record, so inputs and messages are empty.
 
 use karat_core::facts::{Digest, Outcome};

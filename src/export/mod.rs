@@ -1,6 +1,8 @@
-//! Scored items in the formats of other tools, which `karat import` reads again: Every Eval Ever, Inspect, OpenTelemetry.
+//! Scored items in the formats of other tools, which `karat import` reads again: Every Eval Ever, Inspect,
+//! OpenTelemetry.
 //!
-//! What a format has no place for is left out and counted. Of a record that has the fact `solved`, that is the score of the
+//! What a format does not hold is left out and counted. Of a record that has the fact `solved`, that is the score of
+//! the
 //! sample; of any other, the score of its card as a share.
 
 mod every_eval;
@@ -178,7 +180,8 @@ impl Export {
     }
 }
 
-/// Returns the items in groups of one subject, one benchmark of it, or one sample of that: the first `keys` of these are alike.
+/// Returns the items in groups of one subject, one benchmark of it, or one sample of that: the first `keys` of these
+/// are alike.
 fn groups(items: &[Item], keys: usize) -> impl Iterator<Item = &[Item]> {
     let key = |item: &Item| [item.subject.clone(), item.benchmark.clone(), item.sample.clone()];
     items.chunk_by(move |one, other| key(one).iter().take(keys).eq(key(other).iter().take(keys)))

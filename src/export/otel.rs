@@ -1,4 +1,5 @@
-//! OpenTelemetry: OTLP in JSON, a trace with one span for each item, and on it an event `gen_ai.evaluation.result` for each score.
+//! OpenTelemetry: OTLP in JSON, a trace with one span for each item, and on it an event `gen_ai.evaluation.result`
+//! for each score.
 
 use karat_core::facts::Digest;
 use karat_core::record::ENGINE_VERSION;

@@ -1,4 +1,4 @@
-//! What was exported is read back as the same facts; no name breaks a file or leaves the folder.
+//! Exports are read back as the same facts; no name breaks a file or leaves the folder.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

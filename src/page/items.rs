@@ -1,4 +1,5 @@
-//! Subjects, their tasks and the items of each: boxes that are closed at first, so that a page of thousands of items is read from
+//! Subjects, their tasks and the items of each: boxes that are closed at first, so that a page of thousands of items
+//! is read from
 //! the top down. It needs no script.
 
 use maud::{Markup, html};

@@ -63,7 +63,7 @@ pub struct SubjectItems {
     pub about: String,
     /// Its tasks, the worst first.
     pub tasks: Vec<TaskItems>,
-    /// What is left out, if anything is.
+    /// The sentence on items that are left out, if there are any.
     pub left_out: Option<String>,
 }
 
@@ -85,11 +85,11 @@ pub struct ListedItem {
     pub id: String,
     /// Its score; none without one.
     pub score: Option<String>,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Option<String>,
     /// The gates that held.
     pub gates: Vec<String>,
-    /// Where its evidence is, and a link to it if there can be one.
+    /// The place of its evidence, and a link to it if there can be one.
     pub place: (String, Option<String>),
 }
 

@@ -1,6 +1,6 @@
 //! A badge: a label and a value in one line, as SVG, or as the JSON that shields.io draws.
 
-use maud::{PreEscaped, html};
+use maud::html;
 use serde_json::json;
 
 use crate::answers;
@@ -37,7 +37,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// Returns the colour of the band with this number of so many, from the worst one.
+    /// Returns the colour of a band by its number among all `bands`, from the worst one.
     #[must_use]
     pub const fn of_band(at: usize, bands: usize) -> Self {
         match (at, bands) {
@@ -97,14 +97,15 @@ impl Badge {
             html! { text x=(x) y="14" textLength=(long) lengthAdjust="spacingAndGlyphs" { (text) } }
         };
         let name = format!("{label}: {value}");
+        let view = format!("0 0 {all} 20");
+        let straight = right_box - 3;
+        let right_half = format!("M{left_box} 0h{straight}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3h-{straight}z");
         let markup = html! {
-            svg xmlns="http://www.w3.org/2000/svg" width=(all) height="20" viewBox=(format!("0 0 {all} 20")) role="img" aria-label=(name) {
+            svg xmlns="http://www.w3.org/2000/svg" width=(all) height="20" viewBox=(view) role="img" aria-label=(name) {
                 title { (name) }
-                (PreEscaped(format!("<clipPath id=\"r\"><rect width=\"{all}\" height=\"20\" rx=\"3\"/></clipPath>")))
-                g clip-path="url(#r)" {
-                    rect width=(left_box) height="20" fill="#454545" {}
-                    rect x=(left_box) width=(right_box) height="20" fill=(self.color.code()) {}
-                }
+                // Without an id, so that one document can have several badges.
+                rect width=(all) height="20" rx="3" fill="#454545" {}
+                path d=(right_half) fill=(self.color.code()) {}
                 g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" {
                     (text(&label, 6, left))
                     (text(&value, left_box + 6, right))

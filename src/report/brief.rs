@@ -1,4 +1,5 @@
-//! Brief records, `karat/brief/1`: what a table needs of a record, and the digest of the record. A brief one has no facts, so
+//! Brief records, `karat/brief/1`: what a table needs of a record, and the digest of the record. A brief one has no
+//! facts, so
 //! it cannot be verified alone.
 
 use karat_core::facts::Outcome as CoreOutcome;
@@ -30,7 +31,7 @@ pub struct Brief {
     pub time: Option<String>,
     /// The outcome, if the item says.
     pub outcome: Option<Outcome>,
-    /// Whether there is a score: `scored`, `unscored` or `withheld`.
+    /// The status of the score: `scored`, `unscored` or `withheld`.
     pub status: String,
     /// The score on the scale of the scorecard; null without one.
     pub score: Option<f64>,
@@ -125,14 +126,16 @@ pub fn row(brief: &Brief) -> Vec<Value> {
     ]
 }
 
-/// Returns the item of a record as a test case, and the line that says why it does not pass. With points, an item fails that
-/// is below them or that a gate holds, and has no verdict without a score. Without points, its outcome decides, then a gate.
+/// Returns the item of a record as a test case, and the line that says why it does not pass. With points, an item
+/// fails that
+/// is below them or that a gate holds, and has no verdict without a score. Without points, its outcome decides, then
+/// a gate.
 #[must_use]
 pub fn case(record: &Record<'_>, at: &error::Place, fail_under: Option<Decimal>) -> Case {
     let gates: Vec<String> = record.gates.iter().map(|gate| format!("`{gate}`")).collect();
     let (word, verb) = if gates.len() == 1 { ("gate", "holds") } else { ("gates", "hold") };
     let held = || format!("the {word} {} {verb}", list(&gates));
-    let score = record.published.map(|it| crate::number::published(it));
+    let score = record.published.map(crate::number::published);
     let outcome = record.item.context.outcome;
     let said = |outcome: CoreOutcome| format!("the outcome is {}", outcome.name());
     let result = match (fail_under, record.published, outcome) {
@@ -159,7 +162,7 @@ pub fn case(record: &Record<'_>, at: &error::Place, fail_under: Option<Decimal>)
         name: record.item.id.to_owned(),
         result,
         seconds: None,
-        place: Some(Place { file: at.file.clone(), line: at.line.map(|line| line as u64) }),
+        place: Some(Place { file: at.file.clone(), line: at.line }),
         output,
     }
 }

@@ -81,7 +81,7 @@ fn of_pairs(
             ),
         ];
         cases.push(Case { class: String::from("compare"), name, result, seconds: None, place: None, output });
-        // A task that got worse is no failure of its own: the gate decides over all of them.
+        // A task that got worse is no failure alone: the gate decides over all of them.
         findings.extend(pair.changes.regressed.iter().map(|change| regressed(basis, pair, change)));
     }
     findings.sort_by_key(|finding| finding.level);

@@ -1,6 +1,7 @@
 //! CSV after RFC 4180: a head, numbers with all their digits, no value as an empty field.
 //!
-//! A spreadsheet runs a text that begins like a formula. Such a text, and one that begins with `'`, gets a `'` in front: take one
+//! A spreadsheet runs a text that begins like a formula. Such a text, and one that begins with `'`, gets a `'` in
+//! front: take one
 //! off to have the text again.
 
 use super::{Column, Sheet, Value};

@@ -1,6 +1,7 @@
 //! Annotations of GitHub Actions: `::error file=runs.csv,line=17,title=karat::the sentence`.
 //!
-//! A command ends at the end of its line. What could end it, or a property of it, is escaped, so that no name is a command.
+//! A command ends at the end of its line. What could end it, or a property of it, is escaped, so that no name is a
+//! command.
 
 use super::{Finding, Level, Report};
 use crate::text::clean;

@@ -1,6 +1,7 @@
 //! Markdown as GitHub and GitLab read it: a heading, sentences, findings, tables.
 //!
-//! A name is text and nothing else: no cell ends early, no HTML, link, code, emphasis or mention begins in it, and what would
+//! A name is text and nothing else: no cell ends early, no HTML, link, code, emphasis or mention begins in it, and
+//! what would
 //! steer a terminal is replaced.
 
 use std::fmt::Write as _;

@@ -1,7 +1,9 @@
-//! An answer as rows, test cases and findings: what CSV, Markdown, JUnit and the annotations of GitHub are written from.
+//! An answer as rows, test cases and findings: what CSV, Markdown, JUnit and the annotations of GitHub are written
+//! from.
 //!
 //! A verb builds one [`Report`] from its answer, whatever the format. The files here write it down and compute nothing:
-//! `csv`, `json`, `markdown`, `junit`, `github`, `badge`. What comes from outside may be hostile: each file says what it makes of it.
+//! `csv`, `json`, `markdown`, `junit`, `github`, `badge`. Names come from outside and may be hostile: each file says
+//! how it writes them.
 
 pub mod badge;
 pub mod brief;
@@ -113,7 +115,7 @@ pub struct Place {
     pub line: Option<u64>,
 }
 
-/// A sentence that somebody should read.
+/// A sentence to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Its weight.

@@ -1,4 +1,5 @@
-//! The reports of the answers about one thing: the explanation of a score, and the dependence of a ranking on its scorecard.
+//! The reports of the answers about one thing: the explanation of a score, and the dependence of a ranking on its
+//! scorecard.
 
 use super::leaderboard::{cards, items};
 use super::{Column, Finding, Level, Report, Sheet, Value};
@@ -84,7 +85,8 @@ pub fn explanation(answer: &Explanation) -> Report {
     }
 }
 
-/// Returns the report of a stress test: how often each subject keeps its rank, what other choices change, what drives the score.
+/// Returns the report of a stress test: how often each subject keeps its rank, what other choices change, what drives
+/// the score.
 #[must_use]
 pub fn stress(answer: &Stress) -> Report {
     let found = &answer.robustness;

@@ -7,7 +7,7 @@ use super::badge::{Badge, Color};
 use super::*;
 use crate::text::clean;
 
-/// Names that somebody would try.
+/// Names that an attacker would try.
 const HOSTILE: [&str; 18] = [
     "=cmd()",
     "+1",

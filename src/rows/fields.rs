@@ -1,4 +1,5 @@
-//! The fields of items beyond what a scorecard declares: of a table, of nested JSON, of what an import left in an item. Nothing
+//! The fields of items beyond what a scorecard declares: of a table, of nested JSON, of what an import left in an
+//! item. Nothing
 //! here reaches a score: leaderboards group by them, show their means, and rank by them.
 
 use std::collections::BTreeSet;
@@ -91,7 +92,8 @@ pub(super) fn unknown(field: &str, flag: &str, known: impl Iterator<Item = Strin
     error.hint(format!("there are: {}{more}", names.join(", ")))
 }
 
-/// Returns the member of an item at a path: `channel`, `metrics.cost`, `$.metrics.cost`, `steps[0].tool`. A name with a dot is tried as it is first.
+/// Returns the member of an item at a path: `channel`, `metrics.cost`, `$.metrics.cost`, `steps[0].tool`. A name with
+/// a dot is tried as it is first.
 fn member<'v>(item: &'v Value, path: &str) -> Option<&'v Value> {
     if let Some(found) = item.get(path) {
         return Some(found);

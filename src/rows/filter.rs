@@ -136,7 +136,8 @@ pub fn check_field<'c>(
     Err(failure.hint(format!("there are: {}", names.join(", "))))
 }
 
-/// Rejects a filter on a field that no card has, or by a value that the field never has: it would select nothing, or all,
+/// Rejects a filter on a field that no card has, or by a value that the field never has: it would select nothing, or
+/// all,
 /// without a word. An empty value means that there is no value.
 ///
 /// # Errors

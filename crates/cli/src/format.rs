@@ -1,4 +1,5 @@
-//! The form of an answer: which formats each verb gives, how one is chosen, and where it is written. A format changes how an answer
+//! The form of an answer: which formats each verb gives, how one is chosen, and where it is written. A format changes
+//! how an answer
 //! looks and never what it says.
 
 use std::env;
@@ -55,7 +56,7 @@ const GIVES: [(&str, &[Format]); 9] = [
 /// The flags that choose a format.
 #[derive(Debug, Default, Args)]
 pub struct FormatArgs {
-    /// table, json, jsonl, csv, markdown, junit, github or html
+    /// table, json, csv, markdown, junit, github, html
     #[arg(
         long,
         value_enum,
@@ -129,7 +130,8 @@ impl Format {
 }
 
 impl FormatArgs {
-    /// Returns the format of `verb` that is asked for: by a flag, else by the environment, else the screen on a terminal and
+    /// Returns the format of `verb` that is asked for: by a flag, else by the environment, else the screen on a
+    /// terminal and
     /// JSON in a pipe.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ event gen_ai.evaluation.result for each score). `karat import` reads each.
 Without --out there must be one file, or of every-eval-ever one of samples.
 
 Examples:
-  karat export --to otel -c run examples/import/swe-bench.json
+  karat export --to otel --quiet -c run examples/import/swe-bench.json
   karat export --to inspect -c examples/cards/task-run.toml --subject ibis \\
     --quiet examples/leaderboard/runs.csv")]
 pub struct ExportArgs {

@@ -88,7 +88,7 @@ pub struct LeaderboardArgs {
     /// The items
     #[command(flatten)]
     pub items: ItemArgs,
-    /// official, mean, a dimension, or FACT:asc, FACT:desc
+    /// official, mean, a dimension, or FACT:asc
     #[arg(long, value_name = "KEY")]
     pub by: Option<String>,
     /// The lowest value of the fact of `--by` is the best

@@ -196,7 +196,7 @@ pub struct ScoreArgs {
     /// The format
     #[command(flatten)]
     pub format: FormatArgs,
-    /// Short records: JSON lines without facts and dimensions
+    /// Short records, without the facts
     #[arg(long, conflicts_with_all = ["format", "table"])]
     pub brief: bool,
     /// Score the good items, then list the bad ones

@@ -201,7 +201,7 @@ fn flow(args: &ExplainArgs, meant: &Meant) -> Flow {
     if is_enough { Flow::Stop } else { Flow::Continue }
 }
 
-/// Returns the refusal of a choice that is none, with each subject once.
+/// Returns the refusal where no choice was made, with each subject once.
 fn ambiguous(args: &ExplainArgs, meant: &Meant) -> Failure {
     let mut subjects: Vec<(&String, &u64)> = meant.subjects.iter().collect();
     subjects.sort_by_key(|(_, items)| std::cmp::Reverse(**items));

@@ -33,7 +33,7 @@ pub enum Rows {
     Report(Document),
 }
 
-/// What an item adds to a document beside its text.
+/// The parts of an item in a document beside its text.
 pub struct Written {
     result: CaseResult,
     finding: Option<Finding>,

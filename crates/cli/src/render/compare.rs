@@ -50,7 +50,8 @@ pub fn verdict(answer: &Comparison) -> String {
     format!("{verdict}, at {level} over {}", count(usize::try_from(tasks).unwrap_or(usize::MAX), "task"))
 }
 
-/// Returns the comparison, the verdict first, with the `gaps` of the items and the first `most` tasks that changed; `labels`
+/// Returns the comparison, the verdict first, with the `gaps` of the items and the first `most` tasks that changed;
+/// `labels`
 /// are of dimensions, by key.
 pub fn compare(
     answer: &Comparison,

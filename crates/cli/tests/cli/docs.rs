@@ -20,6 +20,7 @@ const OTHERS: &[&str] = &[
     "docs/guide/record.md",
     "docs/guide/ratings.md",
     "docs/guide/leaderboards.md",
+    "docs/guide/outputs.md",
     "docs/guide/gates.md",
     "docs/guide/project.md",
     "examples/project/README.md",

@@ -38,6 +38,8 @@ const VERBS: &[&[&str]] = &[
     &["log", "receipt"],
     &["rescore"],
     &["serve"],
+    &["export"],
+    &["badge"],
     &["demo"],
     &["help"],
     &["push"],
@@ -82,7 +84,8 @@ fn every_help_fits_a_screen() {
     for verb in VERBS {
         let text = help(verb);
         fits(&format!("{verb:?}"), &text);
-        // A word alone on a line was pushed off the end of the line above, unless a backslash says that it goes on there.
+        // A word alone on a line was pushed off the end of the line above, unless a backslash says that it goes on
+        // there.
         let alone = text.replace("\\\n", "");
         let alone = alone.lines().find(|line| line.split_whitespace().count() == 1 && !line.ends_with(':'));
         assert_eq!(alone, None, "{verb:?}");

@@ -13,6 +13,7 @@ mod docs;
 mod doctor;
 mod documents;
 mod doors;
+mod formats;
 mod gates;
 mod graders;
 mod help;

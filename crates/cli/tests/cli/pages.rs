@@ -48,6 +48,7 @@ fn a_leaderboard_has_all_its_parts() {
         "What drives the composite",
         "Rank 1",
         "Over time",
+        "Items",
     ];
     assert_eq!(texts(&text, "h2"), parts);
     // The numbers of the terminal, in its order.

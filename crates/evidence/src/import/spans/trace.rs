@@ -52,10 +52,18 @@ struct Trace {
     errors: u64,
     is_agentic: bool,
     evaluations: Vec<(String, f64)>,
-    /// Of a span that karat wrote: id, task, outcome and seconds of the item.
-    item: Option<(String, Option<String>, Option<Outcome>, Option<f64>)>,
+    /// The item, if karat wrote the span.
+    item: Option<Exported>,
     /// Spans by id: that above, and what was used.
     spans: BTreeMap<String, Used>,
+}
+
+/// The item of which karat wrote a span.
+struct Exported {
+    id: String,
+    task: Option<String>,
+    outcome: Option<Outcome>,
+    seconds: Option<f64>,
 }
 
 /// Amounts that a span says were used: often the same that a span within it says.
@@ -212,7 +220,8 @@ impl Traces {
         trace.tools += u64::from(matches!(part, Part::Tool));
         if let Some(id) = span.text("karat.id") {
             let outcome = span.text("karat.outcome").and_then(|name| Outcome::from_name(&name));
-            trace.item = Some((id, span.text("karat.task"), outcome, span.number("karat.seconds")));
+            let (task, seconds) = (span.text("karat.task"), span.number("karat.seconds"));
+            trace.item = Some(Exported { id, task, outcome, seconds });
         }
         let used = Used {
             // A span within itself is corrupt, and stands alone.
@@ -270,10 +279,9 @@ impl Traces {
                 }
             }
             let is_own = trace.item.is_some();
-            if let Some((id, task, outcome, seconds)) = trace.item {
-                (run.id, run.task, run.outcome) = (id, task, outcome);
-                run.seconds = seconds;
-                // What was exchanged by karat has facts, and no calls.
+            if let Some(Exported { id, task, outcome, seconds }) = trace.item {
+                (run.id, run.task, run.outcome, run.seconds) = (id, task, outcome, seconds);
+                // Such a trace has facts, and no calls.
                 run.other.retain(|(name, _)| name.starts_with("score_"));
             }
             if run.solved.is_none() {
