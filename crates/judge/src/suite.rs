@@ -13,6 +13,7 @@ use crate::cases::{host, raised};
 use crate::error::JudgeError;
 use crate::host::{Answered, Stop};
 use crate::instance::Guest;
+use crate::proxy::Proxy;
 use crate::python::{Python, Request};
 
 /// Fuel of the tests' instance for one question, beside a unit for each byte.
@@ -124,7 +125,9 @@ fn test(python: &Python, job: &Job, request: &Request<'_>, name: String) -> Resu
     if let Some(reason) = refusal {
         return Ok(failed(reason, opened.fuel, opened.near_limit));
     }
-    let shared = Arc::new(Mutex::new(Asked { submission, fuel: opened.fuel, near: opened.near_limit }));
+    let proxy = Proxy::default();
+    let shared =
+        Arc::new(Mutex::new(Asked { submission, proxy, fuel: opened.fuel, near: opened.near_limit }));
     let mut tests = host(job);
     let asked = Arc::clone(&shared);
     tests.ask = Some(Box::new(move |_, question| {
@@ -153,6 +156,7 @@ fn test(python: &Python, job: &Job, request: &Request<'_>, name: String) -> Resu
 /// The instance of the submission, which answers questions of a test.
 struct Asked {
     submission: Guest,
+    proxy: Proxy,
     fuel: u64,
     near: bool,
 }
@@ -169,6 +173,7 @@ impl Asked {
             return Err(Error::from(Stop::Output));
         }
         let fuel = QUESTION + (question.len() + text.len()) as u64;
+        let text = self.proxy.passed(question, text);
         Ok(Answered { text, fuel })
     }
 }
