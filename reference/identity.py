@@ -16,6 +16,10 @@ import sys
 from canonical import canonical
 
 
+# What a cell of a number says for no value (docs/decisions/0033-values-of-tables.md), in small letters.
+MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "nat", "none", "null", "-"}
+
+
 def objects(name, text, numbers):
     """Each item of a file and the line where it begins."""
     if not name.endswith(".csv"):
@@ -26,7 +30,8 @@ def objects(name, text, numbers):
     rows = csv.reader(io.StringIO(text, newline=""))
     header, line = next(rows), rows.line_num + 1
     for row in rows:
-        filled = [(column, cell) for column, cell in zip(header, row) if cell]
+        is_missing = lambda column, cell: not cell or column in numbers and cell.strip().lower() in MISSING
+        filled = [(column, cell) for column, cell in zip(header, row) if not is_missing(column, cell)]
         if row:
             yield line, {column: float(cell) if column in numbers else cell for column, cell in filled}
         line = rows.line_num + 1

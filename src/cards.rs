@@ -296,7 +296,7 @@ fn offset(text: &str, line: u64, column: u64) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     start + rest.char_indices().nth(column.saturating_sub(1) as usize).map_or(rest.len(), |(at, _)| at)
 }
-/// The facts of a scorecard, as a reader wants them named.
+/// The facts of a scorecard, as a reader wants them: each by the field that gives it.
 pub(crate) fn wanted_facts(card: &Scorecard) -> Vec<(String, FactType)> {
-    card.facts.iter().map(|fact| (fact.name.clone(), fact.kind)).collect()
+    card.facts.iter().map(|fact| (fact.field(), fact.kind)).collect()
 }

@@ -11,7 +11,7 @@ use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::explain::nearest_change;
 use karat_core::facts::{Fact, Item};
 use karat_core::record::Record as Scoring;
-use karat_core::scorecard::{FactType, Scorecard};
+use karat_core::scorecard::{FactType, FieldPath, Scorecard};
 use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use karat_evidence::execution::Judge;
 use karat_evidence::grade::trace::budget::{Budget, Overrun};
@@ -38,6 +38,9 @@ pub struct Options {
     pub as_of: Option<Timestamp>,
     /// The field that names the subject, for evidence of kind `facts`; `subject` if not given.
     pub subject_field: Option<String>,
+    /// The field that names the task, for evidence of kind `facts`; `task` if not given. Both may be paths, as in the `[facts]`
+    /// of a scorecard.
+    pub task_field: Option<String>,
     /// The model that turns the text of a trace into a vector.
     pub embedder: Option<Arc<Embedder>>,
     /// The vectors of earlier traces; each trace that is scored adds its own.
@@ -140,6 +143,7 @@ impl Engine {
         let Options {
             as_of,
             subject_field,
+            task_field,
             embedder,
             cache,
             cache_settings,
@@ -150,6 +154,7 @@ impl Engine {
         } = options;
         let foreign = [
             (subject_field.is_some() && kind != Kind::Facts, "subject_field", Kind::Facts),
+            (task_field.is_some() && kind != Kind::Facts, "task_field", Kind::Facts),
             (embedder.is_some() && kind != Kind::ReasoningTrace, "embedder", Kind::ReasoningTrace),
             (cache.is_some() && kind != Kind::ReasoningTrace, "cache", Kind::ReasoningTrace),
         ];
@@ -163,7 +168,7 @@ impl Engine {
         let settings = cache_settings;
         let graders =
             Graders { as_of, evaluator, judge, challenge, embedder, cache, settings, ..Graders::default() };
-        let options = ReaderOptions { subject_field, ..ReaderOptions::default() };
+        let options = ReaderOptions { subject_field, task_field, ..ReaderOptions::default() };
         let reader = reader(scorer.card(), kind, options)?.with_graders(graders);
         let (workspace, given) = (workspace(scorer, is_portable), vec![false; scorer.card().facts.len()]);
         let as_of = as_of.map(|at| (at.to_string(), at));
@@ -462,11 +467,13 @@ impl Engine {
     /// Returns the fact that an unread field may have been meant for: one of a like name that no item gave.
     #[must_use]
     pub fn meant(&self, path: &str) -> Option<&str> {
-        let facts = self.card.card().facts.iter().zip(&self.given);
-        nearest(
-            path.strip_prefix("$.")?,
-            facts.filter(|(_, given)| !**given).map(|(fact, _)| fact.name.as_str()),
-        )
+        let facts = || self.card.card().facts.iter().zip(&self.given).filter(|(_, given)| !**given);
+        let fields: Vec<String> = facts()
+            .map(|(fact, _)| fact.path.as_ref().map_or_else(|| fact.name.clone(), FieldPath::column))
+            .collect();
+        let meant = nearest(path.strip_prefix("$.")?, fields.iter().map(String::as_str))?;
+        let at = fields.iter().position(|field| field == meant)?;
+        facts().nth(at).map(|(fact, _)| fact.name.as_str())
     }
 }
 

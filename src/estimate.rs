@@ -25,6 +25,18 @@ impl Writing {
         Self { factor: 1.0, decimals: 3 }
     }
 
+    /// Returns the format of numbers of any unit, the largest of this size: four digits or more.
+    pub fn of_size(largest: f64) -> Self {
+        let (mut decimals, mut size) = (3, largest.abs());
+        while size >= 10.0 && decimals > 0 {
+            (size, decimals) = (size / 10.0, decimals - 1);
+        }
+        while size > 0.0 && size < 1.0 && decimals < 9 {
+            (size, decimals) = (size * 10.0, decimals + 1);
+        }
+        Self { factor: 1.0, decimals }
+    }
+
     /// Returns the number of columns that the largest number needs.
     pub fn width(self) -> usize {
         self.number(1.0).len()
@@ -73,6 +85,24 @@ impl Writing {
         let gap = width.saturating_sub(low.len() + high.len());
         if gap == 0 { " ".repeat(width) } else { format!("{low}{:gap$}{high}", "") }
     }
+}
+
+/// Formats a number of any size with at most six digits, without zeros at its end.
+pub fn plain(number: f64) -> String {
+    let size = number.abs();
+    if size >= 1e15 || (size > 0.0 && size < 1e-6) {
+        return format!("{number:e}");
+    }
+    let (mut decimals, mut rest) = (5_usize, size);
+    while rest >= 10.0 && decimals > 0 {
+        (rest, decimals) = (rest / 10.0, decimals - 1);
+    }
+    while rest > 0.0 && rest < 1.0 {
+        (rest, decimals) = (rest * 10.0, decimals + 1);
+    }
+    let text = format!("{number:.decimals$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { String::from("0") } else { text.to_owned() }
 }
 
 /// Formats a confidence in per cent: `95%`, `99.9%`.

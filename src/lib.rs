@@ -94,7 +94,7 @@
 //!   a record again; [`rescore`] puts a kept record beside what another scorecard gives.
 //! - Many items: [`items`], [`rows`], [`leaderboard`], [`standing`].
 //! - Answers: [`answers`] has one type for each, written as JSON in one place; with the feature `schema` each has an OpenAPI
-//!   schema. [`page`] and [`pages`] draw them as HTML.
+//!   schema. [`page`] and [`pages`] draw them as HTML; [`report`] writes them as CSV, Markdown, JUnit and annotations.
 //!
 //! Layers below, for special needs: `karat-core` (the pure engine, `no_std`), `karat-stats` (intervals, ranks, ratings),
 //! `karat-standing`, `karat-evidence` (readers and graders), `karat-store` (the log and its proofs).
@@ -107,6 +107,7 @@ pub mod engine;
 pub mod error;
 pub mod examples;
 pub mod explanation;
+pub mod export;
 pub mod items;
 pub mod leaderboard;
 pub mod page;
@@ -114,6 +115,7 @@ pub mod pages;
 pub mod receipt;
 pub mod recompute;
 pub mod record;
+pub mod report;
 pub mod rescore;
 pub mod rows;
 pub mod standing;

@@ -45,6 +45,49 @@ pub fn fit(text: &str, width: usize) -> String {
     format!("{kept}…{:1$}", "", width.saturating_sub(used + 1))
 }
 
+/// Fits a name into exactly `width` columns: the middle of a longer one is left out, so that both ends are seen. Names that differ
+/// there alone are told apart by two letters made from what is left out.
+pub fn fit_name(text: &str, width: usize) -> String {
+    let text = clean(text);
+    let full = text.width();
+    if full <= width || width < 6 {
+        return fit(&text, width);
+    }
+    let mark_room = if width >= 12 { 4 } else { 1 };
+    // The end says more: numbers of items, lines and attempts stand there.
+    let free = width - mark_room;
+    let head: String = taken(text.chars(), free / 3);
+    let tail: String = taken(text.chars().rev(), free - head.width()).chars().rev().collect();
+    let cut = text.get(head.len()..text.len() - tail.len()).unwrap_or_default();
+    let mark = if mark_room == 1 { String::from("…") } else { format!("…{}…", letters_of(cut)) };
+    let shown = format!("{head}{mark}{tail}");
+    let used = shown.width();
+    format!("{shown}{:1$}", "", width.saturating_sub(used))
+}
+
+/// Returns the first characters that fit into so many columns.
+fn taken(signs: impl Iterator<Item = char>, width: usize) -> String {
+    let mut used = 0;
+    signs
+        .take_while(|c| {
+            used += c.width().unwrap_or(0);
+            used <= width
+        })
+        .collect()
+}
+
+/// Returns two letters or digits made from a text.
+fn letters_of(text: &str) -> String {
+    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let digest = karat_core::facts::Digest::of(text.as_bytes()).0;
+    digest
+        .iter()
+        .take(2)
+        .filter_map(|byte| LETTERS.get(usize::from(byte % 32)))
+        .map(|it| char::from(*it))
+        .collect()
+}
+
 /// Wraps `text` into lines of at most `width` columns, between words. A wider word gets its own line.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let text = clean(text);
@@ -132,6 +175,30 @@ mod tests {
         assert_eq!(fit("a-rather-long-name", 8), "a-rathe…");
         assert_eq!(fit("日本語の名前", 8), "日本語… ");
         assert_eq!(fit("", 2), "  ");
+    }
+
+    #[test]
+    fn names_that_differ_anywhere_look_different() {
+        let base = "swe-bench-verified-django__django-attempt-with-a-very-long-name-000001";
+        let change = |at: usize| {
+            let mut name: Vec<char> = base.chars().collect();
+            name[at] = '9';
+            name.into_iter().collect::<String>()
+        };
+        for width in [12, 16, 24, 40] {
+            let shown: Vec<String> = (0..base.len()).map(change).map(|name| fit_name(&name, width)).collect();
+            assert!(shown.iter().all(|it| it.width() == width), "{width}: {shown:?}");
+            let own = fit_name(base, width);
+            assert!(own.contains('…') && own.ends_with("0001"), "{own}");
+            // Two letters tell most apart; the start and the end are shown as they are.
+            let same = shown.iter().filter(|it| **it == own).count();
+            assert!(same <= 1, "{width}: {same} look like {own}");
+        }
+        assert_eq!(fit_name("short", 8), "short   ");
+        assert_eq!(fit_name("日本語の長い名前です", 14).width(), 14);
+        for width in 0..20 {
+            assert_eq!(fit_name("a-rather-long-name-indeed", width).width(), width.max(1), "{width}");
+        }
     }
 
     #[test]

@@ -4,8 +4,7 @@ use std::io::BufRead;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use karat_core::scorecard::FactType;
-use karat_core::scorecard::Scorecard;
+use karat_core::scorecard::{FactType, FieldPath, Scorecard};
 use karat_evidence::Kind;
 use karat_evidence::ReaderOptions;
 use karat_evidence::import::Format;
@@ -20,7 +19,7 @@ use crate::error::{Code, Error, Place};
 pub struct Wanted {
     /// The kind.
     pub kind: Kind,
-    /// The facts, in the order of the scorecard.
+    /// The facts by the fields that give them, in the order of the scorecard: names, or paths, which begin with `$`.
     pub facts: Vec<(String, FactType)>,
     /// Other names that mark the header of a table.
     pub columns: Vec<String>,
@@ -70,10 +69,13 @@ impl Wanted {
         let head = input.fill_buf()?;
         let header = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let header = String::from_utf8_lossy(header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header));
+        let column =
+            |field: &String| FieldPath::parse(field).map_or_else(|_| field.clone(), |path| path.column());
+        let columns: Vec<String> = self.facts.iter().map(|(field, _)| column(field)).collect();
         let is_name = |cell: &str| {
             let cell = cell.trim().trim_matches('"');
             cell == "subject"
-                || self.facts.iter().any(|(name, _)| name == cell)
+                || columns.iter().any(|name| name == cell)
                 || self.columns.iter().any(|name| name == cell)
         };
         let is_table =

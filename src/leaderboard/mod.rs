@@ -8,6 +8,7 @@
 
 pub mod attempts;
 pub mod changes;
+pub mod columns;
 pub mod gate;
 pub mod pair;
 pub mod stress;
@@ -124,6 +125,8 @@ pub enum By {
     Score,
     /// The dimension with this index.
     Dimension(usize),
+    /// The fact that [`Rows::rank_by`] chose.
+    Fact,
 }
 
 impl By {
@@ -132,6 +135,7 @@ impl By {
         match self {
             Self::Score => row.score().map(Score::billionths),
             Self::Dimension(at) => row.reading(at),
+            Self::Fact => row.fact(),
         }
     }
 }
@@ -323,6 +327,9 @@ fn reading(row: &Row, dimension: usize, policy: Policy) -> Option<i64> {
 
 /// Returns true if an item has a value to rank by. If the value is missing it has not, even if the item succeeded.
 pub(crate) fn is_measured(row: &Row, by: By) -> bool {
+    if by == By::Fact {
+        return row.fact().is_some();
+    }
     let is_decided = || {
         let outcome = run(row, 0, By::Score).outcome();
         matches!(outcome, None | Some(Outcome::Succeeded | Outcome::Failed))
@@ -348,7 +355,9 @@ pub(crate) const fn too_few_tasks() -> StatisticsError {
 /// Returns the item as a run at a task; its score is the score or dimension that is ranked. What becomes of one without a
 /// score, [`Run::outcome`] says.
 pub(crate) fn run(row: &Row, task: usize, by: By) -> Run {
-    Run { subject: row.subject, task, outcome: row.outcome, score: by.of(row) }
+    // A fact is what it is, however the run ended.
+    let outcome = row.outcome.filter(|_| by != By::Fact);
+    Run { subject: row.subject, task, outcome, score: by.of(row) }
 }
 
 /// Returns the values in one dimension by subject and task.

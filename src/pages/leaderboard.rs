@@ -7,7 +7,7 @@ use crate::answers::LeaderboardMethod;
 use crate::answers::basis::{Basis, Estimate};
 use crate::answers::leaderboard::notes::notes;
 use crate::answers::leaderboard::{Attempts, Leaderboard, LeaderboardAnswer, LeaderboardRow, OFFICIAL};
-use crate::estimate::{Writing, ranks, whole_percent};
+use crate::estimate::{Writing, plain, ranks, whole_percent};
 use crate::leaderboard::Settings;
 use crate::page::model::{self, Cell, Figure, Kind, Page, Section, Table};
 use crate::rows::Rows;
@@ -47,7 +47,7 @@ pub fn leaderboard(rows: &Rows, answer: &LeaderboardAnswer, settings: &Settings)
 /// Returns the ranks of a leaderboard as a table.
 #[must_use]
 pub fn ranks_table(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Table {
-    let writing = if board.is_of_scores() { Writing::of(basis.scale) } else { Writing::shares() };
+    let writing = board.writing(basis.scale);
     let is_official = board.by == OFFICIAL;
     let has_letters = board.rows.iter().any(|row| !row.ties().is_empty());
     let has_chances = board.rows.iter().any(|row| row.chance_of_rank_1.is_some());
@@ -68,6 +68,10 @@ pub fn ranks_table(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard
         let chance = row.chance_of_rank_1.unwrap_or_default();
         cells.extend(has_chances.then(|| Cell::Share(chance, whole_percent(chance))));
         cells.push(text(row.tasks.to_string()));
+        cells.extend(board.columns.iter().map(|key| match row.column(key) {
+            Some(value) => text(plain(value)),
+            None => Cell::Absent(String::from("none")),
+        }));
         model::Row { cells, group: None }
     };
     let mut columns = vec![column("rank", Kind::Number)];
@@ -79,6 +83,7 @@ pub fn ranks_table(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard
     columns.extend(has_bounds.then(|| column("possible", Kind::Text)));
     columns.extend(has_chances.then(|| column("chance of rank 1", Kind::Share)));
     columns.push(column("tasks", Kind::Number));
+    columns.extend(board.columns.iter().map(|key| column(key, Kind::Number)));
     let at = board.as_of.as_ref().map_or_else(String::new, |as_of| format!(" at {as_of}"));
     let caption = match method {
         _ if is_official => format!("Subjects by official score{at}"),

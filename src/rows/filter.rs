@@ -84,13 +84,28 @@ pub fn value(record: &Record<'_>, subject: &str, field: &str) -> Option<String> 
         "id" => Some(record.item.id.to_owned()),
         "task" => context.task.map(str::to_owned),
         "outcome" => context.outcome.map(|outcome| Outcome::name(outcome).to_owned()),
-        _ => match fact(record, field)? {
-            Fact::Missing => None,
-            Fact::Number(number) => Some(number.to_string()),
-            Fact::Flag(flag) => Some(flag.to_string()),
-            Fact::Text(text) => Some((*text).to_owned()),
+        _ => match (fact(record, field), field) {
+            (None, "band") => record.band.map(str::to_owned),
+            (None, "tier") => record.tier.as_ref()?.name.map(str::to_owned),
+            (None | Some(Fact::Missing), _) => None,
+            (Some(Fact::Number(number)), _) => Some(number.to_string()),
+            (Some(Fact::Flag(flag)), _) => Some(flag.to_string()),
+            (Some(Fact::Text(text)), _) => Some((*text).to_owned()),
         },
     }
+}
+
+/// Returns true if a field is in every record of a card: a field of every item, a fact, the band or the tier.
+pub(super) fn is_declared(card: &Scorecard, field: &str) -> bool {
+    FIELDS.contains(&field)
+        || matches!(field, "band" | "tier")
+        || card.facts.iter().any(|fact| fact.name == field)
+}
+
+/// Returns the names of the fields that every record of these cards has.
+pub(super) fn declared<'c>(cards: impl Iterator<Item = &'c Scorecard>) -> Vec<String> {
+    let facts = cards.flat_map(|card| card.facts.iter().map(|fact| fact.name.clone()));
+    FIELDS.into_iter().chain(["band", "tier"]).map(str::to_owned).chain(facts).collect()
 }
 
 /// Returns the fact with this name, unless it is a field that every item has.

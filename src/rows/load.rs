@@ -11,7 +11,8 @@ use karat_core::record::{DimensionRecord, ReadingStatus, Record as Scoring};
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 
-use super::filter::{Wish, check_field, check_filter, value};
+use super::fields::Fields;
+use super::filter::{Wish, check_filter};
 use super::names::{Interned, Names};
 use super::order::{by_id, put};
 use super::problems::Problems;
@@ -32,10 +33,14 @@ pub struct Selection<'a> {
     pub wish: Wish<'a>,
     /// Fields whose values go into [`Row::labels`].
     pub labels: &'a [String],
+    /// Fields whose values each item keeps, if it has them.
+    pub kept: &'a [String],
     /// Subjects that were renamed.
     pub renames: &'a [Rename],
     /// True if the same subject in two files is two. Where no file has several, each is named by its file.
     pub by_file: bool,
+    /// Names that stand for files, where several files are one side of a comparison.
+    pub sides: &'a [(String, String)],
 }
 
 /// The arrival of an item in a log.
@@ -68,6 +73,9 @@ pub struct Loader<'r> {
     names: Names,
     filtered: u64,
     moments: Moments,
+    fields: Fields,
+    /// The side of the last item: items come file by file.
+    side: usize,
 }
 
 /// The moments of the verdicts of all items.
@@ -129,7 +137,8 @@ impl<'r> Loader<'r> {
         let at = self.scorer(base);
         let card = overridden(record, Arc::clone(base))?;
         let before = self.rows.len();
-        recompute(record, &card, is_portable, |scoring| self.add(place, at, scoring))?;
+        let raw = record.as_bytes();
+        recompute(record, &card, is_portable, |scoring| self.add_from(place, at, scoring, raw))?;
         if let Some((row, arrival)) = self.rows.get_mut(before).zip(arrival) {
             (row.time, row.arrived) = arrival.times(row.time());
         }
@@ -138,11 +147,20 @@ impl<'r> Loader<'r> {
 
     /// Adds an item that was just scored by the scorer with the index `scorer`.
     pub fn add(&mut self, place: &Place, scorer: usize, record: &Scoring<'_>) {
-        self.add_as(record.item.id, place, scorer, record);
+        self.add_from(place, scorer, record, &[]);
+    }
+
+    /// Adds such an item with the JSON it was read from, which has fields that the scorecard does not declare.
+    pub fn add_from(&mut self, place: &Place, scorer: usize, record: &Scoring<'_>, raw: &[u8]) {
+        self.put(record.item.id, place, scorer, record, raw);
     }
 
     /// Adds such an item under the id `id`.
     pub(crate) fn add_as(&mut self, id: &str, place: &Place, scorer: usize, record: &Scoring<'_>) {
+        self.put(id, place, scorer, record, &[]);
+    }
+
+    fn put(&mut self, id: &str, place: &Place, scorer: usize, record: &Scoring<'_>, raw: &[u8]) {
         let item = &record.item;
         let time = item.context.time;
         let subject = self.renames.apply(item.subject);
@@ -172,10 +190,12 @@ impl<'r> Loader<'r> {
             measured: if has_decay { record.dimensions.iter().map(aged).collect() } else { Vec::new() },
             not_applicable: bare.map(|it| it.key.to_owned()).collect(),
             gates: record.gates.iter().map(|gate| (*gate).to_owned()).collect(),
-            labels: self.selection.labels.iter().map(|field| value(record, subject, field)).collect(),
+            labels: self.fields.values(self.selection.labels, record, subject, raw),
+            kept: self.fields.values(self.selection.kept, record, subject, raw),
+            fact: None,
         };
         self.moments.add(record.as_of);
-        let of_file = self.selection.by_file.then(|| format!("{}{IN_FILE}{subject}", place.file));
+        let of_file = self.selection.by_file.then(|| format!("{}{IN_FILE}{subject}", self.side(&place.file)));
         let row = Row {
             subject: self.subjects.index(of_file.as_deref().unwrap_or(subject)) as usize,
             digest: item.digest,
@@ -191,6 +211,21 @@ impl<'r> Loader<'r> {
             more: (more != NO_MORE).then(|| Box::new(more)),
         };
         self.rows.push(row);
+    }
+
+    /// Returns the name that stands for a file, which may be a place in a log: `run.eval: samples/7`.
+    fn side<'f>(&mut self, file: &'f str) -> &'f str
+    where
+        'r: 'f,
+    {
+        let sides = self.selection.sides;
+        let is_of = |(path, _): &&(String, String)| {
+            file.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(": "))
+        };
+        if !sides.get(self.side).is_some_and(|it| is_of(&it)) {
+            self.side = sides.iter().position(|it| is_of(&it)).unwrap_or(usize::MAX);
+        }
+        sides.get(self.side).map_or(file, |(_, side)| side)
     }
 
     /// Adds the record at `position` of a store without computing it again: its log vouches for the bytes. `scorer` is the
@@ -223,6 +258,8 @@ impl<'r> Loader<'r> {
             not_applicable: bare.map(|it| it.key.clone()).collect(),
             gates: document.gates.clone(),
             labels: self.selection.labels.iter().map(|field| document.value(field)).collect(),
+            kept: Vec::new(),
+            fact: None,
         };
         let (time, arrived) = arrival.times(document.time());
         let row = Row {
@@ -291,7 +328,8 @@ impl<'r> Loader<'r> {
         let is_of_one = matches!(self.moments, Moments::One(_));
         let decay = has_decay.then_some(if is_of_one { DecayMoment::AsOf } else { DecayMoment::Own });
         let is_by_file = self.selection.by_file;
-        let Self { scorers, filtered, rows, names, .. } = self;
+        let kept = self.selection.kept.to_vec();
+        let Self { scorers, filtered, rows, names, fields, .. } = self;
         let tasks = Tasks::new(&rows, &names, &scorers);
         let origins =
             if is_by_file { subjects.iter().map_while(|name| origin(name)).collect() } else { Vec::new() };
@@ -308,6 +346,9 @@ impl<'r> Loader<'r> {
             filtered,
             decay,
             digest,
+            kept,
+            fields: fields.known(),
+            fact: None,
         })
     }
 
@@ -346,7 +387,7 @@ impl<'r> Loader<'r> {
             check_filter(filter, "--where", cards())?;
         }
         for field in self.selection.labels {
-            check_field(field, "--group-by", cards())?;
+            self.fields.check(field, "--group-by", cards())?;
         }
         match (self.rows.is_empty(), self.filtered) {
             (false, _) => Ok(()),

@@ -3,6 +3,7 @@
 //! `load` collects them, `stored` reads them as a server lists them, `filter` selects them, `gaps` notes what they lack. A record counts only if its own facts give
 //! it; an item that is given twice counts once, and one id with two contents is an error.
 
+mod fields;
 pub mod filter;
 pub mod gaps;
 mod load;
@@ -20,6 +21,7 @@ use karat_core::number::Score;
 use karat_core::scorecard::{Scale, Scorecard};
 use karat_core::timestamp::Timestamp;
 
+pub use fields::{FactScale, number};
 pub use load::{Arrival, Loader, Selection};
 pub use stored::StoredRecord;
 
@@ -99,6 +101,8 @@ struct More {
     not_applicable: Vec<String>,
     gates: Vec<String>,
     labels: Vec<Option<String>>,
+    kept: Vec<Option<String>>,
+    fact: Option<i64>,
 }
 
 static NO_MORE: More = More {
@@ -108,6 +112,8 @@ static NO_MORE: More = More {
     not_applicable: Vec::new(),
     gates: Vec::new(),
     labels: Vec::new(),
+    kept: Vec::new(),
+    fact: None,
 };
 
 fn stated(number: i64) -> Option<i64> {
@@ -211,6 +217,18 @@ impl Row {
     pub fn labels(&self) -> &[Option<String>] {
         &self.more().labels
     }
+
+    /// Returns the value of the kept field with this index in [`Selection::kept`].
+    #[must_use]
+    pub fn kept(&self, at: usize) -> Option<&str> {
+        self.more().kept.get(at)?.as_deref()
+    }
+
+    /// Returns the place of its fact between the worst and the best of all, in billionths, once [`Rows::rank_by`] chose one.
+    #[must_use]
+    pub fn fact(&self) -> Option<i64> {
+        self.more().fact
+    }
 }
 
 /// The group of the items that have no value of the field.
@@ -260,6 +278,12 @@ pub struct Rows {
     pub decay: Option<DecayMoment>,
     /// SHA-256 over scorecards, digests and ids of all items: equal for equal input in any order.
     pub digest: Digest,
+    /// The fields whose values the items keep.
+    kept: Vec<String>,
+    /// The fields that items have, as far as they were looked for.
+    fields: Vec<String>,
+    /// The fact that is ranked, if [`Rows::rank_by`] chose one.
+    fact: Option<FactScale>,
 }
 
 impl Rows {

@@ -15,7 +15,7 @@ use karat::bulk::Intake;
 use karat::engine::{Wanted, each_item};
 use karat::error::{Error, Place, STANDARD_INPUT};
 use karat_evidence::Kind;
-use karat_evidence::import::{Format, Options, import, recognise};
+use karat_evidence::import::{Format, Options, import, recognise, unpack};
 use karat_evidence::source::Layout;
 
 /// Bytes read at once.
@@ -122,12 +122,12 @@ fn open(path: &str, color: Color) -> io::Result<Box<dyn Read + Send>> {
         return Ok(begun);
     }
     if path != "-" {
-        return Ok(Box::new(File::open(path)?));
+        return unpack(File::open(path)?);
     }
     if io::stdin().is_terminal() {
         writeln!(Screen::stderr(color), "{FAINT}reading standard input; Ctrl-D ends it{FAINT:#}")?;
     }
-    Ok(Box::new(io::stdin()))
+    unpack(io::stdin())
 }
 
 /// Returns the first item in some files, which are read from their beginning later. `None` for no item, or for a table,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use karat::engine::{Engine, Wanted};
+use karat::engine::{Engine, Options, Wanted};
 use karat::record::Record;
 use karat::rows::problems::Problems;
 use karat::rows::{Loader, Rows, Selection, StoredRecord};
@@ -26,6 +26,8 @@ pub struct Request<'a> {
     pub card: Option<&'a str>,
     /// The field of an item of facts that names the subject.
     pub subject_field: Option<&'a str>,
+    /// The field of an item of facts that names the task.
+    pub task_field: Option<&'a str>,
     /// The time of the verdict, for evidence that is graded by it.
     pub as_of: Option<WrittenTimestamp<'a>>,
     /// The items to keep.
@@ -44,6 +46,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
         Some(card) => {
             let field = request.subject_field;
             let options = graders::options(card.card(), &Default::default(), field, cli.portable)?;
+            let options = Options { task_field: request.task_field.map(str::to_owned), ..options };
             let mut engine = Engine::new(Arc::clone(card), options)?;
             engine.set_as_of_written(request.as_of);
             Some(engine)
@@ -94,7 +97,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
                 Ok(())
             }
             (None, Some(engine)) => {
-                engine.visit_at(place, bytes, |scored| loader.add(place, 0, &scored.record))
+                engine.visit_at(place, bytes, |scored| loader.add_from(place, 0, &scored.record, bytes))
             }
             (None, None) => {
                 // Only an item of an imported log has no line.

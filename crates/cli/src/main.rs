@@ -7,6 +7,7 @@ mod evidence;
 mod exit;
 mod failure;
 mod follow;
+mod format;
 mod graders;
 mod input;
 mod load;
@@ -15,6 +16,7 @@ mod matches;
 mod origin;
 mod output;
 mod progress;
+mod project;
 mod rating;
 mod receipt;
 mod render;
@@ -37,11 +39,11 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| last_resort()));
     let parsed = args::menu::command().try_get_matches();
-    let cli = match parsed.and_then(|matches| args::Cli::from_arg_matches(&matches)) {
+    let mut cli = match parsed.and_then(|matches| args::Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(answer) => return tell(&answer),
     };
-    match cmd::run(&cli) {
+    match cmd::run(&mut cli) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             output::tell(cli.color, &failure);

@@ -147,6 +147,7 @@ pub fn with_reading_as_fact(card: &Scorecard, dimension: usize) -> Option<Scorec
     dimension.age = EvidenceAge::Now;
     card.facts.push(FactDeclaration {
         name: dimension.key.clone(),
+        path: None,
         kind: FactType::Number,
         has_unit: true,
         unit: String::new(),

@@ -26,6 +26,7 @@
 //! with neither is refused. An item without an id has the name that the caller gives it, such as its file and
 //! line; without a name, its digest.
 
+pub mod cells;
 pub mod execution;
 pub mod grade;
 mod graders;
@@ -35,6 +36,7 @@ mod json;
 mod kind;
 mod kinds;
 pub mod names;
+pub mod profile;
 mod reader;
 pub mod source;
 mod vocabulary;

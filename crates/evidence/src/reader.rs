@@ -24,6 +24,8 @@ use crate::vocabulary::FactType;
 pub struct ReaderOptions {
     /// The field that names the subject of a [`Kind::Facts`] item; `subject` if not given.
     pub subject_field: Option<String>,
+    /// The field that names the task of a [`Kind::Facts`] item; `task` if not given. Both may be paths.
+    pub task_field: Option<String>,
     /// Deepest nesting of brackets; more than [`ReaderOptions::DEEPEST`] counts as that.
     pub max_depth: usize,
     /// Most bytes of an item; more than 2 GiB counts as that.
@@ -42,7 +44,7 @@ impl ReaderOptions {
 impl Default for ReaderOptions {
     fn default() -> Self {
         let Limits { max_depth, max_bytes } = Limits::default();
-        Self { subject_field: None, max_depth, max_item_bytes: max_bytes }
+        Self { subject_field: None, task_field: None, max_depth, max_item_bytes: max_bytes }
     }
 }
 
@@ -138,7 +140,8 @@ struct Memory {
 }
 
 impl Reader {
-    /// Makes a reader of `kind` that takes the `wanted` facts out of its items, in this order.
+    /// Makes a reader of `kind` that takes the `wanted` facts out of its items, in this order. Of kind `facts` a name that
+    /// begins with `$` is the [path](karat_core::scorecard::FieldPath) of the field that gives the fact.
     ///
     /// # Errors
     /// If the kind does not give wanted facts, or gives them as another type: every one.
@@ -177,8 +180,12 @@ impl Reader {
         if !unknown.is_empty() {
             return Err(unknown);
         }
-        let subject_field = options.subject_field.as_deref().unwrap_or("subject");
-        let table = fact_table::Columns::new(if kind == Kind::Facts { wanted } else { &[] }, subject_field);
+        let (subject_field, task_field) = (options.subject_field.as_deref(), options.task_field.as_deref());
+        let table = fact_table::Columns::new(
+            if kind == Kind::Facts { wanted } else { &[] },
+            subject_field,
+            task_field,
+        );
         Ok(Self {
             kind,
             slots,

@@ -1,6 +1,6 @@
 //! Files and streams cut into evidence items, one in memory at a time.
 //!
-//! Understood are JSON lines, one JSON document (or several) over many lines, an array of items, and CSV with a header.
+//! Understood are JSON lines, one JSON document (or several) over many lines, an array of items, and tables with a header.
 //!
 //! ```
 //! use karat_evidence::source::{Layout, Source};
@@ -31,6 +31,9 @@ use crate::vocabulary::FactType;
 use json::JsonSource;
 use rows::RowSource;
 
+/// The marks that may separate the columns of a table; the first with which a name in the header is known does.
+pub const SEPARATORS: [u8; 4] = *b",\t;|";
+
 /// Layout of items in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
@@ -38,16 +41,21 @@ pub enum Layout {
     Auto,
     /// One JSON item per line, even if the first line is broken.
     JsonLines,
-    /// A table with a header, for [`Kind::Facts`](crate::Kind::Facts).
+    /// A table with a header, for [`Kind::Facts`](crate::Kind::Facts); columns are separated by one of [`SEPARATORS`].
     Csv,
 }
 
 impl Layout {
     /// Returns the layout that the ending of a file name means.
     pub fn of_path(path: &Path) -> Self {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-        match ending.as_deref() {
-            // Rows are read with commas alone; of a table with tabs the source of rows says so.
+        let ending = |path: &Path| path.extension().map(|it| it.to_string_lossy().to_ascii_lowercase());
+        let own = ending(path);
+        // A packed file is called after what is in it.
+        let own = match own.as_deref() {
+            Some("gz" | "zst") => path.file_stem().and_then(|stem| ending(Path::new(stem))),
+            _ => own,
+        };
+        match own.as_deref() {
             Some("csv" | "tsv") => Self::Csv,
             Some("jsonl" | "ndjson") => Self::JsonLines,
             _ => Self::Auto,

@@ -51,7 +51,7 @@ fn main() -> io::Result<()> {
     for name in attacks::all() {
         let file = attacks::File::of(&name);
         for attack in file.attack.iter().step_by(every) {
-            send(format!("{name}, {}", attack.name), &attack.job(file.suite.as_deref()))?;
+            send(format!("{name}, {}", attack.name), &attack.job(&file))?;
         }
     }
     out.flush()

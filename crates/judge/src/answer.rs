@@ -29,10 +29,20 @@ impl<'a> Answer<'a> {
 
 /// Reasons that are said as they are. The submission chooses among them, but cannot word its own: what it was given for a
 /// case is not for the reader of a record.
-const REASONS: [&str; 6] = ["no answer", "no JSON", "no such function", "no such file", "exit", "exit: 1"];
+const REASONS: [&str; 8] = [
+    "no answer",
+    "no JSON",
+    "no such function",
+    "no such file",
+    "exit",
+    "exit: 1",
+    "exception",
+    "never settled",
+];
 
-/// Names of the exceptions that Python has.
-const EXCEPTIONS: [&str; 68] = [
+/// Names of the exceptions that Python and JavaScript have.
+const EXCEPTIONS: [&str; 75] = [
+    "AggregateError",
     "ArithmeticError",
     "AssertionError",
     "AttributeError",
@@ -50,6 +60,8 @@ const EXCEPTIONS: [&str; 68] = [
     "DeprecationWarning",
     "EOFError",
     "EncodingWarning",
+    "Error",
+    "EvalError",
     "Exception",
     "ExceptionGroup",
     "FileExistsError",
@@ -61,6 +73,7 @@ const EXCEPTIONS: [&str; 68] = [
     "ImportWarning",
     "IndentationError",
     "IndexError",
+    "InternalError",
     "InterruptedError",
     "IsADirectoryError",
     "KeyError",
@@ -77,6 +90,7 @@ const EXCEPTIONS: [&str; 68] = [
     "PermissionError",
     "ProcessLookupError",
     "PythonFinalizationError",
+    "RangeError",
     "RecursionError",
     "ReferenceError",
     "ResourceWarning",
@@ -84,6 +98,7 @@ const EXCEPTIONS: [&str; 68] = [
     "RuntimeWarning",
     "StopAsyncIteration",
     "StopIteration",
+    "SuppressedError",
     "SyntaxError",
     "SyntaxWarning",
     "SystemError",
@@ -91,6 +106,7 @@ const EXCEPTIONS: [&str; 68] = [
     "TabError",
     "TimeoutError",
     "TypeError",
+    "URIError",
     "UnboundLocalError",
     "UnicodeDecodeError",
     "UnicodeEncodeError",
@@ -115,9 +131,9 @@ pub fn reason(given: &str) -> String {
     known.unwrap_or("no answer").to_owned()
 }
 
-/// Returns true if the reason is one that Python gives where the memory is used up.
+/// Returns true if the reason is one that a language gives where the memory is used up.
 pub fn is_memory(reason: &str) -> bool {
-    reason == "exception: MemoryError"
+    ["exception: MemoryError", "exception: InternalError"].contains(&reason)
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@ use serde_json::Value;
 use crate::answer::{Answer, is_memory, reason};
 use crate::compare::Comparison;
 use crate::error::JudgeError;
+use crate::guest::{Request, Runtime};
 use crate::host::{Host, Stop};
 use crate::instance::Ended;
 use crate::numbers::Parsed;
-use crate::python::{Python, Request};
 
 /// Result of the run of a case: a value to compare, or the reason for which it failed.
 pub type Outcome = Result<Parsed, String>;
@@ -50,24 +50,24 @@ pub struct Done {
     pub near_limit: bool,
 }
 
-/// Runs the submission in Python.
+/// Runs the submission in a language.
 ///
 /// # Errors
 ///
 /// If this machine has no room for an instance.
-pub fn python_run(python: &Python, job: &Job, run: &Run) -> Result<Done, JudgeError> {
+pub fn run(runtime: &Runtime, job: &Job, asked: &Run) -> Result<Done, JudgeError> {
     let mut host = host(job);
     let (files, seed) = (&job.files, job.seed);
-    let request = match run {
+    let request = match asked {
         Run::Call { function, args } => Request::Call { files, seed, function, args },
         Run::Program { stdin } => {
             host.stdin = stdin.clone().into_bytes();
             Request::Program { files, seed }
         }
     };
-    let mut guest = python.instance(host, job.limits.fuel)?;
+    let mut guest = runtime.instance(host, job.limits.fuel)?;
     let ended = guest.call(request.text());
-    let outcome = match run {
+    let outcome = match asked {
         Run::Call { .. } => returned(&ended, guest.host()),
         Run::Program { .. } => printed(&ended, guest.host()),
     };

@@ -90,6 +90,17 @@ fn costs() -> OperatorCost {
     ] {
         *cost = SLOW;
     }
+    costs.variable.memory_grow_per_page = ASKED;
+    costs.variable.table_grow_per_element = 8;
+    costs.variable.table_init_per_element = 8;
+    costs.variable.table_copy_per_element = 8;
+    costs.variable.table_fill_per_element = 8;
+    costs
+}
+
+/// Returns what the instructions of submitted modules cost: one may read and jump where it takes longest.
+fn costs_of_submissions() -> OperatorCost {
+    let mut costs = costs();
     // The next instruction may be anywhere.
     for cost in [&mut costs.CallIndirect, &mut costs.BrTable] {
         *cost = SLOW;
@@ -149,12 +160,18 @@ fn costs() -> OperatorCost {
     ] {
         *cost = WRITE;
     }
-    costs.variable.memory_grow_per_page = ASKED;
-    costs.variable.table_grow_per_element = 8;
-    costs.variable.table_init_per_element = 8;
-    costs.variable.table_copy_per_element = 8;
-    costs.variable.table_fill_per_element = 8;
     costs
+}
+
+/// Builds the engine of a runtime that is a module: what it reads and where it jumps is what its makers wrote.
+///
+/// # Errors
+///
+/// If this machine does not offer what the engine needs.
+pub fn engine_of_interpreters(kind: EngineKind) -> Result<Engine> {
+    build(kind, |config| {
+        config.operator_cost(costs());
+    })
 }
 
 /// Builds the engine of modules.
@@ -164,7 +181,7 @@ fn costs() -> OperatorCost {
 /// If this machine does not offer what the engine needs.
 pub fn engine_of_modules(kind: EngineKind) -> Result<Engine> {
     build(kind, |config| {
-        config.operator_cost(costs());
+        config.operator_cost(costs_of_submissions());
     })
 }
 

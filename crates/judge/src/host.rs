@@ -39,6 +39,23 @@ pub fn burn(mut store: impl AsContextMut<Data = Host>, fuel: u64) -> Result<()> 
     left.map(|_| ()).ok_or_else(|| Error::from(Stop::Fuel))
 }
 
+/// Asks what an instance asks of its host, and takes the fuel of the answer.
+///
+/// # Errors
+///
+/// If the question ends the instance.
+pub fn asked(mut store: impl AsContextMut<Data = Host>, what: &str, request: &str) -> Result<String> {
+    let mut store = store.as_context_mut();
+    let Some(mut ask) = store.data_mut().ask.take() else {
+        return Ok("!no one answers here".to_owned());
+    };
+    let answered = ask(what, request);
+    store.data_mut().ask = Some(ask);
+    let answered = answered?;
+    burn(&mut store, answered.fuel)?;
+    Ok(answered.text)
+}
+
 /// End of an instance that its own code did not return from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
@@ -89,6 +106,8 @@ pub struct Host {
     pub stdin_read: usize,
     /// The answers to questions; if `None`, no question is answered.
     pub ask: Option<Ask>,
+    /// The answer to the last question of a module, until it is fetched.
+    pub answered: String,
     /// Deadlines of what is subscribed to, in nanoseconds of the monotonic clock.
     deadlines: Vec<u64>,
     /// Elements of all tables.
@@ -117,6 +136,7 @@ impl Host {
             stdin: Vec::new(),
             stdin_read: 0,
             ask: None,
+            answered: String::new(),
             deadlines: Vec::new(),
             table_elements: 0,
             free: Vec::new(),

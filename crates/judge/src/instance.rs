@@ -4,6 +4,7 @@ use wasmtime::component::{InstancePre, TypedFunc};
 use wasmtime::{AsContextMut, Error, Result, Store, Trap};
 
 use crate::host::{Host, Stop, is_near};
+use crate::javascript::ModuleGuest;
 
 /// Fuel beyond the limit. The engine looks at the count only at branches and calls, so an instance may end a little above its
 /// limit: what it used is then compared with the limit here, to the unit.
@@ -112,27 +113,61 @@ fn stop(error: &Error, host: &Host) -> Stop {
 /// Instance of a guest: a language runtime that carries out requests.
 pub struct Guest {
     metered: Metered,
-    run: TypedFunc<(String,), (String,)>,
+    run: Run,
+}
+
+/// Way to hand over a request.
+enum Run {
+    /// Texts cross as they are.
+    Component(TypedFunc<(String,), (String,)>),
+    /// Texts lie in memory.
+    Module(ModuleGuest),
 }
 
 impl Guest {
-    /// Creates an instance.
+    /// Creates an instance of a component.
     ///
     /// # Errors
     ///
     /// If there is no room for it on this machine, or the component is no guest.
-    pub fn new(pre: &InstancePre<Host>, host: Host, fuel: u64) -> Result<Self> {
+    pub fn of_component(pre: &InstancePre<Host>, host: Host, fuel: u64) -> Result<Self> {
         let mut metered = Metered::new(pre.engine(), host, fuel)?;
         let instance = pre.instantiate(metered.store())?;
-        let run = instance.get_typed_func(metered.store(), "run")?;
+        let run = Run::Component(instance.get_typed_func(metered.store(), "run")?);
+        metered.begin()?;
+        Ok(Self { metered, run })
+    }
+
+    /// Creates an instance of a module.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room for it on this machine, or the module is no guest.
+    pub fn of_module(pre: &wasmtime::InstancePre<Host>, host: Host, fuel: u64) -> Result<Self> {
+        let mut metered = Metered::new(pre.module().engine(), host, fuel)?;
+        let instance = pre.instantiate(metered.store())?;
+        let run = Run::Module(ModuleGuest::new(metered.store(), &instance)?);
         metered.begin()?;
         Ok(Self { metered, run })
     }
 
     /// Carries out a request. The fuel is that of all requests of the instance.
     pub fn call(&mut self, request: String) -> Ended {
-        let result = self.run.call(self.metered.store().as_context_mut(), (request,));
-        self.metered.ended(result.map(|(text,)| text))
+        match &self.run {
+            Run::Component(run) => {
+                let result = run.call(self.metered.store().as_context_mut(), (request,));
+                self.metered.ended(result.map(|(text,)| text))
+            }
+            Run::Module(guest) => {
+                let result = guest.call(self.metered.store(), &request);
+                let is_deep = guest.is_deep(self.metered.store());
+                let ended = self.metered.ended(result);
+                match ended.result {
+                    Err(Stop::Trap(_)) if is_deep => Ended { result: Err(Stop::Stack), ..ended },
+                    _ => ended,
+                }
+            }
+        }
     }
 
     /// Returns the host.

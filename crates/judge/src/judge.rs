@@ -7,11 +7,11 @@ use karat_evidence::execution::{Identity, Job, Report, Run, Task, TaskReport};
 use wasmtime::Engine;
 
 use crate::cases;
-use crate::engine::{ENGINE, EngineKind, THREAD_STACK, engine, engine_of_modules};
+use crate::engine::{ENGINE, EngineKind, THREAD_STACK, engine, engine_of_interpreters, engine_of_modules};
 use crate::error::JudgeError;
-use crate::python::Python;
-use crate::runtimes::{self, Found, PYTHON_DIGEST};
-use crate::{script, suite, wasi, wasm};
+use crate::guest::{Code, Runtime};
+use crate::runtimes::{self, Found, Language};
+use crate::{javascript, script, suite, wasi, wasm};
 
 /// Settings of a judge.
 #[derive(Debug, Clone)]
@@ -28,12 +28,13 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Judge {
     engine: Engine,
-    /// With other prices: a module may do what no runtime does.
+    /// With other prices, for runtimes that are modules; and with others again, for modules that are submitted.
+    interpreters: Engine,
     modules: Engine,
     options: Options,
     found: Vec<Found>,
     /// One for each runtime that was found.
-    pythons: Vec<OnceLock<Result<Python, String>>>,
+    ready: Vec<OnceLock<Result<Runtime, String>>>,
 }
 
 impl Judge {
@@ -46,22 +47,34 @@ impl Judge {
         let failed =
             |error: wasmtime::Error| JudgeError::NoVerdict(format!("the engine cannot start: {error:#}"));
         let modules = engine_of_modules(options.engine).map_err(failed)?;
+        let interpreters = engine_of_interpreters(options.engine).map_err(failed)?;
         let engine = engine(options.engine).map_err(failed)?;
-        let found = runtimes::python_in(&options.runtimes);
-        let pythons = found.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { engine, modules, options, found, pythons })
+        let found = runtimes::found_in(&options.runtimes);
+        let ready = found.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { engine, interpreters, modules, options, found, ready })
     }
 
     /// Returns the runtimes that there are, by name, with their digests.
     pub fn runtimes(&self) -> Vec<(&'static str, String)> {
-        let python = self.found.first().map(|found| ("python", found.digest.clone()));
-        python.into_iter().chain([("wasm", wasm::runtime_digest())]).collect()
+        let first = |language| self.found.iter().find(|found| found.language == language);
+        let found = Language::ALL.into_iter().filter_map(first);
+        let found = found.map(|found| (found.language.name(), found.digest.clone()));
+        found.chain([("wasm", wasm::runtime_digest())]).collect()
     }
 
     /// Returns true if no runtime has to be compiled any more.
     pub fn is_compiled(&self) -> bool {
-        let (engine, kind, cache) = (&self.engine, self.options.engine, &self.options.cache);
-        self.found.iter().all(|found| runtimes::is_compiled(engine, kind, found, cache))
+        let (kind, cache) = (self.options.engine, &self.options.cache);
+        self.found
+            .iter()
+            .all(|found| runtimes::is_compiled(self.engine_of(found.language), kind, found, cache))
+    }
+
+    fn engine_of(&self, language: Language) -> &Engine {
+        match language {
+            Language::Python => &self.engine,
+            Language::JavaScript => &self.interpreters,
+        }
     }
 
     /// Loads every runtime that there is. The first time ever it is compiled.
@@ -70,34 +83,49 @@ impl Judge {
     ///
     /// If one cannot be used: the first.
     pub fn prepare(&self) -> Result<(), JudgeError> {
-        let loaded: Vec<_> =
-            self.found.iter().map(|found| self.python(Some(&found.digest)).map(|_| ())).collect();
+        let loaded: Vec<_> = self
+            .found
+            .iter()
+            .map(|found| self.ready(found.language, Some(&found.digest)).map(|_| ()))
+            .collect();
         loaded.into_iter().collect()
     }
 
-    fn python(&self, wanted: Option<&str>) -> Result<&Python, JudgeError> {
-        let at = match wanted {
-            None => (!self.found.is_empty()).then_some(0),
-            Some(digest) => self.found.iter().position(|found| found.digest == digest),
-        };
-        let entry = at.and_then(|at| Some((self.found.get(at)?, self.pythons.get(at)?)));
+    fn ready(&self, language: Language, wanted: Option<&str>) -> Result<&Runtime, JudgeError> {
+        let is_wanted =
+            |found: &Found| found.language == language && wanted.is_none_or(|digest| found.digest == digest);
+        let entry = self.found.iter().zip(&self.ready).find(|(found, _)| is_wanted(found));
         let Some((found, slot)) = entry else {
-            let digest = wanted.unwrap_or(PYTHON_DIGEST);
+            let (name, digest) = (language.name(), wanted.unwrap_or(language.digest()));
             return Err(JudgeError::NoVerdict(format!(
-                "the runtime python {digest} is not in {}: scripts/build-runtime makes it",
+                "the runtime {name} {digest} is not in {}: scripts/build-runtime makes it",
                 self.options.runtimes.display()
             )));
         };
-        let python = slot.get_or_init(|| {
-            let component =
-                runtimes::component(&self.engine, self.options.engine, found, &self.options.cache)
-                    .map_err(|error| error.to_string())?;
-            let pre =
-                wasi::link(&self.engine, &component).and_then(|linker| linker.instantiate_pre(&component));
-            let pre = pre.map_err(|error| format!("{}: {error:#}", found.path.display()))?;
-            Ok(Python { pre, digest: found.digest.clone() })
-        });
-        python.as_ref().map_err(|why| JudgeError::NoVerdict(why.clone()))
+        let runtime = slot.get_or_init(|| self.load(found));
+        runtime.as_ref().map_err(|why| JudgeError::NoVerdict(why.clone()))
+    }
+
+    fn load(&self, found: &Found) -> Result<Runtime, String> {
+        let (engine, kind, cache) =
+            (self.engine_of(found.language), self.options.engine, &self.options.cache);
+        let unusable = |error: wasmtime::Error| format!("{}: {error:#}", found.path.display());
+        let code = match found.language {
+            Language::Python => {
+                let component = runtimes::component(engine, kind, found, cache);
+                let component = component.map_err(|error| error.to_string())?;
+                let linker = wasi::link(engine, &component);
+                linker.and_then(|linker| linker.instantiate_pre(&component)).map(Code::Component)
+            }
+            Language::JavaScript => {
+                let module = runtimes::module(engine, kind, found, cache);
+                let module = module.map_err(|error| error.to_string())?;
+                let linker = javascript::link(engine, &module);
+                linker.and_then(|linker| linker.instantiate_pre(&module)).map(Code::Module)
+            }
+        };
+        let code = code.map_err(unusable)?;
+        Ok(Runtime { language: found.language, code, digest: found.digest.clone() })
     }
 
     /// Runs a job.
@@ -118,14 +146,12 @@ impl Judge {
     }
 
     fn run(&self, job: &Job) -> Result<Report, JudgeError> {
-        let is_module = match job.runtime.as_str() {
-            "python" => false,
-            "wasm" => true,
-            other => {
-                let why = format!("the runtime `{other}` is not known: python and wasm are");
-                return Err(JudgeError::NoVerdict(why));
-            }
-        };
+        let language = Language::ALL.into_iter().find(|language| language.name() == job.runtime);
+        let is_module = job.runtime == "wasm";
+        if language.is_none() && !is_module {
+            let why = format!("the runtime `{}` is not known: python, javascript and wasm are", job.runtime);
+            return Err(JudgeError::NoVerdict(why));
+        }
         let wasm_digest = wasm::runtime_digest();
         if is_module && job.runtime_digest.as_ref().is_some_and(|wanted| *wanted != wasm_digest) {
             let why = format!(
@@ -153,18 +179,20 @@ impl Judge {
             runtime_digest: wasm_digest,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        // Scripts and suites are Python, whatever the submission is.
-        let needs_python = !is_module || job.tasks.iter().any(|task| matches!(task, Task::Script { .. }));
-        let wanted = if is_module { Some(PYTHON_DIGEST) } else { job.runtime_digest.as_deref() };
-        let python = if needs_python { Some(self.python(wanted)?) } else { None };
-        if let Some(python) = python.filter(|_| !is_module) {
-            identity.runtime_digest.clone_from(&python.digest);
+        // Suites and scripts are of the language of the submission; those beside a module are Python.
+        let needs_runtime = !is_module || job.tasks.iter().any(|task| matches!(task, Task::Script { .. }));
+        let python = Some(Language::Python.digest());
+        let wanted = if is_module { python } else { job.runtime_digest.as_deref() };
+        let language = language.unwrap_or(Language::Python);
+        let runtime = if needs_runtime { Some(self.ready(language, wanted)?) } else { None };
+        if let Some(runtime) = runtime.filter(|_| !is_module) {
+            identity.runtime_digest.clone_from(&runtime.digest);
         }
         let program = is_module.then(|| wasm::program(&self.modules, job));
-        let lacking = || JudgeError::NoVerdict("the runtime python is not there".to_owned());
+        let lacking = || JudgeError::NoVerdict(format!("the runtime {} is not there", language.name()));
         let run = |run: &Run| match &program {
             Some(program) => wasm::run(&self.modules, job, program, run),
-            None => cases::python_run(python.ok_or_else(lacking)?, job, run),
+            None => cases::run(runtime.ok_or_else(lacking)?, job, run),
         };
         let mut results = Vec::new();
         for (task, comparisons) in job.tasks.iter().zip(&comparisons) {
@@ -176,10 +204,10 @@ impl Judge {
                     TaskReport::Cases { cases: reports.collect::<Result<_, JudgeError>>()? }
                 }
                 Task::Run { run: asked } => cases::bare(run(asked)?),
-                Task::Suite { file, source } => suite::run(python.ok_or_else(lacking)?, job, file, source)?,
+                Task::Suite { file, source } => suite::run(runtime.ok_or_else(lacking)?, job, file, source)?,
                 Task::Script { file, source, dimensions, answer, truth, r#match } => {
                     let script = script::Script { file, source, dimensions, answer, truth, r#match };
-                    script::run(python.ok_or_else(lacking)?, job, &script)?
+                    script::run(runtime.ok_or_else(lacking)?, job, &script)?
                 }
             });
         }

@@ -27,8 +27,8 @@ Options:
   -h, --help        shows this
   -V, --version     shows the version
 
-The runtime of Python is made by scripts/build-runtime. Before its first use it
-is compiled, once.
+The runtimes of Python and JavaScript are made by scripts/build-runtime. Before
+the first use they are compiled, once.
 
 Exit status: 0 at the end of the input, 1 if the judge cannot work, 2 if an
 option is wrong.";

@@ -25,6 +25,9 @@ const SLOT: u32 = 16;
 /// Largest body of a function in bytes: the time to compile one grows faster than its size.
 const BODY_MAX: usize = 512 << 10;
 
+/// Numbers that a count depends on: code that was compiled with others counts otherwise.
+pub const COSTS: (u32, u32, u32) = (DEPTH, FRAME, SLOT);
+
 const GLOBALS: u8 = 6;
 const EXPORTS: u8 = 7;
 const CODE: u8 = 10;

@@ -9,15 +9,43 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use karat_core::facts::Digest;
-use wasmtime::Engine;
 use wasmtime::component::Component;
+use wasmtime::{Engine, Module};
 
 use crate::engine::EngineKind;
+use crate::metering;
 
 mod load;
 
-/// The digest of the runtime of Python that `scripts/build-runtime` makes.
-pub const PYTHON_DIGEST: &str = include_str!("../guest/python/runtime.sha256").trim_ascii();
+/// Language that has a runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// Python: a component.
+    Python,
+    /// JavaScript: a module.
+    JavaScript,
+}
+
+impl Language {
+    /// The languages.
+    pub const ALL: [Self; 2] = [Self::Python, Self::JavaScript];
+
+    /// Returns the name, as jobs have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+            Self::JavaScript => "javascript",
+        }
+    }
+
+    /// Returns the digest of the runtime that `scripts/build-runtime` makes.
+    pub const fn digest(self) -> &'static str {
+        match self {
+            Self::Python => include_str!("../guest/python/runtime.sha256").trim_ascii(),
+            Self::JavaScript => include_str!("../guest/javascript/runtime.sha256").trim_ascii(),
+        }
+    }
+}
 
 /// Reason for which a runtime cannot be used: it cannot be read, compiled or kept.
 #[derive(Debug)]
@@ -38,25 +66,36 @@ fn unusable(path: &Path, error: &impl fmt::Display) -> RuntimeError {
 /// A runtime in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
+    /// The language.
+    pub language: Language,
     /// The file.
     pub path: PathBuf,
     /// Its digest, as its name says.
     pub digest: String,
 }
 
-/// Returns the runtimes of Python in a folder: the one that this judge was built for first, others by digest.
-pub fn python_in(folder: &Path) -> Vec<Found> {
+/// Returns the runtimes in a folder, language by language: the one that this judge was built for first, others by digest.
+pub fn found_in(folder: &Path) -> Vec<Found> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<Found> = entries
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            let hex = name.strip_prefix("python-")?.strip_suffix(".wasm")?;
+            let (name, hex) = name.strip_suffix(".wasm")?.rsplit_once('-')?;
+            let language = Language::ALL.into_iter().find(|language| language.name() == name)?;
             let is_digest = hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
-            is_digest.then(|| Found { path: entry.path(), digest: format!("sha256:{hex}") })
+            is_digest.then(|| Found { language, path: entry.path(), digest: format!("sha256:{hex}") })
         })
         .collect();
-    found.sort_by_key(|found| (found.digest != PYTHON_DIGEST, found.digest.clone()));
+    found.sort_by_key(|found| {
+        (found.language.name(), found.digest != found.language.digest(), found.digest.clone())
+    });
     found
+}
+
+/// Kind of code: how it is compiled, and how what was compiled is loaded.
+struct Form<T> {
+    compile: fn(&Engine, &[u8]) -> wasmtime::Result<Vec<u8>>,
+    load: fn(&Engine, &Path) -> wasmtime::Result<T>,
 }
 
 /// Loads a component: from the cache, or else compiled and kept there.
@@ -70,18 +109,47 @@ pub fn component(
     found: &Found,
     cache: &Path,
 ) -> Result<Component, RuntimeError> {
+    let form = Form { compile: Engine::precompile_component, load: load::component };
+    loaded(engine, kind, found, cache, &form)
+}
+
+/// Loads a module, with a count of the depth of its calls: from the cache, or else compiled and kept there.
+///
+/// # Errors
+///
+/// If the file is not what its name says, does not compile, or the cache is not private.
+pub fn module(
+    engine: &Engine,
+    kind: EngineKind,
+    found: &Found,
+    cache: &Path,
+) -> Result<Module, RuntimeError> {
+    let compile = |engine: &Engine, bytes: &[u8]| {
+        let bytes = metering::metered(bytes).map_err(wasmtime::Error::msg)?;
+        engine.precompile_module(&bytes)
+    };
+    loaded(engine, kind, found, cache, &Form { compile, load: load::module })
+}
+
+fn loaded<T>(
+    engine: &Engine,
+    kind: EngineKind,
+    found: &Found,
+    cache: &Path,
+    form: &Form<T>,
+) -> Result<T, RuntimeError> {
     let folder = private_folder(cache)?;
     let key = key(engine, kind, found);
     let index = folder.join(format!("{key}.digest"));
-    if let Some(component) = cached(engine, &folder, &index) {
-        return Ok(component);
+    if let Some(code) = cached(engine, &folder, &index, form) {
+        return Ok(code);
     }
     // A second process waits here, and finds the work done.
     let lock_path = folder.join(format!("{key}.lock"));
     let lock = File::create(&lock_path).map_err(|error| unusable(&lock_path, &error))?;
     lock.lock().map_err(|error| unusable(&lock_path, &error))?;
-    if let Some(component) = cached(engine, &folder, &index) {
-        return Ok(component);
+    if let Some(code) = cached(engine, &folder, &index, form) {
+        return Ok(code);
     }
     let bytes = fs::read(&found.path).map_err(|error| unusable(&found.path, &error))?;
     let actual = Digest::of(&bytes).to_string();
@@ -91,12 +159,12 @@ pub fn component(
         );
         return Err(unusable(&found.path, &what));
     }
-    let code = compile(engine, found, &bytes)?;
+    let code = compile(engine, found, &bytes, form)?;
     let code_digest = Digest::of(&code).to_string();
     let path = folder.join(code_name(&code_digest));
     write(&folder, &path, &code).map_err(|error| unusable(&path, &error))?;
     write(&folder, &index, code_digest.as_bytes()).map_err(|error| unusable(&index, &error))?;
-    cached(engine, &folder, &index)
+    cached(engine, &folder, &index, form)
         .ok_or_else(|| unusable(&path, &"the compiled code cannot be loaded again; remove the folder"))
 }
 
@@ -106,7 +174,7 @@ pub fn is_compiled(engine: &Engine, kind: EngineKind, found: &Found, cache: &Pat
 }
 
 /// Compiles, with words on standard error for the person who waits.
-fn compile(engine: &Engine, found: &Found, bytes: &[u8]) -> Result<Vec<u8>, RuntimeError> {
+fn compile<T>(engine: &Engine, found: &Found, bytes: &[u8], form: &Form<T>) -> Result<Vec<u8>, RuntimeError> {
     let begun = Instant::now();
     eprintln!("karat-judge: compiles {}, once; this may take a minute", found.path.display());
     let (done, wait) = mpsc::channel::<()>();
@@ -116,7 +184,7 @@ fn compile(engine: &Engine, found: &Found, bytes: &[u8]) -> Result<Vec<u8>, Runt
                 eprintln!("karat-judge: compiles, {} s", begun.elapsed().as_secs());
             }
         });
-        let code = engine.precompile_component(bytes);
+        let code = (form.compile)(engine, bytes);
         drop(done);
         code
     });
@@ -134,19 +202,22 @@ fn key(engine: &Engine, kind: EngineKind, found: &Found) -> String {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let mut hasher = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
+    if found.language == Language::JavaScript {
+        metering::COSTS.hash(&mut hasher);
+    }
     let hex = found.digest.trim_start_matches("sha256:");
     format!("{}-{}-{:016x}", hex.get(..32).unwrap_or(hex), kind.name(), hasher.finish())
 }
 
-/// Returns the component that an entry of the cache names, if the code is there and has its digest.
-fn cached(engine: &Engine, folder: &Path, index: &Path) -> Option<Component> {
+/// Returns the code that an entry of the cache names, if it exists and has its digest.
+fn cached<T>(engine: &Engine, folder: &Path, index: &Path, form: &Form<T>) -> Option<T> {
     let code_digest = fs::read_to_string(index).ok()?;
     let path = folder.join(code_name(&code_digest));
     let code = fs::read(&path).ok()?;
     if Digest::of(&code).to_string() != code_digest {
         return None;
     }
-    load::component(engine, &path).ok()
+    (form.load)(engine, &path).ok()
 }
 
 /// Writes a file so that no one sees a part of it.

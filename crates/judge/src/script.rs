@@ -9,9 +9,10 @@ use wasmtime::Error;
 use crate::answer::Answer;
 use crate::cases::host;
 use crate::error::JudgeError;
+use crate::guest::{Request, Runtime};
 use crate::host::Stop;
 use crate::primitives;
-use crate::python::{Python, Request};
+use crate::runtimes::Language;
 
 /// A script, and what it is run on.
 #[derive(Debug, Clone, Copy)]
@@ -38,22 +39,28 @@ const POINTS_MAX: f64 = 1000.0;
 ///
 /// If the script raises, reaches a limit, or returns anything but points of its dimensions: it is at fault then. If this
 /// machine has no room for an instance.
-pub fn run(python: &Python, job: &Job, script: &Script<'_>) -> Result<TaskReport, JudgeError> {
+pub fn run(runtime: &Runtime, job: &Job, script: &Script<'_>) -> Result<TaskReport, JudgeError> {
     let Script { file, source, answer, truth, r#match, .. } = *script;
     let mut host = host(job);
     host.ask = Some(Box::new(|what, request| match what {
         "primitive" => Ok(primitives::answer(request)),
         _ => Err(Error::from(Stop::Trap("asks for what no script may have".to_owned()))),
     }));
-    let mut guest = python.instance(host, job.limits.fuel)?;
+    let mut guest = runtime.instance(host, job.limits.fuel)?;
     let ended = guest.call(Request::Script { file, source, answer, truth, r#match, seed: job.seed }.text());
     let fault = |line: usize, found: &str, expected: &str| {
         let place = if line == 0 { "the whole file".to_owned() } else { format!("line {line}") };
         let (found, expected) = (found.to_owned(), expected.to_owned());
         JudgeError::Refused(vec![Fault { file: file.to_owned(), place, found, expected }])
     };
-    let returns =
-        "`def evaluate(answer, truth, match)` that returns points for each dimension, whatever the answer is";
+    let returns = match runtime.language {
+        Language::Python => {
+            "`def evaluate(answer, truth, match)` that returns points for each dimension, whatever the answer is"
+        }
+        Language::JavaScript => {
+            "`function evaluate(answer, truth, match)` that returns points for each dimension, whatever the answer is"
+        }
+    };
     let text = match &ended.result {
         Ok(text) => text,
         Err(stop) => return Err(fault(0, &stop.to_string(), returns)),

@@ -11,10 +11,11 @@ use wasmtime::Error;
 use crate::answer::{Answer, reason};
 use crate::cases::{host, raised};
 use crate::error::JudgeError;
+use crate::guest::{Request, Runtime};
 use crate::host::{Answered, Stop};
 use crate::instance::Guest;
 use crate::proxy::Proxy;
-use crate::python::{Python, Request};
+use crate::runtimes::Language;
 
 /// Fuel of the tests' instance for one question, beside a unit for each byte.
 const QUESTION: u64 = 1_000;
@@ -31,18 +32,18 @@ const TESTS_MAX: usize = 1000;
 /// # Errors
 ///
 /// If the suite cannot be loaded or has no tests, or this machine has no room for an instance.
-pub fn run(python: &Python, job: &Job, file: &str, source: &str) -> Result<TaskReport, JudgeError> {
-    let modules = modules(job);
-    let names = names(python, job, file, source, &modules)?;
+pub fn run(runtime: &Runtime, job: &Job, file: &str, source: &str) -> Result<TaskReport, JudgeError> {
+    let modules = modules(job, runtime.language);
+    let names = names(runtime, job, file, source, &modules)?;
     let mut cases = Vec::with_capacity(names.len());
     for name in names {
         let request = Request::Test { file, source, modules: &modules, name: &name, seed: job.seed };
-        cases.push(test(python, job, &request, name.clone())?);
+        cases.push(test(runtime, job, &request, name.clone())?);
     }
     Ok(TaskReport::Suite { cases })
 }
 
-/// Modules that a suite is made with: whatever a submission names its files, the tests find these.
+/// Modules that a suite in Python is made with: whatever a submission names its files, the tests find these.
 const FRAMEWORK: [&str; 10] = [
     "__main__",
     "builtins",
@@ -57,7 +58,11 @@ const FRAMEWORK: [&str; 10] = [
 ];
 
 /// Returns the names of the modules of the submission that the tests can ask for.
-fn modules(job: &Job) -> Vec<String> {
+fn modules(job: &Job, language: Language) -> Vec<String> {
+    if language == Language::JavaScript {
+        let is_source = |path: &&String| [".js", ".mjs", ".cjs"].iter().any(|end| path.ends_with(end));
+        return job.files.keys().filter(is_source).cloned().collect();
+    }
     let python = job.files.keys().filter_map(|path| path.strip_suffix(".py"));
     let names = python.map(|path| path.strip_suffix("/__init__").unwrap_or(path).replace('/', "."));
     names.filter(|name| !FRAMEWORK.contains(&name.split('.').next().unwrap_or_default())).collect()
@@ -65,7 +70,7 @@ fn modules(job: &Job) -> Vec<String> {
 
 /// Returns the names of the tests, sorted.
 fn names(
-    python: &Python,
+    runtime: &Runtime,
     job: &Job,
     file: &str,
     source: &str,
@@ -73,14 +78,21 @@ fn names(
 ) -> Result<Vec<String>, JudgeError> {
     let mut host = host(job);
     host.ask = Some(Box::new(|_, _| Ok(Answered { text: ASKED_TOO_EARLY.to_owned(), fuel: QUESTION })));
-    let mut guest = python.instance(host, job.limits.fuel)?;
+    let mut guest = runtime.instance(host, job.limits.fuel)?;
     let ended = guest.call(Request::Names { file, source, modules, seed: job.seed }.text());
     let fault = |line: usize, found: String, expected: &str| {
         let place = if line == 0 { "the whole file".to_owned() } else { format!("line {line}") };
         let fault = Fault { file: file.to_owned(), place, found, expected: expected.to_owned() };
         JudgeError::Refused(vec![fault])
     };
-    let loads = "a suite of `unittest` that can be loaded without asking anything of the submission";
+    let loads = match runtime.language {
+        Language::Python => {
+            "a suite of `unittest` that can be loaded without asking anything of the submission"
+        }
+        Language::JavaScript => {
+            "a suite of `node:test` that can be loaded without asking anything of the submission"
+        }
+    };
     let text = ended.result.map_err(|stop| fault(0, stop.to_string(), loads))?;
     let json = match Answer::read(&text) {
         Answer::Result(json) => json,
@@ -102,7 +114,7 @@ fn names(
 }
 
 /// Runs one test.
-fn test(python: &Python, job: &Job, request: &Request<'_>, name: String) -> Result<CaseReport, JudgeError> {
+fn test(runtime: &Runtime, job: &Job, request: &Request<'_>, name: String) -> Result<CaseReport, JudgeError> {
     let failed = |reason: String, fuel, near_limit| CaseReport {
         name: name.clone(),
         value: 0.0,
@@ -111,7 +123,7 @@ fn test(python: &Python, job: &Job, request: &Request<'_>, name: String) -> Resu
         fuel,
         near_limit,
     };
-    let mut submission = python.instance(host(job), job.limits.fuel)?;
+    let mut submission = runtime.instance(host(job), job.limits.fuel)?;
     let opened = submission.call(Request::Open { files: &job.files, seed: job.seed }.text());
     let refusal = match &opened.result {
         Err(Stop::Exit(_)) => Some("exit".to_owned()),
@@ -133,7 +145,7 @@ fn test(python: &Python, job: &Job, request: &Request<'_>, name: String) -> Resu
     tests.ask = Some(Box::new(move |_, question| {
         asked.lock().unwrap_or_else(PoisonError::into_inner).answer(question)
     }));
-    let mut tests = python.instance(tests, job.limits.fuel)?;
+    let mut tests = runtime.instance(tests, job.limits.fuel)?;
     let ended = tests.call(request.text());
     let asked = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let (fuel, near) = (asked.fuel, asked.near || ended.near_limit);

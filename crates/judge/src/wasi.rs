@@ -11,7 +11,7 @@ use wasmtime::component::{
 };
 use wasmtime::{AsContextMut, Engine, Error, Result, StoreContextMut};
 
-use crate::host::{Host, Stop, burn};
+use crate::host::{Host, Stop, asked, burn};
 
 /// Most bytes that one call of a stream or of the source of random bytes moves.
 const CHUNK: u64 = 64 * 1024;
@@ -98,15 +98,8 @@ pub fn link(engine: &Engine, component: &Component) -> Result<Linker<Host>> {
     Ok(linker)
 }
 
-fn ask(mut store: StoreContextMut<'_, Host>, (what, request): (String, String)) -> Result<(String,)> {
-    let Some(mut ask) = store.data_mut().ask.take() else {
-        return Ok(("!no one answers here".to_owned(),));
-    };
-    let answered = ask(&what, &request);
-    store.data_mut().ask = Some(ask);
-    let answered = answered?;
-    burn(&mut store, answered.fuel)?;
-    Ok((answered.text,))
+fn ask(store: StoreContextMut<'_, Host>, (what, request): (String, String)) -> Result<(String,)> {
+    Ok((asked(store, &what, &request)?,))
 }
 
 fn define(instance: &mut LinkerInstance<'_, Host>, interface: &str, name: &str) -> Result<()> {

@@ -12,14 +12,14 @@ use crate::host::{Host, Stop};
 use crate::instance::{Ended, Metered};
 use crate::metering::{self, STACK};
 use crate::preview1;
-use crate::runtimes::PYTHON_DIGEST;
+use crate::runtimes::Language;
 
 /// Description of what a judge does with a module: a change of it changes the digest.
 const RUNTIME: &str = "karat wasm 1: WASI preview 1 in memory, one call of _start, stack of 32 MiB by count, fuel at prices 2, effort 1; scripts by python ";
 
 /// Returns the digest of this runtime. Scripts are part of it, because they are Python whatever the submission is.
 pub fn runtime_digest() -> String {
-    Digest::of(format!("{RUNTIME}{PYTHON_DIGEST}").as_bytes()).to_string()
+    Digest::of(format!("{RUNTIME}{}", Language::Python.digest()).as_bytes()).to_string()
 }
 
 /// Largest module in bytes: compiling may not take longer than running.

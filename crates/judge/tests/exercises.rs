@@ -1,4 +1,4 @@
-//! Ten exercises: the reference answer passes, three wrong ones do not, and each in its own way.
+//! Eleven exercises: the reference answer passes, three wrong ones do not, and each in its own way.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,7 +14,7 @@ use karat_evidence::execution::Verdict;
 use karat_evidence::grade::arena::{Attempt, Evaluation, ExecutionEnd, Judging, TaskGrade};
 use karat_judge::EngineKind;
 use serde_json::json;
-use shown::exercises::{self, MODULES, PYTHON, ROUTES, evaluator, wrong};
+use shown::exercises::{self, JAVASCRIPT, MODULES, PYTHON, ROUTES, evaluator, wrong};
 use shown::{Asked, judge, text};
 
 fn evaluate(folder: &str, stem: &str, engine: EngineKind) -> Evaluation {
@@ -78,6 +78,11 @@ fn answers_in_python() {
 }
 
 #[test]
+fn answers_in_javascript() {
+    check(&JAVASCRIPT);
+}
+
+#[test]
 fn answers_as_modules() {
     check(&MODULES);
 }
@@ -89,7 +94,7 @@ fn routes() {
 
 #[test]
 fn all_of_them_are_here() {
-    let listed: BTreeSet<&str> = PYTHON.into_iter().chain(MODULES).chain(ROUTES).collect();
+    let listed: BTreeSet<&str> = PYTHON.into_iter().chain(JAVASCRIPT).chain(MODULES).chain(ROUTES).collect();
     assert_eq!(exercises::all(), listed.into_iter().map(str::to_owned).collect());
 }
 
@@ -102,6 +107,8 @@ fn interpreted_they_are_the_same() {
         ("roll-call", "wrong-lower"),
         ("vending", "wrong-open"),
         ("till", "reference"),
+        ("newest", "reference"),
+        ("newest", "wrong-text"),
         ("maze", "wrong-mud"),
     ] {
         let compiled = evaluate(folder, stem, EngineKind::Cranelift);

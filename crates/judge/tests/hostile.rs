@@ -13,8 +13,8 @@ use karat_judge::EngineKind;
 use shown::attacks::{Attack, File, Verdicts};
 use shown::judge;
 
-fn run(attack: &Attack, suite: Option<&str>, engine: EngineKind) -> Result<Vec<CaseReport>, String> {
-    let report = judge(engine).judge(&attack.job(suite));
+fn run(attack: &Attack, of: &File, engine: EngineKind) -> Result<Vec<CaseReport>, String> {
+    let report = judge(engine).judge(&attack.job(of));
     match report.map_err(|error| format!("no report: {error}"))?.results.pop() {
         Some(TaskReport::Cases { cases } | TaskReport::Suite { cases }) => Ok(cases),
         other => Err(format!("{other:?}")),
@@ -22,8 +22,8 @@ fn run(attack: &Attack, suite: Option<&str>, engine: EngineKind) -> Result<Vec<C
 }
 
 /// Returns everything that is not as it must be.
-fn faults(attack: &Attack, suite: Option<&str>) -> Vec<String> {
-    let first = match run(attack, suite, EngineKind::Cranelift) {
+fn faults(attack: &Attack, of: &File) -> Vec<String> {
+    let first = match run(attack, of, EngineKind::Cranelift) {
         Ok(reports) => reports,
         Err(why) => return vec![why],
     };
@@ -55,7 +55,7 @@ fn faults(attack: &Attack, suite: Option<&str>) -> Vec<String> {
         ));
     }
     for (engine, words) in [(EngineKind::Cranelift, "the second time"), (EngineKind::Pulley, "interpreted")] {
-        match run(attack, suite, engine) {
+        match run(attack, of, engine) {
             Ok(again) if again == first => {}
             Ok(again) => faults.push(format!("{words} {again:?}, first {first:?}")),
             Err(why) => faults.push(format!("{words}: {why}")),
@@ -70,7 +70,7 @@ fn check(name: &str) {
     let mut found = Vec::new();
     for attack in file.attack.iter().filter(|attack| attack.name.contains(&only)) {
         let begun = std::time::Instant::now();
-        let faults = faults(attack, file.suite.as_deref());
+        let faults = faults(attack, &file);
         println!("{:5.1} s  {}", begun.elapsed().as_secs_f64(), attack.name);
         found.extend(faults.into_iter().map(|fault| format!("{}: {fault}", attack.name)));
     }
@@ -85,6 +85,16 @@ fn against_cases() {
 #[test]
 fn against_a_suite() {
     check("suite");
+}
+
+#[test]
+fn against_cases_in_javascript() {
+    check("javascript");
+}
+
+#[test]
+fn against_a_suite_in_javascript() {
+    check("javascript-suite");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::{Leaderboard, LeaderboardAnswer, LeaderboardRow, LeaderboardSchema, b
 use crate::answers::LeaderboardMethod;
 use crate::answers::basis::Basis;
 use crate::answers::leaderboard::officials::Officials;
-use crate::leaderboard::{Ranking, Settings, is_measured, nothing_counts, run, too_few_tasks};
+use crate::leaderboard::{By, Ranking, Settings, is_measured, nothing_counts, run, too_few_tasks};
 use crate::rows::{NO_LABEL, Rows};
 
 /// The largest number of subjects that are resampled by default.
@@ -70,6 +70,7 @@ pub fn rank(
             let is_census = method == LeaderboardMethod::Census;
             let ranking = Ranking::new(rows, items, group, &Settings { is_census, ..*settings })?;
             let mut leaderboard = Leaderboard::of_resamples(rows, &ranking, settings);
+            in_units(&mut leaderboard, rows, settings);
             leaderboard.rows = leaderboard.rows.into_iter().skip(page.skip).take(page.limit).collect();
             Ok(Ranked { leaderboard, ranking: Some(ranking) })
         }
@@ -83,8 +84,16 @@ pub fn rank(
                 row.cases = rows.subject(&row.subject).and_then(|subject| cases.of(subject));
             }
             (leaderboard.group, leaderboard.by) = (group, by(rows, settings));
+            in_units(&mut leaderboard, rows, settings);
             Ok(Ranked { leaderboard, ranking: None })
         }
+    }
+}
+
+/// Writes the values of a ranking by a fact in its unit.
+fn in_units(leaderboard: &mut Leaderboard, rows: &Rows, settings: &Settings) {
+    if let Some(fact) = rows.ranked_fact().filter(|_| settings.by == By::Fact) {
+        fact.write(leaderboard);
     }
 }
 

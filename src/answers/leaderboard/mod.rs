@@ -1,5 +1,6 @@
 //! Subjects by rank, `karat/leaderboard/1`.
 
+pub mod fact;
 pub mod floor;
 pub mod method;
 pub mod notes;
@@ -25,6 +26,7 @@ use crate::leaderboard::{By, Ranking, Settings, Unranked};
 use crate::look_alikes::LookAlikes;
 use crate::record::document::BoundsDocument;
 use crate::rows::Rows;
+use fact::RankedFact;
 use official::{Official, WithoutTime};
 
 /// The basis of a leaderboard of official scores.
@@ -173,6 +175,12 @@ pub struct Leaderboard {
     pub other_outcomes: Option<OtherOutcomes>,
     /// The robustness of the ranks; null if it was not requested.
     pub robustness: Option<Robustness>,
+    /// The fact that is ranked, in whose unit the scores are then; left out on another basis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fact: Option<RankedFact>,
+    /// The columns that were asked for, in that order; left out without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
 }
 
 /// A subject with a rank.
@@ -235,6 +243,9 @@ pub struct LeaderboardRow {
     pub dimensions: Option<BTreeMap<String, Option<Estimate>>>,
     /// Repeated attempts, for k from 1 on; null if they were not requested.
     pub attempts: Option<Vec<Attempts>>,
+    /// The values in the columns that were asked for, null where no item states one; left out without any.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, Option<f64>>,
 }
 
 /// A subject with items but no rank.
@@ -321,6 +332,8 @@ impl Leaderboard {
             letters: None,
             other_outcomes: None,
             robustness: None,
+            fact: None,
+            columns: Vec::new(),
         }
     }
 
@@ -365,6 +378,7 @@ impl Leaderboard {
                     .attempts
                     .get(row.subject)
                     .map(|found| found.by_k.iter().map(Attempts::from).collect()),
+                columns: BTreeMap::new(),
             }
         };
         let unranked = ranking.unranked.iter().map(|&(subject, why)| {
@@ -398,6 +412,8 @@ impl Leaderboard {
                 rankings: others.collect(),
             }),
             robustness: None,
+            fact: None,
+            columns: Vec::new(),
         }
     }
 }
@@ -408,6 +424,7 @@ pub fn by(rows: &Rows, settings: &Settings) -> String {
     match settings.by {
         By::Score => String::from(MEAN),
         By::Dimension(at) => rows.dimensions.get(at).map(|(key, _)| key.clone()).unwrap_or_default(),
+        By::Fact => rows.ranked_fact().map(|fact| fact.name.clone()).unwrap_or_default(),
     }
 }
 
@@ -494,6 +511,7 @@ impl LeaderboardRow {
             outcomes: None,
             dimensions: None,
             attempts: None,
+            columns: BTreeMap::new(),
         }
     }
 }

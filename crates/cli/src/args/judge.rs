@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::doctor::JudgeVerb;
+use crate::format::FormatArgs;
 
 /// A challenge, and what was submitted to it.
 #[derive(Debug, Args)]
@@ -53,10 +54,7 @@ pub struct JudgeArgs {
     /// The folder of its runtimes
     #[arg(long, value_name = "DIR")]
     pub runtimes: Option<PathBuf>,
-    /// JSON: the record, or the check (default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// Tables (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
 }

@@ -7,8 +7,10 @@ use karat_core::timestamp::Timestamp;
 use karat_stats::outcome::Treatment;
 
 use super::{AsOf, points};
+use crate::format::FormatArgs;
 use karat::answers::LeaderboardMethod;
 use karat::answers::leaderboard::floor::On;
+use karat::leaderboard::columns::Column;
 use karat::renames::Rename;
 use karat::rows::filter::Filter;
 
@@ -18,6 +20,9 @@ pub struct ItemArgs {
     /// The field that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
+    /// The field that names the task
+    #[arg(long, value_name = "FIELD", hide = true)]
+    pub task_field: Option<String>,
     /// A subject with two names; repeatable
     #[arg(long, value_name = "OLD=NEW")]
     pub rename: Vec<Rename>,
@@ -58,12 +63,9 @@ pub struct SureArgs {
 /// The form of the answer.
 #[derive(Debug, Args)]
 pub struct FormArgs {
-    /// One JSON object (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// Tables (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Write a page for a browser, too
     #[arg(long, value_name = "FILE")]
     pub html: Option<String>,
@@ -79,9 +81,18 @@ pub struct LeaderboardArgs {
     /// The items
     #[command(flatten)]
     pub items: ItemArgs,
-    /// official, mean, a dimension or a group
+    /// official, mean, a dimension, or FACT:asc, FACT:desc
     #[arg(long, value_name = "KEY")]
     pub by: Option<String>,
+    /// The lowest value of the fact of `--by` is the best
+    #[arg(long, requires = "by", conflicts_with = "higher_is_better", hide = true)]
+    pub lower_is_better: bool,
+    /// The highest value of the fact of `--by` is the best
+    #[arg(long, requires = "by", hide = true)]
+    pub higher_is_better: bool,
+    /// More columns: cost_usd,cost_usd:p95,gates,tiers
+    #[arg(long = "with", value_name = "LIST", value_parser = columns)]
+    pub with: Option<Columns>,
     /// Events beside the evaluations
     #[arg(long, value_name = "FILE")]
     pub events: Option<String>,
@@ -241,6 +252,13 @@ impl Floor {
             _ => Err(String::from("a dimension is 0 to 1")),
         }
     }
+}
+
+/// A list of columns of a leaderboard.
+pub type Columns = std::sync::Arc<Vec<Column>>;
+
+fn columns(text: &str) -> Result<Columns, String> {
+    Column::parse(text).map(Columns::new)
 }
 
 fn on(text: &str) -> Result<On, String> {

@@ -1,9 +1,11 @@
 //! The command line: verbs, flags, help.
 
+mod check;
 mod doctor;
 mod follow;
 mod help;
 mod import;
+mod init;
 mod judge;
 mod many;
 pub mod menu;
@@ -21,13 +23,16 @@ use karat_core::number::Decimal;
 use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
 use karat_evidence::grade::trace::novelty::Settings;
 
+use crate::format::FormatArgs;
 use crate::output::Color;
+pub use check::CheckProjectArgs;
 pub use doctor::{DoctorArgs, JudgeVerb};
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 pub use help::HelpArgs;
 pub use import::ImportArgs;
+pub use init::InitArgs;
 pub use judge::JudgeArgs;
-pub use many::{CompareArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
+pub use many::{CompareArgs, Floor, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use run::RunArgs;
 pub use serve::{Log, ServeArgs};
 pub use standing::StandingArgs;
@@ -67,6 +72,10 @@ pub struct Cli {
 /// The command.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// Look at your data, and write a scorecard and a project file
+    Init(InitArgs),
+    /// Judge the runs of a project by its gates
+    Check(Box<CheckProjectArgs>),
     /// Read the logs of other tools as evidence
     Import(ImportArgs),
     /// Score evidence: one record per item
@@ -124,10 +133,13 @@ pub enum Verb {
 pub struct ScoreArgs {
     /// The scorecard: a released id (`workflow`, `workflow@1.0.0`) or a file
     #[arg(long, short = 'c', value_name = "ID|FILE")]
-    pub card: String,
+    pub card: Option<String>,
     /// The field of an item that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
+    /// The field of an item that names the task
+    #[arg(long, value_name = "FIELD", hide = true)]
+    pub task_field: Option<String>,
     /// A JSON file of weights by dimension, for a card that accepts them
     #[arg(long = "override", value_name = "FILE")]
     pub override_file: Option<String>,
@@ -155,12 +167,12 @@ pub struct ScoreArgs {
     /// Show the first N items alone; all are scored
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
-    /// JSON, one record per line (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A table (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
+    /// Short records: JSON lines without facts and dimensions
+    #[arg(long, conflicts_with_all = ["format", "table"])]
+    pub brief: bool,
     /// Score the good items, then list the bad ones
     #[arg(long)]
     pub keep_going: bool,
@@ -317,12 +329,9 @@ pub struct ExplainArgs {
     /// The field of an item that names the subject
     #[arg(long, value_name = "FIELD")]
     pub subject_field: Option<String>,
-    /// One JSON object (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// The screen (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 /// Work on scorecards.
@@ -434,7 +443,7 @@ pub struct DiffArgs {
 }
 
 /// Reads a number of points as people write it.
-fn points(text: &str) -> Result<Decimal, String> {
+pub fn points(text: &str) -> Result<Decimal, String> {
     match Decimal::parse(text) {
         Ok((points, true)) if points >= Decimal::ZERO => Ok(points),
         Ok((_, true)) => Err(String::from("points are not negative")),

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use crate::format::FormatArgs;
 use crate::matches::columns::Columns;
 use karat::renames::Rename;
 
@@ -70,12 +71,9 @@ pub struct RateArgs {
     /// Rows of the table; 0 for all
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub top: usize,
-    /// One JSON object (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A table (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Write a page for a browser, too
     #[arg(long, value_name = "FILE")]
     pub html: Option<String>,

@@ -2,7 +2,10 @@
 
 use clap::{ArgGroup, Args};
 
+use karat_core::number::Decimal;
+
 use super::many::{FormArgs, ItemArgs, level};
+use super::points;
 
 /// The items, the events and the moment of a standing.
 #[derive(Debug, Args)]
@@ -31,6 +34,9 @@ pub struct StandingArgs {
     /// One subject in full
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
+    /// Fail where an official score is below POINTS
+    #[arg(long, value_name = "POINTS", value_parser = points, conflicts_with = "tasks")]
+    pub fail_under: Option<Decimal>,
     /// Show tasks instead: difficulty, and whether they are useful
     #[arg(long, conflicts_with_all = ["events", "subject", "html", "resamples", "seed"])]
     pub tasks: bool,

@@ -10,10 +10,11 @@ use super::many;
 use crate::args::{Cli, CompareArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format::{self, Chosen};
 use crate::output::{Screen, save_page};
 use crate::render::changes::comparisons as screen_of_several;
 use crate::render::compare::compare;
-use crate::render::gate;
+use crate::render::gate::{self, Verdict};
 use crate::render::page::compare::{compare as page_of, comparisons as page_of_several};
 use karat::answers::GateChange;
 use karat::answers::basis::Basis;
@@ -22,6 +23,7 @@ use karat::leaderboard::attempts::Pass;
 use karat::leaderboard::gate::{Gate, GateFinding};
 use karat::leaderboard::pair::Pair;
 use karat::leaderboard::{By, Settings};
+use karat::report;
 use karat::rows::Rows;
 use karat::text::{clean, named};
 
@@ -29,7 +31,7 @@ use karat::text::{clean, named};
 const TASKS: usize = 10;
 
 /// The subjects to compare, by index.
-enum Asked {
+pub enum Asked {
     /// Two.
     Pair((usize, usize)),
     /// Those of two files.
@@ -37,7 +39,7 @@ enum Asked {
 }
 
 /// The subjects of two files.
-struct Files {
+pub struct Files {
     pairs: Vec<(usize, usize)>,
     only_first: Vec<String>,
     only_second: Vec<String>,
@@ -45,6 +47,7 @@ struct Files {
 
 /// Compares two subjects, or the subjects of two files.
 pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let chosen = args.form.format.chosen("compare")?;
     if args.first == args.second {
         return Err(Failure::new(format!("`{}` cannot be compared with itself", clean(&args.first)))
             .help("name two subjects: karat compare A B FILE"));
@@ -58,79 +61,100 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
         (rows, Asked::Pair(pair))
     };
     let settings = many::settings(&args.sure, By::Score, &rows);
+    let most = if args.all { usize::MAX } else { TASKS };
+    let gaps = many::gaps_of(&rows, By::Score);
+    let failed = |pair: &ComparedPair| gate::failed(pair, rows.scale.max);
+    let pairs = match answer(args, &rows, asked)? {
+        Answer::Pair(answer) => {
+            if let Some(path) = &args.form.html {
+                save_page(path, &page_of(&rows, &answer, &settings))?;
+            }
+            match chosen {
+                Chosen::Json => many::print(&answer)?,
+                Chosen::Page => format::page(&page_of(&rows, &answer, &settings))?,
+                Chosen::Report(document) => format::emit(&report::comparison(&answer, &failed), document)?,
+                Chosen::Screen => {
+                    let mut out = Screen::stdout(cli.color);
+                    write!(out, "{}", compare(&answer, &rows.dimensions, &gaps, most, out.width))?;
+                    out.flush()?;
+                }
+            }
+            vec![answer.pair]
+        }
+        Answer::Several(answer) => {
+            if let Some(path) = &args.form.html {
+                save_page(path, &page_of_several(&rows, &answer, &settings))?;
+            }
+            match chosen {
+                Chosen::Json => many::print(&answer)?,
+                Chosen::Page => format::page(&page_of_several(&rows, &answer, &settings))?,
+                Chosen::Report(document) => format::emit(&report::comparisons(&answer, &failed), document)?,
+                Chosen::Screen => {
+                    let mut out = Screen::stdout(cli.color);
+                    write!(out, "{}", screen_of_several(&answer, &gaps, most, out.width))?;
+                    out.flush()?;
+                }
+            }
+            answer.comparisons
+        }
+    };
+    verdict(&pairs, rows.scale.max).tell(cli.color)
+}
+
+/// The answer about two subjects, or about those of two files.
+pub enum Answer {
+    /// Two subjects.
+    Pair(Box<Comparison>),
+    /// Those of two files.
+    Several(Comparisons),
+}
+
+/// Compares the subjects, and asks the gate.
+pub fn answer(args: &CompareArgs, rows: &Rows, asked: Asked) -> Result<Answer, Failure> {
+    let settings = many::settings(&args.sure, By::Score, rows);
     let pass = many::pass(args.pass, rows.scale)?;
-    let asked_gate = match args.fail_if_worse {
+    let gate = match args.fail_if_worse {
         Some(points) => {
             let margin = many::share_of_scale("--fail-if-worse", points, rows.scale)?;
             Some(Gate { margin, is_strict: args.strict })
         }
         None => None,
     };
-    let compared = Compared { rows: &rows, settings: &settings, pass, gate: asked_gate };
-    let most = if args.all { usize::MAX } else { TASKS };
-    let gaps = many::gaps_of(&rows, By::Score);
-    let pairs = match asked {
+    let compared = Compared { rows, settings: &settings, pass, gate };
+    match asked {
         Asked::Pair(pair) => {
             let (pair, found) = compared.pair(pair, 1)?;
-            let answer = Comparison::new(&rows, &pair, found.as_ref(), &settings);
-            if let Some(path) = &args.form.html {
-                save_page(path, &page_of(&rows, &answer, &settings))?;
-            }
-            if many::wants_json(&args.form) {
-                many::print(&answer)?;
-            } else {
-                let mut out = Screen::stdout(cli.color);
-                write!(out, "{}", compare(&answer, &rows.dimensions, &gaps, most, out.width))?;
-                out.flush()?;
-            }
-            vec![answer.pair]
+            Ok(Answer::Pair(Box::new(Comparison::new(rows, &pair, found.as_ref(), &settings))))
         }
         Asked::Files(files) => {
             let count = files.pairs.len();
             let pairs = files.pairs.iter().map(|&pair| {
                 let (pair, found) = compared.pair(pair, count)?;
-                Ok(ComparedPair::new(&rows, &pair, found.as_ref(), &settings))
+                Ok(ComparedPair::new(rows, &pair, found.as_ref(), &settings))
             });
-            let answer = Comparisons {
+            Ok(Answer::Several(Comparisons {
                 schema: ComparisonsSchema::V1,
-                basis: Basis::new(&rows, &settings),
+                basis: Basis::new(rows, &settings),
                 first_file: args.first.clone(),
                 second_file: args.second.clone(),
                 comparisons: pairs.collect::<Result<_, Failure>>()?,
                 only_first: files.only_first,
                 only_second: files.only_second,
-            };
-            if let Some(path) = &args.form.html {
-                save_page(path, &page_of_several(&rows, &answer, &settings))?;
-            }
-            if many::wants_json(&args.form) {
-                many::print(&answer)?;
-            } else {
-                let mut out = Screen::stdout(cli.color);
-                write!(out, "{}", screen_of_several(&answer, &gaps, most, out.width))?;
-                out.flush()?;
-            }
-            answer.comparisons
+            }))
         }
-    };
-    judged(&pairs, rows.scale.max, cli)
+    }
 }
 
-/// Returns the status of the gates, and writes why they fail.
-fn judged(pairs: &[ComparedPair], scale: u32, cli: &Cli) -> Result<Exit, Failure> {
-    let of = |exit: Exit, is_meant: fn(GateChange) -> bool| -> Result<bool, Failure> {
+/// Returns why the gates of these comparisons fail.
+pub fn verdict(pairs: &[ComparedPair], scale: u32) -> Verdict {
+    let lines = |is_meant: fn(GateChange) -> bool| {
         let failed = pairs.iter().filter(|it| it.gate.is_some_and(|gate| is_meant(gate.finding)));
-        let lines: Vec<String> = failed.filter_map(|pair| gate::failed(pair, scale)).collect();
-        gate::tell(&lines, exit, cli.color)?;
-        Ok(!lines.is_empty())
+        failed.filter_map(|pair| gate::failed(pair, scale)).collect()
     };
-    let is_worse = of(Exit::Worse, |finding| finding == GateChange::Worse)?;
-    let is_open = of(Exit::Inconclusive, |finding| finding != GateChange::Worse)?;
-    Ok(match (is_worse, is_open) {
-        (true, _) => Exit::Worse,
-        (_, true) => Exit::Inconclusive,
-        _ => Exit::Done,
-    })
+    let mut verdict = Verdict::default();
+    verdict.add(Exit::Worse, lines(|finding| finding == GateChange::Worse));
+    verdict.add(Exit::Inconclusive, lines(|finding| finding != GateChange::Worse));
+    verdict
 }
 
 /// The items of a comparison, and how they are compared.
@@ -172,17 +196,23 @@ fn is_file(name: &str) -> bool {
 
 /// Reads the two files: as two subjects if each has one, else each subject that both have.
 fn of_files(args: &CompareArgs, cli: &Cli) -> Result<(Rows, Asked), Failure> {
-    let files = [args.first.clone(), args.second.clone()];
-    let rows = many::rows_by_file(&args.items, args.card.as_deref(), &files, cli)?;
+    let sides = [&args.first, &args.second].map(|file| (file.clone(), file.clone()));
+    let rows = many::rows_by_side(&args.items, args.card.as_deref(), &sides, cli)?;
+    let asked = of_sides(&rows, &args.first, &args.second)?;
+    Ok((rows, asked))
+}
+
+/// Returns the subjects to compare of two sides: two if each has one, else each that both have.
+pub fn of_sides(rows: &Rows, first_side: &str, second_side: &str) -> Result<Asked, Failure> {
     if rows.origins.is_empty() {
-        let pair = (many::subject(&rows, &args.first)?, many::subject(&rows, &args.second)?);
-        return Ok((rows, Asked::Pair(pair)));
+        let pair = (many::subject(rows, first_side)?, many::subject(rows, second_side)?);
+        return Ok(Asked::Pair(pair));
     }
     let of_file = |file: &str| -> BTreeMap<String, usize> {
         let own = rows.origins.iter().enumerate().filter(|(_, origin)| origin.file == file);
         own.map(|(at, origin)| (origin.subject.clone(), at)).collect()
     };
-    let (first, second) = (of_file(&args.first), of_file(&args.second));
+    let (first, second) = (of_file(first_side), of_file(second_side));
     let only = |one: &BTreeMap<String, usize>, other: &BTreeMap<String, usize>| -> Vec<String> {
         one.keys().filter(|name| !other.contains_key(*name)).cloned().collect()
     };
@@ -192,10 +222,10 @@ fn of_files(args: &CompareArgs, cli: &Cli) -> Result<(Rows, Asked), Failure> {
     if pairs.is_empty() {
         let failure = Failure::new(format!(
             "`{}` and `{}` share no subject, so nothing can be compared",
-            clean(&args.first),
-            clean(&args.second)
+            clean(first_side),
+            clean(second_side)
         ));
-        let sides = [(&args.first, &only_first), (&args.second, &only_second)];
+        let sides = [(first_side, &only_first), (second_side, &only_second)];
         let failure = sides.into_iter().fold(failure, |failure, (file, only)| {
             let names: Vec<&str> = only.iter().map(String::as_str).collect();
             failure.help(format!(
@@ -208,5 +238,5 @@ fn of_files(args: &CompareArgs, cli: &Cli) -> Result<(Rows, Asked), Failure> {
             .help("a subject with another name in each: --rename OLD=NEW")
             .help("two subjects by name: karat compare A B FILE..."));
     }
-    Ok((rows, Asked::Files(Files { pairs, only_first, only_second })))
+    Ok(Asked::Files(Files { pairs, only_first, only_second }))
 }

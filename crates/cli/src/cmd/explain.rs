@@ -1,8 +1,8 @@
 //! `karat explain`: a score step by step. A record is first recomputed from its own facts, and compared with its
 //! evidence if that is given.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
-
 use std::sync::Arc;
 
 use karat::card::CompiledCard;
@@ -16,9 +16,10 @@ use crate::cards;
 use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format::{self, Chosen};
 use crate::graders;
 use crate::origin::{self, Comparison};
-use crate::output::{FAINT, GAIN, Screen, is_watched};
+use crate::output::{CARE, FAINT, GAIN, Screen};
 use crate::progress::Progress;
 use crate::render::answer::{FINDINGS, answer};
 use crate::render::grading::grading;
@@ -29,16 +30,41 @@ use karat::answers::explanation::Explanation;
 use karat::answers::standing::Standing;
 use karat::error::Error;
 use karat::recompute;
-use karat::text::{clean, is_named};
+use karat::report::{self, Report};
+use karat::text::{clean, count, is_named, short};
 use serde_json::Value;
 
 /// Most subjects that are named when one must be chosen.
 const NAMED: usize = 8;
 
 /// One explained item.
-struct Explained {
-    subject: String,
-    text: String,
+enum Explained {
+    /// As it is written.
+    Text(String),
+    /// As a report, which has a format yet to come.
+    Report(Box<Report>),
+}
+
+/// The items that are meant: the first of them explained, all of them counted.
+#[derive(Default)]
+struct Meant {
+    first: Option<Explained>,
+    items: u64,
+    /// The number of items by subject, and the first ids.
+    subjects: BTreeMap<String, u64>,
+    ids: Vec<String>,
+}
+
+impl Meant {
+    /// Counts an item; returns true if it is the first one.
+    fn see(&mut self, subject: &str, id: &str) -> bool {
+        self.items += 1;
+        *self.subjects.entry(subject.to_owned()).or_default() += 1;
+        if self.ids.len() <= NAMED {
+            self.ids.push(id.to_owned());
+        }
+        self.items == 1
+    }
 }
 
 /// The checks that a record passed before it is explained.
@@ -54,7 +80,7 @@ enum Proof {
 /// The form of explanations.
 #[derive(Clone, Copy)]
 struct Form {
-    json: bool,
+    chosen: Chosen,
     width: usize,
 }
 
@@ -65,7 +91,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
         return Err(failure.help("give one of them as a file"));
     }
     let mut screen = Screen::stdout(cli.color);
-    let form = Form { json: args.json || (!args.table && !is_watched()), width: screen.width };
+    let form = Form { chosen: args.format.chosen("explain")?, width: screen.width };
     let file = std::slice::from_ref(&args.file);
     let given = match &args.card {
         Some(card) => Some(cards::compiled(&cards::named(card, file, cli.color)?, cli.color)?),
@@ -80,7 +106,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
         None => None,
     };
     let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
-    let mut found: Vec<Explained> = Vec::new();
+    let mut meant = Meant::default();
     let files = Files::new(file, cli.color)?;
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
         let bytes = bytes?;
@@ -89,18 +115,23 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                 return Err(Failure::new(format!("{place}: a standing is explained as it was written"))
                     .help("leave out --evidence: `karat standing` with the same items computes it again"));
             }
-            if args.item.is_none() && !is_other(args, &standing.subject, "") {
-                let text = stood(&standing, form);
-                found.push(Explained { subject: standing.subject, text });
+            if args.item.is_none()
+                && !is_other(args, &standing.subject, "")
+                && meant.see(&standing.subject, "")
+            {
+                meant.first = Some(stood(&standing, form));
             }
-            return Ok(if found.len() > NAMED { Flow::Stop } else { Flow::Continue });
+            return Ok(flow(args, &meant));
         }
-        let explained = match (Record::parse(bytes)?, &mut engine, &given) {
+        match (Record::parse(bytes)?, &mut engine, &given) {
             (Some(claim), ..) => {
                 if is_other(args, &claim.document().subject, &claim.document().evidence.id) {
                     return Ok(Flow::Continue);
                 }
-                Some(verified(&claim, given.as_ref(), args, cli, form)?)
+                let document = claim.document();
+                if meant.see(&document.subject, &document.evidence.id) {
+                    meant.first = Some(verified(&claim, given.as_ref(), args, cli, form)?);
+                }
             }
             (None, ..) if args.evidence.is_some() => {
                 return Err(Failure::new(format!(
@@ -109,16 +140,15 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                 .help("--evidence goes with a record: leave it out to explain evidence"));
             }
             (None, Some(engine), Some(card)) => {
-                let explained =
+                let visited =
                     engine.try_visit_named(Some(&place.name()), bytes, |scored| -> Result<_, Error> {
                         let item = &scored.record.item;
-                        let is_other = is_other(args, item.subject, item.id);
-                        if is_other {
-                            return Ok(None);
+                        if !is_other(args, item.subject, item.id) && meant.see(item.subject, item.id) {
+                            meant.first = Some(explained(card, &scored.record, &Proof::Scored, form)?);
                         }
-                        explained(card, &scored.record, &Proof::Scored, form).map(Some)
+                        Ok(())
                     });
-                explained.map_err(|error| error.at(place.clone()))?
+                visited.map_err(|error| error.at(place.clone()))?;
             }
             (None, ..) => {
                 if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
@@ -131,27 +161,62 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                     .help("say how to score it: --card workflow")
                     .help("`karat card list` names the scorecards that come with karat"));
             }
-        };
-        found.extend(explained);
-        let enough = if args.subject.is_some() || args.item.is_some() { 1 } else { NAMED + 1 };
-        Ok(if found.len() >= enough { Flow::Stop } else { Flow::Continue })
+        }
+        Ok(flow(args, &meant))
     })?;
-    match found.as_slice() {
-        [] => Err(nothing(args)),
-        [only] => {
-            writeln!(screen, "{}", only.text.trim_end())?;
-            screen.flush()?;
+    match meant.first.take() {
+        None => Err(nothing(args)),
+        Some(_) if meant.items > 1 && args.subject.is_none() && args.item.is_none() => {
+            Err(ambiguous(args, &meant))
+        }
+        Some(only) => {
+            if let (true, Some(subject)) = (meant.items > 1, &args.subject) {
+                let others = meant.ids.iter().skip(1).map(|id| short(id)).next().unwrap_or_default();
+                writeln!(
+                    Screen::stderr(cli.color),
+                    "{CARE}note{CARE:#}: `{}` has more than one item, and the first is explained; another: --item '{others}'",
+                    short(subject)
+                )?;
+            }
+            match (only, form.chosen) {
+                (Explained::Text(text), _) => {
+                    writeln!(screen, "{}", text.trim_end())?;
+                    screen.flush()?;
+                }
+                (Explained::Report(report), Chosen::Report(document)) => format::emit(&report, document)?,
+                (Explained::Report(_), _) => {}
+            }
             Ok(Exit::Done)
         }
-        several => {
-            let names: Vec<String> =
-                several.iter().take(NAMED).map(|item| format!("`{}`", clean(&item.subject))).collect();
-            let more = if several.len() > NAMED { ", ..." } else { "" };
-            Err(Failure::new(format!("`{}` has more than one item", args.file))
-                .help("choose one with --item ID, or with --subject NAME, whose first item is explained")
-                .help(format!("there are: {}{more}", names.join(", "))))
-        }
     }
+}
+
+/// Returns whether more items are to be counted: all, unless the choice is made.
+fn flow(args: &ExplainArgs, meant: &Meant) -> Flow {
+    let is_enough = match (&args.item, &args.subject) {
+        (Some(_), _) => meant.items > 0,
+        (None, Some(_)) => meant.items > 1,
+        (None, None) => false,
+    };
+    if is_enough { Flow::Stop } else { Flow::Continue }
+}
+
+/// Returns the refusal of a choice that is none, with each subject once.
+fn ambiguous(args: &ExplainArgs, meant: &Meant) -> Failure {
+    let mut subjects: Vec<(&String, &u64)> = meant.subjects.iter().collect();
+    subjects.sort_by_key(|(_, items)| std::cmp::Reverse(**items));
+    let of = |(name, items): &(&String, &u64)| {
+        format!("`{}` ({})", short(name), count(usize::try_from(**items).unwrap_or(usize::MAX), "item"))
+    };
+    let names: Vec<String> = subjects.iter().take(NAMED).map(of).collect();
+    let more = subjects.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let failure = Failure::new(format!("`{}` has {} items", clean(&args.file), meant.items))
+        .help("choose one with --item ID, or with --subject NAME, whose first item is explained")
+        .help(format!("there are: {}{more}", names.join(", ")));
+    let ids: Vec<String> =
+        meant.ids.iter().filter(|id| !id.is_empty()).take(3).map(|id| format!("`{}`", short(id))).collect();
+    if ids.is_empty() { failure } else { failure.help(format!("ids are such as {}", ids.join(", "))) }
 }
 
 fn nothing(args: &ExplainArgs) -> Failure {
@@ -227,21 +292,31 @@ fn explained(
     form: Form,
 ) -> Result<Explained, Error> {
     let change = nearest_change(card.scorer()?, record);
-    let text = if form.json {
-        as_json(record, change.as_ref(), proof)?
-    } else {
-        as_screen(record, change.as_ref(), proof, form.width)
-    };
-    Ok(Explained { subject: record.item.subject.to_owned(), text })
+    Ok(match form.chosen {
+        Chosen::Screen => Explained::Text(as_screen(record, change.as_ref(), proof, form.width)),
+        Chosen::Json | Chosen::Page => {
+            Explained::Text(answers::write(&answered(record, change.as_ref(), proof)?))
+        }
+        Chosen::Report(_) => {
+            let report = report::explanation(&answered(record, change.as_ref(), proof)?);
+            Explained::Report(Box::new(report))
+        }
+    })
 }
 
 /// Returns a standing as it was written: only all its items could prove it.
-fn stood(standing: &Standing, form: Form) -> String {
-    if form.json {
-        return answers::write(standing);
-    }
+fn stood(standing: &Standing, form: Form) -> Explained {
     let note = "as it was written; `karat standing` with the same items computes it again";
-    format!("{}\n{FAINT}{note}{FAINT:#}\n", detail(standing, form.width))
+    match form.chosen {
+        Chosen::Screen => {
+            Explained::Text(format!("{}\n{FAINT}{note}{FAINT:#}\n", detail(standing, form.width)))
+        }
+        Chosen::Json | Chosen::Page => Explained::Text(answers::write(standing)),
+        Chosen::Report(_) => {
+            let all = std::slice::from_ref(standing);
+            Explained::Report(Box::new(report::standings(all, &[note.to_owned()])))
+        }
+    }
 }
 
 fn as_screen(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof, width: usize) -> String {
@@ -275,9 +350,9 @@ fn as_screen(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof, w
     text
 }
 
-fn as_json(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof) -> Result<String, Error> {
+fn answered(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof) -> Result<Explanation, Error> {
     // A failed check ends the command, so that each is true or was not made.
     let verified = (!matches!(proof, Proof::Scored)).then_some(true);
     let from_evidence = matches!(proof, Proof::FromEvidence(_)).then_some(true);
-    Explanation::new(record, change, verified, from_evidence).map(|answer| answers::write(&answer))
+    Explanation::new(record, change, verified, from_evidence)
 }

@@ -1,7 +1,7 @@
 //! `--fail-under` of `karat score`: what the records show, and the line that says why it fails.
 
 use karat_core::number::Decimal;
-use karat_core::record::Record as Scoring;
+use karat_core::record::{Published, Record as Scoring};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -48,13 +48,25 @@ pub fn fails(record: &Scoring<'_>, points: Decimal) -> bool {
 impl FailUnder {
     /// Looks at the record of the item at `place`.
     pub fn see(&mut self, place: &Place, record: &Scoring<'_>, points: Decimal) {
-        let who = || format!("`{}` ({})", short(record.item.subject), clean(&place.to_string()));
-        if !record.gates.is_empty() {
-            let gates: Vec<String> = record.gates.iter().map(|gate| format!("`{}`", clean(gate))).collect();
+        self.see_parts(record.item.subject, place, record.published, &record.gates, points);
+    }
+
+    /// Looks at an item by what its record says: the published score and the gates that held.
+    pub fn see_parts(
+        &mut self,
+        subject: &str,
+        place: &Place,
+        published_score: Option<Published>,
+        held: &[&str],
+        points: Decimal,
+    ) {
+        let who = || format!("`{}` ({})", short(subject), clean(&place.to_string()));
+        if !held.is_empty() {
+            let gates: Vec<String> = held.iter().map(|gate| format!("`{}`", clean(gate))).collect();
             let (word, verb) = if gates.len() == 1 { ("gate", "holds") } else { ("gates", "hold") };
             self.blocked.see(|| format!("{}: the {word} {} {verb}", who(), list(&gates)));
         }
-        match record.published {
+        match published_score {
             Some(found) if found.reaches(points) => {}
             Some(found) => self.below.see(|| format!("{} has {}, below {points}", who(), published(found))),
             None => self.inconclusive.see(|| format!("{} has no score to compare", who())),
@@ -78,14 +90,19 @@ impl FailUnder {
         }
     }
 
-    /// Writes why it fails, if it does: the first item of the case that gives the status, and how many there are of each.
+    /// Writes why it fails, if it does.
     pub fn tell(&self, color: Color) -> Result<(), Failure> {
-        let exit = self.exit();
-        let gravest = match exit {
+        let line = self.line().map_or_else(Vec::new, |line| vec![line]);
+        gate::tell(&line, self.exit(), color)
+    }
+
+    /// Returns why it fails, if it does: the first item of the case that gives the status, and how many there are of each.
+    pub fn line(&self) -> Option<String> {
+        let gravest = match self.exit() {
             Exit::Blocked => &self.blocked,
             Exit::BelowBar => &self.below,
             Exit::Inconclusive => &self.inconclusive,
-            _ => return Ok(()),
+            _ => return None,
         };
         let cases = [
             (&self.blocked, "held by a gate"),
@@ -100,6 +117,6 @@ impl FailUnder {
             })
             .collect();
         let first = gravest.first.as_deref().unwrap_or_default();
-        gate::tell(&[format!("{first}; in all {}", list(&counts))], exit, color)
+        Some(format!("{first}; in all {}", list(&counts)))
     }
 }

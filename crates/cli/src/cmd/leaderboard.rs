@@ -1,5 +1,6 @@
 //! `karat leaderboard`: subjects by rank, and which of them are tied.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use karat::answers::LeaderboardMethod;
@@ -11,12 +12,16 @@ use karat::answers::leaderboard::officials::Officials;
 use karat::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
 use karat::answers::stress::Robustness;
 use karat::leaderboard::attempts::Attempts;
+use karat::leaderboard::columns::{self, Column};
 use karat::leaderboard::stress::{CONCENTRATION, Stress};
 use karat::leaderboard::{By, Ranking, Settings};
 use karat::look_alikes::LookAlikes;
 use karat::pages::leaderboard as page_of;
+use karat::report::{self, Failing};
 use karat::rows::Rows;
 use karat::text::clean;
+use karat_core::check::{Direction, check};
+use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 use karat_standing::stand::Interval;
 use karat_stats::bootstrap::Plan;
@@ -26,43 +31,155 @@ use super::standing::events_of;
 use crate::args::{self, Cli, LeaderboardArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format::{self, Chosen};
 use crate::output::{Screen, save_page};
-use crate::render::gate;
+use crate::render::gate::{self, Verdict};
 use crate::render::{leaderboard as screen, stress as stress_screen};
 
 /// Ranks all subjects of the items given.
 pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let chosen = args.form.format.chosen("leaderboard")?;
     let labels: Vec<String> = args.group_by.iter().cloned().collect();
-    let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &labels, cli)?;
-    let (by, officials) = by(args, &rows, cli)?;
-    let settings = settings(args, &rows, by)?;
-    let method = method(args, &rows)?;
-    let mut boards = leaderboards(args, &rows, method, &settings, officials)?;
-    boards.iter_mut().try_for_each(|board| sort(&rows, board, &args.sort))?;
-    let basis = Basis::new(&rows, &settings);
+    let kept = kept(args);
+    let mut rows = many::rows_with(&args.items, args.card.as_deref(), &args.files, (&labels, &kept), cli)?;
+    let judged = judge(args, &mut rows, cli)?;
+    let Judged { answer, settings, failing, .. } = &judged;
+    if let Some(path) = &args.form.html {
+        save_page(path, &page_of::leaderboard(&rows, answer, settings))?;
+    }
+    match chosen {
+        Chosen::Json => many::print(answer)?,
+        Chosen::Page => format::page(&page_of::leaderboard(&rows, answer, settings))?,
+        Chosen::Report(document) => format::emit(&report::leaderboard(answer, failing), document)?,
+        Chosen::Screen => {
+            let mut out = Screen::stdout(cli.color);
+            show(args, &rows, &judged, &mut out)?;
+            out.flush()?;
+        }
+    }
+    judged.verdict.tell(cli.color)
+}
+
+/// The answer, and what its gates found.
+pub struct Judged {
+    /// The answer.
+    pub answer: LeaderboardAnswer,
+    /// The findings.
+    pub verdict: Verdict,
+    failing: Vec<Failing>,
+    settings: Settings,
+}
+
+/// Returns the key and the direction of `--by`, if it is neither the official score nor the mean.
+fn fact_asked(args: &LeaderboardArgs) -> Option<(String, Option<bool>)> {
+    let asked = args.by.as_deref().map(|key| fact_of(key, args));
+    asked.filter(|(key, _)| ![OFFICIAL, MEAN].contains(&key.as_str()))
+}
+
+/// Returns the fields of the items that columns and the order need.
+fn kept(args: &LeaderboardArgs) -> Vec<String> {
+    let columns = args.with.iter().flat_map(|all| all.iter()).filter_map(Column::kept);
+    let all: BTreeSet<_> = columns.chain(fact_asked(args).map(|(key, _)| key)).collect();
+    all.into_iter().collect()
+}
+
+/// Ranks the subjects, and asks the gates.
+pub fn judge(args: &LeaderboardArgs, rows: &mut Rows, cli: &Cli) -> Result<Judged, Failure> {
+    let by_fact = match fact_asked(args).filter(|(key, _)| rows.dimension(key).is_none()) {
+        Some((key, is_lower)) => rank_by_fact(args, rows, &key, is_lower)?,
+        None => None,
+    };
+    let (by, officials) = match by_fact {
+        Some(by) => (by, Basing::Means(None)),
+        None => by(args, rows, cli)?,
+    };
+    let settings = settings(args, rows, by)?;
+    let method = method(args, rows)?;
+    let mut boards = leaderboards(args, rows, method, &settings, officials)?;
+    let columns: &[Column] = args.with.as_deref().map_or(&[], Vec::as_slice);
+    for (board, (_, items)) in boards.iter_mut().zip(rows.groups()) {
+        columns::add(board, rows, &items, columns)?;
+    }
+    boards.iter_mut().try_for_each(|board| sort(rows, board, &args.sort))?;
+    let basis = Basis::new(rows, &settings);
     let mut answer = answer(basis, method, args.group_by.clone(), boards, Page::ALL);
     answer.mark_look_alikes(&LookAlikes::among(rows.subjects.iter().map(String::as_str)));
-    if let Some(path) = &args.form.html {
-        save_page(path, &page_of::leaderboard(&rows, &answer, &settings))?;
-    }
-    let floors = floors(args, &rows, by)?;
-    if many::wants_json(&args.form) {
-        many::print(&answer)?;
-        return judged(&floors, args, &answer, cli);
-    }
-    let mut out = Screen::stdout(cli.color);
+    let failing = failing(&floors(args, rows, by)?, args, &answer);
+    Ok(Judged { verdict: verdict(&failing), answer, failing, settings })
+}
+
+/// Writes the screen.
+pub fn show(args: &LeaderboardArgs, rows: &Rows, judged: &Judged, out: &mut Screen) -> Result<(), Failure> {
+    let Judged { answer, settings, .. } = judged;
     let layout =
         screen::Layout { width: out.width, top: args.top.filter(|&top| top > 0).unwrap_or(usize::MAX) };
-    let gaps = many::gaps_of(&rows, settings.by);
-    write!(out, "{}", screen::head(&answer, &gaps, layout))?;
+    let gaps = many::gaps_of(rows, settings.by);
+    write!(out, "{}", screen::head(answer, &gaps, layout))?;
     for board in &answer.leaderboards {
-        write!(out, "{}", screen::board(&answer.basis, method, board, layout))?;
+        write!(out, "{}", screen::board(&answer.basis, answer.method, board, layout))?;
         if let Some(robustness) = &board.robustness {
             write!(out, "{}", stress_screen::stress(&answer.basis, robustness, out.width))?;
         }
     }
-    out.flush()?;
-    judged(&floors, args, &answer, cli)
+    Ok(())
+}
+
+/// Returns the key of `--by` without the direction at its end, and the direction: true if the lowest is the best.
+fn fact_of(key: &str, args: &LeaderboardArgs) -> (String, Option<bool>) {
+    let flags = (args.lower_is_better || args.higher_is_better).then_some(args.lower_is_better);
+    for (end, is_lower) in [(":asc", true), (":desc", false)] {
+        if let Some(fact) = key.strip_suffix(end) {
+            return (fact.to_owned(), Some(is_lower));
+        }
+    }
+    (key.to_owned(), flags)
+}
+
+/// Ranks by a fact, if an item has it. The direction is that of the flags, else the one in which the score moves.
+fn rank_by_fact(
+    args: &LeaderboardArgs,
+    rows: &mut Rows,
+    key: &str,
+    is_lower: Option<bool>,
+) -> Result<Option<By>, Failure> {
+    if rows.kept_field(key).is_none() && is_lower.is_none() {
+        // It may be a dimension, misspelt: what there is, the caller says.
+        return Ok(None);
+    }
+    let is_lower = match is_lower.or_else(|| direction(rows, key)) {
+        Some(is_lower) => is_lower,
+        None => {
+            let fact = clean(key);
+            return Err(Failure::new(format!(
+                "--by {fact}: the scorecard does not say whether more or less of it is better"
+            ))
+            .help(format!("lowest first: --by {fact}:asc"))
+            .help(format!("highest first: --by {fact}:desc")));
+        }
+    };
+    for (flag, is_given) in [("--attempts", args.attempts.is_some()), ("--robustness", args.robustness)] {
+        if is_given {
+            return Err(Failure::new(format!("{flag} is about scores, and `{}` is a fact", clean(key)))
+                .help(format!("leave out {flag}, or --by")));
+        }
+    }
+    rows.rank_by(key, is_lower, "--by")?;
+    Ok(Some(By::Fact))
+}
+
+/// Returns true if less of a fact gives more points under every card, false if more does; none if neither is proved.
+fn direction(rows: &Rows, fact: &str) -> Option<bool> {
+    let of = |card: &Scorecard| {
+        let found = check(card).1.directions.into_iter().find(|(name, _)| name == fact)?;
+        match found.1 {
+            Direction::Up => Some(false),
+            Direction::Down => Some(true),
+            Direction::Flat | Direction::Both => None,
+        }
+    };
+    let mut all = rows.scorers.iter().map(|scorer| of(scorer.card()));
+    let first = all.next()??;
+    all.all(|other| other == Some(first)).then_some(first)
 }
 
 /// Returns the floors that are asked for.
@@ -78,7 +195,7 @@ fn floors(args: &LeaderboardArgs, rows: &Rows, by: By) -> Result<Vec<Floor>, Fai
             Some(_) => asked.least.millionths() * 1000,
             None if by != By::Score => {
                 return Err(Failure::new(
-                    "--fail-under: these subjects are ranked by a dimension and not by points",
+                    "--fail-under: these subjects are ranked by something else than points",
                 )
                 .help("give the dimension, such as --fail-under safety=0.99, or leave out --by"));
             }
@@ -89,29 +206,30 @@ fn floors(args: &LeaderboardArgs, rows: &Rows, by: By) -> Result<Vec<Floor>, Fai
     args.fail_under.iter().chain(&args.fail_under_dimension).map(floor).collect()
 }
 
-/// Returns the status of the floors, and writes who is below.
-fn judged(
-    floors: &[Floor],
-    args: &LeaderboardArgs,
-    answer: &LeaderboardAnswer,
-    cli: &Cli,
-) -> Result<Exit, Failure> {
-    let (mut below, mut unknown) = (Vec::new(), Vec::new());
+/// Returns the subjects that fail the floors.
+fn failing(floors: &[Floor], args: &LeaderboardArgs, answer: &LeaderboardAnswer) -> Vec<Failing> {
+    let mut all = Vec::new();
     for floor in floors {
         for board in &answer.leaderboards {
-            for found in floor.shortfalls(board, &args.subject) {
-                let line = gate::below(floor, &found, board.group.as_deref(), &answer.basis);
-                if found.is_below { below.push(line) } else { unknown.push(line) }
-            }
+            let found = floor.shortfalls(board, &args.subject).into_iter();
+            all.extend(found.map(|found| Failing {
+                line: gate::below(floor, &found, board.group.as_deref(), &answer.basis),
+                subject: found.subject,
+                group: board.group.clone(),
+                is_open: !found.is_below,
+            }));
         }
     }
-    gate::tell(&below, Exit::BelowBar, cli.color)?;
-    gate::tell(&unknown, Exit::Inconclusive, cli.color)?;
-    Ok(match (below.is_empty(), unknown.is_empty()) {
-        (false, _) => Exit::BelowBar,
-        (true, false) => Exit::Inconclusive,
-        (true, true) => Exit::Done,
-    })
+    all
+}
+
+/// Returns the status of the floors, and who is below.
+fn verdict(failing: &[Failing]) -> Verdict {
+    let of = |is_open| failing.iter().filter(|it| it.is_open == is_open).map(|it| it.line.clone()).collect();
+    let mut verdict = Verdict::default();
+    verdict.add(Exit::BelowBar, of(false));
+    verdict.add(Exit::Inconclusive, of(true));
+    verdict
 }
 
 /// Returns the method asked for, or the one for the number of items. Options that need resamples choose the bootstrap.
@@ -258,9 +376,10 @@ fn robustness(
 
 /// Sorts the rows of a leaderboard by a key; their ranks are unchanged.
 fn sort(rows: &Rows, board: &mut Leaderboard, key: &str) -> Result<(), Failure> {
-    let has_dimension = rows.dimension(key).is_some();
+    let has_dimension = rows.dimension(key).is_some() || board.columns.iter().any(|column| column == key);
     let by = |row: &LeaderboardRow| {
         let value = match key {
+            _ if row.columns.contains_key(key) => row.column(key),
             "tasks" => Some(row.tasks as f64),
             "low" => row.score.low,
             "high" => row.score.high,

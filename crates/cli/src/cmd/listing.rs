@@ -8,7 +8,10 @@ use karat_core::facts::Outcome;
 use karat_core::number::{Decimal, Score};
 use karat_core::record::Record as Scoring;
 
+use anstyle::Style;
+
 use super::fail_under::fails;
+use super::score_rows::Written;
 use crate::output::{CARE, FAINT, STRONG};
 use karat::estimate::Writing;
 use karat::text::{clean, count, list, wrap};
@@ -36,11 +39,13 @@ pub struct Listing {
 }
 
 /// An item that waits for its place in the order.
-#[derive(Debug)]
 pub struct Held {
     score: Option<Score>,
     subject: String,
-    text: Vec<u8>,
+    /// The text.
+    pub text: Vec<u8>,
+    /// What it adds to a document beside its text.
+    pub written: Option<Written>,
 }
 
 impl Listing {
@@ -64,8 +69,8 @@ impl Listing {
     }
 
     /// Returns an item that waits.
-    pub fn hold(record: &Scoring<'_>, text: Vec<u8>) -> Held {
-        Held { score: record.score, subject: record.item.subject.to_owned(), text }
+    pub fn hold(record: &Scoring<'_>, text: Vec<u8>, written: Option<Written>) -> Held {
+        Held { score: record.score, subject: record.item.subject.to_owned(), text, written }
     }
 
     /// Adds items, which come in the order of the input, and drops those that cannot be among the first.
@@ -90,11 +95,10 @@ impl Listing {
         held.truncate(self.most.unwrap_or(usize::MAX));
     }
 
-    /// Returns the text of all items in order, and sets the number `shown`.
-    pub fn end(&self, mut held: Vec<Held>, shown: &mut u64) -> Vec<u8> {
+    /// Returns all items in order.
+    pub fn end(&self, mut held: Vec<Held>) -> Vec<Held> {
         self.settle(&mut held);
-        *shown = held.len() as u64;
-        held.into_iter().flat_map(|held| held.text).collect()
+        held
     }
 }
 
@@ -144,11 +148,25 @@ impl Summary {
 
     /// Returns the lines below a table of which `shown` items are in the output; empty for few items that are all shown.
     pub fn text(&self, listing: &Listing, shown: u64, refused: u64, scale: u32, width: usize) -> String {
-        let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let mut text = String::new();
         if self.items < ITEMS && !listing.holds() && !listing.only_failed {
             return text;
         }
+        for (at, (style, line)) in self.lines(shown, refused, scale).into_iter().enumerate() {
+            if at == 0 {
+                let _ = writeln!(text, "\n{style}{line}{style:#}");
+                continue;
+            }
+            for part in wrap(&line, width.saturating_sub(2)) {
+                let _ = writeln!(text, "  {style}{part}{style:#}");
+            }
+        }
+        text
+    }
+
+    /// Returns the counts in sentences, the number of items and their mean first.
+    pub fn lines(&self, shown: u64, refused: u64, scale: u32) -> Vec<(Style, String)> {
+        let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let writing = Writing::of(scale);
         let share = |score: Score| writing.number(score.billionths() as f64 / 1e9);
         let mut line = count(size(self.items), "item");
@@ -156,9 +174,8 @@ impl Summary {
             let mean = self.sum as f64 / self.scored.max(1) as f64 / 1e9;
             let _ = write!(line, ": mean {}, {} to {}", writing.number(mean), share(lowest), share(highest));
         }
-        let _ = writeln!(text, "\n{STRONG}{line}{STRONG:#}");
         let without = self.items - self.scored;
-        let mut lines = Vec::new();
+        let mut lines = vec![(STRONG, line)];
         if shown < self.items {
             lines.push((FAINT, format!("shown: {shown} of {}", self.items)));
         }
@@ -181,11 +198,6 @@ impl Summary {
         if refused > 0 {
             lines.push((CARE, format!("refused: {refused}")));
         }
-        for (style, line) in lines {
-            for part in wrap(&line, width.saturating_sub(2)) {
-                let _ = writeln!(text, "  {style}{part}{style:#}");
-            }
-        }
-        text
+        lines
     }
 }

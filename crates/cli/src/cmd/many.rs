@@ -9,11 +9,11 @@ use karat_stats::StatisticsError;
 use karat_stats::bootstrap::Plan;
 use serde::Serialize;
 
-use crate::args::{AsOf, Cli, FormArgs, ItemArgs, SureArgs};
+use crate::args::{AsOf, Cli, ItemArgs, SureArgs};
 use crate::cards;
 use crate::failure::Failure;
 use crate::load::{Request, load};
-use crate::output::{is_watched, lines};
+use crate::output::lines;
 use karat::answers;
 use karat::leaderboard::attempts::Pass;
 use karat::leaderboard::{By, Settings};
@@ -30,19 +30,31 @@ pub fn rows(
     labels: &[String],
     cli: &Cli,
 ) -> Result<Rows, Failure> {
-    let request = request(items, card, files);
-    load(&Request { selection: Selection { labels, ..request.selection }, ..request }, cli)
+    rows_with(items, card, files, (labels, &[]), cli)
 }
 
-/// Loads the selected items, the subjects of each file apart.
-pub fn rows_by_file(
+/// Loads the selected items, with the values of `labels`, and of the fields to keep.
+pub fn rows_with(
     items: &ItemArgs,
     card: Option<&str>,
     files: &[String],
+    (labels, kept): (&[String], &[String]),
     cli: &Cli,
 ) -> Result<Rows, Failure> {
     let request = request(items, card, files);
-    load(&Request { selection: Selection { by_file: true, ..request.selection }, ..request }, cli)
+    load(&Request { selection: Selection { labels, kept, ..request.selection }, ..request }, cli)
+}
+
+/// Loads the selected items, the subjects of each side apart; `sides` has the side of each file.
+pub fn rows_by_side(
+    items: &ItemArgs,
+    card: Option<&str>,
+    sides: &[(String, String)],
+    cli: &Cli,
+) -> Result<Rows, Failure> {
+    let files: Vec<String> = sides.iter().map(|(file, _)| file.clone()).collect();
+    let request = request(items, card, &files);
+    load(&Request { selection: Selection { by_file: true, sides, ..request.selection }, ..request }, cli)
 }
 
 fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) -> Request<'a> {
@@ -50,6 +62,7 @@ fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) 
         files,
         card,
         subject_field: items.subject_field.as_deref(),
+        task_field: items.task_field.as_deref(),
         as_of: items.as_of.as_ref().map(AsOf::written),
         selection: Selection {
             wish: Wish { filters: &items.filters, since: items.since, until: items.until },
@@ -125,11 +138,6 @@ pub fn subject(rows: &Rows, name: &str) -> Result<usize, Failure> {
     let shown: Vec<String> = known().take(NAMED).map(|name| format!("`{}`", short(name))).collect();
     let more = if rows.subjects.len() > NAMED { ", ..." } else { "" };
     Err(failure.help(format!("there are: {}{more}", shown.join(", "))))
-}
-
-/// Returns true if the answer is JSON.
-pub fn wants_json(form: &FormArgs) -> bool {
-    form.json || (!form.table && !is_watched())
 }
 
 /// Returns the gaps of the items, and their effect on a ranking by `by`.

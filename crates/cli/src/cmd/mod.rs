@@ -2,6 +2,7 @@
 
 mod cache;
 pub mod card;
+mod check;
 mod compare;
 mod demo;
 mod explain;
@@ -9,6 +10,7 @@ mod fail_under;
 mod grade;
 mod help;
 mod import;
+mod init;
 mod judge;
 mod leaderboard;
 mod listing;
@@ -21,6 +23,7 @@ pub mod rescore;
 mod rotate;
 mod run;
 mod score;
+mod score_rows;
 mod serve;
 pub mod standing;
 mod stress;
@@ -31,10 +34,15 @@ mod witness;
 use crate::args::{Cli, Verb};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::project;
 
 /// Runs the command of the command line.
-pub fn run(cli: &Cli) -> Result<Exit, Failure> {
+pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
+    project::take(&mut cli.verb, cli.color)?;
+    let cli = &*cli;
     match &cli.verb {
+        Verb::Init(args) => init::run(args, cli),
+        Verb::Check(args) => check::run(args, cli),
         Verb::Import(args) => import::run(args, cli),
         Verb::Score(args) => score::run(args, cli),
         Verb::Explain(args) => explain::run(args, cli),

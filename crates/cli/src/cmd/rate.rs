@@ -7,18 +7,20 @@ use crate::args::rate::{RateArgs, SystemName};
 use crate::evidence::Files;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format::{self, Chosen};
 use crate::matches::columns::{Columns, Field};
 use crate::matches::{Matches, Reading};
-use crate::output::{CARE, Screen, is_watched, lines, save_page};
+use crate::output::{CARE, Screen, lines, save_page};
 use crate::progress::Progress;
-use crate::rating::{Chosen, report};
+use crate::rating::{self as rating_of, report};
 use crate::render::page::rate::rate as rate_page;
 use crate::render::rating;
 use karat::text::{clean, list};
 
 /// Rates all matches given.
 pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let chosen = Chosen::new(args)?;
+    let chosen_format = args.format.chosen("rate")?;
+    let chosen = rating_of::Chosen::new(args)?;
     check(args, &chosen)?;
     let matches = read(args, cli)?;
     let report = report(args, chosen, &matches)?;
@@ -26,15 +28,20 @@ pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let Some(path) = &args.html {
         save_page(path, &rate_page(&report))?;
     }
-    if args.table || (!args.json && is_watched()) {
-        let mut screen = Screen::stdout(cli.color);
-        let text = rating::screen(&report, screen.width, args.top);
-        write!(screen, "{text}")?;
-        screen.flush()?;
-    } else {
-        let mut out = lines();
-        writeln!(out, "{}", report.json())?;
-        out.flush()?;
+    match chosen_format {
+        Chosen::Screen => {
+            let mut screen = Screen::stdout(cli.color);
+            let text = rating::screen(&report, screen.width, args.top);
+            write!(screen, "{text}")?;
+            screen.flush()?;
+        }
+        Chosen::Json => {
+            let mut out = lines();
+            writeln!(out, "{}", report.json())?;
+            out.flush()?;
+        }
+        Chosen::Page => format::page(&rate_page(&report))?,
+        Chosen::Report(document) => format::emit(&rating::rows::report(&report), document)?,
     }
     Ok(Exit::Done)
 }
@@ -55,14 +62,14 @@ fn tell_unread(args: &RateArgs, matches: &Matches, cli: &Cli) -> Result<(), Fail
 }
 
 /// Refuses flags that do not go together.
-fn check(args: &RateArgs, chosen: &Chosen) -> Result<(), Failure> {
+fn check(args: &RateArgs, chosen: &rating_of::Chosen) -> Result<(), Failure> {
     let is_batch = args.system == SystemName::BradleyTerry;
     let keeps_state = args.state.is_some() || args.state_out.is_some();
     if is_batch && keeps_state {
         return Err(Failure::new("Bradley-Terry looks at all matches at once and keeps no state")
             .help("leave out --state and --state-out, and give all matches each time"));
     }
-    if matches!(chosen, Chosen::Glicko2(_, Some(_))) && keeps_state {
+    if matches!(chosen, rating_of::Chosen::Glicko2(_, Some(_))) && keeps_state {
         return Err(Failure::new("--state and --state-out go match by match, and period_days is set")
             .help("leave out one of them"));
     }

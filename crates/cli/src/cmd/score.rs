@@ -12,14 +12,16 @@ use karat_evidence::grade::trace::budget::{Budget, Overrun};
 
 use super::fail_under::FailUnder;
 use super::listing::{Held, Listing, Order, Summary};
+use super::score_rows::{Cases, Ending, Rows};
 use crate::args::{AsOf, Cli, ScoreArgs};
 use crate::cards;
 use crate::evidence::Files;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format::{Chosen, Document};
 use crate::graders;
 use crate::input::read_text;
-use crate::output::{CARE, Color, LOSS, Screen, is_watched, lines};
+use crate::output::{CARE, Color, LOSS, Screen, lines};
 use crate::progress::Progress;
 use crate::render::table::Table;
 use karat::bulk::{Block, Noticed, in_order};
@@ -36,6 +38,7 @@ const LISTED: usize = 20;
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let card = card(args, cli.color)?;
     let options = graders::options(card.card(), &args.graders, args.subject_field.as_deref(), cli.portable)?;
+    let options = Options { task_field: args.task_field.clone(), ..options };
     let own = args.budget_ms.map(|limit| Budget { limit: Duration::from_millis(limit.into()) });
     let options = Options { budget: own.or(options.budget), ..options };
     // With an embedder or a cache, each trace counts for the novelty of the next.
@@ -48,17 +51,26 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         Ok(engine)
     };
     let files = Files::new(&args.files, cli.color)?;
-    let as_table = args.table || (!args.json && is_watched());
+    let chosen = if args.brief { Chosen::Json } else { args.format.chosen("score")? };
+    let as_table = chosen == Chosen::Screen;
     let progress = Arc::new(Progress::new(files.bytes(), args.no_progress || as_table));
     let screen = as_table.then(|| Screen::stdout(cli.color));
     let width = screen.as_ref().map(|screen| screen.width);
-    let table = screen.as_ref().map(|screen| Arc::new(Table::new(card.card(), screen.width)));
+    let rows = match (chosen, args.brief) {
+        (_, true) => Rows::Brief,
+        (Chosen::Screen, _) => {
+            Rows::Screen(Arc::new(Table::new(card.card(), screen.as_ref().map_or(80, |screen| screen.width))))
+        }
+        (Chosen::Report(document), _) if document != Document::Jsonl => Rows::Report(document),
+        _ => Rows::Records,
+    };
     let mut out: Box<dyn Write> = match screen {
         Some(screen) => Box::new(screen),
         None => Box::new(lines()),
     };
     let listing = listing(args);
-    let form = Form { table, fail_under: args.fail_under, keeps_going: args.keep_going, listing };
+    let end = Ending { title: card.name(), scale: card.card().scale.max, document: rows.document() };
+    let form = Form { rows, fail_under: args.fail_under, keeps_going: args.keep_going, listing };
     let engines: Result<Vec<Engine>, Failure> = (0..workers).map(|_| engine(options.clone())).collect();
     let workers = engines?.into_iter().map(|mut engine| {
         let form = form.clone();
@@ -80,6 +92,13 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         },
         |part| {
             let written = match part {
+                Some(part) if end.keeps() => {
+                    // The text waits: what comes before it has the counts of all.
+                    let mut kept = std::mem::take(&mut total.kept);
+                    let added = total.add(part, &listing, &mut kept, &progress, cli.color);
+                    total.kept = kept;
+                    added
+                }
                 Some(part) => total.add(part, &listing, &mut out, &progress, cli.color),
                 None => out.flush().map_err(Failure::from),
             };
@@ -95,12 +114,9 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         ControlFlow::Continue(read) => read?,
         ControlFlow::Break(failure) => return Err(failure),
     }
-    total.end(&listing, &mut out)?;
-    if let Some(width) = width {
-        let scale = card.card().scale.max;
-        let text = total.summary.text(&listing, total.shown, total.refused, scale, width);
-        out.write_all(text.as_bytes())?;
-    }
+    total.end(&listing, end.keeps(), &mut out)?;
+    let counts = (&total.summary, total.shown, total.refused);
+    end.write((std::mem::take(&mut total.cases), &total.kept), counts, &listing, width, &mut out)?;
     out.flush()?;
     total.remarks.report(cli.color)?;
     engine.set_noticed(total.noticed);
@@ -140,8 +156,7 @@ fn workers(jobs: Option<u16>) -> usize {
 /// The form of the report on items.
 #[derive(Clone)]
 struct Form {
-    /// The layout of a table; none for one canonical JSON record per line.
-    table: Option<Arc<Table>>,
+    rows: Rows,
     fail_under: Option<Decimal>,
     keeps_going: bool,
     listing: Listing,
@@ -171,7 +186,7 @@ impl Form {
             part.limit.see(place, record, points);
         }
         part.summary.see(record);
-        if self.table.is_none() {
+        if !matches!(self.rows, Rows::Screen(_)) {
             part.remarks.see(place, scored.notes());
         }
         if !self.listing.shows(record, self.fail_under) {
@@ -180,15 +195,14 @@ impl Form {
         part.shown += 1;
         let mut own = Vec::new();
         let text = if self.listing.holds() { &mut own } else { &mut part.text };
-        if let Some(table) = &self.table {
-            part.head.get_or_insert_with(|| table.head(record.card));
-            text.extend_from_slice(table.row(record, scored.notes()).as_bytes());
-        } else {
-            scored.write(text);
-            text.push(b'\n');
+        let written = self.rows.write(place, scored, self.fail_under, text);
+        if part.head.is_none() {
+            part.head = self.rows.head(record);
         }
         if self.listing.holds() {
-            part.held.push(Listing::hold(record, own));
+            part.held.push(Listing::hold(record, own, written));
+        } else {
+            part.cases.see(written);
         }
     }
 }
@@ -200,6 +214,9 @@ struct Part {
     head: Option<String>,
     /// The records, as JSON or rows.
     text: Vec<u8>,
+    /// The test cases, where the form has them, and the text that waits for the end.
+    cases: Cases,
+    kept: Vec<u8>,
     /// The items that wait for their place in the order.
     held: Vec<Held>,
     /// The number of items in the output.
@@ -242,6 +259,7 @@ impl Part {
             }
         }
         listing.add(&mut self.held, next.held);
+        self.cases.add(next.cases);
         self.shown += next.shown;
         self.summary.add(next.summary);
         self.limit.add(next.limit);
@@ -252,10 +270,19 @@ impl Part {
     }
 
     /// Writes the items that waited for the end.
-    fn end(&mut self, listing: &Listing, out: &mut dyn Write) -> Result<(), Failure> {
-        if listing.holds() {
-            let text = listing.end(std::mem::take(&mut self.held), &mut self.shown);
-            out.write_all(&text)?;
+    fn end(&mut self, listing: &Listing, keeps: bool, out: &mut dyn Write) -> Result<(), Failure> {
+        if !listing.holds() {
+            return Ok(());
+        }
+        let held = listing.end(std::mem::take(&mut self.held));
+        self.shown = held.len() as u64;
+        for held in held {
+            if keeps {
+                self.kept.extend_from_slice(&held.text);
+            } else {
+                out.write_all(&held.text)?;
+            }
+            self.cases.see(held.written);
         }
         Ok(())
     }
@@ -298,7 +325,8 @@ impl Slow {
 
 /// Returns the scorecard, with the override if one is given.
 fn card(args: &ScoreArgs, color: Color) -> Result<Arc<CompiledCard>, Failure> {
-    let card = cards::compiled(&cards::named(&args.card, &args.files, color)?, color)?;
+    let wanted = args.card.as_deref().unwrap_or_default();
+    let card = cards::compiled(&cards::named(wanted, &args.files, color)?, color)?;
     let Some(path) = &args.override_file else { return Ok(card) };
     let text = read_text(path, "a JSON object of weights", Exit::CouldNotRun)?;
     let given =

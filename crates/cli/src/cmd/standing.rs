@@ -8,45 +8,75 @@ use karat::answers::task::Task;
 use karat::look_alikes::LookAlikes;
 use karat::standing::events::{self, Events};
 use karat::standing::{Answer, items, refused, subject, tasks};
+use karat_core::number::Decimal;
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
-use karat_standing::stand::{Interval, stand, tasks as stand_tasks};
+use karat_standing::stand::{Interval, SubjectStanding, stand, tasks as stand_tasks};
 use karat_stats::bootstrap::Plan;
 
 use super::many;
 use crate::args::{Cli, StandingArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format::{self, Chosen, Document};
 use crate::input::read_text;
 use crate::output::{Screen, lines, save_page};
+use crate::render::gate::{self, Verdict};
 use crate::render::standing::table;
 use crate::render::standing_detail::detail;
 use crate::render::tasks::table as tasks_table;
+use karat::answers::notes::foot;
 use karat::pages::standing as page_of;
+use karat::report;
 use karat::rows::Rows;
 
 /// Shows the standing of subjects.
 pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let chosen = args.form.format.chosen(if args.tasks { "standing --tasks" } else { "standing" })?;
     let Some(as_of) = args.items.as_of.as_ref().map(|as_of| as_of.at) else {
         return Err(Failure::new("a standing needs a moment").help("--as-of 2026-01-31T12:00:00Z"));
     };
     let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;
-    let card = many::card_of(&rows, cli)?.ok_or_else(|| {
-        Failure::new("the items are scored by several scorecards, each with other rules for standings")
-            .help("give the items of one scorecard, or of the challenges of one family")
-    })?;
+    let card = many::card_of(&rows, cli)?.ok_or_else(several_cards)?;
     if args.tasks {
-        return run_tasks(args, &rows, &card, as_of, cli);
+        return run_tasks(args, chosen, &rows, &card, as_of, cli);
     }
+    with_answer(args, &rows, &card, as_of, |answer, shown| show(args, chosen, answer, shown, cli))?
+        .tell(cli.color)
+}
+
+/// Returns whose official score is below the floor, and shows nothing.
+pub fn verdict_of(args: &StandingArgs, cli: &Cli) -> Result<Verdict, Failure> {
+    let Some(as_of) = args.items.as_of.as_ref().map(|as_of| as_of.at) else {
+        return Err(Failure::new("a standing needs a moment").help("--as-of 2026-01-31T12:00:00Z"));
+    };
+    let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;
+    let card = many::card_of(&rows, cli)?.ok_or_else(several_cards)?;
+    with_answer(args, &rows, &card, as_of, |_, _| Ok(()))
+}
+
+fn several_cards() -> Failure {
+    Failure::new("the items are scored by several scorecards, each with other rules for standings")
+        .help("give the items of one scorecard, or of the challenges of one family")
+}
+
+/// Computes the standings, hands those that are asked for to `show`, and asks the gate.
+fn with_answer(
+    args: &StandingArgs,
+    rows: &Rows,
+    card: &Scorecard,
+    as_of: Timestamp,
+    show: impl FnOnce(&Answer<'_>, &[SubjectStanding]) -> Result<(), Failure>,
+) -> Result<Verdict, Failure> {
     let events = events_of(args.events.as_deref())?;
-    let items = items::items(&rows, &card, &events)?;
+    let items = items::items(rows, card, &events)?;
     let interval = Interval { plan: Plan { draws: args.resamples, seed: args.seed }, level: args.level };
-    let standings = stand(&card, &items, &events.events, as_of.seconds(), Some(interval))
+    let standings = stand(card, &items, &events.events, as_of.seconds(), Some(interval))
         .map_err(|errors| refused(&errors))?;
     let look_alikes = LookAlikes::among(rows.subjects.iter().map(String::as_str));
     let answer = Answer {
-        card: &card,
-        rows: &rows,
+        card,
+        rows,
         standings: &standings,
         as_of,
         interval,
@@ -57,25 +87,65 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
         Some(name) => std::slice::from_ref(subject(&standings, name)?),
         None => standings.subjects.as_slice(),
     };
+    show(&answer, shown)?;
+    Ok(verdict(args.fail_under, &answer, shown))
+}
+
+/// Writes the answer.
+fn show(
+    args: &StandingArgs,
+    chosen: Chosen,
+    answer: &Answer<'_>,
+    shown: &[SubjectStanding],
+    cli: &Cli,
+) -> Result<(), Failure> {
     if let Some(path) = &args.form.html {
-        save_page(path, &page_of::standing(&answer, shown))?;
+        save_page(path, &page_of::standing(answer, shown))?;
     }
-    if many::wants_json(&args.form) {
-        let mut out = lines();
-        for subject in shown {
-            writeln!(out, "{}", answers::write(&StandingAnswer::new(&answer, subject)))?;
+    match chosen {
+        // Standings are lines of JSON in both forms.
+        Chosen::Json | Chosen::Report(Document::Jsonl) => {
+            let mut out = lines();
+            for subject in shown {
+                writeln!(out, "{}", answers::write(&StandingAnswer::new(answer, subject)))?;
+            }
+            return Ok(out.flush()?);
         }
-        out.flush()?;
-        return Ok(Exit::Done);
+        Chosen::Page => return format::page(&page_of::standing(answer, shown)),
+        Chosen::Report(document) => {
+            let all: Vec<_> = shown.iter().map(|it| StandingAnswer::new(answer, it)).collect();
+            return format::emit(&report::standings(&all, &foot(answer)), document);
+        }
+        Chosen::Screen => {}
     }
     let mut out = Screen::stdout(cli.color);
     let screen = match (&args.subject, shown) {
-        (Some(_), [only]) => detail(&StandingAnswer::new(&answer, only), out.width),
-        _ => table(&answer, out.width),
+        (Some(_), [only]) => detail(&StandingAnswer::new(answer, only), out.width),
+        _ => table(answer, out.width),
     };
     write!(out, "{screen}")?;
-    out.flush()?;
-    Ok(Exit::Done)
+    Ok(out.flush()?)
+}
+
+/// Returns whose official score is below the floor.
+fn verdict(floor: Option<Decimal>, answer: &Answer<'_>, shown: &[SubjectStanding]) -> Verdict {
+    let mut verdict = Verdict::default();
+    let Some(floor) = floor else { return verdict };
+    let (mut below, mut unknown) = (Vec::new(), Vec::new());
+    for subject in shown {
+        let standing = StandingAnswer::new(answer, subject);
+        let line =
+            || gate::below_official(&standing.subject, standing.points, floor.millionths() as f64 / 1e6);
+        match standing.points {
+            // Official scores have at most six decimals.
+            Some(points) if (points * 1e6).round() as i64 >= floor.millionths() => {}
+            Some(_) => below.push(line()),
+            None => unknown.push(line()),
+        }
+    }
+    verdict.add(Exit::BelowBar, below);
+    verdict.add(Exit::Inconclusive, unknown);
+    verdict
 }
 
 /// Reads the events in a file, if one is given.
@@ -87,6 +157,7 @@ pub(super) fn events_of(path: Option<&str>) -> Result<Events, Failure> {
 /// Shows the state of tasks.
 fn run_tasks(
     args: &StandingArgs,
+    chosen: Chosen,
     rows: &Rows,
     card: &Scorecard,
     as_of: Timestamp,
@@ -98,13 +169,22 @@ fn run_tasks(
         stand_tasks(card, &items, as_of.seconds(), args.level).map_err(|errors| refused(&errors))?;
     let Some(rules) = &card.standing else { return Err(refused::<String>(&[]).into()) };
     let answer = tasks::Answer { card, rules, rows, standings: &standings, as_of, level: args.level };
-    if many::wants_json(&args.form) {
-        let mut out = lines();
-        for task in &standings.tasks {
-            writeln!(out, "{}", answers::write(&Task::new(&answer, task)))?;
+    match chosen {
+        Chosen::Json | Chosen::Report(Document::Jsonl) => {
+            let mut out = lines();
+            for task in &standings.tasks {
+                writeln!(out, "{}", answers::write(&Task::new(&answer, task)))?;
+            }
+            out.flush()?;
+            return Ok(Exit::Done);
         }
-        out.flush()?;
-        return Ok(Exit::Done);
+        Chosen::Report(document) => {
+            let all: Vec<Task> = standings.tasks.iter().map(|it| Task::new(&answer, it)).collect();
+            format::emit(&report::tasks(&all), document)?;
+            return Ok(Exit::Done);
+        }
+        // The table of formats has no page of tasks.
+        Chosen::Screen | Chosen::Page => {}
     }
     let mut out = Screen::stdout(cli.color);
     write!(out, "{}", tasks_table(&answer, out.width))?;

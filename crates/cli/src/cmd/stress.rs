@@ -7,17 +7,20 @@ use karat::answers::stress::Stress as StressAnswer;
 use karat::leaderboard::stress::Stress;
 use karat::leaderboard::{By, Ranking};
 use karat::pages::stress as page_of;
+use karat::report;
 
 use super::many;
 use crate::args::{Cli, StressArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format::{self, Chosen};
 use crate::output::{Screen, save_page};
 use crate::render::leaderboard::{Layout, heading};
 use crate::render::stress::stress;
 
 /// Tries other weights, other means, fewer dimensions and fewer tasks.
 pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let chosen = args.form.format.chosen("stress")?;
     let rows = many::rows(&args.items, Some(&args.card), &args.files, &[], cli)?;
     let settings = many::settings(&args.sure, By::Score, &rows);
     let items: Vec<usize> = (0..rows.rows.len()).collect();
@@ -33,19 +36,25 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let found = Stress::new(&rows, &items, &ranking, card, args.concentration, &settings).map_err(refused)?;
     let answer = StressAnswer::new(&rows, &found, args.concentration, &settings);
-    if let Some(path) = &args.form.html {
+    let page = || {
         let board = Leaderboard::of_resamples(&rows, &ranking, &settings);
-        save_page(path, &page_of::stress(&rows, &board, &answer, &settings))?;
+        page_of::stress(&rows, &board, &answer, &settings)
+    };
+    if let Some(path) = &args.form.html {
+        save_page(path, &page())?;
     }
-    if many::wants_json(&args.form) {
-        many::print(&answer)?;
-    } else {
-        let mut out = Screen::stdout(cli.color);
-        let layout = Layout { width: out.width, top: usize::MAX };
-        let gaps = many::gaps_of(&rows, By::Score);
-        write!(out, "{}", heading(&answer.basis, true, "by mean of runs", &gaps, layout))?;
-        write!(out, "{}", stress(&answer.basis, &answer.robustness, out.width))?;
-        out.flush()?;
+    match chosen {
+        Chosen::Json => many::print(&answer)?,
+        Chosen::Page => format::page(&page())?,
+        Chosen::Report(document) => format::emit(&report::stress(&answer), document)?,
+        Chosen::Screen => {
+            let mut out = Screen::stdout(cli.color);
+            let layout = Layout { width: out.width, top: usize::MAX };
+            let gaps = many::gaps_of(&rows, By::Score);
+            write!(out, "{}", heading(&answer.basis, true, "by mean of runs", &gaps, layout))?;
+            write!(out, "{}", stress(&answer.basis, &answer.robustness, out.width))?;
+            out.flush()?;
+        }
     }
     Ok(Exit::Done)
 }

@@ -10,8 +10,8 @@ use karat::estimate::{Writing, percent, whole_percent};
 use karat::text::{count, fit, named, short, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::leaderboard::resamples;
 use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG};
+use karat::report::resamples;
 
 const GAP: &str = "  ";
 

@@ -10,8 +10,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::changes::{changes, power};
 use super::interval::{axis, interval, span};
-use super::leaderboard::resamples;
 use crate::output::{BAR, CARE, FAINT, STRONG};
+use karat::report::resamples;
 
 const GAP: &str = "  ";
 /// The label of the difference of the scores.

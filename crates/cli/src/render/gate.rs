@@ -29,6 +29,49 @@ pub fn tell(lines: &[String], exit: Exit, color: Color) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What gates found, by the status that each failure has.
+#[derive(Debug, Default)]
+pub struct Verdict {
+    failed: Vec<(Exit, Vec<String>)>,
+}
+
+impl Verdict {
+    /// Adds failures with a status, a line each.
+    pub fn add(&mut self, exit: Exit, lines: Vec<String>) {
+        if !lines.is_empty() {
+            self.failed.push((exit, lines));
+        }
+    }
+
+    /// Adds what another gate found.
+    pub fn extend(&mut self, other: Self) {
+        self.failed.extend(other.failed);
+    }
+
+    /// Returns whether every gate lets it pass.
+    pub fn is_passed(&self) -> bool {
+        self.failed.is_empty()
+    }
+
+    /// Returns why gates fail, a line each.
+    pub fn lines(&self) -> Vec<&str> {
+        self.failed.iter().flat_map(|(_, lines)| lines).map(String::as_str).collect()
+    }
+
+    /// Returns the status: that of the gravest failure.
+    pub fn exit(&self) -> Exit {
+        let gravity = [Exit::Worse, Exit::Blocked, Exit::BelowBar];
+        let all = || self.failed.iter().map(|(exit, _)| *exit);
+        gravity.into_iter().find(|exit| all().any(|it| it == *exit)).or(all().next()).unwrap_or(Exit::Done)
+    }
+
+    /// Writes why gates fail, and returns the status.
+    pub fn tell(&self, color: Color) -> Result<Exit, Failure> {
+        self.failed.iter().try_for_each(|(exit, lines)| tell(lines, *exit, color))?;
+        Ok(self.exit())
+    }
+}
+
 /// Formats a size on the scale of a card: `5.5 points`, `0.055`.
 fn points(share: f64, scale: u32) -> String {
     let number = Writing::of(scale).number(share.abs());
@@ -122,6 +165,15 @@ pub fn below(floor: &Floor, found: &Shortfall, group: Option<&str>, basis: &Basi
             "{who} has {what}{mean}, below {least} ({})",
             [interval, Some(format!("over {tasks}"))].into_iter().flatten().collect::<Vec<_>>().join(" ")
         ),
+    }
+}
+
+/// Returns why an official score is below a floor, or has nothing to compare.
+pub fn below_official(subject: &str, points: Option<f64>, least: f64) -> String {
+    let who = format!("`{}`", short(subject));
+    match points {
+        Some(points) => format!("{who} has the official score {points}, below {least}"),
+        None => format!("{who} has no official score to compare with {least}"),
     }
 }
 

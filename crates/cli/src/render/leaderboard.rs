@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use karat::answers::basis::{Basis, Estimate};
 use karat::answers::leaderboard::notes::notes;
 use karat::answers::leaderboard::official::Official;
-use karat::answers::leaderboard::{Attempts, Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
-use karat::answers::{BridgeStep, IntervalMethod, LeaderboardMethod};
-use karat::estimate::{Writing, percent, ranks};
-use karat::text::{NAMED, Tone, clean, count, fit, list, wrap};
+use karat::answers::leaderboard::{Attempts, Leaderboard, LeaderboardAnswer, LeaderboardRow, OFFICIAL};
+use karat::answers::{BridgeStep, LeaderboardMethod};
+use karat::estimate::{Writing, plain, ranks};
+use karat::report;
+use karat::text::{Tone, clean, fit, fit_name, list, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::interval::{axis, interval, span};
@@ -34,40 +35,14 @@ const ATTEMPT: usize = 14;
 
 /// Returns the heading of leaderboards, with `gaps` of the items.
 pub fn head(answer: &LeaderboardAnswer, gaps: &[String], layout: Layout) -> String {
-    let is_of_tasks = |row: &LeaderboardRow| {
-        row.mean().and_then(|it| it.method).is_some_and(|method| method != IntervalMethod::Wilson)
-    };
-    let has_intervals = answer.leaderboards.iter().any(|board| board.rows.iter().any(is_of_tasks));
-    let first = answer.leaderboards.first();
-    let by = first.map_or_else(String::new, |board| match (board.by.as_str(), &board.as_of) {
-        (OFFICIAL, Some(as_of)) => format!("by official score at {as_of}"),
-        (OFFICIAL, None) => String::from("by official score"),
-        (MEAN, _) => String::from("by mean of runs"),
-        (key, _) => format!("by {key}"),
-    });
-    heading(&answer.basis, has_intervals, &by, gaps, layout)
+    let by = answer.leaderboards.first().map_or_else(String::new, report::by);
+    heading(&answer.basis, report::has_intervals(answer), &by, gaps, layout)
 }
 
 /// Returns the heading: items, method if there are intervals from it, and `gaps` of the items.
 pub fn heading(basis: &Basis, has_intervals: bool, by: &str, gaps: &[String], layout: Layout) -> String {
-    let mut text = String::new();
-    let cards = basis.card_names();
-    let shown: Vec<&str> = cards.iter().take(NAMED).map(String::as_str).collect();
-    let more = if cards.len() > NAMED { " and more" } else { "" };
-    let _ = writeln!(text, "{STRONG}{}{more}{STRONG:#}  {by}", list(&shown));
-    let items = &basis.items;
-    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let mut line =
-        format!("{} of {}", count(size(items.count), "item"), count(size(items.subjects), "subject"));
-    if has_intervals {
-        let _ = write!(line, "; {} intervals from {}", percent(basis.level), resamples(basis));
-    }
-    for (number, what) in [(items.left_out, "left out"), (items.repeated, "given again, which count once")] {
-        if let Some(number) = number.filter(|number| *number > 0) {
-            let _ = write!(line, "; {} {what}", count(size(number), "item"));
-        }
-    }
-    for part in wrap(&line, layout.width) {
+    let mut text = format!("{STRONG}{}{STRONG:#}  {by}\n", report::cards(basis));
+    for part in wrap(&report::items(basis, has_intervals), layout.width) {
         let _ = writeln!(text, "{FAINT}{part}{FAINT:#}");
     }
     for note in gaps {
@@ -78,14 +53,6 @@ pub fn heading(basis: &Basis, has_intervals: bool, by: &str, gaps: &[String], la
     text
 }
 
-/// Returns the source of intervals.
-pub fn resamples(basis: &Basis) -> String {
-    match basis.resamples.zip(basis.seed) {
-        Some((resamples, seed)) => format!("{resamples} resamples of tasks, seed {seed}"),
-        None => String::from("the spread of tasks (Student)"),
-    }
-}
-
 /// Returns one leaderboard with its notes.
 pub fn board(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard, layout: Layout) -> String {
     let mut text = String::new();
@@ -94,6 +61,7 @@ pub fn board(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard, layo
     }
     text.push_str(&table(basis, board, layout));
     text.push_str(&bridge(board, Writing::of(basis.scale), layout));
+    text.push_str(&extras(board, layout));
     for (tone, line) in notes(basis, method, board) {
         note(&mut text, tone, &line, layout.width);
     }
@@ -111,7 +79,7 @@ fn note(text: &mut String, tone: Tone, line: &str, width: usize) {
 }
 
 fn table(basis: &Basis, board: &Leaderboard, layout: Layout) -> String {
-    let writing = if board.is_of_scores() { Writing::of(basis.scale) } else { Writing::shares() };
+    let writing = board.writing(basis.scale);
     let shown: Vec<&LeaderboardRow> = board.rows.iter().take(layout.top).collect();
     let widest = |of: &dyn Fn(&LeaderboardRow) -> usize, least: usize| {
         shown.iter().map(|row| of(row)).fold(least, usize::max)
@@ -151,7 +119,7 @@ fn table(basis: &Basis, board: &Leaderboard, layout: Layout) -> String {
             "{:>rank$}{GAP}{FAINT}{:ties$}{FAINT:#}{GAP}{}{GAP}{STRONG}{}{STRONG:#}{:>number$}{GAP}{BAR}{}{BAR:#}{GAP}{FAINT}{}{FAINT:#}{GAP}{:>TASKS$}",
             ranks(row.shown_ranks()),
             row.ties(),
-            fit(&row.subject, subject),
+            fit_name(&row.subject, subject),
             points(row),
             value(row),
             row.mean().map_or_else(|| " ".repeat(bar), |it| interval(span(it), &axis, bar)),
@@ -162,6 +130,42 @@ fn table(basis: &Basis, board: &Leaderboard, layout: Layout) -> String {
     let more = board.rows.len() - shown.len();
     if more > 0 {
         let _ = writeln!(text, "{FAINT}and {more} more{FAINT:#}");
+    }
+    text
+}
+
+/// Returns the columns that were asked for, in as many tables as they need.
+fn extras(board: &Leaderboard, layout: Layout) -> String {
+    let shown: Vec<&LeaderboardRow> = board.rows.iter().take(layout.top).collect();
+    let names = shown.iter().map(|row| row.subject.width()).max().unwrap_or(0);
+    let subject = names.clamp("subject".len(), 24);
+    let value = |row: &LeaderboardRow, key: &str| row.column(key).map_or_else(|| String::from("-"), plain);
+    let wide = |key: &String| {
+        let values = shown.iter().map(|row| value(row, key).len()).max().unwrap_or(0);
+        key.width().clamp(4, layout.width.saturating_sub(subject + GAP.len()).max(4)).max(values)
+    };
+    let mut text = String::new();
+    let mut rest = board.columns.as_slice();
+    while !rest.is_empty() {
+        let mut used = subject;
+        let fits = rest.iter().take_while(|key| {
+            used += wide(key) + GAP.len();
+            used <= layout.width
+        });
+        let (now, later) = rest.split_at(fits.count().max(1));
+        rest = later;
+        let _ = write!(text, "\n{FAINT}{}", fit("subject", subject));
+        for key in now {
+            let _ = write!(text, "{GAP}{:>1$}", fit(key, wide(key).min(key.width())), wide(key));
+        }
+        let _ = writeln!(text, "{FAINT:#}");
+        for row in &shown {
+            let _ = write!(text, "{}", fit(&row.subject, subject));
+            for key in now {
+                let _ = write!(text, "{GAP}{:>1$}", value(row, key), wide(key));
+            }
+            text.push('\n');
+        }
     }
     text
 }

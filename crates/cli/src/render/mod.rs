@@ -9,6 +9,7 @@ pub mod gate;
 pub mod grading;
 pub mod interval;
 pub mod judged;
+pub mod judged_rows;
 pub mod leaderboard;
 pub mod page;
 pub mod rating;

@@ -14,7 +14,7 @@ use karat::estimate::whole_percent;
 use karat::explanation::{open, policy};
 use karat::number::{billionths, published};
 use karat::record::MatchAnswer;
-use karat::text::{clean, fit, list, own_name, wrap};
+use karat::text::{clean, fit, fit_name, list, own_name, wrap};
 
 /// Columns of the coverage.
 const COVERAGE: usize = 5;
@@ -117,7 +117,7 @@ impl Table {
         let subject = record.item.subject;
         let used = subject.width() + 1;
         let Some(id) = own_name(subject, record.item.id).filter(|_| used + 4 <= self.subject) else {
-            return fit(subject, self.subject);
+            return fit_name(subject, self.subject);
         };
         let room = self.subject - used;
         // Of a place that does not fit, the line says more than the beginning of the file.
@@ -125,7 +125,7 @@ impl Table {
         let id = line
             .filter(|line| line.len() > 1 && line.bytes().skip(1).all(|it| it.is_ascii_digit()))
             .unwrap_or(id);
-        format!("{} {FAINT}{}{FAINT:#}", clean(subject), fit(id, room))
+        format!("{} {FAINT}{}{FAINT:#}", clean(subject), fit_name(id, room))
     }
 
     /// Returns a score with its decimal point in the column of all the others.

@@ -16,11 +16,13 @@ use crate::store;
 const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, with or without screens.
-const OTHERS: [&str; 13] = [
+const OTHERS: [&str; 15] = [
     "docs/guide/record.md",
     "docs/guide/ratings.md",
     "docs/guide/leaderboards.md",
     "docs/guide/gates.md",
+    "docs/guide/project.md",
+    "examples/project/README.md",
     "docs/guide/standing.md",
     "docs/guide/tuning.md",
     "examples/leaderboard/README.md",

@@ -6,8 +6,10 @@ use std::process::Command;
 use crate::common::{Folder, Run, finish, karat, root};
 use crate::store;
 
-const VERBS: [&[&str]; 31] = [
+const VERBS: [&[&str]; 33] = [
     &[],
+    &["init"],
+    &["check"],
     &["import"],
     &["score"],
     &["explain"],

@@ -18,6 +18,7 @@ mod graders;
 mod help;
 mod identity;
 mod import;
+mod init;
 mod jobs;
 #[cfg(unix)]
 mod judge;
@@ -28,6 +29,7 @@ mod names;
 mod numbers;
 mod official;
 mod pages;
+mod project;
 mod rate;
 mod real;
 mod real_matches;

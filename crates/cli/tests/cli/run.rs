@@ -60,6 +60,20 @@ fn the_example_replays_to_its_evidence_and_its_score() {
     assert_snapshot!(karat(&["run", PLAN, "--task", TASK, "--replay", RECORDING, "--table"]).screen());
 }
 
+/// `scripts/check-judge` runs its steps again.
+#[test]
+fn the_recorded_steps_of_code_replay_to_their_evidence() {
+    let folder = "examples/run/sandbox";
+    let [plan, task, recording] =
+        ["plan.json", "task.json", "recording.jsonl"].map(|name| format!("{folder}/{name}"));
+    let replayed = karat(&["run", &plan, "--task", &task, "--replay", &recording]);
+    assert_eq!((replayed.status, replayed.stderr.as_str()), (0, ""));
+    assert_eq!(replayed.stdout, read(&format!("{folder}/evidence.json")));
+    let item: Value = serde_json::from_str(&replayed.stdout).unwrap();
+    let text = item["result"]["final_output"]["text"].as_str().unwrap();
+    assert_eq!(text, "Aster - Birk - Esk - Calm - Dove - Aster: 26.0 nm");
+}
+
 #[test]
 fn the_example_runs_and_its_run_replays() {
     if Command::new("python3").arg("--version").output().is_err() {

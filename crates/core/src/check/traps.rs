@@ -360,6 +360,23 @@ pub(super) fn never_matters(card: &Scorecard, declared: &Declared<'_>, findings:
     }
 }
 
+/// Returns the advice for a condition that compares what is at most 1 with a number of percent.
+fn percent_hint(card: &Scorecard, condition: &Expr<Symbol>) -> Option<String> {
+    let ExprKind::Binary(_, left, right) = &condition.kind else { return None };
+    let (symbol, percent) = match (&left.kind, &right.kind) {
+        (ExprKind::Name(symbol), ExprKind::Number(number))
+        | (ExprKind::Number(number), ExprKind::Name(symbol)) => (symbol, *number),
+        _ => return None,
+    };
+    let is_share = match symbol {
+        Symbol::Fact(at) => card.facts.get(*at).is_some_and(|fact| fact.min >= 0.0 && fact.max == 1.0),
+        Symbol::Reading(_) => true,
+        _ => false,
+    };
+    (is_share && percent > 1.0 && percent <= 100.0)
+        .then(|| format!("it is a share from 0 to 1: {percent} % is {}", percent / 100.0))
+}
+
 fn constant(
     card: &Scorecard,
     declared: &Declared<'_>,
@@ -376,7 +393,9 @@ fn constant(
         &[site.name(card)],
         format!("`{text}` is always {always} over the declared ranges"),
         if always { "always true" } else { "always false" },
-        "correct the condition or the ranges of its facts, or write the branch alone",
+        &percent_hint(card, condition).unwrap_or_else(|| {
+            "correct the condition or the ranges of its facts, or write the branch alone".to_string()
+        }),
     );
 }
 

@@ -35,7 +35,7 @@ impl<'a> Lexer<'a> {
         } else if first.is_ascii_alphabetic() || first == '_' {
             rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len())
         } else {
-            let two = rest.get(..2).filter(|two| ["<=", ">=", "==", "!="].contains(two));
+            let two = rest.get(..2).filter(|two| ["<=", ">=", "==", "!=", "**", "&&", "||"].contains(two));
             two.map_or(first.len_utf8(), str::len)
         };
         let span = start..start + length;

@@ -45,8 +45,8 @@ impl FormulaError {
     pub(super) fn character(text: &str, span: Range<usize>) -> Self {
         let help = match text {
             "=" => "compare with `==`",
-            "&" | "|" | "!" => "write `and`, `or`, `not`",
-            "^" => "write `pow(x, y)`",
+            "&" | "|" | "!" | "&&" | "||" => "write `and`, `or`, `not`",
+            "^" | "**" => "write `pow(x, y)`",
             "%" => "there is no remainder; percentages are divided by 100",
             "?" => "write `if(condition, a, b)`",
             _ => "a formula is made of names, decimals, + - * / ( ) , and comparisons",
@@ -106,6 +106,7 @@ impl Parser<'_> {
             Token::Sign("<" | "<=" | ">" | ">=" | "==" | "!=") => {
                 "comparisons do not chain: join them with `and`"
             }
+            Token::Name("if" | "else") => "write `if(condition, a, b)`",
             _ => "",
         };
         FormulaError::new(Code::FormulaSyntax, self.span.clone(), message, help)
@@ -242,6 +243,9 @@ impl Parser<'_> {
     fn call(&mut self, name: &str, span: Range<usize>) -> Parsed {
         let Some(function) = Function::ALL.into_iter().find(|function| function.name() == name) else {
             let help = match nearest(name, Function::ALL.map(Function::name)) {
+                _ if is_over_items(name) => String::from(
+                    "a formula sees one item; `karat leaderboard` has means, intervals and quantiles over items",
+                ),
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the functions are {}", Function::ALL.map(Function::name).join(", ")),
             };
@@ -275,6 +279,15 @@ impl Parser<'_> {
         );
         Err(FormulaError::new(Code::Arguments, span, message, ""))
     }
+}
+
+/// Returns whether a function of this name is one over many items elsewhere.
+fn is_over_items(name: &str) -> bool {
+    let digits = name.strip_prefix('p').unwrap_or_default();
+    let is_percentile = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let words =
+        ["avg", "average", "mean", "median", "sum", "count", "percentile", "quantile", "std", "stddev"];
+    is_percentile || words.contains(&name)
 }
 
 fn unary(operator: Unary, start: usize, operand: Expr<String>) -> Expr<String> {
@@ -317,6 +330,13 @@ mod tests {
         assert_eq!(printed(""), "the formula ends where a value should follow");
         assert_eq!(printed("1e999"), "`1e999` is not a finite number");
         assert_eq!(printed("and"), "found `and`, expected a value");
+        assert_eq!(printed("a ** 2"), "`**` has no meaning in a formula");
+        let help = |text: &str| parse(text).unwrap_err().help;
+        assert_eq!(help("a ** 2"), "write `pow(x, y)`");
+        assert_eq!(help("a if b else 0"), "write `if(condition, a, b)`");
+        assert_eq!(help("a && b"), "write `and`, `or`, `not`");
+        assert!(help("p95(a)").contains("one item") && help("avg(a, b)").contains("one item"));
+        assert!(help("pow2(a)").contains("`pow`"));
         assert_eq!(printed("é"), "`é` has no meaning in a formula");
     }
 

@@ -118,12 +118,16 @@ impl<'a, 't> Fields<'a, 't> {
     }
 
     fn mismatch(&self, field: &str, expected: &str, report: &mut Report<'_>) {
+        self.mismatch_with(field, expected, String::new(), report);
+    }
+
+    fn mismatch_with(&self, field: &str, expected: &str, help: String, report: &mut Report<'_>) {
         if let Some(value) = self.value(field) {
             let found = value.get_ref().type_str();
             let message =
                 format!("`{field}` of {} must be {expected}, here is {} {found}", self.what, article(found));
             report.is_partial = true;
-            report.error(Code::WrongType, value.span(), message, "");
+            report.error(Code::WrongType, value.span(), message, help);
         }
     }
 
@@ -312,7 +316,12 @@ impl<'a, 't> Fields<'a, 't> {
     ) -> Vec<Self> {
         let Some(value) = self.value(field) else { return Vec::new() };
         let Some(list) = value.get_ref().as_array() else {
-            self.mismatch(field, &format!("written as `[[{field}]]`"), report);
+            let name = value.get_ref().as_table().and_then(|table| table.keys().next());
+            let help = name.map_or_else(String::new, |name| {
+                let key = known.first().copied().unwrap_or("name");
+                format!("write `[[{field}]]`, and below it {key} = \"{}\"", name.get_ref())
+            });
+            self.mismatch_with(field, &format!("written as `[[{field}]]`"), help, report);
             return Vec::new();
         };
         if list.len() > most {

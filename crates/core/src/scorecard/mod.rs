@@ -7,15 +7,17 @@ mod canonical;
 pub mod family;
 mod fields;
 mod parse;
+mod path;
 mod resolve;
 mod source;
 mod standing;
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
 pub use parse::Library;
+pub use path::{FieldPath, PathError, Step};
 pub use standing::{
     CalibrationRules, CalibrationStep, CertificationRules, ConfidenceRule, DecayRule, DecayScope, Difficulty,
     FreshnessRule, GateStep, LateRules, LateTreatment, LifecycleRules, Periods, ReviewRules, SecurityGate,
@@ -161,6 +163,8 @@ impl WeightSum {
 pub struct FactDeclaration {
     /// Its name.
     pub name: String,
+    /// The field of an item that gives it, where that is not the one of its name.
+    pub path: Option<FieldPath>,
     /// Number, boolean or text.
     pub kind: FactType,
     /// Unit; `1`, `count` and `ratio` are dimensionless.
@@ -186,6 +190,12 @@ pub struct FactDeclaration {
 }
 
 impl FactDeclaration {
+    /// Returns the field of an item that gives it: its name, or its path, which begins with `$`.
+    #[must_use]
+    pub fn field(&self) -> String {
+        self.path.as_ref().map_or_else(|| self.name.clone(), ToString::to_string)
+    }
+
     /// Returns true if `fact` says nothing: it was not given, or is the number that means "not measured".
     #[must_use]
     pub fn is_missing(&self, fact: &Fact<'_>) -> bool {

@@ -1,5 +1,6 @@
 //! The TOML of a scorecard, field by field, into a draft whose names are not yet resolved.
 
+mod facts;
 mod standing;
 
 use alloc::format;
@@ -12,7 +13,7 @@ use toml::de::DeTable;
 pub(super) use self::standing::{DraftGateStep, DraftStanding, DraftStandingGate, DraftStandingTier};
 use super::canonical;
 use super::fields::{Fields, Report, Text, decimal, in_file_order, number_text};
-use super::{FactType, Keep, Mean, Publish, Reporter, Scale, WeightSum};
+use super::{FactType, FieldPath, Keep, Mean, Publish, Reporter, Scale, WeightSum};
 use crate::diagnostic::Code;
 use crate::number::Decimal;
 
@@ -94,6 +95,7 @@ pub(super) struct Draft {
 
 pub(super) struct DraftFact {
     pub name: Text,
+    pub path: Option<FieldPath>,
     pub kind: FactType,
     /// `None` if none is written.
     pub unit: Option<String>,
@@ -194,7 +196,8 @@ pub(super) fn read(table: &DeTable<'_>, report: &mut Report<'_>) -> Draft {
     let card = Fields::new(table, head.clone(), "a scorecard", CARD_FIELDS, report);
     let mut draft = Draft { head, ..Draft::default() };
     read_header(&card, &mut draft, report);
-    draft.facts = read_facts(&card, report);
+    draft.facts = facts::read(&card, report);
+    facts::check_paths(&draft, report);
     draft.constants = read_constants(&card, report);
     for (name, value) in limited(card.entries("let", report), "let", report) {
         match value.get_ref().as_str() {
@@ -305,66 +308,6 @@ fn read_header(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>
         let tolerance = weights.decimal_or("tolerance", Decimal::ZERO, report);
         draft.weight_sum = Some(WeightSum { target, tolerance });
     }
-}
-
-fn read_facts(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftFact> {
-    const FIELDS: &[&str] = &["type", "unit", "min", "max", "integer", "unknown", "from", "about"];
-    let mut facts = Vec::new();
-    for (name, value) in limited(card.entries("facts", report), "facts", report) {
-        let Some(table) = value.get_ref().as_table() else {
-            let message = format!("fact `{}` must be a table", name.value);
-            report.is_partial = true;
-            report.error(
-                Code::WrongType,
-                value.span(),
-                message,
-                format!("{} = {{ unit = \"s\", min = 0 }}", name.value),
-            );
-            continue;
-        };
-        check_name(&name, report);
-        let fact = Fields::new(table, name.span.clone(), format!("fact `{}`", name.value), FIELDS, report);
-        let types = [("number", FactType::Number), ("boolean", FactType::Boolean), ("text", FactType::Text)];
-        let kind = fact.word("type", &types, report).unwrap_or(FactType::Number);
-        if kind != FactType::Number {
-            for field in ["unit", "min", "max", "integer", "unknown"] {
-                if fact.has(field) {
-                    report.error(
-                        Code::BadValue,
-                        fact.place(field),
-                        format!("only a number has `{field}`"),
-                        "",
-                    );
-                }
-            }
-        }
-        let max_fact = fact.text_if_text("max", report);
-        let min = fact.number("min", report).unwrap_or(f64::NEG_INFINITY);
-        let max = if max_fact.is_some() { None } else { fact.number("max", report) }.unwrap_or(f64::INFINITY);
-        if min > max {
-            report.error(
-                Code::BadValue,
-                fact.place("min"),
-                format!("fact `{}`: min {min} is above max {max}", name.value),
-                "",
-            );
-        }
-        facts.push(DraftFact {
-            kind,
-            unit: fact.text("unit", report).map(|unit| unit.value),
-            min,
-            max,
-            max_fact,
-            integer: fact.flag("integer", report).unwrap_or(false),
-            unknown: fact.number("unknown", report),
-            from: fact
-                .word("from", &Reporter::ALL.map(|from| (from.name(), from)), report)
-                .unwrap_or(Reporter::Unstated),
-            about: fact.text_or_empty("about", report),
-            name,
-        });
-    }
-    facts
 }
 
 /// Reads `[const]`: a number, true or false (1 or 0), or a table of a value and its unit.

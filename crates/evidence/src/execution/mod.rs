@@ -20,7 +20,7 @@ use crate::json::value::canonical_json;
 pub(crate) use report::is_label;
 
 /// The language runtimes that a submission may name.
-pub const RUNTIMES: [&str; 2] = ["python", "wasm"];
+pub const RUNTIMES: [&str; 3] = ["python", "javascript", "wasm"];
 
 /// Reader of the files of a challenge, by the path that its card has: their bytes, or why they cannot be read.
 pub type FileReader<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
@@ -60,7 +60,7 @@ pub struct Fault {
 /// Work for a judge: a submission, and everything that it is run against.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// The language runtime: `python`, or `wasm` for a submission that is a module itself.
+    /// The language runtime: `python`, `javascript`, or `wasm` for a submission that is a module itself.
     pub runtime: String,
     /// The digest that the runtime must have; if `None`, any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,14 +126,14 @@ pub enum Task {
     Suite {
         /// The name of the file.
         file: String,
-        /// Its text: tests of Python's `unittest`.
+        /// Its text: tests of Python's `unittest`, or of `node:test`.
         source: String,
     },
-    /// A script that scores the answer: `def evaluate(answer, truth, match)`.
+    /// A script that scores the answer, in the language of the runtime; beside a module in Python.
     Script {
         /// The name of the file.
         file: String,
-        /// Its text, in Python.
+        /// Its text, with a function `evaluate(answer, truth, match)`.
         source: String,
         /// The dimensions that it has to return.
         dimensions: Vec<String>,

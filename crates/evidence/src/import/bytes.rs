@@ -1,11 +1,10 @@
 //! Bytes of a log: a file or memory, unpacked where they are packed, within bounds.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
 use karat_core::facts::{Digest, Digester};
@@ -109,7 +108,7 @@ impl Input {
         }
     }
 
-    fn packed(&self) -> io::Result<Box<dyn Read>> {
+    fn packed(&self) -> io::Result<Box<dyn Read + Send>> {
         Ok(match &self.bytes {
             Bytes::File(path) => Box::new(File::open(path)?),
             Bytes::Memory(bytes) => Box::new(io::Cursor::new(Arc::clone(bytes))),
@@ -117,14 +116,8 @@ impl Input {
     }
 
     /// Opens it, unpacked if it is packed with gzip or Zstandard.
-    pub(super) fn open(&self) -> io::Result<Box<dyn Read>> {
-        let mut input = BufReader::with_capacity(BUFFER, self.packed()?);
-        let method = match input.fill_buf()? {
-            [0x1f, 0x8b, ..] => Method::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Method::Zstandard,
-            _ => return Ok(Box::new(input)),
-        };
-        Ok(unpacked(input, method))
+    pub(super) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        unpack(self.packed()?)
     }
 
     /// Opens it as a text of JSON.
@@ -177,6 +170,20 @@ impl ReaderAt for Anywhere {
     }
 }
 
+/// Returns what `input` holds, unpacked if it begins as gzip or Zstandard does; what becomes far more than it was fails.
+///
+/// # Errors
+/// If its first bytes cannot be read.
+pub fn unpack(input: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
+    let mut input = BufReader::with_capacity(BUFFER, input);
+    let method = match input.fill_buf()? {
+        [0x1f, 0x8b, ..] => Method::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Method::Zstandard,
+        _ => return Ok(Box::new(input)),
+    };
+    Ok(unpacked(input, method))
+}
+
 /// The way in which bytes are packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
@@ -186,10 +193,10 @@ pub(super) enum Method {
 }
 
 /// Unpacks `input`, and fails where it becomes far more than it was.
-pub(super) fn unpacked(input: impl Read + 'static, method: Method) -> Box<dyn Read> {
-    let taken = Rc::new(Cell::new(0));
-    let input = BufReader::with_capacity(BUFFER, Counted { input, taken: Rc::clone(&taken) });
-    let output: Box<dyn Read> = match method {
+pub(super) fn unpacked(input: impl Read + Send + 'static, method: Method) -> Box<dyn Read + Send> {
+    let taken = Arc::new(AtomicU64::new(0));
+    let input = BufReader::with_capacity(BUFFER, Counted { input, taken: Arc::clone(&taken) });
+    let output: Box<dyn Read + Send> = match method {
         Method::Gzip => Box::new(MultiGzDecoder::new(input)),
         Method::Deflate => Box::new(DeflateDecoder::new(input)),
         Method::Zstandard => Box::new(Frames::new(input)),
@@ -204,21 +211,21 @@ fn broken(message: impl Into<String>) -> io::Error {
 /// Counts what is read.
 struct Counted<R> {
     input: R,
-    taken: Rc<Cell<u64>>,
+    taken: Arc<AtomicU64>,
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(into)?;
-        self.taken.set(self.taken.get() + count as u64);
+        self.taken.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
     }
 }
 
 /// Fails where there is far more output than input.
 struct Bounded {
-    output: Box<dyn Read>,
-    taken: Rc<Cell<u64>>,
+    output: Box<dyn Read + Send>,
+    taken: Arc<AtomicU64>,
     given: u64,
 }
 
@@ -226,7 +233,7 @@ impl Read for Bounded {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.output.read(into)?;
         self.given += count as u64;
-        if self.given > FREE && self.given / RATIO > self.taken.get() {
+        if self.given > FREE && self.given / RATIO > self.taken.load(Ordering::Relaxed) {
             return Err(broken(format!("unpacks to more than {RATIO} times its size")));
         }
         Ok(count)

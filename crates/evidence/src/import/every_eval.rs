@@ -1,12 +1,13 @@
 //! Every Eval Ever: samples, one on each line; records of whole evaluations.
 
+use karat_core::facts::Outcome;
 use serde_json::Value;
 
 use super::json::Wanted;
 use super::out::{Out, Run, known, plain};
 use super::{Fault, Input, Stop, json};
 
-const SAMPLE: [&str; 16] = [
+const SAMPLE: [&str; 21] = [
     "evaluation_id",
     "model_id",
     "evaluation_name",
@@ -23,6 +24,12 @@ const SAMPLE: [&str; 16] = [
     "error",
     "interaction_type",
     "evaluation.num_turns",
+    // What karat itself adds where the schema has no member for it.
+    "metadata.karat_id",
+    "metadata.karat_task",
+    "metadata.karat_time",
+    "metadata.karat_outcome",
+    "metadata.karat_tokens",
 ];
 
 const RECORD: [&str; 12] = [
@@ -61,10 +68,18 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             cost_usd: own.number("performance.cost_usd"),
             ..Run::default()
         };
+        if let Some(id) = own.text("metadata.karat_id") {
+            run.id = id.to_owned();
+            run.task = own.text("metadata.karat_task").map(str::to_owned);
+        }
+        run.time = own.text("metadata.karat_time").map(str::to_owned);
+        run.outcome = own.text("metadata.karat_outcome").and_then(Outcome::from_name);
         let parts = ["token_usage.input_tokens", "token_usage.output_tokens"].map(|name| own.number(name));
         let [input_tokens, output_tokens] = parts;
         let sum = input_tokens.zip(output_tokens).map(|(input, output)| input + output);
-        run.tokens = known(out, "a number of tokens", own.number("token_usage.total_tokens").or(sum));
+        let stated = own.text("metadata.karat_tokens").and_then(|tokens| tokens.parse().ok());
+        let total = own.number("token_usage.total_tokens").or(sum).or(stated);
+        run.tokens = known(out, "a number of tokens", total);
         // A score may be of any scale; whether the answer is right is not.
         run.solved = match is_correct {
             Some(flag) if score.is_none_or(|score| score == 0.0 || (score - 1.0).abs() <= f64::EPSILON) => {

@@ -49,7 +49,7 @@ use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
 
-pub use bytes::Input;
+pub use bytes::{Input, unpack};
 pub use detect::{detect, recognise};
 pub use format::Format;
 pub use out::Summary;

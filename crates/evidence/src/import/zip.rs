@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder};
 
@@ -15,7 +15,7 @@ const MEMBERS_MAX: usize = 1 << 20;
 
 /// An archive whose members are known.
 pub(super) struct Archive {
-    archive: Rc<ZipArchive<Anywhere>>,
+    archive: Arc<ZipArchive<Anywhere>>,
     members: BTreeMap<String, (ZipArchiveEntryWayfinder, CompressionMethod)>,
     /// Names in the order of the archive.
     pub names: Vec<String>,
@@ -70,7 +70,7 @@ impl Archive {
         if overlap {
             return Err(fault("the archive", "members that share bytes", "members one after the other"));
         }
-        Ok(Self { archive: Rc::new(archive), members, names })
+        Ok(Self { archive: Arc::new(archive), members, names })
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -85,7 +85,7 @@ impl Archive {
         let unreadable = |error: rawzip::Error| fault(quoted(name), error.to_string(), "a whole member");
         let entry = self.archive.get_entry(*place).map_err(unreadable)?;
         let (from, to) = entry.compressed_data_range();
-        let packed = Range { archive: Rc::clone(&self.archive), at: from, end: to };
+        let packed = Range { archive: Arc::clone(&self.archive), at: from, end: to };
         let plain = match *method {
             CompressionMethod::STORE => Box::new(packed),
             CompressionMethod::DEFLATE => unpacked(packed, Method::Deflate),
@@ -103,7 +103,7 @@ impl Archive {
 
 /// The bytes of a member as they are in the archive.
 struct Range {
-    archive: Rc<ZipArchive<Anywhere>>,
+    archive: Arc<ZipArchive<Anywhere>>,
     at: u64,
     end: u64,
 }

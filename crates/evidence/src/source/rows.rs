@@ -1,12 +1,12 @@
 //! Rows of a CSV table, each as the JSON object with the same content.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Cursor, Read};
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 use karat_core::json;
 
 use super::{RawItem, SourceError, skip_byte_order_mark};
-use crate::json::document::EXACT;
+use crate::cells;
 use crate::json::problem::quoted;
 use crate::kinds::fact_table::Columns;
 use crate::vocabulary::FactType;
@@ -17,11 +17,17 @@ enum Cell {
     Fact(FactType),
     /// The number of cases behind a row.
     Count,
+    Time,
     Text,
 }
 
+/// The bytes of a header that is read ahead, and what follows.
+type Whole<R> = io::Chain<Cursor<Vec<u8>>, R>;
+
 pub(super) struct RowSource<R> {
-    rows: csv::Reader<Limited<R>>,
+    rows: csv::Reader<Limited<Whole<R>>>,
+    /// The error of reading ahead.
+    failed: Option<io::Error>,
     wanted: Columns,
     limit: usize,
     /// Names (as JSON) and types of the columns, once the header has been read.
@@ -33,17 +39,23 @@ pub(super) struct RowSource<R> {
 }
 
 impl<R: BufRead> RowSource<R> {
-    pub(super) fn new(input: R, wanted: &[(String, FactType)], limit: usize) -> Self {
+    pub(super) fn new(mut input: R, wanted: &[(String, FactType)], limit: usize) -> Self {
+        let wanted = Columns::new(wanted, None, None);
+        let mut head = Vec::new();
+        let failed = read_head(&mut input, &mut head).err();
+        let separator = separator(&head, |name| is_known(name, &wanted));
         // Only the line feed ends a row (a carriage return before it is cut off here), so that lines can be counted;
         // the number of cells is checked here too, because a row of a lone carriage return is a blank line.
         let rows = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .terminator(Terminator::Any(b'\n'))
-            .from_reader(Limited::new(input));
+            .delimiter(separator)
+            .from_reader(Limited::new(Cursor::new(head).chain(input)));
         Self {
             rows,
-            wanted: Columns::new(wanted, ""),
+            failed,
+            wanted,
             limit,
             header: None,
             record: ByteRecord::new(),
@@ -71,6 +83,9 @@ impl<R: BufRead> RowSource<R> {
     }
 
     fn next_row(&mut self) -> Result<Option<u64>, SourceError> {
+        if let Some(error) = self.failed.take() {
+            return Err(SourceError::unreadable(1, &error));
+        }
         if self.header.is_none() {
             skip_byte_order_mark(&mut self.rows.get_mut().input)?;
             let Some(line) = self.read_record()? else { return Err(SourceError::empty("the file is empty")) };
@@ -103,8 +118,7 @@ impl<R: BufRead> RowSource<R> {
                     format!("bytes that are not UTF-8 in the column {}", String::from_utf8_lossy(name));
                 return Err(SourceError::skipped(line, found, "text in UTF-8", "save the file as UTF-8"));
             };
-            // An empty cell is a missing fact.
-            if text.is_empty() {
+            if is_missing(text, *cell) {
                 continue;
             }
             if self.object.len() > 1 {
@@ -119,11 +133,6 @@ impl<R: BufRead> RowSource<R> {
     }
 
     fn read_header(&self, line: u64) -> Result<Vec<(Vec<u8>, Cell)>, SourceError> {
-        if let Some(separator) = self.other_separator() {
-            let found = format!("columns separated by {separator}");
-            let hint = "save the table as CSV, with commas between the columns and points in the numbers";
-            return Err(SourceError::fatal(line, found, "commas", hint));
-        }
         let mut header = Vec::new();
         for (at, bytes) in cells(&self.record).enumerate() {
             let refuse = |found: String, hint: &str| {
@@ -143,27 +152,12 @@ impl<R: BufRead> RowSource<R> {
             let cell = match self.wanted.find(name) {
                 Some((fact_type, _)) => Cell::Fact(fact_type),
                 None if name == "n" => Cell::Count,
+                None if name == "time" => Cell::Time,
                 None => Cell::Text,
             };
             header.push((written, cell));
         }
         Ok(header)
-    }
-
-    /// Returns what separates the columns in place of commas, if names in the header are known that way alone.
-    fn other_separator(&self) -> Option<&'static str> {
-        let header: Vec<_> = cells(&self.record).map(String::from_utf8_lossy).collect();
-        let is_known = |separator: char| {
-            let mut names = header.iter().flat_map(|cell| cell.split(separator));
-            names.any(|name| self.is_known(name.trim().trim_matches('"')))
-        };
-        let others = [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
-        let (_, name) = others.into_iter().find(|&(mark, _)| is_known(mark) && !is_known(','))?;
-        Some(name)
-    }
-
-    fn is_known(&self, name: &str) -> bool {
-        matches!(name, "subject" | "id") || self.wanted.find(name).is_some()
     }
 
     /// Reads the next record that is not blank, and says in which line it begins.
@@ -201,6 +195,27 @@ impl<R: BufRead> RowSource<R> {
     }
 }
 
+/// Most bytes of a header that is read ahead.
+const HEAD_MAX: u64 = 1 << 20;
+
+/// Reads the first line that is not blank, and the blank ones before it.
+fn read_head(input: &mut impl BufRead, head: &mut Vec<u8>) -> io::Result<()> {
+    let mut input = input.take(HEAD_MAX);
+    while head.trim_ascii().is_empty() && input.read_until(b'\n', head)? > 0 {}
+    Ok(())
+}
+
+/// Returns what separates the columns of a header: a comma, unless its names are known with another mark alone.
+fn separator(head: &[u8], is_known: impl Fn(&str) -> bool) -> u8 {
+    let head = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
+    let known = |mark: &u8| head.split(char::from(*mark)).any(|name| is_known(name.trim().trim_matches('"')));
+    super::SEPARATORS.into_iter().find(known).unwrap_or(b',')
+}
+
+fn is_known(name: &str, wanted: &Columns) -> bool {
+    matches!(name, "subject" | "id") || wanted.find(name).is_some()
+}
+
 fn count(cells: usize) -> String {
     if cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") }
 }
@@ -235,28 +250,29 @@ fn explain(error: &csv::Error, line: u64) -> SourceError {
 fn write_cell(out: &mut Vec<u8>, text: &str, cell: Cell) {
     let trimmed = text.trim();
     match cell {
-        Cell::Fact(FactType::Number) | Cell::Count => match parse_number(trimmed) {
+        Cell::Fact(FactType::Number) | Cell::Count => match cells::number(trimmed) {
             Some(number) => json::write_number(out, number),
             // With too many digits for a double, which the reader explains.
             None if is_whole(trimmed) => out.extend_from_slice(trimmed.as_bytes()),
             None => json::write_string(out, text),
         },
-        Cell::Fact(FactType::Boolean) if trimmed.eq_ignore_ascii_case("true") => {
-            out.extend_from_slice(b"true")
-        }
-        Cell::Fact(FactType::Boolean) if trimmed.eq_ignore_ascii_case("false") => {
-            out.extend_from_slice(b"false")
-        }
-        _ => json::write_string(out, text),
+        Cell::Fact(FactType::Boolean) => match cells::flag(trimmed) {
+            Some(true) => out.extend_from_slice(b"true"),
+            Some(false) => out.extend_from_slice(b"false"),
+            None => json::write_string(out, text),
+        },
+        Cell::Fact(FactType::Text) | Cell::Time | Cell::Text => json::write_string(out, text),
     }
 }
 
-/// Reads a finite decimal; a whole number that a double cannot hold exactly is refused.
-fn parse_number(text: &str) -> Option<f64> {
-    let is_decimal =
-        text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
-    let number = text.parse::<f64>().ok().filter(|number| is_decimal && number.is_finite())?;
-    (number.abs() < EXACT || text.contains(['.', 'e', 'E'])).then_some(number)
+/// Returns whether a cell says that there is no value. A text may be called `None`.
+fn is_missing(text: &str, cell: Cell) -> bool {
+    match cell {
+        Cell::Fact(FactType::Text) | Cell::Text => text.is_empty(),
+        Cell::Fact(FactType::Number | FactType::Boolean) | Cell::Count | Cell::Time => {
+            cells::is_missing(text)
+        }
+    }
 }
 
 /// Returns whether JSON would take the text for a whole number.

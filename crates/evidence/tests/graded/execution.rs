@@ -411,6 +411,7 @@ fn what_is_wrong_with_the_tables_is_told() {
         (of(&[("/submission", Value::Null)]), &["$.submission"][..]),
         (of(&[("/submission/runtime", json!("pyton"))]), &["$.submission.runtime"]),
         (of(&[("/submission/runtime", json!("wasm"))]), &["$.submission.runtime", "$.submission.files"]),
+        (of(&[("/submission/runtime", json!("javascript"))]), &["$.submission.files"]),
         (of(&[("/submission/files", json!({}))]), &["$.submission.files", "$.submission.files"]),
         (
             of(&[("/submission/files", json!({"../a.py": "/a", "b.py": 3, "c.py": "/~"}))]),
@@ -484,6 +485,34 @@ fn a_challenge_of_scripts_alone_takes_no_files() {
     let seen = play_at(load(&tables).unwrap(), &item, Some(judge.clone())).unwrap();
     assert_eq!(seen.facts["methodology_score"], json!(500.0));
     assert_eq!(seen.grading["execution"].get("submission"), None);
+}
+
+#[test]
+fn suites_and_scripts_are_in_the_language_of_the_submission() {
+    let suite = "import { test } from 'node:test';\ntest('a', () => {});\n";
+    let script = "export const evaluate = (answer) => ({ methodology: answer.x, analysis: 0 });\n";
+    let mut tables = tables();
+    tables["submission"]["runtime"] = json!("javascript");
+    tables["submission"]["files"] = json!({"solution.mjs": "/code", "data.json": "/data"});
+    for (pointer, text) in [
+        ("/evaluator/code_quality/0", suite),
+        ("/evaluator/methodology/0", script),
+        ("/evaluator/analysis/0", script),
+    ] {
+        tables.pointer_mut(pointer).unwrap()["digest"] = json!(Digest::of(text.as_bytes()).to_string());
+    }
+    let load = |suite: &str, script: &str| {
+        Evaluator::from_json(&tables, &PICKED).unwrap().with_files(&|path| match path {
+            "suite.py" => Ok(suite.as_bytes().to_vec()),
+            "judge.py" => Ok(script.as_bytes().to_vec()),
+            other => file(other),
+        })
+    };
+    assert_eq!(load(suite, script).unwrap().submission().unwrap().0, "javascript");
+    let told = load(SUITE, "export const other = 1;").unwrap_err().to_string();
+    for part in ["calls of `test` or `it`", "`function evaluate(answer, truth, match)`"] {
+        assert!(told.contains(part), "{part} is not in\n{told}");
+    }
 }
 
 #[test]

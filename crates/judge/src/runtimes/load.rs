@@ -7,7 +7,17 @@
 use std::path::Path;
 
 use wasmtime::component::Component;
-use wasmtime::{Engine, Result};
+use wasmtime::{Engine, Module, Result};
+
+/// Loads a module from a file that [`super::module`] wrote.
+///
+/// # Errors
+///
+/// If the code is for another engine or machine.
+pub fn module(engine: &Engine, path: &Path) -> Result<Module> {
+    // SAFETY: as for components.
+    unsafe { Module::deserialize_file(engine, path) }
+}
 
 /// Loads a component from a file that [`super::component`] wrote.
 ///

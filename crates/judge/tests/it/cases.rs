@@ -67,7 +67,14 @@ fn what_is_not_there_raises() {
         ("import os; os.system('ls')", "exception: AttributeError"),
         ("import subprocess; subprocess.run(['ls'])", "exception: OSError"),
         ("import threading; threading.Thread(target=print).start()", "exception: RuntimeError"),
+        (
+            "from concurrent.futures import ThreadPoolExecutor as T; T().submit(print)",
+            "exception: RuntimeError",
+        ),
+        ("import bz2", "exception: ModuleNotFoundError"),
         ("import ctypes", "exception: ModuleNotFoundError"),
+        ("import lzma", "exception: ModuleNotFoundError"),
+        ("import ssl", "exception: ModuleNotFoundError"),
         ("import numpy", "exception: ModuleNotFoundError"),
         (
             "import multiprocessing; multiprocessing.Process(target=print).start()",
@@ -318,7 +325,7 @@ proptest! {
     }
 }
 
-fn json_values() -> impl Strategy<Value = Value> {
+pub fn json_values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),

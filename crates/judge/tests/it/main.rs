@@ -8,6 +8,7 @@
 
 mod cases;
 mod hostile;
+mod javascript;
 mod limits;
 mod modules;
 mod prices;

@@ -22,7 +22,8 @@ pub fn runtimes() -> PathBuf {
         script.args(std::env::var_os("KARAT_RUNTIMES"));
         let output = script.output().expect("scripts/build-runtime can be started");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let file = PathBuf::from(String::from_utf8(output.stdout).expect("a path").trim());
+        let said = String::from_utf8(output.stdout).expect("paths");
+        let file = PathBuf::from(said.lines().last().expect("a path"));
         file.parent().expect("a folder").to_owned()
     };
     FOLDER.get_or_init(make).clone()

@@ -21,8 +21,29 @@ pub fn all() -> BTreeSet<String> {
 /// A file of attacks.
 #[derive(Deserialize)]
 pub struct File {
+    #[serde(default)]
+    pub language: Language,
     pub suite: Option<String>,
     pub attack: Vec<Attack>,
+}
+
+/// The language of what is no module.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    #[default]
+    Python,
+    JavaScript,
+}
+
+impl Language {
+    /// Returns the runtime, the file of a submission and that of a suite.
+    const fn names(self) -> [&'static str; 3] {
+        match self {
+            Self::Python => ["python", "solution.py", "hidden_test.py"],
+            Self::JavaScript => ["javascript", "solution.js", "hidden.test.mjs"],
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -64,10 +85,11 @@ pub enum Verdicts {
 }
 
 impl Attack {
-    fn task(&self, suite: Option<&str>) -> Task {
+    fn task(&self, of: &File) -> Task {
         let file = "hidden".to_owned();
-        if let Some(source) = suite {
-            return Task::Suite { file: "hidden_test.py".to_owned(), source: source.to_owned() };
+        if let Some(source) = &of.suite {
+            let [.., file] = of.language.names();
+            return Task::Suite { file: file.to_owned(), source: source.clone() };
         }
         let is_module = self.wat.is_some() || self.module.is_some() || self.bytes.is_some();
         if is_module || self.stdin.is_some() {
@@ -90,24 +112,25 @@ impl Attack {
         Task::Cases { file, cases: cases.collect() }
     }
 
-    fn submission(&self) -> (&'static str, BTreeMap<String, String>) {
+    fn submission(&self, language: Language) -> (&'static str, BTreeMap<String, String>) {
         let module = self.wat.as_deref().map(|wat| base64(&wat::parse_str(wat).unwrap()));
         let module = module.or_else(|| Some(base64(&read(&format!("hostile/{}", self.module.as_deref()?)))));
         match module.or_else(|| self.bytes.clone()) {
             Some(module) => ("wasm", BTreeMap::from([("program.wasm".to_owned(), module)])),
             None => {
+                let [runtime, file, _] = language.names();
                 let mut files = self.files.clone();
-                files.insert("solution.py".to_owned(), self.code.clone());
-                ("python", files)
+                files.insert(file.to_owned(), self.code.clone());
+                (runtime, files)
             }
         }
     }
 
     /// Returns the job that it is.
-    pub fn job(&self, suite: Option<&str>) -> Job {
-        let (runtime, files) = self.submission();
+    pub fn job(&self, of: &File) -> Job {
+        let (runtime, files) = self.submission(of.language);
         let limits = Limits { fuel: self.fuel.unwrap_or(LIMITS.fuel), ..LIMITS };
-        job(runtime, files, limits, self.task(suite))
+        job(runtime, files, limits, self.task(of))
     }
 }
 

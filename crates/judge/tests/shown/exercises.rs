@@ -11,6 +11,8 @@ use super::{base64, examples, read, text};
 /// Those whose answers are Python.
 pub const PYTHON: [&str; 7] =
     ["free-slots", "formula", "spread", "roll-call", "pell", "sensor-log", "vending"];
+/// Those whose answers are JavaScript.
+pub const JAVASCRIPT: [&str; 1] = ["newest"];
 /// Those whose answers are modules.
 pub const MODULES: [&str; 2] = ["shifts", "till"];
 /// Those whose answers are routes.
@@ -48,6 +50,7 @@ fn answer(folder: &str, stem: &str, evaluator: &Evaluator) -> Value {
     let (runtime, paths) = evaluator.submission().unwrap();
     let file = match runtime {
         "wasm" => base64(&read(&format!("{folder}/{stem}.wasm"))),
+        "javascript" => text(&format!("{folder}/{stem}.js")),
         _ => text(&format!("{folder}/{stem}.py")),
     };
     evaluator.answer_of(&BTreeMap::from([(paths[0].to_owned(), file)]))

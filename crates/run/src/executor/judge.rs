@@ -20,6 +20,8 @@ use crate::stop::GLANCE;
 
 /// The runtime of source text.
 pub(crate) const PYTHON: &str = "python";
+/// The runtime of source text in the other language.
+pub(crate) const JAVASCRIPT: &str = "javascript";
 /// The runtime of modules.
 pub(crate) const WASM: &str = "wasm";
 /// The most bytes of source, in the file or in the parameters.
@@ -88,6 +90,7 @@ impl Sandboxed {
     pub(crate) fn prepare(&self) -> Result<(), String> {
         let (name, source) = match self.runtime.as_str() {
             WASM => ("solution.wasm", EMPTY_MODULE),
+            JAVASCRIPT => ("solution.js", "function run(request) { return {}; }"),
             _ => ("solution.py", "def run(request):\n    return {}\n"),
         };
         let run = match self.runtime.as_str() {
@@ -123,7 +126,11 @@ impl Sandboxed {
     }
 
     fn job(&self, request: &Request, source: String) -> Result<Job, String> {
-        let name = if self.runtime == WASM { "solution.wasm" } else { "solution.py" };
+        let name = match self.runtime.as_str() {
+            WASM => "solution.wasm",
+            JAVASCRIPT => "solution.js",
+            _ => "solution.py",
+        };
         let run = match &self.function {
             Some(function) => {
                 let argument: Value =

@@ -8,7 +8,7 @@ use karat_evidence::execution::Limits;
 
 use super::ExecutorReader;
 use crate::attempt::NANO;
-use crate::executor::judge::{PYTHON, SOURCE_BYTES_MAX, Sandboxed, Source, WASM};
+use crate::executor::judge::{JAVASCRIPT, PYTHON, SOURCE_BYTES_MAX, Sandboxed, Source, WASM};
 use crate::executor::{Executor, Kind};
 use crate::fault::quoted;
 use crate::fields::{Bounds, Fields};
@@ -37,10 +37,10 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
         let fields = self.fields(&JUDGE);
         let runtime = fields.text("runtime", self.report);
         let runtime = fields.required("runtime", runtime, "\"python\"", self.report);
-        if let Some(other) = runtime.filter(|runtime| ![PYTHON, WASM].contains(runtime)) {
-            let hint = match nearest(other, [PYTHON, WASM]) {
+        if let Some(other) = runtime.filter(|runtime| ![PYTHON, JAVASCRIPT, WASM].contains(runtime)) {
+            let hint = match nearest(other, [PYTHON, JAVASCRIPT, WASM]) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("the runtimes are {PYTHON} and {WASM}"),
+                None => format!("the runtimes are {PYTHON}, {JAVASCRIPT} and {WASM}"),
             };
             self.report.add(fields.place("runtime"), format!("there is no runtime {}", quoted(other)), hint);
         }
@@ -70,8 +70,8 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
             memory_mib: u32::try_from(memory).unwrap_or(u32::MAX),
             output_kib: u32::try_from(output).unwrap_or(u32::MAX),
         };
-        // Python has a function, unless it is asked to be a program; a module is a program, unless a function is named.
-        let usual = (runtime == PYTHON).then_some("run");
+        // Source has a function, unless it is asked to be a program; a module is a program, unless a function is named.
+        let usual = (runtime != WASM).then_some("run");
         let function = function.or(usual).filter(|name| !name.is_empty()).map(str::to_owned);
         Some(Executor {
             kind: Kind::Judge(Box::new(Sandboxed {

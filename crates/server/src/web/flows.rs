@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
+use karat::number::cut;
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
 use karat_core::timestamp::Timestamp;
@@ -165,7 +166,7 @@ fn table(of_task: &TaskState) -> Table {
             }
             Some(VerdictState::Scored { score, record, .. }) => {
                 let link = format!("/records/{}", address::part(record));
-                (Cell::Text(score.to_string()), Cell::Link(String::from("record"), link))
+                (Cell::Text(three_decimals(*score)), Cell::Link(String::from("record"), link))
             }
         };
         Row {
@@ -192,6 +193,11 @@ fn table(of_task: &TaskState) -> Table {
     }
 }
 
+/// Writes a score with three decimals at most, cut and never rounded up: all of them are in its record.
+fn three_decimals(score: f64) -> String {
+    cut((score * 1e9).round() as i64, 9, 3)
+}
+
 /// Shows the recordings of a plan that has a verdict.
 fn recordings(plan: &PlanState) -> Markup {
     let Some(verdict) = plan.verdict.as_ref().filter(|verdict| !verdict.recordings.is_empty()) else {
@@ -212,7 +218,7 @@ fn recordings(plan: &PlanState) -> Markup {
                 Cell::Text(it.recorder.clone()),
                 it.score.map_or_else(
                     || Cell::Absent(String::from("none")),
-                    |score| Cell::Text(score.to_string()),
+                    |score| Cell::Text(three_decimals(score)),
                 ),
                 Cell::Text(String::from(if counted == Some(&it.recording) {
                     "the median: it counts"
@@ -235,4 +241,24 @@ fn recordings(plan: &PlanState) -> Markup {
     };
     let id = format!("recordings-{}", plan.plan.plan_digest.trim_start_matches("sha256:"));
     figure(&id, &Figure::Table(table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::three_decimals;
+
+    #[test]
+    fn scores_have_three_decimals_at_most() {
+        for (score, text) in [
+            (0.736_683_163_5, "0.736"),
+            (1.0, "1"),
+            (0.5, "0.5"),
+            (0.0, "0"),
+            (0.9996, "0.999"),
+            (0.29, "0.29"),
+            (120.0, "120"),
+        ] {
+            assert_eq!(three_decimals(score), text);
+        }
+    }
 }

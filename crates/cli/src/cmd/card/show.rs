@@ -169,7 +169,9 @@ fn facts(card: &Scorecard, screen: &mut Screen) -> io::Result<()> {
     let name = card.facts.iter().map(|fact| fact.name.chars().count()).max().unwrap_or(0).min(28);
     for fact in &card.facts {
         let from = if fact.from == Reporter::Unstated { "" } else { fact.from.name() };
-        let row = format!("  {}  {}  {}", fit(&fact.name, name), fit(&range(fact, card), 26), from);
+        let path =
+            fact.path.as_ref().map_or_else(String::new, |path| format!("  {}", clean(&path.to_string())));
+        let row = format!("  {}  {}  {from}{path}", fit(&fact.name, name), fit(&range(fact, card), 26));
         writeln!(screen, "{}", row.trim_end())?;
     }
     Ok(())

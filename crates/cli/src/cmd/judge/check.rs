@@ -64,7 +64,7 @@ pub fn run(bench: &Bench<'_>, reference: &Submission, most: usize, as_json: bool
     for (place, (path, text)) in sources.iter().enumerate() {
         // Every file gets its part of what is left.
         let part = (most - made.len()).div_ceil(sources.len() - place);
-        for mutant in mutants(text, part) {
+        for mutant in mutants(path, text, part) {
             tried.push(submissions.item(&submissions.with_source(reference, path, &mutant.text)));
             made.push((path.clone(), mutant));
         }

@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use karat::text::{clean, fit, wrap};
+use karat_evidence::execution::RUNTIMES;
 use karat_run::judge::{self, Hello, Judges, Options};
 use karat_run::sandbox::{Layers, Sandbox, State};
 use serde_json::{Value, json};
@@ -120,9 +121,8 @@ impl Findings {
                 for (name, digest) in &hello.runtimes {
                     row(name, digest);
                 }
-                if !hello.runtimes.contains_key("python") {
-                    row("python", "no runtime: make it with scripts/build-runtime");
-                }
+                let missing = RUNTIMES.into_iter().filter(|name| !hello.runtimes.contains_key(*name));
+                missing.for_each(|name| row(name, "no runtime: make it with scripts/build-runtime"));
             }
             Err(why) if self.program.is_ok() => row("version", why),
             Err(_) => {}

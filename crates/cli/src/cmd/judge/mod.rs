@@ -2,6 +2,7 @@
 
 mod check;
 mod doctor;
+mod javascript;
 mod mutants;
 mod submission;
 mod tokens;
@@ -20,10 +21,11 @@ use crate::args::{Cli, JudgeArgs, JudgeVerb};
 use crate::cards;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format::{self, Chosen};
 use crate::graders;
-use crate::output::{Screen, is_watched, lines};
-use crate::render::judged;
+use crate::output::{Screen, lines};
 use crate::render::waterfall::{nearest, waterfall};
+use crate::render::{judged, judged_rows};
 use submission::Submissions;
 
 /// Judges one submission, or checks the challenge.
@@ -40,16 +42,17 @@ pub fn run(args: &JudgeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let card = cards::compiled(challenge, cli.color)?;
     let submissions = Submissions::new(&card, args.truth.as_deref())?;
     let judges = graders::judges(args.judge.as_deref(), args.runtimes.clone());
-    let as_json = args.json || (!args.table && !is_watched());
+    let verb = if args.self_check { "judge --self-check" } else { "judge" };
+    let chosen = args.format.chosen(verb)?;
     match (&args.submission, &args.reference) {
         (_, Some(reference)) => {
             let reference = submissions.read(reference)?;
             let bench = check::Bench { card: &card, submissions: &submissions, judges: &judges, cli };
-            check::run(&bench, &reference, args.mutants.into(), as_json)
+            check::run(&bench, &reference, args.mutants.into(), chosen == Chosen::Json)
         }
         (Some(path), None) => {
             let item = submissions.item(&submissions.read(path)?);
-            one(&card, &item, judges, cli, as_json)
+            one(&card, &item, judges, cli, chosen)
         }
         (None, None) => Err(Failure::new("nothing was submitted").help("name a file after the challenge")),
     }
@@ -66,15 +69,19 @@ fn one(
     item: &Value,
     judge: Arc<dyn Judge>,
     cli: &Cli,
-    as_json: bool,
+    chosen: Chosen,
 ) -> Result<Exit, Failure> {
+    let as_json = chosen != Chosen::Screen;
     let mut engine = engine(card, judge, cli)?;
     let mut screen = Screen::stdout(cli.color);
     let width = screen.width;
     let judged = engine.try_visit(item.to_string().as_bytes(), |scored| -> Result<_, Error> {
         let execution = execution(scored);
         let mut text = Vec::new();
-        if as_json {
+        let mut report = None;
+        if let Chosen::Report(document) = chosen {
+            report = Some((judged_rows::report(card, &scored.record, &execution), document));
+        } else if as_json {
             scored.write(&mut text);
             text.push(b'\n');
         } else {
@@ -84,10 +91,12 @@ fn one(
             let change = nearest(&scored.record, change.as_ref(), width);
             text.extend(format!("{tables}\n{account}{change}").into_bytes());
         }
-        Ok((text, no_verdict(&execution)))
+        Ok((text, report, no_verdict(&execution)))
     });
-    let (text, no_verdict) = judged.map_err(refused)?;
-    if as_json {
+    let (text, report, no_verdict) = judged.map_err(refused)?;
+    if let Some((report, document)) = report {
+        format::emit(&report, document)?;
+    } else if as_json {
         let mut out = lines();
         out.write_all(&text)?;
         out.flush()?;

@@ -1,5 +1,6 @@
 //! Mutants: a right answer with one small fault each, which the cases of a challenge should notice.
 
+use super::javascript;
 use super::tokens::{Sort, Token, tokens};
 
 /// A source text that was changed at one place.
@@ -16,12 +17,17 @@ pub struct Mutant {
 }
 
 /// A change: the bytes from `start` to `end` become `to`.
-struct Change {
-    start: usize,
-    end: usize,
-    line: usize,
-    from: String,
-    to: String,
+pub struct Change {
+    /// The first byte.
+    pub start: usize,
+    /// The byte after the last.
+    pub end: usize,
+    /// The line, from 1.
+    pub line: usize,
+    /// The text that is there.
+    pub from: String,
+    /// The text that comes there.
+    pub to: String,
 }
 
 /// Words and what they become. What is on the right is never the same program by the rules of the language.
@@ -57,14 +63,10 @@ const FLIPS: [(&str, &str); 28] = [
 ];
 
 /// Returns at most `most` mutants of a text, in the order of their places; if there are more, they are taken evenly from all of
-/// it. The same text always gives the same.
-pub fn mutants(text: &str, most: usize) -> Vec<Mutant> {
-    let mut changes = Vec::new();
-    let words = tokens(text);
-    for statement in words.split(|token| token.sort == Sort::End) {
-        of_words(statement, &mut changes);
-        of_statement(statement, text, &mut changes);
-    }
+/// it. The language is that of the path, Python unless it is JavaScript. The same text always gives the same.
+pub fn mutants(path: &str, text: &str, most: usize) -> Vec<Mutant> {
+    let is_javascript = [".js", ".mjs", ".cjs"].iter().any(|end| path.ends_with(end));
+    let mut changes = if is_javascript { javascript::changes(text) } else { of_python(text) };
     changes.sort_by_key(|change| (change.start, change.end));
     let count = changes.len();
     let taken = most.min(count);
@@ -75,6 +77,16 @@ pub fn mutants(text: &str, most: usize) -> Vec<Mutant> {
         Some(Mutant { line, text: format!("{before}{to}{after}"), from, to })
     };
     chosen.filter_map(apply).collect()
+}
+
+fn of_python(text: &str) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let words = tokens(text);
+    for statement in words.split(|token| token.sort == Sort::End) {
+        of_words(statement, &mut changes);
+        of_statement(statement, text, &mut changes);
+    }
+    changes
 }
 
 /// Changes single words.
@@ -230,7 +242,10 @@ def walk(graph, start, *rest, key=lambda x: -x, **more):
 ";
 
     fn told(text: &str) -> Vec<String> {
-        mutants(text, usize::MAX).iter().map(|it| format!("{}: {} -> {}", it.line, it.from, it.to)).collect()
+        mutants("a.py", text, usize::MAX)
+            .iter()
+            .map(|it| format!("{}: {} -> {}", it.line, it.from, it.to))
+            .collect()
     }
 
     #[test]
@@ -256,7 +271,7 @@ def walk(graph, start, *rest, key=lambda x: -x, **more):
 
     #[test]
     fn every_mutant_is_python_and_differs() {
-        let all = mutants(SOURCE, usize::MAX);
+        let all = mutants("a.py", SOURCE, usize::MAX);
         assert!(all.len() > 30, "{}", all.len());
         let mut seen = std::collections::BTreeSet::from([SOURCE.to_owned()]);
         for mutant in &all {
@@ -270,22 +285,22 @@ def walk(graph, start, *rest, key=lambda x: -x, **more):
 
     #[test]
     fn a_bound_takes_them_evenly() {
-        let all = mutants(SOURCE, usize::MAX);
-        let some = mutants(SOURCE, 10);
+        let all = mutants("a.py", SOURCE, usize::MAX);
+        let some = mutants("a.py", SOURCE, 10);
         assert_eq!(some.len(), 10);
         assert!(some.iter().all(|one| all.contains(one)));
         assert!(some.last().unwrap().line > all.len() / 4 && some[0] == all[0]);
-        assert!(mutants("", 10).is_empty() && mutants(SOURCE, 0).is_empty());
+        assert!(mutants("a.py", "", 10).is_empty() && mutants("a.py", SOURCE, 0).is_empty());
     }
 
     proptest! {
         /// Any text has mutants that differ from it, always the same.
         #[test]
         fn any_text_has_mutants(text in "[ a-c'\"#\\\\\n()<>=!+*;.:0-9\\-énotifreturn]{0,80}") {
-            let first = mutants(&text, 20);
+            let first = mutants("a.py", &text, 20);
             prop_assert!(first.len() <= 20);
             prop_assert!(first.iter().all(|mutant| mutant.text != text));
-            prop_assert_eq!(first, mutants(&text, 20));
+            prop_assert_eq!(first, mutants("a.py", &text, 20));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The screen of ratings: a table for each pool, then omissions, predictions, and judges beside people.
 
 pub mod below;
+pub mod rows;
 mod solo;
 pub mod table;
 

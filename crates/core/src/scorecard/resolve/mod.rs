@@ -146,6 +146,7 @@ fn resolve_facts(draft: &Draft, report: &mut Report<'_>) -> Vec<FactDeclaration>
         .iter()
         .map(|fact| FactDeclaration {
             name: fact.name.value.clone(),
+            path: fact.path.clone(),
             kind: fact.kind,
             unit: fact.unit.clone().unwrap_or_else(|| "1".to_string()),
             has_unit: fact.unit.is_some(),

@@ -84,6 +84,7 @@ fn of_otlp(element: &Element<'_>, traces: &mut Traces) -> Result<(), Stop> {
             end: nanoseconds(span.get("endTimeUnixNano")),
             is_error,
             attributes: attributes(span.get("attributes")),
+            evaluations: evaluations(span.get("events")),
             service: resource.get("service.name").and_then(json::name),
         },
     )
@@ -111,6 +112,21 @@ fn attributes(list: Option<&Value>) -> Map<String, Value> {
         Some((key.to_owned(), plain.cloned().or_else(whole)?))
     });
     pairs.collect()
+}
+
+/// Returns the results of evaluations among the events of a span, by name.
+fn evaluations(events: Option<&Value>) -> Vec<(String, f64)> {
+    let events = events.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let result =
+        |event: &Value| evaluation(event.get("name")?.as_str()?, &attributes(event.get("attributes")));
+    events.iter().filter_map(result).collect()
+}
+
+/// Returns the name and score that an event of a span states, if it is the result of an evaluation.
+fn evaluation(event: &str, about: &Map<String, Value>) -> Option<(String, f64)> {
+    let score = about.get("gen_ai.evaluation.score.value")?.as_f64()?;
+    let name = json::name(about.get("gen_ai.evaluation.name")?)?;
+    (event == "gen_ai.evaluation.result").then_some((name, score))
 }
 
 /// Reads what Jaeger exports: times in microseconds, attributes as tags, services beside the spans.
@@ -151,6 +167,7 @@ pub(super) fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
                 end: start.zip(microseconds("duration")).map(|(start, long)| start + long * 1000),
                 is_error,
                 attributes,
+                evaluations: Vec::new(),
                 service,
                 trace,
             },
@@ -205,6 +222,7 @@ pub(super) fn exported(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
                 end: at("end_time"),
                 is_error: status.is_some_and(|status| status.ends_with("ERROR")),
                 attributes: object("attributes"),
+                evaluations: Vec::new(),
                 service: object("resource.attributes").get("service.name").and_then(json::name),
             },
         )

@@ -6,6 +6,7 @@ use prost::Message;
 use serde_json::{Map, Value};
 
 use super::super::{Fault, Input, Stop, json};
+use super::evaluation;
 use super::trace::{Span as Read, Traces};
 
 /// Largest request, in bytes.
@@ -53,8 +54,18 @@ struct Span {
     end: u64,
     #[prost(message, repeated, tag = "9")]
     attributes: Vec<KeyValue>,
+    #[prost(message, repeated, tag = "11")]
+    events: Vec<Event>,
     #[prost(message, optional, tag = "15")]
     status: Option<Status>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Event {
+    #[prost(string, tag = "2")]
+    name: String,
+    #[prost(message, repeated, tag = "3")]
+    attributes: Vec<KeyValue>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -113,6 +124,11 @@ pub(super) fn read(input: &Input, traces: &mut Traces) -> Result<(), Stop> {
                 end: (span.end > 0).then(|| span.end.into()),
                 is_error: span.status.is_some_and(|status| status.code == 2),
                 attributes: attributes(span.attributes),
+                evaluations: span
+                    .events
+                    .into_iter()
+                    .filter_map(|event| evaluation(&event.name, &attributes(event.attributes)))
+                    .collect(),
                 service: service.clone(),
             };
             traces.add(&format!("span {number}"), read)?;

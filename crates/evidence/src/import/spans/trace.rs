@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use karat_core::facts::Outcome;
 use karat_core::timestamp::Timestamp;
 use serde_json::{Map, Value};
 
 use super::super::json::name;
-use super::super::out::{Out, Run, known, plain};
+use super::super::out::{Out, Run, fact_name, known, plain};
 use super::super::{Fault, Input, Stop};
 
 /// Most traces of a file.
@@ -24,6 +25,8 @@ pub(super) struct Span {
     pub end: Option<i128>,
     pub is_error: bool,
     pub attributes: Map<String, Value>,
+    /// Results of evaluations of what it did, by name.
+    pub evaluations: Vec<(String, f64)>,
     pub service: Option<String>,
 }
 
@@ -48,6 +51,9 @@ struct Trace {
     tools: u64,
     errors: u64,
     is_agentic: bool,
+    evaluations: Vec<(String, f64)>,
+    /// Of a span that karat wrote: id, task, outcome and seconds of the item.
+    item: Option<(String, Option<String>, Option<Outcome>, Option<f64>)>,
     /// Spans by id: that above, and what was used.
     spans: BTreeMap<String, Used>,
 }
@@ -204,6 +210,10 @@ impl Traces {
             trace.model = trace.model.take().or_else(|| model.iter().find_map(|name| span.text(name)));
         }
         trace.tools += u64::from(matches!(part, Part::Tool));
+        if let Some(id) = span.text("karat.id") {
+            let outcome = span.text("karat.outcome").and_then(|name| Outcome::from_name(&name));
+            trace.item = Some((id, span.text("karat.task"), outcome, span.number("karat.seconds")));
+        }
         let used = Used {
             // A span within itself is corrupt, and stands alone.
             parent: if span.parent == span.id { String::new() } else { span.parent.clone() },
@@ -217,6 +227,7 @@ impl Traces {
             trace.agent = agent;
         }
         trace.service = trace.service.take().or(span.service);
+        trace.evaluations.extend(span.evaluations);
         Ok(())
     }
 
@@ -237,7 +248,8 @@ impl Traces {
             let mut run = Run {
                 subject: subject.unwrap_or_else(|| input.stem().to_owned()),
                 id: id.clone(),
-                time: trace.start.and_then(written),
+                // 0 means that the moment is not known.
+                time: trace.start.filter(|start| *start > 0).and_then(written),
                 // Below nanoseconds there is nothing, so this is the nearest number.
                 seconds: nanoseconds.filter(|long| *long >= 0).map(|long| long as f64 / 1e9),
                 tokens: known(out, "a number of tokens", tokens),
@@ -248,8 +260,28 @@ impl Traces {
             for (name, count) in counts {
                 run.other.extend(plain(count as f64).map(|count| (name.to_owned(), count.into())));
             }
-            out.left_out("whether the task was solved: a trace does not say so");
-            out.left_out("the task: a trace names none");
+            let wanted = out.options.score.as_deref().unwrap_or("solved");
+            let chosen = trace.evaluations.iter().position(|(name, _)| name == wanted);
+            for (at, (name, value)) in trace.evaluations.iter().enumerate() {
+                if Some(at) == chosen {
+                    run.solved = Some(*value);
+                } else {
+                    run.other.extend(plain(*value).map(|value| (fact_name("score_", name), value.into())));
+                }
+            }
+            let is_own = trace.item.is_some();
+            if let Some((id, task, outcome, seconds)) = trace.item {
+                (run.id, run.task, run.outcome) = (id, task, outcome);
+                run.seconds = seconds;
+                // What was exchanged by karat has facts, and no calls.
+                run.other.retain(|(name, _)| name.starts_with("score_"));
+            }
+            if run.solved.is_none() {
+                out.left_out("whether the task was solved: a trace does not say so");
+            }
+            if run.task.is_none() && !is_own {
+                out.left_out("the task: a trace names none");
+            }
             out.run(&trace.place, run)?;
         }
         Ok(())

@@ -230,8 +230,9 @@ fn read_submission(
                     given.refuse(&expected, &hint, problems);
                     return None;
                 }
-                if name != PYTHON && is_used(Role::Suite) {
-                    given.refuse("`python`: a suite imports what it tests", "write cases", problems);
+                if name == WASM && is_used(Role::Suite) {
+                    let expected = "`python` or `javascript`: a suite imports what it tests";
+                    given.refuse(expected, "write cases", problems);
                 }
                 Some(name.to_owned())
             })
@@ -270,6 +271,13 @@ fn read_submission(
 }
 
 const PYTHON: &str = "python";
+const JAVASCRIPT: &str = "javascript";
+const WASM: &str = "wasm";
+
+/// Returns true if a path is that of a source in JavaScript.
+fn is_javascript(path: &str) -> bool {
+    [".js", ".mjs", ".cjs"].iter().any(|end| path.ends_with(end))
+}
 
 fn read_files(
     files: &Member<'_>,
@@ -294,8 +302,11 @@ fn read_files(
     }
     let is_module = |path: &String| path.ends_with(".wasm");
     let expected = match runtime {
-        Some("wasm") if count != 1 || !read.keys().all(is_module) => "one file, which ends in `.wasm`",
+        Some(WASM) if count != 1 || !read.keys().all(is_module) => "one file, which ends in `.wasm`",
         Some(PYTHON) if !read.keys().any(|path| path.ends_with(".py")) => "a file that ends in `.py`",
+        Some(JAVASCRIPT) if !read.keys().any(|path| is_javascript(path)) => {
+            "a file that ends in `.js`, `.mjs` or `.cjs`"
+        }
         _ => return Some(read),
     };
     files.refuse(expected, "", problems);
@@ -346,7 +357,7 @@ impl Judged {
         let mut problems = Problems::default();
         let mut texts = BTreeMap::new();
         for (key, used) in &self.uses {
-            if let Some(text) = load(key, used, files, &mut problems) {
+            if let Some(text) = load(key, used, &self.runtime, files, &mut problems) {
                 texts.insert(key.clone(), text);
             }
         }
@@ -381,7 +392,13 @@ impl Judged {
 }
 
 /// Reads a file, compares its digest and checks what is in it.
-fn load(key: &FileKey, used: &FileUse, files: FileReader<'_>, problems: &mut Problems) -> Option<Text> {
+fn load(
+    key: &FileKey,
+    used: &FileUse,
+    runtime: &str,
+    files: FileReader<'_>,
+    problems: &mut Problems,
+) -> Option<Text> {
     let (role, name) = key;
     let at = format!("{}.{}", used.at, role.option());
     let file = quoted(name);
@@ -441,6 +458,13 @@ fn load(key: &FileKey, used: &FileUse, files: FileReader<'_>, problems: &mut Pro
                 return None;
             }
         },
+        Role::Suite if runtime == JAVASCRIPT && !["test(", "it("].iter().any(|call| text.contains(call)) => {
+            lacks("tests of `node:test`: calls of `test` or `it`", problems);
+        }
+        Role::Script if runtime == JAVASCRIPT && !text.contains("evaluate") => {
+            lacks("`function evaluate(answer, truth, match)`", problems);
+        }
+        _ if runtime == JAVASCRIPT => {}
         Role::Suite if !text.lines().any(|line| defines(line.trim_start(), "test")) => {
             lacks("tests of `unittest`: methods whose names begin with `test`", problems);
         }

@@ -1,4 +1,4 @@
-//! The guest that runs Python: its instances, and requests to them.
+//! Guests, which run a language: their instances, and requests to them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,6 +10,7 @@ use wasmtime::component::InstancePre;
 use crate::error::JudgeError;
 use crate::host::Host;
 use crate::instance::Guest;
+use crate::runtimes::Language;
 
 /// Request to the guest. It says nothing about what is expected.
 #[derive(Debug, Serialize)]
@@ -94,26 +95,38 @@ impl Request<'_> {
     }
 }
 
-/// A runtime of Python, ready to make instances.
-pub struct Python {
-    pub pre: InstancePre<Host>,
+/// The code of a runtime.
+pub enum Code {
+    /// A component.
+    Component(InstancePre<Host>),
+    /// A module, and what it imports.
+    Module(wasmtime::InstancePre<Host>),
+}
+
+/// A runtime of a language, ready to make instances.
+pub struct Runtime {
+    pub language: Language,
+    pub code: Code,
     pub digest: String,
 }
 
-impl fmt::Debug for Python {
+impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Python").field("digest", &self.digest).finish_non_exhaustive()
+        f.debug_struct("Runtime").field("digest", &self.digest).finish_non_exhaustive()
     }
 }
 
-impl Python {
+impl Runtime {
     /// Creates an instance.
     ///
     /// # Errors
     ///
     /// If this machine has no room for it.
     pub fn instance(&self, host: Host, fuel: u64) -> Result<Guest, JudgeError> {
-        Guest::new(&self.pre, host, fuel)
-            .map_err(|error| JudgeError::NoVerdict(format!("an instance cannot be made: {error:#}")))
+        let guest = match &self.code {
+            Code::Component(pre) => Guest::of_component(pre, host, fuel),
+            Code::Module(pre) => Guest::of_module(pre, host, fuel),
+        };
+        guest.map_err(|error| JudgeError::NoVerdict(format!("an instance cannot be made: {error:#}")))
     }
 }

@@ -1,0 +1,57 @@
+//! `karat init`: its flags and help.
+
+use clap::Args;
+use karat_core::number::Decimal;
+
+use super::points;
+
+/// The data to look at, and what to make of it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Looks at every item, asks up to three questions (which field decides success,
+which others count, what stops a release), and writes a scorecard with reasons
+and a karat.toml. Without FILE it looks at the data in the current folder. Logs
+of other tools take the released scorecard `run`.
+
+Examples:
+  karat init --yes --dry-run examples/leaderboard/runs.csv
+  karat init --yes --dry-run --success solved --lower cost_usd \\
+    examples/leaderboard/runs.csv")]
+pub struct InitArgs {
+    /// Ask nothing: take what the questions propose
+    #[arg(long, short = 'y')]
+    pub yes: bool,
+    /// The scorecard to write (scorecard.toml)
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<String>,
+    /// The field that names who is scored
+    #[arg(long, value_name = "FIELD")]
+    pub subject: Option<String>,
+    /// The field that names what was attempted
+    #[arg(long, value_name = "FIELD")]
+    pub task: Option<String>,
+    /// The field that decides success
+    #[arg(long, value_name = "FIELD")]
+    pub success: Option<String>,
+    /// A field that counts, more is better; repeatable
+    #[arg(long, value_name = "FIELD")]
+    pub higher: Vec<String>,
+    /// A field that counts, less is better; repeatable
+    #[arg(long, value_name = "FIELD")]
+    pub lower: Vec<String>,
+    /// A field that does not count; repeatable
+    #[arg(long, value_name = "FIELD")]
+    pub without: Vec<String>,
+    /// The gate: every score at least POINTS, of 100
+    #[arg(long, value_name = "POINTS", value_parser = points)]
+    pub fail_under: Option<Decimal>,
+    /// Replace the files if they exist
+    #[arg(long)]
+    pub force: bool,
+    /// Show the files and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Files, folders and patterns
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+}

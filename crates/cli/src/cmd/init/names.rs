@@ -1,0 +1,330 @@
+//! The names of fields, and what they say: who is scored, what was attempted, which way is better, in which unit.
+
+/// The direction in which more of a field is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+}
+
+/// Names of who is scored, the likeliest first.
+pub const SUBJECTS: [&str; 18] = [
+    "subject",
+    "agent",
+    "agent_name",
+    "agent_id",
+    "model",
+    "model_name",
+    "model_id",
+    "bot",
+    "system",
+    "candidate",
+    "assistant",
+    "provider",
+    "variant",
+    "version",
+    "run",
+    "run_name",
+    "experiment",
+    "name",
+];
+/// Names of what was attempted, the likeliest first.
+pub const TASKS: [&str; 24] = [
+    "task",
+    "task_id",
+    "task_name",
+    "case",
+    "case_id",
+    "test",
+    "test_id",
+    "test_name",
+    "instance_id",
+    "instance",
+    "question_id",
+    "question",
+    "problem_id",
+    "problem",
+    "sample_id",
+    "sample",
+    "scenario",
+    "scenario_id",
+    "doc_id",
+    "prompt_id",
+    "item",
+    "item_id",
+    "example_id",
+    "row_id",
+];
+/// Words in the names of fields that decide success, the likeliest first.
+pub const SUCCESS: [&str; 14] = [
+    "solved",
+    "resolved",
+    "success",
+    "succeeded",
+    "passed",
+    "pass",
+    "correct",
+    "is_correct",
+    "reward",
+    "score",
+    "accuracy",
+    "exact_match",
+    "quality",
+    "grade",
+];
+const HIGHER: [&str; 46] = [
+    "solved",
+    "resolved",
+    "success",
+    "succeeded",
+    "passed",
+    "pass",
+    "correct",
+    "correctness",
+    "reward",
+    "score",
+    "scores",
+    "accuracy",
+    "acc",
+    "exact",
+    "quality",
+    "grade",
+    "f1",
+    "precision",
+    "recall",
+    "bleu",
+    "rouge",
+    "rating",
+    "stars",
+    "win",
+    "wins",
+    "won",
+    "safety",
+    "safe",
+    "helpful",
+    "helpfulness",
+    "coverage",
+    "satisfaction",
+    "csat",
+    "nps",
+    "faithfulness",
+    "relevance",
+    "relevancy",
+    "completeness",
+    "completed",
+    "completion",
+    "throughput",
+    "points",
+    "auc",
+    "similarity",
+    "uptime",
+    "agreement",
+];
+const LOWER: [&str; 58] = [
+    "cost",
+    "costs",
+    "price",
+    "usd",
+    "eur",
+    "dollars",
+    "cents",
+    "spend",
+    "seconds",
+    "second",
+    "secs",
+    "sec",
+    "ms",
+    "millis",
+    "milliseconds",
+    "minutes",
+    "mins",
+    "time",
+    "latency",
+    "duration",
+    "elapsed",
+    "ttft",
+    "delay",
+    "runtime",
+    "tokens",
+    "token",
+    "error",
+    "errors",
+    "failure",
+    "failures",
+    "failed",
+    "fails",
+    "retries",
+    "retry",
+    "steps",
+    "turns",
+    "calls",
+    "loss",
+    "wer",
+    "cer",
+    "rmse",
+    "mae",
+    "mse",
+    "perplexity",
+    "ppl",
+    "violations",
+    "violation",
+    "toxicity",
+    "toxic",
+    "hallucination",
+    "hallucinations",
+    "hallucinated",
+    "timeouts",
+    "timeout",
+    "escalated",
+    "escalations",
+    "bytes",
+    "complaints",
+];
+/// Words of fields that say where something is, and measure nothing.
+const LABELS: [&str; 34] = [
+    "id",
+    "ids",
+    "uuid",
+    "index",
+    "idx",
+    "seed",
+    "trial",
+    "epoch",
+    "attempt",
+    "repeat",
+    "rep",
+    "fold",
+    "year",
+    "month",
+    "day",
+    "date",
+    "timestamp",
+    "created",
+    "updated",
+    "started",
+    "ended",
+    "start",
+    "end",
+    "port",
+    "pid",
+    "rank",
+    "row",
+    "line",
+    "hash",
+    "version",
+    "number",
+    "no",
+    "batch",
+    "shard",
+];
+const UNITS: [(&str, &str); 24] = [
+    ("usd", "USD"),
+    ("dollars", "USD"),
+    ("eur", "EUR"),
+    ("cents", "cent"),
+    ("cost", "USD"),
+    ("price", "USD"),
+    ("ms", "ms"),
+    ("millis", "ms"),
+    ("milliseconds", "ms"),
+    ("seconds", "s"),
+    ("second", "s"),
+    ("secs", "s"),
+    ("sec", "s"),
+    ("minutes", "min"),
+    ("mins", "min"),
+    ("tokens", "count"),
+    ("steps", "count"),
+    ("turns", "count"),
+    ("calls", "count"),
+    ("errors", "count"),
+    ("retries", "count"),
+    ("bytes", "B"),
+    ("duration", "s"),
+    ("elapsed", "s"),
+];
+
+/// Returns the words of a name in small letters: `costUSD` and `Cost (USD)` are `cost`, `usd`.
+pub fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    for c in name.chars() {
+        let is_next = c.is_uppercase() && before.is_lowercase();
+        if is_next || !c.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric() {
+            words.last_mut().into_iter().for_each(|word| word.extend(c.to_lowercase()));
+        }
+        before = c;
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Returns the direction that a name states; none if its words state none, or both.
+pub fn direction(name: &str) -> Option<Direction> {
+    let words = words(name);
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    match (has(&HIGHER), has(&LOWER)) {
+        (true, false) => Some(Direction::Higher),
+        (false, true) => Some(Direction::Lower),
+        // The error rate of a test that passed, the score of latency: the last word is what is measured.
+        (true, true) => match words.last().map(String::as_str) {
+            Some(last) if HIGHER.contains(&last) => Some(Direction::Higher),
+            Some(last) if LOWER.contains(&last) => Some(Direction::Lower),
+            _ => None,
+        },
+        (false, false) => None,
+    }
+}
+
+/// Returns whether a name is that of a place, a number or a moment, and not of a measurement.
+pub fn is_label(name: &str) -> bool {
+    words(name).last().is_some_and(|word| LABELS.contains(&word.as_str())) && direction(name).is_none()
+}
+
+/// Returns the unit that a name states; `1` if none.
+pub fn unit(name: &str) -> &'static str {
+    let words = words(name);
+    let found = UNITS.iter().find(|(word, _)| words.iter().any(|it| it == word));
+    found.map_or("1", |(_, unit)| unit)
+}
+
+/// Returns the place of a name in a list of likely ones; the last part of a path counts too.
+pub fn place(name: &str, list: &[&str]) -> Option<usize> {
+    let joined = words(name).join("_");
+    let last = name.rsplit('.').next().map(|last| words(last).join("_")).unwrap_or_default();
+    let of = |name: &str| list.iter().position(|known| *known == name);
+    of(&joined).map(|at| 2 * at).or_else(|| of(&last).map(|at| 2 * at + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_directions_units_and_places() {
+        let found = |name| direction(name).map(|it| it == Direction::Higher);
+        for name in ["solved", "Accuracy", "f1_score", "metrics.exact_match", "isCorrect", "latency_score"] {
+            assert_eq!(found(name), Some(true), "{name}");
+        }
+        for name in
+            ["cost_usd", "costUSD", "Latency (ms)", "total_tokens", "wer", "pass_latency", "error_count"]
+        {
+            assert_eq!(found(name), Some(false), "{name}");
+        }
+        for name in ["foo", "temperature", "", "x1"] {
+            assert_eq!(found(name), None, "{name}");
+        }
+        assert!(
+            is_label("seed") && is_label("question_id") && is_label("createdAt") == is_label("created_at")
+        );
+        assert!(!is_label("cost") && !is_label("foo"));
+        assert_eq!((unit("cost_usd"), unit("latencyMs"), unit("foo")), ("USD", "ms", "1"));
+        assert_eq!(place("agent.name", &SUBJECTS), Some(4));
+        assert_eq!(place("subject", &SUBJECTS), Some(0));
+    }
+}

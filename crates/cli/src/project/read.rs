@@ -1,0 +1,439 @@
+//! The text of a project file to a project: every fault at once, with place and hint.
+
+use std::ops::Range;
+use std::path::Path;
+
+use karat_core::diagnostic::{Code, Diagnostic, Severity, nearest};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Gates, Project};
+use crate::args::{AsOf, Floor, points};
+use crate::cards::released;
+use karat::answers::leaderboard::floor::On;
+use karat_core::number::Decimal;
+use karat_core::scorecard::FieldPath;
+
+const KEYS: [&str; 9] = ["card", "inputs", "subject", "task", "baseline", "where", "rename", "as_of", "gate"];
+const GATE_KEYS: [&str; 8] =
+    ["fail_under", "on", "subjects", "dimensions", "fail_if_worse", "strict", "items", "standing"];
+/// Keys of gates that people write outside of their table, or as the flags have them.
+const MOVED: [(&str, &str); 6] = [
+    ("fail_under", "[gate]"),
+    ("fail_if_worse", "[gate]"),
+    ("strict", "[gate]"),
+    ("on", "[gate]"),
+    ("dimensions", "[gate.dimensions]"),
+    ("items", "[gate.items]"),
+];
+
+/// Reads a project file in `folder`.
+pub(super) fn read(text: &str, folder: &Path) -> Result<Project, Vec<Diagnostic>> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut faults = Faults { text, found: Vec::new() };
+    for error in &errors {
+        faults.add(Code::Syntax, error.span().unwrap_or(0..0), error.message().replace('\n', ", "), "");
+    }
+    if !errors.is_empty() {
+        return Err(faults.found);
+    }
+    let table = table.get_ref();
+    let top = Table { table, what: "karat.toml" };
+    top.check_keys(&KEYS, &mut faults);
+    let card = top.text("card", &mut faults);
+    if card.is_none() && !top.is_meant("card") {
+        let help = "name a released scorecard or a file beside this one: card = \"scorecard.toml\"";
+        faults.add(Code::MissingField, 0..0, "karat.toml needs `card`", help);
+    }
+    let inputs = top.texts("inputs", &mut faults);
+    if inputs.is_empty() && !top.is_meant("inputs") {
+        let help = "name files, folders or patterns: inputs = [\"runs/*.jsonl\"]";
+        faults.add(Code::MissingField, 0..0, "karat.toml needs `inputs`", help);
+    } else if inputs.is_empty() && top.place("inputs").is_some_and(|span| !faults.is_at(&span)) {
+        let span = top.place("inputs").unwrap_or(0..0);
+        faults.add(Code::BadValue, span, "`inputs` names no file", "inputs = [\"runs/*.jsonl\"]");
+    }
+    for field in ["subject", "task"] {
+        let written = top.text(field, &mut faults);
+        if let Some(fault) =
+            written.filter(|it| it.starts_with('$')).and_then(|it| FieldPath::parse(&it).err())
+        {
+            let span = top.place(field).unwrap_or(0..0);
+            let help = format!("expected {}; a path looks like $.agent.name", fault.expected);
+            faults.add(Code::BadValue, span, format!("`{field}` is not a path"), &help);
+        }
+    }
+    let filters = top.parsed("where", &mut faults, |text| karat::rows::filter::Filter::parse(text));
+    let renames = top.parsed("rename", &mut faults, |text| text.parse::<karat::renames::Rename>());
+    let as_of = top.parsed("as_of", &mut faults, AsOf::parse).into_iter().next();
+    let gates = gates(&top, &mut faults);
+    if !faults.found.is_empty() {
+        faults.found.sort_by_key(|fault| fault.span.start);
+        return Err(faults.found);
+    }
+    let from_here = |path: &String| -> String {
+        if path.is_empty() || folder.as_os_str().is_empty() {
+            path.clone()
+        } else {
+            folder.join(path).display().to_string()
+        }
+    };
+    let mut unheard = Faults { text, found: Vec::new() };
+    Ok(Project {
+        path: String::new(),
+        card: card
+            .map(|card| if released(&card).is_some() { card } else { from_here(&card) })
+            .unwrap_or_default(),
+        inputs: inputs.iter().map(from_here).collect(),
+        subject: top.text("subject", &mut unheard),
+        task: top.text("task", &mut unheard),
+        baseline: top.texts("baseline", &mut unheard).iter().map(from_here).collect(),
+        filters,
+        renames,
+        as_of,
+        gates,
+    })
+}
+
+fn gates(top: &Table<'_, '_>, faults: &mut Faults<'_>) -> Gates {
+    top.texts("baseline", faults);
+    let mut gates = Gates::default();
+    let Some(gate) = top.table("gate", "[gate]", faults) else { return gates };
+    gate.check_keys(&GATE_KEYS, faults);
+    if let Some(least) = gate.points("fail_under", faults) {
+        gates.floors.push(Floor { dimension: None, least });
+    }
+    if let Some(dimensions) = gate.table("dimensions", "[gate.dimensions]", faults) {
+        for key in dimensions.keys() {
+            let Some(least) = dimensions.points(&key, faults) else { continue };
+            if least > Decimal::ONE {
+                let percent = least.millionths() as f64 / 1e8;
+                let help = if least <= Decimal::from_millionths(100_000_000) {
+                    format!("write {percent} for {} %", percent * 100.0)
+                } else {
+                    String::from("expected a number such as 0.99")
+                };
+                let span = dimensions.place(&key).unwrap_or(0..0);
+                faults.add(Code::BadValue, span, "the value of a dimension is 0 to 1", &help);
+                continue;
+            }
+            gates.floors.push(Floor { dimension: Some(key), least });
+        }
+    }
+    gates.on = match gate.text("on", faults).as_deref() {
+        None => None,
+        Some("mean") => Some(On::Mean),
+        Some("low") => Some(On::Low),
+        Some(other) => {
+            let help = "expected \"mean\", or \"low\", the lower end of the interval";
+            faults.add(Code::BadValue, gate.place("on").unwrap_or(0..0), format!("`on` is `{other}`"), help);
+            None
+        }
+    };
+    gates.subjects = gate.texts("subjects", faults);
+    gates.fail_if_worse = gate.margin("fail_if_worse", faults);
+    gates.is_strict = gate.flag("strict", faults).unwrap_or(false);
+    if gates.is_strict && gates.fail_if_worse.is_none() {
+        let help = "fail_if_worse = 2, the points by which it may be worse";
+        let span = gate.place("strict").unwrap_or(0..0);
+        faults.add(Code::MissingField, span, "`strict` needs `fail_if_worse`", help);
+    }
+    if gates.on.is_some() && gates.floors.is_empty() {
+        let span = gate.place("on").unwrap_or(0..0);
+        faults.add(Code::MissingField, span, "`on` needs a floor", "fail_under = 80, or [gate.dimensions]");
+    }
+    if gates.fail_if_worse.is_some() && top.place("baseline").is_none() {
+        let span = gate.place("fail_if_worse").unwrap_or(0..0);
+        let help = "name the file of the run to compare with, above [gate]: baseline = \"baseline.jsonl\"";
+        faults.add(Code::MissingField, span, "`fail_if_worse` needs `baseline`", help);
+    }
+    for (field, what) in [("items", "[gate.items]"), ("standing", "[gate.standing]")] {
+        let Some(table) = gate.table(field, what, faults) else { continue };
+        table.check_keys(&["fail_under"], faults);
+        let floor = table.points("fail_under", faults);
+        if field == "items" { gates.item_floor = floor } else { gates.standing_floor = floor }
+    }
+    if gates.standing_floor.is_some() && top.place("as_of").is_none() {
+        let span = gate.place("standing").unwrap_or(0..0);
+        let help = "give the moment, above [gate]: as_of = \"2026-01-31T12:00:00Z\"";
+        faults.add(Code::MissingField, span, "an official score needs `as_of`", help);
+    }
+    gates
+}
+
+/// Faults of the file.
+struct Faults<'t> {
+    text: &'t str,
+    found: Vec<Diagnostic>,
+}
+
+impl Faults<'_> {
+    fn add(&mut self, code: Code, span: Range<usize>, message: impl Into<String>, help: &str) {
+        // The whole file is meant by its first line.
+        let span = if span == (0..0) { 0..self.text.lines().next().map_or(0, str::len) } else { span };
+        let (severity, label) = (Severity::Error, String::new());
+        self.found.push(Diagnostic {
+            code,
+            severity,
+            span,
+            message: message.into(),
+            label,
+            help: help.to_owned(),
+        });
+    }
+
+    fn is_at(&self, span: &Range<usize>) -> bool {
+        self.found.iter().any(|fault| span.contains(&fault.span.start))
+    }
+}
+
+/// A table of the file.
+struct Table<'a, 't> {
+    table: &'a DeTable<'t>,
+    what: &'static str,
+}
+
+impl<'a, 't> Table<'a, 't> {
+    fn value(&self, key: &str) -> Option<&'a Spanned<DeValue<'t>>> {
+        self.table.get(key)
+    }
+
+    fn place(&self, key: &str) -> Option<Range<usize>> {
+        self.value(key).map(Spanned::span)
+    }
+
+    /// Returns whether a key is there, or one that was most likely meant to be it.
+    fn is_meant(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+            || self.table.keys().any(|other| nearest(other.get_ref(), KEYS) == Some(key))
+    }
+
+    /// Returns the keys in the order of the file.
+    fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<_> = self.table.keys().collect();
+        keys.sort_by_key(|key| key.span().start);
+        keys.into_iter().map(|key| key.get_ref().to_string()).collect()
+    }
+
+    fn check_keys(&self, known: &[&str], faults: &mut Faults<'_>) {
+        for key in self.table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
+            let name = key.get_ref().replace('-', "_");
+            let moved = MOVED.iter().find(|(moved, _)| self.what == "karat.toml" && *moved == name);
+            let help = match (moved, nearest(&name, known.iter().copied())) {
+                (Some((moved, place)), _) => format!("`{moved}` belongs into {place}"),
+                (None, Some(near)) => format!("did you mean `{near}`?"),
+                (None, None) => format!("there are {}", known.join(", ")),
+            };
+            let message = format!("{} has no key `{}`", self.what, key.get_ref());
+            faults.add(Code::UnknownField, key.span(), message, &help);
+        }
+    }
+
+    fn mismatch(&self, key: &str, expected: &str, faults: &mut Faults<'_>) {
+        if let Some(value) = self.value(key) {
+            let message = format!("`{key}` is {}, expected {expected}", value.get_ref().type_str());
+            faults.add(Code::WrongType, value.span(), message, "");
+        }
+    }
+
+    fn text(&self, key: &str, faults: &mut Faults<'_>) -> Option<String> {
+        let value = self.value(key)?;
+        match value.get_ref().as_str() {
+            Some("") => {
+                faults.add(
+                    Code::BadValue,
+                    value.span(),
+                    format!("`{key}` is empty"),
+                    "leave it out, or give it a value",
+                );
+                None
+            }
+            Some(text) => Some(text.to_owned()),
+            None => {
+                self.mismatch(key, "a text in quotes", faults);
+                None
+            }
+        }
+    }
+
+    /// Reads a list of texts; one text is a list of one.
+    fn texts(&self, key: &str, faults: &mut Faults<'_>) -> Vec<String> {
+        let Some(value) = self.value(key) else { return Vec::new() };
+        let Some(list) = value.get_ref().as_array() else {
+            if value.get_ref().is_str() {
+                return self.text(key, faults).into_iter().collect();
+            }
+            self.mismatch(key, "a text or a list of texts", faults);
+            return Vec::new();
+        };
+        let mut texts = Vec::new();
+        for element in list {
+            match element.get_ref().as_str().filter(|text| !text.is_empty()) {
+                Some(text) => texts.push(text.to_owned()),
+                None => faults.add(Code::WrongType, element.span(), format!("`{key}` holds texts"), ""),
+            }
+        }
+        texts
+    }
+
+    fn parsed<T, E: std::fmt::Display>(
+        &self,
+        key: &str,
+        faults: &mut Faults<'_>,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Vec<T> {
+        let mut all = Vec::new();
+        for text in self.texts(key, faults) {
+            match parse(&text) {
+                Ok(value) => all.push(value),
+                Err(why) => {
+                    let span = self.place(key).unwrap_or(0..0);
+                    faults.add(Code::BadValue, span, format!("`{key}` is `{text}`"), &why.to_string());
+                }
+            }
+        }
+        all
+    }
+
+    fn flag(&self, key: &str, faults: &mut Faults<'_>) -> Option<bool> {
+        let flag = self.value(key)?.get_ref().as_bool();
+        if flag.is_none() {
+            self.mismatch(key, "true or false", faults);
+        }
+        flag
+    }
+
+    fn points(&self, key: &str, faults: &mut Faults<'_>) -> Option<Decimal> {
+        let value = self.value(key)?;
+        let text = match value.get_ref() {
+            DeValue::Integer(whole) => whole.as_str().to_owned(),
+            DeValue::Float(float) => float.as_str().to_owned(),
+            _ => {
+                self.mismatch(key, "a number without quotes", faults);
+                return None;
+            }
+        };
+        match points(&text.replace('_', "")) {
+            Ok(points) => Some(points),
+            Err(why) => {
+                faults.add(Code::BadValue, value.span(), format!("`{key}` is {text}"), &why);
+                None
+            }
+        }
+    }
+
+    /// Reads points, or `true` for none.
+    fn margin(&self, key: &str, faults: &mut Faults<'_>) -> Option<Decimal> {
+        match self.value(key)?.get_ref().as_bool() {
+            Some(true) => Some(Decimal::ZERO),
+            Some(false) => None,
+            None => self.points(key, faults),
+        }
+    }
+
+    fn table(&self, key: &str, what: &'static str, faults: &mut Faults<'_>) -> Option<Table<'a, 't>> {
+        let value = self.value(key)?;
+        let table = value.get_ref().as_table();
+        if table.is_none() {
+            self.mismatch(key, &format!("the table {what}"), faults);
+        }
+        table.map(|table| Table { table, what })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn faults(text: &str) -> Vec<String> {
+        let found = read(text, Path::new("")).err().unwrap_or_default();
+        found
+            .iter()
+            .map(|fault| {
+                format!(
+                    "{}: {}: {}",
+                    text.get(..fault.span.start).unwrap().lines().count().max(1),
+                    fault.message,
+                    fault.help
+                )
+            })
+            .collect()
+    }
+
+    const WHOLE: &str = r#"
+card     = "card.toml"
+inputs   = ["runs/*.jsonl", "more.csv"]
+subject  = "$.agent.name"
+task     = "case"
+baseline = "baseline.jsonl"
+where    = ["domain=shop"]
+rename   = ["old=new"]
+as_of    = "2026-01-31T12:00:00Z"
+
+[gate]
+fail_under    = 80
+on            = "low"
+subjects      = ["bot"]
+fail_if_worse = 2.5
+strict        = true
+dimensions    = { safety = 0.99 }
+items         = { fail_under = 10 }
+standing      = { fail_under = 70 }
+"#;
+
+    #[test]
+    fn every_key_is_read_and_paths_are_those_of_the_folder() {
+        let project = read(WHOLE, Path::new("../..")).unwrap();
+        assert_eq!(project.card, "../../card.toml");
+        assert_eq!(project.inputs, ["../../runs/*.jsonl", "../../more.csv"]);
+        assert_eq!(project.baseline, ["../../baseline.jsonl"]);
+        assert_eq!(
+            (project.subject.as_deref(), project.task.as_deref()),
+            (Some("$.agent.name"), Some("case"))
+        );
+        assert_eq!((project.filters.len(), project.renames.len(), project.as_of.is_some()), (1, 1, true));
+        let gates = project.gates;
+        assert_eq!((gates.floors.len(), gates.on, gates.is_strict), (2, Some(On::Low), true));
+        assert_eq!(gates.fail_if_worse, Some(Decimal::from_millionths(2_500_000)));
+        assert_eq!(gates.item_floor, Some(Decimal::from_millionths(10_000_000)));
+        assert_eq!(gates.standing_floor, Some(Decimal::from_millionths(70_000_000)));
+        assert_eq!(read("card = \"workflow\"\ninputs = \"a\"", Path::new("x")).unwrap().card, "workflow");
+    }
+
+    #[test]
+    fn every_fault_is_told_with_its_line_and_a_hint() {
+        let text = "\
+crad = \"x\"
+inputs = [1]
+fail-under = 3
+subject = \"$..a\"
+as_of = \"soon\"
+[gate]
+fail_under = \"80\"
+on = \"high\"
+strict = true
+fail_if_worse = -1
+dimensions = { safety = 95 }
+[gate.items]
+least = 3
+";
+        insta::assert_snapshot!(faults(text).join("\n"), @"");
+        assert_eq!(faults("card = \"a\"\ninputs = []").len(), 1);
+        assert_eq!(faults("card = ").len(), 1);
+    }
+
+    proptest! {
+        /// A file with some lines changed is read or refused, and each fault has a place in the text.
+        #[test]
+        fn no_text_stops_the_reader(at in 0usize..400, bytes in "[\\[\\]=\"'{}.a-z0-9\n -]{0,12}") {
+            let at = (0..=at.min(WHOLE.len())).rev().find(|at| WHOLE.is_char_boundary(*at)).unwrap_or(0);
+            let text = format!("{}{bytes}{}", &WHOLE[..at], &WHOLE[at..]);
+            if let Err(found) = read(&text, Path::new("")) {
+                prop_assert!(!found.is_empty());
+                prop_assert!(found.iter().all(|fault| fault.span.end <= text.len() && !fault.message.is_empty()));
+            }
+        }
+    }
+}

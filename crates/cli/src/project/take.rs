@@ -1,0 +1,115 @@
+//! Parts of a project file that commands take: scorecard and files that the command line does not name.
+
+use std::io;
+use std::path::Path;
+
+use karat::record::Record;
+
+use super::{NAME, Project, find, open, tell};
+use crate::args::{ItemArgs, Verb};
+use crate::evidence::first_item;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Color;
+
+/// Fills in what `score`, `leaderboard`, `compare` and `standing` were not told and the project file knows. Where something is
+/// piped in, that is read; records name their own scorecard.
+pub fn take(verb: &mut Verb, color: Color) -> Result<(), Failure> {
+    match verb {
+        Verb::Score(args) if args.card.is_none() => {
+            let project = match find() {
+                Some(path) => open(&path, color)?,
+                None => return Err(without_card()),
+            };
+            let what = inputs(&project, &mut args.files);
+            set(&mut args.card, Some(&project.card));
+            set(&mut args.subject_field, project.subject.as_ref());
+            set(&mut args.task_field, project.task.as_ref());
+            tell(&project, what, color)
+        }
+        Verb::Leaderboard(args) if args.card.is_none() => {
+            from_project(&mut args.card, &mut args.items, &mut args.files, &[], color)
+        }
+        Verb::Standing(args) if args.card.is_none() => {
+            from_project(&mut args.card, &mut args.items, &mut args.files, &[], color)
+        }
+        Verb::Compare(args) if args.card.is_none() => {
+            let named = [args.first.clone(), args.second.clone()];
+            let are_files = args.files.is_empty() && named.iter().any(|name| Path::new(name).is_file());
+            let named = if are_files { &named[..] } else { &[] };
+            from_project(&mut args.card, &mut args.items, &mut args.files, named, color)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Fills in the card, and the files where none is named; `named` are files that stand elsewhere.
+fn from_project(
+    card: &mut Option<String>,
+    items: &mut ItemArgs,
+    files: &mut Vec<String>,
+    named: &[String],
+    color: Color,
+) -> Result<(), Failure> {
+    let given = if named.is_empty() { files.clone() } else { named.to_vec() };
+    // Records name their own scorecard, and what is piped in is most often records.
+    if given.is_empty() && is_piped() || given.iter().any(|file| file == "-") {
+        return Ok(());
+    }
+    let Some(path) = find() else { return Ok(()) };
+    if !given.is_empty() && is_of_records(&given, color) {
+        return Ok(());
+    }
+    let project = open(&path, color)?;
+    let what = if given.is_empty() { inputs(&project, files) } else { "card" };
+    set(card, Some(&project.card));
+    set(&mut items.subject_field, project.subject.as_ref());
+    set(&mut items.task_field, project.task.as_ref());
+    if given.is_empty() {
+        items.filters.extend(project.filters.iter().cloned());
+        items.rename.extend(project.renames.iter().cloned());
+    }
+    tell(&project, what, color)
+}
+
+fn set(into: &mut Option<String>, value: Option<&String>) {
+    if into.is_none() {
+        *into = value.cloned();
+    }
+}
+
+/// Fills in the files, and returns what was taken.
+fn inputs(project: &Project, files: &mut Vec<String>) -> &'static str {
+    if !files.is_empty() || is_piped() {
+        return "card";
+    }
+    files.clone_from(&project.inputs);
+    "card and inputs"
+}
+
+/// Returns whether the first item is a record.
+fn is_of_records(files: &[String], color: Color) -> bool {
+    first_item(files, color).is_some_and(|item| matches!(Record::parse(&item), Ok(Some(_))))
+}
+
+/// Returns whether standard input is a file or a pipe, and no terminal or nothing.
+#[cfg(unix)]
+fn is_piped() -> bool {
+    use std::os::fd::AsFd as _;
+    use std::os::unix::fs::FileTypeExt as _;
+    let stdin = io::stdin().as_fd().try_clone_to_owned();
+    let about = stdin.and_then(|stdin| std::fs::File::from(stdin).metadata());
+    about.is_ok_and(|about| !about.file_type().is_char_device())
+}
+
+#[cfg(not(unix))]
+fn is_piped() -> bool {
+    use std::io::IsTerminal as _;
+    !io::stdin().is_terminal()
+}
+
+fn without_card() -> Failure {
+    Failure::with_exit(Exit::CouldNotRun, "no scorecard is named")
+        .help("name one: karat score --card CARD FILE; `karat card list` has those that come with karat")
+        .help(format!("or write a `{NAME}` and a scorecard from your data: karat init FILE"))
+}

@@ -1,0 +1,42 @@
+//! The fact that a leaderboard ranks by, in place of a score.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Leaderboard, LeaderboardRow};
+use crate::estimate::Writing;
+
+/// The fact that is ranked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct RankedFact {
+    /// Its name.
+    pub name: String,
+    /// Its unit, if the scorecard states one.
+    pub unit: Option<String>,
+    /// True if the lowest is the best.
+    pub lower_is_better: bool,
+}
+
+impl Leaderboard {
+    /// Returns the format of the values that are ranked, on a scale that ends at `max`.
+    #[must_use]
+    pub fn writing(&self, max: u32) -> Writing {
+        match (&self.fact, self.is_of_scores()) {
+            (Some(_), _) => {
+                let largest = self.rows.iter().map(|row| row.score.mean.abs()).fold(0.0, f64::max);
+                Writing::of_size(largest)
+            }
+            (None, true) => Writing::of(max),
+            (None, false) => Writing::shares(),
+        }
+    }
+}
+
+impl LeaderboardRow {
+    /// Returns the value in a column that was asked for.
+    #[must_use]
+    pub fn column(&self, key: &str) -> Option<f64> {
+        self.columns.get(key).copied().flatten()
+    }
+}

@@ -1,0 +1,155 @@
+//! A badge: a label and a value in one line, as SVG, or as the JSON that shields.io draws.
+
+use maud::{PreEscaped, html};
+use serde_json::json;
+
+use crate::answers;
+use crate::text::clean;
+
+/// A badge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Badge {
+    /// The label, to the left.
+    pub label: String,
+    /// The value.
+    pub value: String,
+    /// The colour behind the value.
+    pub color: Color,
+}
+
+/// The colour of a badge: where the score lies among the bands of its scorecard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Color {
+    /// The worst band.
+    Red,
+    /// In the lower half.
+    Orange,
+    /// In the middle.
+    Yellow,
+    /// In the upper half.
+    Lime,
+    /// The best band.
+    Green,
+    /// The scorecard has no bands.
+    Blue,
+    /// There is no score.
+    Grey,
+}
+
+impl Color {
+    /// Returns the colour of the band with this number of so many, from the worst one.
+    #[must_use]
+    pub const fn of_band(at: usize, bands: usize) -> Self {
+        match (at, bands) {
+            (_, 0 | 1) => Self::Blue,
+            (0, _) => Self::Red,
+            (at, bands) if at + 1 >= bands => Self::Green,
+            (at, bands) if 2 * at + 1 == bands => Self::Yellow,
+            (at, bands) if 2 * at + 1 < bands => Self::Orange,
+            _ => Self::Lime,
+        }
+    }
+
+    /// Returns the name that shields.io has for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Red => "red",
+            Self::Orange => "orange",
+            Self::Yellow => "yellow",
+            Self::Lime => "green",
+            Self::Green => "brightgreen",
+            Self::Blue => "blue",
+            Self::Grey => "lightgrey",
+        }
+    }
+
+    /// Returns the colour itself: each has a contrast of 4.5 or more to white letters.
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Red => "#c0392b",
+            Self::Orange => "#b35309",
+            Self::Yellow => "#806000",
+            Self::Lime => "#4d7300",
+            Self::Green => "#217a2f",
+            Self::Blue => "#1f6bb0",
+            Self::Grey => "#666666",
+        }
+    }
+}
+
+/// The most characters of a label or a value.
+const LONGEST: usize = 60;
+/// The width of what is unknown, in tenths of a pixel at 11 pixels.
+const WIDE: u32 = 110;
+
+impl Badge {
+    /// Returns the drawing. The same badge gives the same bytes.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let (label, value) = (short(&self.label), short(&self.value));
+        let (left, right) = (width(&label), width(&value));
+        // Six pixels on each side of a text.
+        let (left_box, right_box) = (left.div_ceil(10) + 12, right.div_ceil(10) + 12);
+        let all = left_box + right_box;
+        let text = |text: &str, x: u32, long: u32| {
+            let long = long.div_ceil(10);
+            html! { text x=(x) y="14" textLength=(long) lengthAdjust="spacingAndGlyphs" { (text) } }
+        };
+        let name = format!("{label}: {value}");
+        let markup = html! {
+            svg xmlns="http://www.w3.org/2000/svg" width=(all) height="20" viewBox=(format!("0 0 {all} 20")) role="img" aria-label=(name) {
+                title { (name) }
+                (PreEscaped(format!("<clipPath id=\"r\"><rect width=\"{all}\" height=\"20\" rx=\"3\"/></clipPath>")))
+                g clip-path="url(#r)" {
+                    rect width=(left_box) height="20" fill="#454545" {}
+                    rect x=(left_box) width=(right_box) height="20" fill=(self.color.code()) {}
+                }
+                g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" {
+                    (text(&label, 6, left))
+                    (text(&value, left_box + 6, right))
+                }
+            }
+        };
+        format!("{}\n", markup.into_string())
+    }
+
+    /// Returns the JSON of an endpoint that shields.io reads.
+    #[must_use]
+    pub fn endpoint(&self) -> String {
+        let value = json!({
+            "schemaVersion": 1,
+            "label": short(&self.label),
+            "message": short(&self.value),
+            "color": self.color.name(),
+        });
+        format!("{}\n", answers::write(&value))
+    }
+}
+
+/// Returns a text without what XML cannot hold or what turns a line, cut at the end.
+fn short(text: &str) -> String {
+    let text = clean(text.trim());
+    let text: String = text.chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect();
+    let mut kept: String = text.chars().take(LONGEST).collect();
+    if kept.len() < text.len() {
+        kept.push('…');
+    }
+    if kept.is_empty() { String::from("–") } else { kept }
+}
+
+/// Returns the width of a text in tenths of a pixel: that of Verdana at 11 pixels, the same on every machine.
+fn width(text: &str) -> u32 {
+    text.chars()
+        .map(|c| match c {
+            'i' | 'j' | 'l' | 'I' | '\'' | '|' => 37,
+            '.' | ',' | ':' | ';' | ' ' | '!' => 41,
+            'f' | 't' | '/' | '\\' | '(' | ')' | '[' | ']' | '-' => 47,
+            'r' | 's' | 'c' | 'k' | 'v' | 'x' | 'y' | 'z' | '"' => 59,
+            'm' | 'w' | 'M' | 'W' | '%' | '@' => 107,
+            'a'..='z' | '0'..='9' | '_' | '?' | '$' | '*' => 70,
+            'A'..='Z' | '+' | '=' | '<' | '>' | '~' | '#' | '&' | '–' | '…' => 84,
+            _ => WIDE,
+        })
+        .sum()
+}

@@ -1,0 +1,113 @@
+//! Markdown as GitHub and GitLab read it: a heading, sentences, findings, tables.
+//!
+//! A name is text and nothing else: no cell ends early, no HTML, link, code, emphasis or mention begins in it, and what would
+//! steer a terminal is replaced.
+
+use std::fmt::Write as _;
+
+use super::{Column, Level, Report, Value};
+use crate::text::clean;
+
+/// Returns the whole answer, with at most `most` rows of each table.
+#[must_use]
+pub fn report(report: &Report, most: usize) -> String {
+    let mut text = format!("## {}\n", escaped(&report.title));
+    if !report.lines.is_empty() {
+        text.push('\n');
+    }
+    for line in &report.lines {
+        // Two blanks before the end keep the lines apart.
+        let _ = writeln!(text, "{}  ", escaped(line));
+    }
+    let findings = report.findings.iter().filter(|it| it.level != Level::Notice);
+    let notes: Vec<_> = report
+        .findings
+        .iter()
+        .filter(|it| it.level == Level::Notice && it.place.is_none())
+        .take(most)
+        .collect();
+    for (at, finding) in findings.take(most).enumerate() {
+        let word = if finding.level == Level::Error { "failed" } else { "note" };
+        let start = if at == 0 { "\n" } else { "" };
+        let _ = writeln!(text, "{start}- **{word}**: {}", escaped(&finding.text));
+    }
+    for sheet in report.sheets.iter().filter(|sheet| !sheet.rows.is_empty()) {
+        text.push('\n');
+        if !sheet.caption.is_empty() {
+            let _ = writeln!(text, "**{}**\n", escaped(&sheet.caption));
+        }
+        text.push_str(&head(&sheet.columns));
+        sheet.rows.iter().take(most).for_each(|it| text.push_str(&row(&sheet.columns, it)));
+        if sheet.rows.len() > most {
+            let _ = writeln!(text, "\nand {} more", sheet.rows.len() - most);
+        }
+    }
+    for (at, note) in notes.into_iter().enumerate() {
+        let start = if at == 0 { "\n" } else { "" };
+        let _ = writeln!(text, "{start}- {}", escaped(&note.text));
+    }
+    text
+}
+
+/// Returns the names of the columns, and the line below them.
+#[must_use]
+pub fn head(columns: &[Column]) -> String {
+    let shown = || columns.iter().filter(|column| !column.is_hidden);
+    let labels = shown().map(|column| escaped(&column.label)).collect::<Vec<_>>().join(" | ");
+    let sides = shown().map(|column| if column.is_number { "---:" } else { "---" });
+    format!("| {labels} |\n| {} |\n", sides.collect::<Vec<_>>().join(" | "))
+}
+
+/// Returns a row.
+#[must_use]
+pub fn row(columns: &[Column], values: &[Value]) -> String {
+    let cells = columns.iter().zip(values).filter(|(column, _)| !column.is_hidden);
+    let cells = cells.map(|(_, value)| match value {
+        Value::Text(text) => escaped(text),
+        value => value.shown(),
+    });
+    format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+}
+
+/// Returns a text that means itself.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let text = clean(text);
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut signs = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(c) = signs.next() {
+        let next = signs.peek().copied().unwrap_or(' ');
+        match c {
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '$' | '!'
+            | '^' => {
+                out.push('\\');
+                out.push(c);
+            }
+            // An entity is text: without it `&lt;` would be read as `<`.
+            '&' => out.push_str("&amp;"),
+            // An address would become a link.
+            ':' if next == '/' => out.push_str("\\:"),
+            '.' if out.to_ascii_lowercase().ends_with("www") => out.push_str("\\."),
+            // The empty comment keeps a name from being called, and an address of mail from being linked.
+            '@' => out.push_str("@<!-- -->"),
+            // A line that begins so would be a list, a heading or a rule.
+            '-' | '+' | '=' if out.is_empty() => {
+                out.push('\\');
+                out.push(c);
+            }
+            // A marker of code of emoji, such as `:tada:`.
+            ':' if next.is_ascii_alphanumeric() && before.is_whitespace() => out.push_str("\\:"),
+            c => out.push(c),
+        }
+        before = c;
+    }
+    // A number and a sign at the beginning would be a list.
+    let digits = out.len() - out.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let is_list = digits > 0
+        && out.get(digits..).is_some_and(|rest| rest.starts_with(['.', ')']) && rest.get(1..2) == Some(" "));
+    if is_list {
+        out.insert(digits, '\\');
+    }
+    out
+}
