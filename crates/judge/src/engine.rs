@@ -45,6 +45,13 @@ const ASKED: u8 = u8::MAX;
 /// Fuel of an instruction that takes a processor some ten cycles.
 const SLOW: u8 = 8;
 
+/// Fuel of an instruction that waits for memory: ever the next word of a large memory, each found in the one before, takes a
+/// hundred times as long as the usual one.
+const READ: u8 = 8;
+
+/// Fuel of an instruction that writes to memory, which waits less.
+const WRITE: u8 = 4;
+
 /// Returns what the instructions of modules cost. Those of a runtime are what its makers wrote, never worse than usual.
 fn costs() -> OperatorCost {
     let mut costs = OperatorCost::new();
@@ -91,6 +98,82 @@ fn costs() -> OperatorCost {
     costs
 }
 
+/// Returns what the instructions of submitted modules cost: one may read and jump where it takes longest.
+fn costs_of_submissions() -> OperatorCost {
+    let mut costs = costs();
+    // The next instruction may be anywhere.
+    for cost in [&mut costs.CallIndirect, &mut costs.BrTable] {
+        *cost = SLOW;
+    }
+    for cost in [
+        &mut costs.I32Load,
+        &mut costs.I64Load,
+        &mut costs.F32Load,
+        &mut costs.F64Load,
+        &mut costs.I32Load8S,
+        &mut costs.I32Load8U,
+        &mut costs.I32Load16S,
+        &mut costs.I32Load16U,
+        &mut costs.I64Load8S,
+        &mut costs.I64Load8U,
+        &mut costs.I64Load16S,
+        &mut costs.I64Load16U,
+        &mut costs.I64Load32S,
+        &mut costs.I64Load32U,
+        &mut costs.V128Load,
+        &mut costs.V128Load8x8S,
+        &mut costs.V128Load8x8U,
+        &mut costs.V128Load16x4S,
+        &mut costs.V128Load16x4U,
+        &mut costs.V128Load32x2S,
+        &mut costs.V128Load32x2U,
+        &mut costs.V128Load8Splat,
+        &mut costs.V128Load16Splat,
+        &mut costs.V128Load32Splat,
+        &mut costs.V128Load64Splat,
+        &mut costs.V128Load32Zero,
+        &mut costs.V128Load64Zero,
+        &mut costs.V128Load8Lane,
+        &mut costs.V128Load16Lane,
+        &mut costs.V128Load32Lane,
+        &mut costs.V128Load64Lane,
+        &mut costs.TableGet,
+    ] {
+        *cost = READ;
+    }
+    for cost in [
+        &mut costs.I32Store,
+        &mut costs.I64Store,
+        &mut costs.F32Store,
+        &mut costs.F64Store,
+        &mut costs.I32Store8,
+        &mut costs.I32Store16,
+        &mut costs.I64Store8,
+        &mut costs.I64Store16,
+        &mut costs.I64Store32,
+        &mut costs.V128Store,
+        &mut costs.V128Store8Lane,
+        &mut costs.V128Store16Lane,
+        &mut costs.V128Store32Lane,
+        &mut costs.V128Store64Lane,
+        &mut costs.TableSet,
+    ] {
+        *cost = WRITE;
+    }
+    costs
+}
+
+/// Builds the engine of a runtime that is a module: what it reads and where it jumps is what its makers wrote.
+///
+/// # Errors
+///
+/// If this machine does not offer what the engine needs.
+pub fn engine_of_interpreters(kind: EngineKind) -> Result<Engine> {
+    build(kind, |config| {
+        config.operator_cost(costs());
+    })
+}
+
 /// Builds the engine of modules.
 ///
 /// # Errors
@@ -98,7 +181,7 @@ fn costs() -> OperatorCost {
 /// If this machine does not offer what the engine needs.
 pub fn engine_of_modules(kind: EngineKind) -> Result<Engine> {
     build(kind, |config| {
-        config.operator_cost(costs());
+        config.operator_cost(costs_of_submissions());
     })
 }
 

@@ -7,7 +7,7 @@ use karat_evidence::execution::{Identity, Job, Report, Run, Task, TaskReport};
 use wasmtime::Engine;
 
 use crate::cases;
-use crate::engine::{ENGINE, EngineKind, THREAD_STACK, engine, engine_of_modules};
+use crate::engine::{ENGINE, EngineKind, THREAD_STACK, engine, engine_of_interpreters, engine_of_modules};
 use crate::error::JudgeError;
 use crate::guest::{Code, Runtime};
 use crate::runtimes::{self, Found, Language};
@@ -28,7 +28,8 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Judge {
     engine: Engine,
-    /// With other prices: a module may do what no runtime does.
+    /// With other prices, for runtimes that are modules; and with others again, for modules that are submitted.
+    interpreters: Engine,
     modules: Engine,
     options: Options,
     found: Vec<Found>,
@@ -46,10 +47,11 @@ impl Judge {
         let failed =
             |error: wasmtime::Error| JudgeError::NoVerdict(format!("the engine cannot start: {error:#}"));
         let modules = engine_of_modules(options.engine).map_err(failed)?;
+        let interpreters = engine_of_interpreters(options.engine).map_err(failed)?;
         let engine = engine(options.engine).map_err(failed)?;
         let found = runtimes::found_in(&options.runtimes);
         let ready = found.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { engine, modules, options, found, ready })
+        Ok(Self { engine, interpreters, modules, options, found, ready })
     }
 
     /// Returns the runtimes that there are, by name, with their digests.
@@ -71,7 +73,7 @@ impl Judge {
     fn engine_of(&self, language: Language) -> &Engine {
         match language {
             Language::Python => &self.engine,
-            Language::JavaScript => &self.modules,
+            Language::JavaScript => &self.interpreters,
         }
     }
 

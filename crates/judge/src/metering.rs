@@ -8,6 +8,8 @@ use wasmparser::{
     Validator, ValidatorResources, WasmFeatures,
 };
 
+use crate::effort::{Effort, TooMuch};
+
 /// The name under which the count is exported, for the judge that asks why a module ended. No program has such a name.
 pub const STACK: &str = "karat:stack";
 
@@ -29,6 +31,10 @@ pub const COSTS: (u32, u32, u32) = (DEPTH, FRAME, SLOT);
 const GLOBALS: u8 = 6;
 const EXPORTS: u8 = 7;
 const CODE: u8 = 10;
+const DATA: u8 = 11;
+
+/// The first byte of instructions whose number has more bytes: this one or a higher one.
+const PREFIX: u8 = 0xfc;
 
 /// Order of the sections of a module: their numbers, except that two were added later.
 fn rank(section: u8) -> u8 {
@@ -78,6 +84,12 @@ impl From<wasmparser::BinaryReaderError> for Refusal {
     }
 }
 
+impl From<TooMuch> for Refusal {
+    fn from(_: TooMuch) -> Self {
+        Self::TooLarge
+    }
+}
+
 fn rewrite(module: &[u8]) -> Result<Vec<u8>, Refusal> {
     if !module.starts_with(b"\0asm\x01\0\0\0") {
         return Err(Refusal::Invalid);
@@ -86,6 +98,7 @@ fn rewrite(module: &[u8]) -> Result<Vec<u8>, Refusal> {
     let mut sections: Vec<(u8, Vec<u8>)> = Vec::new();
     let mut imported = 0;
     let mut functions = Vec::new();
+    let mut effort = Effort::default();
     for payload in Parser::new(0).parse_all(module) {
         let payload = payload?;
         if let ValidPayload::Func(function, body) = validator.payload(&payload)? {
@@ -105,6 +118,9 @@ fn rewrite(module: &[u8]) -> Result<Vec<u8>, Refusal> {
             && id != 0
             && id != CODE
         {
+            if id != DATA {
+                effort.section(range.len())?;
+            }
             sections.push((id, module.get(range).unwrap_or_default().to_vec()));
         }
     }
@@ -112,7 +128,7 @@ fn rewrite(module: &[u8]) -> Result<Vec<u8>, Refusal> {
     let mut code = leb(functions.len() as u32);
     let mut allocations = FuncValidatorAllocations::default();
     for (function, body) in functions {
-        let (body, back) = rewrite_body(module, global, function, &body, allocations)?;
+        let (body, back) = rewrite_body(module, global, function, &body, allocations, &mut effort)?;
         allocations = back;
         code.extend(leb(body.len() as u32));
         code.extend(body);
@@ -163,6 +179,7 @@ fn rewrite_body(
     function: FuncToValidate<ValidatorResources>,
     body: &FunctionBody<'_>,
     allocations: FuncValidatorAllocations,
+    effort: &mut Effort,
 ) -> Result<(Vec<u8>, FuncValidatorAllocations), Refusal> {
     let range = body.range();
     if range.len() > BODY_MAX {
@@ -171,6 +188,7 @@ fn rewrite_body(
     let mut validator = function.into_validator(allocations);
     let mut reader = body.get_binary_reader();
     validator.read_locals(&mut reader)?;
+    let mut shape = effort.function(validator.len_locals())?;
     let mut height = 0;
     let mut calls = Vec::new();
     let first = reader.original_position();
@@ -180,12 +198,15 @@ fn rewrite_body(
         let operator = operators.read()?;
         validator.op(from, &operator)?;
         height = height.max(validator.operand_stack_height());
+        let is_prefixed = module.get(from).is_some_and(|byte| *byte >= PREFIX);
+        shape.instruction(&operator, is_prefixed, validator.resources());
         if matches!(operator, Operator::Call { .. } | Operator::CallIndirect { .. }) {
             calls.push((from, operators.original_position()));
         }
     }
     operators.finish()?;
     let slots = validator.len_locals().saturating_add(height);
+    effort.end(&shape, slots)?;
     // One frame may cost all there is: the function can then call nothing.
     let cost = slots.saturating_mul(SLOT).saturating_add(FRAME).min(DEPTH + 1);
     let (before, after) = around(global, cost);

@@ -167,6 +167,74 @@ fn what_is_no_program_fails_its_cases() {
     }
 }
 
+/// Modules that keep a compiler busy, by a number that says how much.
+fn slow_to_compile(what: &str, count: usize) -> String {
+    let many = |text: &str, count: usize| text.repeat(count);
+    let body = match what {
+        // Values that are joined at the head of every loop around.
+        "loops" => format!(
+            "(local i32 {}) {} {} {}",
+            many("i64 ", 100),
+            many("loop ", count),
+            (1..=100)
+                .map(|n| format!("(local.set {n} (i64.add (local.get {n}) (i64.const 1)))"))
+                .collect::<String>(),
+            many("(br_if 0 (local.get 0)) end ", count)
+        ),
+        // Values that live across many blocks.
+        "branches" => format!(
+            "(local i32 {}) {} {}",
+            many("i64 ", 100),
+            (0..count)
+                .map(|n| format!("(if (local.get 0) (then (local.set {} (i64.const 1))))", 1 + n % 100))
+                .collect::<String>(),
+            (1..=100).map(|n| format!("(drop (local.get {n}))")).collect::<String>()
+        ),
+        "nesting" => format!("(local i32) {} {}", many("(if (local.get 0) (then ", count), many("))", count)),
+        "handed over" => {
+            format!("{} {} {}", many("i32.const 0 ", 500), many("call $many ", count), many("drop ", 500))
+        }
+        "carried along" => format!(
+            "{} {} {} {}",
+            many("i32.const 0 ", 500),
+            many("loop (type $many) ", count),
+            many("i32.const 0 br_if 0 end ", count),
+            many("drop ", 500)
+        ),
+        _ => String::new(),
+    };
+    let functions = match what {
+        "locals" => format!("(func (local {}))", many("i64 ", 40_000)).repeat(count),
+        "functions" => many("(func)", count),
+        "signatures" => many("(type (func (param i64 i64)))", count),
+        _ => String::new(),
+    };
+    let list = many("i32 ", 500);
+    format!(
+        "(module (type $many (func (param {list}) (result {list})))
+        (func $many (type $many) {}) {functions} (func (export \"_start\") {body}))",
+        (0..500).map(|n| format!("(local.get {n})")).collect::<String>()
+    )
+}
+
+#[test]
+fn what_would_take_long_to_compile_is_too_large_on_every_machine() {
+    for (what, fits, too_many) in [
+        ("loops", 10, 600),
+        ("branches", 500, 20_000),
+        ("nesting", 500, 60_000),
+        ("handed over", 5, 3_000),
+        ("carried along", 10, 900),
+        ("locals", 2, 3_000),
+        ("functions", 1_000, 200_000),
+        ("signatures", 1_000, 900_000),
+    ] {
+        let reason = |count: usize| one(&wasm(&text(&slow_to_compile(what, count)), &[("", "x")])).reason;
+        assert_eq!(reason(fits).as_deref(), Some("no output"), "{what}");
+        assert_eq!(reason(too_many).as_deref(), Some("module too large"), "{what}");
+    }
+}
+
 #[test]
 fn a_challenge_cannot_call_a_module() {
     let mut job = wasm(&text(ECHO), &[]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use karat_evidence::execution::{Job, Task, TaskReport};
+use karat_evidence::execution::{Job, Limits, Task, TaskReport};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -79,5 +79,50 @@ fn a_script_that_is_wrong_is_refused_with_its_line() {
             faults[0].starts_with(&format!("maze.py, {place}")) && faults[0].contains(found),
             "{faults:?}"
         );
+    }
+}
+
+#[test]
+fn no_byte_of_an_answer_takes_a_script_more_than_an_answer_may_count_on() {
+    let fuel = |answer: Value| {
+        let mut job = Job { limits: Limits::default(), ..job("", Vec::new()) };
+        job.tasks = vec![Task::Script {
+            file: "judge.py".to_owned(),
+            source: "def evaluate(answer, truth, match):\n    return {'style': 0}\n".to_owned(),
+            dimensions: vec!["style".to_owned()],
+            answer,
+            truth: Value::Null,
+            r#match: Value::Null,
+        }];
+        let [TaskReport::Script { fuel, .. }] = &cranelift().judge(&job).unwrap().results[..] else {
+            panic!()
+        };
+        *fuel
+    };
+    let empty = fuel(json!([]));
+    let many = |value: Value| Value::from(vec![value; 5_000]);
+    // The most fuel for a byte is that of `evidence`, where larger answers are refused.
+    for (name, answer, most) in [
+        ("lists", many(json!([])), 2_000),
+        ("objects", many(json!({})), 2_000),
+        ("objects with a member", many(json!({"a": 1})), 2_000),
+        ("keys", (0..5_000).map(|n| (format!("{n:x}"), json!(0))).collect(), 2_000),
+        ("digits", many(json!(1)), 2_000),
+        ("whole numbers", many(json!(i64::MAX)), 2_000),
+        ("fractions", many(json!(0.1)), 2_000),
+        ("small numbers", many(json!(1e-300)), 2_000),
+        ("the smallest number", many(json!(5e-324)), 2_000),
+        ("numbers of many digits", many(json!(1.234_567_890_123_456_7e-300)), 2_000),
+        ("large numbers", many(json!(f64::MAX)), 2_000),
+        ("empty texts", many(json!("")), 2_000),
+        ("short texts", (0..5_000_u32).map(|n| format!("{n:x}")).collect(), 2_000),
+        ("a text", json!("x".repeat(50_000)), 100),
+        ("a text of wide letters", json!("\u{e9}\u{1f600}".repeat(10_000)), 100),
+        ("control characters", json!("\u{1}".repeat(50_000)), 6 * 100),
+        ("quotation marks", json!("\"".repeat(50_000)), 2 * 100),
+    ] {
+        let bytes = answer.as_str().map_or_else(|| answer.to_string().len(), str::len) as u64;
+        let used = fuel(answer) - empty;
+        assert!(used <= most * bytes, "{name}: {used} for {bytes} bytes, {} each", used / bytes);
     }
 }

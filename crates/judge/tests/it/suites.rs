@@ -212,3 +212,64 @@ class Tests(unittest.TestCase):
     job.files.insert("queue.py".to_owned(), "def own(): return 5\n".to_owned());
     assert_eq!(cases_of(&cranelift().judge(&job).unwrap())[0].verdict, Verdict::Pass);
 }
+
+#[test]
+fn an_object_that_says_yes_to_every_operator_gains_nothing() {
+    let suite = "
+import math
+import unittest
+from solution import mean
+
+class Tests(unittest.TestCase):
+    def test_almost(self): self.assertAlmostEqual(mean([1, 2]), 1.5)
+    def test_delta(self): self.assertAlmostEqual(mean([1, 2]), 1.5, delta=0.1)
+    def test_distance(self): self.assertTrue(abs(mean([1, 2]) - 1.5) < 1e-9)
+    def test_from_the_right(self): self.assertTrue(-1e-9 < 1.5 - mean([1, 2]) < 1e-9)
+    def test_by_a_function(self): self.assertTrue(math.fabs(mean([1, 2]) - 1.5) < 1e-9)
+    def test_close(self): self.assertTrue(math.isclose(mean([1, 2]), 1.5))
+    def test_less(self): self.assertLess(mean([1, 2]), 2)
+    def test_between(self): self.assertTrue(1 <= mean([1, 2]) <= 2)
+    def test_order(self): self.assertLess(mean([1, 2]), mean([3, 4]))
+    def test_in(self): self.assertIn(1.5, mean([1, 2]))
+    def test_rest(self): self.assertEqual(mean([1, 2]) % 1, 0.5)
+    def test_sum(self): self.assertEqual(sum([mean([1, 2]), 0.5]), 2)
+    def test_all(self): self.assertTrue(all(map(lambda items: mean(items) == 1.5, [[1, 2]])))
+    def test_each(self):
+        for found, expected in zip(map(mean, [[1, 2], [3]]), [1.5, 3]):
+            self.assertEqual(found, expected)
+";
+    let names = "abs add and contains float floordiv ge gt int invert le lt mod mul neg or pow radd rmul rsub sub truediv xor";
+    let echo = "
+class Yes:
+    seen = 0.0
+    def answer(self, *others):
+        Yes.seen = next((other for other in others if isinstance(other, float)), Yes.seen)
+        return RESULT
+for name in \"NAMES\".split():
+    setattr(Yes, \"__%s__\" % name, Yes.answer)
+def mean(items): return Yes()
+"
+    .replace("NAMES", names);
+    let say = |result: &str| echo.replace("RESULT", result);
+    for code in [
+        say("True"),
+        say("0.0"),
+        say("Yes.seen"),
+        say("self"),
+        say("Yes()"),
+        "def mean(items): raise StopIteration".to_owned(),
+        "class End(StopIteration): pass\ndef mean(items): raise End".to_owned(),
+    ] {
+        let passed: Vec<String> = verdicts(suite, &code)
+            .into_iter()
+            .filter(|case| case.verdict != Verdict::Fail)
+            .map(|case| case.name)
+            .collect();
+        assert!(passed.is_empty(), "{passed:?} with\n{code}");
+    }
+    let right = verdicts(suite, "def mean(items): return sum(items) / len(items)");
+    let failed: Vec<_> =
+        right.iter().filter(|case| case.verdict != Verdict::Pass).map(|case| &case.name).collect();
+    // A number is in nothing.
+    assert_eq!(failed, ["Tests.test_in"]);
+}

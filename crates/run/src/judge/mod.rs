@@ -68,7 +68,7 @@ impl Default for Options {
             start: Duration::from_secs(900),
             tells_start: false,
             spare: Duration::from_secs(300),
-            fuel_per_second: 20_000_000,
+            fuel_per_second: 5_000_000,
         }
     }
 }

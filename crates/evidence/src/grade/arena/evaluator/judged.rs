@@ -21,6 +21,12 @@ const SUBMITTED_MAX_BYTES: usize = 256 << 10;
 const MODULE_MAX_BYTES: usize = 8 << 20;
 /// Largest answer that a script looks at, in bytes.
 const ANSWER_MAX_BYTES: usize = 1 << 20;
+/// Fuel that reading a byte of a text of an answer takes at most, and any other byte: those of numbers.
+const TEXT_FUEL: u64 = 100;
+const OTHER_FUEL: u64 = 2_000;
+/// Memory that a byte of an answer becomes, with room, and that a script takes without one.
+const ANSWER_MEMORY: u64 = 50;
+const SCRIPT_MEMORY_MIB: u32 = 32;
 
 const NO_JUDGE: &str = "there is no judge here: the program `karat-judge` runs what was submitted, and \
     docs/guide/execution.md says how to get it";
@@ -270,6 +276,39 @@ fn valued(texts: &BTreeMap<FileKey, Text>, report: Report, job: &Job) -> Executi
     ExecutionEnd::Judged { tasks: tasks.collect(), judge: report.judge }
 }
 
+/// Returns why an answer is too large for a script within these limits, if it is. Members that no schema forbids could
+/// otherwise take its fuel before it begins: it would be at fault, and the answer would escape its 0.
+fn too_large(answer: &Value, limits: Limits) -> Option<String> {
+    let length = canonical_json(answer).len();
+    let memory = u64::from(limits.memory_mib.saturating_sub(SCRIPT_MEMORY_MIB)) << 20;
+    let most = (memory / ANSWER_MEMORY).min(ANSWER_MAX_BYTES as u64);
+    if length as u64 > most {
+        return Some(format!("found an answer of {length} bytes, expected at most {most}"));
+    }
+    // Quotation marks and escapes are counted as if they were dear: there are few.
+    let texts = texts_of(answer).min(length as u64);
+    let fuel = texts * TEXT_FUEL + (length as u64 - texts) * OTHER_FUEL;
+    let most = limits.fuel / 2;
+    (fuel > most).then(|| {
+        format!(
+            "found an answer of {length} bytes that a script may need {fuel} units of fuel to read, expected at most half \
+             of its limit, {most}"
+        )
+    })
+}
+
+/// Returns the bytes of all texts in a value.
+fn texts_of(value: &Value) -> u64 {
+    match value {
+        Value::String(text) => text.len() as u64,
+        Value::Array(elements) => elements.iter().map(texts_of).sum(),
+        Value::Object(members) => {
+            members.iter().map(|(name, member)| name.len() as u64 + texts_of(member)).sum()
+        }
+        _ => 0,
+    }
+}
+
 impl Judged {
     /// Returns the files of an answer, or why it has none that could be run.
     fn submitted(&self, answer: &Value) -> Result<BTreeMap<String, String>, String> {
@@ -290,11 +329,10 @@ impl Judged {
             return Err(format!("the answer has another shape: {refusal}"));
         }
         let has_script = self.uses.keys().any(|(role, _)| *role == Role::Script);
-        let length = if has_script { canonical_json(answer).len() } else { 0 };
-        if length > ANSWER_MAX_BYTES {
-            return Err(format!("found an answer of {length} bytes, expected at most {ANSWER_MAX_BYTES}"));
+        match if has_script { too_large(answer, self.limits) } else { None } {
+            Some(refusal) => Err(refusal),
+            None => Ok(files),
         }
-        Ok(files)
     }
 
     /// Returns everything that a judge is asked: one task for each file, in the order of their names.
