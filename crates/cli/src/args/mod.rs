@@ -23,7 +23,7 @@ use crate::exit;
 use crate::output::Color;
 pub use doctor::{DoctorArgs, JudgeVerb};
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
-pub use import::ImportArgs;
+pub use import::{ImportArgs, ImportKind};
 pub use judge::JudgeArgs;
 pub use many::{CompareArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use run::RunArgs;
