@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 /// The kind of the items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ImportKind {
-    /// What a run came to, of kind `facts`.
+    /// Results of a run, of kind `facts`.
     #[default]
     Facts,
     /// The steps of a run, of kind `reasoning-trace`.
@@ -28,7 +28,7 @@ Examples:
   karat import --quiet --subject bot-7 examples/import/report.xml
   karat import --quiet examples/import/swe-bench.json | karat score -c run")]
 pub struct ImportArgs {
-    /// What to make of a run: facts or trace
+    /// Kind of the items: facts or trace
     #[arg(long = "as", value_enum, default_value_t, value_name = "KIND", hide_possible_values = true)]
     pub kind: ImportKind,
     /// The domain of the tasks, for traces

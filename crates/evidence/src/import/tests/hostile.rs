@@ -241,7 +241,7 @@ fn an_archive_that_lies_about_its_sizes_is_refused() {
             }
         }
     }
-    assert!(harmless <= 1, "{harmless} lies are believed");
+    assert!(harmless <= 2, "{harmless} lies change nothing");
 }
 
 /// Any JSON with the names that the readers look for.
