@@ -43,9 +43,9 @@ cp fuzz/seeds/graders/*.json "$corpus/graders/"
 cp fuzz/seeds/reports/* "$corpus/reports/"
 
 # The first byte chooses a format; the last choice is the format that is found.
-for file in examples/import/*.xml examples/import/*.json fuzz/seeds/import/*; do
-    for choice in $'\x12' 0 3 7; do
-        { printf '%s' "$choice"; cat "$file"; } > "$corpus/import/$(printf '%x' "'$choice")-${file//\//_}"
+for file in examples/import/*.xml examples/import/*.json examples/import/*.traj fuzz/seeds/import/*; do
+    for choice in 12 92 30 33 37; do
+        { printf "\\x$choice"; cat "$file"; } > "$corpus/import/$choice-${file//\//_}"
     done
 done
 

@@ -40,7 +40,7 @@ from model import read_json, score_item
 
 # The types of signatures that keys and their ids begin with.
 LOG, WITNESS = b"\x01", b"\x04"
-KINDS = {"evidence", "record", "recording", "scorecard", "match", "review", "key", "weights", "workflow"}
+KINDS = {"evidence", "record", "recording", "scorecard", "match", "review", "key", "spans", "weights", "workflow"}
 ENTRY = {"content", "id", "kind", "moment_milliseconds", "replaces", "schema", "sources", "subject"}
 # The members of an entry by its schema: the sender came later.
 ENTRIES = {"karat/entry/1": ENTRY, "karat/entry/2": ENTRY | {"sender"}}

@@ -406,6 +406,8 @@ words! {
         Workflow = "workflow",
         /// The recording of a run.
         Recording = "recording",
+        /// Spans of a trace, or its end.
+        Spans = "spans",
     }
 
     /// The status of a proposal of weights from outside.

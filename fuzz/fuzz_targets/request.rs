@@ -80,6 +80,11 @@ impl Server {
                 return;
             }
             let body = to_bytes(response.into_body(), usize::MAX).await.expect("a whole answer");
+            // A request in protobuf is refused in protobuf, with a code and words.
+            if media == "application/x-protobuf" {
+                assert!(!status.is_client_error() || body.len() > 4, "{asked}: refused without a word");
+                return;
+            }
             if is_program && status.is_client_error() && !body.is_empty() {
                 assert_eq!(media, "application/problem+json", "{asked}: {status}");
                 let problem: Value = serde_json::from_slice(&body).expect("a problem in JSON");

@@ -41,10 +41,12 @@ impl Wanted {
         Ok(Self { kind: kind(card)?, facts: wanted_facts(card), columns: Vec::new() })
     }
 
-    /// Returns whether a log of another tool is to be imported: not by who reads tables of matches, which are read as they are.
+    /// Returns whether a log of another tool is to be imported: battles where matches are read, unless their columns were named;
+    /// runs elsewhere.
     #[must_use]
     pub fn is_for(&self, format: Format) -> bool {
-        self.columns.is_empty() && !format.is_matches()
+        let has_own_names = self.columns.iter().any(|name| name == "model_a");
+        self.columns.is_empty() != format.is_matches() && !has_own_names
     }
 
     /// Adds the facts of `other`.

@@ -15,7 +15,7 @@ use karat::bulk::Intake;
 use karat::engine::{Wanted, each_item};
 use karat::error::{Error, Place, STANDARD_INPUT};
 use karat_evidence::Kind;
-use karat_evidence::import::{Format, Options, import, recognise, unpack};
+use karat_evidence::import::{Format, Items, Options, import, recognise, unpack};
 use karat_evidence::source::Layout;
 
 /// Bytes read at once.
@@ -84,11 +84,13 @@ impl Files {
         watch: &dyn Fn(Box<dyn Read>) -> Box<dyn Read + 'w>,
         visit: &mut Visit<'_>,
     ) -> Result<(), Failure> {
+        let verdicts = logs::verdicts(&self.paths)?;
         for path in &self.paths {
             let flow = if path == "-" {
                 let mut input = BufReader::with_capacity(BUFFER, watch(open(path, self.color)?));
                 if let Some(format) = recognise(input.fill_buf()?).filter(|it| wanted.is_for(*it)) {
-                    let flow = log(&Log::stream(input)?, STANDARD_INPUT, format, wanted, visit)?;
+                    let options = Options::default();
+                    let flow = log(&Log::stream(input)?, STANDARD_INPUT, format, options, wanted, visit)?;
                     if flow == Flow::Stop {
                         break;
                     }
@@ -97,7 +99,11 @@ impl Files {
                 let layout = wanted.layout_of_stream(&mut input)?;
                 items(STANDARD_INPUT, input, layout, wanted, visit)?
             } else if let Some(format) = logged(path)?.filter(|it| wanted.is_for(*it)) {
-                log(&Log::file(path), path, format, wanted, visit)?
+                if format == Format::SweBench && verdicts.is_some() {
+                    continue;
+                }
+                let options = Options { verdicts: verdicts.clone(), ..Options::default() };
+                log(&Log::file(path), path, format, options, wanted, visit)?
             } else {
                 let layout = wanted.layout_of_file(path)?;
                 let file = open(path, self.color).map_err(|error| Failure::reading(path, &error))?;
@@ -198,24 +204,30 @@ fn logged(path: &str) -> Result<Option<Format>, Failure> {
     }
 }
 
-/// Hands on the runs in the log of another tool.
+/// Hands on the runs in the log of another tool, as the kind of evidence that is wanted.
 fn log(
     log: &Log,
     name: &str,
     format: Format,
+    options: Options,
     wanted: &Wanted,
     visit: &mut Visit<'_>,
 ) -> Result<Flow, Failure> {
-    if wanted.kind != Kind::Facts {
-        let (words, kind) = (format.words(), wanted.kind.name());
-        return Err(Failure::new(format!(
-            "`{name}` looks like {words}, which is no evidence of kind `{kind}`"
-        ))
-        .help(format!("score it with a card for facts: karat score --card run {name}"))
-        .help(format!("or look at its runs: karat import {name}")));
-    }
+    let items = match wanted.kind {
+        Kind::Facts => Items::Runs,
+        Kind::ReasoningTrace if format.has_traces() => Items::Traces,
+        kind => {
+            let (words, kind) = (format.words(), kind.name());
+            return Err(Failure::new(format!(
+                "`{name}` looks like {words}, which is no evidence of kind `{kind}`"
+            ))
+            .help(format!("score it with a card for facts: karat score --card run {name}"))
+            .help(format!("or look at its runs: karat import {name}")));
+        }
+    };
+    let options = Options { items, ..options };
     let mut ended = Ok(Flow::Continue);
-    let imported = import(&log.input, format, &Options::default(), &mut |item| {
+    let imported = import(&log.input, format, &options, &mut |item| {
         let place = Place { file: format!("{name}: {}", item.place), line: None, nth: 1, is_row: false };
         ended = visit(&place, Ok(item.json));
         match ended {

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use karat_evidence::import::{Format, ImportError, Input, detect};
+use karat_evidence::import::{Format, ImportError, Input, Verdicts, detect};
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
@@ -113,6 +114,28 @@ impl Log {
 /// Returns the format of a file, none if karat does not know it.
 pub fn format_of(input: &Input) -> Result<Option<Format>, Failure> {
     detect(input).map_err(refused)
+}
+
+/// Returns the verdicts of the reports of SWE-bench among some files, if there are trajectories among them too: the reports are
+/// then about these, and no runs by themselves.
+pub fn verdicts(paths: &[String]) -> Result<Option<Arc<Verdicts>>, Failure> {
+    let mut verdicts = Verdicts::default();
+    let (mut has_report, mut has_trajectory) = (false, false);
+    if paths.len() < 2 {
+        return Ok(None);
+    }
+    for path in paths.iter().filter(|path| Path::new(path).is_file()) {
+        let input = Input::file(path);
+        match detect(&input) {
+            Ok(Some(Format::SweBench)) => {
+                has_report = true;
+                verdicts.add(&input).map_err(refused)?;
+            }
+            Ok(Some(format)) => has_trajectory |= format.is_trajectory(),
+            Ok(None) | Err(_) => {}
+        }
+    }
+    Ok((has_report && has_trajectory).then(|| Arc::new(verdicts)))
 }
 
 /// Returns the failure to import a log.

@@ -12,6 +12,7 @@ use crate::cards::ScorerPool;
 use crate::flows;
 use crate::index::NewRow;
 use crate::keys::{Key, Withdrawal};
+use crate::spans;
 use crate::weights::WeightsItem;
 
 /// The change of memory by one item of the log.
@@ -35,6 +36,8 @@ pub enum Effect {
     Arena(Box<arena::Content>),
     /// An item of workflows.
     Workflow(Box<flows::Content>),
+    /// Spans of a trace, or its end.
+    Spans(Box<spans::Taken>),
 }
 
 /// A job of the store that waits to be written, with its effects and the receiver of the outcomes.

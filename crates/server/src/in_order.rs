@@ -497,6 +497,7 @@ impl Scored {
             None => None,
             Some(old) => Some(correction(memory, &member.key, reader, &mut scored, old)?),
         };
+        scored.evidence.sources.clone_from(&member.line.sources);
         let shown = Shown::take(&mut scored);
         Ok(Self { shown, submission: submission(&member.key.id, scored, effect), counts })
     }

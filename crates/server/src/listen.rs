@@ -19,6 +19,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tower_service::Service as _;
 
+use crate::collect::close_on_time;
 use crate::guard::{Ambiguous, Peer};
 use crate::heads::Announced;
 use crate::limits::Places;
@@ -50,6 +51,7 @@ pub(crate) async fn serve(
     let addresses = Arc::new(Places::default());
     let graceful = GracefulShutdown::new();
     let verdicts = tokio::spawn(market::settle_on_time(Arc::clone(&app)));
+    let traces = tokio::spawn(close_on_time(Arc::clone(&app)));
     let mut stop = std::pin::pin!(stop);
     loop {
         // A connection that is not accepted waits in the queue of the system at no cost.
@@ -113,6 +115,7 @@ pub(crate) async fn serve(
     }
     drop(listener);
     verdicts.abort();
+    traces.abort();
     app.stop();
     // Clients that keep a connection busy without a request at work: they take nothing, or send nothing more.
     let without_work = async {

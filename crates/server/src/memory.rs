@@ -1,5 +1,5 @@
 //! The memory of a server: the index of records, the scorecards, the weights in force, the keys, the arena, the
-//! workflows. All of it is computed from the
+//! workflows, open traces. All of it is computed from the
 //! log. A start loads it; then the writer thread applies every commit to it.
 
 use std::collections::BTreeSet;
@@ -31,6 +31,7 @@ use crate::index_cache::IndexCache;
 use crate::keys::{Key, Keys, Withdrawal};
 use crate::look_alikes::Looks;
 use crate::problem::Problem;
+use crate::spans::{self, Spans};
 use crate::stored::{self, Trust};
 use crate::weights::{Weights, WeightsItem};
 
@@ -50,6 +51,8 @@ pub struct Memory {
     pub arena: Arena,
     /// The workflows.
     pub flows: Flows,
+    /// The traces whose spans are still coming.
+    pub spans: Spans,
     /// The looks of the names of subjects.
     pub(crate) looks: Looks,
     size: watch::Sender<u64>,
@@ -70,6 +73,7 @@ impl Memory {
             weights: RwLock::default(),
             arena: Arena::default(),
             flows: Flows::default(),
+            spans: Spans::default(),
             looks: Looks::default(),
             size: watch::Sender::new(0),
             newest: AtomicI64::new(i64::MIN),
@@ -226,6 +230,9 @@ impl Memory {
                     if let Effect::Record(row) = &mut effect {
                         row.time.get_or_insert(accepted.moment);
                     }
+                    if let Effect::Spans(taken) = &mut effect {
+                        taken.moment = accepted.moment;
+                    }
                     Some((accepted.position, effect))
                 });
                 effects.extend(new);
@@ -265,6 +272,7 @@ impl Memory {
                 }
                 Effect::Arena(content) => self.arena.apply(*content),
                 Effect::Workflow(content) => self.flows.apply(*content),
+                Effect::Spans(taken) => self.spans.apply(*taken),
                 Effect::Key(key, is_revoked) => {
                     self.keys.write().unwrap_or_else(PoisonError::into_inner).set(key, is_revoked);
                 }
@@ -321,6 +329,8 @@ impl Memory {
                 .map_or_else(damaged, |item| Some(Effect::Weights(Box::new(item)))),
             Kind::Workflow => flows::Content::parse(&item.content)
                 .map_or_else(damaged, |content| Some(Effect::Workflow(Box::new(content)))),
+            Kind::Spans => spans::Taken::parse(&item.entry.id, &item.content, item.entry.moment)
+                .map_or_else(damaged, |taken| Some(Effect::Spans(Box::new(taken)))),
             Kind::Review | Kind::Recording => None,
         }
     }

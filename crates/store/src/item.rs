@@ -1,4 +1,4 @@
-//! Stored items of nine kinds, and the entry of each in the log.
+//! Stored items of ten kinds, and the entry of each in the log.
 
 use std::cmp::Ordering;
 

@@ -23,11 +23,13 @@ pub enum Kind {
     Workflow,
     /// A recording of a run: its lines without the last one, so that the digest of its content is its own.
     Recording,
+    /// Spans of a trace that arrived in one request, or the end of that trace.
+    Spans,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Evidence,
         Self::Record,
         Self::Scorecard,
@@ -37,6 +39,7 @@ impl Kind {
         Self::Weights,
         Self::Workflow,
         Self::Recording,
+        Self::Spans,
     ];
 
     /// Returns the name as written: `evidence`.
@@ -52,6 +55,7 @@ impl Kind {
             Self::Weights => "weights",
             Self::Workflow => "workflow",
             Self::Recording => "recording",
+            Self::Spans => "spans",
         }
     }
 

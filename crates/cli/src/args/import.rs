@@ -1,6 +1,16 @@
 //! `karat import`: its flags and help.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+
+/// The kind of the items.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ImportKind {
+    /// Results of a run, of kind `facts`.
+    #[default]
+    Facts,
+    /// The steps of a run, of kind `reasoning-trace`.
+    Trace,
+}
 
 /// The logs to import.
 #[derive(Debug, Args)]
@@ -10,11 +20,20 @@ swe-bench, promptfoo, aider, every-eval-ever, swe-agent, mini-swe-agent,
 langfuse, atif, harbor, battles, otlp, jaeger, openinference. Files may be
 packed with gzip or Zstandard. What is left out, standard error says.
 `score`, `leaderboard`, `compare` and `standing` take such files too.
+Traces are made of tau-bench, tau2, swe-agent, mini-swe-agent, langfuse, atif,
+harbor, otlp, jaeger, openinference.
 
 Examples:
+  karat import --quiet --as trace examples/import/fix-17.traj
   karat import --quiet --subject bot-7 examples/import/report.xml
   karat import --quiet examples/import/swe-bench.json | karat score -c run")]
 pub struct ImportArgs {
+    /// Kind of the items: facts or trace
+    #[arg(long = "as", value_enum, default_value_t, value_name = "KIND", hide_possible_values = true)]
+    pub kind: ImportKind,
+    /// The domain of the tasks, for traces
+    #[arg(long, value_name = "NAME")]
+    pub domain: Option<String>,
     /// The format, instead of the one found
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,

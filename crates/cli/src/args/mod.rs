@@ -37,7 +37,7 @@ pub use doctor::{DoctorArgs, JudgeVerb};
 pub use export::ExportArgs;
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 pub use help::HelpArgs;
-pub use import::ImportArgs;
+pub use import::{ImportArgs, ImportKind};
 pub use init::InitArgs;
 pub use install::{CompletionsArgs, ManArgs};
 pub use judge::JudgeArgs;

@@ -1,12 +1,12 @@
-//! `karat import`: the logs of other tools as items of evidence, one on each line.
+//! `karat import`: the logs of other tools as items of evidence, runs or traces, one on each line.
 
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 
 use karat_core::diagnostic::nearest;
-use karat_evidence::import::{Format, Options, Summary, import};
+use karat_evidence::import::{Format, Items, Options, Summary, import};
 
-use crate::args::{Cli, ImportArgs};
+use crate::args::{Cli, ImportArgs, ImportKind};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::logs::{self, Log};
@@ -20,14 +20,33 @@ const LISTED: usize = 3;
 pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
     let asked = args.format.as_deref().map(format).transpose()?;
     let paths = if args.files.is_empty() { vec![String::from("-")] } else { args.files.clone() };
-    let options = Options { subject: args.subject.clone(), score: args.score.clone() };
+    let items = match args.kind {
+        ImportKind::Facts => Items::Runs,
+        ImportKind::Trace => Items::Traces,
+    };
+    if let (ImportKind::Facts, Some(_)) = (args.kind, &args.domain) {
+        return Err(Failure::new("`--domain` is for traces").help("add `--as trace`, or leave it out"));
+    }
+    let files = logs::files(&paths)?;
+    let named: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+    let options = Options {
+        items,
+        verdicts: logs::verdicts(&named)?,
+        domain: args.domain.clone(),
+        subject: args.subject.clone(),
+        score: args.score.clone(),
+    };
     let mut out = lines();
-    let mut total = Summary::default();
+    let (mut total, mut empty) = (Summary::default(), Summary::default());
     let (mut read, mut passed) = (Vec::new(), Vec::new());
-    for file in logs::files(&paths)? {
+    for file in files {
         let log = if file.path == "-" { Log::stream(io::stdin().lock())? } else { Log::file(&file.path) };
         let format = match (asked, logs::format_of(&log.input)) {
             (Some(format), _) => format,
+            (None, Ok(Some(format))) if file.is_found && items == Items::Traces && !format.has_traces() => {
+                passed.push(file.path);
+                continue;
+            }
             (None, Ok(Some(format))) => format,
             (None, Ok(None) | Err(_)) if file.is_found => {
                 passed.push(file.path);
@@ -42,6 +61,10 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
                 return Err(unknown(&file.path));
             }
         };
+        if format == Format::SweBench && options.verdicts.is_some() {
+            total.note(format!("whether a trajectory is solved says `{}`", file.path));
+            continue;
+        }
         let mut failed = None;
         let imported = import(&log.input, format, &options, &mut |item| {
             let written = out.write_all(item.json).and_then(|()| out.write_all(b"\n"));
@@ -66,23 +89,25 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
         if summary.items == 0 {
             if file.is_found {
                 passed.push(file.path);
+                empty.add(summary);
                 continue;
             }
             out.flush()?;
-            let failure = Failure::new(format!("`{}` has no run in it", clean(&file.path)));
-            let reasons = summary.left_out.iter().map(|(reason, count)| format!("{count} times {reason}"));
-            return Err(summary.notes.iter().cloned().chain(reasons).fold(failure, Failure::help));
+            return Err(without_runs(format!("`{}` has no run in it", clean(&file.path)), &summary));
         }
         total.add(summary);
         read.push(format);
     }
     out.flush()?;
+    if read.is_empty() && empty != Summary::default() {
+        return Err(without_runs(String::from("no file has a run in it"), &empty));
+    }
     if read.is_empty() {
         return Err(Failure::new("no file is of a format that karat knows")
             .help("`karat import --help` names the formats; --format takes one"));
     }
     if !args.quiet {
-        tell(&total, &read, &passed, cli.color)?;
+        tell(&total, items, &read, &passed, cli.color)?;
     }
     Ok(Exit::Done)
 }
@@ -99,6 +124,12 @@ fn format(name: &str) -> Result<Format, Failure> {
     })
 }
 
+/// Returns the failure of logs without an item, with the reasons.
+fn without_runs(message: String, summary: &Summary) -> Failure {
+    let reasons = summary.left_out.iter().map(|(reason, count)| format!("{count} times {reason}"));
+    summary.notes.iter().cloned().chain(reasons).fold(Failure::new(message), Failure::help)
+}
+
 fn unknown(path: &str) -> Failure {
     Failure::new(format!("`{}` is of no format that karat knows", clean(path)))
         .help("if it is of one of those in `karat import --help`, name that: --format FORMAT")
@@ -106,12 +137,24 @@ fn unknown(path: &str) -> Failure {
 }
 
 /// Says how many runs there are, what was left out, and why.
-fn tell(total: &Summary, read: &[Format], passed: &[String], color: Color) -> Result<(), Failure> {
+fn tell(
+    total: &Summary,
+    items: Items,
+    read: &[Format],
+    passed: &[String],
+    color: Color,
+) -> Result<(), Failure> {
     let mut screen = Screen::stderr(color);
     let mut names: Vec<&str> = read.iter().map(|format| format.name()).collect();
     names.sort_unstable();
     names.dedup();
-    let what = if read.iter().all(|format| format.is_matches()) { "match" } else { "run" };
+    let what = if items == Items::Traces {
+        "trace"
+    } else if read.iter().all(|format| format.is_matches()) {
+        "match"
+    } else {
+        "run"
+    };
     let plural = match (total.items, what) {
         (1, what) => what.to_owned(),
         (_, "match") => String::from("matches"),

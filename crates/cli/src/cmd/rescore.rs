@@ -168,7 +168,13 @@ fn stock(database: &str, known_at: Option<Timestamp>, progress: &Progress) -> Re
                 let text = String::from_utf8_lossy(&content).into_owned();
                 cards.push(CardText { name: entry.id, text });
             }
-            Kind::Match | Kind::Review | Kind::Key | Kind::Weights | Kind::Workflow | Kind::Recording => {}
+            Kind::Match
+            | Kind::Review
+            | Kind::Key
+            | Kind::Weights
+            | Kind::Workflow
+            | Kind::Recording
+            | Kind::Spans => {}
         }
         progress.reached(position + 1, size);
         Ok(())

@@ -267,5 +267,6 @@ const fn kind(kind: Kind) -> ItemKind {
         Kind::Weights => ItemKind::Weights,
         Kind::Workflow => ItemKind::Workflow,
         Kind::Recording => ItemKind::Recording,
+        Kind::Spans => ItemKind::Spans,
     }
 }

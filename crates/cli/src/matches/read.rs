@@ -248,7 +248,9 @@ impl Reader<'_> {
         if !self.problems.is_empty() {
             return Err(refused(self.problems, self.unlisted));
         }
-        let unread = self.seen.iter().filter(|name| !columns.names.contains(*name)).cloned().collect();
+        // An imported match names its source, which is not to be read.
+        let is_read = |name: &str| name == "source" || columns.names.iter().any(|known| known == name);
+        let unread = self.seen.iter().filter(|name| !is_read(name)).cloned().collect();
         let mut matches = Matches { unread, ..self.matches };
         matches.has_time = self.without_time.count == 0;
         if self.without_id.count > 0 {

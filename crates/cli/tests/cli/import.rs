@@ -179,3 +179,126 @@ fn a_stream_and_another_name() {
       a table or JSON lines of your own need no import: karat score --card CARD FILE
     "#);
 }
+
+const TRAJECTORY: &str = "examples/import/fix-17.traj";
+
+#[test]
+fn a_log_and_its_traces_give_the_same_records() {
+    let imported = karat(&["import", "--as", "trace", TRAJECTORY]);
+    assert_eq!(imported.status, 0);
+    assert_snapshot!(imported.stderr, @r"
+    1 trace from 1 file (swe-agent)
+    left out:
+           1  `confidence` of a trace: the log has none
+           1  `success` of a trace: the log does not say it
+           1  no time of the run
+    ");
+    let score = ["score", "--json", "--card", "trace"];
+    let direct = karat(&[&score[..], &[TRAJECTORY]].concat());
+    let piped = karat_reading(&score, &imported.stdout);
+    assert_eq!((direct.status, &direct.stdout), (0, &piped.stdout), "{}", direct.stderr);
+    let explained = karat(&["explain", "--table", "--card", "trace", TRAJECTORY]);
+    assert_eq!(explained.status, 0, "{}", explained.stderr);
+    let shown = explained.stdout.split("\nSource\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    assert_snapshot!(shown, @r"
+    examples/import/fix-17.traj, $.info
+    read as swe-agent
+    sha256:e464a0a0eabc828216f16212dcbe2af07f9b8b140fb973ff5f584e29c06aafc3
+    ");
+    // The same run as facts.
+    let facts = karat(&["import", "--quiet", TRAJECTORY]);
+    assert_eq!(items(&facts.stdout)[0]["tokens"], 4420);
+}
+
+#[test]
+fn a_log_without_steps_is_no_trace() {
+    let score = karat(&["score", "--card", "trace", REPORT]);
+    assert_eq!(score.status, 1);
+    assert_snapshot!(score.stderr, @r"
+    error: `examples/import/report.xml` looks like a JUnit report, which is no evidence of kind `reasoning-trace`
+      score it with a card for facts: karat score --card run examples/import/report.xml
+      or look at its runs: karat import examples/import/report.xml
+    ");
+    let import = karat(&["import", "--as", "trace", REPORT]);
+    assert_eq!(import.status, 1);
+    assert_snapshot!(import.stderr, @r"
+    error: examples/import/report.xml: found a JUnit report, expected a log with the steps of an agent
+      it has runs, for cards of facts
+    ");
+    let domain = karat(&["import", "--domain", "code", REPORT]);
+    assert_eq!(domain.status, 1);
+    assert_snapshot!(domain.stderr, @r"
+    error: `--domain` is for traces
+      add `--as trace`, or leave it out
+    ");
+}
+
+#[test]
+fn battles_are_rated_as_they_are() {
+    let folder = Folder::new();
+    let file = folder.path().join("battles.csv");
+    let rows = "model_a,model_b,winner,language\nx,y,model_a,English\ny,x,tie (bothbad),English\nx,y,model_b,German\n";
+    fs::write(&file, rows).unwrap();
+    let file = file.display().to_string();
+    let rate = ["rate", "--system", "elo", "--json"];
+    let direct = karat(&[&rate[..], &[&file]].concat());
+    let imported = karat(&["import", "--quiet", &file]);
+    let piped = karat_reading(&rate, &imported.stdout);
+    assert_eq!((direct.status, direct.stderr.as_str()), (0, ""));
+    let ratings = |text: &str| serde_json::from_str::<Value>(text).unwrap()["ratings"].clone();
+    assert_eq!(ratings(&direct.stdout), ratings(&piped.stdout));
+}
+
+#[test]
+fn only_a_report_says_that_a_trajectory_is_solved() {
+    let folder = Folder::new();
+    let log = |status: &str| {
+        format!(
+            r#"{{"trajectory": [{{"action": "ls", "observation": "", "thought": "t"}}], "history": [], "info": {{"exit_status": "{status}", "model_stats": {{"instance_cost": 0.5}}}}}}"#
+        )
+    };
+    fs::create_dir(folder.path().join("trajs")).unwrap();
+    for (name, status) in [
+        ("a", "submitted"),
+        ("b", "submitted"),
+        ("c", "submitted (exit_cost)"),
+        ("d", "submitted"),
+        ("e", "exit_cost"),
+    ] {
+        fs::write(folder.path().join(format!("trajs/{name}.traj")), log(status)).unwrap();
+    }
+    let report = r#"{"submitted_ids": ["a", "b", "c", "e", "f"], "resolved_ids": ["a", "c"], "unresolved_ids": ["b"], "empty_patch_ids": ["e"], "error_ids": [], "total_instances": 9}"#;
+    fs::write(folder.path().join("report.json"), report).unwrap();
+    let [trajs, report] = ["trajs", "report.json"].map(|name| folder.path().join(name).display().to_string());
+    let found = |text: &str| -> Vec<String> {
+        items(text).iter().map(|it| format!("{} {} {}", it["task"], it["outcome"], it["solved"])).collect()
+    };
+    let alone = karat(&["import", "--quiet", &trajs]);
+    assert!(items(&alone.stdout).iter().all(|item| item["solved"].is_null()));
+    let joined = karat(&["import", &trajs, &report]);
+    assert_snapshot!(found(&joined.stdout).join("\n"), @r#"
+    "a" "succeeded" 1
+    "b" "failed" 0
+    "c" "stopped" 1
+    "d" null null
+    "e" "stopped" 0
+    "#);
+    assert!(joined.stderr.contains("1  the verdict on an instance that no report has"), "{}", joined.stderr);
+    let direct = karat(&["score", "--json", "--card", "run", &trajs, &report]);
+    let piped = karat_reading(&["score", "--json", "--card", "run"], &joined.stdout);
+    assert_eq!((direct.status, &direct.stdout), (0, &piped.stdout), "{}", direct.stderr);
+    let traces = karat(&["import", "--quiet", "--as", "trace", &trajs, &report]);
+    let success: Vec<Value> =
+        items(&traces.stdout).iter().map(|it| it["metadata"]["success"].clone()).collect();
+    assert_eq!(success, [true.into(), false.into(), true.into(), Value::Null, false.into()]);
+    // A report on one instance, in its folder.
+    fs::create_dir_all(folder.path().join("logs/model-x/a")).unwrap();
+    let single = r#"{"a": {"patch_exists": true, "patch_successfully_applied": true, "resolved": true, "tests_status": {}}}"#;
+    fs::write(folder.path().join("logs/model-x/a/report.json"), single).unwrap();
+    let alone = karat(&["import", "--quiet", &folder.path().join("logs").display().to_string()]);
+    let item = &items(&alone.stdout)[0];
+    assert_eq!(
+        (&item["subject"], &item["task"], &item["solved"]),
+        (&"model-x".into(), &"a".into(), &1.into())
+    );
+}

@@ -1,19 +1,18 @@
-//! Published runs of real agents, imported or through the converters of `examples/convert`, and scored as a person would do it.
-//! Where the tool that wrote a file reports a number, ours must be equal.
+//! Published runs of real agents, imported and scored as a person would do it. Where the tool that wrote a file reports a number,
+//! ours must be equal.
 //!
 //! The data is not part of the repository. It is looked for in the folder that `KARAT_REAL_DATA` names, else beside the
-//! workspace; without it, or without python3, these tests say on standard error that they were skipped.
+//! workspace; without it these tests say on standard error that they were skipped.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test may stop it")]
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::{finish, karat, karat_reading, root};
+use crate::common::{karat, karat_reading, root};
 
 /// Returns the folder of one set of published data, if it exists.
 pub fn data(name: &str) -> Option<PathBuf> {
@@ -25,16 +24,6 @@ pub fn data(name: &str) -> Option<PathBuf> {
             "there is no `{}`; KARAT_REAL_DATA may name the folder that holds `{name}`",
             path.display()
         ));
-        return None;
-    }
-    Some(path)
-}
-
-/// Returns the same, if python3 is installed too.
-fn published(name: &str) -> Option<PathBuf> {
-    let path = data(name)?;
-    if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        skipped("there is no python3 for the converters");
         return None;
     }
     Some(path)
@@ -53,16 +42,27 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Converts the files and scores what comes out; one record for each line of it.
-fn score(converter: &str, card: &str, files: &[PathBuf]) -> Vec<Value> {
-    let script = root().join("examples/convert").join(converter);
-    let evidence = finish(Command::new("python3").arg("-B").arg(script).args(files), "");
-    assert_eq!((evidence.status, evidence.stderr.as_str()), (0, ""), "{converter}");
-    let run = karat_reading(&["score", "--json", "--card", card], &evidence.stdout);
+/// Scores the runs of files as traces; with a domain, through an import that states it.
+fn traces(files: &[PathBuf], domain: Option<&str>) -> Vec<Value> {
+    let paths: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let score = ["score", "--json", "--card", "trace"];
+    let run = match domain {
+        None => karat(&[&score[..], &paths].concat()),
+        Some(domain) => {
+            let import = ["import", "--quiet", "--as", "trace", "--domain", domain];
+            let imported = karat(&[&import[..], &paths].concat());
+            assert_eq!((imported.status, imported.stderr.as_str()), (0, ""));
+            karat_reading(&score, &imported.stdout)
+        }
+    };
     assert_eq!(run.status, 0, "{}", run.stderr);
-    let records: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(records.len(), evidence.stdout.lines().count());
-    records
+    run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Returns the lowest and highest score that the missing facts leave open.
+fn bounds(record: &Value) -> [f64; 2] {
+    ["low", "high"].map(|end| record["bounds"][end].as_f64().unwrap())
 }
 
 fn published_score(record: &Value) -> f64 {
@@ -154,51 +154,65 @@ fn a_price_that_was_not_known_is_never_free() {
 
 #[test]
 fn trajectories_of_swe_agent() {
-    let Some(folder) = published("swe-agent-trajectories") else { return };
-    let records = score("swe_agent.py", "trace", &files(&folder, ".traj"));
+    let Some(folder) = data("swe-agent-trajectories") else { return };
+    let files: Vec<PathBuf> = files(&folder, ".traj")
+        .into_iter()
+        .filter(|path| !path.display().to_string().contains("mini"))
+        .collect();
+    let records = traces(&files, Some("code"));
     let facts = |record: &Value| {
         ["step_count", "error_recovery_count", "unique_tool_count"]
             .map(|name| record["facts"][name].as_u64().unwrap())
     };
-    let found: Vec<(&str, f64, [u64; 3])> = records
+    // The scores if they had succeeded and had said that they were half sure.
+    let found: Vec<(&str, [u64; 3], bool)> = records
         .iter()
-        .map(|record| {
-            // They say what they handed in, not how sure they were.
-            assert_eq!(dimension(record, "outcome_confidence")["reading"], 0.5);
+        .zip([0.5328823528, 0.73, 0.653, 0.675, 0.507142857])
+        .map(|(record, supposed)| {
+            // What they handed in may be right or wrong, and they do not say how sure they were.
+            assert_eq!((&record["status"], &record["score"]), (&"withheld".into(), &Value::Null));
+            assert_eq!(dimension(record, "outcome_confidence")["status"], "missing");
             assert_eq!(record["profile"]["name"], "code");
-            let name = id(record).strip_prefix("kp:trace:swe-agent-").unwrap();
-            (name.split("__").next().unwrap(), published_score(record), facts(record))
+            let [low, high] = bounds(record);
+            let name = id(record).strip_prefix("kp:trace:swe-agent/").unwrap();
+            (name.split("__").next().unwrap(), facts(record), low <= supposed && supposed <= high)
         })
         .collect();
-    // 0.1 of the second is the bonus for more than two recoveries, which no other run has.
     assert_eq!(
         found,
         [
-            ("crypto", 0.5328823528, [51, 0, 6]),
-            ("gpt4", 0.73, [35, 3, 7]),
-            ("human_thought", 0.653, [14, 0, 5]),
-            ("replay", 0.675, [32, 1, 8]),
-            ("web", 0.507142857, [63, 0, 4]),
+            ("crypto", [51, 0, 6], true),
+            ("gpt4", [35, 3, 7], true),
+            ("human_thought", [14, 0, 5], true),
+            ("replay", [32, 1, 8], true),
+            ("web", [63, 0, 4], true),
         ]
     );
+    // Directly, without a domain, other weights apply and the same facts.
+    let direct = traces(&files, None);
+    assert_eq!(direct.iter().map(facts).collect::<Vec<_>>(), records.iter().map(facts).collect::<Vec<_>>());
+    assert!(direct.iter().all(|record| record["grading"]["source"]["format"] == "swe-agent"));
 }
 
 #[test]
 fn runs_of_tau_bench() {
-    let Some(folder) = published("tau-bench") else { return };
-    let records = score("tau_bench.py", "trace", &files(&folder, ".json"));
-    let outcome = |record: &Value| dimension(record, "outcome_confidence")["reading"].as_f64().unwrap();
+    let Some(folder) = data("tau-bench") else { return };
+    let records = traces(&files(&folder, ".json"), Some("customer_service"));
     let (solved, failed): (Vec<&Value>, Vec<&Value>) =
         records.iter().partition(|record| record["facts"]["success"] == true);
     assert_eq!((solved.len(), failed.len()), (49, 51));
-    assert!(solved.iter().all(|record| outcome(record) == 1.0));
-    assert!(failed.iter().all(|record| outcome(record) == 0.0));
-    // The outcome is 0.3 of the weight, and no failed run makes up for it by its steps.
-    let lowest = solved.iter().map(|record| published_score(record)).fold(1.0, f64::min);
-    let highest = failed.iter().map(|record| published_score(record)).fold(0.0, f64::max);
-    assert_eq!((lowest, highest), (0.4942941176, 0.4625));
-    let of = |name: &str| published_score(records.iter().find(|record| id(record).ends_with(name)).unwrap());
-    assert_eq!(["airline-0-0", "airline-20-1", "airline-22-3"].map(of), [0.405, 0.7357142858, 0.1945789474]);
+    assert!(failed.iter().all(|record| record["facts"]["success"] == false));
+    // Of an agent that had said it was sure if it succeeded, and unsure if not.
+    let of = |name: &str| records.iter().find(|record| id(record).ends_with(name)).unwrap();
+    for (name, supposed) in
+        [("airline/0/0", 0.405), ("airline/20/1", 0.7357142858), ("airline/22/3", 0.1945789474)]
+    {
+        let [low, high] = bounds(of(name));
+        assert!(low <= supposed && supposed <= high, "{name}: {low} to {high}");
+    }
+    let steps = |name: &str| of(name)["facts"]["step_count"].as_u64().unwrap();
+    assert!(records.iter().all(|record| record["evidence"]["task"].is_string()), "attempts stay together");
+    assert!(steps("airline/0/0") > 1);
 }
 
 fn choose(n: u64, k: u64) -> u64 {
@@ -260,27 +274,32 @@ fn ended(items: &[Value], outcome: &str) -> usize {
     items.iter().filter(|item| item["outcome"] == outcome).count()
 }
 
-/// Returns the mean over tasks of the mean of their attempts, which is what Inspect calls accuracy.
-fn accuracy(items: &[Value]) -> f64 {
+/// Returns the mean over tasks of the mean of their attempts, and its standard error: what Inspect and lm-eval call accuracy and
+/// `stderr`.
+fn accuracy(items: &[Value]) -> (f64, f64) {
     let mut tasks: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for item in items {
         if let Some(solved) = item["solved"].as_f64() {
             tasks.entry(item["task"].as_str().unwrap()).or_default().push(solved);
         }
     }
-    let means = tasks.values().map(|all| all.iter().sum::<f64>() / all.len() as f64);
-    means.sum::<f64>() / tasks.len() as f64
+    let means: Vec<f64> = tasks.values().map(|all| all.iter().sum::<f64>() / all.len() as f64).collect();
+    let count = means.len() as f64;
+    let mean = means.iter().sum::<f64>() / count;
+    let squares: f64 = means.iter().map(|it| (it - mean) * (it - mean)).sum();
+    (mean, if means.len() < 2 { 0.0 } else { (squares / (count - 1.0) / count).sqrt() })
 }
 
 #[test]
-fn accuracies_and_tokens_of_inspect_are_those_it_reports() {
-    for (folder, name, accuracy_of_inspect, tokens) in [
-        ("inspect-json-everyeval", "data_arc_qwen.json", 1.0 / 3.0, 885.0),
-        ("every-eval-ever/inspect", "data_arc_sonnet.json", 1.0, 1380.0),
+fn accuracies_errors_and_tokens_of_inspect_are_those_it_reports() {
+    for (folder, name, accuracy_of_inspect, error_of_inspect, tokens) in [
+        ("inspect-json-everyeval", "data_arc_qwen.json", 1.0 / 3.0, 0.333_333_333_333_333_37, 885.0),
+        ("every-eval-ever/inspect", "data_arc_sonnet.json", 1.0, 0.0, 1380.0),
         (
             "inspect-logs-zstd/native-0.3.285",
             "2026-11-22T08-06-14-00-00_arith_SqYSLET9sknvjgHJNzQocK.eval",
             0.6,
+            0.187_082_869_338_697_06,
             279.0,
         ),
         (
@@ -288,17 +307,21 @@ fn accuracies_and_tokens_of_inspect_are_those_it_reports() {
             "2026-11-22T08-06-16-00-00_arith-limit_6avdj4PFSmAvTGUbtyBjHG.eval",
             0.0,
             0.0,
+            0.0,
         ),
         (
             "inspect-logs-zstd/original",
             "2025-09-23T08-09-58-04-00_popularity_DN2wbX2ZvACsBpjwptzBRo.eval",
             0.63,
+            0.048_523_658_709_390_974,
             6155.0,
         ),
-        ("inspect-logs-zstd/original", "small.eval", 1.0, 278_361.0),
+        ("inspect-logs-zstd/original", "small.eval", 1.0, 0.0, 278_361.0),
     ] {
         let Some(items) = imported(folder, name) else { return };
-        assert!((accuracy(&items) - accuracy_of_inspect).abs() < 1e-12, "{name}: {}", accuracy(&items));
+        let (mean, error) = accuracy(&items);
+        assert!((mean - accuracy_of_inspect).abs() < 1e-12, "{name}: {mean}");
+        assert!((error - error_of_inspect).abs() < 1e-12, "{name}: {error}");
         assert_eq!(sum(&items, "tokens"), tokens, "{name}");
     }
     let Some(items) = imported("inspect-logs-zstd/native-0.3.285", "*arith_*") else { return };
@@ -349,7 +372,7 @@ fn results_of_promptfoo_are_those_it_counts() {
 fn samples_of_lm_eval_are_those_of_its_metric() {
     let name = "samples_math_perturbed_full_2026-01-21T03-44-18.458309.jsonl";
     let Some(items) = imported("lm-eval-harness", name) else { return };
-    assert_eq!((items.len(), accuracy(&items)), (10, 0.0));
+    assert_eq!((items.len(), accuracy(&items)), (10, (0.0, 0.0)));
     assert!(items.iter().all(|item| item["subject"].as_str().unwrap().starts_with("RylanSchaeffer/")));
 }
 

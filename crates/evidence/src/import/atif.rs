@@ -2,12 +2,18 @@
 
 use karat_core::timestamp::Timestamp;
 
-use super::json::Wanted;
+use serde_json::Value;
+
+use super::json::{Members, Wanted};
 use super::out::{Out, Run, known, plain};
+use super::steps::{Steps, text_of};
 use super::{Fault, Input, Stop, json};
 
+const STEP: [&str; 4] =
+    ["steps[].message", "steps[].reasoning_content", "steps[].tool_calls", "steps[].observation"];
+
 pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let paths = [
+    let facts = [
         "schema_version",
         "session_id",
         "trajectory_id",
@@ -22,11 +28,15 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         "steps[].metrics.completion_tokens",
         "steps[].metrics.cost_usd",
     ];
+    let more: &[&str] = if out.wants_steps() { &STEP } else { &[] };
+    let paths: Vec<&str> = facts.iter().chain(more).copied().collect();
+    let mut way = Way::default();
     let (mut count, mut first, mut last) = (0u32, None, None);
     let (mut tokens, mut cost): (Option<f64>, Option<f64>) = (None, None);
     let mut unpriced = 0u32;
     let log = json::read(input.json()?, &Wanted::new(&paths), &mut |step| {
         let own = step.own;
+        way.step(own);
         count += u32::from(own.text("source") == Some("agent"));
         if let Some(time) = own.text("timestamp") {
             let at = Timestamp::parse(time).ok();
@@ -63,10 +73,55 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         time: first.map(|(_, time)| time),
         tokens: known(out, "a number of tokens", total.or(tokens)),
         cost_usd: known(out, "a cost", log.number("final_metrics.total_cost_usd").or(summed)),
+        steps: way.steps,
+        objective: way.objective,
         ..Run::default()
     };
     run.other.extend(plain(f64::from(count)).map(|steps| (String::from("steps"), steps.into())));
-    out.left_out("whether the task was solved: a trajectory does not say so");
+    if !out.wants_steps() {
+        out.left_out("whether the task was solved: a trajectory does not say so");
+    }
     out.left_out("the task: a trajectory names none");
     out.run("$", run)
+}
+
+/// The steps of a trajectory, and what the user asked for first.
+#[derive(Default)]
+pub(super) struct Way {
+    pub steps: Steps,
+    pub objective: Option<String>,
+}
+
+impl Way {
+    fn step(&mut self, own: &Members) {
+        let text = text_of(own.get("message"));
+        match own.text("source") {
+            Some("user") if self.objective.is_none() => self.objective = Some(text),
+            Some("user") => self.steps.observation(&text, false),
+            Some("agent") => {
+                self.steps.thought(own.text("reasoning_content").unwrap_or_default());
+                self.steps.thought(&text);
+                for call in own.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+                    let Some(tool) = call.get("function_name").and_then(Value::as_str) else { continue };
+                    self.steps.call(tool, call.get("arguments").and_then(json::members_of));
+                }
+            }
+            _ => {}
+        }
+        let results = own.get("observation").and_then(|it| it.get("results")).and_then(Value::as_array);
+        for result in results.into_iter().flatten() {
+            self.steps.observation(&text_of(result.get("content")), false);
+        }
+    }
+}
+
+/// Returns the steps of a trajectory that lies beside the result of its run.
+pub(super) fn way(input: &Input) -> Result<Way, Stop> {
+    let paths: Vec<&str> = STEP.iter().chain(&["steps[].source"]).copied().collect();
+    let mut way = Way::default();
+    json::read(input.json()?, &Wanted::new(&paths), &mut |step| {
+        way.step(step.own);
+        Ok(())
+    })?;
+    Ok(way)
 }

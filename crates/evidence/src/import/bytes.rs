@@ -75,6 +75,12 @@ impl Input {
         folder.rsplit(['/', '\\']).next().filter(|name| !matches!(*name, "" | "." | ".."))
     }
 
+    /// Returns the folder above that one.
+    pub(super) fn folder_above(&self) -> Option<&str> {
+        let folder = self.name.rsplit_once(['/', '\\'])?.0.rsplit_once(['/', '\\'])?.0;
+        folder.rsplit(['/', '\\']).next().filter(|name| !matches!(*name, "" | "." | ".."))
+    }
+
     /// Returns whether it begins as an archive or a packed file does.
     pub fn is_packed(&self) -> bool {
         let mut head = [0; 4];

@@ -19,7 +19,18 @@ pub fn detect(input: &Input) -> Result<Option<Format>, ImportError> {
         let is_log = archive.has("header.json") || archive.has("_journal/start.json");
         return Ok(is_log.then_some(Format::Inspect));
     }
-    Ok(of_text(&head))
+    let found = of_text(&head);
+    // Version 1 of mini-SWE-agent wrote a list of messages, as many programs do: its name says more.
+    let is_trajectory = [".traj", ".traj.json", ".traj.gz", ".traj.json.gz"];
+    if found.is_none() && is_trajectory.iter().any(|end| input.name().ends_with(end)) && is_messages(&head) {
+        return Ok(Some(Format::MiniSweAgent));
+    }
+    Ok(found)
+}
+
+fn is_messages(head: &[u8]) -> bool {
+    let outline = json::outline(head.trim_ascii_start());
+    ["[].role", "[].content"].iter().all(|mark| outline.iter().any(|path| path == mark))
 }
 
 /// Returns the format of a stream that begins with these bytes; none if they do not show it.
@@ -101,6 +112,11 @@ fn of_outline(paths: &[String]) -> Option<Format> {
         && schema.starts_with("ATIF")
     {
         return Some(Format::Atif);
+    }
+    // The report on one instance has its name for a member.
+    let ends = |end: &str| paths.iter().any(|path| path.ends_with(end));
+    if ends(".patch_successfully_applied") && ends(".resolved") {
+        return Some(Format::SweBench);
     }
     let has = |mark: &&str| paths.iter().any(|path| path == mark);
     MARKS.iter().find(|(_, marks)| marks.iter().all(has)).map(|(format, _)| *format)

@@ -119,6 +119,28 @@ impl Format {
         }
     }
 
+    /// Returns whether a log has the steps of an agent, so that reasoning traces can be made of it.
+    pub const fn has_traces(self) -> bool {
+        matches!(
+            self,
+            Self::TauBench
+                | Self::Tau2
+                | Self::SweAgent
+                | Self::MiniSweAgent
+                | Self::Langfuse
+                | Self::Atif
+                | Self::Harbor
+                | Self::Otlp
+                | Self::Jaeger
+                | Self::OpenInference
+        )
+    }
+
+    /// Returns whether a log is a trajectory on an instance of SWE-bench, whose [`Verdicts`](super::Verdicts) reports have.
+    pub const fn is_trajectory(self) -> bool {
+        matches!(self, Self::SweAgent | Self::MiniSweAgent)
+    }
+
     /// Returns whether the items are matches, for ratings; else they are runs.
     pub const fn is_matches(self) -> bool {
         matches!(self, Self::Battles)

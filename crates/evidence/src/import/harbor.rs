@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::json::{Element, Members, Wanted};
 use super::out::{Out, Run, fact_name, known, plain};
-use super::{Fault, Input, Stop, json};
+use super::{Fault, Input, Stop, atif, json};
 
 const TRIAL: [&str; 16] = [
     "task_name",
@@ -108,6 +108,22 @@ fn trial(own: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             out.left_out("no reward of a trial: it has no verdict");
         }
         None => {}
+    }
+    if out.wants_steps()
+        && let Some(file) =
+            input.path().and_then(|path| path.parent()).map(|trial| trial.join("agent/trajectory.json"))
+        && std::fs::symlink_metadata(&file).is_ok_and(|about| about.is_file())
+    {
+        let beside = Input::file(file);
+        let in_file = |stop: Stop| match stop {
+            Stop::Fault(fault) => Stop::Fault(Box::new(Fault {
+                place: format!("agent/trajectory.json, {}", fault.place),
+                ..*fault
+            })),
+            Stop::Enough => Stop::Enough,
+        };
+        let way = atif::way(&beside).map_err(in_file)?;
+        (run.steps, run.objective) = (way.steps, way.objective);
     }
     if run.solved.is_some_and(|solved| solved < 1.0) {
         run.outcome = run.outcome.or(Some(Outcome::Failed));

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{BufRead, Read as _};
+use std::io::{BufRead, Read};
 
-use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::{Fault, Stop};
+use super::{Fault, Stop, scan};
 
 /// Longest line of JSON lines.
 const LINE_MAX: usize = 256 << 20;
@@ -21,13 +21,13 @@ pub(super) struct Wanted {
 }
 
 #[derive(Debug, Default)]
-struct Node {
+pub(super) struct Node {
     /// The name under which the value is kept.
-    kept: Option<&'static str>,
-    members: BTreeMap<&'static str, Node>,
-    elements: Option<Box<Node>>,
+    pub kept: Option<&'static str>,
+    pub members: BTreeMap<&'static str, Node>,
+    pub elements: Option<Box<Node>>,
     /// True for the element of a list that has lists in it: their elements are handed on, and it is not.
-    is_outer: bool,
+    pub is_outer: bool,
 }
 
 impl Wanted {
@@ -69,7 +69,7 @@ impl Node {
     }
 
     /// Takes the values that are kept here away from `members`.
-    fn forget(&self, members: &mut Members) {
+    pub(super) fn forget(&self, members: &mut Members) {
         if let Some(kept) = self.kept {
             members.0.remove(kept);
         }
@@ -82,8 +82,17 @@ impl Node {
 pub(super) struct Members(BTreeMap<&'static str, Value>);
 
 impl Members {
+    /// Keeps a value, and returns the one that was kept under that name before.
+    pub(super) fn insert(&mut self, name: &'static str, value: Value) -> Option<Value> {
+        self.0.insert(name, value)
+    }
+
     pub(super) fn get(&self, path: &str) -> Option<&Value> {
         self.0.get(path).filter(|value| !value.is_null())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     pub(super) fn text(&self, path: &str) -> Option<&str> {
@@ -114,6 +123,14 @@ pub(super) fn name(value: &Value) -> Option<String> {
     }
 }
 
+/// Returns an object, which may be written as a text of JSON.
+pub(super) fn members_of(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(text) => serde_json::from_str(text).ok().filter(Value::is_object),
+        value => value.is_object().then(|| value.clone()),
+    }
+}
+
 /// An element of a list, or a line.
 pub(super) struct Element<'a> {
     /// The place: `$.samples[3]`, `line 4`.
@@ -126,19 +143,14 @@ pub(super) struct Element<'a> {
     pub line: &'a [u8],
 }
 
-type Take<'a> = dyn FnMut(&Element<'_>) -> Result<(), Stop> + 'a;
+pub(super) type Take<'a> = dyn FnMut(&Element<'_>) -> Result<(), Stop> + 'a;
 
 /// Reads one JSON text, hands on the elements, and returns the members outside of lists.
-pub(super) fn read(input: impl BufRead, wanted: &Wanted, take: &mut Take<'_>) -> Result<Members, Stop> {
-    let mut walk = Walk { before: Members::default(), own: None, take, stop: None, path: String::from("$") };
-    let mut text = serde_json::Deserializer::from_reader(input);
-    let read = Step { node: &wanted.top, walk: &mut walk }.deserialize(&mut text).and_then(|()| text.end());
-    let Walk { before, stop, path, .. } = walk;
-    match (stop, read) {
-        (Some(stop), _) => Err(stop),
-        (None, Ok(())) => Ok(before),
-        (None, Err(error)) => Err(fault(&error, &path).into()),
-    }
+pub(super) fn read(input: impl Read, wanted: &Wanted, take: &mut Take<'_>) -> Result<Members, Stop> {
+    let mut hand = |element: &Element<'_>| take(element);
+    let mut walk = scan::Walk::new(&mut hand);
+    scan::scan(input, &wanted.top, &mut walk)?;
+    Ok(walk.before)
 }
 
 /// Reads one JSON text on each line and hands them on.
@@ -160,8 +172,7 @@ pub(super) fn read_lines(mut input: impl BufRead, wanted: &Wanted, take: &mut Ta
             Ok(_) if line.trim_ascii().is_empty() => continue,
             Ok(_) => {}
         }
-        let own =
-            members(&line, wanted).map_err(|error| Fault { place: place.clone(), ..fault(&error, "") })?;
+        let own = members(&line, wanted).map_err(|stop| in_line(stop, &place))?;
         take(&Element { place: &place, before: &before, own: &own, line: &line })?;
     }
     Ok(())
@@ -196,164 +207,18 @@ pub(super) fn read_objects(
 }
 
 /// Returns the wanted members of a text, which has no list to hand on.
-pub(super) fn members(text: &[u8], wanted: &Wanted) -> serde_json::Result<Members> {
-    let mut ignore = |_: &Element<'_>| Ok(());
-    let mut walk =
-        Walk { before: Members::default(), own: None, take: &mut ignore, stop: None, path: String::new() };
-    let mut text = serde_json::Deserializer::from_slice(text);
-    Step { node: &wanted.top, walk: &mut walk }.deserialize(&mut text)?;
-    text.end()?;
+pub(super) fn members(text: &[u8], wanted: &Wanted) -> Result<Members, Stop> {
+    let mut none = |_: &Element<'_>| Ok(());
+    let mut walk = scan::Walk::new(&mut none);
+    scan::scan_bytes(text, &wanted.top, &mut walk)?;
     Ok(walk.before)
 }
 
-fn fault(error: &serde_json::Error, path: &str) -> Fault {
-    let mut words = error.to_string();
-    if let Some(at) = words.rfind(" at line ") {
-        words.truncate(at);
-    }
-    let place = match (error.line(), path) {
-        (0, path) => path.to_owned(),
-        (line, "" | "$") => format!("line {line}, column {}", error.column()),
-        (line, path) => format!("{path} (line {line}, column {})", error.column()),
-    };
-    let hint = if error.is_eof() { "the file is cut off: supply all of it" } else { "" };
-    Fault { hint: hint.to_owned(), ..Fault::new(place, words, "well-formed JSON") }
-}
-
-/// The way through a text.
-struct Walk<'a> {
-    before: Members,
-    /// The element that is being read.
-    own: Option<Members>,
-    take: &'a mut Take<'a>,
-    /// The reason to read no further.
-    stop: Option<Stop>,
-    path: String,
-}
-
-/// One value on the way.
-struct Step<'n, 'w, 'a> {
-    node: &'n Node,
-    walk: &'w mut Walk<'a>,
-}
-
-impl<'de> DeserializeSeed<'de> for Step<'_, '_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
-        let Some(kept) = self.node.kept else { return input.deserialize_any(self) };
-        let value = <Value as de::Deserialize>::deserialize(input)?;
-        let Walk { before, own, .. } = self.walk;
-        let members = own.as_mut().unwrap_or(before);
-        match members.0.insert(kept, value) {
-            None => Ok(()),
-            Some(_) => Err(de::Error::custom(format!("the member `{kept}` a second time"))),
-        }
-    }
-}
-
-impl<'de> Visitor<'de> for Step<'_, '_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Self { node, walk } = self;
-        while let Some(found) = map.next_key_seed(Key(node))? {
-            match found {
-                None => drop(map.next_value::<IgnoredAny>()?),
-                Some((name, node)) => {
-                    let length = walk.path.len();
-                    walk.path.push('.');
-                    walk.path.push_str(name);
-                    map.next_value_seed(Step { node, walk })?;
-                    walk.path.truncate(length);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let Self { node, walk } = self;
-        let Some(elements) = node.elements.as_deref() else {
-            while list.next_element::<IgnoredAny>()?.is_some() {}
-            return Ok(());
-        };
-        let length = walk.path.len();
-        for number in 0u64.. {
-            walk.path.truncate(length);
-            walk.path.push_str(&format!("[{number}]"));
-            if elements.is_outer {
-                elements.forget(&mut walk.before);
-                if list.next_element_seed(Step { node: elements, walk })?.is_none() {
-                    break;
-                }
-                continue;
-            }
-            walk.own = Some(Members::default());
-            if list.next_element_seed(Step { node: elements, walk })?.is_none() {
-                break;
-            }
-            let own = walk.own.take().unwrap_or_default();
-            let element = Element { place: &walk.path, before: &walk.before, own: &own, line: &[] };
-            if let Err(stop) = (walk.take)(&element) {
-                walk.stop = Some(stop);
-                return Err(de::Error::custom("stopped"));
-            }
-        }
-        walk.own = None;
-        walk.path.truncate(length);
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-}
-
-/// The name of a member: that of a wanted one leads on.
-struct Key<'n>(&'n Node);
-
-impl<'de, 'n> DeserializeSeed<'de> for Key<'n> {
-    type Value = Option<(&'static str, &'n Node)>;
-
-    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<Self::Value, D::Error> {
-        input.deserialize_str(self)
-    }
-}
-
-impl<'n> Visitor<'_> for Key<'n> {
-    type Value = Option<(&'static str, &'n Node)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a member")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.members.get_key_value(name).map(|(name, node)| (*name, node)))
+/// Returns the fault of a line, whose number says enough.
+fn in_line(stop: Stop, place: &str) -> Stop {
+    match stop {
+        Stop::Fault(fault) => Stop::Fault(Box::new(Fault { place: place.to_owned(), ..*fault })),
+        Stop::Enough => Stop::Enough,
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::json::{Element, Members, Wanted, name};
 use super::out::{Out, Run, fact_name, known, plain};
+use super::steps::{Act, Event, asked, of_events, returned, said};
 use super::{Fault, Input, Stop, json};
 
 const OBSERVATION: [&str; 8] = [
@@ -19,14 +20,31 @@ const OBSERVATION: [&str; 8] = [
     "observations[].costDetails",
 ];
 
+/// Members that only traces need.
+const STEP: [&str; 8] = [
+    "observations[].id",
+    "observations[].parentObservationId",
+    "observations[].name",
+    "observations[].startTime",
+    "observations[].input",
+    "observations[].output",
+    "trace.input",
+    "input",
+];
+
 pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let trace =
         ["trace.id", "trace.name", "trace.timestamp", "trace.latency", "trace.scores", "trace.totalCost"];
     let own = ["id", "name", "timestamp", "latency", "scores", "totalCost"];
-    let paths: Vec<&str> = trace.iter().chain(&own).chain(&OBSERVATION).copied().collect();
+    let more: &[&str] = if out.wants_steps() { &STEP } else { &[] };
+    let paths: Vec<&str> = trace.iter().chain(&own).chain(&OBSERVATION).chain(more).copied().collect();
     let mut sums = Sums::default();
+    let mut events = Vec::new();
     let log = json::read(input.json()?, &Wanted::new(&paths), &mut |observation: &Element<'_>| {
         sums.add(observation.own);
+        if !more.is_empty() {
+            events.push(event(observation.own, events.len()));
+        }
         Ok(())
     })?;
     let of = |name: &str| {
@@ -45,12 +63,42 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         seconds: of("latency").and_then(Value::as_f64),
         cost_usd: known(out, "a cost", cost),
         tokens: known(out, "a number of tokens", sums.tokens),
+        steps: of_events(events),
+        objective: log
+            .get("trace.input")
+            .or_else(|| log.get("input"))
+            .and_then(|it| asked(it).or_else(|| said(it))),
         ..Run::default()
     };
     run.other.extend(plain(sums.errors).map(|errors| (String::from("errors"), errors.into())));
     scores(of("scores"), &mut run, out);
     out.left_out("the task of a trace: it names none");
     out.run("$.trace", run)
+}
+
+fn event(own: &Members, number: usize) -> Event {
+    let start = own.text("startTime").and_then(|text| karat_core::timestamp::parse_nanoseconds(text).ok());
+    let name = own.text("name").unwrap_or("tool");
+    let act = match own.text("type") {
+        Some("GENERATION") => Act::Model,
+        Some("TOOL") => {
+            Act::Tool { name: name.to_owned(), given: own.get("input").and_then(json::members_of) }
+        }
+        Some("RETRIEVER") => Act::Found,
+        _ => Act::Other,
+    };
+    Event {
+        start: start.unwrap_or_default(),
+        id: own.text("id").map_or_else(|| number.to_string(), str::to_owned),
+        parent: own.text("parentObservationId").unwrap_or_default().to_owned(),
+        text: own.get("output").and_then(|output| match act {
+            Act::Other => None,
+            Act::Model => said(output),
+            Act::Tool { .. } | Act::Found => returned(output),
+        }),
+        act,
+        has_failed: own.text("level") == Some("ERROR"),
+    }
 }
 
 #[derive(Default)]

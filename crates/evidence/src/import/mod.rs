@@ -1,4 +1,5 @@
-//! Logs and reports of other tools, read into items of kind `facts`: what a run was, how it ended, what it took.
+//! Logs and reports of other tools, read into items of kind `facts`: what a run was, how it ended, what it took; or of
+//! kind `reasoning-trace`: the steps of a run.
 //!
 //! [`detect`] says which tool wrote a file, by its content; [`import`] reads it as it comes, and hands on one item for each
 //! run. The facts have the same names whichever tool measured them: `solved`, `cost_usd`, `seconds`, `tokens`, so that
@@ -38,7 +39,9 @@ mod langfuse;
 mod lm_eval;
 mod out;
 mod promptfoo;
+mod scan;
 mod spans;
+mod steps;
 mod swe_agent;
 mod swe_bench;
 mod tau;
@@ -48,17 +51,36 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 pub use bytes::{Input, unpack};
 pub use detect::{detect, recognise};
 pub use format::Format;
 pub use out::Summary;
+pub use spans::requests;
+pub use swe_bench::Verdicts;
 
 use out::Out;
+
+/// The kind of the items that are made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Items {
+    /// Items of kind `facts`: what a run came to.
+    #[default]
+    Runs,
+    /// Items of kind `reasoning-trace`: the steps of a run. Formats that [have traces](Format::has_traces) give them.
+    Traces,
+}
 
 /// Choices of an import.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
+    /// The kind of the items.
+    pub items: Items,
+    /// The domain of the tasks, which no log names: for traces.
+    pub domain: Option<String>,
+    /// Verdicts on the instances that trajectories are of.
+    pub verdicts: Option<Arc<Verdicts>>,
     /// The subject of every item, instead of the one that the log names.
     pub subject: Option<String>,
     /// The score that says whether a run solved its task, where a log has several.
@@ -164,6 +186,10 @@ pub fn import(
     take: &mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
 ) -> Result<Summary, ImportError> {
     let digest = input.digest().map_err(|error| Fault::unreadable(&error).of(input))?;
+    if options.items == Items::Traces && !format.has_traces() {
+        let fault = Fault::new("", format.words(), "a log with the steps of an agent");
+        return Err(fault.hint("it has runs, for cards of facts").of(input));
+    }
     let mut out = Out::new(input, digest, format, options, take);
     let read = match format {
         Format::Inspect => inspect::read(input, &mut out),

@@ -9,11 +9,16 @@ use karat_core::timestamp::Timestamp;
 use serde_json::{Map, Number, Value};
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::{Format, Input, Item, Options, Stop};
+use super::steps::Steps;
+use super::{Format, Input, Item, Items, Options, Stop};
 use crate::names;
 
 /// Longest name, in characters; what is longer ends in its digest.
 const NAME_MAX: usize = 200;
+/// The schema of reasoning traces.
+const CONTEXT: &str = "https://openknowledgepulse.org/schema/v1";
+/// Longest text beside the steps of a trace, in bytes.
+const TEXT_MAX: usize = 32 << 10;
 /// Most different reasons.
 const REASONS_MAX: usize = 100;
 
@@ -29,17 +34,20 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Adds a thing to know.
+    pub fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
     /// Adds that of another file.
     pub fn add(&mut self, other: Self) {
         self.items += other.items;
         for (reason, count) in other.left_out {
             *self.left_out.entry(reason).or_default() += count;
         }
-        for note in other.notes {
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
+        other.notes.into_iter().for_each(|note| self.note(note));
     }
 }
 
@@ -60,7 +68,16 @@ pub(super) struct Run {
     pub cases: Option<f64>,
     /// Other measurements, by name.
     pub other: Vec<(String, Value)>,
+    /// The steps, for a trace.
+    pub steps: Steps,
+    /// The task in words, for a trace.
+    pub objective: Option<String>,
+    /// Words of the log about the end, for a trace.
+    pub result: Option<String>,
 }
+
+/// The distance from 1 within which a reward is a success.
+pub(super) const NEAR: f64 = 1e-6;
 
 impl Run {
     /// Sets the outcome by what was solved, if nothing else is known of it. A share of several cases has none.
@@ -118,14 +135,19 @@ impl<'a> Out<'a> {
 
     /// Says something about the whole file, once.
     pub(super) fn note(&mut self, note: impl Into<String>) {
-        let note = note.into();
-        if !self.summary.notes.contains(&note) {
-            self.summary.notes.push(note);
-        }
+        self.summary.note(note.into());
     }
 
-    /// Writes a run.
+    /// Returns whether reasoning traces are wanted.
+    pub(super) fn wants_steps(&self) -> bool {
+        self.options.items == Items::Traces
+    }
+
+    /// Writes a run, as the kind of item that is wanted.
     pub(super) fn run(&mut self, place: &str, run: Run) -> Result<(), Stop> {
+        if self.wants_steps() {
+            return self.trace(place, run);
+        }
         let run = run.judged();
         let mut item = Map::new();
         let subject = self.options.subject.as_deref().unwrap_or(&run.subject);
@@ -164,6 +186,55 @@ impl<'a> Out<'a> {
             if !item.contains_key(&name) {
                 item.insert(name, value);
             }
+        }
+        self.write(place, item)
+    }
+
+    /// Writes a run as a reasoning trace. A member that the log has nothing for is not there.
+    fn trace(&mut self, place: &str, run: Run) -> Result<(), Stop> {
+        self.left_out_times("a text of a step beyond 32 KiB, or of a trace beyond 8 MiB", run.steps.cut);
+        self.left_out_times("a step of a trace with more than 50000", run.steps.over);
+        if run.steps.is_empty() {
+            self.left_out("a run without a step of an agent");
+            return Ok(());
+        }
+        let subject = self.options.subject.as_deref().unwrap_or(&run.subject);
+        let mut metadata = Map::new();
+        metadata.insert("agent_id".into(), mended(subject).into());
+        match run.time.as_deref().map(Timestamp::parse) {
+            Some(Ok(time)) => drop(metadata.insert("created_at".into(), time.to_string().into())),
+            Some(Err(_)) => self.left_out("a time without date, seconds or zone"),
+            None => {}
+        }
+        if let Some(domain) = &self.options.domain {
+            metadata.insert("task_domain".into(), domain.as_str().into());
+        }
+        match run.solved {
+            Some(solved) => {
+                drop(metadata.insert("success".into(), ((solved - 1.0).abs() <= NEAR).into()));
+            }
+            None => self.left_out("`success` of a trace: the log does not say it"),
+        }
+        self.left_out("`confidence` of a trace: the log has none");
+        let mut task = Map::new();
+        if let Some(name) = &run.task {
+            task.insert("id".into(), mended(name).into());
+        }
+        if let Some(objective) = run.objective.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+            task.insert("objective".into(), super::steps::cut(objective, TEXT_MAX).into());
+        }
+        let mut item = Map::new();
+        item.insert("@context".into(), CONTEXT.into());
+        item.insert("@type".into(), "ReasoningTrace".into());
+        item.insert("id".into(), mended(&format!("kp:trace:{}", run.id)).into());
+        item.insert("metadata".into(), metadata.into());
+        if !task.is_empty() {
+            item.insert("task".into(), task.into());
+        }
+        item.insert("steps".into(), run.steps.into_list().into());
+        if let Some(result) = run.result {
+            let result = super::steps::cut(&result, TEXT_MAX);
+            item.insert("outcome".into(), serde_json::json!({ "result_summary": result }));
         }
         self.write(place, item)
     }

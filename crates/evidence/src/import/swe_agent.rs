@@ -2,12 +2,40 @@
 
 use karat_core::facts::Outcome;
 
-use super::json::{Members, Wanted};
+use serde_json::{Value, json};
+
+use super::json::{Element, Members, Wanted};
 use super::out::{Out, Run, known, plain};
+use super::steps::{Steps, text_of};
 use super::{Fault, Input, Stop, json};
 
+/// Words that a command prints when it did not do what was asked. A crash that the agent provokes on purpose looks the same, which
+/// is why only a second call of the same tool counts as recovery.
+const FAILURES: [&str; 5] = [
+    "Traceback (most recent call last)",
+    "Your proposed edit has introduced new syntax error",
+    "EXECUTION TIMED OUT",
+    "Wrong flag!",
+    "command not found",
+];
+
+/// The steps of a trajectory, and the message that sets the task.
+#[derive(Default)]
+struct Way {
+    steps: Steps,
+    objective: Option<String>,
+}
+
 pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let paths = [
+    const STEP: [&str; 6] = [
+        "trajectory[].thought",
+        "trajectory[].action",
+        "trajectory[].observation",
+        "history[].role",
+        "history[].content",
+        "history[].is_demo",
+    ];
+    let facts = [
         "environment",
         "info.exit_status",
         "info.model_stats.instance_cost",
@@ -16,19 +44,93 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         "info.model_stats.api_calls",
         "trajectory[].execution_time",
     ];
+    let more: &[&str] = if out.wants_steps() { &STEP } else { &[] };
+    let paths: Vec<&str> = facts.iter().chain(more).copied().collect();
+    let mut way = Way::default();
     let mut steps = 0u32;
-    let log = json::read(input.json()?, &Wanted::new(&paths), &mut |_| {
-        steps += 1;
+    let log = json::read(input.json()?, &Wanted::new(&paths), &mut |element| {
+        if element.place.starts_with("$.history") {
+            way.ask(element.own);
+        } else {
+            steps += 1;
+            way.turn(element.own);
+        }
         Ok(())
     })?;
     let tokens = log.number("info.model_stats.tokens_sent");
     let tokens = tokens.zip(log.number("info.model_stats.tokens_received")).map(|(sent, got)| sent + got);
     let tokens = known(out, "a number of tokens", tokens);
-    one(input, &log, "swe-agent", tokens, f64::from(steps), out)
+    let run = Run { tokens, steps: way.steps, objective: way.objective, ..Run::default() };
+    one(input, &log, "swe-agent", run, f64::from(steps), out)
+}
+
+impl Way {
+    /// Takes the first message of the user that sets the task: not the system's, not a demonstration.
+    fn ask(&mut self, own: &Members) {
+        let is_demo = own.get("is_demo").and_then(Value::as_bool) == Some(true);
+        if self.objective.is_none() && own.text("role") == Some("user") && !is_demo {
+            self.objective = Some(text_of(own.get("content")));
+        }
+    }
+
+    fn turn(&mut self, own: &Members) {
+        self.steps.thought(own.text("thought").unwrap_or_default());
+        let action = own.text("action").unwrap_or_default().trim();
+        if let Some(tool) = action.split_whitespace().next() {
+            self.steps.call(tool, Some(json!({ "command": action })));
+        }
+        let seen = own.text("observation").unwrap_or_default();
+        self.steps.observation(seen, FAILURES.iter().any(|sign| seen.contains(sign)));
+    }
+
+    /// Takes a message of mini-SWE-agent, whose one tool is a shell.
+    fn message(&mut self, element: &Element<'_>) {
+        let own = element.own;
+        let text = text_of(own.get("content"));
+        match own.text("role") {
+            Some("user") if self.objective.is_none() => self.objective = Some(text),
+            Some("user" | "tool") => {
+                let stated = own.number("extra.returncode").map(|code| code != 0.0);
+                let written =
+                    || !text.contains("<returncode>0</returncode>") && text.contains("<returncode>");
+                self.steps.observation(&text, stated.unwrap_or_else(written));
+            }
+            Some("assistant") => {
+                self.steps.thought(&text);
+                for command in commands(own, &text) {
+                    self.steps.call("bash", Some(json!({ "command": command })));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the commands of a message: those that the log lists, that a call has, or that a block of the text is.
+fn commands(own: &Members, text: &str) -> Vec<String> {
+    let command = |it: &Value| it.get("command").and_then(Value::as_str).map(str::to_owned);
+    if let Some(listed) = own.get("extra.actions").and_then(Value::as_array) {
+        return listed.iter().filter_map(command).collect();
+    }
+    if let Some(calls) = own.get("tool_calls").and_then(Value::as_array) {
+        let given = |call: &Value| json::members_of(call.get("function")?.get("arguments")?);
+        return calls.iter().filter_map(|call| command(&given(call)?)).collect();
+    }
+    let block = ["```mswea_bash_command\n", "```bash\n"].iter().find_map(|start| text.split_once(start));
+    let command = block.and_then(|(_, rest)| rest.split_once("```"));
+    command.map(|(command, _)| vec![command.trim().to_owned()]).unwrap_or_default()
 }
 
 pub(super) fn read_mini(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let paths = [
+    const STEP: [&str; 5] = [
+        "messages[].content",
+        "messages[].tool_calls",
+        "messages[].extra.actions",
+        "messages[].extra.returncode",
+        "[].content",
+    ];
+    let facts = [
+        "[].role",
         "instance_id",
         "trajectory_format",
         "info.exit_status",
@@ -37,30 +139,38 @@ pub(super) fn read_mini(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         "info.config.model.model_name",
         "messages[].role",
     ];
+    let more: &[&str] = if out.wants_steps() { &STEP } else { &[] };
+    let paths: Vec<&str> = facts.iter().chain(more).copied().collect();
+    let mut way = Way::default();
     let mut steps = 0u32;
     let log = json::read(input.json()?, &Wanted::new(&paths), &mut |message| {
         steps += u32::from(message.own.text("role") == Some("assistant"));
+        if !more.is_empty() {
+            way.message(message);
+        }
         Ok(())
     })?;
     let model = log.text("info.config.model.model_name").unwrap_or("mini-swe-agent").to_owned();
-    one(input, &log, &model, None, f64::from(steps), out)
+    let run = Run { steps: way.steps, objective: way.objective, ..Run::default() };
+    one(input, &log, &model, run, f64::from(steps), out)
 }
 
 fn one(
     input: &Input,
     log: &Members,
     subject: &str,
-    tokens: Option<f64>,
+    run: Run,
     steps: f64,
     out: &mut Out<'_>,
 ) -> Result<(), Stop> {
-    let Some(status) = log.text("info.exit_status") else {
+    let is_list = log.is_empty() && steps > 0.0;
+    let Some(status) = log.text("info.exit_status").or(is_list.then_some("")) else {
         let fault = Fault::new("$.info", "no `exit_status`", "how the run ended");
         return Err(fault.hint("the run may still be going on, or the file be of an older version").into());
     };
     let outcome = match status.to_ascii_lowercase().as_str() {
-        // It was not judged.
-        "submitted" => None,
+        // It was not judged, or does not say how it ended.
+        "submitted" | "" => None,
         status if status.starts_with("submitted (") => Some(Outcome::Stopped),
         "limitsexceeded" | "timeexceeded" => Some(Outcome::Stopped),
         status if status.starts_with("exit_cost") || status.starts_with("exit_context") => {
@@ -71,25 +181,49 @@ fn one(
         // An exception of the harness or of the model behind it.
         _ => Some(Outcome::NoVerdict),
     };
-    out.left_out(match outcome {
+    let unsolved = match outcome {
+        None if is_list => "how the run ended, cost and model: version 1 wrote only messages",
         None => "whether a submission solves the task: `submitted` does not say so",
         Some(_) => "whether the task was solved: the run ended before a submission",
-    });
+    };
     let task = log.text("instance_id").unwrap_or_else(|| input.stem());
+    let verdict = out.options.verdicts.as_ref().map(|verdicts| {
+        let names = [Some(task), input.folder(), input.stem().rsplit("__install-1__").next()];
+        names.into_iter().flatten().find_map(|name| verdicts.on(name))
+    });
+    let (outcome, solved) = match (verdict, outcome) {
+        // What a report says of it counts; one that was stopped stays so.
+        (Some(Some(Outcome::Succeeded)), outcome) => {
+            (outcome.filter(|it| *it == Outcome::Stopped), Some(1.0))
+        }
+        (Some(Some(Outcome::Failed)), outcome) => (outcome.filter(|it| *it == Outcome::Stopped), Some(0.0)),
+        (Some(Some(_)), _) => (Some(Outcome::NoVerdict), None),
+        (Some(None), outcome) => {
+            out.left_out("the verdict on an instance that no report has");
+            (outcome, None)
+        }
+        (None, outcome) => (outcome, None),
+    };
+    if is_list || (verdict.is_none() && !out.wants_steps()) {
+        out.left_out(unsolved);
+    }
     let mut run = Run {
         subject: subject.to_owned(),
         task: Some(task.to_owned()),
         id: format!("{subject}/{}", input.stem()),
         outcome,
+        solved,
         cost_usd: known(out, "a cost", log.number("info.model_stats.instance_cost")),
-        tokens,
-        ..Run::default()
+        result: (!status.is_empty()).then(|| format!("exit status: {status}")),
+        ..run
     };
     let calls = log.number("info.model_stats.api_calls");
     for (name, value) in [("steps", Some(steps)), ("calls", calls.filter(|calls| *calls > 0.0))] {
         run.other.extend(value.and_then(plain).map(|value| (name.to_owned(), value.into())));
     }
-    run.other.push((String::from("exit_status"), status.into()));
+    if !status.is_empty() {
+        run.other.push((String::from("exit_status"), status.into()));
+    }
     out.left_out("no time of the run");
-    out.run("$.info", run)
+    out.run(if is_list { "$" } else { "$.info" }, run)
 }

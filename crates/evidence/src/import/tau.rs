@@ -4,14 +4,15 @@ use karat_core::facts::Outcome;
 use serde_json::Value;
 
 use super::json::{Element, Members, Wanted};
-use super::out::{Out, Run, fact_name, known, plain, share};
+use super::out::{NEAR, Out, Run, fact_name, known, plain, share};
+use super::steps::Steps;
 use super::{Fault, Input, Stop, json};
 
-/// The distance from 1 within which a reward is a success, as in tau-bench.
-const NEAR: f64 = 1e-6;
-
 pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let paths = ["[].task_id", "[].trial", "[].reward", "[].info.error"];
+    const RUN: [&str; 4] = ["[].task_id", "[].trial", "[].reward", "[].info.error"];
+    const STEPS: [&str; 2] = ["[].info.task.instruction", "[].traj"];
+    let steps: &[&str] = if out.wants_steps() { &STEPS } else { &[] };
+    let paths: Vec<&str> = RUN.iter().chain(steps).copied().collect();
     let subject = input.stem().to_owned();
     json::read(input.json()?, &Wanted::new(&paths), &mut |element| {
         let own = element.own;
@@ -23,6 +24,9 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             subject: subject.clone(),
             id: format!("{subject}/{task}/{trial}"),
             task: Some(task),
+            steps: steps_of(own.get("traj"), |_, text| text.starts_with("Error")),
+            objective: own.text("info.task.instruction").map(str::to_owned),
+            result: own.name("reward").map(|reward| format!("reward {reward}")),
             ..Run::default()
         };
         if own.has("info.error") {
@@ -31,12 +35,26 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         } else {
             reward(own.number("reward"), &mut run, out);
         }
-        out.left_out(
-            "no cost, time and tokens of the agent: the log has only the cost of the simulated user",
-        );
+        if !out.wants_steps() {
+            out.left_out(
+                "no cost, time and tokens of the agent: the log has only the cost of the simulated user",
+            );
+        }
         out.run(element.place, run)
     })?;
     Ok(())
+}
+
+/// Returns the steps in a list of messages; those of the simulated user are what the agent observes.
+fn steps_of(list: Option<&Value>, has_failed: impl Fn(&Value, &str) -> bool) -> Steps {
+    let mut steps = Steps::default();
+    for message in list.and_then(Value::as_array).into_iter().flatten() {
+        // In tau2 the user has tools too.
+        if message.get("requestor").and_then(Value::as_str) != Some("user") {
+            steps.message(message, &has_failed);
+        }
+    }
+    steps
 }
 
 fn reward(reward: Option<f64>, run: &mut Run, out: &mut Out<'_>) {
@@ -53,7 +71,8 @@ fn reward(reward: Option<f64>, run: &mut Run, out: &mut Out<'_>) {
     }
 }
 
-const RUN: [&str; 13] = [
+const RUN: [&str; 14] = [
+    "messages",
     "id",
     "task_id",
     "trial",
@@ -70,7 +89,8 @@ const RUN: [&str; 13] = [
 ];
 
 pub(super) fn read_2(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let listed: [&str; 9] = [
+    let listed: [&str; 10] = [
+        "simulations[].messages",
         "simulations[].id",
         "simulations[].task_id",
         "simulations[].trial",
@@ -84,7 +104,9 @@ pub(super) fn read_2(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     const ABOUT: [&str; 3] =
         ["info.agent_info.llm", "info.environment_info.domain_name", "info.agent_info.implementation"];
     const SUBMISSION: [&str; 4] = ["model_name", "submitting_organization", "submission_date", "results"];
-    let wanted: Vec<&str> = listed.iter().chain(&RUN).chain(&ABOUT).chain(&SUBMISSION).copied().collect();
+    let wanted = listed.iter().chain(&RUN).chain(&ABOUT).chain(&SUBMISSION).copied();
+    // Messages are most of a log.
+    let wanted: Vec<&str> = wanted.filter(|path| out.wants_steps() || !path.ends_with("messages")).collect();
     let mut count = 0;
     let about = json::read(input.json()?, &Wanted::new(&wanted), &mut |element| {
         count += 1;
@@ -162,6 +184,10 @@ fn simulation(element: &Element<'_>, about: &Members, out: &mut Out<'_>) -> Resu
         task: Some(task),
         seconds: own.number("duration"),
         time: own.text("start_time").map(str::to_owned),
+        steps: steps_of(own.get("messages"), |message, _| {
+            message.get("error").and_then(Value::as_bool) == Some(true)
+        }),
+        result: own.text("termination_reason").map(|reason| format!("ended by {reason}")),
         ..Run::default()
     };
     run.cost_usd = known(out, "a cost", own.number("agent_cost"));

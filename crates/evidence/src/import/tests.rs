@@ -4,6 +4,7 @@ mod formats;
 mod hostile;
 mod inspect;
 mod packed;
+mod steps;
 mod traces;
 
 use std::ops::ControlFlow;
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use crate::{Kind, Reader, ReaderOptions};
 
-use super::{Format, ImportError, Input, Options, Summary, detect, import};
+use super::{Format, ImportError, Input, Items, Options, Summary, detect, import};
 
 /// Returns the items of a log under the format that is found.
 fn read(name: &str, bytes: &[u8]) -> (Format, Vec<Value>, Summary) {
@@ -29,7 +30,8 @@ fn read_as(
 ) -> Result<(Vec<Value>, Summary), ImportError> {
     let input = Input::memory(name, bytes);
     let mut items: Vec<Value> = Vec::new();
-    let mut reader = Reader::new(Kind::Facts, &[], ReaderOptions::default()).unwrap();
+    let kind = if options.items == Items::Traces { Kind::ReasoningTrace } else { Kind::Facts };
+    let mut reader = Reader::new(kind, &[], ReaderOptions::default()).unwrap();
     let summary = import(&input, format, options, &mut |item| {
         let evidence = reader.read(item.json);
         assert!(format.is_matches() || evidence.is_ok(), "{format}: {}", evidence.unwrap_err());

@@ -1,12 +1,16 @@
 //! Reasoning traces: the strict schema of the KnowledgePulse `ReasoningTrace`, and the counts a score is made of.
+//!
+//! A trace that names its source was made of the log of another tool: what that log lacks may be absent, and is missing.
 
 use karat_core::facts::Fact;
 
 use crate::graders::Work;
-use crate::json::check::{AMOUNT, Check, Identity, UNIT, flag, number};
+use crate::json::check::{AMOUNT, Check, Identity, Name, UNIT, flag, number};
 use crate::json::document::{Document, Node, Tape, Value};
 use crate::json::parse::{Limits, parse};
 use crate::json::problem::Problems;
+use crate::json::value;
+use crate::kinds::fact_table::SOURCE;
 use crate::kinds::trace_novelty::{self, Given};
 use crate::vocabulary::vocabulary;
 use karat_core::timestamp::Timestamp;
@@ -42,6 +46,8 @@ pub(crate) fn read<'a>(
     let mut identity = Identity::default();
     let mut given = Given::default();
     let [mut context, mut kind, mut id, mut metadata, mut task, mut steps, mut outcome] = [None; 7];
+    let source = source(root);
+    let demand = if source.is_some() { Demand::OfLog } else { Demand::All };
     for member in check.members(root) {
         match member.key() {
             "@context" => context = Some(member),
@@ -55,6 +61,7 @@ pub(crate) fn read<'a>(
             "knowledge_graph_delta" => knowledge_graph(member, check),
             "novelty" => given.novelty = Some(member),
             "vector" => given.vector = Some(member),
+            SOURCE if source.is_some() => {}
             _ => check.unknown("$", member),
         }
     }
@@ -70,25 +77,57 @@ pub(crate) fn read<'a>(
             _ => check.refuse(id, "an id that begins with `kp:trace:`", ""),
         }
     }
-    if let Some(metadata) = check.required(root, "metadata", metadata, "an object") {
-        given.created = read_metadata(metadata, check, &mut facts, &mut identity);
+    if let Some(metadata) = demand.of(check, root, "metadata", metadata, "an object") {
+        given.created = read_metadata(metadata, demand, check, &mut facts, &mut identity);
     }
-    if let Some(task) = check.required(root, "task", task, "an object with the `objective`") {
-        read_task(task, check);
+    if let Some(task) = demand.of(check, root, "task", task, "an object with the `objective`") {
+        identity.task = read_task(task, demand, check);
     }
     if let Some(steps) = check.required(root, "steps", steps, "an array of at least one step") {
         read_steps(steps, check, &mut facts, names);
     }
-    if let Some(outcome) = check.required(root, "outcome", outcome, "an object with the `confidence`") {
-        read_outcome(outcome, check, &mut facts);
+    if let Some(outcome) = demand.of(check, root, "outcome", outcome, "an object with the `confidence`") {
+        read_outcome(outcome, demand, check, &mut facts);
+    }
+    if let Some(source) = source {
+        work.seen.insert(SOURCE.to_owned(), value::of_node(source));
     }
     identity.time = given.created;
     facts.novelty = trace_novelty::grade(root, (identity.subject, identity.id), &given, check, work);
     (facts, identity)
 }
 
+/// The fields that must be there.
+#[derive(Clone, Copy, PartialEq)]
+enum Demand {
+    /// Those of the schema.
+    All,
+    /// Those that every log has.
+    OfLog,
+}
+
+impl Demand {
+    /// Reads a field of the schema.
+    fn of<'a>(
+        self,
+        check: &mut Check<'_>,
+        parent: Node<'a>,
+        name: &str,
+        field: Option<Node<'a>>,
+        expected: &str,
+    ) -> Option<Node<'a>> {
+        if self == Self::OfLog { field } else { check.required(parent, name, field, expected) }
+    }
+}
+
+/// Returns the source that a trace states: the digest of a log, and the place in it.
+fn source(root: Node<'_>) -> Option<Node<'_>> {
+    root.children().find(|member| member.key() == SOURCE && member.value() == Value::Object)
+}
+
 fn read_metadata<'a>(
     node: Node<'a>,
+    demand: Demand,
     check: &mut Check<'_>,
     facts: &mut TraceFacts<'a>,
     identity: &mut Identity<'a>,
@@ -115,45 +154,50 @@ fn read_metadata<'a>(
         }
     }
     let mut time = None;
-    if let Some(created) = check.required(node, "created_at", created, "a timestamp in UTC") {
+    if let Some(created) = demand.of(check, node, "created_at", created, "a timestamp in UTC") {
         time = check.timestamp(created, Timestamp::parse_utc);
     }
     // No domain is refused, nor is its absence: some weights apply in any case, and the record says which.
     if let Some(domain) = domain.filter(|domain| !domain.is_null()) {
         facts.task_domain = check.text(domain).map_or(Fact::Missing, Fact::Text);
     }
-    if let Some(success) = check.required(node, "success", success, "`true` or `false`") {
+    if let Some(success) = demand.of(check, node, "success", success, "`true` or `false`") {
         facts.success = flag(check.flag(success));
     }
-    if let Some(quality) = check.required(node, "quality_score", quality, "a number from 0 to 1") {
+    if let Some(quality) = demand.of(check, node, "quality_score", quality, "a number from 0 to 1") {
         check.number(quality, UNIT);
     }
-    if let Some(visibility) = check.required(node, "visibility", visibility, "`private`, `org` or `network`")
+    if let Some(visibility) =
+        demand.of(check, node, "visibility", visibility, "`private`, `org` or `network`")
     {
         check.one_of(visibility, &VISIBILITIES);
     }
     if let Some(privacy) =
-        check.required(node, "privacy_level", privacy, "`aggregated`, `federated` or `private`")
+        demand.of(check, node, "privacy_level", privacy, "`aggregated`, `federated` or `private`")
     {
         check.one_of(privacy, &PRIVACY_LEVELS);
     }
     time
 }
 
-fn read_task(node: Node<'_>, check: &mut Check<'_>) {
+/// Reads the task, and returns its name.
+fn read_task<'a>(node: Node<'a>, demand: Demand, check: &mut Check<'_>) -> Option<Name<'a>> {
     let mut objective = None;
+    let mut name = None;
     for member in check.members(node) {
         match member.key() {
             "objective" => objective = Some(member),
+            "id" => name = check.name(member),
             "input_schema" => drop(check.members(member)),
             _ => check.unknown("$.task", member),
         }
     }
-    if let Some(objective) = check.required(node, "objective", objective, "a text")
+    if let Some(objective) = demand.of(check, node, "objective", objective, "a text")
         && check.text(objective) == Some("")
     {
         check.refuse(objective, "what the task was", "");
     }
+    name
 }
 
 fn read_steps(node: Node<'_>, check: &mut Check<'_>, facts: &mut TraceFacts<'_>, names: &mut Vec<usize>) {
@@ -225,7 +269,7 @@ fn read_tool(node: Node<'_>, check: &mut Check<'_>) -> Option<usize> {
     check.text(name).map(|_| name.at())
 }
 
-fn read_outcome<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut TraceFacts<'a>) {
+fn read_outcome<'a>(node: Node<'a>, demand: Demand, check: &mut Check<'_>, facts: &mut TraceFacts<'a>) {
     let [mut summary, mut confidence] = [None; 2];
     for member in check.members(node) {
         match member.key() {
@@ -234,10 +278,10 @@ fn read_outcome<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut TraceFact
             _ => check.unknown("$.outcome", member),
         }
     }
-    if let Some(summary) = check.required(node, "result_summary", summary, "a text, which may be empty") {
+    if let Some(summary) = demand.of(check, node, "result_summary", summary, "a text, which may be empty") {
         check.text(summary);
     }
-    if let Some(confidence) = check.required(node, "confidence", confidence, "a number from 0 to 1") {
+    if let Some(confidence) = demand.of(check, node, "confidence", confidence, "a number from 0 to 1") {
         facts.confidence = number(check.number(confidence, UNIT));
     }
 }

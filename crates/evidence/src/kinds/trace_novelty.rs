@@ -45,7 +45,10 @@ pub(super) fn grade<'a>(
         return number(claimed.map(|(_, claimed)| claimed));
     }
     // A trace with faults is refused; it must leave nothing in the cache.
-    let (Some(created), Some(Name::Text(id)), true) = (given.created, id, check.problems.is_empty()) else {
+    let (Some(Name::Text(id)), true) = (id, check.problems.is_empty()) else { return Fact::Missing };
+    let Some(moment) = work.graders.as_of.or(given.created) else {
+        let expected = "a timestamp in UTC, or `--as-of`: traces are compared in order of time";
+        check.absent(root, "metadata.created_at", expected);
         return Fact::Missing;
     };
     let subject = match subject {
@@ -73,10 +76,7 @@ pub(super) fn grade<'a>(
     if let (Some(node), None) = (given.vector, own) {
         check.note(node, "not used: the embedder reads the text".to_owned());
     }
-    let observed = read.and_then(|text| {
-        let moment = work.graders.as_of.unwrap_or(created);
-        look(work, (&cached, &replaces), text, moment)
-    });
+    let observed = read.and_then(|text| look(work, (&cached, &replaces), text, moment));
     work.watch.ended("novelty");
     match observed {
         Err(problems) => {

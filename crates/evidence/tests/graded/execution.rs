@@ -317,7 +317,11 @@ fn an_answer_without_code_is_0_and_no_judge_is_asked() {
         ("/more", json!("text"), "found nothing"),
         ("/route", json!([1, 2, 3, 4]), "another shape"),
         // What no schema forbids, and a script would have to read.
-        ("/padding", json!(vec![Vec::<u8>::new(); 500]), "to read, expected at most half of its limit, 2500000"),
+        (
+            "/padding",
+            json!(vec![Vec::<u8>::new(); 500]),
+            "to read, expected at most half of its limit, 2500000",
+        ),
         ("/padding", json!("x".repeat(25_000)), "to read"),
         ("/padding", json!("x".repeat(2 << 20)), "at most 1048576"),
     ] {

@@ -207,7 +207,7 @@ async fn part(
             let pool = shared.memory.cards().find_for(&card, bytes)?;
             if let Some(found) = shared.traces.queue(&pool) {
                 queue.get_or_insert((found, pool));
-                traces.push(Line { name, bytes: bytes.to_vec(), replaces: None });
+                traces.push(Line { name, bytes: bytes.to_vec(), replaces: None, sources: Vec::new() });
                 ways.push((line, Ok(Way::Queued)));
                 continue;
             }

@@ -174,7 +174,7 @@ async fn one(
     let pool = app.memory.cards().find_for(&how.card, &bytes)?;
     let sent = match app.traces.queue(&pool) {
         Some(queue) => {
-            let line = Line { name, bytes, replaces: how.replaces.clone() };
+            let line = Line { name, bytes, replaces: how.replaces.clone(), sources: Vec::new() };
             let sent = queue.push(app, &pool, key, how.as_of.clone(), vec![line]).await;
             sent.ok().and_then(|mut sent| sent.pop()).unwrap_or_else(|| Err(Error::Stopped.into()))?
         }

@@ -1,6 +1,6 @@
 //! The resources under `/v1`, one file each, and the log at the paths that C2SP names.
 //!
-//! * `evidence`: items in, one or many; `backfill`: history in; `records`: their scores, with explanations.
+//! * `traces`: spans of OpenTelemetry in. `evidence`: items in, one or many; `backfill`: history in; `records`: their scores, with explanations.
 //! * `subjects`, `standings`, `leaderboards`: summaries of many records; `reviews`: decisions of people.
 //! * `scorecards`: the cards that score; `weights`: weights from outside for them; `keys`: permissions.
 //! * `arena`: challenges, agents, matches and ratings.
@@ -25,6 +25,7 @@ pub mod reviews;
 pub mod scorecards;
 pub mod standings;
 pub mod subjects;
+pub mod traces;
 pub mod weights;
 
 use std::sync::Arc;
@@ -54,6 +55,7 @@ async fn read<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -
 pub fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(openapi::head())
         .routes(routes!(evidence::send, evidence::show))
+        .routes(routes!(traces::send))
         .routes(routes!(backfill::send))
         .routes(routes!(records::list))
         .routes(routes!(records::show))

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use karat::engine::Engine;
+use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
 use karat_store::Reader;
 use tokio::sync::oneshot;
@@ -41,6 +42,8 @@ pub struct Line {
     pub bytes: Vec<u8>,
     /// The id of the item that it corrects.
     pub replaces: Option<String>,
+    /// The digests of what it was made from here.
+    pub sources: Vec<Digest>,
 }
 
 /// Traces of one request.

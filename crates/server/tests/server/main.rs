@@ -22,6 +22,7 @@ mod old_matches;
 mod openapi;
 mod provenance;
 mod results;
+mod spans;
 mod stop;
 mod traces;
 mod traces_odd;

@@ -1,6 +1,7 @@
 //! Spans of OpenTelemetry: each trace with a span of a model or agent is a run. Success is not in a trace.
 
 mod protobuf;
+pub mod requests;
 mod trace;
 
 use std::collections::BTreeMap;
@@ -27,16 +28,20 @@ const PATHS: [&str; 12] = [
     "batches[].schemaUrl",
 ];
 
+/// The receiver of spans, each with its place.
+type Take<'a> = dyn FnMut(&str, Span) -> Result<(), Stop> + 'a;
+
 /// Reads OTLP in protobuf or JSON, one request or one on each line, and what Tempo exports.
 pub(super) fn otlp(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let mut traces = Traces::default();
+    let mut traces = Traces::new(out);
     let head = input.head(1 << 20)?;
+    // In protobuf the first byte is the one member of the outermost message, which is white space in a text.
     let first = head.trim_ascii_start().first().copied();
-    if !matches!(first, Some(b'{' | 0xef)) {
-        protobuf::read(input, &mut traces)?;
-        return traces.end(input, out);
-    }
-    if json::is_lines(&head) {
+    let is_protobuf = head.first() == Some(&b'\n') && head.contains(&0);
+    let take: &mut Take<'_> = &mut |place, span| traces.add(place, span);
+    if is_protobuf || !matches!(first, Some(b'{' | 0xef)) {
+        protobuf::read(input, take)?;
+    } else if json::is_lines(&head) {
         // The collector writes one request on each line.
         let mut line = Vec::new();
         let mut text = input.json()?;
@@ -50,8 +55,8 @@ pub(super) fn otlp(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let read =
-                json::read(line.as_slice(), &Wanted::new(&PATHS), &mut |span| of_otlp(span, &mut traces));
+            let wanted = Wanted::new(&PATHS);
+            let read = json::read(line.as_slice(), &wanted, &mut |span| of_otlp(span, take));
             read.map_err(|stop| match stop {
                 Stop::Fault(fault) => {
                     let place = format!("line {number}, {}", fault.place);
@@ -61,19 +66,19 @@ pub(super) fn otlp(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             })?;
         }
     } else {
-        json::read(input.json()?, &Wanted::new(&PATHS), &mut |span| of_otlp(span, &mut traces))?;
+        json::read(input.json()?, &Wanted::new(&PATHS), &mut |span| of_otlp(span, take))?;
     }
     traces.end(input, out)
 }
 
-fn of_otlp(element: &Element<'_>, traces: &mut Traces) -> Result<(), Stop> {
+fn of_otlp(element: &Element<'_>, take: &mut Take<'_>) -> Result<(), Stop> {
     let Some(span) = element.own.get("") else { return Ok(()) };
     let text = |name: &str| span.get(name).and_then(Value::as_str).unwrap_or_default();
     let resource = attributes(element.before.get("resource.attributes"));
     let status = span.get("status").and_then(|status| status.get("code"));
     let is_error = matches!(status.and_then(Value::as_u64), Some(2))
         || matches!(status.and_then(Value::as_str), Some("STATUS_CODE_ERROR"));
-    traces.add(
+    take(
         element.place,
         Span {
             trace: text("traceId").to_owned(),
@@ -141,7 +146,7 @@ pub(super) fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         }
         Ok(())
     })?;
-    let mut traces = Traces::default();
+    let mut traces = Traces::new(out);
     json::read(input.json()?, &Wanted::new(&["data[].spans[]"]), &mut |element| {
         let Some(span) = element.own.get("") else { return Ok(()) };
         let text = |name: &str| span.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -203,7 +208,7 @@ pub(super) fn exported(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         "[].resource.attributes",
     ];
     let paths: Vec<&str> = own.iter().chain(&listed).copied().collect();
-    let mut traces = Traces::default();
+    let mut traces = Traces::new(out);
     json::read_objects(input, &paths, &mut |element| {
         let own = element.own;
         let object = |name: &str| own.get(name).and_then(Value::as_object).cloned().unwrap_or_default();

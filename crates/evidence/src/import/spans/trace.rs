@@ -6,14 +6,16 @@ use karat_core::facts::Outcome;
 use karat_core::timestamp::Timestamp;
 use serde_json::{Map, Value};
 
-use super::super::json::name;
+use super::super::json::{self, name};
 use super::super::out::{Out, Run, fact_name, known, plain};
+use super::super::steps::{Act, Event, asked, of_events, returned, said};
 use super::super::{Fault, Input, Stop};
 
 /// Most traces of a file.
 const TRACES_MAX: usize = 4 << 20;
 
 /// One span, whatever it was written in.
+#[derive(Default)]
 pub(super) struct Span {
     pub trace: String,
     pub id: String,
@@ -31,8 +33,9 @@ pub(super) struct Span {
 }
 
 /// The traces of a file.
-#[derive(Default)]
 pub(super) struct Traces {
+    /// True if the steps are kept.
+    has_steps: bool,
     traces: BTreeMap<String, Trace>,
     /// Spans that were there before: an exporter sends again what it is not sure of.
     repeated: u64,
@@ -44,18 +47,55 @@ struct Trace {
     start: Option<i128>,
     end: Option<i128>,
     /// Names in the order in which they are preferred.
-    agent: Option<String>,
-    model: Option<String>,
-    service: Option<String>,
-    root: Option<String>,
+    agent: First,
+    service: First,
+    root: First,
+    model: First,
     tools: u64,
     errors: u64,
     is_agentic: bool,
-    evaluations: Vec<(String, f64)>,
+    evaluations: Vec<Evaluation>,
     /// The item, if karat wrote the span.
     item: Option<Exported>,
     /// Spans by id: that above, and what was used.
     spans: BTreeMap<String, Used>,
+    events: Vec<Event>,
+    /// The request of a user.
+    asked: First,
+}
+
+/// The text of the span that began first, whatever the order of a log: an exporter may send spans in any.
+#[derive(Default)]
+struct First(Option<((bool, i128, String), String)>);
+
+impl First {
+    /// Takes the text of a span; that of a later one only if it is `preferred` and the one before is not.
+    fn take(&mut self, is_preferred: bool, span: &Span, text: impl FnOnce() -> Option<String>) {
+        let rank = (!is_preferred, span.start.unwrap_or_default(), span.id.as_str());
+        let is_first =
+            self.0.as_ref().is_none_or(|((is_other, start, id), _)| rank < (*is_other, *start, id));
+        if is_first && let Some(text) = text() {
+            self.0 = Some(((rank.0, rank.1, span.id.clone()), text));
+        }
+    }
+
+    fn text(self) -> Option<String> {
+        self.0.map(|(_, text)| text)
+    }
+}
+
+/// The result of an evaluation that a span states. Of several with a name that of the earliest span counts.
+struct Evaluation {
+    name: String,
+    start: Option<i128>,
+    id: String,
+    value: f64,
+}
+
+impl Evaluation {
+    fn rank(&self) -> (&str, Option<i128>, &str, u64) {
+        (&self.name, self.start, &self.id, self.value.to_bits())
+    }
 }
 
 /// The item of which karat wrote a span.
@@ -97,6 +137,21 @@ impl Trace {
 
     fn calls(&self) -> u64 {
         self.innermost(|span| span.is_call).count() as u64
+    }
+
+    /// Keeps what a span says of the steps.
+    fn keep(&mut self, span: &Span, part: &Part, id: &str) {
+        let start = span.start.unwrap_or_default();
+        let act = span.act(part);
+        self.asked.take(false, span, || span.asked());
+        self.events.push(Event {
+            start,
+            id: id.to_owned(),
+            parent: span.parent.clone(),
+            text: span.said(&act),
+            act,
+            has_failed: span.is_error,
+        });
     }
 
     /// Returns the cost, and whether it lacks that of some calls.
@@ -167,6 +222,67 @@ impl Span {
         }
     }
 
+    fn act(&self, part: &Part) -> Act {
+        let is = |name: &str, values: &[&str]| {
+            self.text(name).is_some_and(|value| values.contains(&value.as_str()))
+        };
+        match part {
+            Part::Call
+                if is("openinference.span.kind", &["EMBEDDING"])
+                    || is("gen_ai.operation.name", &["embeddings"]) =>
+            {
+                Act::Other
+            }
+            Part::Call => Act::Model,
+            Part::Tool => {
+                let names = ["gen_ai.tool.name", "tool.name", "tool_call.function.name"];
+                let name = names.iter().find_map(|name| self.text(name));
+                let plain = || self.name.strip_prefix("execute_tool ").unwrap_or(&self.name).to_owned();
+                let given = ["gen_ai.tool.call.arguments", "tool_call.function.arguments", "input.value"];
+                let given = given.iter().find_map(|name| json::members_of(get(&self.attributes, name)?));
+                Act::Tool { name: name.unwrap_or_else(plain), given }
+            }
+            Part::Other if is("openinference.span.kind", &["RETRIEVER"]) => Act::Found,
+            Part::Other | Part::None => Act::Other,
+        }
+    }
+
+    /// Returns what the model said, or the tool returned.
+    fn said(&self, act: &Act) -> Option<String> {
+        let names: &[&str] = match act {
+            Act::Model => &[
+                "gen_ai.output.messages",
+                "llm.output_messages",
+                "llm.output_messages.0.message.content",
+                "gen_ai.completion.0.content",
+                "gen_ai.completion",
+                "output.value",
+            ],
+            Act::Tool { .. } | Act::Found => &["gen_ai.tool.call.result", "output.value"],
+            Act::Other => &[],
+        };
+        let read = if matches!(act, Act::Model) { said } else { returned };
+        names.iter().find_map(|name| read(get(&self.attributes, name)?))
+    }
+
+    /// Returns what a user asked for.
+    fn asked(&self) -> Option<String> {
+        let lists = ["gen_ai.input.messages", "llm.input_messages"];
+        let listed = lists.iter().find_map(|name| asked(get(&self.attributes, name)?));
+        let numbered = || {
+            (0..8).find_map(|number| {
+                ["llm.input_messages.N.message.", "gen_ai.prompt.N."].iter().find_map(|form| {
+                    let before = form.replace('N', &number.to_string());
+                    let role = self.text(&format!("{before}role"))?;
+                    (role == "user").then(|| self.text(&format!("{before}content")))?
+                })
+            })
+        };
+        let own = || self.text("input.value").filter(|_| self.parent.is_empty());
+        let text = listed.or_else(numbered).or_else(own)?;
+        said(&Value::String(text))
+    }
+
     /// Returns tokens in both vocabularies of GenAI, and in that of OpenInference; cached ones are within the input.
     fn tokens(&self) -> Option<f64> {
         let either = |names: [&str; 3]| names.iter().find_map(|name| self.number(name));
@@ -189,6 +305,10 @@ fn sum(one: Option<f64>, other: Option<f64>) -> Option<f64> {
 }
 
 impl Traces {
+    pub(super) fn new(out: &Out<'_>) -> Self {
+        Self { has_steps: out.wants_steps(), traces: BTreeMap::new(), repeated: 0 }
+    }
+
     pub(super) fn add(&mut self, place: &str, span: Span) -> Result<(), Stop> {
         if span.trace.is_empty() {
             return Err(Fault::new(place, "a span without the id of its trace", "the id").into());
@@ -211,11 +331,11 @@ impl Traces {
         let part = span.part();
         trace.is_agentic |= !matches!(part, Part::None);
         if span.parent.is_empty() {
-            trace.root = Some(span.name.clone());
+            trace.root.take(false, &span, || Some(span.name.clone()));
         }
         if matches!(part, Part::Call) {
             let model = ["gen_ai.request.model", "llm.model_name", "gen_ai.response.model"];
-            trace.model = trace.model.take().or_else(|| model.iter().find_map(|name| span.text(name)));
+            trace.model.take(false, &span, || model.iter().find_map(|name| span.text(name)));
         }
         trace.tools += u64::from(matches!(part, Part::Tool));
         if let Some(id) = span.text("karat.id") {
@@ -230,26 +350,34 @@ impl Traces {
             tokens: span.tokens(),
             cost: span.number("llm.cost.total").or_else(|| span.number("gen_ai.usage.cost")),
         };
-        trace.spans.insert(id, used);
-        let agent = span.text("gen_ai.agent.name").or_else(|| span.text("agent.name"));
-        if agent.is_some() && (trace.agent.is_none() || span.parent.is_empty()) {
-            trace.agent = agent;
+        if self.has_steps {
+            trace.keep(&span, &part, &id);
         }
-        trace.service = trace.service.take().or(span.service);
-        trace.evaluations.extend(span.evaluations);
+        trace.spans.insert(id, used);
+        let agent = || span.text("gen_ai.agent.name").or_else(|| span.text("agent.name"));
+        trace.agent.take(span.parent.is_empty(), &span, agent);
+        trace.service.take(false, &span, || span.service.clone());
+        let (start, id) = (span.start, span.id);
+        let results = span.evaluations.into_iter();
+        trace.evaluations.extend(results.map(|(name, value)| Evaluation {
+            name,
+            start,
+            id: id.clone(),
+            value,
+        }));
         Ok(())
     }
 
     pub(super) fn end(self, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         out.left_out_times("a span that was there before", self.repeated);
-        for (id, trace) in self.traces {
+        for (id, mut trace) in self.traces {
             if !trace.is_agentic {
                 out.left_out("a trace without a span of a model or an agent");
                 continue;
             }
             let (tokens, calls, (cost, lacks)) = (trace.tokens(), trace.calls(), trace.cost());
             let names = [trace.agent, trace.service, trace.root, trace.model];
-            let subject = names.into_iter().flatten().find(|name| !name.trim().is_empty());
+            let subject = names.into_iter().filter_map(First::text).find(|name| !name.trim().is_empty());
             if cost.is_some() && lacks {
                 out.left_out("a cost that only some calls of a trace have");
             }
@@ -263,16 +391,19 @@ impl Traces {
                 seconds: nanoseconds.filter(|long| *long >= 0).map(|long| long as f64 / 1e9),
                 tokens: known(out, "a number of tokens", tokens),
                 cost_usd: known(out, "a cost", cost.filter(|_| !lacks)),
+                steps: of_events(trace.events),
+                objective: trace.asked.text(),
                 ..Run::default()
             };
             let counts = [("calls", calls), ("tool_calls", trace.tools), ("errors", trace.errors)];
             for (name, count) in counts {
                 run.other.extend(plain(count as f64).map(|count| (name.to_owned(), count.into())));
             }
+            trace.evaluations.sort_by(|one, other| one.rank().cmp(&other.rank()));
+            trace.evaluations.dedup_by(|later, first| later.name == first.name);
             let wanted = out.options.score.as_deref().unwrap_or("solved");
-            let chosen = trace.evaluations.iter().position(|(name, _)| name == wanted);
-            for (at, (name, value)) in trace.evaluations.iter().enumerate() {
-                if Some(at) == chosen {
+            for Evaluation { name, value, .. } in &trace.evaluations {
+                if name == wanted {
                     run.solved = Some(*value);
                 } else {
                     run.other.extend(plain(*value).map(|value| (fact_name("score_", name), value.into())));
@@ -284,7 +415,7 @@ impl Traces {
                 // Such a trace has facts, and no calls.
                 run.other.retain(|(name, _)| name.starts_with("score_"));
             }
-            if run.solved.is_none() {
+            if run.solved.is_none() && !out.wants_steps() {
                 out.left_out("whether the task was solved: a trace does not say so");
             }
             if run.task.is_none() && !is_own {

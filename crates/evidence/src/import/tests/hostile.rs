@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use super::inspect::{Packing, archive};
 use super::packed::{gzip, zstandard};
 use super::{Options, read_as, refused};
-use crate::import::{Format, Input, detect};
+use crate::import::requests::{Encoding, take_apart};
+use crate::import::{Format, Input, Items, detect};
 
 const HEADER: &str = r#"{"eval": {"task": "t", "model": "m"}}"#;
 const SAMPLE: &str = r#"{"id": 1, "epoch": 1, "scores": {"a": {"value": "C"}}}"#;
@@ -95,7 +96,7 @@ fn deep_nesting_is_refused_or_passed_over() {
     let wanted =
         format!("{{\"eval\": {{\"task\": \"t\", \"model\": \"m\", \"scorers\": {}}}}}", deep("1", 100_000));
     let error = read_as("x.json", wanted.as_bytes(), Format::Inspect, &Options::default()).unwrap_err();
-    assert_snapshot!(error, @"x.json: $.eval.scorers (line 1, column 174): found recursion limit exceeded, expected well-formed JSON");
+    assert_snapshot!(error, @"x.json: $.eval.scorers (line 1, column 200049): found recursion limit exceeded, expected well-formed JSON");
     let xml = format!("<testsuite>{}", "<a>".repeat(1_000_000));
     assert!(refused("x.xml", xml.as_bytes()).contains("open elements"));
     let outline = deep("1", 1_000_000);
@@ -111,7 +112,7 @@ fn entities_of_xml_are_refused() {
 #[test]
 fn a_member_twice_is_refused() {
     let twice = r#"{"eval": {"task": "t", "model": "m", "model": "n"}, "samples": []}"#;
-    assert_snapshot!(refused("x.json", twice.as_bytes()), @"x.json: $.eval.model (line 1, column 50): found the member `eval.model` a second time, expected well-formed JSON");
+    assert_snapshot!(refused("x.json", twice.as_bytes()), @"x.json: $.eval.model (line 1, column 49): found the member `eval.model` a second time, expected well-formed JSON");
 }
 
 #[test]
@@ -127,19 +128,120 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn nothing_makes_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), head in 0usize..6, format in 0usize..18) {
+    fn nothing_makes_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), head in 0usize..6, format in 0usize..18, items in kinds()) {
         let heads: [&[u8]; 6] = [b"", b"{", b"PK\x03\x04", b"\x1f\x8b\x08", b"(\xb5/\xfd", b"<testsuite>"];
         let bytes = [heads[head], &bytes].concat();
         let _ = detect(&Input::memory("x", bytes.clone()));
-        let _ = read_as("x", &bytes, Format::ALL[format], &Options::default());
+        let _ = read_as("x", &bytes, Format::ALL[format], &Options { items, ..Options::default() });
     }
 
     #[test]
-    fn any_json_is_read_or_refused(value in json_value(), format in 0usize..18) {
+    fn any_json_is_read_or_refused(value in json_value(), format in 0usize..18, items in kinds()) {
         let text = value.to_string();
         let _ = detect(&Input::memory("x", text.clone().into_bytes()));
-        let _ = read_as("x", text.as_bytes(), Format::ALL[format], &Options::default());
+        let _ = read_as("x", text.as_bytes(), Format::ALL[format], &Options { items, ..Options::default() });
     }
+
+    #[test]
+    fn any_bytes_are_a_request_of_spans_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200), lengths in prop::collection::vec((0u8..16, any::<u64>()), 0..6)) {
+        // Members of messages whose lengths say anything.
+        let mut request = Vec::new();
+        for (tag, length) in lengths {
+            request.push(tag << 3 | 2);
+            let mut left = length;
+            while left >= 128 {
+                request.push(left as u8 | 128);
+                left >>= 7;
+            }
+            request.push(left as u8);
+        }
+        request.extend(bytes);
+        for encoding in [Encoding::Json, Encoding::Protobuf] {
+            let _ = take_apart(&request, encoding, 1 << 20);
+        }
+    }
+}
+
+fn kinds() -> impl Strategy<Value = Items> {
+    prop_oneof![Just(Items::Runs), Just(Items::Traces)]
+}
+
+/// Every log that is cut off anywhere is refused with its place, or is one that ends there.
+#[test]
+fn logs_that_are_cut_off_anywhere_are_read_or_refused() {
+    let tau2 = r#"{"info": {"agent_info": {"llm": "m"}}, "simulations": [{"task_id": "7", "reward_info": {"reward": 0}, "messages": [{"role": "user", "content": "a\u00e9\"b"}]}]}"#;
+    let spans = r#"{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": "b7ad6b7169203331", "startTimeUnixNano": "1", "attributes": [{"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}}]}]}]}]}"#;
+    let logs = [
+        (Format::SweAgent, include_str!("../../../../../examples/import/fix-17.traj")),
+        (Format::SweBench, include_str!("../../../../../examples/import/swe-bench.json")),
+        (Format::JUnit, include_str!("../../../../../examples/import/report.xml")),
+        (Format::Tau2, tau2),
+        (Format::Otlp, spans),
+    ];
+    for (format, log) in logs {
+        let log = log.trim_end().as_bytes();
+        for items in [Items::Runs, Items::Traces] {
+            let options = Options { items, ..Options::default() };
+            if items == Items::Traces && !format.has_traces() {
+                continue;
+            }
+            assert!(read_as("x", log, format, &options).is_ok(), "{format}");
+            for end in 0..log.len() {
+                // Of a report in XML only what comes after its last element may be missing.
+                if let Err(error) = read_as("x", &log[..end], format, &options) {
+                    assert_eq!(error.file, "x", "{format} {end}");
+                } else {
+                    assert!(format == Format::JUnit || end == 0, "{format}: {end} of {}", log.len());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_and_texts_that_nothing_holds_are_refused() {
+    let log = |reward: &str| format!(r#"[{{"task_id": 1, "trial": 0, "reward": {reward}, "info": {{}}}}]"#);
+    let read = |text: &[u8]| read_as("x.json", text, Format::TauBench, &Options::default());
+    assert!(read(log("1e999").as_bytes()).unwrap_err().found.contains("number out of range"));
+    let (items, _) = read(log("NaN").as_bytes()).unwrap();
+    assert_eq!(items[0]["outcome"], "no-verdict");
+    let mut broken = log("1").into_bytes();
+    broken.splice(2..2, *b"\"a\xff\": 1, ");
+    assert!(read(&broken).is_err());
+    // The largest integer is a number, and no reward of a task.
+    let (items, _) = read(log("18446744073709551615").as_bytes()).unwrap();
+    assert_eq!(items[0]["solved"], serde_json::Value::Null);
+}
+
+/// An archive whose directory states sizes of 64 bits that are not so.
+#[test]
+fn an_archive_that_lies_about_its_sizes_is_refused() {
+    let whole = log();
+    let directory = (0..whole.len() - 4).rfind(|at| whole[*at..].starts_with(b"PK\x01\x02")).unwrap();
+    let end = (0..whole.len() - 4).rfind(|at| whole[*at..].starts_with(b"PK\x05\x06")).unwrap();
+    let mut harmless = 0;
+    for (at, bytes) in [
+        (directory + 20, &[0xff; 4][..]),
+        (directory + 24, &[0xff; 4]),
+        (directory + 24, &[0xff, 0xff, 0xff, 0x7f]),
+        (directory + 42, &[0xff; 4]),
+        (end + 8, &[0xff; 4]),
+        (end + 12, &[0xff; 4]),
+        (end + 16, &[0xff; 4]),
+        (end + 10, &[0, 0]),
+    ] {
+        let mut changed = whole.clone();
+        changed[at..at + bytes.len()].copy_from_slice(bytes);
+        // A number that nothing is read by may be anything.
+        match read_as("x.eval", &changed, Format::Inspect, &Options::default()) {
+            Err(error) => assert!(error.file == "x.eval" && !error.found.is_empty(), "{at}: {error}"),
+            Ok((items, _)) => {
+                assert_eq!(items[0]["solved"], 1, "{at}");
+                harmless += 1;
+            }
+        }
+    }
+    assert!(harmless <= 2, "{harmless} lies change nothing");
 }
 
 /// Any JSON with the names that the readers look for.

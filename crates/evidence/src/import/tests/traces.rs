@@ -65,7 +65,11 @@ fn traces_of_langfuse() {
     1 the task of a trace: it names none
     1 whether the task was solved: no score says so (--score NAME names one)
     "#);
-    let wanted = Options { score: Some(String::from("correctness")), subject: Some(String::from("bot")) };
+    let wanted = Options {
+        score: Some(String::from("correctness")),
+        subject: Some(String::from("bot")),
+        ..Options::default()
+    };
     let (items, _) = read_as("x.json", log.as_bytes(), Format::Langfuse, &wanted).unwrap();
     assert_eq!((&items[0]["solved"], &items[0]["subject"]), (&json!(1), &json!("bot")));
 }

@@ -1,0 +1,212 @@
+//! The end of a trace: its spans are put together, imported as `karat import` does, and scored like evidence that was sent.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use karat::engine::kind;
+use karat_core::facts::Digest;
+use karat_evidence::Kind;
+use karat_evidence::import::{Format, Input, Items, Options, import, requests};
+use karat_store::{Error, Kind as Stored};
+
+use crate::cards::ScorerPool;
+use crate::effect::Effect;
+use crate::keys::Key;
+use crate::problem::{Code, Problem};
+use crate::scoring::{Holder, How, Sent, Shown};
+use crate::sending::submission;
+use crate::spans::{Closed, Content, Taken, Whose};
+use crate::state::{App, Submission};
+use crate::traces::queue::Line;
+
+/// Closes every trace whose time has come.
+///
+/// # Errors
+/// If nothing can be read or written.
+pub async fn close_due(app: &Arc<App>) -> Result<(), Problem> {
+    let mut failed = None;
+    for whose in app.memory.spans.due(app.clock.now()) {
+        let shared = Arc::clone(app);
+        // Runs to the end, so that no request gets the permit before memory is updated.
+        let closed = tokio::spawn(async move {
+            let permit = shared.memory.spans.permits.take(&whose.sender).await;
+            let closed = close(&shared, &whose).await;
+            drop(permit);
+            closed
+        });
+        // One that cannot be closed does not hold up the others.
+        if let Err(problem) = closed.await.map_err(|error| Problem::internal(&error))? {
+            failed.get_or_insert(problem);
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// Closes traces when they are due, for as long as the server runs.
+pub(crate) async fn close_on_time(app: Arc<App>) {
+    const LOOK: Duration = Duration::from_secs(1);
+    const AFTER_FAILURE: Duration = Duration::from_secs(10);
+    loop {
+        let pause = if close_due(&app).await.is_ok() { LOOK } else { AFTER_FAILURE };
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// Closes a trace, if it is open and due. The caller has the permit.
+async fn close(app: &Arc<App>, whose: &Whose) -> Result<(), Problem> {
+    let Some(open) = app.memory.spans.open(whose).filter(|open| open.due() <= app.clock.now().milliseconds)
+    else {
+        return Ok(());
+    };
+    let (texts, digests) = parts(app, open.parts).await?;
+    let made = make(app, whose, texts, &digests).await;
+    let (evidence, reason) = match made {
+        Ok(evidence) => (Some(evidence), None),
+        // It is tried again: the fault is not that of the trace.
+        Err(problem) if matches!(problem.code, Code::Busy | Code::Internal | Code::StorageFull) => {
+            return Err(problem);
+        }
+        Err(problem) => (None, Some(problem.detail)),
+    };
+    app.metrics.items(evidence.is_some().into(), 0, reason.is_some().into());
+    if let Some(reason) = &reason {
+        tracing::info!(trace = whose.trace, sender = whose.sender, reason, "a trace became no item");
+    }
+    let parts = digests.iter().map(ToString::to_string).collect();
+    let content = Content::Closed(Closed { whose: whose.clone(), parts, evidence, reason });
+    let batch = with(Submission::of_server(), app, &[content])?;
+    app.append_one(batch).await.map(drop)
+}
+
+/// Adds items of spans to a batch.
+pub(crate) fn with(mut batch: Submission, app: &App, contents: &[Content]) -> Result<Submission, Problem> {
+    for content in contents {
+        let item = content.item().map_err(|error| Problem::internal(&error))?;
+        let taken = Taken::of(&item, app.clock.now()).map_err(|error| Problem::internal(&error))?;
+        batch = batch.with(item, Some(Effect::Spans(Box::new(taken))));
+    }
+    Ok(batch)
+}
+
+/// Returns the spans of a trace out of the store, each part as OTLP in JSON, and the digests of the items.
+async fn parts(app: &App, ids: Vec<String>) -> Result<(Vec<Vec<u8>>, Vec<Digest>), Problem> {
+    app.read(move |reader| {
+        let size = reader.head()?.size;
+        let (mut texts, mut digests) = (Vec::new(), Vec::new());
+        for id in ids {
+            let found = reader.find(Stored::Spans, &id, size)?;
+            let item = found.ok_or_else(|| Problem::internal(&"spans are not in the store"))?;
+            let content: Content =
+                serde_json::from_slice(&item.content).map_err(|error| Problem::internal(&error))?;
+            if let Content::Part(part) = content {
+                texts.push(part.request.to_string().into_bytes());
+                digests.push(item.entry.content);
+            }
+        }
+        Ok((texts, digests))
+    })
+    .await
+}
+
+/// Makes an item of a trace, scores and stores it, and returns its id.
+async fn make(
+    app: &Arc<App>,
+    whose: &Whose,
+    texts: Vec<Vec<u8>>,
+    sources: &[Digest],
+) -> Result<String, Problem> {
+    let key = {
+        let keys = app.memory.keys();
+        keys.get(&whose.sender).filter(|_| !keys.is_revoked(&whose.sender))
+    };
+    let key = key.ok_or_else(|| Problem::new(Code::Forbidden, "the key of the sender was revoked"))?;
+    let pool = app.memory.cards().find(&whose.card)?;
+    let own = whose.clone();
+    let items = items(&pool)?;
+    let bytes = app.checked(move || item(&own, items, &texts)).await?;
+    let Sent { shown, outcome } = match app.traces.queue(&pool) {
+        Some(queue) => {
+            let line = Line { name: None, bytes, replaces: None, sources: sources.to_vec() };
+            let sent = queue.push(app, &pool, key, None, vec![line]).await;
+            sent.ok().and_then(|mut sent| sent.pop()).unwrap_or_else(|| Err(Error::Stopped.into()))?
+        }
+        None => apart(app, &pool, &key, &bytes, sources).await?,
+    };
+    match outcome {
+        Ok(_) => Ok(shown.evidence),
+        // What was scored before, as of another moment, is that item.
+        Err(Error::Refused(refusals)) => match is_stored(app, &shown).await? {
+            true => Ok(shown.evidence),
+            false => Err(crate::problem::conflict(&refusals)),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns whether the store has this evidence, with a record.
+async fn is_stored(app: &App, shown: &Shown) -> Result<bool, Problem> {
+    let (evidence, record, digest) = (shown.evidence.clone(), shown.record.clone(), shown.digest);
+    app.read(move |reader| {
+        let size = reader.head()?.size;
+        let found = reader.find(Stored::Evidence, &evidence, size)?;
+        let is_same = found.is_some_and(|item| item.entry.content == digest);
+        Ok(is_same && reader.find(Stored::Record, &record, size)?.is_some())
+    })
+    .await
+}
+
+/// Returns what a card reads of a trace.
+///
+/// # Errors
+/// If it reads neither traces nor facts.
+pub(crate) fn items(pool: &ScorerPool) -> Result<Items, Problem> {
+    match kind(&pool.card) {
+        Ok(Kind::ReasoningTrace) => Ok(Items::Traces),
+        Ok(Kind::Facts) => Ok(Items::Runs),
+        _ => {
+            let detail = format!(
+                "`{}` reads `{}`, and spans give `reasoning-trace` or `facts`",
+                pool.name(),
+                pool.card.evidence
+            );
+            Err(Problem::parameter("card", detail))
+        }
+    }
+}
+
+/// Returns the item that a trace is.
+fn item(whose: &Whose, items: Items, texts: &[Vec<u8>]) -> Result<Vec<u8>, Problem> {
+    let refused =
+        |error: karat_evidence::import::ImportError| Problem::new(Code::EvidenceRefused, error.to_string());
+    let text = requests::put_together(texts.iter().map(Vec::as_slice)).map_err(refused)?;
+    let input = Input::memory(format!("{}.otlp.json", whose.trace), text);
+    let options = Options { items, subject: whose.subject.clone(), ..Options::default() };
+    let mut found = None;
+    let summary = import(&input, Format::Otlp, &options, &mut |item| {
+        found = Some(item.json.to_vec());
+        ControlFlow::Break(())
+    })
+    .map_err(refused)?;
+    found.ok_or_else(|| {
+        let reasons: Vec<&str> = summary.left_out.keys().map(String::as_str).collect();
+        Problem::new(Code::EvidenceRefused, format!("no item: {}", reasons.join("; ")))
+    })
+}
+
+/// Scores an item from itself alone, and stores it.
+async fn apart(
+    app: &Arc<App>,
+    pool: &Arc<ScorerPool>,
+    key: &Arc<Key>,
+    bytes: &[u8],
+    sources: &[Digest],
+) -> Result<Sent, Problem> {
+    let pool = app.memory.weights().scorer(pool);
+    let holder = Some(Holder { key, now: app.clock.now(), memory: &app.memory });
+    let mut scored = How { pool: &pool, as_of: None, holder, name: None }.score(bytes)?;
+    scored.evidence.sources = sources.to_vec();
+    let shown = Shown::take(&mut scored);
+    let outcome = app.append(vec![submission(&key.id, scored, None)]).await?.pop();
+    Ok(shown.sent(outcome.unwrap_or(Err(Error::Stopped))))
+}

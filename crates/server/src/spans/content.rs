@@ -1,0 +1,121 @@
+//! The stored form of spans: items of the kind `spans`, each with a schema.
+
+use karat_core::facts::Digest;
+use karat_core::timestamp::Timestamp;
+use karat_evidence::canonical_json;
+use karat_evidence::ids::joined;
+use karat_store::{Kind, NewItem};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The content of an item.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "schema")]
+pub enum Content {
+    /// Spans of a trace, out of one request.
+    #[serde(rename = "karat/spans/1")]
+    Part(Part),
+    /// The end of a trace.
+    #[serde(rename = "karat/spans-closed/1")]
+    Closed(Closed),
+}
+
+/// A trace of a sender, to be scored by a card. Two senders may send spans of one trace: each is believed only its own.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Whose {
+    /// The id of the key.
+    pub sender: String,
+    /// The scorecard, `id@version`.
+    pub card: String,
+    /// The subject of the item, instead of the one that the spans name.
+    pub subject: Option<String>,
+    /// The id of the trace.
+    pub trace: String,
+}
+
+/// Spans of a trace, out of one request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// The trace.
+    #[serde(flatten)]
+    pub whose: Whose,
+    /// True if one of the spans has no parent.
+    pub has_root: bool,
+    /// The spans, as OTLP in JSON; null in memory.
+    pub request: Value,
+}
+
+/// The end of a trace: the item that it became, or the reason why it became none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Closed {
+    /// The trace.
+    #[serde(flatten)]
+    pub whose: Whose,
+    /// The digests of its parts.
+    pub parts: Vec<String>,
+    /// The id of the item of evidence.
+    pub evidence: Option<String>,
+    /// The reason why there is no item.
+    pub reason: Option<String>,
+}
+
+/// An item of spans as memory takes it in.
+#[derive(Debug)]
+pub struct Taken {
+    /// The id of the item.
+    pub id: String,
+    /// Its content, without spans.
+    pub content: Content,
+    /// The bytes of its content.
+    pub bytes: u64,
+    /// The time at which it arrived.
+    pub moment: Timestamp,
+}
+
+impl Taken {
+    /// Takes an item of the log; spans themselves stay in the store.
+    ///
+    /// # Errors
+    /// If it is not an item of spans.
+    pub(crate) fn of(item: &NewItem, moment: Timestamp) -> Result<Self, String> {
+        Self::parse(&item.id, &item.content, moment)
+    }
+
+    /// Does the same with the parts of an item.
+    ///
+    /// # Errors
+    /// If it is not an item of spans.
+    pub(crate) fn parse(id: &str, content: &[u8], moment: Timestamp) -> Result<Self, String> {
+        let mut read: Content = serde_json::from_slice(content).map_err(|error| error.to_string())?;
+        if let Content::Part(part) = &mut read {
+            part.request = Value::Null;
+        }
+        Ok(Self { id: id.to_owned(), content: read, bytes: content.len() as u64, moment })
+    }
+}
+
+impl Content {
+    /// Returns the item that stores it.
+    ///
+    /// # Errors
+    /// If it has no canonical JSON. Content made here always has: texts are keys, numbers are finite.
+    pub fn item(&self) -> Result<NewItem, String> {
+        let value = serde_json::to_value(self).map_err(|error| error.to_string())?;
+        let content = canonical_json(&value).into_bytes();
+        let of = |Whose { sender, card, subject, trace }: &Whose, last: &str| {
+            joined([sender, card, subject.as_deref().unwrap_or_default(), trace, last])
+        };
+        let (id, sources) = match self {
+            // The same spans in two requests are one item: an exporter sends again what it is not sure of.
+            Self::Part(part) => {
+                (of(&part.whose, &Digest::of(part.request.to_string().as_bytes()).to_string()), Vec::new())
+            }
+            Self::Closed(closed) => {
+                let parts = closed.parts.iter().filter_map(|digest| Digest::parse(digest)).collect();
+                let first = closed.parts.first().map_or("", String::as_str);
+                (of(&closed.whose, &format!("closed {first}")), parts)
+            }
+        };
+        Ok(NewItem { kind: Kind::Spans, id, subject: None, sources, replaces: None, sender: None, content })
+    }
+}

@@ -1,0 +1,179 @@
+//! Spans of OpenTelemetry that arrive over HTTP, until the trace that they are of is an item.
+//!
+//! What a request brings of each trace is an item of the log of the kind `spans`. A trace is *open* until no more spans of it
+//! are to be expected: some time after the last of them in the log. Then its spans are put together and imported like a file,
+//! the item is scored, and a closing item says what became of it. Memory has of open traces only which items they are.
+//!
+//! * `content`: stored items. What is made of them when their time has come is in `collect`.
+
+mod content;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use content::{Closed, Content, Part, Taken, Whose};
+use karat_core::timestamp::Timestamp;
+
+use crate::arena::Permits;
+use crate::problem::{Code, Problem};
+
+/// Milliseconds without further spans after which a trace is closed: exporters send every five seconds, and services do not
+/// end together. Where no span is the root, one that began the trace is still to come.
+const QUIET: i64 = 15_000;
+const QUIET_WITHOUT_ROOT: i64 = 120_000;
+/// Milliseconds after which a trace is closed in any case; items and bytes that close it at once.
+const AGE_MAX: i64 = 600_000;
+const PARTS_MAX: usize = 500;
+const TRACE_BYTES_MAX: u64 = 8 << 20;
+/// Open traces of a sender, and bytes of them; bytes of all senders.
+const SENDER_TRACES_MAX: usize = 4096;
+const SENDER_BYTES_MAX: u64 = 64 << 20;
+const BYTES_MAX: u64 = 512 << 20;
+/// Closed traces that are remembered, so that spans which come later are refused.
+const CLOSED_MAX: usize = 100_000;
+
+/// The open traces of a server.
+#[derive(Debug, Default)]
+pub struct Spans {
+    state: Mutex<State>,
+    /// Permits to change the traces of a sender.
+    pub(crate) permits: Permits,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    open: BTreeMap<Whose, Open>,
+    senders: BTreeMap<String, Used>,
+    bytes: u64,
+    closed: BTreeSet<Whose>,
+    /// The closed ones in the order of the log.
+    order: VecDeque<Whose>,
+}
+
+/// A trace that is not an item yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Open {
+    /// The ids of the items with its spans, in the order of the log.
+    pub parts: Vec<String>,
+    first: i64,
+    last: i64,
+    has_root: bool,
+    bytes: u64,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Used {
+    traces: usize,
+    bytes: u64,
+}
+
+impl Open {
+    /// Returns the moment from which on it is closed.
+    pub fn due(&self) -> i64 {
+        if self.parts.len() >= PARTS_MAX || self.bytes >= TRACE_BYTES_MAX {
+            return i64::MIN;
+        }
+        let quiet = if self.has_root { QUIET } else { QUIET_WITHOUT_ROOT };
+        self.last.saturating_add(quiet).min(self.first.saturating_add(AGE_MAX))
+    }
+}
+
+impl Spans {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Applies an item of the log.
+    pub(crate) fn apply(&self, taken: Taken) {
+        self.state().apply(taken);
+    }
+
+    /// Returns the traces whose time has come, the earliest first.
+    pub(crate) fn due(&self, now: Timestamp) -> Vec<Whose> {
+        let state = self.state();
+        let mut due: Vec<(i64, &Whose)> = state
+            .open
+            .iter()
+            .map(|(whose, open)| (open.due(), whose))
+            .filter(|(due, _)| *due <= now.milliseconds)
+            .collect();
+        due.sort_unstable();
+        due.into_iter().map(|(_, whose)| whose.clone()).collect()
+    }
+
+    /// Returns an open trace.
+    pub(crate) fn open(&self, whose: &Whose) -> Option<Open> {
+        self.state().open.get(whose).cloned()
+    }
+
+    /// Returns whether a trace was closed a short time ago.
+    pub(crate) fn is_closed(&self, whose: &Whose) -> bool {
+        self.state().closed.contains(whose)
+    }
+
+    /// Checks that a sender may add that many bytes, of that many traces.
+    ///
+    /// # Errors
+    /// If it, or all together, would have too many open.
+    pub(crate) fn room(&self, sender: &str, traces: usize, bytes: u64) -> Result<(), Problem> {
+        const SECONDS: u32 = 15;
+        let state = self.state();
+        let used = state.senders.get(sender).copied().unwrap_or_default();
+        if used.traces.saturating_add(traces) > SENDER_TRACES_MAX
+            || used.bytes.saturating_add(bytes) > SENDER_BYTES_MAX
+        {
+            let detail = format!(
+                "{} traces of this key are open, with {} bytes; at most {SENDER_TRACES_MAX} and {SENDER_BYTES_MAX} may be",
+                used.traces, used.bytes
+            );
+            return Err(Problem::new(Code::TooManyRequests, detail).retry(SECONDS));
+        }
+        if state.bytes.saturating_add(bytes) > BYTES_MAX {
+            let detail = "too many traces of all senders are open at the moment; try again later";
+            return Err(Problem::new(Code::Busy, detail).retry(SECONDS));
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn apply(&mut self, taken: Taken) {
+        let Taken { id, content, bytes, moment } = taken;
+        match content {
+            Content::Part(part) => {
+                let at = moment.milliseconds;
+                let used = self.senders.entry(part.whose.sender.clone()).or_default();
+                let open = self.open.entry(part.whose).or_insert_with(|| {
+                    used.traces += 1;
+                    Open { parts: Vec::new(), first: at, last: at, has_root: false, bytes: 0 }
+                });
+                used.bytes += bytes;
+                self.bytes += bytes;
+                open.bytes += bytes;
+                open.last = open.last.max(at);
+                open.has_root |= part.has_root;
+                open.parts.push(id);
+            }
+            Content::Closed(closed) => {
+                if let Some(open) = self.open.remove(&closed.whose) {
+                    self.bytes = self.bytes.saturating_sub(open.bytes);
+                    if let Some(used) = self.senders.get_mut(&closed.whose.sender) {
+                        used.traces = used.traces.saturating_sub(1);
+                        used.bytes = used.bytes.saturating_sub(open.bytes);
+                        if used.traces == 0 {
+                            self.senders.remove(&closed.whose.sender);
+                        }
+                    }
+                }
+                if self.closed.insert(closed.whose.clone()) {
+                    self.order.push_back(closed.whose);
+                }
+                if self.order.len() > CLOSED_MAX
+                    && let Some(oldest) = self.order.pop_front()
+                {
+                    self.closed.remove(&oldest);
+                }
+            }
+        }
+    }
+}
