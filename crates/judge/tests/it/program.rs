@@ -108,6 +108,7 @@ fn options() {
     assert_eq!(lines(&run(&["--list"], b"")).len(), 1);
     let test = run(&["--self-test"], b"");
     assert!(test.status.success());
+    // Three jobs for each language.
     assert_eq!(String::from_utf8_lossy(&test.stdout).matches("ok    ").count(), 6);
     let help = String::from_utf8(run(&["--help"], b"").stdout).unwrap();
     assert!(help.lines().count() <= 40);
