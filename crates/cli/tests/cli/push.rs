@@ -169,7 +169,8 @@ impl Place {
 }
 
 fn pushed(run: &Run) -> Pushed {
-    answers::read(run.stdout.as_bytes()).unwrap().unwrap_or_else(|| panic!("{}\n{}", run.stdout, run.stderr))
+    assert!(!run.stdout.is_empty(), "{}", run.stderr);
+    answers::read(run.stdout.as_bytes()).unwrap().unwrap()
 }
 
 fn counts(run: &Run) -> (u64, u64, u64) {
