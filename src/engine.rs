@@ -1,5 +1,6 @@
 //! The engine: one scorecard with its graders, evidence in, records out. Every door scores through it.
 
+mod nameless;
 mod wanted;
 
 use std::io::BufRead;
@@ -29,6 +30,7 @@ use crate::explanation::document::Explanation;
 use crate::record::Record;
 use crate::stopwatch::{EngineWatch, Stopwatch};
 
+pub use self::nameless::Ids;
 pub use self::wanted::{Wanted, each_item};
 
 /// Settings of an [`Engine`]: everything that a score may depend on besides the scorecard and the evidence.

@@ -8,7 +8,6 @@
 
 pub mod attempts;
 pub mod changes;
-pub mod columns;
 pub mod gate;
 pub mod pair;
 pub mod stress;

@@ -1,6 +1,5 @@
-//! The fields of items beyond what a scorecard declares: of a table, of nested JSON, of what an import left in an
-//! item. Nothing
-//! here reaches a score: leaderboards group by them, show their means, and rank by them.
+//! The fields of items beyond what a scorecard declares: of a table, of nested JSON, of what an import left in an item.
+//! Nothing here reaches a score: leaderboards group by them, show their means, and rank by them.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +11,6 @@ use serde_json::Value;
 
 use super::filter::{declared, is_declared, value};
 use super::{NO_MORE, Row, Rows};
-use crate::answers::leaderboard::Leaderboard;
-use crate::answers::leaderboard::fact::RankedFact;
 use crate::error::{Code, Error};
 use crate::text::clean;
 
@@ -157,8 +154,8 @@ pub struct FactScale {
     /// Its name.
     pub name: String,
     /// Its unit, if the scorecard states one.
-    unit: Option<String>,
-    lower_is_better: bool,
+    pub(crate) unit: Option<String>,
+    pub(crate) lower_is_better: bool,
     worst: f64,
     best: f64,
 }
@@ -172,7 +169,7 @@ impl FactScale {
     }
 
     /// Returns the value at a place, without the digits that a place does not have.
-    fn value(&self, share: f64) -> f64 {
+    pub(crate) fn value(&self, share: f64) -> f64 {
         let range = self.best - self.worst;
         let mut digits = 1.0;
         while digits * range.abs() < 1e8 && digits < 1e15 && range != 0.0 {
@@ -181,24 +178,6 @@ impl FactScale {
         let value = self.worst + range * share;
         let rounded = round(value * digits) / digits;
         if rounded.is_finite() && range != 0.0 { rounded } else { value }
-    }
-
-    /// Writes the values of a leaderboard in the unit of the fact.
-    pub(crate) fn write(&self, board: &mut Leaderboard) {
-        for row in &mut board.rows {
-            let score = &mut row.score;
-            score.mean = self.value(score.mean);
-            let ends = score.low.zip(score.high).map(|(low, high)| (self.value(low), self.value(high)));
-            score.low = ends.map(|(one, other)| one.min(other));
-            score.high = ends.map(|(one, other)| one.max(other));
-        }
-        // Outcomes do not change a fact.
-        board.other_outcomes = None;
-        board.fact = Some(RankedFact {
-            name: self.name.clone(),
-            unit: self.unit.clone(),
-            lower_is_better: self.lower_is_better,
-        });
     }
 }
 

@@ -68,8 +68,8 @@ fn values_of_another_type_are_refused() {
     assert_snapshot!(problems(r#"{"subject": "", "solved": "12", "escalated": 0, "domain": 5}"#), @r"
     $.subject: found an empty text, expected a name, or a whole number; a name is not blank (line 1, column 13)
     $.solved: found the text `12`, expected a number; write the number without quotes (line 1, column 27)
-    $.escalated: found `0`, expected `true` or `false` (line 1, column 46)
-    $.domain: found `5`, expected a text (line 1, column 59)
+    $.escalated: found `0`, expected `true` or `false`; write `true` or `false`, or declare the fact as a number from 0 to 1 (line 1, column 46)
+    $.domain: found `5`, expected a text; write it in quotes (line 1, column 59)
     ");
     assert_snapshot!(problems(r#"{"subject": "a", "solved": [1, 2], "escalated": "true", "domain": {"a": 1}}"#), @r"
     $.solved: found an array, expected a number (line 1, column 28)
@@ -220,7 +220,7 @@ fn lines_are_those_of_the_file_once_told_where_the_item_begins() {
     let problems: Problems =
         reader().read(b"{\"subject\": \"a\",\n \"solved\": true}").map(|_| ()).unwrap_err();
     let problems = problems.starting_at(40);
-    assert_snapshot!(problems, @"$.solved: found `true`, expected a number (line 41, column 12)");
+    assert_snapshot!(problems, @r#"$.solved: found `true`, expected a number; write 1 and 0, or declare the fact with type = "boolean" (line 41, column 12)"#);
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_row_has_the_digest_of_the_object_that_says_the_same() {
 
 #[test]
 fn a_cell_of_another_type_is_refused_like_a_value() {
-    let table = "subject,solved,escalated\na,many,yes\nb,NaN,\nc,1e999,\nd,9007199254740993,\n";
+    let table = "subject,solved,escalated\na,many,maybe\nb,12%,\nc,1e999,\nd,9007199254740993,\n";
     let mut reader = reader();
     let mut source = Source::new(table.as_bytes(), Layout::Csv, &wanted(), 1000);
     let mut told = Vec::new();

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Leaderboard, LeaderboardRow};
 use crate::estimate::Writing;
+use crate::rows::FactScale;
 
 /// The fact that is ranked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +17,26 @@ pub struct RankedFact {
     pub unit: Option<String>,
     /// True if the lowest is the best.
     pub lower_is_better: bool,
+}
+
+impl FactScale {
+    /// Writes the values of a leaderboard in the unit of the fact.
+    pub(crate) fn write(&self, board: &mut Leaderboard) {
+        for row in &mut board.rows {
+            let score = &mut row.score;
+            score.mean = self.value(score.mean);
+            let ends = score.low.zip(score.high).map(|(low, high)| (self.value(low), self.value(high)));
+            score.low = ends.map(|(one, other)| one.min(other));
+            score.high = ends.map(|(one, other)| one.max(other));
+        }
+        // Outcomes do not change a fact.
+        board.other_outcomes = None;
+        board.fact = Some(RankedFact {
+            name: self.name.clone(),
+            unit: self.unit.clone(),
+            lower_is_better: self.lower_is_better,
+        });
+    }
 }
 
 impl Leaderboard {

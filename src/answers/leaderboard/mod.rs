@@ -1,5 +1,6 @@
 //! Subjects by rank, `karat/leaderboard/1`.
 
+pub mod columns;
 pub mod fact;
 pub mod floor;
 pub mod method;

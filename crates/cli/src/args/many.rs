@@ -10,8 +10,8 @@ use super::moment::moment;
 use super::{AsOf, points};
 use crate::format::FormatArgs;
 use karat::answers::LeaderboardMethod;
+use karat::answers::leaderboard::columns::Column;
 use karat::answers::leaderboard::floor::On;
-use karat::leaderboard::columns::Column;
 use karat::renames::Rename;
 use karat::rows::filter::Filter;
 

@@ -5,6 +5,7 @@ use std::io::Write as _;
 
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::Basis;
+use karat::answers::leaderboard::columns::{self, Column};
 use karat::answers::leaderboard::floor::Floor;
 use karat::answers::leaderboard::method::{Page, answer, method_of_size, rank, rank_by_official};
 use karat::answers::leaderboard::official::Asked;
@@ -12,7 +13,6 @@ use karat::answers::leaderboard::officials::Officials;
 use karat::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
 use karat::answers::stress::Robustness;
 use karat::leaderboard::attempts::Attempts;
-use karat::leaderboard::columns::{self, Column};
 use karat::leaderboard::stress::{CONCENTRATION, Stress};
 use karat::leaderboard::{By, Ranking, Settings};
 use karat::look_alikes::LookAlikes;

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use karat::answers;
 use karat::answers::push::{Pushed, RefusedItem};
-use karat::engine::Wanted;
+use karat::engine::{Ids, Wanted};
 use karat::error::{Error, Place};
 use karat::text::clean;
-use karat_evidence::{Kind, Reader, ReaderOptions};
 
 use crate::args::{Cli, PushArgs};
 use crate::cards;
@@ -39,7 +38,7 @@ pub fn run(args: &PushArgs, cli: &Cli) -> Result<Exit, Failure> {
     let files = Files::new(&args.files, cli.color)?;
     let progress = Arc::new(Progress::new(files.bytes(), args.no_progress));
     let mut pushed = Pushed { card: id.clone(), to: args.to.clone(), ..Pushed::default() };
-    let mut namer = Namer::new(&wanted, args.name.as_deref());
+    let mut namer = Namer { ids: Ids::of(&wanted), name: args.name.as_deref() };
     let mut packer = Packer::default();
     let sent = files.each(&wanted, &progress, &mut |place, item| {
         match item {
@@ -70,26 +69,16 @@ pub fn run(args: &PushArgs, cli: &Cli) -> Result<Exit, Failure> {
 
 /// The names of items without an id.
 struct Namer<'n> {
-    reader: Option<Reader>,
+    ids: Ids,
     name: Option<&'n str>,
 }
 
-impl<'n> Namer<'n> {
-    fn new(wanted: &Wanted, name: Option<&'n str>) -> Self {
-        // Items of the other kinds have ids, or the server says that one lacks.
-        let is_facts = wanted.kind == Kind::Facts;
-        let reader = is_facts.then(|| Reader::new(wanted.kind, &wanted.facts, ReaderOptions::default()));
-        Self { reader: reader.and_then(Result::ok), name }
-    }
-
+impl Namer<'_> {
     /// Returns the file that names the item, if it has no id.
     fn name(&mut self, place: &Place, item: &[u8]) -> Option<String> {
-        let evidence = self.reader.as_mut()?.read(item).ok()?;
-        let item = evidence.item();
-        let is_nameless = item.id == item.digest.to_string();
         let file = || place.name().split(':').next().map(str::to_owned);
         let given = self.name.map(str::to_owned);
-        is_nameless.then(|| given.or_else(file)).flatten()
+        self.ids.is_missing(item).then(|| given.or_else(file)).flatten()
     }
 }
 

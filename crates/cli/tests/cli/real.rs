@@ -398,7 +398,7 @@ fn spans_are_the_same_in_each_form() {
 fn every_other_published_log_is_read_or_says_why_not() {
     for (folder, items) in [
         ("langfuse-traces", 10),
-        ("swe-agent-trajectories", 5),
+        ("swe-agent-trajectories", 6),
         ("mini-swe-agent-v2", 2),
         ("tau2-results", 1),
     ] {

@@ -413,8 +413,8 @@ fn patience_grows_with_the_fuel_of_a_job_and_never_overflows() {
         judges.patience(&job)
     };
     let spare = judges.options.spare;
-    assert_eq!(with(2_000_000_000, vec![cases(&["a"])]), spare + Duration::from_secs(101));
-    assert_eq!(with(2_000_000_000, vec![cases(&["a", "b"]), script()]), spare + Duration::from_secs(303));
+    assert_eq!(with(2_000_000_000, vec![cases(&["a"])]), spare + Duration::from_secs(401));
+    assert_eq!(with(2_000_000_000, vec![cases(&["a", "b"]), script()]), spare + Duration::from_secs(1203));
     assert_eq!(with(1, vec![suite()]), spare + Duration::from_secs(5));
     assert!(with(u64::MAX, vec![cases(&["a", "b"])]) > Duration::from_secs(1 << 30));
 }

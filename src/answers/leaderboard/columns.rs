@@ -1,5 +1,4 @@
-//! Columns beside the score of a leaderboard: means, percentiles and other numbers of raw facts; counts of gates,
-//! tiers and
+//! Columns beside the score of a leaderboard: means, percentiles and other numbers of raw facts; counts of gates, tiers and
 //! bands. They are about all items of a subject that state the fact, whatever counts for its rank.
 
 use std::collections::{BTreeMap, BTreeSet};
