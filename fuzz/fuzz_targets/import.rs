@@ -49,7 +49,8 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn traces(input: &Input, format: Format) {
     let wanted = [("step_count".to_owned(), FactType::Number), ("success".to_owned(), FactType::Boolean)];
-    let mut reader = Reader::new(Kind::ReasoningTrace, &wanted, ReaderOptions::default()).expect("facts of traces");
+    let mut reader =
+        Reader::new(Kind::ReasoningTrace, &wanted, ReaderOptions::default()).expect("facts of traces");
     let options = Options { items: Items::Traces, ..Options::default() };
     let _ = import(input, format, &options, &mut |item| {
         if let Err(problems) = reader.read(item.json) {

@@ -1,10 +1,10 @@
-//! What became of items that were sent to a server, `karat/push/1`.
+//! The outcome of items that were sent to a server, `karat/push/1`.
 
 use serde::{Deserialize, Serialize};
 
 use super::answer;
 
-/// What became of items that were sent to a server.
+/// The outcome of items that were sent to a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]

@@ -128,9 +128,7 @@ fn sample(item: &Item, export: &mut Export) -> Value {
         ),
         Some(Outcome::Stopped) => put("limit", Some(json!({"type": "custom", "limit": 0.0}))),
         Some(Outcome::NotApplicable | Outcome::Refused) => {
-            export.leave_out(
-                "the outcome `not-applicable` or `refused`: a sample of Inspect has no place for it",
-            );
+            export.leave_out("the outcome `not-applicable` or `refused`: a sample of Inspect cannot hold it");
         }
         Some(Outcome::Succeeded | Outcome::Failed) | None => {}
     }

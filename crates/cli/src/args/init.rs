@@ -5,7 +5,7 @@ use karat_core::number::Decimal;
 
 use super::points;
 
-/// The data to look at, and what to make of it.
+/// The data to profile, and the answers to the questions.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Looks at every item, asks up to three questions (which field decides success,

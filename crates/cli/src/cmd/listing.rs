@@ -44,7 +44,7 @@ pub struct Held {
     subject: String,
     /// The text.
     pub text: Vec<u8>,
-    /// What it adds to a document beside its text.
+    /// The additions to a document beside its text.
     pub written: Option<Written>,
 }
 

@@ -29,7 +29,7 @@ pub fn tell(lines: &[String], exit: Exit, color: Color) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What gates found, by the status that each failure has.
+/// The findings of gates, by the status that each failure has.
 #[derive(Debug, Default)]
 pub struct Verdict {
     failed: Vec<(Exit, Vec<String>)>,

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::common::{Folder, Run};
 use crate::serve::Server;
 
-/// What happens to a request on its way.
+/// The fault that a request meets on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     /// It reaches the server, and the answer comes back.
@@ -57,7 +57,7 @@ impl Proxy {
     }
 }
 
-/// Reads one request as it stands, with its body.
+/// Reads one request unchanged, with its body.
 fn request(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
     let (mut read, mut buffer) = (Vec::new(), [0; 4096]);
     loop {
@@ -169,7 +169,8 @@ impl Place {
 }
 
 fn pushed(run: &Run) -> Pushed {
-    answers::read(run.stdout.as_bytes()).unwrap().unwrap_or_else(|| panic!("{}\n{}", run.stdout, run.stderr))
+    assert!(!run.stdout.is_empty(), "{}", run.stderr);
+    answers::read(run.stdout.as_bytes()).unwrap().unwrap()
 }
 
 fn counts(run: &Run) -> (u64, u64, u64) {

@@ -1,4 +1,4 @@
-//! How karat is installed and found: completions, man pages, pages of help, the image, the action for pipelines, the list of
+//! Installing karat and finding help: completions, man pages, pages of help, the image, the action for pipelines, the list of
 //! what is in a release.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 

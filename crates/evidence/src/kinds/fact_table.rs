@@ -65,7 +65,7 @@ impl NameField {
     }
 }
 
-/// What the member of an item gives.
+/// The value of a member of an item.
 #[derive(Debug, Default)]
 struct Column {
     /// The fact that it is: type, place in the order of the scorecard.
