@@ -83,7 +83,13 @@ pub fn found_in(folder: &Path) -> Vec<Found> {
             let (name, hex) = name.strip_suffix(".wasm")?.rsplit_once('-')?;
             let language = Language::ALL.into_iter().find(|language| language.name() == name)?;
             let is_digest = hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
-            is_digest.then(|| Found { language, path: entry.path(), digest: format!("sha256:{hex}") })
+            // A pipe would be waited for, and a folder cannot be read.
+            let is_file = entry.path().is_file();
+            (is_digest && is_file).then(|| Found {
+                language,
+                path: entry.path(),
+                digest: format!("sha256:{hex}"),
+            })
         })
         .collect();
     found.sort_by_key(|found| {
@@ -233,9 +239,14 @@ fn write(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
 fn private_folder(folder: &Path) -> Result<PathBuf, RuntimeError> {
     let fail = |error: io::Error| unusable(folder, &error);
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fail)?;
-    // Only a process of a user makes files that belong to that user.
+    // Only a process of a user makes files that belong to that user. Where others may write, the name may be a link of theirs to any
+    // file, which must not be cut to nothing: what is there is removed, and only a new file is opened.
     let probe = folder.join(format!("{}.probe", std::process::id()));
-    File::create(&probe).map_err(fail)?;
+    match fs::remove_file(&probe) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(error)),
+        _ => {}
+    }
+    File::create_new(&probe).map_err(fail)?;
     let own = fs::metadata(&probe).map_err(fail)?.uid();
     fs::remove_file(&probe).map_err(fail)?;
     let metadata = fs::symlink_metadata(folder).map_err(fail)?;
@@ -249,4 +260,41 @@ fn private_folder(folder: &Path) -> Result<PathBuf, RuntimeError> {
         ));
     }
     Ok(folder.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_file_is_no_runtime() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = |digit: &str| folder.path().join(format!("python-{}.wasm", digit.repeat(64)));
+        fs::create_dir(name("a")).unwrap();
+        std::os::unix::fs::symlink("/nowhere", name("b")).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(name("c")).status().unwrap().success());
+        assert!(found_in(folder.path()).is_empty());
+        fs::write(name("d"), "").unwrap();
+        std::os::unix::fs::symlink(name("d"), name("e")).unwrap();
+        let found: Vec<PathBuf> = found_in(folder.path()).into_iter().map(|found| found.path).collect();
+        assert_eq!(found, [name("d"), name("e")]);
+    }
+
+    #[test]
+    fn a_link_that_others_put_into_the_cache_harms_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let [open, victim] = ["open", "victim"].map(|name| folder.path().join(name));
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+        fs::write(&victim, "dear").unwrap();
+        let link = open.join(format!("{}.probe", std::process::id()));
+        std::os::unix::fs::symlink(&victim, &link).unwrap();
+        let refused = private_folder(&open).unwrap_err().to_string();
+        assert!(refused.contains("chmod 700"), "{refused}");
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "dear");
+        // What a process of the same number left behind is in no one's way.
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o700)).unwrap();
+        fs::write(&link, "").unwrap();
+        assert!(private_folder(&open).is_ok() && !link.exists());
+    }
 }

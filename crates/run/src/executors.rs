@@ -295,7 +295,7 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
         for (path, at) in fields.texts(field, self.report).unwrap_or_default() {
             let whole = self.around.folder.join(path);
             match std::fs::canonicalize(&whole) {
-                Ok(_) => found.push(whole),
+                Ok(path) => found.push(path),
                 Err(error) => {
                     let hint = "paths are relative to the folder of this file";
                     self.report.add(at, format!("`{field}` names {}: {error}", quoted(path)), hint);

@@ -218,3 +218,49 @@ fn a_sandbox_that_cannot_be_is_refused_before_anything_runs() {
         }
     }
 }
+
+#[test]
+fn a_link_in_place_of_a_folder_that_another_step_reads_leads_nowhere() {
+    let bench = Bench::new();
+    let inner = bench.folder.path().join("results/inner");
+    fs::create_dir(&inner).unwrap();
+    for (name, script) in [
+        (
+            "one.sh",
+            format!("mv results/inner results/old && ln -s ../hidden results/inner || exit 1\n{FINE}"),
+        ),
+        ("two.sh", format!("cat hidden/file && exit 1\n{FINE}")),
+    ] {
+        let path = bench.folder.path().join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    }
+    let executor = |subnet: &str, script: &str, paths: &str| {
+        format!(
+            "[executor.{subnet}]\nkind = \"command\"\ncommand = [\"./{script}\"]\nenvironment = [\"PATH\"]\n\
+             cost = 0.001\nsandbox = \"best\"\n{paths}\n"
+        )
+    };
+    let file = executor("sn1", "one.sh", "write = [\"results\"]")
+        + &executor("sn2", "two.sh", "read = [\"results/inner\"]");
+    let executors = bench.parse(&file).unwrap_or_else(|faults| panic!("{faults}"));
+    let node = |id: &str, subnet: &str| json!({"id": id, "subnet": subnet, "action": "do", "params": {}});
+    let plan = json!({"nodes": [node("a", "sn1"), node("b", "sn2")], "edges": [{"from": "a", "to": "b"}]});
+    let task = json!({"task_id": "t", "task_type": "agent", "reference": {"goal_checklist": [{"text": "done"}]},
+        "constraints": {"max_budget_tao": 1, "max_latency_seconds": 30}});
+    let job = Job::new(plan.to_string().as_bytes(), task.to_string().as_bytes(), Some("miner-7"), Some(0));
+    let (job, _) = job.unwrap_or_else(|refusal| panic!("{refusal:?}"));
+    let ended = job.run(&executors, &Stop::default(), &|_| {}).unwrap_or_else(|faults| panic!("{faults:?}"));
+    assert!(fs::symlink_metadata(&inner).unwrap().is_symlink(), "the first step did its worst");
+    let last = ended.run.events.iter().rev().find_map(|event| match event {
+        Event::Attempt(attempt) => Some(attempt),
+        _ => None,
+    });
+    let last = last.unwrap();
+    assert_eq!((last.step.as_str(), last.outcome), ("b", Outcome::Failed));
+    assert!(
+        last.reason.as_deref().unwrap_or_default().contains("no longer what it was"),
+        "{:?}",
+        last.reason
+    );
+}

@@ -1,6 +1,6 @@
 //! The judges of a server: their options, and which answers are being judged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -12,6 +12,10 @@ use tokio::time::Instant;
 
 /// The shortest time between two rounds over all that waits.
 const PAUSE: Duration = Duration::from_secs(10);
+/// The tries of a match that follow each other without a rest.
+const FREE_TRIES: u32 = 3;
+/// The most times that a rest is doubled: then it is 640 seconds.
+const DOUBLED_MOST: u32 = 6;
 
 /// The options of the judges of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +56,8 @@ pub struct Judging {
     instead: RwLock<Option<Arc<dyn Judge>>>,
     /// The matches that are being judged.
     under_way: Mutex<BTreeSet<String>>,
+    /// The matches that were tried without a verdict: how often, and when last.
+    failures: Mutex<BTreeMap<String, (u32, Instant)>>,
     is_sweeping: AtomicBool,
     last_sweep: Mutex<Option<Instant>>,
 }
@@ -83,6 +89,7 @@ impl Judging {
             judges: Arc::new(Judges::found(program.as_deref(), of_pool)),
             instead: RwLock::default(),
             under_way: Mutex::default(),
+            failures: Mutex::default(),
             is_sweeping: AtomicBool::new(false),
             last_sweep: Mutex::default(),
         }
@@ -112,6 +119,32 @@ impl Judging {
         under_way.insert(id.to_owned()).then(|| Turn { judging: self, id: id.to_owned() })
     }
 
+    /// Notes how a try of a match ended.
+    pub(crate) fn tried(&self, id: &str, has_ended: bool) {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        if has_ended {
+            failures.remove(id);
+        } else {
+            let (count, last) = failures.entry(id.to_owned()).or_insert((0, Instant::now()));
+            (*count, *last) = (count.saturating_add(1), Instant::now());
+        }
+    }
+
+    /// Returns whether a match may be tried now. One that got no verdict several times rests, each time for longer, so that a few
+    /// that make the judge hang do not take it from all others.
+    pub(crate) fn is_rested(&self, id: &str) -> bool {
+        self.next_of(std::iter::once(id)).is_some()
+    }
+
+    /// Returns the match to be tried next: one that rests no more, and of those the one that was tried least.
+    pub(crate) fn next_of<'a>(&self, waiting: impl Iterator<Item = &'a str>) -> Option<String> {
+        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let tries = |id: &str| failures.get(id).map_or(0, |(count, _)| *count);
+        let is_rested =
+            |id: &&str| failures.get(*id).is_none_or(|(count, last)| last.elapsed() >= rest(*count));
+        waiting.filter(is_rested).min_by_key(|id| (tries(id), *id)).map(str::to_owned)
+    }
+
     /// Takes the turn of a round over all that waits, unless one goes on or began a moment ago.
     pub(crate) fn sweep(&self) -> Option<Sweep<'_>> {
         let mut last = self.last_sweep.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,6 +157,14 @@ impl Judging {
     }
 }
 
+/// Returns how long a match rests that was tried that often without a verdict.
+fn rest(failures: u32) -> Duration {
+    match failures.checked_sub(FREE_TRIES) {
+        None => Duration::ZERO,
+        Some(over) => PAUSE * (1 << over.min(DOUBLED_MOST)),
+    }
+}
+
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.judging.under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
@@ -133,5 +174,32 @@ impl Drop for Turn<'_> {
 impl Drop for Sweep<'_> {
     fn drop(&mut self) {
         self.0.is_sweeping.store(false, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_tried_least_comes_first_and_who_fails_again_and_again_rests() {
+        let judging = Judging::new(&JudgeOptions::default());
+        let next = || judging.next_of(["ant.c.1", "bee.c.1", "cat.c.1"].into_iter());
+        let mut order = Vec::new();
+        while let Some(id) = next() {
+            judging.tried(&id, false);
+            order.push(id);
+        }
+        let round = ["ant.c.1", "bee.c.1", "cat.c.1"];
+        assert_eq!(order, [round, round, round].concat(), "one after the other, and not the first alone");
+        assert!(!judging.is_rested("bee.c.1") && judging.is_rested("dog.c.1"));
+        judging.tried("bee.c.1", true);
+        assert_eq!(next().as_deref(), Some("bee.c.1"));
+    }
+
+    #[test]
+    fn rests_grow_and_have_an_end() {
+        let rests = [0, 2, 3, 4, 9, 10, u32::MAX].map(|failures| rest(failures).as_secs());
+        assert_eq!(rests, [0, 0, 10, 20, 640, 640, 640]);
     }
 }

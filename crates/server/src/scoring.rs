@@ -190,8 +190,10 @@ impl How<'_> {
             stated: given.clone().map(|(fact, _)| fact.from).collect(),
             is_of_arena: authority::is_match_id(item.subject, item.id)
                 || has_evaluator && memory.arena.state().has_card(&card.name()),
-            is_of_task: card.evidence == karat_evidence::Kind::WorkflowRun.name()
-                && item.context.task.is_some_and(|task| memory.flows.state().task(task).is_some()),
+            // Under the id of a recording stands the evidence of its run, and would no more if another item came first.
+            is_of_task: memory.flows.state().is_delivered(item.id)
+                || card.evidence == karat_evidence::Kind::WorkflowRun.name()
+                    && item.context.task.is_some_and(|task| memory.flows.state().task(task).is_some()),
         }));
         let Err(denied) = authority::decide(Some(key), false, &asked) else { return Ok(()) };
         let Denied::Facts(provenances) = denied else { return Err(denied.into()) };

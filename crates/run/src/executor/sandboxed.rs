@@ -7,18 +7,28 @@ use karat_sandbox::{End, Error, Layers, Limits, Outcome, Sandbox, Timed};
 
 use super::command::Program;
 use super::{Call, Executor, Reply};
+use crate::fault::shown;
 
 /// The walls around a program.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Walls {
     /// True if it must not run unless all of them stand.
     pub is_strict: bool,
-    /// Folders and files that it may read, besides those of the system.
+    /// Folders and files that it may read, besides those of the system, without links, as at the beginning.
     pub read: Vec<PathBuf>,
     /// Folders and files that it may write to.
     pub write: Vec<PathBuf>,
     /// True if it may use the network.
     pub has_network: bool,
+}
+
+impl Walls {
+    /// Returns a path that leads elsewhere now. A program that writes where another reads could have put a link there, to
+    /// anything that karat may read.
+    fn moved(&self) -> Option<&PathBuf> {
+        let is_moved = |path: &&PathBuf| std::fs::canonicalize(path).is_ok_and(|now| now != **path);
+        self.read.iter().chain(&self.write).find(is_moved)
+    }
 }
 
 impl Program {
@@ -54,6 +64,12 @@ impl Program {
 
     /// Calls the program behind its walls.
     pub(crate) fn call_behind(&self, walls: &Walls, executor: &Executor, call: &Call<'_>) -> Reply {
+        if let Some(moved) = walls.moved() {
+            let path = shown(&moved.to_string_lossy(), 200);
+            return Reply::Ended(
+                executor.failed(format!("`{path}` is no longer what it was when the run began")),
+            );
+        }
         let mut sandbox = self.sandbox(walls);
         let secrets = executor.secrets.iter();
         sandbox

@@ -4,7 +4,12 @@ use karat_evidence::execution::{Fault, Job, Report, TaskReport};
 use serde_json::{Map, Value};
 
 use super::process::Hello;
-use crate::fault::quoted;
+use crate::fault::{quoted, shown};
+
+/// The most characters of a reason that are kept: what has control of a judge may write anything into it.
+const REASON_MAX: usize = 1000;
+/// The most faults that are kept.
+const FAULTS_MAX: usize = 100;
 
 /// An answer to a job.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,10 +27,10 @@ pub(super) enum Answer {
 ///
 /// If it is not JSON, has another id, or does not fit the job.
 pub(super) fn read(line: &[u8], id: u64, job: &Job, hello: &Hello) -> Result<Answer, String> {
-    let shown = || quoted(&String::from_utf8_lossy(line));
-    let said: Value = serde_json::from_slice(line).map_err(|error| format!("{error} in {}", shown()))?;
+    let line_shown = || quoted(&String::from_utf8_lossy(line));
+    let said: Value = serde_json::from_slice(line).map_err(|error| format!("{error} in {}", line_shown()))?;
     let Value::Object(mut said) = said else {
-        return Err(format!("found {}, expected an object", shown()));
+        return Err(format!("found {}, expected an object", line_shown()));
     };
     let found = said.remove("id");
     if found.as_ref().and_then(Value::as_u64) != Some(id) {
@@ -38,14 +43,23 @@ pub(super) fn read(line: &[u8], id: u64, job: &Job, hello: &Hello) -> Result<Ans
             let report = serde_json::from_value(value).map_err(|error| format!("`report`: {error}"))?;
             check(report, job, hello).map(Answer::Report)
         }
-        (Some((name, Value::String(why))), None) if name == "no_verdict" => Ok(Answer::NoVerdict(why)),
+        (Some((name, Value::String(why))), None) if name == "no_verdict" => {
+            Ok(Answer::NoVerdict(shown(&why, REASON_MAX)))
+        }
         (Some((name, value)), None) if name == "refused" => {
             let faults: Vec<Fault> =
                 serde_json::from_value(value).map_err(|error| format!("`refused`: {error}"))?;
             if faults.is_empty() {
                 return Err("`refused` names no fault".to_owned());
             }
-            Ok(Answer::Refused(faults))
+            let short = |text: &str| shown(text, REASON_MAX);
+            let cut = |fault: &Fault| Fault {
+                file: short(&fault.file),
+                place: short(&fault.place),
+                found: short(&fault.found),
+                expected: short(&fault.expected),
+            };
+            Ok(Answer::Refused(faults.iter().take(FAULTS_MAX).map(cut).collect()))
         }
         (first, second) => {
             let rest: Map<String, Value> = first.into_iter().chain(second).chain(members).collect();

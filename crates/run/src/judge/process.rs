@@ -22,8 +22,14 @@ pub(super) const PROTOCOL: u64 = 1;
 /// The size of the longest line of a judge, in bytes.
 const LINE_BYTES_MAX: usize = 32 << 20;
 
+/// The longest time in which nothing looks whether the process still runs.
+const GLANCE: Duration = Duration::from_millis(200);
+
 /// The bytes that are kept of what a judge wrote to its standard error: the last ones.
 const ERRORS_BYTES_MAX: usize = 4 << 10;
+
+/// The bytes of the longest name of a version or an engine.
+const WORD_BYTES_MAX: usize = 300;
 
 /// The characters of those that a message has.
 const ERRORS_SHOWN: usize = 400;
@@ -156,23 +162,36 @@ impl Process {
 
     /// Returns the next line. The words for an error follow "the judge".
     fn line(&mut self, patience: Duration) -> Result<Vec<u8>, String> {
-        match self.output.recv_timeout(patience) {
-            Ok(Line::Text(line)) => Ok(line),
-            Ok(Line::TooLong) => Err(format!("wrote a line of more than {} MiB", LINE_BYTES_MAX >> 20)),
-            Err(RecvTimeoutError::Timeout) => {
-                let seconds = patience.as_secs_f64();
-                Err(format!("did not answer within {seconds:.0} seconds{}", self.last_words()))
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                let how = match self.end(Duration::from_secs(1)) {
-                    Some(status) => ended(status),
-                    None => "closed its standard output".to_owned(),
-                };
-                // Its group has ended, so no one writes any more; the thread may be a moment behind.
-                let _ = self.errors_end.recv_timeout(Duration::from_millis(500));
-                Err(format!("{how}{}", self.last_words()))
+        let until = Instant::now().checked_add(patience);
+        let mut has_ended = false;
+        loop {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            match self.output.recv_timeout(left.map_or(GLANCE, |left| left.min(GLANCE))) {
+                Ok(Line::Text(line)) => return Ok(line),
+                Ok(Line::TooLong) => {
+                    return Err(format!("wrote a line of more than {} MiB", LINE_BYTES_MAX >> 20));
+                }
+                // Something that it started may keep its pipes open. What it wrote last had one more moment to come.
+                Err(RecvTimeoutError::Timeout) if has_ended => return Err(self.ending()),
+                Err(RecvTimeoutError::Timeout) if left.is_some_and(|left| left <= GLANCE) => {
+                    let seconds = patience.as_secs_f64();
+                    return Err(format!("did not answer within {seconds:.0} seconds{}", self.last_words()));
+                }
+                Err(RecvTimeoutError::Timeout) => has_ended = group::has_ended(&mut self.child),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.ending()),
             }
         }
+    }
+
+    /// Ends it, and says how it ended by itself. The words follow "the judge".
+    fn ending(&mut self) -> String {
+        let how = match self.end(Duration::from_secs(1)) {
+            Some(status) => ended(status),
+            None => "closed its standard output".to_owned(),
+        };
+        // Its group has ended, so no one writes any more; the thread may be a moment behind.
+        let _ = self.errors_end.recv_timeout(Duration::from_millis(500));
+        format!("{how}{}", self.last_words())
     }
 
     /// Returns what it wrote last to its standard error, for the end of a message.
@@ -201,6 +220,8 @@ impl Process {
         }
         // While it is not reaped, its number is its own.
         group::kill(&mut self.child);
+        // It may have left its group, and would be waited for in vain.
+        let _ = self.child.kill();
         self.is_reaped = true;
         self.child.wait().ok().filter(|_| by_itself)
     }
@@ -278,7 +299,8 @@ fn hello(line: &[u8]) -> Result<Hello, String> {
         }
         None => return Err(format!("its first line is {}, {expected}", text())),
     }
-    let word = |name: &str| said.get(name).and_then(Value::as_str).map(str::to_owned);
+    let is_short = |word: &&str| word.len() <= WORD_BYTES_MAX;
+    let word = |name: &str| said.get(name).and_then(Value::as_str).filter(is_short).map(str::to_owned);
     let digest = |(name, digest): (&String, &Value)| Some((name.clone(), digest.as_str()?.to_owned()));
     let runtimes =
         said.get("runtimes").and_then(Value::as_object).map(|all| all.iter().map(digest).collect());

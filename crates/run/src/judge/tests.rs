@@ -347,6 +347,33 @@ fn nothing_is_left_of_the_group_of_a_judge_that_hangs() {
 }
 
 #[test]
+fn one_that_leaves_its_group_or_its_pipes_to_others_holds_up_no_one() {
+    let began = Instant::now();
+    // A member of another group is not ended with its own.
+    let body = "os.setpgid(0, os.getpgid(os.getppid()))\nsay(HELLO)\nfor one in asked():\n    say('no')";
+    let why = no_verdict(body, options());
+    assert!(why.contains("what is no answer"), "{why}");
+    // The pipes stay open in a session of another process.
+    let body = "say(HELLO)\nfor one in asked():\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(20)\n    os._exit(3)";
+    let why = no_verdict(body, options());
+    assert!(why.contains("exit status 3"), "{why}");
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+}
+
+#[test]
+fn what_it_says_is_cut_and_steers_no_terminal() {
+    let body = "say(HELLO)\nfor one in asked():\n    say({'id': one['id'], 'no_verdict': '\\x1b[2J' + 'y' * 5000000})";
+    let why = no_verdict(body, options());
+    assert!(why.starts_with('\u{fffd}') && why.chars().count() <= 1001, "{}", why.len());
+    let body = "say(HELLO)\nfault = {'file': '\\x1b', 'place': 'a', 'found': 'x' * 5000, 'expected': 'y'}\nfor one in asked():\n    say({'id': one['id'], 'refused': [fault] * 500})";
+    let (Err(Unjudged::Challenge(faults)), _) = asked_of(body, options()) else { panic!("not refused") };
+    let sizes = (faults.len(), faults[0].found.chars().count(), faults[0].file.as_str());
+    assert_eq!(sizes, (100, 1001, "\u{fffd}"));
+    let why = no_verdict("say(dict(HELLO, engine='e' * 1000))\ntime.sleep(60)", options());
+    assert!(why.contains("is not a judge of this version"), "{why}");
+}
+
+#[test]
 fn a_process_that_died_while_it_waited_costs_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let body = "say(HELLO)\nfor one in asked():\n    say(report(one))\n    os._exit(0)";

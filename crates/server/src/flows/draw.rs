@@ -15,7 +15,8 @@ pub fn commitment(draw: &Draw, task: &str) -> String {
 }
 
 /// Returns the `count` recorders that record a plan, by id: those with the lowest SHA-256 of `karat/workflow-recorders/1`, task,
-/// miner, digest of the plan, draw and recorder, each with a line feed. No one records its own plan.
+/// miner, digest of the plan, draw and recorder, each with a line feed. No one records its own plan,
+/// nor under its name in other letter case.
 ///
 /// ```
 /// use karat_server::arena::Draw;
@@ -35,7 +36,7 @@ pub fn drawn(
 ) -> Vec<String> {
     let mut ranked: Vec<([u8; 32], &String)> = pool
         .iter()
-        .filter(|recorder| *recorder != miner)
+        .filter(|recorder| !recorder.eq_ignore_ascii_case(miner))
         .map(|recorder| {
             let draw = draw.digits();
             let text =
@@ -100,5 +101,7 @@ mod tests {
             assert!(!of(count).contains(&String::from("v4")), "no one records its own plan");
         }
         assert_eq!((of(8).len(), of(20).len()), (8, 8));
+        let in_capitals = drawn(&Draw::new([3; 32]), "t", "V4", "p", &pool, 20);
+        assert!(in_capitals.len() == 8 && !in_capitals.contains(&String::from("v4")), "{in_capitals:?}");
     }
 }

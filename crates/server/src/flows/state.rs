@@ -30,6 +30,8 @@ pub struct FlowState {
     open: BTreeSet<(i64, String, String)>,
     /// The records of verdicts.
     records: BTreeSet<String>,
+    /// The digests of all recordings that were delivered.
+    delivered: BTreeSet<String>,
     /// The digests of recordings whose plan has a verdict.
     revealed: BTreeMap<String, Delivery>,
 }
@@ -119,6 +121,12 @@ impl FlowState {
         self.records.contains(id)
     }
 
+    /// Returns true if a recording with that digest was delivered. The evidence of its run has that id.
+    #[must_use]
+    pub fn is_delivered(&self, digest: &str) -> bool {
+        self.delivered.contains(digest)
+    }
+
     /// Returns the delivery of the recording with that digest, once the plan that it is of has a verdict.
     #[must_use]
     pub fn revealed(&self, digest: &str) -> Option<&Delivery> {
@@ -144,6 +152,7 @@ impl FlowState {
             }
             Content::Plan(stored) => self.add(*stored),
             Content::Delivery(delivery) => {
+                self.delivered.insert(delivery.recording.clone());
                 let plan = self.plan_mut(&delivery.task_id, &delivery.miner);
                 if let Some(plan) = plan {
                     plan.deliveries.insert(delivery.recorder.clone(), Arc::new(delivery));

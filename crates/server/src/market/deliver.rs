@@ -13,6 +13,7 @@ use super::{RECORDING_BYTES_MAX, hand_in, no_plan, no_task, refused, uninterrupt
 use crate::arrival;
 use crate::cards::ScorerPool;
 use crate::flows::{Content, Delivery, PlanState, Recorder, StoredTask, plan_id};
+use crate::ids;
 use crate::play::Done;
 use crate::problem::{Code, Problem, ProblemPart};
 use crate::scoring::How;
@@ -102,6 +103,11 @@ pub async fn deliver(
             let detail = format!("recordings of this task were accepted until {}", stored.task.recordings_until);
             return Err(Problem::new(Code::Expired, detail));
         }
+        if is_taken(&app, &miner, &digest).await? {
+            let detail = "evidence with the digest of this recording as its id was sent before, so its run could not count: \
+                          run the plan again";
+            return Err(Problem::new(Code::Conflict, detail));
+        }
         let delivery = Delivery {
             task_id: task.clone(),
             miner: miner.clone(),
@@ -129,6 +135,16 @@ pub async fn deliver(
         }
         drop(permit);
         Ok(Done { value: Delivered { delivery, delivered }, repeated: false })
+    })
+    .await
+}
+
+/// Returns whether there is evidence of that subject with that id.
+async fn is_taken(app: &App, subject: &str, id: &str) -> Result<bool, Problem> {
+    let id = ids::evidence(subject, id);
+    app.read(move |reader| {
+        let size = reader.head()?.size;
+        Ok(reader.find(Kind::Evidence, &id, size)?.is_some())
     })
     .await
 }

@@ -74,7 +74,8 @@ pub async fn hand_in(
         if is_late {
             return Err(late());
         }
-        let others = stored.task.may_record.iter().filter(|recorder| **recorder != plan.miner).count();
+        let is_other = |recorder: &&String| !recorder.eq_ignore_ascii_case(&plan.miner);
+        let others = stored.task.may_record.iter().filter(is_other).count();
         if others < usize::try_from(stored.task.recordings).unwrap_or(usize::MAX) {
             let detail = "too few others could record this plan: no one records its own plan";
             return Err(Problem::new(Code::Conflict, detail));

@@ -27,9 +27,10 @@ pub async fn register_recorder(
         let expected = format!("1 to {HARNESS_MAX_BYTES} letters, digits, dots, hyphens and low lines");
         return refused("$.recorder_id", format!("found `{found}`, expected {expected}"));
     }
-    if let Err(error) = key.parse::<VerifyingKey>() {
-        return refused("$.key", error.to_string());
-    }
+    let parsed = match key.parse::<VerifyingKey>() {
+        Ok(parsed) => parsed,
+        Err(error) => return refused("$.key", error.to_string()),
+    };
     let recorder = Recorder {
         recorder_id: id.to_owned(),
         key: key.to_owned(),
@@ -52,8 +53,11 @@ pub async fn register_recorder(
                 );
                 return Err(Problem::new(Code::Conflict, detail).at("$.recorder_id"));
             }
-            // Who had two ids would be drawn twice.
-            if let Some(twin) = state.recorders().find(|known| known.key == recorder.key) {
+            // Who had two ids would be drawn twice. The same key under another name is no other key.
+            let is_twin = |known: &&Arc<Recorder>| {
+                known.verifying_key().is_some_and(|known| known.is_same_key(&parsed))
+            };
+            if let Some(twin) = state.recorders().find(is_twin) {
                 let detail = format!("the recorder `{}` has this key", twin.recorder_id);
                 return Err(Problem::new(Code::Conflict, detail).at("$.key"));
             }

@@ -3,9 +3,10 @@
 //! A match whose challenge runs code is settled in two steps. First the answer is checked and stored: from then on it was in
 //! time. Then a judge runs it, and evidence, record and rating are stored. If the judge is missing or fails there is no
 //! verdict, and the match waits: it neither scores 0 nor expires. It is judged again when the agent sends the same answer
-//! again, after the next start, and beside reads of the arena. If a fault of the challenge is found the match is void, which
+//! again, after the next start, and beside reads of the arena; after some tries in vain only after a rest, which grows. If a fault of the challenge is found the match is void, which
 //! changes no rating.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use karat_core::timestamp::Timestamp;
@@ -47,14 +48,22 @@ pub(super) async fn verdict(app: &Arc<App>, id: &str) -> Result<Answered, Proble
     }
 }
 
-/// Judges every match that waits, one after the other, unless that is going on or was just tried.
+/// Judges every match that waits and does not rest, one after the other, unless that is going on or was just tried. The one that was
+/// tried least comes first.
 pub async fn judge_waiting(app: &Arc<App>) {
-    let ids: Vec<String> = app.memory.arena.state().waiting().map(str::to_owned).collect();
-    if ids.is_empty() {
+    if app.memory.arena.state().waiting().next().is_none() {
         return;
     }
     let Some(_turn) = app.judging.sweep() else { return };
-    for id in ids {
+    let mut tried = BTreeSet::new();
+    loop {
+        // Looked up each time: what came meanwhile goes before what was tried before.
+        let next = {
+            let state = app.memory.arena.state();
+            app.judging.next_of(state.waiting().filter(|id| !tried.contains(*id)))
+        };
+        let Some(id) = next else { return };
+        tried.insert(id.clone());
         // The log of the server has the reason; the next try may do better.
         let _ = uninterrupted(decide(Arc::clone(app), id)).await;
     }
@@ -93,12 +102,17 @@ async fn decide(app: Arc<App>, id: String) -> Result<Answered, Problem> {
     let find = || app.memory.arena.state().game(&id).ok_or_else(|| unknown("match", &id, ""));
     let game = find()?;
     let State::Submitted(_) = game.state else { return still_waiting(&app, &id).await };
+    if !app.judging.is_rested(&id) {
+        return still_waiting(&app, &id).await;
+    }
     let (submitted, sender) = stored_submission(&app, &game).await?;
     let Submitted { submitted_at, payload, blind } = submitted;
     let arrived = Timestamp::parse(&submitted_at).map_err(|error| Problem::internal(&error))?;
     let bench = bench(&app, &game, payload, blind.unwrap_or_default(), arrived)?;
     let judge = app.judging.judge();
     let graded = app.checked(move || Ok((bench.grade(Some(&*judge)), bench))).await?;
+    let has_verdict = matches!(&graded.0, Ok(grade) if grade.evaluation.no_verdict().is_none());
+    app.judging.tried(&id, has_verdict || matches!(&graded.0, Err(Ungraded::Challenge(_))));
     let (grade, bench) = match graded {
         (Ok(grade), bench) => (grade, bench),
         (Err(Ungraded::Submission(problem)), _) => {

@@ -1,6 +1,7 @@
 //! Everything that workflows refuse, with place and reason, and that nothing of it is written.
 
 use karat_evidence::canonical_json;
+use karat_store::log::Signer;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -93,6 +94,9 @@ fn recorders_have_one_id_and_one_key_for_good() {
     assert_eq!(it.register("v1", &one).status, 200);
     it.register("v1", &two).is_problem(409, "conflict");
     assert_eq!(it.register("twin", &one).is_problem(409, "conflict").at("/field"), "$.key");
+    // Its bytes count, and not the name in front of them.
+    let renamed = Signer::new("other.example", &[1; 32]).unwrap().verifying_key().to_string();
+    assert_eq!(it.register("twin", &renamed).is_problem(409, "conflict").at("/field"), "$.key");
     it.register("a/b", &two).is_problem(400, "bad-request");
     it.register("v2", "nonsense").is_problem(400, "bad-request");
     let revoke = |id: &str| it.server.delete(&format!("/v1/workflows/recorders/{id}"), &it.server.admin);
@@ -325,6 +329,33 @@ fn runs_for_a_task_that_was_posted_here_are_scored_from_recordings_alone() {
     assert_eq!(size(&it.server).as_u64().unwrap(), before.as_u64().unwrap() + 1);
     // Elsewhere, evidence of runs is sent as ever.
     send("card=workflow@1.0.0", &other).is(201);
+}
+
+#[test]
+fn no_evidence_of_others_takes_the_place_of_a_run() {
+    let it = Market::new(3);
+    it.post(&task("t"), &json!({"recordings": 3})).is(201);
+    it.with_plan("bee");
+    let ant = it.server.key(
+        &json!({"name": "ant", "scopes": ["write:evidence"], "reports": ["harness", "task", "subject"]}),
+    );
+    // A run of another task, from before the clock of this server.
+    let run = include_str!("../../../../examples/run/evidence.json").replace("2026-11-23T", "2026-11-22T");
+    let squat = |id: String| {
+        let mut item: Value = serde_json::from_str(&run).unwrap();
+        (item["id"], item["subject"]) = (json!(id), json!("bee"));
+        item.as_object_mut().unwrap().remove("miner_uid");
+        let path = "/v1/evidence?card=workflow@1.0.0";
+        it.server.post(path, Some(&ant), "application/json", item.to_string())
+    };
+    // After the delivery the id is that of a recording, and before it the delivery says so.
+    it.deliver("t", "bee", it.made("bee", 1).signed(1)).is(201);
+    squat(it.made("bee", 1).digest()).is_problem(403, "forbidden");
+    squat(it.made("bee", 2).digest()).is(201);
+    it.deliver("t", "bee", it.made("bee", 2).signed(2)).is_problem(409, "conflict");
+    it.deliver("t", "bee", it.made("bee", 3).signed(2)).is(201);
+    let last = it.deliver("t", "bee", it.made("bee", 4).signed(3));
+    assert_eq!(last.is(201).at("/result/verdict"), "scored", "{}", last.body);
 }
 
 proptest! {

@@ -194,6 +194,12 @@ impl VerifyingKey {
         Ok(format!("{text}\n{lines}"))
     }
 
+    /// Returns whether another key has the same bytes, whatever name it has.
+    #[must_use]
+    pub fn is_same_key(&self, other: &Self) -> bool {
+        self.bytes() == other.bytes()
+    }
+
     /// Checks a signature over `text` that stands by itself, outside of a note.
     ///
     /// # Errors

@@ -95,7 +95,8 @@ fn is_of_name(c: char) -> bool {
 
 /// Returns the length of the text that begins here, if one does.
 fn text_length(rest: &str) -> Option<usize> {
-    let prefix = rest.find(['"', '\'']).filter(|length| *length <= 2)?;
+    // No further than a prefix is long: looking through all that follows, at each word, takes forever in a long text.
+    let prefix = rest.bytes().take(3).position(|byte| matches!(byte, b'"' | b'\''))?;
     if !rest.get(..prefix)?.bytes().all(|byte| b"rRbBuUfF".contains(&byte)) {
         return None;
     }
@@ -164,6 +165,13 @@ mod tests {
         assert_eq!((two.line, two.depth), (2, 2));
         let last = found.last().unwrap();
         assert_eq!((last.text, last.line, last.depth), ("x", 6, 0));
+    }
+
+    #[test]
+    fn a_long_text_takes_time_by_its_length() {
+        let began = std::time::Instant::now();
+        assert_eq!(tokens(&"1+".repeat(1 << 20)).len(), 1 << 21);
+        assert!(began.elapsed() < std::time::Duration::from_secs(30), "{:?}", began.elapsed());
     }
 
     proptest! {
