@@ -102,6 +102,8 @@ fn hint_for_number(text: &str) -> Option<&'static str> {
         Some("write it with a point for decimals, and no marks between thousands")
     } else if flag(text).is_some() {
         Some("write 1 and 0, or declare the fact with type = \"boolean\"")
+    } else if text.trim().parse().is_ok_and(|number: f64| number.is_infinite()) {
+        Some("leave the field out where there is no value; no number is as large")
     } else if has_digits && !text.chars().any(|c| matches!(c, ':' | '/')) {
         Some("write the number alone: its unit is in the scorecard")
     } else {

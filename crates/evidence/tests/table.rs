@@ -269,15 +269,15 @@ fn a_cell_of_another_type_is_refused_like_a_value() {
         let problems = reader.read(item.bytes).map(|_| ()).unwrap_err();
         told.push(format!("row in line {}:\n{}", item.line, problems));
     }
-    assert_snapshot!(told.join("\n"), @r"
+    assert_snapshot!(told.join("\n"), @r#"
     row in line 2:
-    $.solved: found the text `many`, expected a number (line 1, column 25)
-    $.escalated: found the text `yes`, expected `true` or `false` (line 1, column 44)
+    $.solved: found the text `many`, expected a number; for words declare the fact with type = "text"; leave the field out where there is no number (line 1, column 25)
+    $.escalated: found the text `maybe`, expected `true` or `false`; for more than two values declare the fact with type = "text", and give a number for the score (line 1, column 44)
     row in line 3:
-    $.solved: found the text `NaN`, expected a number (line 1, column 25)
+    $.solved: found the text `12%`, expected a number; write 95 % as 0.95; or as 95, and divide by 100 in the formula (line 1, column 25)
     row in line 4:
-    $.solved: found the text `1e999`, expected a number (line 1, column 25)
+    $.solved: found the text `1e999`, expected a number; leave the field out where there is no value; no number is as large (line 1, column 25)
     row in line 5:
     $.solved: found `9007199254740993`, expected a whole number below 2^53; a double cannot hold it exactly: round it, as in `1e18` (line 1, column 25)
-    ");
+    "#);
 }

@@ -173,7 +173,8 @@ fn lists_are_for_the_kinds_that_are_listed() {
         store.append(at(1), Kind::ALL.map(of).to_vec()).unwrap();
         let mut reader = store.reader().unwrap();
         for kind in Kind::ALL {
-            let mut found = |term| reader.list(term, 0..9, Order::Oldest, 9).unwrap().len();
+            let size = Kind::ALL.len();
+            let mut found = |term| reader.list(term, 0..size as u64, Order::Oldest, size).unwrap().len();
             let many = [Term::kind(kind), Term::subject(kind, "agent"), Term::subject(kind, "nobody")]
                 .map(&mut found);
             let listed = usize::from(kind.is_listed());

@@ -10,8 +10,8 @@
 //! profile.add(br#"{"subject": "bot", "cost": "0.5", "solved": "yes"}"#, true)?;
 //! profile.add(br#"{"subject": "bot", "cost": "NA", "solved": "no"}"#, true)?;
 //! let shapes: Vec<Shape> = profile.fields().iter().map(|field| field.shape()).collect();
-//! assert_eq!(shapes, [Shape::Text, Shape::Number, Shape::Boolean]);
-//! assert_eq!((profile.fields()[1].present(), profile.fields()[1].range()), (1, Some((0.5, 0.5))));
+//! assert_eq!(shapes, [Shape::Number, Shape::Boolean, Shape::Text]);
+//! assert_eq!((profile.fields()[0].present(), profile.fields()[0].range()), (1, Some((0.5, 0.5))));
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
@@ -122,7 +122,7 @@ impl Profile {
         self.left_out.len()
     }
 
-    /// Returns the fields in the order of the items in which they first appear, also those that only lead to others.
+    /// Returns the fields in the order of the items in which they first appear, those of an item by name, also those that only lead to others.
     #[must_use]
     pub fn fields(&self) -> &[Field] {
         &self.fields
@@ -154,7 +154,9 @@ impl Profile {
     }
 
     fn members(&mut self, way: &mut Vec<String>, members: &Map<String, Value>, is_row: bool) {
-        for (name, value) in members {
+        // The order of a map depends on how serde_json was built.
+        let in_order: BTreeMap<_, _> = members.iter().collect();
+        for (name, value) in in_order {
             way.push(name.clone());
             if let Some(at) = self.place(way)
                 && let Some(field) = self.fields.get_mut(at)
