@@ -141,7 +141,7 @@ mod linux {
     /// Ordinary and hostile work, and work that takes all memory that the limits allow: a submission beside its suite.
     fn jobs() -> Vec<Job> {
         let file = attacks::File::of("python");
-        let mut jobs: Vec<Job> = file.attack.iter().step_by(20).map(|attack| attack.job(None)).collect();
+        let mut jobs: Vec<Job> = file.attack.iter().step_by(20).map(|attack| attack.job(&file)).collect();
         let memory_mib = *Limits::MEMORY_MIB.end() as u32;
         let limits = Limits { fuel: *Limits::FUEL.end(), memory_mib, output_kib: 64 };
         let files = |code: &str| BTreeMap::from([("solution.py".to_owned(), code.to_owned())]);
