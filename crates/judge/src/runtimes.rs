@@ -239,18 +239,8 @@ fn write(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
 fn private_folder(folder: &Path) -> Result<PathBuf, RuntimeError> {
     let fail = |error: io::Error| unusable(folder, &error);
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fail)?;
-    // Only a process of a user makes files that belong to that user. Where others may write, the name may be a link of theirs to any
-    // file, which must not be cut to nothing: what is there is removed, and only a new file is opened.
-    let probe = folder.join(format!("{}.probe", std::process::id()));
-    match fs::remove_file(&probe) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(error)),
-        _ => {}
-    }
-    File::create_new(&probe).map_err(fail)?;
-    let own = fs::metadata(&probe).map_err(fail)?.uid();
-    fs::remove_file(&probe).map_err(fail)?;
     let metadata = fs::symlink_metadata(folder).map_err(fail)?;
-    if !metadata.is_dir() || metadata.uid() != own {
+    if !metadata.is_dir() || metadata.uid() != rustix::process::geteuid().as_raw() {
         return Err(unusable(folder, &"the cache belongs to someone else: name another with --cache"));
     }
     if metadata.permissions().mode() & 0o077 != 0 {
@@ -281,20 +271,22 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_others_put_into_the_cache_harms_no_file() {
+    fn a_cache_that_others_may_write_is_refused_untouched_and_judges_may_share_one() {
         let folder = tempfile::tempdir().unwrap();
-        let [open, victim] = ["open", "victim"].map(|name| folder.path().join(name));
+        let open = folder.path().join("open");
         fs::create_dir(&open).unwrap();
         fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
-        fs::write(&victim, "dear").unwrap();
-        let link = open.join(format!("{}.probe", std::process::id()));
-        std::os::unix::fs::symlink(&victim, &link).unwrap();
         let refused = private_folder(&open).unwrap_err().to_string();
         assert!(refused.contains("chmod 700"), "{refused}");
-        assert_eq!(fs::read_to_string(&victim).unwrap(), "dear");
-        // What a process of the same number left behind is in no one's way.
-        fs::set_permissions(&open, fs::Permissions::from_mode(0o700)).unwrap();
-        fs::write(&link, "").unwrap();
-        assert!(private_folder(&open).is_ok() && !link.exists());
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&open, &link).unwrap();
+        assert!(private_folder(&link).is_err());
+        assert_eq!(fs::read_dir(&open).unwrap().count(), 0);
+        let shared = folder.path().join("shared");
+        std::thread::scope(|scope| {
+            let all: Vec<_> =
+                (0..8).map(|_| scope.spawn(|| (0..200).all(|_| private_folder(&shared).is_ok()))).collect();
+            assert!(all.into_iter().all(|one| one.join().unwrap()));
+        });
     }
 }
