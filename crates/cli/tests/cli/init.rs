@@ -155,7 +155,7 @@ fn three_questions_are_asked_on_a_terminal() {
         \x20   except OSError: break\n\
         \x20   if not part: break\n\
         \x20   seen += part\n\
-        \x20   if part.endswith(b'] ') or part.endswith(b'none '):\n\
+        \x20   if seen.endswith((b'] ', b'none ')):\n\
         \x20       os.write(terminal, answers.pop(0) if answers else b'\\x04')\n\
         print(seen.decode())\n\
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n";
