@@ -1,7 +1,7 @@
 //! The tasks that changed between two subjects, what their tasks can show, and the finding of a gate: parts of a comparison.
 
 use karat_stats::compare;
-use karat_stats::power::{POWER, smallest_difference, tasks_needed};
+use karat_stats::power::{POWER, smallest_difference};
 use serde::{Deserialize, Serialize};
 
 use super::{GateChange, Outcome, TaskChangeKind, share};
@@ -191,7 +191,7 @@ impl Power {
             power: POWER,
             spread: share(spread),
             smallest_difference: smallest_difference(spread, tasks, level, POWER).ok()?.map(share),
-            tasks_needed: tasks_needed(spread, score.estimate.mean, level, POWER).ok()?,
+            tasks_needed: score.tasks_needed(score.estimate.mean, level, POWER).ok()?,
         })
     }
 }
@@ -200,7 +200,6 @@ impl Gate {
     /// Returns the finding of a gate on a difference of scores.
     pub(super) fn new(found: &GateFinding, score: &compare::Difference) -> Self {
         let margin = found.gate.margin;
-        let needed = |spread| tasks_needed(spread, margin, found.level, POWER).ok().flatten();
         Self {
             margin: share(margin),
             strict: found.gate.is_strict,
@@ -210,7 +209,7 @@ impl Gate {
             high: found.interval.map(|(_, high)| share(high)),
             finding: found.change.into(),
             passed: found.is_passed(),
-            tasks_needed: score.spread.and_then(needed),
+            tasks_needed: score.tasks_needed(margin, found.level, POWER).ok().flatten(),
         }
     }
 }

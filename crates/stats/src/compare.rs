@@ -1,6 +1,7 @@
 //! Two subjects on the same tasks: which is ahead, or that they are tied.
 
 use super::bootstrap::{Draws, Ends, Estimate, Plan, ends_if_alike};
+use super::power::{tasks_needed, tasks_to_differ};
 use super::special::fair_tail;
 use super::table::TaskTable;
 use super::{Interval, StatisticsError, outside};
@@ -171,6 +172,28 @@ impl Change {
 }
 
 impl Difference {
+    /// Returns how many tasks such as these are needed to show a difference of this size with the chance `power`: by their
+    /// spread, and so that enough of them differ. None where the tasks do not spread, or for a difference of 0.
+    ///
+    /// # Errors
+    /// If `level` or `power` is not between 0 and 1.
+    pub fn tasks_needed(
+        &self,
+        difference: f64,
+        level: f64,
+        power: f64,
+    ) -> Result<Option<u64>, StatisticsError> {
+        let Some(spread) = self.spread else { return Ok(None) };
+        let outside = outside(level)?;
+        let fewest = (1..=64).find(|tasks| is_enough(*tasks, outside)).unwrap_or(64) as u64;
+        let differing =
+            (self.first_ahead_tasks + self.second_ahead_tasks) as f64 / self.estimate.tasks.max(1) as f64;
+        // Enough of them differ more often than that: what they show then is a question for itself.
+        let to_differ = tasks_to_differ(differing, fewest, (1.0 + power) / 2.0)?;
+        let by_spread = tasks_needed(spread, difference, level, power)?;
+        Ok(by_spread.zip(to_differ).map(|(one, other)| one.max(other)))
+    }
+
     /// Returns whether the second subject is worse than the first by more than `margin`, a share from 0 on: if the whole
     /// interval says so, and the tasks are enough. That it is not is shown if the whole interval lies on the other side of the
     /// margin: a test of non-inferiority (Piaggio et al., "Reporting of noninferiority and equivalence randomized trials",

@@ -42,6 +42,31 @@ pub fn tasks_needed(
     Ok(is_known.then_some((tasks as u64).max(2)))
 }
 
+/// Returns how many tasks are needed so that, with the chance `power`, at least `fewest` of them differ, if the share
+/// `differing` of all tasks does: by the normal approximation of the binomial distribution, with its correction for
+/// continuity. None if none differs, and for more than 10^15.
+///
+/// ```
+/// use karat_stats::power::tasks_to_differ;
+/// assert_eq!(tasks_to_differ(1.0, 6, 0.9)?, Some(6));
+/// assert_eq!(tasks_to_differ(0.1, 6, 0.9)?, Some(92));
+/// # Ok::<(), karat_stats::StatisticsError>(())
+/// ```
+///
+/// # Errors
+/// If `power` is not between 0 and 1.
+pub fn tasks_to_differ(differing: f64, fewest: u64, power: f64) -> Result<Option<u64>, StatisticsError> {
+    outside(power)?;
+    let is_known = differing > 0.0 && differing <= 1.0;
+    let w = normal_quantile(power).max(0.0);
+    let spread = w * libm::sqrt(differing * (1.0 - differing));
+    // `differing n - spread sqrt(n) = fewest - 1/2`, solved for the root of n.
+    let root =
+        (spread + libm::sqrt(spread * spread + 4.0 * differing * (fewest as f64 - 0.5))) / (2.0 * differing);
+    let tasks = libm::ceil(root * root);
+    Ok((is_known && tasks < 1e15).then_some((tasks as u64).max(fewest)))
+}
+
 /// Returns the smallest mean difference that this many tasks show with the chance `power`: the other way of
 /// [`tasks_needed`]. None for a spread of 0, and for so few tasks that they show none at this level.
 ///
@@ -80,6 +105,21 @@ mod tests {
             let found = tasks_needed(1.0, effect, 0.95, 0.8).unwrap().unwrap();
             assert!(found.abs_diff(tasks) <= 1, "{effect}: {found}");
         }
+    }
+
+    #[test]
+    fn as_many_tasks_differ_as_the_binomial_distribution_says() {
+        for share in [0.05, 0.2, 0.5, 0.9] {
+            let tasks = tasks_to_differ(share, 6, 0.9).unwrap().unwrap();
+            // The chance that fewer than six of these tasks differ.
+            let (mut term, mut below) = (libm::pow(1.0 - share, tasks as f64), 0.0);
+            for count in 0..6 {
+                below += term;
+                term *= (tasks - count) as f64 / (count + 1) as f64 * share / (1.0 - share);
+            }
+            assert!((0.05..0.15).contains(&below), "{share}: {tasks} {below}");
+        }
+        assert_eq!(tasks_to_differ(0.0, 6, 0.9), Ok(None));
     }
 
     #[test]
