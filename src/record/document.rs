@@ -511,7 +511,11 @@ impl RecordDocument {
             "id" => Some(self.evidence.id.clone()),
             "task" => self.evidence.task.clone(),
             "outcome" => self.evidence.outcome.map(|outcome| outcome.name().to_owned()),
-            fact => self.facts.get(fact).map(FactValue::to_string),
+            field => match (self.facts.get(field), field) {
+                (None, "band") => self.band.clone(),
+                (None, "tier") => self.tier.as_ref()?.name.clone(),
+                (fact, _) => fact.map(FactValue::to_string),
+            },
         }
     }
 }

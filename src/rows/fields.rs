@@ -5,16 +5,15 @@ use std::collections::BTreeSet;
 
 use karat_core::diagnostic::nearest;
 use karat_core::number::{BILLION, round};
-use karat_core::record::Record;
-use karat_core::scorecard::Scorecard;
+use karat_core::scorecard::{FieldPath, Scorecard, Step};
 use serde_json::Value;
 
-use super::filter::{declared, is_declared, value};
+use super::filter::{declared, is_declared};
 use super::{NO_MORE, Row, Rows};
 use crate::error::{Code, Error};
 use crate::text::clean;
 
-/// The most fields that are remembered for an error, and the most that one lists.
+/// The most fields that are remembered for an error, of as many items; and the most that one lists.
 const REMEMBERED: usize = 1000;
 const LISTED: usize = 40;
 /// The deepest member that is listed.
@@ -25,31 +24,35 @@ const DEPTH: usize = 6;
 pub(super) struct Fields {
     found: BTreeSet<String>,
     seen: BTreeSet<String>,
+    /// The number of items whose fields were noted.
+    noted: usize,
 }
 
 impl Fields {
-    /// Returns the values of `fields` of an item: of its record, else of the JSON that it was read from.
+    /// Returns the values of `fields` of an item under a card: by `own`, of its record, else of the JSON that it was read
+    /// from.
     pub(super) fn values(
         &mut self,
         fields: &[String],
-        record: &Record<'_>,
-        subject: &str,
+        own: impl Fn(&str) -> Option<String>,
+        card: &Scorecard,
         raw: &[u8],
     ) -> Vec<Option<String>> {
         let mut item = None;
         let mut of = |field: &String| {
-            let own = value(record, subject, field);
-            if own.is_some() || is_declared(record.card, field) || raw.is_empty() {
+            let own = own(field);
+            if own.is_some() || is_declared(card, field) || raw.is_empty() {
                 return own;
             }
             let item = item.get_or_insert_with(|| serde_json::from_slice::<Value>(raw).unwrap_or_default());
-            let value = member(item, field).and_then(scalar);
+            let value = member(item, &FieldPath::of_field(field)).and_then(scalar);
             if value.is_some() {
                 if !self.found.contains(field) {
                     self.found.insert(field.clone());
                 }
-            } else if !self.found.contains(field) && self.seen.len() < REMEMBERED {
-                note(item, &mut String::new(), 0, &mut self.seen);
+            } else if !self.found.contains(field) && self.seen.len().max(self.noted) < REMEMBERED {
+                self.noted += 1;
+                note(item, item, &mut Vec::new(), &mut self.seen);
             }
             value
         };
@@ -89,26 +92,13 @@ pub(super) fn unknown(field: &str, flag: &str, known: impl Iterator<Item = Strin
     error.hint(format!("there are: {}{more}", names.join(", ")))
 }
 
-/// Returns the member of an item at a path: `channel`, `metrics.cost`, `$.metrics.cost`, `steps[0].tool`. A name with
-/// a dot is tried as it is first.
-fn member<'v>(item: &'v Value, path: &str) -> Option<&'v Value> {
-    if let Some(found) = item.get(path) {
-        return Some(found);
-    }
-    let path = path.strip_prefix("$.").unwrap_or(path);
-    let mut at = item;
-    let mut rest = path;
-    while !rest.is_empty() {
-        // The longest name that there is, as names may have dots.
-        let ends = rest.match_indices(['.', '[']).map(|(end, _)| end).chain([rest.len()]).collect::<Vec<_>>();
-        let step = ends.into_iter().rev().find_map(|end| Some((at.get(rest.get(..end)?)?, rest.get(end..)?)));
-        (at, rest) = step?;
-        while let Some((number, after)) = rest.strip_prefix('[').and_then(|it| it.split_once(']')) {
-            (at, rest) = (at.get(number.parse::<usize>().ok()?)?, after);
-        }
-        rest = rest.strip_prefix('.').unwrap_or(rest);
-    }
-    Some(at)
+/// Returns the value of a field of an item, by the one rule of fields; none for null.
+fn member<'v>(item: &'v Value, path: &FieldPath) -> Option<&'v Value> {
+    let down = |here: &'v Value, step: &Step| match step {
+        Step::Member(name) => here.as_object()?.get(name),
+        Step::Element(at) => here.as_array()?.get(usize::try_from(*at).ok()?),
+    };
+    path.find(item, |here, step| down(here, step).filter(|it| !it.is_null()))
 }
 
 /// Returns the text of a value that is neither an object nor a list; none for null.
@@ -121,20 +111,24 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// Notes the paths of the values in an item.
-fn note(value: &Value, path: &mut String, depth: usize, seen: &mut BTreeSet<String>) {
-    if let Value::Object(members) = value {
-        for (name, value) in members.iter().filter(|_| depth < DEPTH) {
-            let length = path.len();
-            if !path.is_empty() {
-                path.push('.');
+/// Notes the fields of an item, each by a name that finds it.
+fn note<'v>(item: &'v Value, here: &'v Value, way: &mut Vec<String>, seen: &mut BTreeSet<String>) {
+    if let Value::Object(members) = here {
+        for (name, value) in members {
+            if way.len() == DEPTH {
+                break;
             }
-            path.push_str(name);
-            note(value, path, depth + 1, seen);
-            path.truncate(length);
+            way.push(name.clone());
+            note(item, value, way, seen);
+            way.pop();
         }
-    } else if scalar(value).is_some() && seen.len() < REMEMBERED {
-        seen.insert(path.clone());
+    } else if scalar(here).is_some() && seen.len() < REMEMBERED {
+        let path = FieldPath::of_members(way);
+        let names = path.iter().flat_map(|path| [path.column(), path.to_string()]);
+        let mut leading = names.filter(|name| {
+            member(item, &FieldPath::of_field(name)).is_some_and(|found| std::ptr::eq(found, here))
+        });
+        seen.extend(leading.next());
     }
 }
 
@@ -217,8 +211,7 @@ impl Rows {
                     clean(text),
                     clean(&self.place(row))
                 );
-                Error::new(Code::InvalidOption, message)
-                    .hint("a leaderboard for each value of a text: --group-by")
+                Error::new(Code::InvalidOption, message).hint("group by it for a leaderboard of each value")
             }),
         };
         self.rows.iter().map(number_of).collect()
@@ -252,19 +245,25 @@ impl Rows {
 
 #[cfg(test)]
 mod tests {
+    use karat_core::facts::Fact;
+    use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
     use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
 
     #[test]
-    fn a_member_is_found_by_its_path_also_where_names_have_dots() {
-        let item = json!({"a.b": 1, "a": {"b": 2, "c.d": {"e": 3}, "l": [{"x": 4}, 5]}, "n": null});
-        let found = |path: &str| member(&item, path).and_then(scalar);
-        for (path, expected) in [
-            ("a.b", Some("1")),
-            ("$.a.b", Some("1")),
-            ("a.c.d.e", Some("3")),
+    fn a_member_is_found_by_its_path() {
+        let item = json!({"a.b": 1, "a": {"b": 2, "c.d": {"e": 3}, "l": [{"x": 4}, 5]}, "f.g": 6, "n": null});
+        let found = |field: &str| member(&item, &FieldPath::of_field(field)).and_then(scalar);
+        for (field, expected) in [
+            ("a.b", Some("2")),
+            ("$.a.b", Some("2")),
+            ("$[\"a.b\"]", Some("1")),
+            ("f.g", Some("6")),
+            ("$.f.g", Some("6")),
+            ("a[\"c.d\"].e", Some("3")),
+            ("a.c.d.e", None),
             ("a.l[0].x", Some("4")),
             ("a.l[1]", Some("5")),
             ("a.l[2]", None),
@@ -275,11 +274,32 @@ mod tests {
             ("[", None),
             ("a.l[", None),
         ] {
-            assert_eq!(found(path).as_deref(), expected, "{path}");
+            assert_eq!(found(field).as_deref(), expected, "{field}");
         }
         let mut seen = BTreeSet::new();
-        note(&item, &mut String::new(), 0, &mut seen);
-        assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["a.b", "a.c.d.e"]);
+        note(&item, &item, &mut Vec::new(), &mut seen);
+        assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["$[\"a.b\"]", "a.b", "a[\"c.d\"].e", "f.g"]);
+    }
+
+    /// Returns objects in objects with names that look like paths, quotes and brackets, and with any others.
+    fn nested() -> impl Strategy<Value = Value> {
+        let name = || prop_oneof!["[ab.\\[\\]\"'$\\\\0é ]{0,4}", "[^\\x00-\\x1f\\x7f-\\x9f]{0,5}"];
+        let leaf = (0..1_000_000).prop_map(|number| json!(number));
+        leaf.prop_recursive(4, 24, 4, move |inner| {
+            prop::collection::btree_map(name(), inner, 1..4).prop_map(|members| json!(members))
+        })
+    }
+
+    /// Returns the way to every value that is no object.
+    fn ways(value: &Value, way: &mut Vec<String>, all: &mut Vec<(Vec<String>, Value)>) {
+        match value {
+            Value::Object(members) => members.iter().for_each(|(name, value)| {
+                way.push(name.clone());
+                ways(value, way, all);
+                way.pop();
+            }),
+            value => all.push((way.clone(), value.clone())),
+        }
     }
 
     proptest! {
@@ -295,9 +315,41 @@ mod tests {
         }
 
         #[test]
-        fn no_path_makes_it_panic(path in ".{0,20}") {
+        fn every_field_has_a_name_that_finds_it_and_readers_of_facts_find_the_same(item in nested()) {
+            prop_assume!(item.is_object());
+            let mut seen = BTreeSet::new();
+            note(&item, &item, &mut Vec::new(), &mut seen);
+            let mut all = Vec::new();
+            ways(&item, &mut Vec::new(), &mut all);
+            all.retain(|(way, _)| way.len() <= DEPTH);
+            prop_assert_eq!(seen.len(), all.len());
+            let found = |path: &FieldPath| member(&item, path).and_then(scalar);
+            for (way, value) in all {
+                let path = FieldPath::of_members(&way).unwrap();
+                prop_assert_eq!(found(&path), scalar(&value));
+                prop_assert_eq!(found(&FieldPath::of_field(&path.to_string())), scalar(&value));
+            }
+            // The reader of facts declares the same field: it finds the same, or refuses an item that has it twice.
+            for name in &seen {
+                let path = FieldPath::of_field(name);
+                let wanted = [(path.to_string(), FactType::Number)];
+                let options = ReaderOptions { subject_field: Some(String::from("who is it")), ..ReaderOptions::default() };
+                let mut reader = Reader::new(Kind::Facts, &wanted, options).unwrap();
+                let mut item = item.clone();
+                let members = item.as_object_mut().unwrap();
+                ["id", "n", "time", "task", "outcome", "who is it"].iter().for_each(|name| drop(members.remove(*name)));
+                members.insert(String::from("who is it"), json!("someone"));
+                let text = item.to_string();
+                let Ok(read) = reader.read(text.as_bytes()) else { continue };
+                let expected = member(&item, &path).and_then(Value::as_f64).map_or(Fact::Missing, Fact::Number);
+                prop_assert_eq!(read.item().facts, [expected]);
+            }
+        }
+
+        #[test]
+        fn no_path_makes_it_panic(field in ".{0,20}") {
             let item = json!({"a": {"b": [1, {"c": 2}]}});
-            let _ = member(&item, &path);
+            let _ = member(&item, &FieldPath::of_field(&field));
         }
     }
 }

@@ -96,7 +96,8 @@ pub fn value(record: &Record<'_>, subject: &str, field: &str) -> Option<String> 
 }
 
 /// Returns true if a field is in every record of a card: a field of every item, a fact, the band or the tier.
-pub(super) fn is_declared(card: &Scorecard, field: &str) -> bool {
+#[must_use]
+pub fn is_declared(card: &Scorecard, field: &str) -> bool {
     FIELDS.contains(&field)
         || matches!(field, "band" | "tier")
         || card.facts.iter().any(|fact| fact.name == field)

@@ -12,7 +12,7 @@ use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 
 use super::fields::Fields;
-use super::filter::{Wish, check_filter};
+use super::filter::{Wish, check_filter, value};
 use super::names::{Interned, Names};
 use super::order::{by_id, put};
 use super::problems::Problems;
@@ -39,6 +39,8 @@ pub struct Selection<'a> {
     pub renames: &'a [Rename],
     /// True if the same subject in two files is two. Where no file has several, each is named by its file.
     pub by_file: bool,
+    /// True if errors name the parameters of a query and not flags: `group_by`, not `--group-by`.
+    pub is_query: bool,
     /// Names that stand for files, where several files are one side of a comparison.
     pub sides: &'a [(String, String)],
 }
@@ -181,6 +183,7 @@ impl<'r> Loader<'r> {
         };
         let has_decay = record.card.decay().is_some();
         let bare = record.dimensions.iter().filter(|it| it.status == ReadingStatus::NotApplicable);
+        let own = |field: &str| value(record, subject, field);
         let more = More {
             cases: item.context.cases,
             bounds: record.bounds.filter(|(low, high)| low != high).and_then(|(low, high)| {
@@ -190,8 +193,8 @@ impl<'r> Loader<'r> {
             measured: if has_decay { record.dimensions.iter().map(aged).collect() } else { Vec::new() },
             not_applicable: bare.map(|it| it.key.to_owned()).collect(),
             gates: record.gates.iter().map(|gate| (*gate).to_owned()).collect(),
-            labels: self.fields.values(self.selection.labels, record, subject, raw),
-            kept: self.fields.values(self.selection.kept, record, subject, raw),
+            labels: self.fields.values(self.selection.labels, own, record.card, raw),
+            kept: self.fields.values(self.selection.kept, own, record.card, raw),
             fact: None,
         };
         self.moments.add(record.as_of);
@@ -229,8 +232,17 @@ impl<'r> Loader<'r> {
     }
 
     /// Adds the record at `position` of a store without computing it again: its log vouches for the bytes. `scorer` is the
-    /// index of its scorecard as [`Loader::scorer`] returned it. Of the selection, only fields and filters apply.
-    pub fn add_kept(&mut self, position: u64, scorer: usize, document: &RecordDocument, arrival: Arrival) {
+    /// index of its scorecard as [`Loader::scorer`] returned it, and `raw` the evidence, or nothing where only declared
+    /// fields are asked for. Of the selection, only fields and filters apply.
+    pub fn add_kept(
+        &mut self,
+        position: u64,
+        scorer: usize,
+        document: &RecordDocument,
+        arrival: Arrival,
+        raw: &[u8],
+    ) {
+        let Some(card) = self.scorers.get(scorer).map(Arc::clone) else { return };
         if !self.selection.wish.filters.iter().all(|filter| filter.is_met(document)) {
             self.filtered += 1;
             return;
@@ -248,17 +260,18 @@ impl<'r> Loader<'r> {
         let has_decay = document.dimensions.iter().any(|it| it.decay.is_some());
         let bare = document.dimensions.iter().filter(|it| it.status == ValueStatus::NotApplicable);
         let evidence = &document.evidence;
+        let own = |field: &str| document.value(field);
         let more = More {
             cases: evidence.n,
             bounds: document.bounds.and_then(|it| {
-                let max = f64::from(self.scorers.get(scorer)?.card().scale.max);
+                let max = f64::from(card.card().scale.max);
                 possible(it.low / max, it.high / max)
             }),
             measured: if has_decay { document.dimensions.iter().map(aged).collect() } else { Vec::new() },
             not_applicable: bare.map(|it| it.key.clone()).collect(),
             gates: document.gates.clone(),
-            labels: self.selection.labels.iter().map(|field| document.value(field)).collect(),
-            kept: Vec::new(),
+            labels: self.fields.values(self.selection.labels, own, card.card(), raw),
+            kept: self.fields.values(self.selection.kept, own, card.card(), raw),
             fact: None,
         };
         let (time, arrived) = arrival.times(document.time());
@@ -387,7 +400,11 @@ impl<'r> Loader<'r> {
             check_filter(filter, "--where", cards())?;
         }
         for field in self.selection.labels {
-            self.fields.check(field, "--group-by", cards())?;
+            self.fields.check(
+                field,
+                if self.selection.is_query { "group_by" } else { "--group-by" },
+                cards(),
+            )?;
         }
         match (self.rows.is_empty(), self.filtered) {
             (false, _) => Ok(()),

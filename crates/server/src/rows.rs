@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use karat::error::{Code as ErrorCode, Error};
 use karat::record::Record;
-use karat::rows::filter::{Filter, Wish, check_field, check_filter};
+use karat::rows::filter::{Filter, Wish, check_filter, is_declared};
 use karat::rows::{Arrival, Loader, Rows, Selection};
 use karat_stats::StatisticsError;
-use karat_store::Reader;
+use karat_store::{Item, Kind, Reader};
 
 use crate::cards::ScorerPool;
 use crate::memory::Memory;
@@ -16,13 +16,27 @@ use crate::problem::{Code, Problem};
 /// The largest number of records that are read at once.
 pub const RECORDS_MAX: usize = 20_000;
 
+/// The most bytes of evidence that are read for one answer.
+const EVIDENCE_MAX: usize = 64 << 20;
+
 /// The options for reading records.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
     /// The filters that every record must match.
     pub filters: Vec<Filter>,
-    /// Fields whose values are kept as labels.
+    /// Fields by whose values the records are grouped.
     pub labels: Vec<String>,
+    /// Fields whose values each record keeps.
+    pub kept: Vec<String>,
+}
+
+impl ReadOptions {
+    /// Returns true if a field is not in every record, so that evidence is read for it.
+    #[must_use]
+    pub fn needs_evidence(&self, pools: &[Arc<ScorerPool>]) -> bool {
+        let is_known = |field: &String| pools.iter().all(|pool| is_declared(&pool.card, field));
+        !self.labels.iter().chain(&self.kept).all(is_known)
+    }
 }
 
 /// Reads the records at these positions, which `pools` scored.
@@ -69,11 +83,15 @@ fn load(
     for filter in &options.filters {
         check_filter(filter, "where", cards()).map_err(|failure| unanswerable(&failure).at("where"))?;
     }
-    for label in &options.labels {
-        check_field(label, "group_by", cards()).map_err(|failure| unanswerable(&failure).at("group_by"))?;
-    }
     let wish = Wish { filters: &options.filters, ..Wish::default() };
-    let selection = Selection { wish, labels: &options.labels, ..Selection::default() };
+    let selection = Selection {
+        wish,
+        labels: &options.labels,
+        kept: &options.kept,
+        is_query: true,
+        ..Selection::default()
+    };
+    let (needs_evidence, mut read) = (options.needs_evidence(pools), 0);
     let mut loader = Loader::new(selection).map_err(|error| unanswerable(&error))?;
     let backfilled = memory.index().backfilled_among(positions);
     for position in positions {
@@ -86,9 +104,37 @@ fn load(
         let pool = pool.ok_or_else(|| damaged(format!("there is no scorecard `{name}`")))?;
         let scorer = loader.scorer(&pool.card);
         let arrival = Arrival { moment: item.entry.moment, is_backfilled: backfilled.contains(position) };
-        loader.add_kept(*position, scorer, record.document(), arrival);
+        let evidence = if needs_evidence { evidence_of(reader, &item, &name)? } else { Vec::new() };
+        read += evidence.len();
+        if read > EVIDENCE_MAX {
+            let most = EVIDENCE_MAX >> 20;
+            let detail = format!(
+                "fields that the scorecard does not declare are looked for in at most {most} MiB of evidence; narrow the leaderboard with track, since, until, trust or where"
+            );
+            return Err(Problem::new(Code::Unanswerable, detail));
+        }
+        loader.add_kept(*position, scorer, record.document(), arrival, &evidence);
     }
     Ok(loader.finish())
+}
+
+/// Returns the evidence of a record of the scorecard `card`, as it was sent; empty if the log has none.
+fn evidence_of(reader: &mut Reader, record: &Item, card: &str) -> Result<Vec<u8>, Problem> {
+    let is_source =
+        |item: &Item| item.entry.kind == Kind::Evidence && record.entry.sources.contains(&item.entry.content);
+    // Both came in one submission, the evidence first.
+    if let Some(before) = record.position.checked_sub(1) {
+        let item = reader.item(before)?;
+        if is_source(&item) {
+            return Ok(item.content);
+        }
+    }
+    let id = record.entry.id.strip_suffix(card).and_then(|id| id.strip_suffix('/'));
+    let found = match id {
+        Some(id) => reader.find(Kind::Evidence, id, record.position)?,
+        None => None,
+    };
+    Ok(found.filter(is_source).map_or_else(Vec::new, |item| item.content))
 }
 
 /// Returns the problem of a question that has no answer.

@@ -29,6 +29,8 @@ enum Of {
     Counts,
 }
 
+/// The most columns that are asked for.
+const MOST: usize = 50;
 /// The most columns that counts make.
 const COUNTED: usize = 50;
 
@@ -36,9 +38,13 @@ impl Column {
     /// Reads a list such as `cost_usd,cost_usd:p95,gates`.
     ///
     /// # Errors
-    /// If a part is not a field, or a field with a number that there is.
+    /// If a part is not a field, or a field with a number that there is, or there are too many.
     pub fn parse(text: &str) -> Result<Vec<Self>, String> {
-        text.split(',').map(str::trim).filter(|it| !it.is_empty()).map(Self::one).collect()
+        let parts = || text.split(',').map(str::trim).filter(|it| !it.is_empty());
+        match parts().count() {
+            0..=MOST => parts().map(Self::one).collect(),
+            many => Err(format!("{many} columns, expected at most {MOST}")),
+        }
     }
 
     fn one(text: &str) -> Result<Self, String> {
@@ -92,17 +98,23 @@ impl Column {
     }
 }
 
-/// Adds columns to a leaderboard of the `items` of `rows`.
+/// Adds columns to a leaderboard of the `items` of `rows`. `flag` names the option in errors.
 ///
 /// # Errors
 /// If no item has a field, or a number is needed and is not there.
-pub fn add(board: &mut Leaderboard, rows: &Rows, items: &[usize], columns: &[Column]) -> Result<(), Error> {
+pub fn add(
+    board: &mut Leaderboard,
+    rows: &Rows,
+    items: &[usize],
+    columns: &[Column],
+    flag: &str,
+) -> Result<(), Error> {
     for column in columns {
         if column.of == Of::Counts {
-            counts(board, rows, items, column)?;
+            counts(board, rows, items, column, flag)?;
             continue;
         }
-        let numbers = rows.numbers(&column.field, "--with")?;
+        let numbers = rows.numbers(&column.field, flag)?;
         let mut of: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for &at in items {
             if let Some((row, Some(number))) = rows.rows.get(at).zip(numbers.get(at).copied()) {
@@ -147,14 +159,20 @@ fn percentile(ordered: &[f64], part: u8) -> Option<f64> {
 }
 
 /// Adds a column for each value of a field, with the number of items that have it.
-fn counts(board: &mut Leaderboard, rows: &Rows, items: &[usize], column: &Column) -> Result<(), Error> {
+fn counts(
+    board: &mut Leaderboard,
+    rows: &Rows,
+    items: &[usize],
+    column: &Column,
+    flag: &str,
+) -> Result<(), Error> {
     let kept = match column.kept() {
         None => None,
         Some(field) => match rows.kept_field(&field) {
             Some(at) => Some(at),
             // Of a card without tiers, no item has one: nothing is counted.
             None if matches!(field.as_str(), "tier" | "band") => return Ok(()),
-            None => return Err(rows.unknown_field(&field, "--with")),
+            None => return Err(rows.unknown_field(&field, flag)),
         },
     };
     let mut counts: BTreeMap<(&str, String), u64> = BTreeMap::new();
@@ -172,11 +190,13 @@ fn counts(board: &mut Leaderboard, rows: &Rows, items: &[usize], column: &Column
     }
     if values.len() > COUNTED {
         let message = format!(
-            "--with: `{}` has {} values, too many for a column each",
+            "{flag}: `{}` has {} values, too many for a column each",
             clean(&column.field),
             values.len()
         );
-        return Err(Error::new(Code::InvalidOption, message).hint("a leaderboard for each: --group-by"));
+        return Err(
+            Error::new(Code::InvalidOption, message).hint("group by it for a leaderboard of each value")
+        );
     }
     let word = match column.field.as_str() {
         "gates" => "gate",
@@ -210,6 +230,7 @@ mod tests {
         for wrong in ["cost:p0", "cost:p100", "cost:median", "cost:"] {
             assert!(Column::parse(wrong).unwrap_err().contains("p1 to p99"), "{wrong}");
         }
+        assert!(Column::parse(&"a,".repeat(51)).unwrap_err().contains("at most 50"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod columns;
 pub mod fact;
 pub mod floor;
+pub mod key;
 pub mod method;
 pub mod notes;
 pub mod official;

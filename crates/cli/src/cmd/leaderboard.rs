@@ -7,6 +7,7 @@ use karat::answers::LeaderboardMethod;
 use karat::answers::basis::Basis;
 use karat::answers::leaderboard::columns::{self, Column};
 use karat::answers::leaderboard::floor::Floor;
+use karat::answers::leaderboard::key::Key;
 use karat::answers::leaderboard::method::{Page, answer, method_of_size, rank, rank_by_official};
 use karat::answers::leaderboard::official::Asked;
 use karat::answers::leaderboard::officials::Officials;
@@ -20,8 +21,6 @@ use karat::pages::leaderboard as page_of;
 use karat::report::{self, Failing};
 use karat::rows::Rows;
 use karat::text::clean;
-use karat_core::check::{Direction, check};
-use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 use karat_standing::stand::Interval;
 use karat_stats::bootstrap::Plan;
@@ -72,27 +71,30 @@ pub struct Judged {
     pub answer: LeaderboardAnswer,
     /// The findings.
     pub verdict: Verdict,
-    failing: Vec<Failing>,
+    /// The subjects that fail a floor.
+    pub failing: Vec<Failing>,
     settings: Settings,
 }
 
-/// Returns the key and the direction of `--by`, if it is neither the official score nor the mean.
-fn fact_asked(args: &LeaderboardArgs) -> Option<(String, Option<bool>)> {
-    let asked = args.by.as_deref().map(|key| fact_of(key, args));
-    asked.filter(|(key, _)| ![OFFICIAL, MEAN].contains(&key.as_str()))
+/// Returns the key of `--by`, if it is neither the official score nor the mean.
+fn fact_asked(args: &LeaderboardArgs) -> Option<Key> {
+    let flags = (args.lower_is_better || args.higher_is_better).then_some(args.lower_is_better);
+    let key = Key::parse(args.by.as_deref()?);
+    key.field()?;
+    Some(Key { is_lower_better: key.is_lower_better.or(flags), ..key })
 }
 
 /// Returns the fields of the items that columns and the order need.
 fn kept(args: &LeaderboardArgs) -> Vec<String> {
     let columns = args.with.iter().flat_map(|all| all.iter()).filter_map(Column::kept);
-    let all: BTreeSet<_> = columns.chain(fact_asked(args).map(|(key, _)| key)).collect();
+    let all: BTreeSet<_> = columns.chain(fact_asked(args).map(|key| key.name)).collect();
     all.into_iter().collect()
 }
 
 /// Ranks the subjects, and asks the gates.
 pub fn judge(args: &LeaderboardArgs, rows: &mut Rows, cli: &Cli) -> Result<Judged, Failure> {
-    let by_fact = match fact_asked(args).filter(|(key, _)| rows.dimension(key).is_none()) {
-        Some((key, is_lower)) => rank_by_fact(args, rows, &key, is_lower)?,
+    let by_fact = match fact_asked(args).filter(|key| rows.dimension(&key.name).is_none()) {
+        Some(key) => rank_by_fact(args, rows, &key)?,
         None => None,
     };
     let (by, officials) = match by_fact {
@@ -104,7 +106,7 @@ pub fn judge(args: &LeaderboardArgs, rows: &mut Rows, cli: &Cli) -> Result<Judge
     let mut boards = leaderboards(args, rows, method, &settings, officials)?;
     let columns: &[Column] = args.with.as_deref().map_or(&[], Vec::as_slice);
     for (board, (_, items)) in boards.iter_mut().zip(rows.groups()) {
-        columns::add(board, rows, &items, columns)?;
+        columns::add(board, rows, &items, columns, "--with")?;
     }
     boards.iter_mut().try_for_each(|board| sort(rows, board, &args.sort))?;
     let basis = Basis::new(rows, &settings);
@@ -130,62 +132,22 @@ pub fn show(args: &LeaderboardArgs, rows: &Rows, judged: &Judged, out: &mut Scre
     Ok(())
 }
 
-/// Returns the key of `--by` without the direction at its end, and the direction: true if the lowest is the best.
-fn fact_of(key: &str, args: &LeaderboardArgs) -> (String, Option<bool>) {
-    let flags = (args.lower_is_better || args.higher_is_better).then_some(args.lower_is_better);
-    for (end, is_lower) in [(":asc", true), (":desc", false)] {
-        if let Some(fact) = key.strip_suffix(end) {
-            return (fact.to_owned(), Some(is_lower));
-        }
-    }
-    (key.to_owned(), flags)
-}
-
-/// Ranks by a fact, if an item has it. The direction is that of the flags, else the one in which the score moves.
-fn rank_by_fact(
-    args: &LeaderboardArgs,
-    rows: &mut Rows,
-    key: &str,
-    is_lower: Option<bool>,
-) -> Result<Option<By>, Failure> {
-    if rows.kept_field(key).is_none() && is_lower.is_none() {
-        // It may be a dimension, misspelt: what there is, the caller says.
+/// Ranks by a field, if an item has it. The direction is that of the key or of the flags, else the one in which the score
+/// moves.
+fn rank_by_fact(args: &LeaderboardArgs, rows: &mut Rows, key: &Key) -> Result<Option<By>, Failure> {
+    if !key.rank(rows, "--by")? {
         return Ok(None);
     }
-    let is_lower = match is_lower.or_else(|| direction(rows, key)) {
-        Some(is_lower) => is_lower,
-        None => {
-            let fact = clean(key);
-            return Err(Failure::new(format!(
-                "--by {fact}: the scorecard does not say whether more or less of it is better"
-            ))
-            .help(format!("lowest first: --by {fact}:asc"))
-            .help(format!("highest first: --by {fact}:desc")));
-        }
-    };
     for (flag, is_given) in [("--attempts", args.attempts.is_some()), ("--robustness", args.robustness)] {
         if is_given {
-            return Err(Failure::new(format!("{flag} is about scores, and `{}` is a fact", clean(key)))
-                .help(format!("leave out {flag}, or --by")));
+            return Err(Failure::new(format!(
+                "{flag} is about scores, and `{}` is a fact",
+                clean(&key.name)
+            ))
+            .help(format!("leave out {flag}, or --by")));
         }
     }
-    rows.rank_by(key, is_lower, "--by")?;
     Ok(Some(By::Fact))
-}
-
-/// Returns true if less of a fact gives more points under every card, false if more does; none if neither is proved.
-fn direction(rows: &Rows, fact: &str) -> Option<bool> {
-    let of = |card: &Scorecard| {
-        let found = check(card).1.directions.into_iter().find(|(name, _)| name == fact)?;
-        match found.1 {
-            Direction::Up => Some(false),
-            Direction::Down => Some(true),
-            Direction::Flat | Direction::Both => None,
-        }
-    };
-    let mut all = rows.scorers.iter().map(|scorer| of(scorer.card()));
-    let first = all.next()??;
-    all.all(|other| other == Some(first)).then_some(first)
 }
 
 /// Returns the floors that are asked for.

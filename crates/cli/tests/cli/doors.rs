@@ -4,7 +4,17 @@
 use std::process::Command;
 
 use karat::Engine;
+use karat::answers::LeaderboardMethod;
+use karat::answers::basis::Basis;
+use karat::answers::leaderboard::LeaderboardAnswer;
+use karat::answers::leaderboard::columns::{self, Column};
+use karat::answers::leaderboard::key::Key;
+use karat::answers::leaderboard::method::{Page, answer, rank};
 use karat::card::CompiledCard;
+use karat::engine::Options;
+use karat::error::Place;
+use karat::leaderboard::{By, Settings};
+use karat::rows::{Loader, Selection};
 use serde_json::Value;
 
 use crate::common::{Folder, example, finish, karat, program};
@@ -345,4 +355,235 @@ fn a_name_without_a_version_takes_either_kind_over_http() {
     // Neither kind: refused by the last card, which says what it reads.
     let (status, refused) = server.ask("POST", "/v1/evidence?card=trust", r#"{"steps": []}"#);
     assert!(status == 422 && refused.contains("agent-dimensions"), "{status} {refused}");
+}
+
+/// A scorecard with a nested fact, and items with fields that it does not declare, some with odd names.
+const NESTED: &str = r#"
+schema = "karat/scorecard/1"
+id = "nested"
+version = "1.0.0"
+title = "Nested"
+evidence = "facts"
+scale = { max = 100, publish = "half-up", places = 2 }
+[facts]
+solved = { type = "boolean" }
+cost = { path = "$.metrics.cost", min = 0 }
+[[dimension]]
+key = "solved"
+weight = 0.75
+formula = "solved"
+[[dimension]]
+key = "thrift"
+weight = 0.25
+formula = "solved * clamp(1 - cost, 0, 1)"
+[[gate]]
+name = "dear"
+when = "cost > 0.875"
+cap = 10
+"#;
+
+fn nested_items() -> Vec<String> {
+    let mut items = Vec::new();
+    for (at, subject) in ["ara", "bo", "cy"].into_iter().enumerate() {
+        for task in 0..8 {
+            let number = (at * 5 + task * 3) % 16;
+            let item = serde_json::json!({
+                "subject": subject, "id": format!("{subject}-{task}"), "task": format!("t{task}"),
+                "time": format!("2026-05-0{}T00:00:00Z", task + 1),
+                "solved": number % 3 != 0,
+                "metrics": {"cost": number as f64 / 16.0, "tokens": 100 * number, "the.model": if task < 4 { "a|b" } else { "<i>" }},
+                "latency.p50": number as f64 / 8.0,
+                "shards": [{"name": if task % 2 == 0 { "even" } else { "odd" }}],
+            });
+            items.push(item.to_string());
+        }
+    }
+    items
+}
+
+/// Questions: what to rank by, what to group by, which columns to add.
+const QUESTIONS: [(&str, &str, &str); 10] = [
+    ("mean", "", ""),
+    ("thrift", "", "cost,cost:p50,cost:p95,gates,outcomes"),
+    ("cost", "", "metrics.tokens:sum"),
+    ("metrics.tokens:asc", "", ""),
+    ("$.metrics.tokens:desc", "", "latency.p50:p95,latency.p50:min,latency.p50:max"),
+    ("latency.p50:asc", "shards[0].name", "metrics.tokens:count"),
+    ("", "$.shards[0].name", "shards[0].name:counts"),
+    ("", "metrics[\"the.model\"]", "tiers,bands"),
+    ("mean", "solved", "solved,$.metrics.tokens"),
+    ("solved", "task", "latency.p50"),
+];
+
+/// Returns the leaderboards as the library gives them.
+fn of_library(card: &str, items: &[String], (by, group, with): (&str, &str, &str)) -> LeaderboardAnswer {
+    let card = std::sync::Arc::new(CompiledCard::parse(card).unwrap());
+    let mut engine = Engine::new(card.clone(), Options::default()).unwrap();
+    let columns = Column::parse(with).unwrap();
+    let key = Some(Key::parse(by)).filter(|key| !by.is_empty() && key.field().is_some());
+    let kept: Vec<String> =
+        columns.iter().filter_map(Column::kept).chain(key.clone().map(|it| it.name)).collect();
+    let labels: Vec<String> = Some(group.to_owned()).filter(|it| !it.is_empty()).into_iter().collect();
+    let mut loader = Loader::new(Selection { labels: &labels, kept: &kept, ..Selection::default() }).unwrap();
+    let scorer = loader.scorer(&card);
+    for (line, item) in items.iter().enumerate() {
+        let place =
+            Place { file: String::from("items.jsonl"), line: Some(line as u64 + 1), nth: 1, is_row: false };
+        let bytes = item.as_bytes();
+        engine
+            .visit_at(&place, bytes, |scored| loader.add_from(&place, scorer, &scored.record, bytes))
+            .unwrap();
+    }
+    let mut rows = loader.finish().unwrap();
+    let by = match key {
+        None => By::Score,
+        Some(key) => match rows.dimension(&key.name) {
+            Some(dimension) => By::Dimension(dimension),
+            None => {
+                assert!(key.rank(&mut rows, "by").unwrap());
+                By::Fact
+            }
+        },
+    };
+    let settings = Settings { by, ..Settings::usual(&rows) };
+    let boards = rows.groups().into_iter().map(|(value, of_group)| {
+        let name = value.map(|value| format!("{group} = {value}"));
+        let ranked =
+            rank(&rows, &of_group, name, LeaderboardMethod::Bootstrap, &settings, Page::ALL).unwrap();
+        let mut board = ranked.leaderboard;
+        columns::add(&mut board, &rows, &of_group, &columns, "with").unwrap();
+        board
+    });
+    let boards = boards.collect();
+    answer(
+        Basis::new(&rows, &settings),
+        LeaderboardMethod::Bootstrap,
+        labels.first().cloned(),
+        boards,
+        Page::ALL,
+    )
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// Returns the texts of the cells of every row of a page.
+fn cells(page: &str) -> Vec<Vec<String>> {
+    let plain = |html: &str| {
+        let text: Vec<&str> =
+            html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect();
+        let text = text
+            .concat()
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&quot;", "\"")
+            .replace("&amp;", "&");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let rows = page.split("<tr").skip(1).map(|row| row.split("</tr>").next().unwrap());
+    rows.map(|row| {
+        let cells = row.split("<t").skip(1).filter(|cell| cell.starts_with(['h', 'd']));
+        cells.map(|cell| plain(&format!("<t{cell}"))).collect()
+    })
+    .collect()
+}
+
+#[test]
+fn every_door_ranks_by_groups_by_and_adds_columns_of_any_field_alike() {
+    let folder = Folder::new();
+    let items = nested_items();
+    folder.write("nested.toml", NESTED);
+    folder.write("items.jsonl", &items.join("\n"));
+    let server = Server::new(folder.path(), &["scores"]);
+    assert_eq!(server.post("application/toml", "/v1/scorecards", NESTED).0, 201);
+    for item in &items {
+        let (status, answer) = server.ask("POST", "/v1/evidence?card=nested", item);
+        assert_eq!(status, 201, "{answer}");
+    }
+    for question in QUESTIONS {
+        let (by, group, with) = question;
+        let flags = [("--by", by), ("--group-by", group), ("--with", with)];
+        let flags: Vec<&str> = flags
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .flat_map(|(flag, value)| [*flag, *value])
+            .collect();
+        let run = folder
+            .karat(&[&["leaderboard", "--json", "-c", "nested.toml", "items.jsonl"], &flags[..]].concat());
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{question:?}");
+        let of_program: Value = serde_json::from_str(&run.stdout).unwrap();
+        let library = of_library(NESTED, &items, question);
+        let text = karat::answers::write(&library.leaderboards);
+        assert_eq!(karat_evidence::canonical_json(&of_program["leaderboards"]), text, "{question:?}");
+        let query = |names: [&str; 3]| -> String {
+            let parts = names.into_iter().zip([by, group, with]).filter(|(_, value)| !value.is_empty());
+            parts.map(|(name, value)| format!("&{name}={}", encoded(value))).collect()
+        };
+        let path = format!("/v1/leaderboards?card=nested{}", query(["by", "group_by", "with"]));
+        let (status, of_server) = server.ask("GET", &path, "");
+        assert_eq!(status, 200, "{question:?}: {of_server}");
+        let of_server: Value = serde_json::from_str(&of_server).unwrap();
+        assert_eq!(karat_evidence::canonical_json(&of_server["leaderboards"]), text, "{question:?}");
+        // The page shows each row of each leaderboard with its columns.
+        let (status, page) =
+            server.ask("GET", &format!("/?card=nested{}", query(["by", "group", "with"])), "");
+        assert_eq!(status, 200, "{page}");
+        let rows = cells(&page);
+        let mut at = 0;
+        for board in &library.leaderboards {
+            for row in &board.rows {
+                let wanted: Vec<String> = [row.subject.clone()]
+                    .into_iter()
+                    .chain(
+                        board
+                            .columns
+                            .iter()
+                            .map(|key| row.column(key).map_or(String::from("none"), karat::estimate::plain)),
+                    )
+                    .collect();
+                let is_row = |cells: &Vec<String>| {
+                    let mut cells = cells.iter();
+                    wanted.iter().all(|part| cells.any(|cell| cell == part))
+                };
+                let found = rows.iter().skip(at).position(is_row);
+                at += found.unwrap_or_else(|| panic!("{question:?}: {wanted:?} in {:?}", &rows[at..])) + 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn every_door_refuses_the_same_questions_in_the_same_words() {
+    let folder = Folder::new();
+    let items = nested_items();
+    folder.write("nested.toml", NESTED);
+    folder.write("items.jsonl", &items.join("\n"));
+    let server = Server::new(folder.path(), &["scores"]);
+    assert_eq!(server.post("application/toml", "/v1/scorecards", NESTED).0, 201);
+    items.iter().for_each(|item| assert_eq!(server.ask("POST", "/v1/evidence?card=nested", item).0, 201));
+    for (flag, name, value, why) in [
+        ("--group-by", "group_by", "latency.p5", "no item has a field `latency.p5`"),
+        ("--group-by", "group_by", "metrics.the.model", "no item has a field `metrics.the.model`"),
+        ("--with", "with", "metrics.token", "no item has a field `metrics.token`"),
+        ("--with", "with", "shards[0].name", "`shards[0].name` is `even` at "),
+        ("--with", "with", "cost:p100", "`p100` is no number of a fact"),
+        ("--by", "by", "metrics.tokens", "the scorecard does not say whether more or less of it is better"),
+        ("--by", "by", "shards[0].name:asc", "`shards[0].name` is `even` at "),
+    ] {
+        let run = folder.karat(&["leaderboard", "-c", "nested.toml", "items.jsonl", flag, value]);
+        assert!(matches!(run.status, 1 | 2) && run.stderr.contains(why), "{value}: {}", run.stderr);
+        let (status, answer) =
+            server.ask("GET", &format!("/v1/leaderboards?card=nested&{name}={}", encoded(value)), "");
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert!(matches!(status, 400 | 422), "{value}: {answer}");
+        assert!(answer["detail"].as_str().unwrap().contains(why), "{value}: {answer}");
+        // Where there is something near, every door says so.
+        let near =
+            run.stderr.lines().find_map(|line| line.split_once("did you mean ")).map(|(_, near)| near.trim());
+        assert!(
+            near.is_none_or(|near| answer["detail"].as_str().unwrap().contains(near)),
+            "{value}: {answer}"
+        );
+    }
 }

@@ -80,6 +80,36 @@ impl FieldPath {
         if steps.is_empty() { fail(rest, "a field, such as `.cost`") } else { Ok(Self { steps }) }
     }
 
+    /// Returns the path of a field as people name it: a path, a path without its root, else the name of one member.
+    /// Every flag, file and query that takes a field is read by this rule.
+    ///
+    /// ```
+    /// use karat_core::scorecard::FieldPath;
+    ///
+    /// let path = |field: &str| FieldPath::of_field(field).to_string();
+    /// assert_eq!(path("$.metrics.cost"), "$.metrics.cost");
+    /// assert_eq!(path("metrics.cost"), "$.metrics.cost");
+    /// assert_eq!(path("scores[0]"), "$.scores[0]");
+    /// assert_eq!(path("the cost, in USD"), r#"$["the cost, in USD"]"#);
+    /// ```
+    #[must_use]
+    pub fn of_field(field: &str) -> Self {
+        let below = if field.starts_with('[') { "$" } else { "$." };
+        let path = Self::parse(field).or_else(|_| Self::parse(&(String::from(below) + field)));
+        path.unwrap_or_else(|_| Self { steps: alloc::vec![Step::Member(field.to_string())] })
+    }
+
+    /// Goes down from `root`; `step` returns no value for one that is absent or null.
+    pub fn reach<V>(&self, root: V, step: impl Fn(V, &Step) -> Option<V>) -> Option<V> {
+        self.steps.iter().try_fold(root, step)
+    }
+
+    /// Finds the value in an item as the reader of facts does: by the steps, else as a member of the item that is called as
+    /// its [column](Self::column), as tables have it, which hold no objects.
+    pub fn find<V: Copy>(&self, item: V, step: impl Fn(V, &Step) -> Option<V>) -> Option<V> {
+        self.reach(item, &step).or_else(|| step(item, &Step::Member(self.column())))
+    }
+
     /// Returns the path through members with these names; none if there are too few or too many, or one cannot be written.
     #[must_use]
     pub fn of_members(names: &[String]) -> Option<Self> {
@@ -217,6 +247,25 @@ mod tests {
     }
 
     #[test]
+    fn a_field_is_a_path_or_one_without_its_root_or_a_name() {
+        for (field, path) in [
+            ("cost", "$.cost"),
+            ("a.b", "$.a.b"),
+            ("a[0].b", "$.a[0].b"),
+            ("[\"a b\"].c", "$[\"a b\"].c"),
+            ("$[\"a.b\"]", "$[\"a.b\"]"),
+            ("a b", "$[\"a b\"]"),
+            ("$", "$[\"$\"]"),
+            ("$cost", "$[\"$cost\"]"),
+            ("a..b", "$[\"a..b\"]"),
+            ("a.1", "$[\"a.1\"]"),
+            ("", "$[\"\"]"),
+        ] {
+            assert_eq!(FieldPath::of_field(field).to_string(), path, "{field}");
+        }
+    }
+
+    #[test]
     fn a_column_has_the_path_without_its_root() {
         let columns = [
             ("$.cost", "cost"),
@@ -243,6 +292,19 @@ mod tests {
         ) {
             let path = FieldPath { steps };
             prop_assert_eq!(FieldPath::parse(&path.to_string()), Ok(path));
+        }
+
+        #[test]
+        fn a_field_is_read_from_its_path_and_a_column_leads_to_a_field_of_that_name(
+            steps in proptest::collection::vec(
+                prop_oneof![".{0,6}".prop_map(Step::Member), any::<u32>().prop_map(Step::Element)], 1..6,
+            )
+        ) {
+            let path = FieldPath { steps };
+            prop_assert_eq!(&FieldPath::of_field(&FieldPath::of_field(&path.column()).column()).column(), &path.column());
+            if FieldPath::parse(&path.to_string()).is_ok() {
+                prop_assert_eq!(FieldPath::of_field(&path.to_string()), path);
+            }
         }
 
         #[test]

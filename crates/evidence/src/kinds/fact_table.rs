@@ -32,36 +32,29 @@ struct NameField {
     /// Its name as a member of the item.
     column: String,
     /// Its path, if it may be nested.
-    steps: Vec<Step>,
+    path: Option<FieldPath>,
 }
 
 impl NameField {
     fn new(field: &str) -> Self {
-        match FieldPath::parse(field) {
-            Ok(path) if path.steps().len() > 1 => {
-                Self { column: path.column(), steps: path.steps().to_vec() }
-            }
-            Ok(path) => Self { column: path.column(), steps: Vec::new() },
-            Err(_) => Self { column: field.to_owned(), steps: Vec::new() },
-        }
+        let path = FieldPath::of_field(field);
+        Self { column: path.column(), path: Some(path).filter(|path| path.steps().len() > 1) }
     }
 
     /// Returns whether it begins with the member of this name.
     fn is_in(&self, key: &str) -> bool {
-        matches!(self.steps.first(), Some(Step::Member(first)) if first == key)
+        let steps = self.path.as_ref().map(FieldPath::steps);
+        matches!(steps, Some([Step::Member(first), ..]) if first == key)
     }
 
     /// Returns its value, where it is nested.
     fn nested<'a>(&self, root: Node<'a>) -> Option<Node<'a>> {
-        let mut here = root;
-        for step in &self.steps {
-            here = match (step, here.value()) {
-                (Step::Member(name), Value::Object) => here.children().find(|it| it.key() == name)?,
-                (Step::Element(at), Value::Array) => here.children().nth(usize::try_from(*at).ok()?)?,
-                _ => return None,
-            };
-        }
-        (!self.steps.is_empty() && !here.is_null()).then_some(here)
+        let down = |here: Node<'a>, step: &Step| match (step, here.value()) {
+            (Step::Member(name), Value::Object) => here.children().find(|it| it.key() == name),
+            (Step::Element(at), Value::Array) => here.children().nth(usize::try_from(*at).ok()?),
+            _ => None,
+        };
+        self.path.as_ref()?.reach(root, |here, step| down(here, step).filter(|it| !it.is_null()))
     }
 }
 

@@ -8,6 +8,8 @@ use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::{Basis, ItemsUsed};
+use karat::answers::leaderboard::columns::{self, Column};
+use karat::answers::leaderboard::key::Key;
 use karat::answers::leaderboard::method::{
     Page, RESAMPLED_ITEMS_MAX, RESAMPLED_SUBJECTS_MAX, Ranked, answer, counted_values, leaderboard,
     method_of_size, official as with_official, rank, rank_by_official, rank_values,
@@ -76,11 +78,18 @@ pub struct LeaderboardParams {
     /// or a fact of the scorecard.
     #[serde(rename = "where")]
     pub condition: Option<String>,
-    /// One leaderboard for each value of this field.
+    /// One leaderboard for each value of this field: a fact, or any field of the evidence, such as `metrics.model` or
+    /// `$.scores[0].name`.
     pub group_by: Option<String>,
-    /// The value to rank by: `official`, `mean`, or the key of a dimension. If not given, the official score for a scorecard
-    /// that has one, unless records are selected by task, time, trust, condition or group; else the mean of runs.
+    /// The value to rank by: `official`, `mean`, the key of a dimension, or a field of the evidence that holds numbers, with
+    /// `:asc` or `:desc` where the scorecard does not say which end is better, such as `cost_usd:asc`. If not given, the
+    /// official score for a scorecard that has one, unless records are selected by task, time, trust, condition or group;
+    /// else the mean of runs.
     pub by: Option<String>,
+    /// More columns, separated by commas: a field is its mean, `FIELD:p95` a percentile, `FIELD:min`, `max`, `sum` and
+    /// `count` those, `FIELD:counts`, `gates`, `tiers`, `bands` and `outcomes` the number of records by value.
+    #[param(example = "cost_usd,cost_usd:p95,gates")]
+    pub with: Option<String>,
     /// The timestamp of official scores; the present one if not given.
     pub as_of: Option<String>,
     /// The method for ranks: `bootstrap` for up to 200 subjects and 20,000 records, else `student`, if not given; `census`
@@ -182,16 +191,28 @@ pub async fn make(
 ) -> Result<Made, Problem> {
     let pool = app.memory.cards().find_used(&params.card)?;
     let basing = params.basing(&pool)?;
+    let columns = params.columns()?;
     let Selected { pools, positions, subjects } = select(app, params, size).await?;
-    let needs_records = params.condition.is_some() || params.group_by.is_some() || basing.is_dimension;
+    let needs_records = params.condition.is_some()
+        || params.group_by.is_some()
+        || params.with.is_some()
+        || basing.is_dimension;
     let few = positions.len() <= RECORDS_MAX;
+    let options = params.options(&pools)?;
+    if !few && (!columns.is_empty() || !options.kept.is_empty() || options.needs_evidence(&pools)) {
+        let detail = format!(
+            "columns, and fields that the scorecard does not declare, are of at most {RECORDS_MAX} records; narrow the leaderboard with track, since, until, trust or where"
+        );
+        return Err(Problem::new(Code::Unanswerable, detail));
+    }
     let usual = method_of_size(subjects, positions.len());
     if !few && params.method == Some(LeaderboardMethod::Bootstrap) {
         return Err(too_many_resamples());
     }
     let is_read = needs_records || params.method.unwrap_or(usual) != LeaderboardMethod::Student;
     let as_of = params.moment(app)?;
-    let asked = Asked { params: params.clone(), pool, size, as_of, pages, is_official: basing.is_official };
+    let is_official = basing.is_official;
+    let asked = Asked { params: params.clone(), columns, pool, size, as_of, pages, is_official };
     let mut made = match (few, is_read) {
         (true, true) => of_records(app, asked, pools, positions).await?,
         (false, _) if needs_records => of_parts(app, asked, pools, positions).await?,
@@ -224,6 +245,8 @@ pub async fn make(
 #[derive(Clone)]
 struct Asked {
     params: LeaderboardParams,
+    /// The columns beside the score.
+    columns: Vec<Column>,
     /// The scorecard; for a family, that of the family.
     pool: Arc<ScorerPool>,
     size: u64,
@@ -267,7 +290,7 @@ async fn of_records(
 ) -> Result<Made, Problem> {
     let shared = Arc::clone(app);
     let read = app.read(move |reader| {
-        let rows = rows::read(&shared.memory, reader, &pools, &positions, &asked.params.options()?)?;
+        let rows = rows::read(&shared.memory, reader, &pools, &positions, &asked.params.options(&pools)?)?;
         let events = match asked.is_official {
             true => Decisions::read(reader, &shared.memory, &asked.pool.name(), None, asked.size)?
                 .events(|name| rows.subject(name).is_some(), None)?,
@@ -275,10 +298,10 @@ async fn of_records(
         };
         Ok((rows, events, asked, pools))
     });
-    let (rows, events, asked, pools) = read.await?;
+    let (mut rows, events, asked, pools) = read.await?;
     app.checked(move || {
-        let Asked { params, pool, as_of, pages, is_official, .. } = asked;
-        let settings = settings(&params, Some(&rows), &pools)?;
+        let Asked { params, columns, pool, as_of, pages, is_official, .. } = asked;
+        let settings = settings(&params, Some(&mut rows), &pools)?;
         let usual = method_of_size(rows.subjects.len(), rows.rows.len());
         let method = params.method.unwrap_or(usual);
         let page = match method {
@@ -302,9 +325,12 @@ async fn of_records(
                 Some(officials) => rank_by_official(&rows, &items, method, &settings, page, officials),
                 None => rank(&rows, &items, name, method, &settings, page),
             };
-            ranked.map(|ranked| ranked.leaderboard).map_err(|error| refused(&error))
+            let mut board = ranked.map_err(|error| refused(&error))?.leaderboard;
+            let added = columns::add(&mut board, &rows, &items, &columns, "with");
+            added.map_err(|error| unanswerable(&error).at("with"))?;
+            Ok(board)
         });
-        let boards = boards.collect::<Result<_, _>>()?;
+        let boards = boards.collect::<Result<_, Problem>>()?;
         let answer = answer(Basis::new(&rows, &settings), method, params.group_by, boards, page);
         Ok(Made { answer, rows: Some(rows) })
     })
@@ -322,17 +348,17 @@ async fn of_parts(
     let memory = Arc::clone(&app.memory);
     app.read(move |reader| {
         let Asked { params, pages, .. } = asked;
-        let options = params.options()?;
+        let options = params.options(&pools)?;
         let (mut subjects, mut tasks) = (Names::default(), Names::default());
         let mut groups: BTreeMap<Option<String>, Vec<NumberedValue>> = BTreeMap::new();
         let mut last = None;
         let (mut count, mut left_out) = (0, 0);
         for part in positions.chunks(RECORDS_MAX) {
-            let Some(rows) = rows::read_part(&memory, reader, &pools, part, &options)? else {
+            let Some(mut rows) = rows::read_part(&memory, reader, &pools, part, &options)? else {
                 left_out += part.len() as u64;
                 continue;
             };
-            let settings = settings(&params, Some(&rows), &pools)?;
+            let settings = settings(&params, Some(&mut rows), &pools)?;
             for (label, subject, task, value) in counted_values(&rows, &settings) {
                 let value = (subjects.place(subject), Some(tasks.place(task)), value);
                 match groups.get_mut(&label.map(str::to_owned)) {
@@ -375,7 +401,7 @@ type NumberedValue = (u32, Option<u32>, i64);
 
 /// Computes a leaderboard from the index and from what is kept of every subject, with the method `student`.
 async fn of_index(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
-    let Asked { params, pool, size, as_of, pages, is_official } = asked;
+    let Asked { params, pool, size, as_of, pages, is_official, .. } = asked;
     let page = pages.student;
     params.may_draw(LeaderboardMethod::Student)?;
     let all = match is_official {
@@ -453,13 +479,33 @@ impl LeaderboardParams {
         Ok(Self { as_of, ..self })
     }
 
+    /// Returns the columns beside the score.
+    fn columns(&self) -> Result<Vec<Column>, Problem> {
+        let columns = self.with.as_deref().map(Column::parse).transpose();
+        Ok(columns.map_err(|problem| Problem::parameter("with", problem))?.unwrap_or_default())
+    }
+
+    /// Returns the key to rank by, if it is neither the official score nor the mean.
+    fn key(&self) -> Option<Key> {
+        self.by.as_deref().map(Key::parse).filter(|key| key.field().is_some())
+    }
+
     /// Returns what to read of the records.
-    fn options(&self) -> Result<ReadOptions, Problem> {
+    fn options(&self, pools: &[Arc<ScorerPool>]) -> Result<ReadOptions, Problem> {
         let condition = self.condition.as_deref().map(Condition::parse).transpose();
         let condition = condition.map_err(|problem| Problem::parameter("where", problem))?;
+        let is_value = |pool: &ScorerPool, key: &str| {
+            let card = &pool.card;
+            card.dimensions.iter().any(|it| it.key == key) || card.groups.iter().any(|it| it.key == key)
+        };
+        let key = self.key().map(|key| key.name);
+        let key = key.filter(|key| !pools.iter().any(|pool| is_value(pool, key)));
+        let columns = self.columns()?;
+        let kept: BTreeSet<String> = columns.iter().filter_map(Column::kept).chain(key).collect();
         Ok(ReadOptions {
             filters: condition.into_iter().collect(),
             labels: self.group_by.clone().into_iter().collect(),
+            kept: kept.into_iter().collect(),
         })
     }
 
@@ -527,19 +573,25 @@ fn too_many_resamples() -> Problem {
 
 fn settings(
     params: &LeaderboardParams,
-    rows: Option<&Rows>,
+    rows: Option<&mut Rows>,
     pools: &[Arc<ScorerPool>],
 ) -> Result<Settings, Problem> {
     let by = match (params.by.as_deref(), rows) {
         (None | Some(OFFICIAL | MEAN), _) | (_, None) => By::Score,
-        (Some(key), Some(rows)) => By::Dimension(rows.dimension(key).ok_or_else(|| {
-            let known: Vec<&str> = rows.dimensions.iter().map(|(key, _)| key.as_str()).collect();
-            let key = key.escape_debug();
-            Problem::parameter(
-                "by",
-                format!("found `{key}`, expected official, mean or one of {}", known.join(", ")),
-            )
-        })?),
+        (Some(key), Some(rows)) => match (rows.dimension(key), params.key()) {
+            (Some(dimension), _) => By::Dimension(dimension),
+            (None, Some(field)) if field.rank(rows, "by").map_err(|it| unanswerable(&it).at("by"))? => {
+                By::Fact
+            }
+            _ => {
+                let known: Vec<&str> = rows.dimensions.iter().map(|(key, _)| key.as_str()).collect();
+                let (key, known) = (key.escape_debug(), known.join(", "));
+                let detail = format!(
+                    "found `{key}`, expected official, mean, one of {known}, or a field of the evidence"
+                );
+                return Err(Problem::parameter("by", detail));
+            }
+        },
     };
     let resamples = params.resamples.unwrap_or(RESAMPLES);
     if !(1..=RESAMPLES_MAX).contains(&resamples) {

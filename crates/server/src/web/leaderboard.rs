@@ -8,9 +8,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::Basis;
-use karat::answers::leaderboard::Leaderboard;
 use karat::answers::leaderboard::method::Page;
 use karat::answers::leaderboard::notes::notes as sentences;
+use karat::answers::leaderboard::{Leaderboard, MEAN, OFFICIAL};
 use karat::estimate::{Writing, percent, whole_percent};
 use karat::leaderboard::{Settings, counted};
 use karat::page::figure;
@@ -22,6 +22,7 @@ use karat::pages::{
 use karat::rows::Rows;
 use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
 use karat::text::{Tone, count};
+use karat_core::scorecard::FactType;
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
 
@@ -56,6 +57,8 @@ pub struct Asked {
     until: Option<String>,
     r#where: Option<String>,
     group: Option<String>,
+    by: Option<String>,
+    with: Option<String>,
     min_tasks: Option<String>,
     trust: Option<String>,
     page: Option<String>,
@@ -158,7 +161,8 @@ fn params(asked: &Asked) -> Result<LeaderboardParams, Problem> {
         known_at: None,
         condition: text(&asked.r#where),
         group_by: text(&asked.group),
-        by: None,
+        by: text(&asked.by),
+        with: text(&asked.with),
         as_of: None,
         min_tasks: u32::try_from(tasks).ok().filter(|tasks| *tasks > 1),
         level: None,
@@ -178,12 +182,23 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
         .into_iter()
         .chain(pool.card.facts.iter().map(|fact| fact.name.as_str()))
         .collect();
+    let usual = if pool.card.standing.is_some() { OFFICIAL } else { MEAN };
+    let numbers = pool.card.facts.iter().filter(|fact| fact.kind == FactType::Number);
+    let numbers: Vec<&str> = numbers.map(|fact| fact.name.as_str()).collect();
+    let dimensions = pool.card.dimensions.iter().map(|dimension| dimension.key.clone());
+    let ends = numbers.iter().flat_map(|name| [format!("{name}:asc"), format!("{name}:desc")]);
+    let official = pool.card.standing.iter().map(|_| OFFICIAL.to_owned());
+    let keys = official.chain([MEAN.to_owned()]).chain(dimensions).chain(ends);
+    let counted = ["gates", "tiers", "bands", "outcomes"].map(str::to_owned);
+    let columns = numbers.iter().flat_map(|name| [(*name).to_owned(), format!("{name}:p95")]).chain(counted);
     let more = [
         &asked.track,
         &asked.since,
         &asked.until,
         &asked.r#where,
         &asked.group,
+        &asked.by,
+        &asked.with,
         &asked.min_tasks,
         &asked.trust,
     ];
@@ -213,6 +228,8 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
                         input type="text" name="where" placeholder="FIELD=VALUE" list="fields" value=(value(&asked.r#where));
                     }
                     label { "Leaderboards by" input type="text" name="group" placeholder="FIELD" list="fields" value=(value(&asked.group)); }
+                    label { "Rank by" input type="text" name="by" placeholder=(usual) list="keys" value=(value(&asked.by)); }
+                    label { "More columns" input type="text" name="with" placeholder="FIELD, FIELD:p95, gates" list="columns" value=(value(&asked.with)); }
                     label.short { "Tasks at least" input type="number" name="min_tasks" min="1" value=(value(&asked.min_tasks)); }
                     label {
                         "Trust"
@@ -229,6 +246,8 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
                     }
                 }
                 datalist id="fields" { @for field in fields { option value=(field) {} } }
+                datalist id="keys" { @for key in keys { option value=(key) {} } }
+                datalist id="columns" { @for column in columns { option value=(column) {} } }
             }
         }
     }
@@ -354,6 +373,8 @@ fn turn(asked: &Asked, page: usize, all: usize) -> Markup {
                 ("until", &text(&asked.until)),
                 ("where", &text(&asked.r#where)),
                 ("group", &text(&asked.group)),
+                ("by", &text(&asked.by)),
+                ("with", &text(&asked.with)),
                 ("min_tasks", &text(&asked.min_tasks)),
                 ("trust", &text(&asked.trust)),
                 ("page", &number),

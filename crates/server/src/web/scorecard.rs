@@ -225,23 +225,26 @@ fn badges(card: &Scorecard) -> Markup {
 }
 
 fn facts(card: &Scorecard) -> Markup {
+    let has_paths = card.facts.iter().any(|fact| fact.path.is_some());
     let row = |fact: &karat_core::scorecard::FactDeclaration| Row {
-        cells: vec![
+        cells: [
             Cell::Text(fact.name.clone()),
             Cell::Text(range(fact, card)),
             Cell::Text(fact.from.name().to_owned()),
-            Cell::Text(fact.about.clone()),
-        ],
+        ]
+        .into_iter()
+        .chain(has_paths.then(|| Cell::Text(fact.field())))
+        .chain([Cell::Text(fact.about.clone())])
+        .collect(),
         group: None,
     };
     let table = Table {
         caption: String::from("What the evidence supplies, and who says so"),
-        columns: vec![
-            column("fact", Kind::Name),
-            column("range", Kind::Text),
-            column("from", Kind::Text),
-            column("what it is", Kind::Text),
-        ],
+        columns: [column("fact", Kind::Name), column("range", Kind::Text), column("from", Kind::Text)]
+            .into_iter()
+            .chain(has_paths.then(|| column("field", Kind::Text)))
+            .chain([column("what it is", Kind::Text)])
+            .collect(),
         rows: card.facts.iter().map(row).collect(),
     };
     html! {
