@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::answers::check::ProjectCheck;
 use crate::answers::comparison::{Comparison, Comparisons};
 use crate::answers::explanation::Explanation;
 use crate::answers::leaderboard::LeaderboardAnswer;
@@ -18,6 +19,7 @@ use crate::answers::task::Task;
 use crate::answers::tune::Tune;
 use crate::answers::verification::{LogVerification, Verification};
 use crate::record::RecordDocument;
+use crate::report::brief::Brief;
 
 /// The dialect of all of them.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -55,15 +57,23 @@ impl Described {
 pub const ALL: &[Described] = &[
     file!("card", "a scorecard, the TOML file", "schema/scorecard.json"),
     Described { name: "record", about: "`karat score`, one line each", make: of::<RecordDocument> },
+    Described { name: "brief", about: "`karat score --brief`, one line each", make: of::<Brief> },
     Described { name: "explanation", about: "`karat explain`", make: of::<Explanation> },
     Described { name: "leaderboard", about: "`karat leaderboard`", make: of::<LeaderboardAnswer> },
     Described { name: "compare", about: "`karat compare` of two subjects", make: of::<Comparison> },
     Described { name: "compare-files", about: "`karat compare` of two files", make: of::<Comparisons> },
+    Described { name: "check", about: "`karat check`", make: of::<ProjectCheck> },
     Described { name: "standing", about: "`karat standing`, one line each", make: of::<Standing> },
     Described { name: "task", about: "`karat standing --tasks`, one line each", make: of::<Task> },
+    file!("rating", "`karat rate`", "schema/rating.json"),
     Described { name: "stress", about: "`karat stress`", make: of::<Stress> },
     Described { name: "tune", about: "`karat tune`", make: of::<Tune> },
     Described { name: "verify", about: "`karat verify`, one line each", make: of::<Verification> },
+    file!("log", "`karat log show`", "schema/log.json"),
+    file!("log-entry", "`karat log show --sender`, one line each", "schema/log-entry.json"),
+    file!("log-backup", "`karat log backup`", "schema/log-backup.json"),
+    file!("log-rotation", "`karat log rotate`", "schema/log-rotation.json"),
+    file!("log-look", "`karat log monitor`, one line each", "schema/log-look.json"),
     Described { name: "log-verify", about: "`karat log verify`", make: of::<LogVerification> },
     Described {
         name: "rescore",
@@ -76,6 +86,14 @@ pub const ALL: &[Described] = &[
         make: of::<RescoreSummary>,
     },
     Described { name: "push", about: "`karat push`", make: of::<Pushed> },
+    file!("card-list", "`karat card list`", "schema/card-list.json"),
+    file!("card-check", "`karat card check`, one line each", "schema/card-check.json"),
+    file!("card-diff", "`karat card diff`", "schema/card-diff.json"),
+    file!("grade", "`karat grade`, one line each", "schema/grade.json"),
+    file!("cache", "`karat cache show`", "schema/cache.json"),
+    file!("judge-check", "`karat judge --self-check`", "schema/judge-check.json"),
+    file!("judge-doctor", "`karat judge doctor`", "schema/judge-doctor.json"),
+    file!("serve", "`karat serve`, one line each", "schema/serve.json"),
     file!("evidence-facts", "an item of kind `facts`", "schema/evidence-facts.json"),
     file!("evidence-workflow-run", "an item of kind `workflow-run`", "schema/evidence-workflow-run.json"),
     file!("evidence-match", "an item of kind `match`", "schema/evidence-match.json"),

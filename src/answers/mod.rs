@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | `leaderboard` | `karat/leaderboard/1` | `karat leaderboard`, `GET /v1/leaderboards` |
 //! | `comparison`, `changes` | `karat/comparison/1`, `karat/comparisons/1` | `karat compare` |
+//! | `check` | `karat/check/1` | `karat check` |
 //! | `stress` | `karat/stress/1` | `karat stress`, and `robustness` of a leaderboard |
 //! | `tune` | `karat/tune/1` | `karat tune` |
 //! | `standing` | `karat/standing/1` | `karat standing`, `GET /v1/standings` |
@@ -27,6 +28,7 @@
 pub mod arena;
 pub mod basis;
 pub mod changes;
+pub mod check;
 pub mod comparison;
 pub mod leaderboard;
 pub mod notes;

@@ -36,6 +36,14 @@ pub fn comparisons(answer: &Comparisons, failed: &dyn Fn(&ComparedPair) -> Optio
 /// Says which of the two is ahead.
 fn verdict(pair: &ComparedPair) -> String {
     let (first, second) = (short(&pair.first.subject), short(&pair.second.subject));
+    if pair.first.subject == pair.second.subject {
+        return match pair.difference.verdict {
+            ComparisonVerdict::FirstAhead => format!("{second} is worse than before"),
+            ComparisonVerdict::SecondAhead => format!("{second} is better than before"),
+            ComparisonVerdict::TooFewSharedTasks => format!("{second} has too few tasks of before"),
+            ComparisonVerdict::NotDistinguishable => format!("{second} is not separated from before"),
+        };
+    }
     match pair.difference.verdict {
         ComparisonVerdict::FirstAhead => format!("{first} is ahead of {second}"),
         ComparisonVerdict::SecondAhead => format!("{second} is ahead of {first}"),
@@ -69,14 +77,15 @@ fn of_pairs(
         };
         let estimate = &pair.difference.estimate;
         let writing = Writing::of(basis.scale);
-        let change = estimate.interval().map(|(low, high)| (-high, -low));
+        let ends = |(low, high): (f64, f64)| format!("{} to {}", writing.signed(-high), writing.signed(-low));
+        let change = estimate.interval().map_or_else(|| writing.ends(None), ends);
         let output = vec![
             verdict(pair),
             format!(
                 "change {}, {} interval {} over {}",
                 writing.signed(-estimate.mean),
                 percent(basis.level),
-                writing.ends(change),
+                change,
                 count(usize::try_from(estimate.tasks).unwrap_or(usize::MAX), "task")
             ),
         ];

@@ -17,7 +17,7 @@ pub fn sheet(sheet: &Sheet) -> String {
 /// Returns the line of names.
 #[must_use]
 pub fn head(columns: &[Column]) -> String {
-    line(columns.iter().map(|column| quoted(&column.key)))
+    line(columns.iter().map(|column| quoted(&inert(&column.key))))
 }
 
 /// Returns a line of values.

@@ -7,6 +7,7 @@
 
 pub mod badge;
 pub mod brief;
+mod check;
 mod comparison;
 pub mod csv;
 pub mod github;
@@ -17,6 +18,7 @@ pub mod markdown;
 mod one;
 mod standing;
 
+pub use check::check;
 pub use comparison::{comparison, comparisons};
 pub use leaderboard::{Failing, by, cards, has_intervals, items, leaderboard, resamples};
 pub use one::{explanation, stress};

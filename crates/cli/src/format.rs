@@ -41,10 +41,11 @@ pub enum Format {
 use Format::{Csv, Github, Html, Json, Jsonl, Junit, Markdown, Table};
 
 /// The formats of each verb. One that is not here has no `--format`.
-const GIVES: [(&str, &[Format]); 9] = [
+const GIVES: [(&str, &[Format]); 10] = [
     ("score", &[Table, Json, Jsonl, Csv, Markdown, Junit, Github]),
     ("leaderboard", &[Table, Json, Jsonl, Csv, Markdown, Junit, Github, Html]),
     ("compare", &[Table, Json, Jsonl, Csv, Markdown, Junit, Github, Html]),
+    ("check", &[Table, Json, Jsonl, Csv, Markdown, Junit, Github]),
     ("standing", &[Table, Json, Jsonl, Csv, Markdown, Junit, Github, Html]),
     ("standing --tasks", &[Table, Json, Jsonl, Csv, Markdown, Github]),
     ("rate", &[Table, Json, Jsonl, Csv, Markdown, Github, Html]),
@@ -137,6 +138,14 @@ impl FormatArgs {
     /// # Errors
     /// If the verb cannot give it, or the environment names none.
     pub fn chosen(&self, verb: &str) -> Result<Chosen, Failure> {
+        self.chosen_or(verb, if is_watched() { Chosen::Screen } else { Chosen::Json })
+    }
+
+    /// Does the same with another form where none is asked for.
+    ///
+    /// # Errors
+    /// As [`Self::chosen`].
+    pub fn chosen_or(&self, verb: &str, usual: Chosen) -> Result<Chosen, Failure> {
         if self.table || self.json {
             return Ok(if self.table { Chosen::Screen } else { Chosen::Json });
         }
@@ -144,7 +153,7 @@ impl FormatArgs {
             (Some(format), _) => (format, "--format"),
             (None, Ok(name)) if !name.is_empty() => (named(&name)?, VARIABLE),
             (None, Err(env::VarError::NotUnicode(_))) => return Err(unknown("something that is not UTF-8")),
-            _ => return Ok(if is_watched() { Chosen::Screen } else { Chosen::Json }),
+            _ => return Ok(usual),
         };
         let gives =
             GIVES.iter().find(|(known, _)| *known == verb).map_or(&[Table, Json][..], |(_, gives)| gives);

@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use crate::format::FormatArgs;
+
 /// The project to check.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -18,10 +20,10 @@ pub struct CheckProjectArgs {
     #[arg(long, value_name = "FILE")]
     pub project: Option<String>,
     /// Keep the inputs as the baseline of later runs
-    #[arg(long, conflicts_with = "watch")]
+    #[arg(long, conflicts_with_all = ["watch", "format", "json"])]
     pub update_baseline: bool,
     /// Check again when a file of the project changes
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["format", "json"])]
     pub watch: bool,
     /// End after N checks
     #[arg(long, value_name = "N", requires = "watch", value_parser = clap::value_parser!(u32).range(1..))]
@@ -29,9 +31,9 @@ pub struct CheckProjectArgs {
     /// Show every task that changed, not the first five
     #[arg(long)]
     pub all: bool,
-    /// One JSON object in place of the screen
-    #[arg(long, conflicts_with_all = ["watch", "update_baseline"])]
-    pub json: bool,
+    /// The format; the screen if none is asked for, in a pipe too
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// No progress bar
     #[arg(long)]
     pub no_progress: bool,

@@ -30,7 +30,7 @@ pub fn tell(lines: &[String], exit: Exit, color: Color) -> Result<(), Failure> {
 }
 
 /// The findings of gates, by the status that each failure has.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Verdict {
     failed: Vec<(Exit, Vec<String>)>,
 }
@@ -60,9 +60,7 @@ impl Verdict {
 
     /// Returns the status: that of the gravest failure.
     pub fn exit(&self) -> Exit {
-        let gravity = [Exit::Worse, Exit::Blocked, Exit::BelowBar];
-        let all = || self.failed.iter().map(|(exit, _)| *exit);
-        gravity.into_iter().find(|exit| all().any(|it| it == *exit)).or(all().next()).unwrap_or(Exit::Done)
+        gravest(self.failed.iter().map(|(exit, _)| *exit))
     }
 
     /// Writes why gates fail, and returns the status.
@@ -70,6 +68,14 @@ impl Verdict {
         self.failed.iter().try_for_each(|(exit, lines)| tell(lines, *exit, color))?;
         Ok(self.exit())
     }
+}
+
+/// Returns the gravest of the statuses of gates; of none that all of them passed.
+pub fn gravest(exits: impl Iterator<Item = Exit>) -> Exit {
+    let failed: Vec<Exit> = exits.filter(|exit| *exit != Exit::Done).collect();
+    let gravity = [Exit::Worse, Exit::Blocked, Exit::BelowBar];
+    let gravest = gravity.into_iter().find(|exit| failed.contains(exit));
+    gravest.or(failed.first().copied()).unwrap_or(Exit::Done)
 }
 
 /// Formats a size on the scale of a card: `5.5 points`, `0.055`.

@@ -12,6 +12,7 @@ use karat_run::judge::Judges;
 use serde_json::{Value, json};
 
 use crate::common::{Folder, Run, finish, program};
+use crate::schema::satisfies;
 
 /// A judge that runs Python by Python. Its engine is in the file `engine` beside it; `gone` there ends it.
 const JUDGE: &str = r#"#!/usr/bin/env python3
@@ -227,6 +228,7 @@ fn mutants_say_what_the_cases_notice() {
     insta::assert_snapshot!(run.screen());
     let answer = record(&karat(&folder, &[&check[..], &["reference.py", "--json"]].concat()));
     assert_eq!(answer["is_sound"], true);
+    satisfies("judge-check", &answer.to_string());
     let needed = |answer: &Value| -> Vec<String> {
         let cases = answer["cases"].as_array().unwrap().clone();
         let needed = cases.iter().filter(|case| case["needed"] == true);

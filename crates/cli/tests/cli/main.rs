@@ -17,6 +17,7 @@ mod formats;
 mod gates;
 mod graders;
 mod help;
+mod hostile;
 mod identity;
 mod import;
 mod init;

@@ -12,7 +12,9 @@ use karat_evidence::{Kind, Reader, ReaderOptions};
 use serde_json::{Map, Value, json};
 use toml::de::{DeTable, DeValue};
 
-use crate::common::{Folder, karat, karat_reading, root};
+use crate::common::{Folder, example, karat, karat_reading, root};
+#[cfg(unix)]
+use crate::serve::Server;
 
 fn schema(name: &str) -> Value {
     let run = karat(&["schema", name]);
@@ -216,6 +218,95 @@ fn schema_and_reader_refuse_the_same_forms() {
     assert!(seen.len() > 120 && refused > 1000 && formal > 500, "{} {refused} {formal}", seen.len());
 }
 
+/// Checks that every line of an output satisfies its schema, and that the schema refuses another value in most members.
+pub fn satisfies(name: &str, output: &str) {
+    let validator = validator(&schema(name));
+    let lines: Vec<&str> = output.lines().collect();
+    assert!(!lines.is_empty(), "{name} wrote nothing");
+    for line in lines {
+        let value: Value = serde_json::from_str(line).unwrap();
+        let found: Vec<String> =
+            validator.iter_errors(&value).map(|it| format!("{}: {it}", it.instance_path())).collect();
+        assert_eq!(found, Vec::<String>::new(), "{name}: {line}");
+        // A schema that takes anything says nothing.
+        let value = if value.is_array() { value[0].clone() } else { value };
+        let Value::Object(members) = &value else { panic!("{name}: {line}") };
+        let is_list = line.starts_with('[');
+        let refused = members.keys().filter(|key| {
+            let mut other = members.clone();
+            other.insert((*key).clone(), json!({"zzz": [1]}));
+            let other = Value::Object(other);
+            !validator.is_valid(&if is_list { json!([other]) } else { other })
+        });
+        // Evidence may have fields that no reader knows.
+        assert!(name.starts_with("evidence-") || refused.count() * 2 > members.len(), "{name}");
+    }
+}
+
+/// Every command that gives JSON, with the schemas of its answers.
+const COMMANDS: [(&str, &[&str]); 26] = [
+    ("cache show", &["cache"]),
+    ("card check", &["card-check"]),
+    ("card diff", &["card-diff"]),
+    ("card list", &["card-list"]),
+    ("check", &["check"]),
+    ("compare", &["compare", "compare-files"]),
+    ("explain", &["explanation", "standing"]),
+    ("grade", &["grade"]),
+    ("judge", &["record", "judge-check"]),
+    ("judge doctor", &["judge-doctor"]),
+    ("leaderboard", &["leaderboard"]),
+    ("log backup", &["log-backup"]),
+    ("log monitor", &["log-look"]),
+    ("log rotate", &["log-rotation"]),
+    ("log show", &["log", "log-entry"]),
+    ("log verify", &["log-verify"]),
+    ("push", &["push"]),
+    ("rate", &["rating"]),
+    ("rescore", &["rescore", "rescore-summary"]),
+    ("run", &["evidence-workflow-run"]),
+    ("score", &["record", "brief"]),
+    ("serve", &["serve"]),
+    ("standing", &["standing", "task"]),
+    ("stress", &["stress"]),
+    ("tune", &["tune"]),
+    ("verify", &["verify"]),
+];
+
+/// A new answer cannot be missed: the shell completions have every command with its flags.
+#[test]
+fn every_command_that_gives_json_names_its_schemas_and_every_schema_has_a_command() {
+    let script = karat(&["completions", "bash"]).stdout;
+    let mut found = BTreeSet::new();
+    let mut command = String::new();
+    for line in script.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix("karat__").and_then(|it| it.strip_suffix(')')) {
+            let name = name.replace("subcmd__", "").replace("__", " ");
+            command = name;
+        } else if let Some(flags) = line.strip_prefix("opts=") {
+            let mut flags = flags.trim_matches('"').split_whitespace();
+            let is_json = flags.any(|flag| matches!(flag, "--json" | "--format"));
+            // An import has the formats of what it reads.
+            if is_json && !matches!(command.as_str(), "import" | "") && !command.starts_with("help") {
+                found.insert(command.clone());
+            }
+        }
+    }
+    let all = || COMMANDS.iter();
+    let known: BTreeSet<String> = all().map(|(command, _)| (*command).to_owned()).collect();
+    assert_eq!(found, known);
+    let list = karat(&["schema"]).stdout;
+    let listed: BTreeSet<&str> = list
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| {
+            *name != "card" && (!name.starts_with("evidence-") || *name == "evidence-workflow-run")
+        })
+        .collect();
+    let named: BTreeSet<&str> = all().flat_map(|(_, schemas)| schemas.iter().copied()).collect();
+    assert_eq!(listed, named);
+}
+
 #[test]
 fn what_karat_writes_satisfies_its_schema() {
     let runs = ["-c", "examples/cards/task-run.toml", "examples/leaderboard/runs.csv"];
@@ -242,40 +333,127 @@ fn what_karat_writes_satisfies_its_schema() {
         "examples/standing/practice.csv",
     ];
     let receipt = ["verify", "examples/receipt/receipt.json", "--key", "examples/receipt/log.key", "--json"];
+    let says = |line: &str| karat(&line.split_whitespace().collect::<Vec<_>>()).stdout;
+    let folder = Folder::new();
+    let cache = folder.path().join("own.cache").display().to_string();
+    assert_eq!(karat(&["cache", "new", &cache, "--dimension", "4", "--capacity", "9"]).status, 0);
     let outputs = [
         ("record", format!("{records}{}", with(&["score"]))),
+        ("brief", with(&["score", "--brief"])),
         ("explanation", karat_reading(&["explain", "--json"], records.lines().next().unwrap()).stdout),
         ("leaderboard", with(&["leaderboard", "--attempts", "2", "--robustness"])),
-        ("leaderboard", with(&["leaderboard", "--census", "--group-by", "domain"])),
+        (
+            "leaderboard",
+            with(&["leaderboard", "--census", "--group-by", "domain", "--with", "cost_usd,gates"]),
+        ),
+        ("leaderboard", with(&["leaderboard", "--by", "cost_usd:asc"])),
         ("compare", with(&["compare", "heron", "ibis", "--fail-if-worse", "50"])),
         ("compare-files", karat(&["compare", base, new, "-c", "examples/cards/task-run.toml"]).stdout),
+        ("check", says("check --json --project examples/project/karat.toml")),
         ("standing", karat(&agents).stdout),
         ("task", karat(&tasks).stdout),
+        ("stress", says("stress examples/cards/task-run.toml examples/leaderboard/runs.csv")),
         (
-            "stress",
-            karat(&["stress", "examples/cards/task-run.toml", "examples/leaderboard/runs.csv"]).stdout,
+            "tune",
+            says(
+                "tune --json -c examples/tune/desk.toml --wins examples/tune/wins.csv examples/tune/runs.csv --as-of 2026-06-01",
+            ),
         ),
         ("verify", karat(&receipt).stdout),
+        ("rating", says("rate --system elo examples/matches/season.csv --holdout 0.3")),
+        ("rating", says("rate --system glicko2 examples/matches/season.csv")),
+        ("rating", says("rate --system bradley-terry --bootstrap examples/matches/season.csv")),
+        ("rating", says("rate --system bradley-terry --judge judge examples/matches/votes.jsonl")),
+        ("rating", says("rate --system weng-lin examples/matches/season.csv")),
+        ("rating", says("rate --system elo --arena examples/matches/arena.csv")),
+        ("card-list", says("card list --json")),
+        (
+            "card-check",
+            says("card check --json trust workflow examples/cards/task-run.toml examples/tune/desk.toml"),
+        ),
+        ("card-diff", says("card diff --json log-forensics cipher-relay examples/arena/documented-823.json")),
+        ("grade", says("grade --json workflow-run examples/raw/workflow.jsonl")),
+        ("grade", says("grade --json match --card incident-review examples/raw/match.json")),
+        ("grade", says("grade --json reasoning-trace examples/raw/traces.jsonl")),
+        ("grade", says("grade --json agent-evidence examples/trust/agent.json")),
+        ("cache", says("cache show --json examples/raw/traces.cache")),
+        ("cache", karat(&["cache", "show", "--json", &cache]).stdout),
+        (
+            "evidence-workflow-run",
+            says(
+                "run --json examples/run/plan.json --task examples/run/task.json --replay examples/run/recording.jsonl",
+            ),
+        ),
+        ("judge-doctor", says("judge doctor --json")),
     ];
     for (name, output) in outputs {
-        let validator = validator(&schema(name));
-        let lines: Vec<&str> = output.lines().collect();
-        assert!(!lines.is_empty(), "{name} wrote nothing");
-        for line in lines {
-            let value: Value = serde_json::from_str(line).unwrap();
-            let found: Vec<String> =
-                validator.iter_errors(&value).map(|it| format!("{}: {it}", it.instance_path())).collect();
-            assert_eq!(found, Vec::<String>::new(), "{name}: {line}");
-            // A schema that takes anything says nothing.
-            let Value::Object(members) = &value else { panic!("{name}: {line}") };
-            let refused = members.keys().filter(|key| {
-                let mut other = members.clone();
-                other.insert((*key).clone(), json!({"zzz": [1]}));
-                !validator.is_valid(&Value::Object(other))
-            });
-            assert!(refused.count() * 2 > members.len(), "{name}");
+        satisfies(name, &output);
+    }
+    // A card that is refused, and checks without a gate or with one that fails.
+    folder.write("wrong.toml", "schema = \"karat/scorecard/1\"\nid = 5\n");
+    satisfies("card-check", &folder.karat(&["card", "check", "--json", "wrong.toml"]).stdout);
+    for name in ["base", "new"] {
+        folder.write(&format!("{name}.csv"), &example(&format!("compare/{name}.csv")));
+    }
+    folder.write("card.toml", &example("cards/task-run.toml"));
+    for (gates, status) in [("", 0), ("[gate]\nfail_if_worse = true\nfail_under = 60\n", 16)] {
+        for baseline in ["base.csv", "none.jsonl"] {
+            let project =
+                format!("card = \"card.toml\"\ninputs = \"new.csv\"\nbaseline = \"{baseline}\"\n{gates}");
+            folder.write("karat.toml", &project);
+            let run = folder.karat(&["check", "--format", "json"]);
+            assert_eq!(
+                run.status,
+                if baseline == "base.csv" { status } else { status.min(10) },
+                "{}",
+                run.stderr
+            );
+            satisfies("check", &run.stdout);
         }
     }
+}
+
+/// The answers that need a server or its log.
+#[cfg(unix)]
+#[test]
+fn what_karat_writes_about_a_log_satisfies_its_schema() {
+    let folder = Folder::new();
+    let server = Server::new(folder.path(), &["scores", "--json"]);
+    satisfies("serve", &server.started.to_string());
+    let (address, key) =
+        (format!("http://{}", server.address()), server.started["admin_key"].as_str().unwrap());
+    folder.write("key.txt", key);
+    folder.write("runs.jsonl", &example("trust/security.jsonl"));
+    folder.write("wrong.jsonl", "{\"agent_id\": 5}\n");
+    let push = ["push", "--json", "-c", "trust@1.0.0", "--to", &address, "--key-file", "key.txt"];
+    satisfies("push", &folder.karat(&[&push[..], &["runs.jsonl"]].concat()).stdout);
+    satisfies("push", &folder.karat(&[&push[..], &["wrong.jsonl"]].concat()).stdout);
+    for _ in 0..2 {
+        let look = ["log", "monitor", &address, "--once", "--json", "--state", "state.json"];
+        satisfies("log-look", &folder.karat(&look).stdout);
+    }
+    let (_, rest) = server.end("TERM");
+    satisfies("serve", &rest);
+    let database = "scores/karat.db";
+    let shown = folder.karat(&["log", "show", "--json", database]).stdout;
+    satisfies("log", &shown);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let sender = shown["senders"].as_object().unwrap().keys().next().unwrap();
+    satisfies("log-entry", &folder.karat(&["log", "show", "--json", "--sender", sender, database]).stdout);
+    let verify = ["log", "verify", "--json", database, "--key", "scores/log.pub"];
+    satisfies("log-verify", &folder.karat(&verify).stdout);
+    satisfies(
+        "log-backup",
+        &folder.karat(&["log", "backup", "--json", "scores", "copy", "--with-key"]).stdout,
+    );
+    folder.write("stricter.toml", &example("receipt/stricter.toml"));
+    crate::store::season_file(folder.path());
+    let rescore = ["rescore", "--json", "scores.db", "--card", "stricter.toml", "--of", "workflow"];
+    let rescored = folder.karat(&rescore).stdout;
+    let (lines, summary) = rescored.trim_end().rsplit_once('\n').unwrap();
+    satisfies("rescore", lines);
+    satisfies("rescore-summary", summary);
+    satisfies("log-rotation", &folder.karat(&["log", "rotate", "--json", "copy"]).stdout);
 }
 
 #[test]

@@ -7,10 +7,12 @@ use std::io::Write as _;
 use std::path::Path;
 
 use clap::Parser as _;
+use karat::answers::ComparisonVerdict;
+use karat::answers::check::{AgainstBaseline, AskedGate, CheckSchema, ProjectCheck};
 use karat::answers::comparison::ComparedPair;
 use karat::answers::leaderboard::floor::On;
-use karat::answers::{self, ComparisonVerdict};
 use karat::error::Place;
+use karat::report;
 use karat::rows::Rows;
 use karat::text::{clean, count, wrap};
 use karat_core::number::Decimal;
@@ -20,11 +22,12 @@ use super::{compare, leaderboard, many, standing};
 use crate::args::{CheckProjectArgs, Cli, CompareArgs, Floor, ItemArgs, LeaderboardArgs, Verb};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format::{self, Chosen};
 use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::project::{self, Project, absent};
 use crate::render::changes::comparisons as screen_of_several;
 use crate::render::compare::compare as screen_of_pair;
-use crate::render::gate::Verdict;
+use crate::render::gate::{self, Verdict, gravest};
 
 /// Most rows of the leaderboard, and most tasks of a list without `--all`.
 const TOP: usize = 10;
@@ -43,7 +46,7 @@ pub fn run(args: &CheckProjectArgs, cli: &Cli) -> Result<Exit, Failure> {
     if args.update_baseline {
         return baseline::update(&project, args.no_progress, cli);
     }
-    once(args, &project, cli)
+    once(args, &project, args.format.chosen_or("check", Chosen::Screen)?, cli)
 }
 
 fn project_of(args: &CheckProjectArgs, cli: &Cli) -> Result<Project, Failure> {
@@ -59,78 +62,80 @@ struct Gate {
     verdict: Verdict,
 }
 
+impl Gate {
+    fn answer(&self) -> AskedGate {
+        AskedGate {
+            gate: self.words.clone(),
+            passed: self.verdict.is_passed(),
+            failures: self.verdict.lines().into_iter().map(str::to_owned).collect(),
+            status: self.verdict.exit() as u8,
+        }
+    }
+}
+
 /// Checks once.
-fn once(args: &CheckProjectArgs, project: &Project, cli: &Cli) -> Result<Exit, Failure> {
+fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -> Result<Exit, Failure> {
     let board_args = leaderboard_args(args, project)?;
     let mut rows = many::rows(&board_args.items, Some(&project.card), &project.inputs, &[], cli)?;
     let board = leaderboard::judge(&board_args, &mut rows, cli)?;
-    let mut out = Screen::stdout(cli.color);
-    let mut gates = Vec::new();
-    if !args.json {
-        writeln!(out, "{FAINT}{}: {} on {}{FAINT:#}", project.path, project.card, project.inputs.join(", "))?;
-        leaderboard::show(&board_args, &rows, &board, &mut out)?;
-    }
-    let compared = against_baseline(args, project, &mut out, cli)?;
+    let compared = against_baseline(args, project, cli)?;
+    let floors = Gate { words: floor_words(project), verdict: board.verdict.clone() };
     let parts = [
-        (!project.gates.floors.is_empty())
-            .then_some(Gate { words: floor_words(project), verdict: board.verdict }),
-        compared.verdict.map(|verdict| Gate { words: worse_words(project), verdict }),
+        (!project.gates.floors.is_empty()).then_some(floors),
+        compared.verdict.clone().map(|verdict| Gate { words: worse_words(project), verdict }),
         items_gate(project, &rows),
         standing_gate(project, cli)?,
     ];
-    gates.extend(parts.into_iter().flatten());
-    if args.json {
-        let answer = answers::write(&board.answer);
-        let comparison = compared.answer.unwrap_or_else(|| String::from("null"));
-        let all: Vec<String> = gates.iter().map(as_json).collect();
-        let mut verdict = Exit::Done;
-        gates.iter().for_each(|gate| verdict = graver(verdict, gate.verdict.exit()));
-        writeln!(
-            out,
-            "{{\"comparison\":{comparison},\"gates\":[{}],\"leaderboard\":{answer},\"schema\":\"karat/check/1\",\
-             \"status\":{}}}",
-            all.join(","),
-            verdict as u8
-        )?;
-    } else {
-        summary(project, &gates, &mut out)?;
+    let gates: Vec<Gate> = parts.into_iter().flatten().collect();
+    let mut notes: Vec<String> = compared.note.iter().cloned().collect();
+    if gates.is_empty() {
+        let hint = "no gate: with fail_if_worse = 2 or fail_under = 80 below [gate] of";
+        notes.push(format!("{hint} {} it can fail", project.path));
     }
-    out.flush()?;
-    drop(out);
+    let answer = ProjectCheck {
+        schema: CheckSchema::V1,
+        status: gravest(gates.iter().map(|gate| gate.verdict.exit())) as u8,
+        gates: gates.iter().map(Gate::answer).collect(),
+        notes,
+        leaderboard: board.answer.clone(),
+        comparison: compared.answer.clone(),
+    };
+    match chosen {
+        Chosen::Json | Chosen::Page => many::print(&answer)?,
+        Chosen::Report(document) => {
+            let failed = |pair: &ComparedPair| gate::failed(pair, rows.scale.max);
+            format::emit(&report::check(&answer, &board.failing, &failed), document)?;
+        }
+        Chosen::Screen => {
+            let mut out = Screen::stdout(cli.color);
+            let head = format!("{}: {} on {}", project.path, project.card, project.inputs.join(", "));
+            writeln!(out, "{FAINT}{head}{FAINT:#}")?;
+            leaderboard::show(&board_args, &rows, &board, &mut out)?;
+            write!(out, "{}", compared.screen(args, out.width))?;
+            summary(&answer, &mut out)?;
+            out.flush()?;
+        }
+    }
     let mut all = Verdict::default();
     gates.into_iter().for_each(|gate| all.extend(gate.verdict));
     all.tell(cli.color)
 }
 
-fn graver(one: Exit, other: Exit) -> Exit {
-    let mut both = Verdict::default();
-    [one, other]
-        .into_iter()
-        .filter(|exit| *exit != Exit::Done)
-        .for_each(|exit| both.add(exit, vec![String::new()]));
-    both.exit()
-}
-
-fn as_json(gate: &Gate) -> String {
-    let passed = gate.verdict.is_passed();
-    let value = serde_json::json!({
-        "gate": gate.words, "passed": passed, "failures": gate.verdict.lines(), "status": gate.verdict.exit() as u8,
-    });
-    answers::write(&value)
-}
-
-/// Writes which gates let the run pass.
-fn summary(project: &Project, gates: &[Gate], out: &mut Screen) -> Result<(), Failure> {
-    writeln!(out)?;
-    if gates.is_empty() {
-        let hint = "no gate: with fail_if_worse = 2 or fail_under = 80 below [gate] of";
-        writeln!(out, "{CARE}{hint} {} it can fail{CARE:#}", project.path)?;
+/// Writes what is missing, and which gates let the run pass.
+fn summary(answer: &ProjectCheck, out: &mut Screen) -> Result<(), Failure> {
+    for note in &answer.notes {
+        writeln!(out)?;
+        for line in wrap(note, out.width) {
+            writeln!(out, "{CARE}{line}{CARE:#}")?;
+        }
+    }
+    if answer.gates.is_empty() {
         return Ok(());
     }
-    writeln!(out, "{STRONG}gates{STRONG:#}")?;
-    for gate in gates {
-        let (style, word) = if gate.verdict.is_passed() { (GAIN, "passed") } else { (LOSS, "failed") };
-        for (at, line) in wrap(&gate.words, out.width.saturating_sub(10)).iter().enumerate() {
+    writeln!(out, "\n{STRONG}gates{STRONG:#}")?;
+    for gate in &answer.gates {
+        let (style, word) = if gate.passed { (GAIN, "passed") } else { (LOSS, "failed") };
+        for (at, line) in wrap(&gate.gate, out.width.saturating_sub(10)).iter().enumerate() {
             let word = if at == 0 { word } else { "" };
             writeln!(out, "  {style}{word:6}{style:#}  {line}")?;
         }
@@ -138,20 +143,40 @@ fn summary(project: &Project, gates: &[Gate], out: &mut Screen) -> Result<(), Fa
     Ok(())
 }
 
-/// The answer about the baseline; none without one.
+/// The comparison with the baseline, if there is one.
 #[derive(Default)]
 struct Compared {
-    answer: Option<String>,
-    /// Findings of the gate, if there is one.
+    answer: Option<AgainstBaseline>,
+    /// The dimensions of its items.
+    dimensions: Vec<(String, String)>,
+    /// The findings of the gate, if there is one.
     verdict: Option<Verdict>,
+    /// The sentence about a baseline that is not there, where no gate says it.
+    note: Option<String>,
 }
 
-fn against_baseline(
-    args: &CheckProjectArgs,
-    project: &Project,
-    out: &mut Screen,
-    cli: &Cli,
-) -> Result<Compared, Failure> {
+impl Compared {
+    /// Returns the screen of the comparison; empty without one.
+    fn screen(&self, args: &CheckProjectArgs, width: usize) -> String {
+        let most = if args.all { usize::MAX } else { TASKS };
+        match &self.answer {
+            None => String::new(),
+            Some(AgainstBaseline::Pair(answer)) => {
+                format!("\n{}", screen_of_pair(answer, &self.dimensions, &[], most, width))
+            }
+            Some(AgainstBaseline::Several(answer)) => {
+                // On one screen: the tasks of those alone that got worse.
+                let is_listed = |pair: &ComparedPair| {
+                    let is_failed = pair.gate.is_some_and(|gate| !gate.passed);
+                    args.all || is_failed || pair.difference.verdict == ComparisonVerdict::FirstAhead
+                };
+                format!("\n{}", screen_of_several(answer, &[], most, &is_listed, width))
+            }
+        }
+    }
+}
+
+fn against_baseline(args: &CheckProjectArgs, project: &Project, cli: &Cli) -> Result<Compared, Failure> {
     let gate = project.gates.fail_if_worse;
     if project.baseline.is_empty() {
         return Ok(Compared::default());
@@ -161,12 +186,12 @@ fn against_baseline(
             "there is no baseline `{}`; `karat check --update-baseline` keeps this run",
             clean(first)
         );
-        if gate.is_none() && !args.json {
-            writeln!(out, "\n{CARE}{line}{CARE:#}")?;
+        if gate.is_none() {
+            return Ok(Compared { note: Some(line), ..Compared::default() });
         }
         let mut verdict = Verdict::default();
         verdict.add(Exit::Inconclusive, vec![line]);
-        return Ok(Compared { answer: None, verdict: gate.map(|_| verdict) });
+        return Ok(Compared { verdict: Some(verdict), ..Compared::default() });
     }
     baseline::check_digests(&project.baseline)?;
     let side = |files: &[String], side: &str| -> Result<Vec<(String, String)>, Failure> {
@@ -176,28 +201,12 @@ fn against_baseline(
     let compare_args = compare_args(args, project)?;
     let rows = many::rows_by_side(&compare_args.items, Some(&project.card), &sides, cli)?;
     let asked = compare::of_sides(&rows, BEFORE, NOW)?;
-    let answer = compare::answer(&compare_args, &rows, asked)?;
-    let most = if args.all { usize::MAX } else { TASKS };
-    let (text, json, pairs): (String, String, Vec<ComparedPair>) = match answer {
-        compare::Answer::Pair(answer) => {
-            let text = screen_of_pair(&answer, &rows.dimensions, &[], most, out.width);
-            (text, answers::write(&answer), vec![answer.pair])
-        }
-        compare::Answer::Several(answer) => {
-            // On one screen: the tasks of those alone that got worse.
-            let is_listed = |pair: &ComparedPair| {
-                let is_failed = pair.gate.is_some_and(|gate| !gate.passed);
-                args.all || is_failed || pair.difference.verdict == ComparisonVerdict::FirstAhead
-            };
-            let text = screen_of_several(&answer, &[], most, &is_listed, out.width);
-            (text, answers::write(&answer), answer.comparisons)
-        }
+    let answer = match compare::answer(&compare_args, &rows, asked)? {
+        compare::Answer::Pair(answer) => AgainstBaseline::Pair(answer),
+        compare::Answer::Several(answer) => AgainstBaseline::Several(answer),
     };
-    if !args.json {
-        write!(out, "\n{text}")?;
-    }
-    let verdict = gate.map(|_| compare::verdict(&pairs, rows.scale.max));
-    Ok(Compared { answer: Some(json), verdict })
+    let verdict = gate.map(|_| compare::verdict(answer.pairs(), rows.scale.max));
+    Ok(Compared { answer: Some(answer), dimensions: rows.dimensions, verdict, note: None })
 }
 
 fn floor_words(project: &Project) -> String {

@@ -14,6 +14,7 @@ use super::{once, project_of};
 use crate::args::{CheckProjectArgs, Cli};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format::Chosen;
 use crate::output::{self, FAINT, Screen};
 use crate::project::{self, Project};
 
@@ -33,7 +34,7 @@ pub fn run(args: &CheckProjectArgs, cli: &Cli) -> Result<Exit, Failure> {
         clear()?;
         let project = project_of(args, cli);
         let before = files(args, project.as_ref().ok());
-        exit = match project.and_then(|project| once(args, &project, cli)) {
+        exit = match project.and_then(|project| once(args, &project, Chosen::Screen, cli)) {
             Ok(exit) => exit,
             Err(Failure::ReaderGone) => return Err(Failure::ReaderGone),
             Err(failure) => {
