@@ -50,7 +50,7 @@ pub fn read(
     positions: &[u64],
     options: &ReadOptions,
 ) -> Result<Rows, Problem> {
-    load(memory, reader, pools, positions, options)?.map_err(|failure| unanswerable(&failure))
+    load(memory, reader, pools, positions, options)?.map_err(|failure| refused_rows(&failure))
 }
 
 /// Does the same for a part of the records; `None` if none of them matches.
@@ -67,8 +67,14 @@ pub fn read_part(
     match load(memory, reader, pools, positions, options)? {
         Ok(rows) => Ok(Some(rows)),
         Err(failure) if failure.code() == ErrorCode::NoItems => Ok(None),
-        Err(failure) => Err(unanswerable(&failure)),
+        Err(failure) => Err(refused_rows(&failure)),
     }
+}
+
+/// Returns the problem of records that cannot be ranked; one about a parameter begins with its name.
+fn refused_rows(failure: &Error) -> Problem {
+    let problem = unanswerable(failure);
+    if failure.message().starts_with("group_by: ") { problem.at("group_by") } else { problem }
 }
 
 /// Loads records; the inner error is that of all of them together.

@@ -1,5 +1,6 @@
 //! Every door gives the same bytes: library, command line, HTTP.
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::process::Command;
 

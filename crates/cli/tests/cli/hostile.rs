@@ -1,5 +1,6 @@
 //! Names that an attacker chooses, through every verb in every format: the output has the structure that it has with plain
 //! names, and no sign that steers a terminal.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test may stop it")]
 
 use std::collections::BTreeMap;
 

@@ -230,7 +230,7 @@ pub fn satisfies(name: &str, output: &str) {
         assert_eq!(found, Vec::<String>::new(), "{name}: {line}");
         // A schema that takes anything says nothing.
         let value = if value.is_array() { value[0].clone() } else { value };
-        let Value::Object(members) = &value else { panic!("{name}: {line}") };
+        let members = value.as_object().unwrap();
         let is_list = line.starts_with('[');
         let refused = members.keys().filter(|key| {
             let mut other = members.clone();

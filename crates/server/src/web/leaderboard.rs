@@ -19,6 +19,7 @@ use karat::pages::{
     self,
     leaderboard::{bridge_table, ranks_table},
 };
+use karat::report::by;
 use karat::rows::Rows;
 use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
 use karat::text::{Tone, count};
@@ -119,7 +120,7 @@ async fn boards(
         Ok(made) => made,
         Err(problem) if problem.code == Code::Unanswerable => {
             return Ok(
-                html! { p.care { "There is no leaderboard: " (problem.detail) "." } (welcome::nothing(host, pool)) },
+                html! { p.care { "There is no leaderboard: " (problem.detail) "." } @if problem.field.is_none() { (welcome::nothing(host, pool)) } },
             );
         }
         Err(problem) => return Err(problem),
@@ -218,7 +219,7 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
             }
             button.go type="submit" { "Show" }
             details open[is_open] {
-                summary { "Filters" }
+                summary { "Filters and columns" }
                 div {
                     label { "Tasks" input type="text" name="track" placeholder="all" value=(value(&asked.track)); }
                     label { "From" input type="text" name="since" placeholder="2026-01-31" value=(value(&asked.since)); }
@@ -287,6 +288,7 @@ fn board(
     let profiles = made.rows.as_ref().filter(|_| all <= PROFILES);
     let profiles = profiles.and_then(|rows| pages::profiles(rows, board));
     html! {
+        @if board.fact.is_some() { p { "Ranked " (words(&by(board))) "." } }
         @for line in plain { p { (words(line)) "." } }
         @for line in care { p.care { (words(line)) "." } }
         (figure(&format!("b{at}f"), &linked(table, &pool.name())))
