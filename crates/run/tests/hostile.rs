@@ -209,7 +209,7 @@ fn every_byte_of_a_recording_counts() {
             },
         }
     }
-    // Costs, times, texts of outputs can be others; that is what a signature is for.
+    // Costs, times, texts of outputs can differ; that is what a signature is for.
     assert!(refused > 4000 && others > 0, "{refused} {others}");
 }
 

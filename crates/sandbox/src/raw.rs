@@ -120,7 +120,7 @@ pub(crate) enum Step {
     /// A symbolic link, unless it is there.
     Link { to: CString, at: CString },
     /// Something of the old tree. It must be the file of that identity. Inside of something that was mounted before, the
-    /// place must be that file, too: whoever may write there could have put something else in its place.
+    /// place must be that file, too: a program that may write there could have put something else in its place.
     Bind {
         from: CString,
         at: CString,
