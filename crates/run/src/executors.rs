@@ -109,6 +109,7 @@ impl Executors {
                 by_subnet.insert(name.to_owned(), executor);
             }
         }
+        check_writing(&by_subnet, around.folder, &mut report);
         if !report.faults.is_empty() {
             report.faults.sort_by_key(|fault| fault.place);
             return Err(report.faults);
@@ -165,6 +166,36 @@ impl Executors {
     pub(crate) fn of(&self, subnet: &str) -> Option<&Executor> {
         let same = || self.by_subnet.iter().find(|(name, _)| name.eq_ignore_ascii_case(subnet));
         self.by_subnet.get(subnet).or_else(|| same().map(|(_, executor)| executor))
+    }
+}
+
+/// Checks that no program behind walls may write where the program of another executor is, or where one without walls
+/// starts: it could put its own in its place, which then runs as that of the validator.
+fn check_writing(by_subnet: &BTreeMap<String, Executor>, folder: &Path, report: &mut Report<'_>) {
+    let program = |executor| match executor {
+        &Executor { kind: Kind::Command(ref program), .. } => Some(program),
+        _ => None,
+    };
+    let programs = || by_subnet.iter().filter_map(|(name, executor)| Some((name, program(executor)?)));
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    for (writer, walls) in programs().filter_map(|(name, program)| Some((name, program.walls.as_ref()?))) {
+        for (name, program) in programs().filter(|(name, _)| *name != writer) {
+            let named = Path::new(program.command.first().map_or("", String::as_str));
+            let places = [(real(named), "is"), (real(named.parent().unwrap_or(named)), "is")];
+            let starts = program.walls.is_none().then(|| (real(folder), "starts"));
+            let lies = |(path, does): (PathBuf, &'static str)| {
+                let into = walls.write.iter().find(|into| path.starts_with(into))?;
+                Some((into.display().to_string(), does))
+            };
+            if let Some((into, does)) = places.into_iter().chain(starts).find_map(lies) {
+                let (writer, name) = (quoted(writer), quoted(name));
+                let message = format!(
+                    "{writer} may write to {}, where the program of {name} {does}: it could put another in its place",
+                    quoted(&into)
+                );
+                report.add(walls.write_place, message, "name a folder in which there is nothing else");
+            }
+        }
     }
 }
 
@@ -253,7 +284,7 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
         }
         let secrets = self.secrets(&fields);
         let walls = self.walls(&fields);
-        let program = Program {
+        let mut program = Program {
             command: command.unwrap_or_default(),
             folder: self.around.folder.to_owned(),
             environment,
@@ -261,8 +292,14 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
             memory_mib: fields.count("memory_mib", 1, 1 << 20, self.report),
             processes: fields.count("processes", 1, 100_000, self.report),
             walls,
+            pinned: None,
         };
-        self.check_walls(&fields, &program);
+        if !program.command.is_empty() {
+            match program.pin() {
+                Ok(()) => self.check_walls(&fields, &program),
+                Err(why) => self.report.add(fields.place("command"), why, ""),
+            }
+        }
         self.called(&fields, Kind::Command(program), secrets)
     }
 
@@ -280,7 +317,8 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
         let (read, write) = (self.paths(fields, "read"), self.paths(fields, "write"));
         let has_network = fields.flag("network", self.report).unwrap_or_default();
         if mode != "off" {
-            return Some(Walls { is_strict: mode == "strict", read, write, has_network });
+            let write_place = fields.place("write");
+            return Some(Walls { is_strict: mode == "strict", read, write, has_network, write_place });
         }
         for field in ["read", "write", "network"].into_iter().filter(|field| fields.has(field)) {
             let hint = "add `sandbox = \"strict\"`, or \"best\": what this machine has";
@@ -307,10 +345,10 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
 
     /// Tries the sandbox of a program, and keeps what it lacks on this machine.
     fn check_walls(&mut self, fields: &Fields<'a, 'd>, program: &Program) {
-        let Some(walls) = program.walls.as_ref().filter(|_| !program.command.is_empty()) else { return };
+        let Some(walls) = &program.walls else { return };
         let at = fields.place("sandbox");
         let name = shown(self.name, 60);
-        match program.walls_standing(walls).map(|layers| layers.complaint()) {
+        match program.walls_standing().map(|layers| layers.complaint()) {
             Ok(None) => {}
             Ok(Some(complaint)) if walls.is_strict => {
                 let hint =

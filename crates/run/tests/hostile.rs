@@ -137,6 +137,109 @@ fn every_attempt_is_missed_and_every_double_is_seen() {
     }
 }
 
+/// Returns a text once for each of its bytes, and each of four changes there.
+fn changed_bytes(text: &str) -> impl Iterator<Item = (usize, Vec<u8>)> {
+    let change = move |at: usize, how: usize| {
+        let mut bytes = text.as_bytes().to_vec();
+        match how {
+            0 => bytes[at] ^= 1,
+            1 => bytes[at] = b'0' + (bytes[at] + 1) % 10,
+            2 => bytes.insert(at, b'1'),
+            _ => drop(bytes.remove(at)),
+        }
+        (at, bytes)
+    };
+    (0..text.len()).flat_map(move |at| (0..4).map(move |how| change(at, how)))
+}
+
+/// A small run: its plan, its task, and a recording of it.
+fn small() -> (String, String, String) {
+    let plan = json!({"miner_uid": 7, "total_estimated_cost": 0.01, "workflow_plan": {
+        "nodes": [{"id": "a", "subnet": "sn1", "action": "do", "params": {"q": "x"}}], "edges": [],
+        "error_handling": {"a": {"retry_count": 1, "timeout_seconds": 2}}}});
+    let task = json!({"task_id": "t", "task_type": "agent", "constraints": {"max_budget_tao": 1,
+        "max_latency_seconds": 30, "allowed_subnets": ["sn1"]}, "reference": {"goal_checklist": [{"text": "done"}]}});
+    let attempt = |number: u64, outcome: &str, output: Value, reason: Value| {
+        let request =
+            json!({"step": "a", "attempt": number, "subnet": "sn1", "action": "do", "params": {"q": "x"}});
+        json!({"key": Digest::of(canonical_json(&request).as_bytes()).to_string(), "step": "a", "attempt": number,
+            "outcome": outcome, "output": output, "reason": reason, "cost_nano_tao": 1000,
+            "start_microseconds": 2_000_000 * (number - 1) + 10, "duration_microseconds": 1000})
+    };
+    let (plan, task) = (plan.to_string(), task.to_string());
+    let job = Job::new(plan.as_bytes(), task.as_bytes(), None, None).unwrap().0;
+    let head = json!({"schema": "karat/recording/1", "plan": job.plan_digest().to_string(),
+        "task": job.task_digest().to_string(), "ended": "complete", "started_microseconds": 1_795_428_000_000_000_u64});
+    let first = attempt(1, "failed", Value::Null, json!("no"));
+    let second = attempt(2, "success", json!({"text": "done"}), Value::Null);
+    (plan, task, sealed(&[head, first, second]))
+}
+
+/// Every byte of a recording, as it is: nothing is taken. And with the digest that fits: it is refused, or is another recording,
+/// whose evidence is not that of the first.
+#[test]
+fn every_byte_of_a_recording_counts() {
+    let (plan, task, text) = small();
+    let job = Job::new(plan.as_bytes(), task.as_bytes(), None, None).unwrap().0;
+    let own = job.replay(&Recording::parse(&text).unwrap()).unwrap().evidence;
+    let body = text.lines().take(3).map(|line| format!("{line}\n")).collect::<String>();
+    let (mut refused, mut others) = (0, 0);
+    for (at, bytes) in changed_bytes(&text) {
+        let Ok(changed) = String::from_utf8(bytes) else { continue };
+        let said = Recording::parse(&changed).map(|_| ()).expect_err(&format!("byte {at}: {changed}"));
+        let has_place = |fault: &karat_run::Fault| fault.to_string().contains("line ");
+        assert!(said.iter().all(has_place), "byte {at}: {said:?}");
+        refused += 1;
+    }
+    for (at, bytes) in changed_bytes(&body) {
+        let Ok(changed) = String::from_utf8(bytes) else { continue };
+        let digest = Digest::of(changed.as_bytes());
+        if changed == body {
+            continue;
+        }
+        match Recording::parse(&format!("{changed}{{\"digest\":\"{digest}\"}}\n")) {
+            Err(faults) => assert!(!faults.is_empty(), "byte {at}"),
+            Ok(recording) => match job.replay(&recording) {
+                Err(faults) => assert!(faults.iter().all(|it| !it.to_string().is_empty()), "byte {at}"),
+                Ok(run) => {
+                    assert_ne!(run.evidence, own, "byte {at}: {changed}");
+                    assert!(run.evidence.contains(&digest.to_string()), "byte {at}: it is named");
+                    others += 1;
+                }
+            },
+        }
+    }
+    // Costs, times, texts of outputs can differ; that is what a signature is for.
+    assert!(refused > 4000 && others > 0, "{refused} {others}");
+}
+
+/// Every byte of plan and task: what is still a plan and a task means the same, or is refused by the recording by name.
+#[test]
+fn every_byte_of_plan_and_task_counts() {
+    let (plan, task, text) = small();
+    let recording = Recording::parse(&text).unwrap();
+    let meaning = |text: &[u8]| serde_json::from_slice::<Value>(text).ok();
+    let mut replayed = 0;
+    for (of, is_plan) in [(&plan, true), (&task, false)] {
+        for (at, bytes) in changed_bytes(of) {
+            let (plan, task) = if is_plan { (&*bytes, task.as_bytes()) } else { (plan.as_bytes(), &*bytes) };
+            let Ok((job, _)) = Job::new(plan, task, None, None) else { continue };
+            match job.replay(&recording) {
+                Ok(_) => {
+                    assert_eq!(meaning(&bytes), meaning(of.as_bytes()), "byte {at}");
+                    replayed += 1;
+                }
+                Err(faults) => {
+                    let said = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+                    let what = if is_plan { "plan" } else { "task" };
+                    assert!(said.contains(what) || said.contains("step `"), "byte {at}: {said}");
+                }
+            }
+        }
+    }
+    assert!(replayed < 20, "{replayed}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -251,6 +251,23 @@ fn hostile_programs_fail_and_leave_nothing() {
     assert_ends(bench.number("stubborn.id"));
 }
 
+/// Without walls, too: a new session and a parent that is gone, at the end of the program and at its limit.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_leaves_its_group_ends_with_the_program() {
+    let bench = Bench::new();
+    let leaves = "(setsid sh -c 'echo $$ > left; sleep 300' > /dev/null 2>&1 &)\n\
+                  while [ ! -s left ]; do sleep 0.01; done";
+    for (end, expected) in [(FINE, "a 1 success"), ("sleep 300", "a 1 timeout")] {
+        let executors = bench.scripts("", &[("leaves", &format!("{leaves}\n{end}"))]);
+        let handling = json!({"a": {"timeout_seconds": 2.0}});
+        let ended = run(&job(json!([node("a", "leaves", json!({}))]), &[], handling), &executors);
+        assert_eq!(log(&ended), [expected]);
+        assert_ends(bench.number("left"));
+        fs::remove_file(bench.path().join("left")).unwrap();
+    }
+}
+
 #[test]
 fn limits_are_set_before_the_program_begins() {
     let bench = Bench::new();
@@ -264,7 +281,8 @@ fn limits_are_set_before_the_program_begins() {
 
     let executors = bench.scripts("cpu_seconds = 1", &[("busy", "while :; do :; done")]);
     let ended = run(&job(json!([node("a", "busy", json!({}))]), &[], json!({})), &executors);
-    assert!(only_reason(&ended).starts_with("ended by signal "), "{}", only_reason(&ended));
+    let reason = if cfg!(target_os = "linux") { "over its limit of CPU time" } else { "ended by signal " };
+    assert!(only_reason(&ended).starts_with(reason), "{}", only_reason(&ended));
     let executors =
         bench.scripts("memory_mib = 64", &[("greedy", "exec python3 -c 'print(len(bytearray(1 << 30)))'")]);
     let ended = run(&job(json!([node("a", "greedy", json!({}))]), &[], json!({})), &executors);

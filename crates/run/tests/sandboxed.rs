@@ -264,3 +264,76 @@ fn a_link_in_place_of_a_folder_that_another_step_reads_leads_nowhere() {
         last.reason
     );
 }
+
+/// A program behind walls does not get to put its own program in the place of another one.
+#[test]
+fn no_program_is_where_another_one_may_write() {
+    let bench = Bench::new();
+    for path in ["results/tool.sh", "tool.sh"] {
+        let path = bench.folder.path().join(path);
+        fs::write(&path, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    }
+    fs::set_permissions(bench.folder.path(), Permissions::from_mode(0o777)).unwrap();
+    std::os::unix::fs::symlink("results/tool.sh", bench.folder.path().join("link.sh")).unwrap();
+    let executor = |subnet: &str, program: &str, settings: &str| {
+        format!("[executor.{subnet}]\nkind = \"command\"\ncommand = [\"{program}\"]\ncost = 0\n{settings}\n")
+    };
+    let writes = |into: &str| executor("sn1", "true", &format!("sandbox = \"best\"\nwrite = [\"{into}\"]"));
+    let best = "sandbox = \"best\"";
+    for (into, other, is_refused) in [
+        ("results", executor("sn2", "./results/tool.sh", ""), true),
+        ("results", executor("sn2", "./results/tool.sh", best), true),
+        ("results", executor("sn2", "./link.sh", best), true),
+        ("results/tool.sh", executor("sn2", "./link.sh", best), true),
+        // Beside its folder, and where it starts.
+        (".", executor("sn2", "true", ""), true),
+        (".", executor("sn2", "./tool.sh", best), true),
+        (".", executor("sn2", "true", best), false),
+        ("results", executor("sn2", "./tool.sh", ""), false),
+        ("results", executor("sn2", "true", ""), false),
+    ] {
+        fs::set_permissions(bench.folder.path().join("results/tool.sh"), Permissions::from_mode(0o777))
+            .unwrap();
+        let parsed = bench.parse(&(writes(into) + &other));
+        match parsed {
+            Err(why) => {
+                assert!(is_refused, "{into} {other}: {why}");
+                assert!(why.starts_with("`sn1` may write to `") && why.contains("of `sn2` "), "{why}");
+                assert!(
+                    why.ends_with("name a folder in which there is nothing else (line 6, column 9)"),
+                    "{why}"
+                );
+            }
+            Ok(_) => assert!(!is_refused, "{into} {other}"),
+        }
+        // Into its own folder it may.
+        bench.parse(&writes(into)).unwrap();
+    }
+}
+
+/// The program and the folder are those that were there when the file was read.
+#[test]
+fn a_program_that_was_replaced_fails_its_attempt() {
+    for sandbox in ["off", "best"] {
+        let bench = Bench::new();
+        let path = bench.folder.path().join("tool.sh");
+        let write = |name: &str, text: &str| {
+            let path = bench.folder.path().join(name);
+            fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        };
+        write("tool.sh", FINE);
+        let file = format!(
+            "[executor.sn1]\nkind = \"command\"\ncommand = [\"./tool.sh\"]\ncost = 0\nsandbox = \"{sandbox}\"\n"
+        );
+        let executors = bench.parse(&file).unwrap();
+        let run = || only(&job(json!({})).run(&executors, &Stop::default(), &|_| {}).unwrap());
+        assert_eq!(run(), (Outcome::Success, "done".to_owned()));
+        write("new.sh", "exit 0");
+        fs::rename(bench.folder.path().join("new.sh"), &path).unwrap();
+        let (outcome, reason) = run();
+        assert_eq!(outcome, Outcome::Failed);
+        assert!(reason.ends_with("tool.sh` is no longer what it was when the run began"), "{reason}");
+    }
+}

@@ -176,6 +176,14 @@ impl Drop for Groups {
 fn set(folder: &Path, kind: Kind, limit: u64, is_second: bool) -> io::Result<()> {
     let write = |file: &str, text: &str| fs::write(folder.join(file), text);
     let limit = limit.to_string();
+    let file = if kind == Kind::Memory { "memory.max" } else { "pids.max" };
+    if is_second && !folder.join(file).exists() {
+        let parent = folder.parent().unwrap_or(folder).display();
+        let controller = kind.controller();
+        return Err(io::Error::other(format!(
+            "`cgroup.subtree_control` of `{parent}` has no `{controller}`"
+        )));
+    }
     match (kind, is_second) {
         (Kind::Memory, true) => {
             write("memory.max", &limit)?;
@@ -286,6 +294,23 @@ mod tests {
         for (mounts, own) in [("", own), (second, ""), ("garbage - x\n - \n::\n", ":::\n0:\n")] {
             assert_eq!(found(mounts, own, Kind::Memory), None, "{mounts:?} {own:?}");
         }
+    }
+
+    /// Version 2 without controllers, as on machines where nothing is delegated, or where version 1 has them.
+    #[test]
+    fn a_group_without_controllers_limits_nothing_and_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place { is_second: true, own: folder.path().join("a/b"), top: folder.path().to_owned() };
+        fs::create_dir_all(&place.own).unwrap();
+        for kind in [Kind::Memory, Kind::Tasks] {
+            let mut groups = Groups::default();
+            let why = groups.limit(&place, kind, 1 << 20).unwrap_err().to_string();
+            let (path, controller) = (folder.path().display(), kind.controller());
+            assert_eq!(why, format!("`cgroup.subtree_control` of `{path}` has no `{controller}`"));
+            assert!(groups.folders.is_empty() && groups.joins.is_empty());
+        }
+        let left = fs::read_dir(&place.own).unwrap().filter(|it| it.as_ref().unwrap().path().is_dir());
+        assert_eq!(left.count(), 0, "no group is left");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Rules of Landlock: which files can be opened, for reading or for writing.
 
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
@@ -44,7 +44,11 @@ pub(crate) fn version() -> Result<i32, String> {
 pub(crate) fn read_only(paths: &[PathBuf]) -> Result<Rules, String> {
     let mut rules = Rules::new(false)?;
     for path in paths {
-        rules = rules.allow(path, AccessFs::ReadFile | AccessFs::ReadDir)?;
+        let Ok(opened) = PathFd::new(path) else { continue };
+        let rights = AccessFs::ReadFile | AccessFs::ReadDir;
+        rules = rules
+            .allow(opened, path.is_dir(), rights)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(rules)
 }
@@ -70,16 +74,20 @@ impl Rules {
         Ok(Self { ruleset: ruleset.create().map_err(text)?, version })
     }
 
-    /// Allows to do something beneath a path. One that does not exist is left out.
+    /// Allows to do something with a file, or beneath a folder.
     ///
     /// # Errors
     ///
     /// If the kernel refuses the rule.
-    pub(crate) fn allow(self, path: &Path, access: BitFlags<AccessFs>) -> Result<Self, String> {
-        let Ok(opened) = PathFd::new(path) else { return Ok(self) };
-        let access = if path.is_dir() { access } else { access & AccessFs::from_file(NEWEST) };
+    pub(crate) fn allow(
+        self,
+        opened: impl AsFd,
+        is_folder: bool,
+        access: BitFlags<AccessFs>,
+    ) -> Result<Self, String> {
+        let access = if is_folder { access } else { access & AccessFs::from_file(NEWEST) };
         let rule = PathBeneath::new(opened, access);
-        let added = self.ruleset.add_rule(rule).map_err(|error| format!("{}: {error}", path.display()))?;
+        let added = self.ruleset.add_rule(rule).map_err(|error| error.to_string())?;
         Ok(Self { ruleset: added, ..self })
     }
 

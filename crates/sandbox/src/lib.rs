@@ -16,6 +16,8 @@ mod groups;
 #[cfg(target_os = "linux")]
 mod landlocked;
 #[cfg(target_os = "linux")]
+mod pin;
+#[cfg(target_os = "linux")]
 mod prepare;
 #[cfg(target_os = "linux")]
 mod raw;
@@ -33,7 +35,7 @@ mod turn;
 
 pub use confine::{ConfineError, Confinement, confine_self};
 pub use layer::{Layer, Layers, State};
-pub use sandbox::{End, Error, Limits, Outcome, Sandbox, Timed};
+pub use sandbox::{End, Error, Limits, Outcome, Pinned, Sandbox, Timed};
 
 use turn::Turn;
 
@@ -93,6 +95,21 @@ impl Sandbox {
     pub fn layers(&self) -> Result<Layers, Error> {
         let trial = Self { is_strict: false, ..self.clone() };
         trial.run_now(&[], &|| false, true).map(|outcome| outcome.layers)
+    }
+
+    /// Looks up what it names, for all runs to come. From then on the program and the folder are these files, and paths that
+    /// may be read or written to have no links in them: where that is no longer so, a run is refused with
+    /// [`Error::Moved`]. To be called again after a change.
+    ///
+    /// # Errors
+    ///
+    /// If something is not there.
+    pub fn pin(&mut self) -> Result<(), Error> {
+        #[cfg(target_os = "linux")]
+        {
+            self.pinned = Some(Pinned(pin::Pins::of(self)?));
+        }
+        Ok(())
     }
 
     #[cfg(target_os = "linux")]

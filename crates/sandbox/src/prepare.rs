@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::io::fcntl_dupfd_cloexec;
@@ -13,6 +14,7 @@ use crate::filter::{self, Extra};
 use crate::groups::Groups;
 use crate::landlocked;
 use crate::layer::{Layer, Layers};
+use crate::pin::{Identity, Pin, Pins};
 use crate::raw::{Plan, Stage};
 use crate::sandbox::{Error, Sandbox};
 use crate::slot::Slot;
@@ -128,7 +130,16 @@ impl Prepared {
     /// # Errors
     ///
     /// If something that the description names is not there.
-    pub(crate) fn of(sandbox: &Sandbox, known: &Known, files: &Files, is_trial: bool) -> Result<Self, Error> {
+    pub(crate) fn of(
+        sandbox: &Sandbox,
+        pins: &Pins,
+        known: &Known,
+        files: &Files,
+        is_trial: bool,
+    ) -> Result<Self, Error> {
+        if sandbox.is_open {
+            return Self::open(sandbox, pins, files, is_trial);
+        }
         let mut layers = Layers::default();
         let way = known.way();
         let is_root = geteuid().is_root();
@@ -157,8 +168,8 @@ impl Prepared {
                 "only root can become another user, and namespaces for users are missing",
             ),
         }
-        let tree = Tree::of(sandbox, user)?;
         let has_tree = way != Way::None && known.has(Layer::Files);
+        let tree = Tree::of(sandbox, pins, user, has_tree)?;
         if has_tree {
             layers.holds(Layer::Files, "namespace, a tree by itself");
         }
@@ -213,6 +224,50 @@ impl Prepared {
                 Err(why) => layers.missing(Layer::Calls, why),
             }
         }
+        let plan = Plan {
+            namespaces,
+            waits_for_users: way == Way::User,
+            groups: groups.joins().collect(),
+            root: if has_tree { tree.steps(true)? } else { Vec::new() },
+            user,
+            limits: rlimits,
+            landlock: ruleset.as_ref().map(|ruleset| ruleset.as_raw_fd()),
+            late_rules,
+            filters,
+            gives_up_privileges: true,
+            ..Plan::of(sandbox, tree.program, tree.folder, files, is_trial)?
+        };
+        Ok(Self { plan, layers, groups, user, _slot: slot, _ruleset: ruleset })
+    }
+
+    /// Prepares a run without walls.
+    fn open(sandbox: &Sandbox, pins: &Pins, files: &Files, is_trial: bool) -> Result<Self, Error> {
+        let identity = |pin: &Pin| pin.identity().map_err(|error| Error::System(error.to_string()));
+        let program = (pins.name.clone(), identity(&pins.program)?);
+        let folder = (pins.folder.path.clone(), Some(identity(&pins.folder)?));
+        let mut plan = Plan::of(sandbox, program, folder, files, is_trial)?;
+        let given = &sandbox.limits;
+        let mut limits = vec![(libc::RLIMIT_CORE, 0)];
+        limits.extend(given.cpu_seconds.map(|seconds| (libc::RLIMIT_CPU, seconds)));
+        for (resource, most) in [(libc::RLIMIT_AS, given.memory_bytes), (libc::RLIMIT_NPROC, given.processes)]
+        {
+            limits.extend((most != u64::MAX).then_some((resource, most)));
+        }
+        plan.limits = limits.into_iter().map(both).collect();
+        let (layers, groups) = (Layers::default(), Groups::default());
+        Ok(Self { plan, layers, groups, user: None, _slot: None, _ruleset: None })
+    }
+}
+
+impl Plan {
+    /// Makes a plan without any walls.
+    fn of(
+        sandbox: &Sandbox,
+        (program, of_program): (PathBuf, Identity),
+        (folder, of_folder): (PathBuf, Option<Identity>),
+        files: &Files,
+        is_trial: bool,
+    ) -> Result<Self, Error> {
         let arguments =
             std::iter::once(sandbox.program.as_os_str().to_owned()).chain(sandbox.arguments.iter().cloned());
         let environment = sandbox.environment.iter().map(|(name, value)| {
@@ -221,18 +276,19 @@ impl Prepared {
             pair.push(value);
             pair
         });
-        let plan = Plan {
-            namespaces,
-            waits_for_users: way == Way::User,
-            groups: groups.joins().collect(),
-            root: if has_tree { tree.steps(true) } else { Vec::new() },
-            user,
-            folder: text(tree.folder.as_os_str())?,
-            limits: rlimits,
-            landlock: ruleset.as_ref().map(|ruleset| ruleset.as_raw_fd()),
-            late_rules,
-            filters,
-            program: text(tree.program.as_os_str())?,
+        Ok(Self {
+            namespaces: 0,
+            waits_for_users: false,
+            groups: Vec::new(),
+            root: Vec::new(),
+            user: None,
+            folder: (text(folder.as_os_str())?, of_folder),
+            limits: Vec::new(),
+            landlock: None,
+            late_rules: Vec::new(),
+            filters: Vec::new(),
+            gives_up_privileges: false,
+            program: (text(program.as_os_str())?, of_program),
             arguments: texts(arguments)?,
             environment: texts(environment)?,
             input: files.input,
@@ -241,8 +297,7 @@ impl Prepared {
             control: files.control,
             report: files.report,
             is_trial,
-        };
-        Ok(Self { plan, layers, groups, user, _slot: slot, _ruleset: ruleset })
+        })
     }
 }
 
@@ -272,12 +327,14 @@ fn limits(sandbox: &Sandbox, has_own_count: bool, has_group: bool) -> Vec<(i64, 
     if !has_group {
         list.push((libc::RLIMIT_AS, limits.memory_bytes));
     }
-    let both = |(resource, most): (_, u64)| {
-        // Over its time a process gets a signal that says so, and a second later one that it cannot catch.
-        let later = if resource == libc::RLIMIT_CPU { most.saturating_add(1) } else { most };
-        (i64::from(resource), most, later)
-    };
     list.into_iter().map(both).collect()
+}
+
+/// Returns the softer and the harder form of a limit.
+fn both((resource, most): (u32, u64)) -> (i64, u64, u64) {
+    // Over its time a process gets a signal that says so, and a second later one that it cannot catch.
+    let later = if resource == libc::RLIMIT_CPU { most.saturating_add(1) } else { most };
+    (i64::from(resource), most, later)
 }
 
 fn texts(list: impl Iterator<Item = OsString>) -> Result<Vec<CString>, Error> {

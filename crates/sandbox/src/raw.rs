@@ -13,6 +13,8 @@ use std::ptr::{null, null_mut};
 use libc::{pollfd, rlimit, sigset_t};
 use seccompiler::{BpfProgram, sock_filter};
 
+use crate::pin::Identity;
+
 /// Place at which the way to a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
@@ -117,8 +119,16 @@ pub(crate) enum Step {
     File(CString),
     /// A symbolic link, unless it is there.
     Link { to: CString, at: CString },
-    /// Something of the old tree.
-    Bind { from: CString, at: CString, is_writable: bool, is_device: bool },
+    /// Something of the old tree. It must be the file of that identity. Inside of something that was mounted before, the
+    /// place must be that file, too: a program that may write there could have put something else in its place.
+    Bind {
+        from: CString,
+        at: CString,
+        identity: Option<Identity>,
+        is_inside: bool,
+        is_writable: bool,
+        is_device: bool,
+    },
     /// The processes of this namespace. It stays empty if the kernel does not allow it.
     Processes { at: CString },
     /// The old tree goes.
@@ -139,15 +149,18 @@ pub(crate) struct Plan {
     pub root: Vec<Step>,
     /// The user to become.
     pub user: Option<u32>,
-    /// The folder to start in.
-    pub folder: CString,
+    /// The folder to start in, and which one it must be.
+    pub folder: (CString, Option<Identity>),
     /// Limits: the softer and the harder one.
     pub limits: Vec<(i64, u64, u64)>,
     /// Rules of Landlock, and paths of the new tree to be added.
     pub landlock: Option<c_int>,
     pub late_rules: Vec<(CString, u64)>,
     pub filters: Vec<BpfProgram>,
-    pub program: CString,
+    /// True if it gives up capabilities, and ways to gain any.
+    pub gives_up_privileges: bool,
+    /// The program, and which file it must be.
+    pub program: (CString, Identity),
     pub arguments: Vec<CString>,
     pub environment: Vec<CString>,
     pub input: c_int,
@@ -267,7 +280,11 @@ unsafe fn warden(ready: &mut Ready<'_>) -> ! {
     let report = plan.report;
     unsafe {
         close_all_but(&ready.kept);
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        let has_namespace = plan.namespaces & libc::CLONE_NEWPID != 0;
+        // All of a namespace end with its first process. Elsewhere the warden has to live on to end them, which it does
+        // when the pipe of its parent closes.
+        let ends_with_parent = || _ = has_namespace && libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) < 0;
+        ends_with_parent();
         if plan.waits_for_users {
             let mut go = 0_u8;
             if libc::read(plan.control, (&raw mut go).cast(), 1) != 1 {
@@ -292,11 +309,12 @@ unsafe fn warden(ready: &mut Ready<'_>) -> ! {
         {
             fail(report, Stage::User, first(number));
         }
-        give_up_capabilities();
+        if plan.gives_up_privileges {
+            give_up_capabilities();
+        }
         // A new user takes both back.
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        ends_with_parent();
         libc::prctl(libc::PR_SET_DUMPABLE, 0);
-        let has_namespace = plan.namespaces & libc::CLONE_NEWPID != 0;
         if !has_namespace {
             libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
         }
@@ -453,8 +471,12 @@ unsafe fn program(ready: &Ready<'_>) -> ! {
         libc::dup2(plan.output, 1);
         libc::dup2(plan.errors, 2);
         libc::dup3(plan.report, REPORT, libc::O_CLOEXEC);
-        if let Err(number) = done(libc::chdir(plan.folder.as_ptr())) {
+        let entered = Opened::at(&plan.folder.0, plan.folder.1).and_then(|it| done(libc::fchdir(it.0)));
+        if let Err(number) = entered {
             fail(REPORT, Stage::Folder, first(number));
+        }
+        if let Err(number) = Opened::at(&plan.program.0, Some(plan.program.1)) {
+            fail(REPORT, Stage::Program, first(number));
         }
         for (at, &(resource, soft, hard)) in plan.limits.iter().enumerate() {
             let limit = rlimit { rlim_cur: soft, rlim_max: hard };
@@ -462,7 +484,7 @@ unsafe fn program(ready: &Ready<'_>) -> ! {
                 fail(REPORT, Stage::Limits, (errno(), at as u32));
             }
         }
-        if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 {
+        if plan.gives_up_privileges && libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 {
             fail(REPORT, Stage::Calls, first(errno()));
         }
         if let Some(ruleset) = plan.landlock
@@ -487,8 +509,45 @@ unsafe fn program(ready: &Ready<'_>) -> ! {
         if plan.is_trial {
             libc::_exit(0);
         }
-        libc::execve(plan.program.as_ptr(), ready.arguments.as_ptr(), ready.environment.as_ptr());
+        libc::execve(plan.program.0.as_ptr(), ready.arguments.as_ptr(), ready.environment.as_ptr());
         fail(REPORT, Stage::Program, first(errno()))
+    }
+}
+
+/// A file that is open to be mounted, looked at or entered, and not to be read.
+struct Opened(c_int);
+
+impl Opened {
+    /// Opens a path. If it does not lead to the file of that identity, it has been moved (`ESTALE`).
+    unsafe fn at(path: &CStr, identity: Option<Identity>) -> Result<Self, i32> {
+        let opened = unsafe { libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC) };
+        if opened < 0 {
+            let gone = [libc::ENOENT, libc::ENOTDIR, libc::ELOOP].contains(&errno()) && identity.is_some();
+            return Err(if gone { libc::ESTALE } else { errno() });
+        }
+        let opened = Self(opened);
+        if let Some(identity) = identity {
+            // SAFETY: all zeros are a value of it, and the kernel writes no more than it has.
+            let found = unsafe {
+                let mut found: libc::stat = std::mem::zeroed();
+                done(libc::fstat(opened.0, &mut found))?;
+                found
+            };
+            // The types differ between systems.
+            #[allow(clippy::unnecessary_cast, reason = "not everywhere")]
+            let found = Identity { device: found.st_dev as u64, number: found.st_ino as u64 };
+            if found != identity {
+                return Err(libc::ESTALE);
+            }
+        }
+        Ok(opened)
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        // SAFETY: it belongs to the value.
+        unsafe { libc::close(self.0) };
     }
 }
 
@@ -531,6 +590,19 @@ struct MountAttributes {
 }
 
 impl Step {
+    /// Returns what it is for, to say where the way ended.
+    pub(crate) fn purpose(&self) -> String {
+        let shown = |path: &CStr| path.to_string_lossy().into_owned();
+        match self {
+            Self::Enter { base, .. } => format!("another tree over `{}`", shown(base)),
+            Self::Bind { at, .. } => format!("`{}` in another tree", shown(at)),
+            Self::Memory { at, .. } | Self::Folder(at) | Self::File(at) | Self::Link { at, .. } => {
+                format!("a new `{}` in another tree", shown(at))
+            }
+            Self::Processes { .. } | Self::Leave { .. } | Self::Seal => "the end of the old tree".to_owned(),
+        }
+    }
+
     unsafe fn take(&self) -> Result<(), i32> {
         const PLAIN: c_ulong = libc::MS_NOSUID | libc::MS_NODEV;
         let mount = |from: &CStr, at: &CStr, kind: &CStr, flags: c_ulong, options: &CStr| unsafe {
@@ -557,8 +629,14 @@ impl Step {
                     made(file)
                 }
                 Self::Link { to, at } => made(libc::symlink(to.as_ptr(), at.as_ptr())),
-                Self::Bind { from, at, is_writable, is_device } => {
-                    mount(from, at, c"none", libc::MS_BIND | libc::MS_REC, c"")?;
+                Self::Bind { from, at, identity, is_inside, is_writable, is_device } => {
+                    let from = Opened::at(from, *identity)?;
+                    let place = Opened::at(at, identity.filter(|_| *is_inside))?;
+                    const EMPTY: c_uint = libc::AT_EMPTY_PATH as c_uint;
+                    const ALL: c_uint = EMPTY | libc::AT_RECURSIVE as c_uint;
+                    let copy = libc::OPEN_TREE_CLONE | libc::OPEN_TREE_CLOEXEC | ALL;
+                    let tree = number_of(libc::syscall(libc::SYS_open_tree, from.0, c"".as_ptr(), copy))?;
+                    let tree = Opened(tree as c_int);
                     let mut set = libc::MOUNT_ATTR_NOSUID;
                     if !is_writable {
                         set |= libc::MOUNT_ATTR_RDONLY;
@@ -570,13 +648,16 @@ impl Step {
                     let size = size_of::<MountAttributes>();
                     number_of(libc::syscall(
                         libc::SYS_mount_setattr,
-                        libc::AT_FDCWD,
-                        at.as_ptr(),
-                        libc::AT_RECURSIVE,
+                        tree.0,
+                        c"".as_ptr(),
+                        ALL,
                         &raw const attributes,
                         size,
-                    ))
-                    .map(|_| ())
+                    ))?;
+                    let flags = libc::MOVE_MOUNT_F_EMPTY_PATH | libc::MOVE_MOUNT_T_EMPTY_PATH;
+                    let none = c"".as_ptr();
+                    number_of(libc::syscall(libc::SYS_move_mount, tree.0, none, place.0, none, flags))
+                        .map(|_| ())
                 }
                 Self::Processes { at } => {
                     let flags = PLAIN | libc::MS_NOEXEC;

@@ -1,8 +1,10 @@
 //! A run: the warden is started and watched, output is cut while it is read, and in the end nothing is left.
 
+use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read as _, Write as _, pipe};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,9 +13,10 @@ use rustix::process::{Pid, Signal, WaitOptions, getegid, geteuid, kill_process, 
 
 use crate::groups::Groups;
 use crate::layer::Layer;
+use crate::pin::Pins;
 use crate::prepare::{FIRST_FILE, Files, Known, Prepared};
-use crate::raw::{Message, Ready, Stage};
-use crate::sandbox::{End, Error, Outcome, Sandbox};
+use crate::raw::{Message, Ready, Stage, Step};
+use crate::sandbox::{End, Error, Outcome, Pinned, Sandbox};
 
 /// The longest time in which nothing looks whether to stop.
 const GLANCE: Duration = Duration::from_millis(10);
@@ -33,10 +36,18 @@ pub(crate) fn run(
     stop: &dyn Fn() -> bool,
     is_trial: bool,
 ) -> Result<Outcome, Error> {
+    let found;
+    let pins = match &sandbox.pinned {
+        Some(Pinned(pins)) => pins,
+        None => {
+            found = Pins::of(sandbox)?;
+            &found
+        }
+    };
     let mut known = Known::so_far();
     loop {
         let ends = Ends::new()?;
-        let prepared = Prepared::of(sandbox, &known, &ends.of_plan(), is_trial)?;
+        let prepared = Prepared::of(sandbox, pins, &known, &ends.of_plan(), is_trial)?;
         if let Some(complaint) = prepared.layers.complaint().filter(|_| sandbox.is_strict) {
             return Err(Error::Refused(complaint));
         }
@@ -45,7 +56,7 @@ pub(crate) fn run(
             Ok(Some(warden)) => Running::new(warden, ends, input.to_vec())?,
             Ok(None) => return Err(Error::System("the kernel gave no process".to_owned())),
             // Others may be there in a moment; for namespaces this means that there are too many.
-            Err(number) if [libc::EAGAIN, libc::ENOMEM].contains(&number) => {
+            Err(number) if sandbox.is_open || [libc::EAGAIN, libc::ENOMEM].contains(&number) => {
                 return Err(Error::System(error_text(number)));
             }
             Err(number) => {
@@ -63,6 +74,16 @@ pub(crate) fn run(
         }
         match box_.watch(sandbox, stop, &prepared.groups) {
             Ok(watched) => return Ok(watched.outcome(sandbox, prepared)),
+            Err((stage, libc::ESTALE, step))
+                if [Stage::Root, Stage::Folder, Stage::Program].contains(&stage) =>
+            {
+                let what = match (stage, prepared.plan.root.get(step as usize)) {
+                    (Stage::Root, Some(Step::Bind { at, .. })) => at,
+                    (Stage::Folder, _) => &prepared.plan.folder.0,
+                    _ => &prepared.plan.program.0,
+                };
+                return Err(Error::Moved(OsStr::from_bytes(what.to_bytes()).into()));
+            }
             Err((Stage::Program, number, _)) => {
                 return Err(Error::Start(format!(
                     "cannot start `{}`: {}",
@@ -80,10 +101,13 @@ pub(crate) fn run(
             Err((stage, number, _)) if stage == Stage::Start || FULL.contains(&number) => {
                 return Err(Error::System(error_text(number)));
             }
+            Err((_, number, _)) if sandbox.is_open => {
+                return Err(Error::System(format!("its limits: {}", error_text(number))));
+            }
             Err((stage, number, step)) => {
                 let step = prepared.plan.root.get(step as usize).filter(|_| stage == Stage::Root);
                 let why = match step {
-                    Some(step) => format!("{}, at {step:?}", error_text(number)),
+                    Some(step) => format!("{}: {}", step.purpose(), error_text(number)),
                     None => error_text(number),
                 };
                 learn(known.learn(stage, &why), &known, &why)?;
@@ -384,6 +408,8 @@ impl Watched {
         let is_over =
             sandbox.limits.cpu_seconds.map(Duration::from_secs).is_some_and(|most| match ended_by {
                 Some(libc::SIGXCPU) => true,
+                // Each process has the limit for itself.
+                _ if sandbox.is_open => false,
                 Some(libc::SIGKILL) => cpu >= most * 3 / 4,
                 _ => cpu >= most * 19 / 20,
             });

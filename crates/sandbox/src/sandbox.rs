@@ -39,7 +39,16 @@ pub struct Sandbox {
     pub limits: Limits,
     /// True if it must not run unless every layer holds.
     pub is_strict: bool,
+    /// True if it has no walls at all: no layer but the limits that are given. What it leaves behind ends with it all the
+    /// same, as far as the kernel tells whose child a process is, and when the process that runs it ends.
+    pub is_open: bool,
+    /// Its files, as [`Sandbox::pin`] has found them. Without them, each run looks them up by itself.
+    pub pinned: Option<Pinned>,
 }
+
+/// Program, folder and paths of a sandbox as they were at one moment.
+#[derive(Debug, Clone)]
+pub struct Pinned(#[cfg(target_os = "linux")] pub(crate) crate::pin::Pins);
 
 /// Limits of a sandbox.
 #[derive(Debug, Clone)]
@@ -50,7 +59,7 @@ pub struct Limits {
     pub wall: Duration,
     /// Memory in bytes: of all processes together where there are control groups, of each process elsewhere.
     pub memory_bytes: u64,
-    /// Processes and threads at a time.
+    /// Processes and threads at a time. Without walls, and not for root: of its user.
     pub processes: u64,
     /// The largest file.
     pub file_bytes: u64,
@@ -89,6 +98,8 @@ impl Sandbox {
             has_network: false,
             limits: Limits::default(),
             is_strict: false,
+            is_open: false,
+            pinned: None,
         }
     }
 }
@@ -167,6 +178,9 @@ pub enum Error {
     Refused(String),
     /// The program cannot be started: it is not there, or may not be executed.
     Start(String),
+    /// Something is no longer what it was when it was pinned, or leads elsewhere since the run began: a program that
+    /// may write there has put something else in its place.
+    Moved(PathBuf),
     /// The system has no room for it at the moment.
     System(String),
 }
@@ -176,6 +190,9 @@ impl fmt::Display for Error {
         match self {
             Self::Refused(why) => write!(out, "no strict sandbox on this machine: {why}"),
             Self::Start(why) => out.write_str(why),
+            Self::Moved(path) => {
+                write!(out, "`{}` is no longer what it was when the run began", path.display())
+            }
             Self::System(why) => write!(out, "cannot start a sandbox: {why}"),
         }
     }

@@ -5,8 +5,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::landlocked::{self, Rules};
+use crate::pin::{Identity, Pin, Pins};
 use crate::raw::Step;
 use crate::sandbox::{Error, Sandbox};
 
@@ -44,10 +46,16 @@ const OLD: &str = "/.old";
 pub(crate) const SCRATCH: &str = "/tmp";
 
 /// Something that the tree has.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 struct Entry {
-    path: PathBuf,
+    pin: Arc<Pin>,
     is_writable: bool,
+}
+
+impl Entry {
+    fn path(&self) -> &Path {
+        &self.pin.path
+    }
 }
 
 /// The files of a sandbox.
@@ -55,76 +63,89 @@ struct Entry {
 pub(crate) struct Tree {
     entries: Vec<Entry>,
     links: Vec<(PathBuf, PathBuf)>,
-    pub(crate) program: PathBuf,
-    pub(crate) folder: PathBuf,
+    /// The path of the program there, and which file it must be.
+    pub(crate) program: (PathBuf, Identity),
+    /// The folder to start in, and which one it must be, unless it is an empty one.
+    pub(crate) folder: (PathBuf, Option<Identity>),
     scratch_bytes: u64,
 }
 
 impl Tree {
-    /// Looks up what a sandbox names.
+    /// Opens what a sandbox names.
     ///
     /// # Errors
     ///
-    /// If something is not there, or nothing could be written to a folder that is to be written to.
-    pub(crate) fn of(sandbox: &Sandbox, user: Option<u32>) -> Result<Self, Error> {
-        let there = |path: &Path| {
-            fs::canonicalize(path)
-                .map_err(|error| Error::Start(format!("cannot find `{}`: {error}", path.display())))
-        };
+    /// If something is not there any more, or nothing could be written to a folder that is to be written to.
+    pub(crate) fn of(
+        sandbox: &Sandbox,
+        pins: &Pins,
+        user: Option<u32>,
+        has_tree: bool,
+    ) -> Result<Self, Error> {
         let (mut entries, mut links) = (Vec::new(), Vec::new());
         let network = NETWORK.iter().filter(|_| sandbox.has_network);
         for path in SYSTEM.iter().chain(network).map(Path::new) {
-            let Ok(found) = fs::canonicalize(path) else { continue };
+            let Ok(pin) = Pin::of(path) else { continue };
             if let Ok(to) = fs::read_link(path) {
                 links.push((to, path.to_owned()));
             }
-            entries.push(Entry { path: found, is_writable: false });
+            entries.push(Entry { pin: Arc::new(pin), is_writable: false });
         }
-        let named = sandbox.read.iter().map(|path| (path, false));
-        for (path, is_writable) in named.chain(sandbox.write.iter().map(|path| (path, true))) {
-            let path = there(path)?;
+        let named = pins.read.iter().map(|path| (path, false));
+        for (path, is_writable) in named.chain(pins.write.iter().map(|path| (path, true))) {
+            let pin = Pin::at(path).map_err(|error| full(&error).unwrap_or(Error::Moved(path.clone())))?;
             if path == Path::new("/") {
                 return Err(Error::Start(
                     "`/` cannot be allowed as a whole: name folders below it".to_owned(),
                 ));
             }
             if is_writable {
-                check_writable(&path, user)?;
+                check_writable(&pin, user)?;
             }
-            entries.push(Entry { path, is_writable });
+            entries.push(Entry { pin: Arc::new(pin), is_writable });
         }
         // The program by its own name if it is allowed there: some look beside themselves.
-        let (target, folder) = (there(&sandbox.program)?, there(&sandbox.folder)?);
-        let name =
-            sandbox.program.file_name().ok_or_else(|| Error::Start("no program is named".to_owned()))?;
-        let beside = there(
-            sandbox.program.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new(".")),
-        )?;
-        entries.push(Entry { path: target.clone(), is_writable: false });
-        let is_allowed = entries.iter().any(|entry| entry.path != target && beside.starts_with(&entry.path));
-        let program = if is_allowed { beside.join(name) } else { target };
+        let program = Entry { pin: Arc::clone(&pins.program), is_writable: false };
+        let target = program.path().to_owned();
+        let beside = pins.name.parent().unwrap_or(Path::new("/"));
+        let is_allowed =
+            entries.iter().any(|entry| entry.path() != target && beside.starts_with(entry.path()));
+        entries.push(program);
+        let program = if is_allowed { pins.name.clone() } else { target };
+        let identity = |pin: &Pin| pin.identity().map_err(|error| Error::System(error.to_string()));
+        let program = (program, identity(&pins.program)?);
+        let is_empty = has_tree && !entries.iter().any(|entry| pins.folder.path.starts_with(entry.path()));
+        let folder = if is_empty { None } else { Some(identity(&pins.folder)?) };
         Ok(Self {
             entries: outermost(entries),
             links,
             program,
-            folder,
+            folder: (pins.folder.path.clone(), folder),
             scratch_bytes: sandbox.limits.scratch_bytes,
         })
     }
 
     fn has_scratch(&self) -> bool {
         self.scratch_bytes > 0
-            && !self.entries.iter().any(|entry| Path::new(SCRATCH).starts_with(&entry.path))
+            && !self.entries.iter().any(|entry| Path::new(SCRATCH).starts_with(entry.path()))
     }
 
     /// Returns the steps to a tree that has this and nothing else.
-    pub(crate) fn steps(&self, has_processes: bool) -> Vec<Step> {
+    ///
+    /// # Errors
+    ///
+    /// If the system cannot say which file something is.
+    pub(crate) fn steps(&self, has_processes: bool) -> Result<Vec<Step>, Error> {
         let base = BASES.iter().map(Path::new).find(|base| base.is_dir()).unwrap_or(Path::new("/usr"));
         let below = |folder: &Path, path: &Path| folder.join(path.strip_prefix("/").unwrap_or(path));
         let old = Path::new(OLD);
         let mut steps = vec![Step::Enter { base: text(base), old: text(&below(base, old)) }];
+        // Nothing is made in what was mounted: what is in there belongs to others.
         let folders = |steps: &mut Vec<Step>, path: &Path| {
-            let above: Vec<&Path> = path.ancestors().filter(|it| *it != Path::new("/")).collect();
+            let is_own = |it: &&Path| {
+                *it != Path::new("/") && !self.entries.iter().any(|entry| it.starts_with(entry.path()))
+            };
+            let above: Vec<&Path> = path.ancestors().filter(is_own).collect();
             steps.extend(above.iter().rev().map(|folder| Step::Folder(text(folder))));
         };
         if self.has_scratch() {
@@ -132,20 +153,35 @@ impl Tree {
             folders(&mut steps, Path::new(SCRATCH));
             steps.push(Step::Memory { at: text(Path::new(SCRATCH)), options: text(Path::new(&options)) });
         }
-        let mut bind = |path: &Path, is_writable, is_device| {
-            if path.is_dir() {
-                folders(&mut steps, path);
-            } else {
-                folders(&mut steps, path.parent().unwrap_or(path));
-                steps.push(Step::File(text(path)));
-            }
-            steps.push(Step::Bind { from: text(&below(old, path)), at: text(path), is_writable, is_device });
-        };
         for entry in &self.entries {
-            bind(&entry.path, entry.is_writable, false);
+            let path = entry.path();
+            let identity = entry.pin.identity().map_err(|error| Error::System(error.to_string()))?;
+            folders(&mut steps, path.parent().unwrap_or(path));
+            let is_inside =
+                self.entries.iter().any(|outer| outer.path() != path && path.starts_with(outer.path()));
+            if !is_inside {
+                steps.push(if entry.pin.is_folder { Step::Folder } else { Step::File }(text(path)));
+            }
+            steps.push(Step::Bind {
+                from: text(&below(old, path)),
+                at: text(path),
+                identity: Some(identity),
+                is_inside,
+                is_writable: entry.is_writable,
+                is_device: false,
+            });
         }
         for device in DEVICES.iter().map(Path::new).filter(|device| device.exists()) {
-            bind(device, true, true);
+            folders(&mut steps, device.parent().unwrap_or(device));
+            steps.push(Step::File(text(device)));
+            steps.push(Step::Bind {
+                from: text(&below(old, device)),
+                at: text(device),
+                identity: None,
+                is_inside: false,
+                is_writable: true,
+                is_device: true,
+            });
         }
         for (to, at) in &self.links {
             folders(&mut steps, at.parent().unwrap_or(at));
@@ -160,11 +196,9 @@ impl Tree {
         if has_processes {
             steps.push(Step::Processes { at: text(Path::new("/proc")) });
         }
-        if !self.entries.iter().any(|entry| self.folder.starts_with(&entry.path)) {
-            folders(&mut steps, &self.folder);
-        }
+        folders(&mut steps, &self.folder.0);
         steps.extend([Step::Leave { old: text(old) }, Step::Seal]);
-        steps
+        Ok(steps)
     }
 
     /// Makes the rules of Landlock.
@@ -174,12 +208,15 @@ impl Tree {
     /// If the kernel does not have it, or refuses one.
     pub(crate) fn rules(&self, has_network: bool) -> Result<Rules, String> {
         let mut rules = Rules::new(has_network)?;
+        let at = |path: &Path, why: String| format!("{}: {why}", path.display());
         for entry in &self.entries {
             let rights = if entry.is_writable { landlocked::writing() } else { landlocked::reading() };
-            rules = rules.allow(&entry.path, rights)?;
+            rules =
+                rules.allow(&*entry.pin, entry.pin.is_folder, rights).map_err(|why| at(entry.path(), why))?;
         }
-        for device in DEVICES {
-            rules = rules.allow(Path::new(device), landlocked::device())?;
+        for device in DEVICES.iter().map(Path::new) {
+            let Ok(opened) = Pin::at(device) else { continue };
+            rules = rules.allow(opened, false, landlocked::device()).map_err(|why| at(device, why))?;
         }
         Ok(rules)
     }
@@ -195,11 +232,12 @@ impl Tree {
 
 /// Leaves out what lies in something that is allowed anyway. What is left is in the order in which it can be mounted.
 fn outermost(mut entries: Vec<Entry>) -> Vec<Entry> {
-    entries.sort_by_key(|entry| (entry.path.components().count(), !entry.is_writable));
+    entries.sort_by_key(|entry| (entry.path().components().count(), !entry.is_writable));
     let mut kept: Vec<Entry> = Vec::new();
     for entry in entries {
-        let nearest = kept.iter().rev().find(|outer| entry.path.starts_with(&outer.path));
-        if nearest.is_none_or(|outer| outer.path != entry.path && outer.is_writable != entry.is_writable) {
+        let nearest = kept.iter().rev().find(|outer| entry.path().starts_with(outer.path()));
+        if nearest.is_none_or(|outer| outer.path() != entry.path() && outer.is_writable != entry.is_writable)
+        {
             kept.push(entry);
         }
     }
@@ -207,14 +245,21 @@ fn outermost(mut entries: Vec<Entry>) -> Vec<Entry> {
 }
 
 /// Another user than the owner can write only where everyone can.
-fn check_writable(path: &Path, user: Option<u32>) -> Result<(), Error> {
-    let mode = fs::metadata(path).map(|found| found.mode()).unwrap_or_default();
+fn check_writable(pin: &Pin, user: Option<u32>) -> Result<(), Error> {
+    let mode = pin.metadata().map(|found| found.mode()).unwrap_or_default();
     if user.is_some() && mode & 0o002 == 0 {
-        let path = path.display();
+        let path = pin.path.display();
         let why = format!("nothing could be written to `{path}`: the program gets a user without a name");
         return Err(Error::Start(format!("{why}; allow it: chmod o+w {path}")));
     }
     Ok(())
+}
+
+/// Returns the error of a system that has no room for one more open file.
+fn full(error: &std::io::Error) -> Option<Error> {
+    let is_full =
+        error.raw_os_error().is_some_and(|it| [libc::EMFILE, libc::ENFILE, libc::ENOMEM].contains(&it));
+    is_full.then(|| Error::System(error.to_string()))
 }
 
 /// Returns a text for the kernel. What has a zero byte was not found before.
@@ -228,31 +273,31 @@ mod tests {
 
     #[test]
     fn what_lies_in_something_that_is_allowed_is_left_out() {
-        let entries = |list: &[(&str, bool)]| {
-            list.iter()
-                .map(|&(path, is_writable)| Entry { path: path.into(), is_writable })
-                .collect::<Vec<_>>()
+        let top = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(top.path()).unwrap();
+        let entry = |(path, is_writable): (&str, bool)| {
+            let path = top.join(path);
+            fs::create_dir_all(&path).unwrap();
+            Entry { pin: Arc::new(Pin::at(&path).unwrap()), is_writable }
         };
-        let kept = outermost(entries(&[
-            ("/usr/bin/python3", false),
-            ("/data/in/deep", true),
-            ("/usr", false),
-            ("/data", false),
-            ("/data/in/deep/deeper", true),
-            ("/data/in", false),
-            ("/usrlocal", false),
-            ("/both", false),
-            ("/both", true),
-        ]));
-        let expected = [
-            ("/both", true),
-            ("/data", false),
-            ("/usr", false),
-            ("/usrlocal", false),
-            ("/data/in/deep", true),
+        let named = [
+            ("usr/bin/python3", false),
+            ("data/in/deep", true),
+            ("usr", false),
+            ("data", false),
+            ("data/in/deep/deeper", true),
+            ("data/in", false),
+            ("usrlocal", false),
+            ("both", false),
+            ("both", true),
         ];
-        let mut sorted = kept.clone();
-        sorted.sort_by_key(|entry| (entry.path.components().count(), entry.path.clone()));
-        assert_eq!(sorted, entries(&expected));
+        let mut kept: Vec<(PathBuf, bool)> = outermost(named.map(entry).into())
+            .iter()
+            .map(|entry| (entry.path().strip_prefix(&top).unwrap().to_owned(), entry.is_writable))
+            .collect();
+        kept.sort_by_key(|(path, _)| (path.components().count(), path.clone()));
+        let expected =
+            [("both", true), ("data", false), ("usr", false), ("usrlocal", false), ("data/in/deep", true)];
+        assert_eq!(kept, expected.map(|(path, is_writable)| (PathBuf::from(path), is_writable)));
     }
 }

@@ -331,21 +331,42 @@ pub fn on_stop(then: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let within = runtime.enter();
     #[cfg(unix)]
-    let (mut pressed, mut ended) = {
+    let (mut pressed, mut ended, mut hung_up) = {
         use tokio::signal::unix::{SignalKind, signal};
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
+        let hung_up = if hears_of_hangups() { Some(signal(SignalKind::hangup())?) } else { None };
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, hung_up)
     };
     #[cfg(windows)]
-    let (mut pressed, mut ended) = (tokio::signal::windows::ctrl_c()?, tokio::signal::windows::ctrl_close()?);
+    let (mut pressed, mut ended, mut hung_up) = {
+        use tokio::signal::windows::{ctrl_c, ctrl_close, ctrl_shutdown};
+        (ctrl_c()?, ctrl_close()?, Some(ctrl_shutdown()?))
+    };
     drop(within);
     thread::Builder::new().name(String::from("karat-stop")).spawn(move || {
         runtime.block_on(async {
+            let hung_up = async {
+                match &mut hung_up {
+                    Some(hung_up) => _ = hung_up.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 _ = pressed.recv() => {}
                 _ = ended.recv() => {}
+                () = hung_up => {}
             }
         });
         then();
     })?;
     Ok(())
+}
+
+/// Returns whether the end of the terminal is to end the process. Under `nohup` it is not.
+#[cfg(unix)]
+fn hears_of_hangups() -> bool {
+    const HANGUP: u64 = 1;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // Where the system does not say, the signal stays what it is.
+    ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).is_some_and(|bits| bits & HANGUP == 0)
 }

@@ -3,7 +3,8 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::process::{Command, Stdio};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
@@ -234,47 +235,82 @@ fn a_place_where_nothing_can_be_recorded_is_told_before_the_run() {
     assert_eq!(fs::read_to_string(folder.path().join("notes.txt")).unwrap(), "mine");
 }
 
-#[test]
-fn an_interrupt_keeps_what_was_done_and_has_a_status_of_its_own() {
-    let folder = Folder::new();
-    small(&folder, DONE, "echo $$ > under-way\nsleep 300");
+/// Runs the small plan, whose second step starts another session and waits, and sends a signal. Returns what the run wrote.
+fn interrupted(folder: &Folder, sandbox: &str, signal: &str) -> (ExitStatus, String) {
+    // Its number is seen from outside only without a namespace, so its command line has the folder in it.
+    let place = folder.path().join("under-way").display().to_string();
+    let waits =
+        format!("setsid sh -c 'sleep 300; : {place}' &\necho x > under-way/begun\nsleep 300; : {place}");
+    small(folder, DONE, &waits);
+    fs::create_dir(folder.path().join("under-way")).unwrap();
+    let mut executors = fs::read_to_string(folder.path().join("executors.toml")).unwrap();
+    if sandbox != "off" {
+        let open = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(folder.path().join("under-way"), open).unwrap();
+        executors.push_str(&format!("sandbox = \"{sandbox}\"\nread = [\".\"]\nwrite = [\"under-way\"]\n"));
+    }
+    folder.write("executors.toml", &executors);
     let mut command = program(folder.path());
-    command.args([
-        "run",
-        "plan.json",
-        "--task",
-        "task.json",
-        "--executors",
-        "executors.toml",
-        "--record",
-        "run.jsonl",
-    ]);
+    command.args("run plan.json --task task.json --executors executors.toml --record run.jsonl".split(' '));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let begun = Instant::now();
-    while !folder.path().join("under-way").exists() {
-        assert!(begun.elapsed() < Duration::from_secs(60));
+    while !folder.path().join("under-way/begun").exists() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none(),
+            "{sandbox}"
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
     let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(15));
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    let item: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((&item["outcome"], &item["result"]["attempts"][0]["step"]), (&"stopped".into(), &"a".into()));
-    assert_eq!(item["result"]["attempts"].as_array().unwrap().len(), 1);
-    let replayed = run_in(&folder, &["--replay", "run.jsonl"]);
-    assert_eq!((replayed.status, replayed.stdout), (0, text.clone()));
-    // It is not scored as if it had run to its end.
-    let scored = karat_reading(&["score", "-c", "workflow"], &text);
-    let record: Value = serde_json::from_str(&scored.stdout).unwrap();
-    assert_eq!(record["evidence"]["outcome"], "stopped");
-    let process = fs::read_to_string(folder.path().join("under-way")).unwrap();
+    let left = || {
+        let lines = fs::read_dir("/proc").unwrap().flatten();
+        let lines = lines.filter_map(|it| fs::read(it.path().join("cmdline")).ok());
+        lines.filter(|line| String::from_utf8_lossy(line).contains(&place)).count()
+    };
     let begun = Instant::now();
-    while Command::new("kill").args(["-0", process.trim()]).stderr(Stdio::null()).status().unwrap().success()
-    {
-        assert!(begun.elapsed() < Duration::from_secs(5), "process {process} is still there");
+    while left() > 0 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{sandbox} {signal}: {} are left", left());
         std::thread::sleep(Duration::from_millis(10));
+    }
+    (status, text)
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_done_and_has_a_status_of_its_own() {
+    for (sandbox, signal) in
+        [("off", "-INT"), ("off", "-TERM"), ("off", "-HUP"), ("best", "-INT"), ("best", "-TERM")]
+    {
+        let folder = Folder::new();
+        let (status, text) = interrupted(&folder, sandbox, signal);
+        assert_eq!(status.code(), Some(15), "{sandbox} {signal}");
+        let item: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (&item["outcome"], &item["result"]["attempts"][0]["step"]),
+            (&"stopped".into(), &"a".into())
+        );
+        assert_eq!(item["result"]["attempts"].as_array().unwrap().len(), 1);
+        let replayed = run_in(&folder, &["--replay", "run.jsonl"]);
+        assert_eq!((replayed.status, replayed.stdout), (0, text.clone()));
+        // It is not scored as if it had run to its end.
+        let scored = karat_reading(&["score", "-c", "workflow"], &text);
+        let record: Value = serde_json::from_str(&scored.stdout).unwrap();
+        assert_eq!(record["evidence"]["outcome"], "stopped");
+    }
+}
+
+/// Killed, it can write nothing; but nothing that it started goes on, no file is half written, and the next run is whole.
+#[test]
+fn a_run_that_is_killed_leaves_no_process_and_no_file() {
+    for sandbox in ["off", "best"] {
+        let folder = Folder::new();
+        let (status, text) = interrupted(&folder, sandbox, "-KILL");
+        assert_eq!((status.code(), text.as_str()), (None, ""), "{sandbox}");
+        let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+        assert!(!names.iter().any(|name| name.to_string_lossy().contains("jsonl")), "{sandbox}: {names:?}");
     }
 }
 

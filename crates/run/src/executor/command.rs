@@ -1,7 +1,9 @@
 //! An executor that is a program: the request on its standard input, the answer on its standard output, in an environment
-//! with nothing but what the file of executors names; behind walls, or in its own process group with limits.
+//! with nothing but what the file of executors names; behind walls, or with limits alone.
 
 use std::path::PathBuf;
+
+use karat_sandbox::Pinned;
 
 use super::sandboxed::Walls;
 use super::{Call, Executor, Reply};
@@ -23,28 +25,30 @@ pub(crate) struct Program {
     pub processes: Option<u64>,
     /// The walls around it, if it has any.
     pub walls: Option<Walls>,
+    /// Program, folder and files, as they were when the file of executors was read.
+    pub pinned: Option<Pinned>,
 }
 
 impl Program {
+    #[cfg(not(target_os = "linux"))]
     pub(crate) fn call(&self, executor: &Executor, call: &Call<'_>) -> Reply {
-        match &self.walls {
-            Some(walls) => self.call_behind(walls, executor, call),
-            None => self.call_openly(executor, call),
+        if self.walls.is_some() {
+            return self.call_sandboxed(executor, call);
         }
-    }
-
-    #[cfg(unix)]
-    fn call_openly(&self, executor: &Executor, call: &Call<'_>) -> Reply {
-        unix::call(self, executor, call)
-    }
-
-    #[cfg(not(unix))]
-    fn call_openly(&self, _: &Executor, _: &Call<'_>) -> Reply {
+        #[cfg(unix)]
+        return unix::call(self, executor, call);
+        #[cfg(not(unix))]
         Reply::Fault("executors of the kind `command` need Unix".to_owned())
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn call(&self, executor: &Executor, call: &Call<'_>) -> Reply {
+        self.call_sandboxed(executor, call)
     }
 }
 
-#[cfg(unix)]
+/// Programs without walls where there is no warden for them: a group of processes, and no more.
+#[cfg(all(unix, not(target_os = "linux")))]
 mod unix {
     use std::io::{ErrorKind, Read as _, Write as _};
     use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};

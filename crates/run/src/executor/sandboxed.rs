@@ -14,63 +14,67 @@ use crate::fault::shown;
 pub(crate) struct Walls {
     /// True if it must not run unless all of them stand.
     pub is_strict: bool,
-    /// Folders and files that it may read, besides those of the system, without links, as at the beginning.
+    /// Folders and files that it may read, besides those of the system.
     pub read: Vec<PathBuf>,
     /// Folders and files that it may write to.
     pub write: Vec<PathBuf>,
     /// True if it may use the network.
     pub has_network: bool,
-}
-
-impl Walls {
-    /// Returns a path that leads elsewhere now. A program that writes where another reads could have put a link there, to
-    /// anything that karat may read.
-    fn moved(&self) -> Option<&PathBuf> {
-        let is_moved = |path: &&PathBuf| std::fs::canonicalize(path).is_ok_and(|now| now != **path);
-        self.read.iter().chain(&self.write).find(is_moved)
-    }
+    /// The place of `write` in the file.
+    pub write_place: usize,
 }
 
 impl Program {
-    /// Returns the sandbox of this program.
-    fn sandbox(&self, walls: &Walls) -> Sandbox {
+    /// Returns the sandbox of this program, which has no walls if it is to have none.
+    fn sandbox(&self) -> Sandbox {
         let mut words = self.command.iter();
         let mut sandbox = Sandbox::new(words.next().map(PathBuf::from).unwrap_or_default());
         sandbox.arguments = words.map(Into::into).collect();
         sandbox.folder.clone_from(&self.folder);
         sandbox.environment =
             self.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
-        sandbox.read.clone_from(&walls.read);
-        sandbox.write.clone_from(&walls.write);
-        sandbox.has_network = walls.has_network;
-        sandbox.is_strict = walls.is_strict;
+        sandbox.is_open = self.walls.is_none();
+        if let Some(walls) = &self.walls {
+            sandbox.read.clone_from(&walls.read);
+            sandbox.write.clone_from(&walls.write);
+            sandbox.has_network = walls.has_network;
+            sandbox.is_strict = walls.is_strict;
+        }
         let usual = Limits::default();
+        let (memory, processes) =
+            if sandbox.is_open { (u64::MAX, u64::MAX) } else { (usual.memory_bytes, usual.processes) };
         sandbox.limits = Limits {
             cpu_seconds: self.cpu_seconds,
-            memory_bytes: self.memory_mib.map_or(usual.memory_bytes, |mib| mib.saturating_mul(1 << 20)),
-            processes: self.processes.unwrap_or(usual.processes),
+            memory_bytes: self.memory_mib.map_or(memory, |mib| mib.saturating_mul(1 << 20)),
+            processes: self.processes.unwrap_or(processes),
             ..usual
         };
+        sandbox.pinned.clone_from(&self.pinned);
         sandbox
+    }
+
+    /// Looks up program, folder and files once: every attempt gets these.
+    ///
+    /// # Errors
+    /// If something is not there.
+    pub(crate) fn pin(&mut self) -> Result<(), String> {
+        let mut sandbox = self.sandbox();
+        sandbox.pin().map_err(|error| error.to_string())?;
+        self.pinned = sandbox.pinned;
+        Ok(())
     }
 
     /// Goes through everything but the program. Returns which walls stand on this machine.
     ///
     /// # Errors
     /// If the sandbox cannot be made.
-    pub(crate) fn walls_standing(&self, walls: &Walls) -> Result<Layers, String> {
-        self.sandbox(walls).layers().map_err(|error| error.to_string())
+    pub(crate) fn walls_standing(&self) -> Result<Layers, String> {
+        self.sandbox().layers().map_err(|error| error.to_string())
     }
 
-    /// Calls the program behind its walls.
-    pub(crate) fn call_behind(&self, walls: &Walls, executor: &Executor, call: &Call<'_>) -> Reply {
-        if let Some(moved) = walls.moved() {
-            let path = shown(&moved.to_string_lossy(), 200);
-            return Reply::Ended(
-                executor.failed(format!("`{path}` is no longer what it was when the run began")),
-            );
-        }
-        let mut sandbox = self.sandbox(walls);
+    /// Calls the program, behind its walls if it has any.
+    pub(crate) fn call_sandboxed(&self, executor: &Executor, call: &Call<'_>) -> Reply {
+        let mut sandbox = self.sandbox();
         let secrets = executor.secrets.iter();
         sandbox
             .environment
@@ -81,7 +85,7 @@ impl Program {
         request.push(b'\n');
         let is_over = || call.stop.is_asked() || Instant::now() >= call.deadline;
         // A program without a way out does the same again: whether its time decides can be looked into.
-        let is_closed = !walls.has_network && walls.write.is_empty();
+        let is_closed = self.walls.as_ref().is_some_and(|walls| !walls.has_network && walls.write.is_empty());
         let result = if is_closed && self.cpu_seconds.is_some() {
             sandbox.run_timed(&request, &is_over)
         } else {
@@ -101,6 +105,11 @@ impl Program {
                 seconds * 3
             )),
             Err(Error::System(_)) if call.stop.is_asked() => Reply::Stopped,
+            // A program that may write there has put something else in its place, so it is no fault of this machine.
+            Err(Error::Moved(path)) => {
+                let error = Error::Moved(shown(&path.to_string_lossy(), 200).into());
+                Reply::Ended(executor.failed(error.to_string()))
+            }
             Err(error) => Reply::Fault(error.to_string()),
         }
     }

@@ -37,7 +37,8 @@ pub(super) fn read(text: &str) -> Result<Recording, Vec<Fault>> {
     let foot = if lines.len() > 1 { lines.pop() } else { None };
     let is_foot = |foot: &&str| foot.ends_with('\n') && !foot.starts_with(ATTEMPT_MARK);
     let Some(foot) = foot.filter(is_foot) else {
-        return Err(vec![Fault::new("the recording breaks off before its last line", "get it again, whole")]);
+        let message = "the recording breaks off before its last line";
+        return Err(vec![Fault::at_line(text.lines().count(), message, "get it again, whole")]);
     };
     let body = text.get(..text.len() - foot.len()).unwrap_or_default();
     let digest = Digest::of(body.as_bytes());

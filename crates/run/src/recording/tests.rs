@@ -96,7 +96,7 @@ fn what_is_no_recording_is_refused_with_its_line() {
     let body = format!("{body}\n");
     assert_eq!(faults(""), faults("{\"subject\": 1}\n"));
     insta::assert_snapshot!(faults("{}\n"), @"this is not a recording: its first line is not the head of one; `karat run --record FILE` writes one");
-    insta::assert_snapshot!(faults(&body[..body.len() - 3]), @"the recording breaks off before its last line; get it again, whole");
+    insta::assert_snapshot!(faults(&body[..body.len() - 3]), @"the recording breaks off before its last line; get it again, whole (line 4, column 1)");
     let changed = text.replace("exit status 3", "exit status 4");
     let said = faults(&changed);
     assert!(

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 use karat_sandbox::{End, Error, Layer, Layers, Outcome, Sandbox, Timed};
 
+use crate::races;
+
 const ORDINARY: u32 = 65534;
 const MIB: u64 = 1 << 20;
 const SECRET: &str = "correct-horse-battery-staple";
@@ -144,6 +146,7 @@ pub(crate) fn suite(folder: &Path) {
         );
     }
     timed(&bench);
+    races::run(&bench.writable, &bench.hidden, &layers);
     thread::sleep(Duration::from_millis(700));
     assert!(fs::read_dir(&bench.writable).unwrap().next().is_none(), "what was left behind has written");
     assert!(groups_of(&own).is_empty(), "{:?}", groups_of(&own));

@@ -6,6 +6,8 @@
 mod cases;
 #[cfg(target_os = "linux")]
 mod programs;
+#[cfg(target_os = "linux")]
+mod races;
 
 #[cfg(not(target_os = "linux"))]
 fn main() {}

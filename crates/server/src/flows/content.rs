@@ -1,6 +1,7 @@
 //! The stored form of workflows: items of the kind `workflow`, each with a schema.
 
 use karat_core::facts::Digest;
+use karat_core::number::{Score, UNITS_PER_ONE};
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
 use karat_evidence::ids::joined;
@@ -160,7 +161,9 @@ pub struct Scored {
     /// Its digest.
     pub recording: String,
     /// Its score, 0 to 1, as `exact` in a record; null if its run has none.
-    pub score: Option<f64>,
+    #[serde(with = "exact_or_null")]
+    #[schema(value_type = Option<f64>)]
+    pub score: Option<Score>,
 }
 
 /// The result of a verdict.
@@ -173,7 +176,9 @@ pub enum VerdictState {
         /// The digest of the recording that counts: the median by score.
         counted: String,
         /// Its score, 0 to 1.
-        score: f64,
+        #[serde(with = "exact")]
+        #[schema(value_type = f64)]
+        score: Score,
         /// The id of the evidence.
         evidence: String,
         /// The id of the record.
@@ -252,7 +257,65 @@ impl Content {
     }
 }
 
+/// Scores as numbers of JSON. They have 15 decimals, which a double keeps: what is read is what was written, to the last.
+mod exact {
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use super::{Score, UNITS_PER_ONE};
+
+    pub(super) fn serialize<S: Serializer>(score: &Score, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_f64(score.to_f64())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Score, D::Error> {
+        f64::deserialize(from).map(read)
+    }
+
+    pub(super) fn read(number: f64) -> Score {
+        Score::from_units((number * UNITS_PER_ONE as f64).round() as i64)
+    }
+}
+
+mod exact_or_null {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    use super::Score;
+
+    pub(super) fn serialize<S: Serializer>(score: &Option<Score>, to: S) -> Result<S::Ok, S::Error> {
+        score.map(Score::to_f64).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Score>, D::Error> {
+        Ok(Option::<f64>::deserialize(from)?.map(super::exact::read))
+    }
+}
+
 /// Returns the id of the item that stores a plan.
 pub(crate) fn plan_id(task: &str, miner: &str) -> String {
     joined(["plan", task, miner])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_score_is_read_as_it_was_written(units in 0..=UNITS_PER_ONE) {
+            let score = Score::from_units(units);
+            let scored = Scored { recorder: "r".into(), recording: "sha256:0".into(), score: Some(score) };
+            let text = canonical_json(&serde_json::to_value(&scored).unwrap());
+            prop_assert_eq!(&serde_json::from_str::<Scored>(&text).unwrap(), &scored);
+            let state = VerdictState::Scored {
+                counted: "c".into(),
+                score,
+                evidence: "e".into(),
+                record: "r".into(),
+            };
+            let text = canonical_json(&serde_json::to_value(&state).unwrap());
+            prop_assert_eq!(serde_json::from_str::<VerdictState>(&text).unwrap(), state);
+        }
+    }
 }

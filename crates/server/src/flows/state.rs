@@ -15,8 +15,10 @@ use crate::arena::Permits;
 #[derive(Debug, Default)]
 pub struct Flows {
     state: RwLock<FlowState>,
-    /// Permits to change a task, a recorder, or a plan with all that is delivered for it.
+    /// Permits to change a task, or a plan with all that is delivered for it.
     pub(crate) permits: Permits,
+    /// One change at a time of the recorders, and none while a recording is stored that one of them has signed.
+    pub(crate) recorders: tokio::sync::RwLock<()>,
 }
 
 /// Recorders, tasks and plans as they are now.

@@ -108,6 +108,11 @@ pub async fn deliver(
                           run the plan again";
             return Err(Problem::new(Code::Conflict, detail));
         }
+        // It may have been revoked since its signature was checked.
+        let in_force = app.memory.flows.recorders.read().await;
+        if app.memory.flows.state().recorder(&recorder).is_none_or(|it| it.revoked_at.is_some()) {
+            return Err(revoked(&recorder));
+        }
         let delivery = Delivery {
             task_id: task.clone(),
             miner: miner.clone(),
@@ -127,6 +132,7 @@ pub async fn deliver(
         };
         let batch = with(batch.with(item, None), vec![Content::Delivery(delivery.clone())])?;
         app.append_one(batch).await?;
+        drop(in_force);
         let delivered = known.deliveries.len() + 1;
         let is_complete = app.memory.flows.state().plan(&task, &miner).is_some_and(PlanState::is_complete);
         if is_complete {
@@ -231,13 +237,16 @@ fn signed_by(
         recorder.verifying_key().is_some_and(|key| recording.verify(&key).is_ok())
     };
     match recorders.iter().find(has_signed) {
-        Some(recorder) if recorder.revoked_at.is_some() => {
-            wrong(format!("it is signed by `{}`, whose key was revoked", recorder.recorder_id))
-        }
+        Some(recorder) if recorder.revoked_at.is_some() => Err(revoked(&recorder.recorder_id)),
         Some(recorder) if drawn.contains(&recorder.recorder_id) => Ok(recorder.recorder_id.clone()),
         Some(recorder) => wrong(format!("it is signed by `{}`; {}", recorder.recorder_id, expected())),
         None => wrong(format!("no recorder that is registered here signed it; {}", expected())),
     }
+}
+
+fn revoked(recorder: &str) -> Problem {
+    let detail = format!("it is signed by `{recorder}`, whose key was revoked");
+    Problem::new(Code::EvidenceRefused, detail).at(RECORDING)
 }
 
 /// Checks that evidence is, in canonical form, the same bytes as the replay gives.

@@ -40,7 +40,7 @@ pub async fn register_recorder(
     let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
     uninterrupted(async move {
         // One for all: two must not get the same key at once.
-        let permit = app.memory.flows.permits.take("recorders").await;
+        let permit = app.memory.flows.recorders.write().await;
         {
             let state = app.memory.flows.state();
             if let Some(known) = state.recorder(&recorder.recorder_id) {
@@ -76,7 +76,7 @@ pub async fn register_recorder(
 pub async fn revoke_recorder(app: &Arc<App>, sender: &str, id: &str) -> Result<(), Problem> {
     let (app, id, batch) = (Arc::clone(app), id.to_owned(), Submission::from_sender(sender));
     uninterrupted(async move {
-        let permit = app.memory.flows.permits.take("recorders").await;
+        let permit = app.memory.flows.recorders.write().await;
         let known = app.memory.flows.state().recorder(&id).filter(|known| known.revoked_at.is_none());
         let known = known.ok_or_else(|| {
             unknown("recorder", &id, "GET /v1/workflows/recorders lists those that are in force")

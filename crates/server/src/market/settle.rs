@@ -142,7 +142,7 @@ impl Bench<'_> {
             .map(|(score, digest, delivery, _)| Scored {
                 recorder: delivery.recorder.clone(),
                 recording: digest.to_string(),
-                score: score.map(Score::to_f64),
+                score: *score,
             })
             .collect();
         scored.retain(|(score, ..)| score.is_some());
@@ -161,13 +161,13 @@ impl Bench<'_> {
         }
         // Of an even number, the lower of the two in the middle.
         let (score, digest, _, item) = scored.swap_remove((count - 1) / 2);
-        let Some(item) = item else {
+        let (Some(item), Some(score)) = (item, score) else {
             // What has a score was scored.
             return (verdict(VerdictState::NoVerdict { reason: String::from("no score") }), None);
         };
         let state = VerdictState::Scored {
             counted: digest.to_string(),
-            score: score.map_or(0.0, Score::to_f64),
+            score,
             evidence: item.evidence.id.clone(),
             record: item.record.id.clone(),
         };

@@ -8,6 +8,7 @@ use axum::http::Response;
 use karat::number::cut;
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
+use karat_core::number::Score;
 use karat_core::timestamp::Timestamp;
 use maud::{Markup, html};
 use serde_json::Value;
@@ -194,8 +195,8 @@ fn table(of_task: &TaskState) -> Table {
 }
 
 /// Writes a score with three decimals at most, cut and never rounded up: all of them are in its record.
-fn three_decimals(score: f64) -> String {
-    cut((score * 1e9).round() as i64, 9, 3)
+fn three_decimals(score: Score) -> String {
+    cut(score.units(), 15, 3)
 }
 
 /// Shows the recordings of a plan that has a verdict.
@@ -245,20 +246,21 @@ fn recordings(plan: &PlanState) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use super::three_decimals;
+    use super::{Score, three_decimals};
 
     #[test]
     fn scores_have_three_decimals_at_most() {
-        for (score, text) in [
-            (0.736_683_163_5, "0.736"),
-            (1.0, "1"),
-            (0.5, "0.5"),
-            (0.0, "0"),
-            (0.9996, "0.999"),
-            (0.29, "0.29"),
-            (120.0, "120"),
+        for (units, text) in [
+            (736_683_163_500_000, "0.736"),
+            (1_000_000_000_000_000, "1"),
+            (500_000_000_000_000, "0.5"),
+            (0, "0"),
+            (999_600_000_000_000, "0.999"),
+            // In billionths it would be 0.7.
+            (699_999_999_999_999, "0.699"),
+            (290_000_000_000_000, "0.29"),
         ] {
-            assert_eq!(three_decimals(score), text);
+            assert_eq!(three_decimals(Score::from_units(units)), text);
         }
     }
 }

@@ -32,4 +32,5 @@ mod web;
 mod weights;
 mod witnesses;
 mod workflows;
+mod workflows_at_once;
 mod workflows_refused;
