@@ -105,7 +105,7 @@ async function pages(tab) {
   if (games.length > 0) await open(tab, "match-open", games[0]);
   if (games.length > 3) await open(tab, "match", games[3]);
   await open(tab, "subject-hostile", `/subjects/${encodeURIComponent("<script>alert(1)</script>")}`);
-  await open(tab, "subject-step", "/subjects?name=..");
+  await open(tab, "subject-step", `/subjects?name=${encodeURIComponent("../..")}`);
   await open(tab, "sign-in", "/sign-in");
   await open(tab, "not-found", "/there-is-no-such-page", 404);
 }

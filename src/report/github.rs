@@ -26,14 +26,17 @@ pub fn annotations(report: &Report) -> String {
         // The last one says how many are not there.
         let shown = if all.len() > MOST { MOST - 1 } else { all.len() };
         for finding in all.iter().take(shown) {
-            let mut properties = Vec::new();
+            let (mut properties, mut within) = (Vec::new(), "");
             if let Some(place) = &finding.place {
-                properties.push(format!("file={}", property(&place.file)));
+                let (file, inner) = parts(&place.file);
+                within = inner;
+                properties.push(format!("file={}", property(file)));
                 properties.extend(place.line.map(|line| format!("line={line}")));
             }
             properties.push(format!("title={}", property(&finding.title)));
+            let within = if within.is_empty() { String::new() } else { format!(" ({})", message(within)) };
             text.push_str(&format!(
-                "::{} {}::{}\n",
+                "::{} {}::{}{within}\n",
                 word(level),
                 properties.join(","),
                 message(&finding.text)
@@ -46,6 +49,11 @@ pub fn annotations(report: &Report) -> String {
     let about = report.lines.first().map_or(String::new(), |line| format!(": {line}"));
     text.push_str(&format!("::notice title=karat::{}\n", message(&format!("{}{about}", report.title))));
     text
+}
+
+/// Returns the file of an item and the place in it, `log.json: $.samples[3]`: an annotation is shown beside a file alone.
+pub(super) fn parts(name: &str) -> (&str, &str) {
+    name.split_once(": ").filter(|(file, _)| !file.is_empty()).unwrap_or((name, ""))
 }
 
 const fn word(level: Level) -> &'static str {

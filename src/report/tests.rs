@@ -201,9 +201,11 @@ fn check_github(name: &str) {
         let properties: Vec<&str> = properties.split(',').collect();
         assert_eq!(properties.len(), 3, "{line:?}");
         let value = properties[0].strip_prefix("file=").unwrap();
-        assert_eq!(unescaped(&value.replace("%3A", ":").replace("%2C", ",")), safe);
+        let (file, within) = github::parts(&safe);
+        assert_eq!(unescaped(&value.replace("%3A", ":").replace("%2C", ",")), file);
         assert_eq!(properties[1], "line=3");
-        assert_eq!(unescaped(message), safe, "{line:?}");
+        let within = if within.is_empty() { String::new() } else { format!(" ({within})") };
+        assert_eq!(unescaped(message), format!("{safe}{within}"), "{line:?}");
     }
 }
 
@@ -223,6 +225,15 @@ fn check(name: &str) {
     for check in [check_csv, check_json, check_markdown, check_junit, check_github, check_badge] {
         check(name);
     }
+}
+
+#[test]
+fn an_annotation_names_the_file_and_then_the_place_in_it() {
+    let text = github::annotations(&report("log.json: $.samples[3]"));
+    assert!(text.starts_with("::error file=log.json,line=3,title="), "{text}");
+    assert!(text.contains("($.samples[3])\n"), "{text}");
+    assert_eq!(github::parts("runs.csv"), ("runs.csv", ""));
+    assert_eq!(github::parts(": a"), (": a", ""));
 }
 
 #[test]

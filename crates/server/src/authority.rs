@@ -77,6 +77,8 @@ pub struct Item<'a> {
     pub is_of_arena: bool,
     /// True if it is a run for a task of workflows that was posted here.
     pub is_of_task: bool,
+    /// The key whose traces its id is kept for, see [`trace_keeper`].
+    pub keeper: Option<&'a str>,
 }
 
 /// A stored item of evidence that is to be corrected.
@@ -151,6 +153,8 @@ pub enum Denied {
     OfArena,
     /// The item is a run for a task that was posted here.
     OfTask,
+    /// The id is kept for the traces of another key.
+    OfTrace,
     /// The item was sent by others, and states more than the key may report.
     OfOthers,
     /// The key acts for this subject, and the item was scored under a scorecard with reviews.
@@ -248,6 +252,9 @@ fn send(key: &Key, item: &Item<'_>) -> Result<(), Denied> {
     if item.is_of_task {
         return Err(Denied::OfTask);
     }
+    if item.keeper.is_some_and(|keeper| keeper != key.id) {
+        return Err(Denied::OfTrace);
+    }
     let foreign: Provenances = item.stated.all().filter(|reporter| !key.may_report(*reporter)).collect();
     if foreign.is_empty() { Ok(()) } else { Err(Denied::Facts(foreign)) }
 }
@@ -280,6 +287,22 @@ pub fn is_match_id(subject: &str, id: &str) -> bool {
     is_number && arena::is_name(slug) && arena::is_name(subject)
 }
 
+/// Returns the id under which a trace of a key is stored where another sender has taken its own.
+#[must_use]
+pub fn kept_id(id: &str, key: &str) -> String {
+    format!("{id}@{key}")
+}
+
+/// Returns the key for whose traces an id is kept, see [`kept_id`]: nothing else may be there first.
+#[must_use]
+pub fn trace_keeper(id: &str) -> Option<&str> {
+    let (trace, key) = id.strip_prefix("kp:trace:").unwrap_or(id).split_once('@')?;
+    let is = |text: &str, length: usize| {
+        text.len() == length && text.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    (is(trace, 32) && is(key, 16)).then_some(key)
+}
+
 impl From<Denied> for Problem {
     fn from(denied: Denied) -> Self {
         let forbidden = |detail: String| Self::new(Code::Forbidden, detail);
@@ -309,6 +332,10 @@ impl From<Denied> for Problem {
                 "it is a run for a task that was posted here, whose runs are scored from recordings alone: hand in a \
                  plan with POST /v1/workflows/tasks/TASK/plans, or deliver the recording of one",
             )),
+            Denied::OfTrace => forbidden(String::from(
+                "an id of the form TRACE@KEY is kept for the spans that this key sent: expected another id",
+            ))
+            .at("id"),
             Denied::OfOthers => forbidden(String::from(
                 "another key sent this item, and it states more than this key may report: expected the key that \
                  sent it, or one that may report all of its facts and, if it has one, its outcome",

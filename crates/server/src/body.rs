@@ -334,7 +334,9 @@ fn broken(error: &axum::Error) -> Problem {
     }
 }
 
-fn too_large(bytes_max: usize) -> Problem {
+/// Returns the problem of a body that is too large, as it came or unpacked.
+#[must_use]
+pub(crate) fn too_large(bytes_max: usize) -> Problem {
     Problem::new(Code::TooLarge, format!("the body is larger than {bytes_max} bytes; send it in parts"))
 }
 

@@ -1,5 +1,6 @@
 //! The end of a trace: its spans are put together, imported as `karat import` does, and scored like evidence that was sent.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,9 @@ use karat_core::facts::Digest;
 use karat_evidence::Kind;
 use karat_evidence::import::{Format, Input, Items, Options, import, requests};
 use karat_store::{Error, Kind as Stored};
+use serde_json::Value;
 
+use crate::authority::kept_id;
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
 use crate::keys::Key;
@@ -125,35 +128,95 @@ async fn make(
     let own = whose.clone();
     let items = items(&pool)?;
     let bytes = app.checked(move || item(&own, items, &texts)).await?;
-    let Sent { shown, outcome } = match app.traces.queue(&pool) {
+    let (stands, refused) = match enter(app, &pool, &key, &bytes, sources).await? {
+        Entered::Stored(evidence) => return Ok(evidence),
+        Entered::Refused { stands, problem } => (stands, problem),
+    };
+    // A sender that knows the id of a trace may send an item of that id first: it takes the place of no other.
+    if stands != Stands::OfOther {
+        return Err(refused);
+    }
+    let kept = under_kept_id(&bytes, &key.id).map_err(|error| Problem::internal(&error))?;
+    match enter(app, &pool, &key, &kept, sources).await? {
+        Entered::Stored(evidence) => Ok(evidence),
+        Entered::Refused { problem, .. } => Err(problem),
+    }
+}
+
+/// The end of an item.
+enum Entered {
+    /// It is in the store, under this id.
+    Stored(String),
+    /// Something else is.
+    Refused { stands: Stands, problem: Problem },
+}
+
+/// The item that the store has under an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    /// The item, with a record.
+    Same,
+    /// Another item, or nothing.
+    Other,
+    /// Another item, of another sender.
+    OfOther,
+}
+
+/// Scores an item and stores it.
+async fn enter(
+    app: &Arc<App>,
+    pool: &Arc<ScorerPool>,
+    key: &Arc<Key>,
+    bytes: &[u8],
+    sources: &[Digest],
+) -> Result<Entered, Problem> {
+    let Sent { shown, outcome } = match app.traces.queue(pool) {
         Some(queue) => {
-            let line = Line { name: None, bytes, replaces: None, sources: sources.to_vec() };
-            let sent = queue.push(app, &pool, key, None, vec![line]).await;
+            let line = Line { name: None, bytes: bytes.to_vec(), replaces: None, sources: sources.to_vec() };
+            let sent = queue.push(app, pool, Arc::clone(key), None, vec![line]).await;
             sent.ok().and_then(|mut sent| sent.pop()).unwrap_or_else(|| Err(Error::Stopped.into()))?
         }
-        None => apart(app, &pool, &key, &bytes, sources).await?,
+        None => apart(app, pool, key, bytes, sources).await?,
     };
     match outcome {
-        Ok(_) => Ok(shown.evidence),
-        // What was scored before, as of another moment, is that item.
-        Err(Error::Refused(refusals)) => match is_stored(app, &shown).await? {
-            true => Ok(shown.evidence),
-            false => Err(crate::problem::conflict(&refusals)),
-        },
+        Ok(_) => Ok(Entered::Stored(shown.evidence)),
+        Err(Error::Refused(refusals)) => Ok(match stands(app, &shown, &key.id).await? {
+            // What was scored before, as of another moment, is that item.
+            Stands::Same => Entered::Stored(shown.evidence),
+            stands => Entered::Refused { stands, problem: crate::problem::conflict(&refusals) },
+        }),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Returns whether the store has this evidence, with a record.
-async fn is_stored(app: &App, shown: &Shown) -> Result<bool, Problem> {
+/// Returns what the store has under the id of an item of a sender.
+async fn stands(app: &App, shown: &Shown, sender: &str) -> Result<Stands, Problem> {
     let (evidence, record, digest) = (shown.evidence.clone(), shown.record.clone(), shown.digest);
+    let sender = sender.to_owned();
     app.read(move |reader| {
         let size = reader.head()?.size;
-        let found = reader.find(Stored::Evidence, &evidence, size)?;
-        let is_same = found.is_some_and(|item| item.entry.content == digest);
-        Ok(is_same && reader.find(Stored::Record, &record, size)?.is_some())
+        Ok(match reader.find(Stored::Evidence, &evidence, size)? {
+            Some(item) if item.entry.content == digest => {
+                if reader.find(Stored::Record, &record, size)?.is_some() {
+                    Stands::Same
+                } else {
+                    Stands::Other
+                }
+            }
+            Some(item) if item.entry.sender.as_ref() != Some(&sender) => Stands::OfOther,
+            _ => Stands::Other,
+        })
     })
     .await
+}
+
+/// Returns an item of a key under the id that is kept for it.
+fn under_kept_id(bytes: &[u8], key: &str) -> Result<Vec<u8>, serde_json::Error> {
+    let mut item: BTreeMap<String, Value> = serde_json::from_slice(bytes)?;
+    let own = item.get("id").and_then(Value::as_str).unwrap_or_default();
+    let kept = kept_id(own, key);
+    item.insert(String::from("id"), kept.into());
+    serde_json::to_vec(&item)
 }
 
 /// Returns what a card reads of a trace.

@@ -16,15 +16,18 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::authority::{self, Act, Denied};
-use crate::body::{HeldTurn, Watched};
+use crate::body::{HeldTurn, Watched, media_type};
 use crate::keys::Key;
 use crate::limits::Who;
 use crate::metrics::Route;
-use crate::problem::{Code, Problem, busy};
+use crate::problem::{Code, PROTOBUF, Problem, busy};
 use crate::state::App;
 
 /// Paths that are answered however many requests are at work: those that watch the server need them most then.
 const WATCHED: [&str; 2] = ["/healthz", "/metrics"];
+
+/// The path whose errors are in the encoding of the request.
+const SPANS: &str = "/v1/traces";
 
 /// The address that a request came from.
 #[derive(Debug, Clone, Copy)]
@@ -123,12 +126,17 @@ pub(crate) async fn guard(app: Arc<App>, request: Request, next: Next) -> Respon
     let admitted = admit(&app, &request, peer, is_watching);
     let who = admitted.as_ref().ok().and_then(|caller| caller.key.as_ref()).map(|key| key.id.clone());
     let mut is_read = Arc::new(AtomicBool::new(request.body().is_end_stream()));
+    let is_in_protobuf = path == SPANS && media_type(request.headers()) == PROTOBUF;
+    let refuse = |problem: Problem| match is_in_protobuf {
+        true => problem.in_protobuf(),
+        false => problem.into_response(),
+    };
     let mut response = match admitted {
-        Err(problem) => problem.into_response(),
+        Err(problem) => refuse(problem),
         Ok(caller) => match (is_watching, app.permits.take(caller.who())) {
             (false, None) => {
                 app.metrics.turned_away();
-                busy().into_response()
+                refuse(busy())
             }
             (_, turn) => {
                 let is_kept = is_watching || caller.key.is_some();

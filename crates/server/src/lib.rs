@@ -107,6 +107,8 @@ pub struct Options {
     pub is_loopback: bool,
     /// True if reading needs no key, on any address.
     pub is_public: bool,
+    /// True if the first key is written where the operator alone reads it: then a server that others reach may make one.
+    pub keeps_first_key: bool,
     /// Host names besides `localhost` that a server on loopback accepts; elsewhere, if given, the only ones accepted.
     pub hosts: Vec<String>,
     /// The embedder of traces, and their cache of vectors.
@@ -152,6 +154,7 @@ impl Default for Options {
         Self {
             is_loopback: true,
             is_public: false,
+            keeps_first_key: false,
             hosts: Vec::new(),
             traces: TraceOptions::default(),
             store: karat_store::Limits::default(),

@@ -6,9 +6,13 @@ use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use karat_core::facts::Digest;
+use karat_evidence::import::requests::status;
 use karat_store::{Error, Refusal};
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
+
+/// The media type of protocol buffers.
+pub(crate) const PROTOBUF: &str = "application/x-protobuf";
 
 /// The kind of error, for programs: a code never changes its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
@@ -240,6 +244,27 @@ impl Problem {
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.code.status()
+    }
+
+    /// Returns the answer as the protocol of OpenTelemetry demands it for a request in protobuf: status and headers are the same.
+    pub(crate) fn in_protobuf(self) -> Response<Body> {
+        let code = match self.code {
+            Code::Unauthenticated => 16,
+            Code::Forbidden => 7,
+            Code::NotFound => 5,
+            Code::TooManyRequests | Code::TooLarge => 8,
+            Code::Busy => 14,
+            Code::Internal | Code::StorageFull => 13,
+            _ => 3,
+        };
+        let text = match &self.field {
+            Some(field) => format!("{field}: {}", self.detail),
+            None => self.detail.clone(),
+        };
+        let mut answer = self.into_response();
+        *answer.body_mut() = Body::from(status(code, &text));
+        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROTOBUF));
+        answer
     }
 
     /// Returns an error of the engine as a problem of this code, with its parts.

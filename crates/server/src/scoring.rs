@@ -194,6 +194,7 @@ impl How<'_> {
             is_of_task: memory.flows.state().is_delivered(item.id)
                 || card.evidence == karat_evidence::Kind::WorkflowRun.name()
                     && item.context.task.is_some_and(|task| memory.flows.state().task(task).is_some()),
+            keeper: authority::trace_keeper(item.id),
         }));
         let Err(denied) = authority::decide(Some(key), false, &asked) else { return Ok(()) };
         let Denied::Facts(provenances) = denied else { return Err(denied.into()) };

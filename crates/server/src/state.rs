@@ -190,7 +190,7 @@ impl App {
             store,
             _cache_follower: cache_follower,
         };
-        if !app.options.is_loopback && app.memory.keys().is_empty() {
+        if !app.options.is_loopback && !app.options.keeps_first_key && app.memory.keys().is_empty() {
             return Err(Error::Failed(String::from(
                 "there is no key yet, and others could reach this server; start it once on 127.0.0.1, which creates one",
             )));

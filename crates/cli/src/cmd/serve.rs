@@ -77,6 +77,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let judge = JudgeOptions { program: args.judge.clone(), processes, ..defaults };
     let options = Options {
         is_public: args.public,
+        keeps_first_key: key_file.is_some(),
         hosts: args.hosts.clone(),
         proxies: args.proxies.clone(),
         witnesses: args.witnesses.iter().map(|given| witness(given)).collect::<Result<_, _>>()?,

@@ -86,9 +86,16 @@ impl Courier {
         query: &[(&str, &str)],
         attempts_max: u32,
     ) -> Result<Self, Failure> {
+        if address.starts_with("https://") {
+            let address = clean(address);
+            // The server looks at the name that it is called by, so the proxy has to use that of the address.
+            return Err(Failure::new(format!("`{address}`: karat speaks plain HTTP, and adds no TLS")).help(format!(
+                "let a program on this machine add it, such as `caddy reverse-proxy --from http://127.0.0.1:7374 --to \
+                 {address} --change-host-header`, and give `--to http://127.0.0.1:7374`"
+            )));
+        }
         if !address.starts_with("http://") {
-            return Err(Failure::new(format!("`{}` is not an address with `http://`", clean(address)))
-                .help("where a server is behind TLS, name a proxy on this machine that adds it"));
+            return Err(Failure::new(format!("`{}` is not an address with `http://`", clean(address))));
         }
         let key = key_file.map(|path| read_text(path, "a key", Exit::CouldNotRun)).transpose()?;
         // Nothing is read from the environment, and no key is carried to another address.

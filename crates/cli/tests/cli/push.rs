@@ -5,14 +5,16 @@
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use karat::answers::{self, push::Pushed};
 use serde_json::Value;
 
-use crate::common::{Folder, Run};
+use crate::common::{Folder, Run, program};
 use crate::serve::Server;
 
 /// The fault that a request meets on its way.
@@ -30,6 +32,8 @@ enum Fault {
     TornAfter,
     /// The server has it, and half of the answer arrives.
     Half,
+    /// The server has it, and the answer comes late.
+    Slow,
 }
 
 /// A proxy in front of a server, which has one fault after the other, then none.
@@ -106,6 +110,10 @@ fn pass(mut client: TcpStream, server: &str, fault: Fault) -> std::io::Result<()
     match fault {
         Fault::TornAfter => Ok(()),
         Fault::Half => client.write_all(&answer[..answer.len() / 2]),
+        Fault::Slow => {
+            thread::sleep(Duration::from_millis(300));
+            client.write_all(&answer)
+        }
         _ => client.write_all(&answer),
     }
 }
@@ -233,6 +241,46 @@ fn a_server_that_is_killed_loses_nothing_and_the_same_command_goes_on() {
     assert!(pushed(&run).repeated >= 5000);
 }
 
+/// Killed at any moment, before a server that fails, and started again until it comes through: nothing is lost, nothing twice.
+#[test]
+fn a_push_that_is_killed_goes_on() {
+    use Fault::{Away, Busy, Half, None, Slow, TornAfter, TornBefore};
+    let place = Place::new();
+    let items = 20_000;
+    let lines: String = (0..items)
+        .map(|n| format!("{{\"subject\": \"bee\", \"id\": \"run-{n}\", \"solved\": {}}}\n", n % 2))
+        .collect();
+    place.folder.write("runs.jsonl", &lines);
+    place.folder.write("table.csv", "subject,solved\nant,1\nant,1\nant,0\n");
+    let kinds = [None, Slow, TornAfter, Busy, Half, TornBefore, Away];
+    let (mut killed, mut state) = (0, 7u64);
+    // A moment for each kill, from the start of the program to long after its first request.
+    for turn in 0..12 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let faults: Vec<Fault> = (0..6).map(|at| kinds[(turn * 3 + at * (turn + 1)) % kinds.len()]).collect();
+        let proxy = Proxy::new(place.server.address(), &faults);
+        let mut command = program(place.folder.path());
+        command.args(["push", "-c", "card.toml", "--key-file", "key.txt", "--json", "--to"]);
+        command.arg(format!("http://{}", proxy.address)).args(["runs.jsonl", "table.csv"]);
+        let mut push = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(10 + (state >> 33) % 1500));
+        killed += usize::from(push.try_wait().unwrap().is_none());
+        push.kill().unwrap();
+        push.wait().unwrap();
+        assert!(place.stored().values().all(|count| *count == 1));
+    }
+    assert!(killed >= 6, "{killed} were killed at work");
+    let proxy = Proxy::new(place.server.address(), &kinds);
+    let run = place.push(&proxy.address, &["runs.jsonl", "table.csv"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let sent = pushed(&run);
+    assert_eq!((sent.accepted + sent.repeated, sent.refused), (items + 3, 0));
+    assert!(sent.repeated > 0, "no push before it got anything through");
+    let stored = place.stored();
+    assert_eq!(stored.len() as u64, items + 3);
+    assert!(stored.values().all(|count| *count == 1));
+}
+
 #[test]
 fn what_is_refused_is_named_with_its_place_and_the_rest_is_stored() {
     let place = Place::new();
@@ -303,7 +351,11 @@ fn what_cannot_be_sent_is_refused_with_a_hint() {
     place.folder.write("other.key", "karat_0000000000000000000000000000000000000000000000000000");
     let address = format!("http://{}", place.server.address());
     for (more, hint) in [
-        (&["-c", "card.toml", "--to", "https://127.0.0.1:1"][..], "name a proxy on this machine"),
+        (
+            &["-c", "card.toml", "--to", "https://127.0.0.1:1"][..],
+            "--to https://127.0.0.1:1 --change-host-header",
+        ),
+        (&["-c", "card.toml", "--to", "127.0.0.1:1"], "is not an address with `http://`"),
         (&["-c", "card.toml", "--to", &address, "--key-file", "other.key"], "--key-file FILE"),
         (&["-c", "run", "--to", &address, "--key-file", "none.key"], "there is no such file"),
         (&["-c", "card.toml", "--to", "http://127.0.0.1:9", "--attempts", "1"], "in 1 attempt"),

@@ -137,6 +137,7 @@ fn step(folder: &Folder, step: &str, environment: &[(&str, &str)]) -> Run {
     command.args(["-c", "\"$GITHUB_ACTION_PATH/scripts/action\" \"$0\"", step]).current_dir(folder.path());
     command.env("GITHUB_ACTION_PATH", root()).env("RUNNER_TEMP", &temp);
     command.env("GITHUB_PATH", folder.path().join("path")).env("GITHUB_OUTPUT", folder.path().join("output"));
+    command.env("GITHUB_STEP_SUMMARY", folder.path().join("summary"));
     for (name, value) in environment {
         command.env(name, value);
     }
@@ -198,6 +199,81 @@ fn the_action_installs_what_was_published_and_ends_with_the_status_of_karat() {
     assert_eq!(gate("\n\n").status, 1);
     let output = fs::read_to_string(folder.path().join("output")).unwrap();
     assert_eq!(output, "status=10\nstatus=0\nstatus=1\n");
+}
+
+/// Returns the lines that a runner would obey, of those that a step prints.
+fn commands(text: &str) -> Vec<String> {
+    let (mut stopped, mut obeyed) = (None, Vec::new());
+    for line in text.lines().map(str::trim).filter(|line| line.starts_with("::")) {
+        match &stopped {
+            Some(token) if line == format!("::{token}::") => stopped = None,
+            Some(_) => {}
+            None => match line.strip_prefix("::stop-commands::") {
+                Some(token) => stopped = Some(token.to_owned()),
+                None => obeyed.push(line.to_owned()),
+            },
+        }
+    }
+    assert_eq!(stopped, None, "what comes after is not heard: {text}");
+    obeyed
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_action_says_why_and_no_text_is_a_command() {
+    let folder = Folder::new();
+    let programs = std::path::Path::new(env!("CARGO_BIN_EXE_karat")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let runs = root().join("examples/import");
+    let gate = |format: &str, arguments: &[&str]| {
+        let _ = fs::remove_file(folder.path().join("summary"));
+        let arguments = arguments.join("\n");
+        let environment =
+            [("PATH", path.as_str()), ("KARAT_ARGUMENTS", arguments.as_str()), ("KARAT_FORMAT", format)];
+        let run = step(&folder, "gate", &environment);
+        let summary = fs::read_to_string(folder.path().join("summary")).unwrap_or_default();
+        (run.status, commands(&run.stdout), commands(&run.stderr), summary, run)
+    };
+    // A gate that fails: marked beside the file, and with the tasks in the summary.
+    fs::copy(runs.join("main.json"), folder.path().join("main.json")).unwrap();
+    fs::copy(runs.join("pr.json"), folder.path().join("a change, in two: words.json")).unwrap();
+    let compare = ["compare", "main.json", "a change, in two: words.json", "-c", "run", "--fail-if-worse"];
+    let (status, marks, more, summary, run) = gate("github", &compare);
+    assert_eq!((status, more.len()), (16, 0), "{}", run.stderr);
+    assert!(marks[0].starts_with("::error title=regression::"), "{marks:?}");
+    assert!(summary.contains("support/address-05"), "{summary}");
+    assert!(run.stderr.contains("; status 16"), "{}", run.stderr);
+    // No answer: a missing card, a missing project, a command that is not there, a file with a name that is a command.
+    let missing = ["leaderboard", "-c", "none.toml", "main.json"];
+    let (status, marks, more, summary, _) = gate("github", &missing);
+    assert_eq!((status, marks.len(), more.len()), (1, 0, 1));
+    assert!(more[0].starts_with("::error title=karat::error: cannot read `none.toml`"), "{more:?}");
+    assert!(
+        summary.starts_with("## karat could not answer (status 1)\n\n    error: cannot read"),
+        "{summary}"
+    );
+    let (status, _, more, ..) = gate("github", &["check"]);
+    assert!(status == 1 && more[0].contains("there is no `karat.toml`"), "{more:?}");
+    let (status, _, more, ..) = gate("table", &["chek"]);
+    assert!(status == 2 && more[0].contains("chek"), "{more:?}");
+    // Names in the data, in every format: text, and nothing else.
+    let name = "::error title=x::stolen%0A::add-mask::a";
+    folder.write("own.csv", &format!("subject,task,solved\n{name},a,1\n{name},b,0\n"));
+    folder.write("two.csv", &format!("subject,task,solved\n{name},a,1\n{name},b,1\nant,a,1\nant,b,0\n"));
+    for format in ["", "table", "markdown", "csv", "jsonl", "github"] {
+        for file in ["own.csv", "two.csv"] {
+            let (status, marks, more, ..) =
+                gate(format, &["leaderboard", "-c", "run", "--fail-under", "99", file]);
+            assert_eq!((status, more.len()), (10, 0), "{format}");
+            let own = marks
+                .iter()
+                .filter(|mark| mark.starts_with("::error title=x::") || mark.starts_with("::add"));
+            assert_eq!(own.count(), 0, "{format}: {marks:?}");
+            assert_eq!(marks.is_empty(), format != "github", "{format}: {marks:?}");
+        }
+    }
+    let (_, _, more, ..) = gate("github", &["leaderboard", "-c", "run", "::add-mask::a"]);
+    assert!(more.len() == 1 && more[0].starts_with("::error title=karat::"), "{more:?}");
 }
 
 /// The action is one that a runner reads, and no input gets into a script.
@@ -282,15 +358,22 @@ fn the_image_runs_what_there_is() {
     assert!(run.status <= 1, "{}", run.stderr);
     let folder = Folder::new();
     let mut serve = list(value("CMD"));
-    // The test has an address for it.
+    // Of all addresses, as there, at a port that is free.
     let at = serve.iter().position(|word| word == "--listen").unwrap();
-    serve.drain(at..at + 2);
+    let address = serve.drain(at..at + 2).nth(1).unwrap().replace(":7373", ":0");
+    assert_eq!(address, "0.0.0.0:0");
     let serve: Vec<String> =
         serve.into_iter().map(|word| word.replace("/data", &folder.path().display().to_string())).collect();
-    let server =
-        crate::serve::Server::new(folder.path(), &serve[1..].iter().map(String::as_str).collect::<Vec<_>>());
-    assert!(folder.path().join("first.key").exists());
-    let run = karat(&["serve", "--health", &format!("http://{}", server.address())]);
+    let serve: Vec<&str> = serve[1..].iter().map(String::as_str).collect();
+    // The first start is on an empty volume; the second finds the key.
+    let server = crate::serve::Server::at(&address, folder.path(), &serve);
+    let key = fs::read_to_string(folder.path().join("first.key")).unwrap();
+    assert_eq!(server.started["admin_key"], Value::Null, "the log of the image has no key");
+    assert_eq!(server.end("TERM").0, Some(0));
+    let server = crate::serve::Server::at(&address, folder.path(), &serve);
+    assert_eq!(fs::read_to_string(folder.path().join("first.key")).unwrap(), key);
+    let port = server.address().split(':').next_back().unwrap().to_owned();
+    let run = karat(&["serve", "--health", &format!("http://127.0.0.1:{port}")]);
     assert_eq!(run.status, 0, "{}", run.stderr);
     assert!(run.stdout.contains("\"ok\""), "{}", run.stdout);
     drop(server);

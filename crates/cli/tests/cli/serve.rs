@@ -22,8 +22,13 @@ pub struct Server {
 
 impl Server {
     pub fn new(folder: &Path, arguments: &[&str]) -> Self {
+        Self::at("127.0.0.1:0", folder, arguments)
+    }
+
+    /// Starts one that listens at another address.
+    pub fn at(address: &str, folder: &Path, arguments: &[&str]) -> Self {
         let mut command = program(folder);
-        command.args(["serve", "--listen", "127.0.0.1:0", "--log", "quiet"]).args(arguments);
+        command.args(["serve", "--listen", address, "--log", "quiet"]).args(arguments);
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let mut stdout = BufReader::new(process.stdout.take().unwrap());
         let mut line = String::new();

@@ -4,28 +4,27 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
+use axum::http::header::CONTENT_ENCODING;
 use axum::http::{HeaderMap, Response, StatusCode};
 use axum::response::IntoResponse as _;
-use karat_evidence::import::requests::{Encoding, Part as Group, Parts, response, status, take_apart};
+use karat_evidence::import::requests::{Encoding, Part as Group, Parts, response, take_apart};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
 
 use super::bytes;
 use crate::authority::{self, Act};
-use crate::body::{Incoming, expect_media, media_type};
+use crate::body::{Incoming, expect_media, media_type, too_large};
 use crate::cards::ScorerPool;
 use crate::collect::{items, with};
 use crate::guard::Caller;
 use crate::keys::Key;
 use crate::params::Params;
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, PROTOBUF, Problem};
 use crate::spans::{Content, Part, Whose};
 use crate::state::{App, Submission};
 
 const JSON: &str = "application/json";
-const PROTOBUF: &str = "application/x-protobuf";
 /// Bytes of a request, packed or not.
 const BYTES_MAX: usize = 16 << 20;
 /// Facts that spans give.
@@ -94,30 +93,9 @@ pub(crate) async fn send(
     };
     match (taken, media_type(&headers).as_str()) {
         (Ok(answer), _) => answer,
-        (Err(problem), PROTOBUF) => in_protobuf(problem),
+        (Err(problem), PROTOBUF) => problem.in_protobuf(),
         (Err(problem), _) => problem.into_response(),
     }
-}
-
-/// Returns a problem as the protocol demands it: the status and headers are the same.
-fn in_protobuf(problem: Problem) -> Response<Body> {
-    let code = match problem.code {
-        Code::Unauthenticated => 16,
-        Code::Forbidden => 7,
-        Code::NotFound => 5,
-        Code::TooManyRequests => 8,
-        Code::Busy => 14,
-        Code::Internal | Code::StorageFull => 13,
-        _ => 3,
-    };
-    let text = match &problem.field {
-        Some(field) => format!("{field}: {}", problem.detail),
-        None => problem.detail.clone(),
-    };
-    let mut answer = problem.into_response();
-    *answer.body_mut() = Body::from(status(code, &text));
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROTOBUF));
-    answer
 }
 
 async fn take(
@@ -139,7 +117,8 @@ async fn take(
     app.metrics.received(body.len() as u64);
     let taken = app.checked(move || {
         take_apart(&body, encoding, BYTES_MAX as u64)
-            .map_err(|error| Problem::new(Code::BadRequest, error.to_string()).at("body"))
+            .map_err(|error| Problem::new(Code::BadRequest, error.to_string()).at("body"))?
+            .ok_or_else(|| too_large(BYTES_MAX))
     });
     let Parts { parts, mut refused, reason } = taken.await?;
     let mut reason = reason.unwrap_or_default();
@@ -203,6 +182,7 @@ fn may_send(key: &Key, pool: &ScorerPool, subject: Option<&str>) -> Result<(), P
         stated: given.map(|fact| fact.from).collect(),
         is_of_arena: false,
         is_of_task: false,
+        keeper: None,
     };
     Ok(authority::decide(Some(key), false, &Act::Send(Some(item)))?)
 }

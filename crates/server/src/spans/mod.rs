@@ -177,3 +177,44 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use karat_core::timestamp::Timestamp;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn part(spans: &Spans, sender: &str, trace: &str, bytes: u64) -> Whose {
+        let (sender, trace) = (sender.to_owned(), trace.to_owned());
+        let whose = Whose { sender, card: String::from("trace@1.0.0"), subject: None, trace };
+        let content = Content::Part(Part { whose: whose.clone(), has_root: true, request: Value::Null });
+        let id = format!("{} {bytes}", whose.trace);
+        spans.apply(Taken { id, content, bytes, moment: Timestamp::from_seconds(0) });
+        whose
+    }
+
+    /// Each sender has its room, all together have theirs, and what is closed makes room again.
+    #[test]
+    fn room_is_bounded_for_each_and_for_all() {
+        let spans = Spans::default();
+        let refused = |sender: &str, traces: usize, bytes: u64| {
+            spans.room(sender, traces, bytes).err().map(|problem| (problem.code, problem.retry_after_seconds))
+        };
+        let (for_one, for_all) = (Some((Code::TooManyRequests, Some(15))), Some((Code::Busy, Some(15))));
+        assert_eq!(refused("a", 4096, 64 << 20), None);
+        assert_eq!((refused("a", 4097, 1), refused("a", 1, (64 << 20) + 1)), (for_one, for_one));
+        let whose = part(&spans, "a", "1", 64 << 20);
+        assert_eq!((refused("a", 1, 1), refused("b", 1, 1)), (for_one, None));
+        for number in 1..8 {
+            part(&spans, &format!("sender {number}"), "1", 64 << 20);
+        }
+        // 512 MiB are open.
+        assert_eq!((refused("b", 1, 1), refused("b", 1, 0)), (for_all, None));
+        let closed = Closed { whose: whose.clone(), parts: Vec::new(), evidence: None, reason: None };
+        let content = Content::Closed(closed);
+        spans.apply(Taken { id: String::from("c"), content, bytes: 1, moment: Timestamp::from_seconds(0) });
+        assert_eq!((refused("a", 4096, 64 << 20), refused("b", 1, 1)), (None, None));
+        assert!(spans.is_closed(&whose));
+    }
+}

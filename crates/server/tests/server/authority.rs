@@ -296,7 +296,7 @@ fn naive(key: Option<&Key>, is_open: bool, act: &Act<'_>) -> bool {
     match act {
         Act::Send(Some(item)) => {
             let is_other = key.subject.as_ref().is_some_and(|own| own != item.subject);
-            let is_own = item.is_of_arena || item.is_of_task;
+            let is_own = item.is_of_arena || item.is_of_task || item.keeper.is_some_and(|it| it != key.id);
             !is_other && !is_own && names(item.stated).all(|name| naive_reports(key, name))
         }
         Act::Correct(old) => {
@@ -392,7 +392,7 @@ proptest! {
             Act::RegisterAgent,
             Act::ManageHarnesses,
             Act::Send(None),
-            Act::Send(Some(Item { subject, stated, is_of_arena, is_of_task })),
+            Act::Send(Some(Item { subject, stated, is_of_arena, is_of_task, keeper: id.as_deref() })),
             Act::Correct(&old),
             Act::ProposeWeights,
             Act::DecideWeights(id.as_deref()),

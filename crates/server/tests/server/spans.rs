@@ -176,8 +176,14 @@ fn a_trace_that_comes_in_parts_is_the_item_of_its_file() {
         karat_evidence::import::requests::Encoding::Json,
         1 << 20,
     );
-    assert_eq!(imported(&parts.unwrap().parts[0].text), content);
-    let record = server.get(&format!("/v1/records/{}", item.at("/records/0"))).is(200).at("/record");
+    assert_eq!(imported(&parts.unwrap().unwrap().parts[0].text), content);
+    let kept = server.get(&format!("/v1/records/{}", item.at("/records/0")));
+    let record = kept.is(200).at("/record");
+    // What spans say, their times among it, is the word of the sender.
+    assert_eq!(
+        (kept.at("/trust"), record["evidence"]["time"].as_str()),
+        ("claimed".into(), Some("2026-01-01T00:00:00Z"))
+    );
     assert_eq!((&record["status"], &record["facts"]["step_count"]), (&"withheld".into(), &3.into()));
     assert_eq!(record["grading"]["source"]["format"], "otlp");
     // A span that comes now is refused, and the answer says so.
@@ -247,11 +253,100 @@ fn requests_that_cannot_be_taken_are_refused_in_their_encoding() {
     // A status with the code 3 and a message.
     assert!(broken.body.starts_with("\u{8}\u{3}\u{12}"), "{:?}", broken.body);
     let bomb = gzip(&vec![b' '; 40 << 20]);
-    let refused = server.post(path, Some(admin), JSON, bomb);
-    refused.is_problem(400, "bad-request");
+    server.post(path, Some(admin), JSON, bomb).is_problem(413, "too-large");
+    let twice = gzip(&gzip(&vec![0; 40 << 20]));
+    server.post(path, Some(admin), JSON, twice).is_problem(400, "bad-request");
+    let large = server.post(path, Some(admin), PROTOBUF, vec![b'a'; (16 << 20) + 1]);
+    assert_eq!((large.status, &large.body[..3]), (413, "\u{8}\u{8}\u{12}"));
+    for (encoding, status) in [("gzip", 200), ("identity", 200), ("GZIP", 200), ("br", 415), ("zstd", 415)] {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {admin}\r\ncontent-type: {JSON}\r\n\
+             content-encoding: {encoding}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}",
+            server.address
+        );
+        let answer = server.raw(head.as_bytes());
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{encoding}: {answer}");
+    }
     let reporter = server.key(&json!({"name": "judge", "scopes": ["write:evidence"], "reports": ["judge"]}));
     server.post(path, Some(&reporter), JSON, request(&spans())).is_problem(403, "forbidden");
     let wrong = json!({"traceId": "xyz", "spanId": "1"});
     let partly = server.post(path, Some(admin), JSON, request(&[wrong, span(1, 0, 0, &[])]));
     assert_eq!(partly.is(200).at("/partialSuccess/rejectedSpans"), "1");
+}
+
+/// A refusal before the request is looked at is a `google.rpc.Status` too, with the time to wait.
+#[test]
+fn every_refusal_of_protobuf_is_a_status() {
+    let server = Running::new();
+    for secret in [None, Some("karat_0000000000000000000000000000000000000000000000000000")] {
+        let refused = server.post("/v1/traces", secret, PROTOBUF, in_protobuf(&spans()));
+        assert_eq!((refused.status, refused.header("content-type")), (401, Some(PROTOBUF)));
+        assert!(refused.body.starts_with("\u{8}\u{10}\u{12}"), "{:?}", refused.body);
+        server.post("/v1/traces", secret, JSON, "{}").is_problem(401, "unauthenticated");
+    }
+    // Of other paths every error is a problem, whatever was sent.
+    server.post("/v1/evidence?card=run", None, PROTOBUF, "").is_problem(401, "unauthenticated");
+    // More traces than a sender may have open.
+    let many: Vec<Value> = (0..4097u64)
+        .map(|number| {
+            let mut span = span(1, 0, 0, &[]);
+            span["traceId"] = format!("{:032x}", number + 1).into();
+            span
+        })
+        .collect();
+    let admin = server.admin.as_str();
+    let size = server.get("/v1/log").at("/size");
+    let refused = server.post("/v1/traces", Some(admin), PROTOBUF, in_protobuf(&many));
+    assert_eq!((refused.status, refused.header("content-type")), (429, Some(PROTOBUF)));
+    assert_eq!((refused.header("retry-after"), &refused.body[..3]), (Some("15"), "\u{8}\u{8}\u{12}"));
+    let refused = server.post("/v1/traces", Some(admin), JSON, request(&many));
+    assert_eq!(refused.is_problem(429, "too-many-requests").header("retry-after"), Some("15"));
+    // Nothing of them was stored, and fewer of them are.
+    assert_eq!(server.get("/v1/log").at("/size"), size);
+    server.post("/v1/traces", Some(admin), JSON, request(&many[..100])).is(200);
+    assert_eq!(server.get("/v1/log").at("/size").as_u64(), size.as_u64().map(|size| size + 100));
+}
+
+/// A sender who knows the id of a trace, and is quicker, neither replaces the item of the other nor keeps it out.
+#[test]
+fn spans_of_another_sender_take_no_place() {
+    let clock = Clock::fixed(at(0));
+    let server = started(Folder::new(), None, &clock);
+    let names = ["one", "other"];
+    let keys = names.map(|name| server.key(&json!({"name": name, "scopes": ["write:evidence"]})));
+    let listed = server.get_with("/v1/keys", Some(&server.admin)).at("/keys");
+    let id = |name: &str| {
+        let key = listed.as_array().unwrap().iter().find(|key| key["name"] == name).unwrap();
+        key["id"].as_str().unwrap().to_owned()
+    };
+    // An item of the id that is kept for the other cannot be sent either.
+    let kept = format!("{TRACE}@{}", id("other"));
+    let item = json!({"subject": "bee", "id": kept, "solved": 1, "seconds": 1, "cost_usd": 1, "tokens": 1});
+    let path = "/v1/evidence?card=run";
+    server.post(path, Some(&keys[0]), JSON, item.to_string()).is_problem(403, "forbidden");
+    // The first claims that it took longer, and that karat wrote the item of another run.
+    let mut claimed = spans();
+    claimed[0] = span(1, 0, 0, &[("gen_ai.operation.name", "invoke_agent"), ("karat.id", "run-1")]);
+    claimed.push(span(5, 1, 500, &[("gen_ai.operation.name", "chat"), ("gen_ai.request.model", "m")]));
+    let path = "/v1/traces?card=run&subject=bee";
+    server.post(path, Some(&keys[0]), JSON, request(&claimed)).is(200);
+    clock.put(at(20));
+    let own =
+        |id: &str| format!("/v1/evidence/{}", joined(["bee", id]).replace('%', "%25").replace('/', "%2F"));
+    let first = wait(&server, &own(TRACE)).is(200).at("/content");
+    assert_eq!((&first["id"], &first["calls"]), (&TRACE.into(), &3.into()));
+    server.get(&own("run-1")).is(404);
+    server.post(path, Some(&keys[1]), JSON, request(&spans())).is(200);
+    clock.put(at(40));
+    let second = wait(&server, &own(&kept)).is(200).at("/content");
+    assert_eq!((&second["id"], &second["calls"]), (&kept.as_str().into(), &2.into()));
+    assert_eq!(server.get(&own(TRACE)).is(200).at("/content"), first);
+    // All but the id is what the spans of the second alone give.
+    let (mut one, mut other) = (first, second);
+    for item in [&mut one, &mut other] {
+        for member in ["id", "source", "calls", "seconds"] {
+            item.as_object_mut().unwrap().remove(member);
+        }
+    }
+    assert_eq!(one, other);
 }

@@ -54,19 +54,18 @@ pub struct Parts {
     pub reason: Option<String>,
 }
 
-/// Takes a request apart, which may be packed with gzip and has at most `most` bytes unpacked.
+/// Takes a request apart, which may be packed with gzip; none if it has more than `most` bytes unpacked.
 ///
 /// # Errors
-/// If it is not a request in that encoding, or larger.
-pub fn take_apart(body: &[u8], encoding: Encoding, most: u64) -> Result<Parts, ImportError> {
+/// If it is not a request in that encoding.
+pub fn take_apart(body: &[u8], encoding: Encoding, most: u64) -> Result<Option<Parts>, ImportError> {
     let packed = Input::memory("the request", body);
     let mut plain = Vec::new();
     let read = packed.open().and_then(|input| input.take(most.saturating_add(1)).read_to_end(&mut plain));
     read.map_err(|error| Fault::unreadable(&error).of(&packed))?;
     let input = Input::memory("the request", plain);
     if input.len().unwrap_or(u64::MAX) > most {
-        let found = format!("more than {most} bytes");
-        return Err(Fault::new("", found, "a smaller request").hint("export fewer spans at once").of(&input));
+        return Ok(None);
     }
     let mut traces: BTreeMap<String, Vec<Span>> = BTreeMap::new();
     let (mut refused, mut reason, mut count) = (0, None, 0u64);
@@ -109,7 +108,7 @@ pub fn take_apart(body: &[u8], encoding: Encoding, most: u64) -> Result<Parts, I
         let has_root = spans.iter().any(|span| span.parent.is_empty());
         Part { trace, spans: spans.len() as u64, has_root, text: written(spans) }
     };
-    Ok(Parts { parts: traces.into_iter().map(part).collect(), refused, reason })
+    Ok(Some(Parts { parts: traces.into_iter().map(part).collect(), refused, reason }))
 }
 
 fn is_id(text: &str, length: usize) -> bool {

@@ -55,8 +55,8 @@ struct Trace {
     errors: u64,
     is_agentic: bool,
     evaluations: Vec<Evaluation>,
-    /// The item, if karat wrote the span.
-    item: Option<Exported>,
+    /// The item, if karat wrote the span: that of the span that began first.
+    item: Option<(i128, String, Exported)>,
     /// Spans by id: that above, and what was used.
     spans: BTreeMap<String, Used>,
     events: Vec<Event>,
@@ -341,7 +341,10 @@ impl Traces {
         if let Some(id) = span.text("karat.id") {
             let outcome = span.text("karat.outcome").and_then(|name| Outcome::from_name(&name));
             let (task, seconds) = (span.text("karat.task"), span.number("karat.seconds"));
-            trace.item = Some(Exported { id, task, outcome, seconds });
+            let start = span.start.unwrap_or_default();
+            if trace.item.as_ref().is_none_or(|(first, own, _)| (start, &span.id) < (*first, own)) {
+                trace.item = Some((start, span.id.clone(), Exported { id, task, outcome, seconds }));
+            }
         }
         let used = Used {
             // A span within itself is corrupt, and stands alone.
@@ -410,7 +413,7 @@ impl Traces {
                 }
             }
             let is_own = trace.item.is_some();
-            if let Some(Exported { id, task, outcome, seconds }) = trace.item {
+            if let Some((_, _, Exported { id, task, outcome, seconds })) = trace.item {
                 (run.id, run.task, run.outcome, run.seconds) = (id, task, outcome, seconds);
                 // Such a trace has facts, and no calls.
                 run.other.retain(|(name, _)| name.starts_with("score_"));

@@ -367,7 +367,7 @@ fn a_request_with_spans_that_have_no_id_is_taken_in_part() {
     let mut all = spans();
     all[1]["traceId"] = json!("0");
     all[2]["spanId"] = json!("0000000000000000");
-    let taken = take_apart(otlp(&all).as_bytes(), Encoding::Json, 1 << 20).unwrap();
+    let taken = take_apart(otlp(&all).as_bytes(), Encoding::Json, 1 << 20).unwrap().unwrap();
     assert_eq!((taken.refused, taken.parts.len(), taken.parts[0].spans), (2, 1, 4));
     assert!(taken.reason.unwrap().contains("a trace id that is not 16 bytes"));
     for (encoding, body) in [
@@ -378,9 +378,14 @@ fn a_request_with_spans_that_have_no_id_is_taken_in_part() {
         take_apart(body, encoding, 1 << 20).unwrap_err();
     }
     // Nothing is a request without spans.
-    assert_eq!(take_apart(b"", Encoding::Protobuf, 1 << 20).unwrap().parts, []);
-    let large = take_apart(&super::packed::gzip(&vec![b' '; 2 << 20]), Encoding::Json, 1 << 20).unwrap_err();
-    assert!(large.to_string().contains("more than 1048576 bytes"), "{large}");
+    assert_eq!(take_apart(b"", Encoding::Protobuf, 1 << 20).unwrap().unwrap().parts, []);
+    // Larger than allowed, packed or not; one byte less is not.
+    let padded = |length: usize| [b"{}".as_slice(), &vec![b' '; length - 2]].concat();
+    for (length, is_taken) in [(1 << 20, true), ((1 << 20) + 1, false)] {
+        for body in [padded(length), super::packed::gzip(&padded(length))] {
+            assert_eq!(take_apart(&body, Encoding::Json, 1 << 20).unwrap().is_some(), is_taken);
+        }
+    }
     assert_eq!(response(Encoding::Json, 0, ""), b"{}");
     assert_eq!(response(Encoding::Protobuf, 0, ""), b"");
     assert_eq!(
@@ -401,7 +406,12 @@ proptest! {
             items[0]["source"] = Value::Null;
             items
         };
-        let all = spans();
+        let mut all = spans();
+        // Two spans that claim to be of an item.
+        for at in [2, 4] {
+            let claim = json!({"key": "karat.id", "value": {"stringValue": format!("run-{at}")}});
+            all[at]["attributes"].as_array_mut().unwrap().push(claim);
+        }
         let shuffled: Vec<Value> = order.iter().map(|at| all[*at].clone()).collect();
         prop_assert_eq!(of(&shuffled), of(&all));
     }
@@ -424,10 +434,10 @@ proptest! {
         let parts: Vec<Vec<u8>> = texts
             .iter()
             .filter(|spans| !spans.is_empty())
-            .map(|spans| take_apart(otlp(spans).as_bytes(), Encoding::Json, 1 << 20).unwrap().parts.remove(0).text)
+            .map(|spans| take_apart(otlp(spans).as_bytes(), Encoding::Json, 1 << 20).unwrap().unwrap().parts.remove(0).text)
             .collect();
         let together = put_together(parts.iter().map(Vec::as_slice)).unwrap();
-        let whole = take_apart(otlp(&all).as_bytes(), Encoding::Json, 1 << 20).unwrap();
+        let whole = take_apart(otlp(&all).as_bytes(), Encoding::Json, 1 << 20).unwrap().unwrap();
         prop_assert_eq!(&whole.parts[0].text, &together);
         let of = |text: &[u8]| {
             let (mut items, _) = read_as("spans.json", text, Format::Otlp, &options()).unwrap();
