@@ -223,7 +223,7 @@ mod tests {
     use crate::instance::Metered;
     use crate::javascript::ModuleGuest;
 
-    /// What happens before fuel counts is over before anything of a submission is there, and short.
+    /// Nothing of a submission is there before fuel counts, and what happens until then is short.
     #[test]
     fn the_start_of_javascript_takes_the_same_for_every_submission() {
         let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".local/share");
