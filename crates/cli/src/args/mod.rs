@@ -413,7 +413,7 @@ pub struct CheckArgs {
 /// `karat card new`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4"
+    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-exercise --challenge --language javascript\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4"
 )]
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter
@@ -424,6 +424,9 @@ pub struct NewArgs {
     /// A challenge that runs code: a folder with card, hidden cases, reference
     #[arg(long, conflicts_with_all = ["kind", "base"])]
     pub challenge: bool,
+    /// The language of what is submitted: python or javascript
+    #[arg(long, value_name = "NAME", requires = "challenge", default_value = "python", value_parser = ["python", "javascript"], hide_possible_values = true)]
+    pub language: String,
     /// A challenge of this family
     #[arg(long, value_name = "ID|FILE", conflicts_with = "kind", requires = "dims")]
     pub base: Option<String>,
