@@ -413,7 +413,7 @@ pub struct CheckArgs {
 /// `karat card new`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-exercise --challenge --language javascript\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4"
+    after_help = "Examples:\n  karat card new my-bot\n  karat card new my-flow --kind workflow-run\n  karat card new my-task --base arena --dims correctness=0.6,speed=0.4"
 )]
 pub struct NewArgs {
     /// Its name: lower-case letters, digits, hyphens; starts with a letter
