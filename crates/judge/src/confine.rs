@@ -1,5 +1,6 @@
 //! Confinement of the program, and its end: what it gives up before its first job, and what it waits for beside its work.
 
+use std::time::Duration;
 use std::{io, process, thread};
 
 use karat_evidence::execution::Limits;
@@ -41,6 +42,21 @@ pub fn confine() -> Result<Layers, ConfineError> {
 pub fn end_with_reader() -> io::Result<()> {
     thread::Builder::new().name("reader".to_owned()).spawn(wait_for_end)?;
     Ok(())
+}
+
+/// Waits that long, or until no one can read the standard output any more: returns true then.
+pub fn reader_has_ended(within: Duration) -> bool {
+    let out = io::stdout();
+    let mut asked = [PollFd::new(&out, PollFlags::empty())];
+    let within_spec = rustix::event::Timespec::try_from(within).ok();
+    match poll(&mut asked, within_spec.as_ref()) {
+        Ok(ready) => ready > 0,
+        // Without a way to see it, time passes all the same.
+        Err(_) => {
+            thread::sleep(within);
+            false
+        }
+    }
 }
 
 fn wait_for_end() {

@@ -174,14 +174,15 @@ pub fn engine_of_interpreters(kind: EngineKind) -> Result<Engine> {
     })
 }
 
-/// Builds the engine of modules.
+/// Builds the engine of modules. It does not optimise: what is computed before a call and again after it would be kept in the
+/// frame, thousands of values that no count of the depth has, and the stack would end elsewhere in each engine.
 ///
 /// # Errors
 ///
 /// If this machine does not offer what the engine needs.
 pub fn engine_of_modules(kind: EngineKind) -> Result<Engine> {
     build(kind, |config| {
-        config.operator_cost(costs_of_submissions());
+        config.operator_cost(costs_of_submissions()).cranelift_opt_level(OptLevel::None);
     })
 }
 

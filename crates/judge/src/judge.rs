@@ -214,3 +214,43 @@ impl Judge {
         Ok(Report { judge: identity, results })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guest::Code;
+    use crate::host::Host;
+    use crate::instance::Metered;
+    use crate::javascript::ModuleGuest;
+
+    /// Nothing of a submission is there before fuel counts, and what happens until then is short.
+    #[test]
+    fn the_start_of_javascript_takes_the_same_for_every_submission() {
+        let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".local/share");
+        let usual =
+            || std::env::var_os("XDG_DATA_HOME").map_or_else(home, PathBuf::from).join("karat/runtimes");
+        let runtimes = std::env::var_os("KARAT_RUNTIMES").map_or_else(usual, PathBuf::from);
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("compiled");
+        let judge = Judge::new(Options { engine: EngineKind::default(), runtimes, cache }).unwrap();
+        let runtime = judge.ready(Language::JavaScript, None).unwrap();
+        let Code::Module(pre) = &runtime.code else { panic!("JavaScript is a module") };
+        let used = |memory: usize, seed| {
+            let mut metered =
+                Metered::new(pre.module().engine(), Host::new(memory, 1 << 16, seed), 0).unwrap();
+            let before = metered.store().get_fuel().unwrap();
+            let instance = pre.instantiate(metered.store());
+            let begun = instance.and_then(|instance| ModuleGuest::new(metered.store(), &instance));
+            (before - metered.store().get_fuel().unwrap(), begun.is_ok())
+        };
+        let (whole, is_ready) = used(64 << 20, 0);
+        assert!(is_ready && (100_000..20_000_000).contains(&whole), "{whole}");
+        for (memory, seed) in [(64 << 20, 1), (16 << 20, u64::MAX), (1 << 30, 7)] {
+            assert_eq!(used(memory, seed), (whole, true));
+        }
+        // Where the limit leaves too little memory, it takes no longer.
+        for pages in 0..200 {
+            assert!(used(pages << 16, 0).0 <= whole, "{pages}");
+        }
+    }
+}

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
 
-use karat_judge::confine::{confine, end_with_reader};
+use karat_judge::confine::{confine, end_with_reader, reader_has_ended};
 use karat_judge::{EngineKind, Judge, Options, protocol};
 
 const HELP: &str = "\
@@ -32,6 +33,9 @@ the first use they are compiled, once.
 
 Exit status: 0 at the end of the input, 1 if the judge cannot work, 2 if an
 option is wrong.";
+
+/// The longest time in which no one looks whether runtimes are compiled.
+const GLANCE: Duration = Duration::from_millis(50);
 
 fn main() -> ExitCode {
     match run() {
@@ -103,13 +107,15 @@ fn run() -> Result<ExitCode, (u8, String)> {
             Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
         }
         Action::Prepare => {
+            // A judge that has this done elsewhere holds the other end of the output.
+            end_with_reader().map_err(|error| (1, format!("no thread: {error}")))?;
             judge.prepare().map_err(|error| (1, error.to_string()))?;
             Ok(ExitCode::SUCCESS)
         }
         Action::Serve => {
             // Compiling starts threads, and a process with threads cannot confine itself: another process compiles.
             if !judge.is_compiled() {
-                compile_elsewhere(kind, &options);
+                compile_elsewhere(kind, &options)?;
             }
             if let Err(error) = judge.prepare() {
                 // Jobs for other runtimes can still be judged; those for this one hear the same.
@@ -126,14 +132,29 @@ fn run() -> Result<ExitCode, (u8, String)> {
     }
 }
 
-/// Compiles the runtimes in a process by itself. What goes wrong there shows when they are loaded.
-fn compile_elsewhere(kind: EngineKind, options: &Options) {
-    let Ok(own) = std::env::current_exe() else { return };
+/// Compiles the runtimes in a process by itself, which ends with this one: its output leads here, and is never written to. What
+/// goes wrong there shows when the runtimes are loaded.
+///
+/// # Errors
+///
+/// If no one waits for this process any more.
+fn compile_elsewhere(kind: EngineKind, options: &Options) -> Result<(), (u8, String)> {
+    let Ok(own) = std::env::current_exe() else { return Ok(()) };
     let mut compiler = Command::new(own);
     compiler.args(["--prepare", "--engine", kind.name()]);
     compiler.arg("--runtimes").arg(&options.runtimes).arg("--cache").arg(&options.cache);
-    // Neither jobs nor answers are the compiler's.
-    let _ = compiler.stdin(Stdio::null()).stdout(Stdio::null()).status();
+    let Ok(mut compiler) = compiler.stdin(Stdio::null()).stdout(Stdio::piped()).spawn() else {
+        return Ok(());
+    };
+    while let Ok(None) = compiler.try_wait() {
+        if reader_has_ended(GLANCE) {
+            // It may have ended by itself.
+            let _ = compiler.kill();
+            let _ = compiler.wait();
+            return Err((1, "no one reads the answers any more".to_owned()));
+        }
+    }
+    Ok(())
 }
 
 /// Returns a folder below that of a variable, or below the usual one in the home folder.

@@ -1,4 +1,4 @@
-//! Operators on objects of the submission, as a test may use them.
+//! Operators on objects of a submission in Python, as a test may use them.
 //!
 //! Such an object answers for itself. A test that writes `abs(solve(4) - 2.5) < 0.01` would ask the object, which says
 //! yes, and get its own expected value handed over besides. So an operator has an object as its result, or the test an

@@ -168,8 +168,10 @@ fn loaded<T>(
     let code = compile(engine, found, &bytes, form)?;
     let code_digest = Digest::of(&code).to_string();
     let path = folder.join(code_name(&code_digest));
-    write(&folder, &path, &code).map_err(|error| unusable(&path, &error))?;
-    write(&folder, &index, code_digest.as_bytes()).map_err(|error| unusable(&index, &error))?;
+    // Under the lock of the key: what a process that was ended left there is overwritten.
+    let scratch = folder.join(format!("{key}.part"));
+    write(&scratch, &path, &code).map_err(|error| unusable(&path, &error))?;
+    write(&scratch, &index, code_digest.as_bytes()).map_err(|error| unusable(&index, &error))?;
     cached(engine, &folder, &index, form)
         .ok_or_else(|| unusable(&path, &"the compiled code cannot be loaded again; remove the folder"))
 }
@@ -227,12 +229,11 @@ fn cached<T>(engine: &Engine, folder: &Path, index: &Path, form: &Form<T>) -> Op
 }
 
 /// Writes a file so that no one sees a part of it.
-fn write(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let scratch = folder.join(format!("{}.part", std::process::id()));
-    let mut file = File::create(&scratch)?;
+fn write(scratch: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(scratch)?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    fs::rename(&scratch, path)
+    fs::rename(scratch, path)
 }
 
 /// Returns the folder of compiled code. What lies in it is run as it is, so it must belong to this user.

@@ -15,7 +15,7 @@ use crate::preview1;
 use crate::runtimes::Language;
 
 /// Description of what a judge does with a module: a change of it changes the digest.
-const RUNTIME: &str = "karat wasm 1: WASI preview 1 in memory, one call of _start, stack of 32 MiB by count, fuel at prices 2, effort 1; scripts by python ";
+const RUNTIME: &str = "karat wasm 2: WASI preview 1 in memory, one call of _start, stack of 32 MiB by count, not optimised, fuel at prices 2, effort 1; scripts by python ";
 
 /// Returns the digest of this runtime. Scripts are part of it, because they are Python whatever the submission is.
 pub fn runtime_digest() -> String {

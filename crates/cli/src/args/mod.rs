@@ -424,6 +424,9 @@ pub struct NewArgs {
     /// A challenge that runs code: a folder with card, hidden cases, reference
     #[arg(long, conflicts_with_all = ["kind", "base"])]
     pub challenge: bool,
+    /// The language of what is submitted: python or javascript
+    #[arg(long, value_name = "NAME", requires = "challenge", default_value = "python", value_parser = ["python", "javascript"], hide_possible_values = true)]
+    pub language: String,
     /// A challenge of this family
     #[arg(long, value_name = "ID|FILE", conflicts_with = "kind", requires = "dims")]
     pub base: Option<String>,

@@ -87,6 +87,25 @@ fn the_files_of_every_exercise_are_those_of_its_card() {
     }
 }
 
+#[test]
+fn a_new_challenge_may_be_in_another_language() {
+    let folder = Folder::new();
+    let out = folder.path().join("run").display().to_string();
+    let made = karat(&["card", "new", "run", "--challenge", "--language", "javascript", "--out", &out]);
+    assert!(
+        made.status == 0 && made.stdout.contains("/reference.js (hidden)"),
+        "{}{}",
+        made.stdout,
+        made.stderr
+    );
+    let card = folder.path().join("run/challenge.toml").display().to_string();
+    let sound = karat(&["card", "check", &card]);
+    assert!(sound.status == 0 && sound.stdout.contains("usable, 0 errors, 0 warnings"), "{}", sound.stdout);
+    assert!(fs::read_to_string(&card).unwrap().contains("runtime = \"javascript\""));
+    assert_eq!(karat(&["card", "new", "run", "--challenge", "--language", "cobol"]).status, 2);
+    assert_eq!(karat(&["card", "new", "run", "--language", "javascript"]).status, 2);
+}
+
 /// The files of `--challenge` are sound as they are, and a change of the hidden cases is refused with the digest to paste.
 #[test]
 fn a_new_challenge_that_runs_code_is_valid_at_once() {

@@ -4,30 +4,16 @@
 
 (native, opened) => {
   "use strict";
+  const values = native.values()(native);
   const objects = [];
   const kept = (value) => objects.push(value) - 1;
   const pack = (value, depth = 0) => {
-    switch (typeof value) {
-      case "string":
-      case "boolean":
-        return { value };
-      case "number":
-        return Number.isFinite(value) && !Object.is(value, -0) ? { value } : { number: Object.is(value, -0) ? "-0" : String(value) };
-      case "bigint":
-        return { bigint: String(value) };
-      case "undefined":
-        return { undefined: 0 };
-      case "symbol":
-        return { object: kept(value), sort: "symbol" };
-    }
-    if (value === null) return { value };
     const inner = (item) => pack(item, depth + 1);
-    const kind = depth < 50 ? native.kind(value) : "";
-    if (kind === "array") return { array: Array.from(value, inner) };
-    if (kind === "map") return { map: Array.from(value, ([key, item]) => [inner(key), inner(item)]) };
-    if (kind === "set") return { set: Array.from(value, inner) };
-    if (kind === "date") return { date: Number(value) };
-    if (kind === "bytes") return { bytes: Array.from(value) };
+    const is_one = (typeof value === "object" && value !== null) || typeof value === "function";
+    const kind = is_one && depth < 50 ? native.kind(value) : "";
+    const packed = values.packed(value, kind, inner);
+    if (packed !== undefined) return packed;
+    if (typeof value === "symbol") return { object: kept(value), sort: "symbol" };
     if (kind === "object") {
       const members = Object.entries(Object.getOwnPropertyDescriptors(value));
       // What computes when it is looked at, stays.
@@ -64,27 +50,7 @@
     } catch {}
     return { kinds: names, known, words, members };
   };
-  const unpack = (packed) => {
-    const [[kind, content]] = Object.entries(packed);
-    switch (kind) {
-      case "value": return content;
-      case "number": return Number(content);
-      case "bigint": return BigInt(content);
-      case "undefined": return undefined;
-      case "array": return content.map(unpack);
-      case "map": return new Map(content.map(([key, item]) => [unpack(key), unpack(item)]));
-      case "set": return new Set(content.map(unpack));
-      case "date": return new Date(content);
-      case "bytes": return new Uint8Array(content);
-      case "members": {
-        const object = {};
-        for (const [name, item] of content)
-          Object.defineProperty(object, name, { value: unpack(item), writable: true, enumerable: true, configurable: true });
-        return object;
-      }
-      default: return objects[content];
-    }
-  };
+  const unpack = (packed) => values.unpacked(packed, (_, number) => objects[number]);
   const exported = (file, name) => {
     const { exports, is_module } = opened[file];
     if (exports !== null && (typeof exports === "object" || typeof exports === "function") && name in exports) return exports[name];
@@ -102,12 +68,10 @@
         case "export": return target;
         case "get": return target[unpack(name)];
         case "set": target[unpack(name)] = unpack(args[0]); return true;
-        case "has": return unpack(name) in target;
         case "call": return Reflect.apply(target, unpack(args[0]), given().slice(1));
         case "new": return Reflect.construct(target, given());
-        case "keys": return Object.keys(target);
         case "instance": return unpack(args[0]) instanceof target;
-        case "primitive": return args[0].value === "string" ? `${target}` : args[0].value === "number" ? +target : target + "";
+        case "text": return `${target}`;
         case "iterate": return { iterator: target[Symbol.iterator]() }.iterator;
         default: {
           const step = target.next();

@@ -31,6 +31,9 @@ static const char prelude_source[] = {
 static const char library_source[] = {
 #embed "library.js"
     , 0};
+static const char values_source[] = {
+#embed "values.js"
+    , 0};
 static const char answers_source[] = {
 #embed "answers.js"
     , 0};
@@ -360,6 +363,11 @@ NATIVE(native_library)
     return evaluated(context, "karat:library", library_source, sizeof library_source - 1);
 }
 
+NATIVE(native_values)
+{
+    return evaluated(context, "karat:values", values_source, sizeof values_source - 1);
+}
+
 NATIVE(native_answers)
 {
     return evaluated(context, "karat:answers", answers_source, sizeof answers_source - 1);
@@ -413,7 +421,8 @@ static JSValue natives(JSContext *context)
         JS_CFUNC_DEF("sleep", 1, native_sleep),     JS_CFUNC_DEF("bytes", 1, native_bytes),
         JS_CFUNC_DEF("encode", 1, native_encode),   JS_CFUNC_DEF("decode", 1, native_decode),
         JS_CFUNC_DEF("ask", 2, native_ask),         JS_CFUNC_DEF("library", 0, native_library),
-        JS_CFUNC_DEF("suite", 0, native_suite),     JS_CFUNC_DEF("answers", 0, native_answers),     JS_CFUNC_DEF("prelude", 1, native_prelude),
+        JS_CFUNC_DEF("suite", 0, native_suite),     JS_CFUNC_DEF("answers", 0, native_answers),
+        JS_CFUNC_DEF("values", 0, native_values),   JS_CFUNC_DEF("prelude", 1, native_prelude),
         JS_CFUNC_DEF("seed", 1, native_seed),
     };
     JSValue object = JS_NewObjectProto(context, JS_NULL);

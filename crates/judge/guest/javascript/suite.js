@@ -2,6 +2,7 @@
 
 (native, is_answered, library) => {
   "use strict";
+  const values = native.values()(native);
   const numbers = new WeakMap();
   const classes = new Map();
   const known_errors = { AggregateError, Error, EvalError, InternalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
@@ -28,29 +29,12 @@
     if (packed.thrown) return unpack(packed.thrown);
     const Kind = class_of(packed.kinds, packed.known);
     const error = Kind === AggregateError ? new AggregateError([], String(packed.words)) : new Kind(String(packed.words));
-    for (const [name, item] of packed.members)
-      Object.defineProperty(error, String(name), { value: unpack(item), writable: true, enumerable: true, configurable: true });
-    return error;
+    return values.set(error, packed.members, unpack);
   };
-  const unpack = (packed) => {
-    const kind = Object.keys(packed)[0];
-    const content = packed[kind];
+  const unpack = (packed) => values.unpacked(packed, of_there);
+  // Returns what stands for something of the submission.
+  const of_there = (kind, content, packed) => {
     switch (kind) {
-      case "value": return content;
-      case "number": return Number(content);
-      case "bigint": return BigInt(content);
-      case "undefined": return undefined;
-      case "array": return content.map(unpack);
-      case "map": return new Map(content.map(([key, item]) => [unpack(key), unpack(item)]));
-      case "set": return new Set(content.map(unpack));
-      case "date": return new Date(content);
-      case "bytes": return new Uint8Array(content);
-      case "members": {
-        const object = {};
-        for (const [name, item] of content)
-          Object.defineProperty(object, String(name), { value: unpack(item), writable: true, enumerable: true, configurable: true });
-        return object;
-      }
       case "resolved": return Promise.resolve(unpack(content));
       case "rejected": return Promise.reject(error_of(content));
       case "waiting": return new Promise(() => {});
@@ -69,29 +53,14 @@
     }
   };
   const pack = (value, depth = 0) => {
-    if (typeof value === "object" || typeof value === "function") {
-      if (value === null) return { value };
-      if (numbers.has(value)) return { object: numbers.get(value) };
-    }
-    const inner = (item) => pack(item, depth + 1);
+    const is_one = (typeof value === "object" && value !== null) || typeof value === "function";
+    if (is_one && numbers.has(value)) return { object: numbers.get(value) };
     if (depth > 50) throw new TypeError("what is handed to the submission is nested too deep");
-    switch (typeof value) {
-      case "string":
-      case "boolean":
-        return { value };
-      case "number":
-        return Number.isFinite(value) && !Object.is(value, -0) ? { value } : { number: Object.is(value, -0) ? "-0" : String(value) };
-      case "bigint": return { bigint: String(value) };
-      case "undefined": return { undefined: 0 };
-    }
-    switch (typeof value === "object" ? native.kind(value) : "") {
-      case "array": return { array: Array.from(value, inner) };
-      case "map": return { map: Array.from(value, ([key, item]) => [inner(key), inner(item)]) };
-      case "set": return { set: Array.from(value, inner) };
-      case "date": return { date: Number(value) };
-      case "bytes": return { bytes: Array.from(value) };
-      case "object": return { members: Object.keys(value).map((name) => [name, inner(value[name])]) };
-    }
+    const inner = (item) => pack(item, depth + 1);
+    const kind = is_one && typeof value === "object" ? native.kind(value) : "";
+    const packed = values.packed(value, kind, inner);
+    if (packed !== undefined) return packed;
+    if (kind === "object") return { members: Object.keys(value).map((name) => [name, inner(value[name])]) };
     throw new TypeError("a function or an object of a class cannot be handed to the submission: only plain values, and what came from there");
   };
   const ask = (question) => {
@@ -116,7 +85,12 @@
               yield value;
             }
           };
-        if (name === symbols.primitive) return (hint) => from("primitive", { args: [{ value: hint }] });
+        // An object that is compared or reckoned with would answer for itself, and another time otherwise.
+        if (name === symbols.primitive)
+          return (hint) => {
+            if (hint !== "string") throw new TypeError("an object of the submission is no number: call a method that returns one");
+            return from("text");
+          };
         if (name === symbols.instance) return (value) => from("instance", { args: [pack(value)] });
         if (typeof name === "symbol" || (name === "then" && !is_function)) return undefined;
         if (name === "prototype" && is_function) return target.prototype;
@@ -126,7 +100,7 @@
         if (typeof name === "symbol") return false;
         return from("set", { name: { value: name }, args: [pack(value)] });
       },
-      has: (_, name) => typeof name === "string" && from("has", { name: { value: name } }),
+      has: () => { throw new TypeError("ask for what an object of the submission returns, not for what it has"); },
       apply: (_, self, args) => from("call", { args: [pack(self), ...args.map((item) => pack(item))] }),
       construct: (_, args) => from("new", { args: args.map((item) => pack(item)) }),
       ownKeys: () => { throw new TypeError("ask for what an object of the submission returns, not for what it consists of"); },

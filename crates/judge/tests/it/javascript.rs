@@ -268,6 +268,49 @@ fn a_suite_asks_across() {
     }
 }
 
+/// An object of the submission that is reckoned with or compared would answer for itself, and each time otherwise.
+#[test]
+fn an_object_of_the_submission_is_no_number_and_has_a_text() {
+    let code = "export class Money { constructor(n) { this.n = n; } valueOf() { return this.n; } toString() { return `$${this.n}`; } }
+        export const make = (n) => new Money(n);
+        export const plain = () => ({ n: 3, all: [new Date(5), 7n] });";
+    for (test, expected) in [
+        ("assert.equal(String(make(3)), '$3')", "pass"),
+        ("assert.equal(`${make(3)}`, '$3')", "pass"),
+        ("assert.equal({ $3: 1 }[make(3)], 1)", "pass"),
+        ("assert.equal(make(3).valueOf(), 3)", "pass"),
+        ("assert.equal(make(3).n, 3)", "pass"),
+        ("assert.equal(plain().n + 1, 4)", "pass"),
+        ("assert.ok('n' in plain() && plain().all[0] < 6)", "pass"),
+        ("assert.ok(make(3) > 2)", "exception: TypeError"),
+        ("assert.ok(make(3) == 3)", "exception: TypeError"),
+        ("assert.ok(Math.abs(make(3) - 3) < 1)", "exception: TypeError"),
+        ("assert.equal(make(3) + 1, 4)", "exception: TypeError"),
+        ("assert.equal(Number(make(3)), 3)", "exception: TypeError"),
+        ("assert.ok(!isNaN(make(3)))", "exception: TypeError"),
+        ("assert.equal(Math.max(make(3), 1), 3)", "exception: TypeError"),
+        ("assert.deepEqual([make(4), make(3)].sort((a, b) => a - b).length, 2)", "exception: TypeError"),
+        ("assert.ok('n' in make(3))", "exception: TypeError"),
+        ("assert.ok('n' in Money)", "exception: TypeError"),
+    ] {
+        let source = format!(
+            "import {{ test }} from 'node:test';\nimport assert from 'node:assert/strict';\n\
+             import {{ Money, make, plain }} from './solution.js';\ntest('it', () => {test});"
+        );
+        let report = cranelift().judge(&suite(&source, code)).unwrap();
+        assert_eq!(told(&cases_of(&report)[0]), expected, "{test}");
+    }
+}
+
+#[test]
+fn an_error_of_any_name_crosses() {
+    let source = "import { test } from 'node:test';\nimport assert from 'node:assert/strict';\n\
+        import { stop } from './solution.js';\ntest('it', () => assert.throws(stop, { name: 'StopIteration', message: 'so' }));";
+    let code = "export class StopIteration extends Error { name = 'StopIteration'; }\n\
+        export const stop = () => { throw new StopIteration('so'); };";
+    assert_eq!(told(&cases_of(&cranelift().judge(&suite(source, code)).unwrap())[0]), "pass");
+}
+
 #[test]
 fn a_broken_suite_is_refused_with_its_place() {
     for (source, found, place) in [

@@ -270,3 +270,40 @@ fn all_tables_of_a_module_share_their_elements() {
     assert_eq!(grown(64, 1 << 14), None);
     assert_eq!(grown(65, 1 << 14).as_deref(), Some("exit: 1"));
 }
+
+/// Values that an optimiser would keep from before a call until after it are not in the frame: it would be a hundred times as
+/// large as it counts, and the stack would end elsewhere in each engine, and on each machine.
+#[test]
+fn what_is_computed_again_takes_no_place_in_frames() {
+    let sums = |from: u64| -> String {
+        let sum = |at: u64| {
+            format!(
+                "(local.set 2 (i64.xor (local.get 2) (i64.mul (local.get 1) (i64.const {}))))",
+                2 * at + from
+            )
+        };
+        (1_000_000..1_001_500).map(sum).collect()
+    };
+    let deep = "(call $f (i32.sub (local.get 0) (i32.const 1)) (i64.add (local.get 1) (i64.const 1)))";
+    let module = |before: &str, after: &str, times: u32| {
+        text(&format!(
+            r#"(module
+              (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+              (memory (export "memory") 1)
+              (func $f (param i32 i64) (local i64)
+                {before}
+                (if (i32.eqz (local.get 0)) (then (call $exit (i32.const 0))))
+                (loop {deep} {after} (br_if 0 (i64.eq (local.get 2) (i64.const 7)))))
+              (func (export "_start") (call $f (i32.const {times}) (i64.const 3))))"#
+        ))
+    };
+    for (before, after, times) in [(String::new(), sums(1), 100_000), (sums(1), sums(1), 14_000)] {
+        let job = wasm(&module(&before, &after, times), &[("", "")]);
+        let mut job = job;
+        job.limits.fuel = 1_000_000_000;
+        let reports =
+            [EngineKind::Cranelift, EngineKind::Pulley].map(|engine| judge(engine).judge(&job).unwrap());
+        assert_eq!(reports[0], reports[1]);
+        assert_eq!(cases_of(&reports[0])[0].reason, None, "{times}");
+    }
+}

@@ -231,3 +231,55 @@ fn the_program_is_confined_before_its_first_job() {
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());
 }
+
+/// Returns the processes whose command line has a word.
+#[cfg(target_os = "linux")]
+fn with_word(word: &str) -> Vec<String> {
+    let processes =
+        std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let has_word = |id: &String| {
+        let words = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).any(|found| found == word.as_bytes())
+    };
+    processes.filter(|id| id.parse::<u32>().is_ok() && has_word(id)).collect()
+}
+
+/// What compiles ends with the judge, and both with the client, however it ended.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_process_compiles_for_no_one() {
+    for is_killed in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("compiled");
+        let cache = cache.to_str().unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_karat-judge"))
+            .arg("--runtimes")
+            .arg(runtimes())
+            .args(["--cache", cache])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut words = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        words.read_line(&mut line).unwrap();
+        assert!(line.contains("compiles"), "{line}");
+        assert_eq!(with_word(cache).len(), 2, "the judge, and what compiles");
+        if is_killed {
+            child.kill().unwrap();
+        } else {
+            drop(child.stdout.take());
+        }
+        let until = Instant::now() + Duration::from_secs(5);
+        let left = || with_word(cache).into_iter().filter(|id| *id != child.id().to_string()).count();
+        while left() > 0 {
+            assert!(Instant::now() < until, "it still compiles");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(!child.wait().unwrap().success());
+        // What was not finished is no code, and the next one can begin.
+        let files = std::fs::read_dir(cache).unwrap().map(|file| file.unwrap().file_name());
+        assert!(files.filter_map(|name| name.into_string().ok()).all(|name| !name.ends_with(".cwasm")));
+    }
+}

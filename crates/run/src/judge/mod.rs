@@ -2,8 +2,12 @@
 //!
 //! A submission runs in a process by itself, so that nothing of it is where scores are computed. A process is asked one job at a
 //! time, in lines of JSON. It may end, hang, or answer what is no answer: that costs the job that it had alone. The job is asked
-//! once more, in a fresh process and with no other job beside it; if that fails, too, there is no verdict. Nothing of this
-//! becomes a score: what a score rests on is a report, checked against its job.
+//! once more, in a fresh process; if that fails, too, there is no verdict. Nothing of this becomes a score: what a score rests
+//! on is a report, checked against its job.
+//!
+//! A process that ended may have lacked memory that others took, so its job is then alone, with no other beside it. It may also
+//! be the job that ends processes. So others wait for it no longer than a bounded time, until it begins and while it is at work;
+//! and one that hung gets no such turn, because it did not lack memory.
 //!
 //! | file | what |
 //! |---|---|
@@ -23,16 +27,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use karat_evidence::execution::{Job, Judge, Report, Task, Unjudged};
 
 use crate::fault::Fault;
 use answer::Answer;
 pub use find::{PROGRAM, find};
-use places::{Place, Places};
+use places::{Place, Places, Turn};
 pub use process::Hello;
-use process::{Process, Start};
+use process::{Broken, Process, Start};
 
 /// Options of a pool.
 #[derive(Debug, Clone)]
@@ -51,6 +55,8 @@ pub struct Options {
     pub tells_start: bool,
     /// The time that a job has besides that of its fuel: compilation of the runtime at its first use.
     pub spare: Duration,
+    /// The longest time that others wait until a job is alone, and again while it is.
+    pub alone: Duration,
     /// The fuel that the slowest machine burns in a second. With the fuel of a job it gives the time after which a process is
     /// taken for dead: several times what an honest one needs.
     pub fuel_per_second: u64,
@@ -68,6 +74,7 @@ impl Default for Options {
             start: Duration::from_secs(900),
             tells_start: false,
             spare: Duration::from_secs(300),
+            alone: Duration::from_secs(30),
             fuel_per_second: 5_000_000,
         }
     }
@@ -216,9 +223,15 @@ impl Judges {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(process);
     }
 
-    fn ask(&self, process: Process, job: &Job, text: &str) -> Result<Answer, String> {
+    fn ask(
+        &self,
+        process: Process,
+        job: &Job,
+        text: &str,
+        glance: &mut dyn FnMut(Duration),
+    ) -> Result<Answer, Broken> {
         let mut process = process;
-        let answer = process.ask(job, text, self.patience(job));
+        let answer = process.ask(job, text, self.patience(job), glance);
         match &answer {
             Ok(_) => self.keep(process),
             Err(_) => self.count(&self.counts.broken),
@@ -230,29 +243,37 @@ impl Judges {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Asks the job, and once more by itself if that fails.
+    /// Asks the job, and once more if that fails.
     fn answer(&self, job: &Job) -> Result<Answer, String> {
         let text =
             serde_json::to_string(job).map_err(|error| format!("the job cannot be written: {error}"))?;
         let first = {
-            let _place = self.place(false)?;
-            match self.process() {
-                Ok(process) => self.ask(process, job, &text),
-                // A program that cannot be started now cannot be started in a moment.
-                Err(why) => return Err(why),
-            }
+            let _place = self.place(Turn::First)?;
+            // A program that cannot be started now cannot be started in a moment.
+            self.ask(self.process()?, job, &text, &mut |_| {})
         };
-        let Err(why) = first else { return first };
-        let _place = self.place(true)?;
-        let second = self.fresh().and_then(|process| self.ask(process, job, &text));
-        second.map_err(|again| match again == why {
-            true => format!("{why}; so did a second one"),
-            false => format!("{why}; a second one: {again}"),
+        let Err(first) = first else { return first.map_err(|broken| broken.why) };
+        let alone = self.options.alone.min(self.options.wait);
+        let mut place = match first.is_late {
+            false => self.places.take(Turn::Alone, alone).or_else(|_| self.place(Turn::Again))?,
+            true => self.place(Turn::Again)?,
+        };
+        let began = Instant::now();
+        let second = self.fresh().map_err(Broken::from).and_then(|process| {
+            self.ask(process, job, &text, &mut |_| {
+                if began.elapsed() >= self.options.alone {
+                    place.share();
+                }
+            })
+        });
+        second.map_err(|again| match again.why == first.why {
+            true => format!("{}; so did a second one", first.why),
+            false => format!("{}; a second one: {}", first.why, again.why),
         })
     }
 
-    fn place(&self, alone: bool) -> Result<Place<'_>, String> {
-        self.places.take(alone, self.options.wait).map_err(|full| match full {
+    fn place(&self, turn: Turn) -> Result<Place<'_>, String> {
+        self.places.take(turn, self.options.wait).map_err(|full| match full {
             places::Full::Queue => format!("{} other jobs wait for the judge", self.options.queue),
             places::Full::Time => {
                 format!("no judge was free within {} seconds", self.options.wait.as_secs())

@@ -27,6 +27,17 @@ pub(super) struct Place<'a> {
     weight: usize,
 }
 
+/// The turn of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Its first.
+    First,
+    /// A later one: it has had its turn in the queue.
+    Again,
+    /// A later one, with no other job beside it.
+    Alone,
+}
+
 /// The reason for which there is no place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Full {
@@ -56,8 +67,9 @@ impl Places {
     /// # Errors
     ///
     /// If it gets no place.
-    pub(super) fn take(&self, alone: bool, most: Duration) -> Result<Place<'_>, Full> {
+    pub(super) fn take(&self, turn: Turn, most: Duration) -> Result<Place<'_>, Full> {
         let until = Instant::now().checked_add(most);
+        let alone = turn == Turn::Alone;
         let weight = if alone { self.count } else { 1 };
         let mut state = self.lock();
         let is_free = |state: &State| match alone {
@@ -65,8 +77,7 @@ impl Places {
             false => state.alone == 0 && state.at_work < self.count,
         };
         if !is_free(&state) {
-            // A job that was at work before has had its turn in the queue.
-            if !alone && state.waiting >= self.queue {
+            if turn == Turn::First && state.waiting >= self.queue {
                 return Err(Full::Queue);
             }
             state.waiting += 1;
@@ -99,6 +110,17 @@ impl Places {
     }
 }
 
+impl Place<'_> {
+    /// Lets others begin beside this job, if it is alone.
+    pub(super) fn share(&mut self) {
+        if self.weight > 1 {
+            self.places.lock().at_work -= self.weight - 1;
+            self.weight = 1;
+            self.places.freed.notify_all();
+        }
+    }
+}
+
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         self.places.lock().at_work -= self.weight;
@@ -124,7 +146,7 @@ mod tests {
                 let (places, at_work, most) = (&places, &at_work, &most);
                 scope.spawn(move || {
                     let alone = number % 8 == 7;
-                    let _place = places.take(alone, LONG).unwrap();
+                    let _place = places.take(if alone { Turn::Alone } else { Turn::First }, LONG).unwrap();
                     let now = at_work.fetch_add(1, Ordering::SeqCst) + 1;
                     assert!(!alone || now == 1, "{now} beside one that must be alone");
                     most.fetch_max(now, Ordering::SeqCst);
@@ -140,19 +162,36 @@ mod tests {
     #[test]
     fn the_queue_and_the_wait_are_bounded() {
         let places = Places::new(1, 1);
-        let held = places.take(false, LONG).unwrap();
-        assert_eq!(places.take(false, Duration::from_millis(5)).unwrap_err(), Full::Time);
-        assert_eq!(places.take(true, Duration::from_millis(5)).unwrap_err(), Full::Time);
+        let held = places.take(Turn::First, LONG).unwrap();
+        assert_eq!(places.take(Turn::First, Duration::from_millis(5)).unwrap_err(), Full::Time);
+        assert_eq!(places.take(Turn::Alone, Duration::from_millis(5)).unwrap_err(), Full::Time);
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| places.take(false, LONG).map(drop));
+            let waiting = scope.spawn(|| places.take(Turn::First, LONG).map(drop));
             while places.taken().1 == 0 {
                 thread::yield_now();
             }
-            assert_eq!(places.take(false, LONG).unwrap_err(), Full::Queue);
+            assert_eq!(places.take(Turn::First, LONG).unwrap_err(), Full::Queue);
+            // What was at work before is not turned away.
+            assert_eq!(places.take(Turn::Again, Duration::from_millis(5)).unwrap_err(), Full::Time);
             drop(held);
             waiting.join().unwrap().unwrap();
         });
-        assert!(Places::new(1, 0).take(false, Duration::ZERO).is_ok(), "a free place needs no queue");
+        assert!(Places::new(1, 0).take(Turn::First, Duration::ZERO).is_ok(), "a free place needs no queue");
+        assert_eq!(places.taken(), (0, 0));
+    }
+
+    #[test]
+    fn one_alone_that_shares_keeps_one_place() {
+        let places = Places::new(3, usize::MAX);
+        let mut alone = places.take(Turn::Alone, LONG).unwrap();
+        assert_eq!(places.take(Turn::First, Duration::ZERO).unwrap_err(), Full::Time);
+        alone.share();
+        alone.share();
+        let others = [(); 2].map(|()| places.take(Turn::First, Duration::ZERO).unwrap());
+        assert_eq!(places.take(Turn::First, Duration::ZERO).unwrap_err(), Full::Time);
+        drop(alone);
+        assert!(places.take(Turn::First, Duration::ZERO).is_ok());
+        drop(others);
         assert_eq!(places.taken(), (0, 0));
     }
 }

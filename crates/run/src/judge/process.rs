@@ -84,6 +84,21 @@ pub(super) struct Process {
     is_reaped: bool,
 }
 
+/// A process that gave no answer.
+#[derive(Debug)]
+pub(super) struct Broken {
+    /// The reason.
+    pub why: String,
+    /// True if it said nothing in all the time it had.
+    pub is_late: bool,
+}
+
+impl From<String> for Broken {
+    fn from(why: String) -> Self {
+        Self { why, is_late: false }
+    }
+}
+
 /// A line of its standard output.
 #[derive(Debug)]
 enum Line {
@@ -133,7 +148,8 @@ impl Process {
         let none = Hello { version: String::new(), engine: String::new(), runtimes: BTreeMap::new() };
         let mut process =
             Self { child, input, output, errors, errors_end, hello: none, jobs: 0, is_reaped: false };
-        let line = process.line(how.patience).map_err(|why| format!("the judge {name} {why}"))?;
+        let line = process.line(how.patience, &mut |_| {});
+        let line = line.map_err(|broken| format!("the judge {name} {}", broken.why))?;
         tells.store(false, Ordering::Relaxed);
         process.hello =
             hello(&line).map_err(|why| format!("{name} is not a judge of this version: {why}"))?;
@@ -145,40 +161,54 @@ impl Process {
         matches!(self.output.try_recv(), Err(TryRecvError::Empty))
     }
 
-    /// Asks it a job, whose text is `text`.
+    /// Asks it a job, whose text is `text`. While it works, `glance` gets the time since.
     ///
     /// # Errors
     ///
     /// If it ends, does not answer in time, or answers something that is not the answer to this job. It must not be asked again.
-    pub(super) fn ask(&mut self, job: &Job, text: &str, patience: Duration) -> Result<Answer, String> {
+    pub(super) fn ask(
+        &mut self,
+        job: &Job,
+        text: &str,
+        patience: Duration,
+        glance: &mut dyn FnMut(Duration),
+    ) -> Result<Answer, Broken> {
         self.jobs = self.jobs.wrapping_add(1);
         let line = format!("{{\"id\":{},\"job\":{text}}}\n", self.jobs);
         // If it has gone, there is no answer either.
         let _ = self.input.send(line.into_bytes());
-        let line = self.line(patience).map_err(|why| format!("the judge {why}"))?;
-        answer::read(&line, self.jobs, job, &self.hello)
-            .map_err(|why| format!("the judge answered what is no answer: {why}{}", self.last_words()))
+        let line = self.line(patience, glance);
+        let line = line.map_err(|broken| Broken { why: format!("the judge {}", broken.why), ..broken })?;
+        let answer = answer::read(&line, self.jobs, job, &self.hello);
+        answer.map_err(|why| {
+            Broken::from(format!("the judge answered what is no answer: {why}{}", self.last_words()))
+        })
     }
 
     /// Returns the next line. The words for an error follow "the judge".
-    fn line(&mut self, patience: Duration) -> Result<Vec<u8>, String> {
-        let until = Instant::now().checked_add(patience);
+    fn line(&mut self, patience: Duration, glance: &mut dyn FnMut(Duration)) -> Result<Vec<u8>, Broken> {
+        let began = Instant::now();
+        let until = began.checked_add(patience);
         let mut has_ended = false;
         loop {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             match self.output.recv_timeout(left.map_or(GLANCE, |left| left.min(GLANCE))) {
                 Ok(Line::Text(line)) => return Ok(line),
                 Ok(Line::TooLong) => {
-                    return Err(format!("wrote a line of more than {} MiB", LINE_BYTES_MAX >> 20));
+                    return Err(format!("wrote a line of more than {} MiB", LINE_BYTES_MAX >> 20).into());
                 }
                 // Something that it started may keep its pipes open. What it wrote last had one more moment to come.
-                Err(RecvTimeoutError::Timeout) if has_ended => return Err(self.ending()),
+                Err(RecvTimeoutError::Timeout) if has_ended => return Err(self.ending().into()),
                 Err(RecvTimeoutError::Timeout) if left.is_some_and(|left| left <= GLANCE) => {
                     let seconds = patience.as_secs_f64();
-                    return Err(format!("did not answer within {seconds:.0} seconds{}", self.last_words()));
+                    let why = format!("did not answer within {seconds:.0} seconds{}", self.last_words());
+                    return Err(Broken { why, is_late: true });
                 }
-                Err(RecvTimeoutError::Timeout) => has_ended = group::has_ended(&mut self.child),
-                Err(RecvTimeoutError::Disconnected) => return Err(self.ending()),
+                Err(RecvTimeoutError::Timeout) => {
+                    glance(began.elapsed());
+                    has_ended = group::has_ended(&mut self.child);
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(self.ending().into()),
             }
         }
     }

@@ -453,3 +453,60 @@ fn secrets_of_the_caller_do_not_reach_it() {
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
     assert_eq!(no_verdict(body, options()), "");
 }
+
+#[test]
+fn a_job_that_ends_its_judges_holds_up_no_other_for_long() {
+    let folder = tempfile::tempdir().unwrap();
+    // Once it ends its process, then it hangs.
+    let body = "say(HELLO)\nfor one in asked():\n    if one['job']['seed'] == 13:\n        if count('bad') == 1: os._exit(1)\n        time.sleep(60)\n    say(report(one))";
+    let options = Options { alone: Duration::from_millis(600), spare: Duration::from_secs(8), ..hasty() };
+    let judges = judges_with(body, folder.path(), options);
+    thread::scope(|scope| {
+        let bad = scope.spawn(|| judges.judge(&Job { seed: 13, ..job(vec![cases(&["a"])]) }));
+        while fs::read_to_string(folder.path().join("bad")).unwrap_or_default().lines().count() < 2 {
+            thread::sleep(Duration::from_millis(5));
+        }
+        // It is alone for a moment; then the others go on beside it.
+        assert_eq!(judges.activity().at_work, 2);
+        for _ in 0..3 {
+            assert!(judges.judge(&job(vec![cases(&["a"])])).is_ok());
+        }
+        assert_eq!(judges.activity().at_work, 1);
+        assert!(!bad.is_finished(), "the others had to wait until it was given up");
+        let Err(Unjudged::NoVerdict(why)) = bad.join().unwrap() else { panic!("a verdict") };
+        assert!(why.contains("exit status 1") && why.contains("did not answer within"), "{why}");
+    });
+}
+
+#[test]
+fn a_job_that_hangs_is_never_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let body = "say(HELLO)\nfor one in asked():\n    if one['job']['seed'] == 13:\n        count('bad')\n        time.sleep(60)\n    say(report(one))";
+    let options = Options { spare: Duration::from_secs(3), ..hasty() };
+    let judges = judges_with(body, folder.path(), options);
+    thread::scope(|scope| {
+        let bad = scope.spawn(|| judges.judge(&Job { seed: 13, ..job(vec![cases(&["a"])]) }));
+        while fs::read_to_string(folder.path().join("bad")).unwrap_or_default().lines().count() < 2 {
+            assert!(judges.judge(&job(vec![cases(&["a"])])).is_ok());
+        }
+        assert!(judges.judge(&job(vec![cases(&["a"])])).is_ok());
+        assert!(!bad.is_finished() && judges.activity().at_work == 1);
+        assert!(bad.join().unwrap().is_err());
+    });
+}
+
+#[test]
+fn a_job_that_cannot_be_alone_is_asked_beside_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let body = "say(HELLO)\nfor one in asked():\n    if one['job']['seed'] == 13 and count('bad') == 1: os._exit(1)\n    if one['job']['seed'] == 7: time.sleep(6)\n    say(report(one))";
+    let judges = judges_with(body, folder.path(), Options { alone: Duration::from_millis(300), ..options() });
+    thread::scope(|scope| {
+        let long = scope.spawn(|| judges.judge(&Job { seed: 7, ..job(vec![cases(&["a"])]) }));
+        while judges.activity().at_work == 0 {
+            thread::yield_now();
+        }
+        assert!(judges.judge(&Job { seed: 13, ..job(vec![cases(&["a"])]) }).is_ok());
+        assert!(!long.is_finished(), "it waited for the long one");
+        assert!(long.join().unwrap().is_ok());
+    });
+}

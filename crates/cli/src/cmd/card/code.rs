@@ -12,11 +12,16 @@ use crate::output::Screen;
 
 const CARD: &str = include_str!("starter/challenge/challenge.toml");
 const CASES: &str = include_str!("starter/challenge/cases.toml");
-const REFERENCE: &str = include_str!("starter/challenge/reference.py");
+
+/// The languages of references: name, end of the names of files, text. The flag `--language` has these names.
+const REFERENCES: [(&str, &str, &str); 2] = [
+    ("python", "py", include_str!("starter/challenge/reference.py")),
+    ("javascript", "js", include_str!("starter/challenge/reference.js")),
+];
 
 /// Writes card, hidden cases and reference into a folder; never overwrites a file.
-pub fn write(id: &str, folder: &str, screen: &mut Screen) -> Result<Exit, Failure> {
-    let files = files(id, &format!("{folder}/challenge.toml"));
+pub fn write(id: &str, language: &str, folder: &str, screen: &mut Screen) -> Result<Exit, Failure> {
+    let files = files(id, language, &format!("{folder}/challenge.toml"));
     let known = files.iter().find(|(name, _)| Path::new(folder).join(name).exists());
     if let Some((name, _)) = known {
         return Err(Failure::new(format!("`{folder}/{name}` exists already"))
@@ -39,12 +44,17 @@ pub fn write(id: &str, folder: &str, screen: &mut Screen) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-/// Returns the files: name and text.
-fn files(id: &str, card: &str) -> [(&'static str, String); 3] {
+/// Returns the files: name and text. An unknown language is the first one.
+fn files(id: &str, language: &str, card: &str) -> [(String, String); 3] {
+    let [first, ..] = REFERENCES;
+    let (runtime, end, reference) =
+        REFERENCES.into_iter().find(|(name, ..)| *name == language).unwrap_or(first);
     let cases = CASES.replace("@CARD@", card);
     let digest = Digest::of(cases.as_bytes()).to_string();
-    let text = CARD.replace("@ID@", id).replace("@CARD@", card).replace("@DIGEST@", &digest);
-    [("challenge.toml", text), ("cases.toml", cases), ("reference.py", REFERENCE.to_owned())]
+    let mut text = CARD.replace("@ID@", id).replace("@CARD@", card).replace("@DIGEST@", &digest);
+    text = text.replace("@RUNTIME@", runtime).replace("@END@", end);
+    let reference = (format!("reference.{end}"), reference.to_owned());
+    [("challenge.toml".to_owned(), text), ("cases.toml".to_owned(), cases), reference]
 }
 
 #[cfg(test)]
@@ -56,15 +66,21 @@ mod tests {
 
     #[test]
     fn it_is_valid_at_once() {
-        let [(_, card), (_, cases), (_, reference)] = files("my-task", "my-task/challenge.toml");
-        let card = CompiledCard::parse(&card).unwrap();
-        let card = card.with_files(&|_| Ok(cases.clone().into_bytes())).unwrap();
-        let evaluator = card.evaluator().unwrap();
-        let cases = evaluator.cases("cases.toml").unwrap().cases();
-        assert!(cases.len() >= 5);
-        for case in cases {
-            let Run::Call { function, .. } = &case.run else { panic!("{case:?}") };
-            assert!(reference.contains(&format!("def {function}(")), "{function}");
+        for (language, end, _) in REFERENCES {
+            let [(_, card), (_, cases), (name, reference)] =
+                files("my-task", language, "my-task/challenge.toml");
+            let card = CompiledCard::parse(&card).unwrap();
+            let card = card.with_files(&|_| Ok(cases.clone().into_bytes())).unwrap();
+            let evaluator = card.evaluator().unwrap();
+            let file = format!("solution.{end}");
+            assert_eq!(evaluator.submission().unwrap(), (language, vec![file.as_str()]));
+            assert_eq!(name, format!("reference.{end}"));
+            let cases = evaluator.cases("cases.toml").unwrap().cases();
+            assert!(cases.len() >= 5);
+            for case in cases {
+                let Run::Call { function, .. } = &case.run else { panic!("{case:?}") };
+                assert!(reference.contains(&format!(" {function}(")), "{function}");
+            }
         }
     }
 }

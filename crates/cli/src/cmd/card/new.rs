@@ -25,7 +25,7 @@ const STARTERS: [(&str, &str); 6] = [
 pub fn run(args: &NewArgs, screen: &mut Screen, color: Color) -> Result<Exit, Failure> {
     check_id(&args.id)?;
     if args.challenge {
-        return code::write(&args.id, args.out.as_deref().unwrap_or(&args.id), screen);
+        return code::write(&args.id, &args.language, args.out.as_deref().unwrap_or(&args.id), screen);
     }
     let text = match (&args.base, &args.dims) {
         (Some(base), Some(dims)) => challenge::text(args, base, dims, color)?,
