@@ -18,6 +18,7 @@ use karat_core::number::Decimal;
 use super::fail_under::FailUnder;
 use super::{compare, leaderboard, many, standing};
 use crate::args::{CheckProjectArgs, Cli, CompareArgs, Floor, ItemArgs, LeaderboardArgs, Verb};
+use crate::evidence::expanded;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen};
@@ -170,7 +171,7 @@ fn against_baseline(
     }
     baseline::check_digests(&project.baseline)?;
     let side = |files: &[String], side: &str| -> Result<Vec<(String, String)>, Failure> {
-        Ok(crate::logs::files(files)?.into_iter().map(|file| (file.path, side.to_owned())).collect())
+        Ok(expanded(files)?.into_iter().map(|file| (file, side.to_owned())).collect())
     };
     let sides = [side(&project.baseline, BEFORE)?, side(&project.inputs, NOW)?].concat();
     let compare_args = compare_args(args, project)?;
@@ -264,8 +265,8 @@ fn verb(line: &[&str]) -> Result<Verb, Failure> {
 }
 
 fn set_items(items: &mut ItemArgs, project: &Project, is_quiet: bool) {
-    items.subject_field.clone_from(&project.subject);
-    items.task_field.clone_from(&project.task);
+    items.fields.subject_field.clone_from(&project.subject);
+    items.fields.task_field.clone_from(&project.task);
     items.rename.clone_from(&project.renames);
     items.filters.clone_from(&project.filters);
     items.no_progress = is_quiet;
