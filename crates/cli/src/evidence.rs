@@ -199,6 +199,13 @@ impl<R: Read> Read for Kept<'_, R> {
     }
 }
 
+/// Returns whether two names are files or folders, and not subjects. One file and one name of no file: the other file, misspelt;
+/// reading it reports that.
+pub fn are_sides(first: &str, second: &str) -> bool {
+    let is = |is: fn(&Path) -> bool| [first, second].map(|name| is(Path::new(name)));
+    is(Path::is_file).contains(&true) || !is(Path::is_dir).contains(&false)
+}
+
 /// Returns the files that are meant by folders and patterns; in a folder, those that are logs of other tools.
 pub fn expanded(paths: &[String]) -> Result<Vec<String>, Failure> {
     let mut files = Vec::new();

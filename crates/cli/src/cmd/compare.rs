@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::Path;
 
 use karat_stats::StatisticsError;
 
 use super::many;
 use crate::args::{Cli, CompareArgs};
-use crate::evidence::expanded;
+use crate::evidence::{are_sides, expanded};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
@@ -188,13 +187,6 @@ impl Compared<'_> {
         let found = self.gate.map(judge).transpose().map_err(refused)?;
         Ok((pair, found))
     }
-}
-
-/// Returns whether two names are files or folders, and not subjects. One file and one name of no file: the other file, misspelt;
-/// reading it reports that.
-pub fn are_sides(first: &str, second: &str) -> bool {
-    let is = |is: fn(&Path) -> bool| [first, second].map(|name| is(Path::new(name)));
-    is(Path::is_file).contains(&true) || !is(Path::is_dir).contains(&false)
 }
 
 /// Reads the two files, or the logs in two folders: as two subjects if each has one, else each subject that both have.

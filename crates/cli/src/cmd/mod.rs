@@ -4,7 +4,7 @@ mod badge;
 mod cache;
 pub mod card;
 mod check;
-pub mod compare;
+mod compare;
 mod demo;
 mod explain;
 mod export;

@@ -8,8 +8,7 @@ use karat::record::Record;
 
 use super::{NAME, Project, find, open, tell};
 use crate::args::{Cli, FieldArgs, ItemArgs, Verb};
-use crate::cmd::compare::are_sides;
-use crate::evidence::first_item;
+use crate::evidence::{are_sides, first_item};
 use crate::failure::Failure;
 use crate::output::Color;
 

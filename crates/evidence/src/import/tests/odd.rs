@@ -109,7 +109,8 @@ fn an_empty_file_has_no_run_in_any_format() {
 fn odd_archives_are_read_rightly_or_refused_with_the_member() {
     let inner = archive(&[("header.json", HEADER)], Packing::Deflate);
     let inner = String::from_utf8_lossy(&inner).into_owned();
-    let cases: [(&str, &[(&str, &str)], &str); 6] = [
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
+    let cases: [Case<'_>; 6] = [
         (
             "an archive in the place of a sample",
             &[("header.json", HEADER), ("samples/1_epoch_1.json", &inner)],
