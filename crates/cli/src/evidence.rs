@@ -1,6 +1,6 @@
 //! The files of evidence on the command line, cut into items one at a time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, metadata};
 use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _, Read, Write as _};
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use karat::bulk::Intake;
 use karat::engine::{Wanted, each_item};
 use karat::error::{Error, Place, STANDARD_INPUT};
 use karat_evidence::Kind;
-use karat_evidence::import::{Format, Items, Options, import, recognise, unpack};
+use karat_evidence::import::{Format, Items, Options, Summary, import, recognise, unpack};
 use karat_evidence::source::Layout;
 
 /// Bytes read at once.
@@ -38,6 +38,10 @@ pub struct Files {
     paths: Vec<String>,
     bytes: Option<u64>,
     color: Color,
+    /// The summaries of the logs that were read.
+    left_out: Mutex<Summary>,
+    /// The sides of files, where each side has reports that are about its trajectories alone.
+    sides: BTreeMap<String, String>,
 }
 
 impl Files {
@@ -57,12 +61,23 @@ impl Files {
             let size = if path == "-" { None } else { size(path)? };
             bytes = bytes.zip(size).map(|(sum, size)| sum.saturating_add(size));
         }
-        Ok(Self { paths, bytes, color })
+        Ok(Self { paths, bytes, color, left_out: Mutex::default(), sides: BTreeMap::new() })
+    }
+
+    /// Returns the same with the side of each file.
+    #[must_use]
+    pub fn of_sides(self, sides: &[(String, String)]) -> Self {
+        Self { sides: sides.iter().cloned().collect(), ..self }
     }
 
     /// Returns the number of bytes, if it is known.
     pub fn bytes(&self) -> Option<u64> {
         self.bytes
+    }
+
+    /// Returns what was left out of the logs of other tools that were read.
+    pub fn left_out(&self) -> Summary {
+        self.left_out.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Hands every item to `visit`, file by file, with one item at a time in memory.
@@ -78,19 +93,33 @@ impl Files {
         })
     }
 
+    fn leave_out(&self, more: Summary) {
+        self.left_out.lock().unwrap_or_else(PoisonError::into_inner).add(more);
+    }
+
     fn go<'w>(
         &self,
         wanted: &Wanted,
         watch: &dyn Fn(Box<dyn Read>) -> Box<dyn Read + 'w>,
         visit: &mut Visit<'_>,
     ) -> Result<(), Failure> {
-        let verdicts = logs::verdicts(&self.paths)?;
+        let mut by_side: BTreeMap<Option<&String>, Vec<String>> = BTreeMap::new();
         for path in &self.paths {
+            by_side.entry(self.sides.get(path)).or_default().push(path.clone());
+        }
+        let mut verdicts = BTreeMap::new();
+        for (side, paths) in &by_side {
+            verdicts.extend(logs::verdicts(paths)?.map(|found| (*side, found)));
+        }
+        for path in &self.paths {
+            let verdicts = verdicts.get(&self.sides.get(path));
             let flow = if path == "-" {
                 let mut input = BufReader::with_capacity(BUFFER, watch(open(path, self.color)?));
                 if let Some(format) = recognise(input.fill_buf()?).filter(|it| wanted.is_for(*it)) {
                     let options = Options::default();
-                    let flow = log(&Log::stream(input)?, STANDARD_INPUT, format, options, wanted, visit)?;
+                    let (flow, left_out) =
+                        log(&Log::stream(input)?, STANDARD_INPUT, format, options, wanted, visit)?;
+                    self.leave_out(left_out);
                     if flow == Flow::Stop {
                         break;
                     }
@@ -102,8 +131,10 @@ impl Files {
                 if format == Format::SweBench && verdicts.is_some() {
                     continue;
                 }
-                let options = Options { verdicts: verdicts.clone(), ..Options::default() };
-                log(&Log::file(path), path, format, options, wanted, visit)?
+                let options = Options { verdicts: verdicts.cloned(), ..Options::default() };
+                let (flow, left_out) = log(&Log::file(path), path, format, options, wanted, visit)?;
+                self.leave_out(left_out);
+                flow
             } else {
                 let layout = wanted.layout_of_file(path)?;
                 let file = open(path, self.color).map_err(|error| Failure::reading(path, &error))?;
@@ -168,8 +199,15 @@ impl<R: Read> Read for Kept<'_, R> {
     }
 }
 
+/// Returns whether two names are files or folders, and not subjects. One file and one name of no file: the other file, misspelt;
+/// reading it reports that.
+pub fn are_sides(first: &str, second: &str) -> bool {
+    let is = |is: fn(&Path) -> bool| [first, second].map(|name| is(Path::new(name)));
+    is(Path::is_file).contains(&true) || !is(Path::is_dir).contains(&false)
+}
+
 /// Returns the files that are meant by folders and patterns; in a folder, those that are logs of other tools.
-fn expanded(paths: &[String]) -> Result<Vec<String>, Failure> {
+pub fn expanded(paths: &[String]) -> Result<Vec<String>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         let is_one = path == "-" || (Path::new(path).exists() && !Path::new(path).is_dir());
@@ -195,16 +233,11 @@ fn logged(path: &str) -> Result<Option<Format>, Failure> {
     if !metadata(path).is_ok_and(|about| about.is_file()) {
         return Ok(None);
     }
-    let input = Log::file(path).input;
-    match logs::format_of(&input) {
-        Err(failure) if input.is_packed() => Err(failure),
-        // What is wrong with other files, the reader of evidence says.
-        Err(_) => Ok(None),
-        found => found,
-    }
+    // What is wrong with other files, the reader of evidence says.
+    logs::recognised(&Log::file(path).input)
 }
 
-/// Hands on the runs in the log of another tool, as the kind of evidence that is wanted.
+/// Hands on the runs in the log of another tool, as the kind of evidence that is wanted; returns what was left out, too.
 fn log(
     log: &Log,
     name: &str,
@@ -212,7 +245,7 @@ fn log(
     options: Options,
     wanted: &Wanted,
     visit: &mut Visit<'_>,
-) -> Result<Flow, Failure> {
+) -> Result<(Flow, Summary), Failure> {
     let items = match wanted.kind {
         Kind::Facts => Items::Runs,
         Kind::ReasoningTrace if format.has_traces() => Items::Traces,
@@ -235,7 +268,7 @@ fn log(
             _ => ControlFlow::Break(()),
         }
     });
-    ended.and_then(|flow| imported.map(|_| flow).map_err(logs::refused))
+    ended.and_then(|flow| imported.map(|summary| (flow, summary)).map_err(logs::refused))
 }
 
 /// Returns the device and number of a regular file, which it has under every name, also as standard input.

@@ -14,7 +14,7 @@ use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_evidence::{Graders, Kind};
 use karat_run::judge::{Judges, Options as JudgeOptions};
 
-use crate::args::GraderArgs;
+use crate::args::{FieldArgs, GraderArgs};
 use crate::failure::Failure;
 use crate::output::replace;
 use karat::engine::{Options, kind};
@@ -27,20 +27,25 @@ const CACHE_BYTES: u64 = 4 << 30;
 pub fn options(
     card: &Scorecard,
     args: &GraderArgs,
-    subject_field: Option<&str>,
+    fields: &FieldArgs,
     portable: bool,
 ) -> Result<Options, Failure> {
     let kind = kind(card)?;
-    if subject_field.is_some() && kind != Kind::Facts {
-        let message = format!("evidence of kind `{}` names its own subject", kind.name());
-        return Err(
-            Failure::new(message).help("leave out --subject-field; it is for evidence of kind `facts`")
-        );
+    for (flag, given, what) in
+        [("--subject-field", &fields.subject_field, "subject"), ("--task-field", &fields.task_field, "task")]
+    {
+        if given.is_some() && kind != Kind::Facts {
+            let message = format!("evidence of kind `{}` names its own {what}", kind.name());
+            return Err(
+                Failure::new(message).help(format!("leave out {flag}; it is for evidence of kind `facts`"))
+            );
+        }
     }
     let Graders { embedder, cache, judge, .. } = of_kind(kind, args, None, portable)?;
-    let subject_field = subject_field.map(str::to_owned);
+    let FieldArgs { subject_field, task_field } = fields.clone();
     Ok(Options {
         subject_field,
+        task_field,
         embedder,
         cache,
         judge,

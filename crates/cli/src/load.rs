@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use karat::engine::{Engine, Options, Wanted};
+use karat::engine::{Engine, Wanted};
 use karat::record::Record;
 use karat::rows::problems::Problems;
 use karat::rows::{Loader, Rows, Selection, StoredRecord};
 use karat_core::timestamp::WrittenTimestamp;
 
-use crate::args::Cli;
+use crate::args::{Cli, FieldArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow};
 use crate::failure::Failure;
@@ -24,10 +24,8 @@ pub struct Request<'a> {
     pub files: &'a [String],
     /// The scorecard of evidence; records name their own.
     pub card: Option<&'a str>,
-    /// The field of an item of facts that names the subject.
-    pub subject_field: Option<&'a str>,
-    /// The field of an item of facts that names the task.
-    pub task_field: Option<&'a str>,
+    /// The fields of an item of facts that name something.
+    pub fields: &'a FieldArgs,
     /// The time of the verdict, for evidence that is graded by it.
     pub as_of: Option<WrittenTimestamp<'a>>,
     /// The items to keep.
@@ -44,9 +42,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
     };
     let mut engine = match &given {
         Some(card) => {
-            let field = request.subject_field;
-            let options = graders::options(card.card(), &Default::default(), field, cli.portable)?;
-            let options = Options { task_field: request.task_field.map(str::to_owned), ..options };
+            let options = graders::options(card.card(), &Default::default(), request.fields, cli.portable)?;
             let mut engine = Engine::new(Arc::clone(card), options)?;
             engine.set_as_of_written(request.as_of);
             Some(engine)
@@ -54,7 +50,7 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
         None => None,
     };
     let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
-    let files = Files::new(request.files, cli.color)?;
+    let files = Files::new(request.files, cli.color)?.of_sides(request.selection.sides);
     let progress = Progress::new(files.bytes(), request.quiet);
     let mut loader = Loader::new(request.selection)?;
     if let Some(card) = &given {

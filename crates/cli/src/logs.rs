@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use karat_evidence::import::{Format, ImportError, Input, Verdicts, detect};
+use karat::text::clean;
+use karat_evidence::import::{Format, ImportError, Input, Summary, Verdicts, detect};
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
+use crate::output::{CARE, Screen};
 
 /// Most files that folders may hold, and levels of folders.
 const FILES_MAX: usize = 1 << 20;
@@ -102,6 +104,21 @@ impl Log {
         Self { input: Input::file(path), _kept: None }
     }
 
+    /// Opens what has this path: a file, or a pipe, which is copied; a device has no end.
+    pub fn any(path: &str) -> Result<Self, Failure> {
+        let failed = |error: io::Error| Failure::reading(path, &error);
+        let about = fs::metadata(path).map_err(failed)?;
+        if about.is_file() {
+            return Ok(Self::file(path));
+        }
+        if is_pipe(&about) {
+            let log = Self::stream(fs::File::open(path).map_err(failed)?)?;
+            return Ok(Self { input: log.input.named(path), ..log });
+        }
+        Err(Failure::new(format!("`{}` is neither a file nor a pipe", clean(path)))
+            .help("name the log itself"))
+    }
+
     /// Copies a stream, which can be read only once, into a file.
     pub fn stream(mut stream: impl Read) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::reading("-", &error);
@@ -111,9 +128,33 @@ impl Log {
     }
 }
 
+#[cfg(unix)]
+fn is_pipe(about: &fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    about.file_type().is_fifo()
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &fs::Metadata) -> bool {
+    false
+}
+
 /// Returns the format of a file, none if karat does not know it.
 pub fn format_of(input: &Input) -> Result<Option<Format>, Failure> {
     detect(input).map_err(refused)
+}
+
+/// Returns the format of a file among others, none if karat does not know it. What cannot be opened or unpacked may be a log.
+pub fn recognised(input: &Input) -> Result<Option<Format>, Failure> {
+    match format_of(input) {
+        Err(failure)
+            if input.is_packed() || input.path().is_some_and(|path| fs::File::open(path).is_err()) =>
+        {
+            Err(failure)
+        }
+        Err(_) => Ok(None),
+        found => found,
+    }
 }
 
 /// Returns the verdicts of the reports of SWE-bench among some files, if there are trajectories among them too: the reports are
@@ -136,6 +177,28 @@ pub fn verdicts(paths: &[String]) -> Result<Option<Arc<Verdicts>>, Failure> {
         }
     }
     Ok((has_report && has_trajectory).then(|| Arc::new(verdicts)))
+}
+
+/// Says what logs have that no item has, how often and why; nothing if that is nothing.
+pub fn tell_left_out(summary: &Summary, screen: &mut Screen) -> io::Result<()> {
+    if summary.left_out.is_empty() {
+        return Ok(());
+    }
+    writeln!(screen, "left out:")?;
+    let mut reasons: Vec<(&String, &u64)> = summary.left_out.iter().collect();
+    reasons.sort_by(|one, other| other.1.cmp(one.1).then(one.0.cmp(other.0)));
+    for (reason, count) in reasons {
+        writeln!(screen, "{count:>8}  {}", clean(reason))?;
+    }
+    Ok(())
+}
+
+/// Says what there is to know about logs as a whole.
+pub fn tell_notes(summary: &Summary, screen: &mut Screen) -> io::Result<()> {
+    for note in &summary.notes {
+        writeln!(screen, "{CARE}note{CARE:#}: {}", clean(note))?;
+    }
+    Ok(())
 }
 
 /// Returns the failure to import a log.

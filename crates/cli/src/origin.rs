@@ -5,7 +5,7 @@ use std::sync::Arc;
 use karat_core::facts::Digest;
 use karat_core::record::Record as Scoring;
 
-use crate::args::{Cli, GraderArgs};
+use crate::args::{Cli, FieldArgs, GraderArgs};
 use crate::evidence::{Files, Flow};
 use crate::failure::Failure;
 use crate::graders;
@@ -46,8 +46,8 @@ struct Origin {
 pub struct Request<'a> {
     /// The file.
     pub path: &'a str,
-    /// The field of an item of facts that names the subject.
-    pub subject_field: Option<&'a str>,
+    /// The fields of an item of facts that name something.
+    pub fields: &'a FieldArgs,
     /// The inputs of graders.
     pub graders: &'a GraderArgs,
 }
@@ -92,7 +92,7 @@ pub fn compare(
     }
     let (subject, id, digest) =
         (document.subject.as_str(), document.evidence.id.as_str(), document.evidence.digest);
-    let options = graders::options(card.card(), request.graders, request.subject_field, cli.portable)?;
+    let options = graders::options(card.card(), request.graders, request.fields, cli.portable)?;
     let mut engine = Engine::new(Arc::clone(card), options)?;
     engine.set_circumstances_of(claim);
     let mut best: Option<Origin> = None;

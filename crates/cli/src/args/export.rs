@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::GraderArgs;
+use super::{FieldArgs, GraderArgs};
 
 /// The items to export, and the format.
 #[derive(Debug, Args)]
@@ -29,9 +29,9 @@ pub struct ExportArgs {
     /// The folder for the files, new or empty
     #[arg(long, value_name = "DIR")]
     pub out: Option<String>,
-    /// The field of an item that names the subject
-    #[arg(long, value_name = "FIELD")]
-    pub subject_field: Option<String>,
+    /// The fields of an item that name something
+    #[command(flatten)]
+    pub fields: FieldArgs,
     /// The inputs of graders
     #[command(flatten)]
     pub graders: GraderArgs,

@@ -7,7 +7,7 @@ use karat_core::timestamp::Timestamp;
 use karat_stats::outcome::Treatment;
 
 use super::moment::moment;
-use super::{AsOf, points};
+use super::{AsOf, FieldArgs, points};
 use crate::format::FormatArgs;
 use karat::answers::LeaderboardMethod;
 use karat::answers::leaderboard::columns::Column;
@@ -18,12 +18,9 @@ use karat::rows::filter::Filter;
 /// The items to read, and how to read them.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ItemArgs {
-    /// The field that names the subject
-    #[arg(long, value_name = "FIELD")]
-    pub subject_field: Option<String>,
-    /// The field that names the task
-    #[arg(long, value_name = "FIELD", hide = true)]
-    pub task_field: Option<String>,
+    /// The fields of an item that name something
+    #[command(flatten)]
+    pub fields: FieldArgs,
     /// A subject with two names; repeatable
     #[arg(long, value_name = "OLD=NEW")]
     pub rename: Vec<Rename>,
@@ -186,8 +183,8 @@ impl Default for LeaderboardArgs {
 /// Two subjects to compare, or the subjects of two files.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without FILE, A and B are files, the one before and the one after: of one
-subject each, or every subject that both have.
+Without FILE, A and B are files or folders, the one before and the one after:
+of one subject each, or every subject that both have.
 
 Examples:
   karat compare heron ibis -c examples/cards/task-run.toml \\

@@ -160,12 +160,9 @@ pub struct ScoreArgs {
     /// The scorecard: a released id (`workflow`, `workflow@1.0.0`) or a file
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: Option<String>,
-    /// The field of an item that names the subject
-    #[arg(long, value_name = "FIELD")]
-    pub subject_field: Option<String>,
-    /// The field of an item that names the task
-    #[arg(long, value_name = "FIELD", hide = true)]
-    pub task_field: Option<String>,
+    /// The fields of an item that name something
+    #[command(flatten)]
+    pub fields: FieldArgs,
     /// A JSON file of weights by dimension, for a card that accepts them
     #[arg(long = "override", value_name = "FILE")]
     pub override_file: Option<String>,
@@ -208,6 +205,17 @@ pub struct ScoreArgs {
     /// Evidence; `-` or none reads standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,
+}
+
+/// The fields of an item of facts that name something.
+#[derive(Debug, Clone, Default, Args)]
+pub struct FieldArgs {
+    /// The field of an item that names the subject
+    #[arg(long, value_name = "FIELD")]
+    pub subject_field: Option<String>,
+    /// The field of an item that names the task
+    #[arg(long, value_name = "FIELD", hide = true)]
+    pub task_field: Option<String>,
 }
 
 /// The inputs of graders besides evidence.
@@ -352,9 +360,9 @@ pub struct ExplainArgs {
     /// The item, if the file has several: its id, or file and line, such as `runs.csv:17`
     #[arg(long, short = 'i', value_name = "ID")]
     pub item: Option<String>,
-    /// The field of an item that names the subject
-    #[arg(long, value_name = "FIELD")]
-    pub subject_field: Option<String>,
+    /// The fields of an item that name something
+    #[command(flatten)]
+    pub fields: FieldArgs,
     /// The format
     #[command(flatten)]
     pub format: FormatArgs,
@@ -460,9 +468,9 @@ pub struct DiffArgs {
     /// Evidence
     #[arg(value_name = "EVIDENCE", required = true)]
     pub files: Vec<String>,
-    /// The field of an item that names the subject
-    #[arg(long, value_name = "FIELD")]
-    pub subject_field: Option<String>,
+    /// The fields of an item that name something
+    #[command(flatten)]
+    pub fields: FieldArgs,
     /// Number of movers to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,

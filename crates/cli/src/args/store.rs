@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use karat_core::timestamp::Timestamp;
 
-use super::GraderArgs;
 use super::follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 use super::moment::moment;
+use super::{FieldArgs, GraderArgs};
 
 /// `karat verify`
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ pub struct VerifyArgs {
     #[arg(value_name = "RECEIPT", required = true)]
     pub receipts: Vec<String>,
     /// Replay this recording, or judge this match again, and compare
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["evidence", "embedder", "cache", "subject_field"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["evidence", "embedder", "cache", "subject_field", "task_field"])]
     pub rerun: Option<String>,
     /// The public key of log or recorder, `NAME+ID+KEY`, or its file
     #[arg(long, value_name = "KEY|FILE")]
@@ -44,9 +44,9 @@ pub struct VerifyArgs {
     /// The inputs of graders, to grade that evidence again
     #[command(flatten)]
     pub graders: GraderArgs,
-    /// The field of the evidence that names the subject
-    #[arg(long, value_name = "FIELD")]
-    pub subject_field: Option<String>,
+    /// The fields of the evidence that name something
+    #[command(flatten)]
+    pub fields: FieldArgs,
     /// JSON, a line per receipt (default in a pipe)
     #[arg(long, conflicts_with = "table")]
     pub json: bool,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::Path;
 
 use karat_stats::StatisticsError;
 
 use super::many;
 use crate::args::{Cli, CompareArgs};
+use crate::evidence::{are_sides, expanded};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
@@ -52,8 +52,7 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
         return Err(Failure::new(format!("`{}` cannot be compared with itself", clean(&args.first)))
             .help("name two subjects: karat compare A B FILE"));
     }
-    // One file and one name of no file: the other file, misspelt. Reading it reports that.
-    let (rows, asked) = if args.files.is_empty() && (is_file(&args.first) || is_file(&args.second)) {
+    let (rows, asked) = if args.files.is_empty() && are_sides(&args.first, &args.second) {
         of_files(args, cli)?
     } else {
         let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;
@@ -190,13 +189,13 @@ impl Compared<'_> {
     }
 }
 
-fn is_file(name: &str) -> bool {
-    Path::new(name).is_file()
-}
-
-/// Reads the two files: as two subjects if each has one, else each subject that both have.
+/// Reads the two files, or the logs in two folders: as two subjects if each has one, else each subject that both have.
 fn of_files(args: &CompareArgs, cli: &Cli) -> Result<(Rows, Asked), Failure> {
-    let sides = [&args.first, &args.second].map(|file| (file.clone(), file.clone()));
+    let mut sides = Vec::new();
+    for side in [&args.first, &args.second] {
+        let files = expanded(std::slice::from_ref(side))?;
+        sides.extend(files.into_iter().map(|file| (file, side.clone())));
+    }
     let rows = many::rows_by_side(&args.items, args.card.as_deref(), &sides, cli)?;
     let asked = of_sides(&rows, &args.first, &args.second)?;
     Ok((rows, asked))

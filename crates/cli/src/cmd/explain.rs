@@ -99,8 +99,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     };
     let mut engine = match &given {
         Some(card) => {
-            let field = args.subject_field.as_deref();
-            let options = graders::options(card.card(), &args.graders, field, cli.portable)?;
+            let options = graders::options(card.card(), &args.graders, &args.fields, cli.portable)?;
             Some(Engine::new(Arc::clone(card), options)?)
         }
         None => None,
@@ -264,8 +263,7 @@ fn from_evidence(
     args: &ExplainArgs,
     cli: &Cli,
 ) -> Result<String, Failure> {
-    let request =
-        origin::Request { path, subject_field: args.subject_field.as_deref(), graders: &args.graders };
+    let request = origin::Request { path, fields: &args.fields, graders: &args.graders };
     let subject = clean(&claim.document().subject);
     let (message, lines) = match origin::compare(claim, card, &request, cli)? {
         Comparison::Same(place) => return Ok(place),

@@ -50,8 +50,7 @@ fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
     };
     let mut engine = match &given {
         Some(card) => {
-            let field = args.subject_field.as_deref();
-            let options = graders::options(card.card(), &args.graders, field, cli.portable)?;
+            let options = graders::options(card.card(), &args.graders, &args.fields, cli.portable)?;
             Some(Engine::new(Arc::clone(card), options)?)
         }
         None => None,

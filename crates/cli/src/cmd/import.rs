@@ -10,7 +10,7 @@ use crate::args::{Cli, ImportArgs, ImportKind};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::logs::{self, Log};
-use crate::output::{CARE, Color, FAINT, Screen, lines};
+use crate::output::{Color, FAINT, Screen, lines};
 use karat::text::clean;
 
 /// Most names of files that are listed.
@@ -40,15 +40,16 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
     let (mut total, mut empty) = (Summary::default(), Summary::default());
     let (mut read, mut passed) = (Vec::new(), Vec::new());
     for file in files {
-        let log = if file.path == "-" { Log::stream(io::stdin().lock())? } else { Log::file(&file.path) };
-        let format = match (asked, logs::format_of(&log.input)) {
+        let log = if file.path == "-" { Log::stream(io::stdin().lock())? } else { Log::any(&file.path)? };
+        let found = if file.is_found { logs::recognised(&log.input) } else { logs::format_of(&log.input) };
+        let format = match (asked, found) {
             (Some(format), _) => format,
             (None, Ok(Some(format))) if file.is_found && items == Items::Traces && !format.has_traces() => {
                 passed.push(file.path);
                 continue;
             }
             (None, Ok(Some(format))) => format,
-            (None, Ok(None) | Err(_)) if file.is_found => {
+            (None, Ok(None)) if file.is_found => {
                 passed.push(file.path);
                 continue;
             }
@@ -162,23 +163,14 @@ fn tell(
     };
     let files = if read.len() == 1 { String::from("1 file") } else { format!("{} files", read.len()) };
     writeln!(screen, "{} {plural} from {files} ({})", total.items, names.join(", "))?;
-    if !total.left_out.is_empty() {
-        writeln!(screen, "left out:")?;
-        let mut reasons: Vec<(&String, &u64)> = total.left_out.iter().collect();
-        reasons.sort_by(|one, other| other.1.cmp(one.1).then(one.0.cmp(other.0)));
-        for (reason, count) in reasons {
-            writeln!(screen, "{count:>8}  {}", clean(reason))?;
-        }
-    }
+    logs::tell_left_out(total, &mut screen)?;
     if !passed.is_empty() {
         let shown: Vec<String> = passed.iter().take(LISTED).map(|path| clean(path).into_owned()).collect();
         let more = passed.len().saturating_sub(LISTED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         writeln!(screen, "{FAINT}no log: {}{more}{FAINT:#}", shown.join(", "))?;
     }
-    for note in &total.notes {
-        writeln!(screen, "{CARE}note{CARE:#}: {}", clean(note))?;
-    }
+    logs::tell_notes(total, &mut screen)?;
     screen.flush()?;
     Ok(())
 }

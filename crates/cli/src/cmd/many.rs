@@ -61,8 +61,7 @@ fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) 
     Request {
         files,
         card,
-        subject_field: items.subject_field.as_deref(),
-        task_field: items.task_field.as_deref(),
+        fields: &items.fields,
         as_of: items.as_of.as_ref().map(AsOf::written),
         selection: Selection {
             wish: Wish { filters: &items.filters, since: items.since, until: items.until },

@@ -37,8 +37,7 @@ const LISTED: usize = 20;
 /// Scores all evidence given.
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let card = card(args, cli.color)?;
-    let options = graders::options(card.card(), &args.graders, args.subject_field.as_deref(), cli.portable)?;
-    let options = Options { task_field: args.task_field.clone(), ..options };
+    let options = graders::options(card.card(), &args.graders, &args.fields, cli.portable)?;
     let own = args.budget_ms.map(|limit| Budget { limit: Duration::from_millis(limit.into()) });
     let options = Options { budget: own.or(options.budget), ..options };
     // With an embedder or a cache, each trace counts for the novelty of the next.

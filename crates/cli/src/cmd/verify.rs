@@ -155,11 +155,8 @@ impl<'a> Against<'a> {
                 Check::new("evidence", CheckOutcome::Inconclusive, says)
             }
             (Some(path), Some(card)) => {
-                let request = origin::Request {
-                    path,
-                    subject_field: self.args.subject_field.as_deref(),
-                    graders: &self.args.graders,
-                };
+                let request =
+                    origin::Request { path, fields: &self.args.fields, graders: &self.args.graders };
                 match origin::compare(claim, card, &request, self.cli) {
                     Ok(comparison) => evidence(claim, comparison),
                     Err(failure) => Check::of_lines("evidence", CheckOutcome::Failed, &failure.to_string()),

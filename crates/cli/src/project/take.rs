@@ -1,15 +1,14 @@
 //! Parts of a project file that commands take: scorecard and files that the command line does not name.
 
 use std::io;
-use std::path::Path;
 
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 use karat::record::Record;
 
 use super::{NAME, Project, find, open, tell};
-use crate::args::{Cli, ItemArgs, Verb};
-use crate::evidence::first_item;
+use crate::args::{Cli, FieldArgs, ItemArgs, Verb};
+use crate::evidence::{are_sides, first_item};
 use crate::failure::Failure;
 use crate::output::Color;
 
@@ -24,8 +23,7 @@ pub fn take(verb: &mut Verb, color: Color) -> Result<(), Failure> {
             };
             let what = inputs(&project, &mut args.files);
             set(&mut args.card, Some(&project.card));
-            set(&mut args.subject_field, project.subject.as_ref());
-            set(&mut args.task_field, project.task.as_ref());
+            set_fields(&mut args.fields, &project);
             tell(&project, what, color)
         }
         Verb::Leaderboard(args) if args.card.is_none() => {
@@ -36,7 +34,7 @@ pub fn take(verb: &mut Verb, color: Color) -> Result<(), Failure> {
         }
         Verb::Compare(args) if args.card.is_none() => {
             let named = [args.first.clone(), args.second.clone()];
-            let are_files = args.files.is_empty() && named.iter().any(|name| Path::new(name).is_file());
+            let are_files = args.files.is_empty() && are_sides(&args.first, &args.second);
             let named = if are_files { &named[..] } else { &[] };
             from_project(&mut args.card, &mut args.items, &mut args.files, named, color)
         }
@@ -64,13 +62,17 @@ fn from_project(
     let project = open(&path, color)?;
     let what = if given.is_empty() { inputs(&project, files) } else { "card" };
     set(card, Some(&project.card));
-    set(&mut items.subject_field, project.subject.as_ref());
-    set(&mut items.task_field, project.task.as_ref());
+    set_fields(&mut items.fields, &project);
     if given.is_empty() {
         items.filters.extend(project.filters.iter().cloned());
         items.rename.extend(project.renames.iter().cloned());
     }
     tell(&project, what, color)
+}
+
+fn set_fields(into: &mut FieldArgs, project: &Project) {
+    set(&mut into.subject_field, project.subject.as_ref());
+    set(&mut into.task_field, project.task.as_ref());
 }
 
 fn set(into: &mut Option<String>, value: Option<&String>) {

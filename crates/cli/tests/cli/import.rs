@@ -237,14 +237,24 @@ fn a_log_without_steps_is_no_trace() {
 fn battles_are_rated_as_they_are() {
     let folder = Folder::new();
     let file = folder.path().join("battles.csv");
-    let rows = "model_a,model_b,winner,language\nx,y,model_a,English\ny,x,tie (bothbad),English\nx,y,model_b,German\n";
+    let rows = "model_a,model_b,winner,language\nx,y,model_a,English\ny,x,tie (bothbad),English\nx,y,model_b,German\nx,y,,German\nx,x,model_a,German\nz,y,,German\n";
     fs::write(&file, rows).unwrap();
     let file = file.display().to_string();
     let rate = ["rate", "--system", "elo", "--json"];
     let direct = karat(&[&rate[..], &[&file]].concat());
-    let imported = karat(&["import", "--quiet", &file]);
+    let imported = karat(&["import", &file]);
     let piped = karat_reading(&rate, &imported.stdout);
-    assert_eq!((direct.status, direct.stderr.as_str()), (0, ""));
+    // Both say the same, beside the count of an import.
+    assert_eq!(direct.status, 0);
+    assert_eq!(Some(direct.stderr.as_str()), imported.stderr.split_once('\n').map(|it| it.1));
+    assert_snapshot!(direct.stderr, @r"
+    left out:
+           2  a battle without a vote
+           1  a battle of a model against itself
+    note: votes that both answers are bad count as draws, as at LMArena
+    ");
+    let streamed = karat_reading(&[&rate[..], &["-"]].concat(), rows);
+    assert_eq!((streamed.status, &streamed.stderr), (0, &direct.stderr));
     let ratings = |text: &str| serde_json::from_str::<Value>(text).unwrap()["ratings"].clone();
     assert_eq!(ratings(&direct.stdout), ratings(&piped.stdout));
 }
@@ -301,4 +311,91 @@ fn only_a_report_says_that_a_trajectory_is_solved() {
         (&item["subject"], &item["task"], &item["solved"]),
         (&"model-x".into(), &"a".into(), &1.into())
     );
+}
+
+/// Beside logs a folder may hold links in circles and to nowhere, pipes, sockets: they are never opened.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_in_a_folder_is_never_opened() {
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+    let folder = Folder::new();
+    let logs = folder.path().join("logs");
+    fs::create_dir_all(logs.join("deep")).unwrap();
+    fs::copy(root().join(REPORT), logs.join("deep/a.xml")).unwrap();
+    symlink("..", logs.join("deep/up")).unwrap();
+    symlink("self", logs.join("self")).unwrap();
+    symlink("/nowhere", logs.join("gone.xml")).unwrap();
+    symlink(root().join(REPORT), logs.join("linked.xml")).unwrap();
+    let pipe = logs.join("pipe.xml");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let _socket = UnixListener::bind(logs.join("socket")).unwrap();
+    fs::write(logs.join("empty.json"), "").unwrap();
+    let run = folder.karat(&["import", "logs"]);
+    assert_eq!((run.status, items(&run.stdout).len()), (0, 5), "{}", run.stderr);
+    assert!(run.stderr.contains("no log: logs/empty.json\n"), "{}", run.stderr);
+    let board = folder.karat(&["leaderboard", "--json", "--card", "run", "logs"]);
+    assert_eq!(board.status, 0, "{}", board.stderr);
+    // A pipe that is named is read, a device is not; a link to a file is that file.
+    let text = fs::read(root().join(REPORT)).unwrap();
+    let writer = std::thread::spawn(move || fs::write(pipe, text).unwrap());
+    let piped = folder.karat(&["import", "--quiet", "logs/pipe.xml"]);
+    writer.join().unwrap();
+    assert_eq!((piped.status, items(&piped.stdout).len()), (0, 5), "{}", piped.stderr);
+    assert_eq!(folder.karat(&["import", "--quiet", "logs/linked.xml"]).status, 0);
+    let device = folder.karat(&["import", "--format", "junit", "/dev/zero"]);
+    assert_eq!(device.status, 1);
+    assert_snapshot!(device.stderr, @r"
+    error: `/dev/zero` is neither a file nor a pipe
+      name the log itself
+    ");
+    for name in ["logs/gone.xml", "logs/self"] {
+        let gone = folder.karat(&["import", name]);
+        assert!(gone.status == 1 && gone.stderr.contains(name), "{}", gone.stderr);
+    }
+}
+
+/// A log in a folder that cannot be unpacked or read is not passed over: it may hold what counts.
+#[test]
+fn a_damaged_log_in_a_folder_is_refused_by_every_command() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path().join("logs")).unwrap();
+    fs::copy(root().join(REPORT), folder.path().join("logs/a.xml")).unwrap();
+    fs::write(folder.path().join("logs/b.eval"), b"PK\x03\x04 and no more").unwrap();
+    for verb in [&["import"][..], &["score", "--card", "run"], &["leaderboard", "--card", "run"]] {
+        let run = folder.karat(&[verb, &["logs"]].concat());
+        assert!(
+            run.status == 1 && run.stderr.contains("logs/b.eval: the archive: "),
+            "{verb:?} {}",
+            run.stderr
+        );
+    }
+    // A folder beside others: its README is no part of a comparison.
+    fs::remove_file(folder.path().join("logs/b.eval")).unwrap();
+    fs::write(folder.path().join("logs/README.md"), "# Logs\n").unwrap();
+    fs::create_dir(folder.path().join("new")).unwrap();
+    fs::copy(root().join(REPORT), folder.path().join("new/a.xml")).unwrap();
+    let run = folder.karat(&["compare", "--json", "--card", "run", "logs", "new"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn the_field_of_tasks_is_known_to_every_command_that_reads_facts() {
+    let folder = Folder::new();
+    folder.write("a.jsonl", "{\"subject\": \"a\", \"case\": \"c1\", \"solved\": 1, \"id\": \"1\"}\n");
+    let named = folder.karat(&["score", "--json", "--card", "run", "--task-field", "case", "a.jsonl"]);
+    assert_eq!(named.status, 0, "{}", named.stderr);
+    folder.write("record.json", &named.stdout);
+    let with = |more: &[&str]| folder.karat(&[more, &["--task-field", "case"]].concat());
+    let explained = with(&["explain", "--json", "--card", "run", "a.jsonl"]);
+    assert_eq!(explained.status, 0, "{}", explained.stderr);
+    assert!(explained.stdout.contains("\"c1\""), "{}", explained.stdout);
+    assert_eq!(with(&["explain", "--json", "--evidence", "a.jsonl", "record.json"]).status, 0);
+    // Without it the evidence does not give the record: it has no task.
+    assert_ne!(folder.karat(&["explain", "--json", "--evidence", "a.jsonl", "record.json"]).status, 0);
+    let moved = with(&["card", "diff", "run", "run", "a.jsonl", "--json"]);
+    assert_eq!(moved.status, 0, "{}", moved.stderr);
+    let refused = folder.karat(&["score", "--card", "workflow", "--task-field", "case", "a.jsonl"]);
+    assert!(refused.status == 1 && refused.stderr.contains("leave out --task-field"), "{}", refused.stderr);
 }

@@ -13,6 +13,7 @@ mod docs;
 mod doctor;
 mod documents;
 mod doors;
+mod every_format;
 mod formats;
 mod gates;
 mod graders;

@@ -51,6 +51,8 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             return Err(Fault::new(place, "a line of more than 64 kB", "a shorter line").into());
         }
         let line = text.trim_end();
+        // The mark before UTF-8.
+        let line = if number == 1 { line.trim_start_matches('\u{feff}') } else { line };
         if line.trim_start().is_empty() || line.trim_start().starts_with('#') {
             continue;
         }

@@ -41,7 +41,9 @@ fn of_members(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(),
 }
 
 fn table(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let mut rows = csv::ReaderBuilder::new().from_reader(input.open()?);
+    // After `\r\n` the reader counts a line too few; the cells are trimmed anyway.
+    let mut rows =
+        csv::ReaderBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_reader(input.open()?);
     let wrong = |error: csv::Error| {
         let line = error.position().map_or_else(String::new, |place| format!("line {}", place.line()));
         Fault::new(line, error.to_string(), "a row with a cell for each column")

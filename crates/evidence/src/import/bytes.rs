@@ -131,12 +131,13 @@ impl Input {
         Ok(json_text(self.open()?))
     }
 
-    /// Returns the first `most` bytes, unpacked; fewer where it cannot be unpacked further.
+    /// Returns the first `most` bytes, unpacked and without the mark before UTF-8; fewer where it cannot be unpacked further.
     pub(super) fn head(&self, most: u64) -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         let read = self.open()?.take(most).read_to_end(&mut head);
         match read {
             Err(error) if head.is_empty() => Err(error),
+            _ if head.starts_with(MARK) => Ok(head.split_off(MARK.len())),
             _ => Ok(head),
         }
     }
@@ -213,6 +214,9 @@ pub(super) fn unpacked(input: impl Read + Send + 'static, method: Method) -> Box
 fn broken(message: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message.into())
 }
+
+/// The mark before UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Counts what is read.
 struct Counted<R> {
@@ -315,16 +319,17 @@ impl<R: BufRead> Read for Frames<R> {
 pub(super) fn json_text(input: impl Read) -> impl BufRead {
     BufReader::with_capacity(
         BUFFER,
-        JsonText { input, place: Within::Start, ready: Vec::new(), at: 0, has_sign: false },
+        JsonText { input, place: Within::Start, ready: Vec::new(), at: 0, end: 0, has_sign: false },
     )
 }
 
 struct JsonText<R> {
     input: R,
     place: Within,
-    /// Bytes that are ready, and how many of them were handed on.
+    /// A buffer, of which the bytes from `at` to `end` are ready.
     ready: Vec<u8>,
     at: usize,
+    end: usize,
     /// True if a sign was read and is not among them.
     has_sign: bool,
 }
@@ -349,10 +354,10 @@ enum Within {
 
 impl<R: Read> Read for JsonText<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.ready.len() {
+        if self.at == self.end {
             self.fill()?;
         }
-        let count = self.ready.get(self.at..).unwrap_or_default().read(into)?;
+        let count = self.ready.get(self.at..self.end).unwrap_or_default().read(into)?;
         self.at += count;
         Ok(count)
     }
@@ -361,43 +366,44 @@ impl<R: Read> Read for JsonText<R> {
 impl<R: Read> JsonText<R> {
     /// Makes the next bytes ready; none at the end.
     fn fill(&mut self) -> io::Result<()> {
-        const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
-        self.ready.clear();
-        self.at = 0;
-        let mut bytes = std::mem::take(&mut self.ready);
+        (self.at, self.end) = (0, 0);
+        // Bytes that come before those that are read now.
+        let mut before = Vec::new();
         if matches!(self.place, Within::Start) {
-            self.input.by_ref().take(3).read_to_end(&mut bytes)?;
-            if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+            self.input.by_ref().take(3).read_to_end(&mut before)?;
+            if before.starts_with(&[0xff, 0xfe]) || before.starts_with(&[0xfe, 0xff]) {
                 return Err(broken("UTF-16, which is not read: save the file as UTF-8"));
             }
-            if bytes == MARK {
-                bytes.clear();
+            if before == MARK {
+                before.clear();
             }
             self.place = Within::Plain;
         }
         if std::mem::take(&mut self.has_sign) {
-            bytes.push(b'-');
+            before.push(b'-');
         }
-        let before = bytes.len();
-        bytes.resize(before + BUFFER, 0);
+        let mut bytes = std::mem::take(&mut self.ready);
+        if bytes.is_empty() {
+            bytes.resize(BUFFER, 0);
+        }
+        let (first, rest) = bytes.split_at_mut(before.len());
+        first.copy_from_slice(&before);
         let read = loop {
-            match self.input.read(bytes.get_mut(before..).unwrap_or_default()) {
+            match self.input.read(rest) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 read => break read?,
             }
         };
-        bytes.truncate(before + read);
-        self.mend(&mut bytes)?;
-        self.ready = bytes;
+        let mut end = before.len() + read;
+        let filled = bytes.get_mut(..end).unwrap_or_default();
+        self.mend(filled)?;
         // Whether a sign belongs to a number or to an infinity, the next byte says.
-        if read > 0 && matches!(self.place, Within::Plain) && self.ready.last() == Some(&b'-') {
-            self.ready.pop();
+        if read > 0 && matches!(self.place, Within::Plain) && filled.last() == Some(&b'-') {
+            end -= 1;
             self.has_sign = true;
-            if self.ready.is_empty() {
-                return self.fill();
-            }
         }
-        Ok(())
+        (self.ready, self.end) = (bytes, end);
+        if self.has_sign && end == 0 { self.fill() } else { Ok(()) }
     }
 }
 

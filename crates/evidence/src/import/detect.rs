@@ -11,13 +11,17 @@ const HEAD: u64 = 1 << 20;
 /// Returns the format of a log; none if it is of no known format, such as evidence for karat itself.
 ///
 /// # Errors
-/// If the file cannot be read or unpacked.
+/// If the file cannot be read or unpacked, or is written in UTF-16.
 pub fn detect(input: &Input) -> Result<Option<Format>, ImportError> {
     let head = input.head(HEAD).map_err(|error| Fault::unreadable(&error).of(input))?;
     if head.starts_with(b"PK\x03\x04") {
         let archive = Archive::open(input).map_err(|fault| fault.of(input))?;
         let is_log = archive.has("header.json") || archive.has("_journal/start.json");
         return Ok(is_log.then_some(Format::Inspect));
+    }
+    if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
+        let fault = Fault::new("", "UTF-16", "UTF-8");
+        return Err(fault.hint("save the file as UTF-8").of(input));
     }
     let found = of_text(&head);
     // Version 1 of mini-SWE-agent wrote a list of messages, as many programs do: its name says more.

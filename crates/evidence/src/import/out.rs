@@ -306,6 +306,13 @@ pub(super) fn known(out: &mut Out<'_>, what: &'static str, value: Option<f64>) -
     }
 }
 
+/// Returns nanoseconds since 1970 as a timestamp, cut off at milliseconds.
+pub(super) fn moment(nanoseconds: i128) -> Option<String> {
+    let milliseconds = i64::try_from(nanoseconds.div_euclid(1_000_000)).ok()?;
+    let text = Timestamp { milliseconds }.to_string();
+    Timestamp::parse(&text).is_ok().then_some(text)
+}
+
 /// Returns a percentage as a share, without the digits that only the division adds.
 pub(super) fn share(percent: f64) -> f64 {
     (percent * 1e10).round() / 1e12

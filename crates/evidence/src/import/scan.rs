@@ -114,22 +114,30 @@ impl<R: Read> Scan<R> {
     }
 
     /// Returns the bytes that are at hand, after reading more if there is nothing; nothing at the end.
+    #[inline]
     fn ready(&mut self) -> Result<&[u8], Wrong> {
         if self.at == self.end {
-            let (line, column) = self.place();
-            (self.lines, self.columns) = (line - 1, column);
-            (self.at, self.end) = (0, 0);
-            self.end = loop {
-                match self.input.read(&mut self.buffer) {
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                    read => break read?,
-                }
-            };
+            self.fill()?;
         }
         Ok(self.buffer.get(self.at..self.end).unwrap_or_default())
     }
 
+    #[cold]
+    fn fill(&mut self) -> Result<(), Wrong> {
+        let (line, column) = self.place();
+        (self.lines, self.columns) = (line - 1, column);
+        (self.at, self.end) = (0, 0);
+        self.end = loop {
+            match self.input.read(&mut self.buffer) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        Ok(())
+    }
+
     /// Takes bytes, which are kept if they are part of a wanted value.
+    #[inline]
     fn take(&mut self, count: usize) -> Result<(), Wrong> {
         if let Some(kept) = &mut self.kept {
             kept.extend_from_slice(self.buffer.get(self.at..self.at + count).unwrap_or_default());
@@ -142,7 +150,15 @@ impl<R: Read> Scan<R> {
     }
 
     /// Returns the next byte that is no white space, which is not taken.
+    #[inline]
     fn peek(&mut self) -> Result<Option<u8>, Wrong> {
+        match self.ready()?.first() {
+            Some(byte) if *byte > b' ' => Ok(Some(*byte)),
+            _ => self.peek_beyond(),
+        }
+    }
+
+    fn peek_beyond(&mut self) -> Result<Option<u8>, Wrong> {
         loop {
             let ready = self.ready()?;
             if ready.is_empty() {
@@ -355,7 +371,8 @@ impl<R: Read> Scan<R> {
             }
             let found = memchr::memchr2(b'"', b'\\', ready);
             let plain = ready.get(..found.unwrap_or(ready.len())).unwrap_or_default();
-            if plain.iter().any(|byte| *byte < 0x20) {
+            // Without a way out, so that many bytes are compared at once.
+            if plain.iter().fold(false, |found, byte| found | (*byte < 0x20)) {
                 return wrong("control character (\\u0000-\\u001F) found while parsing a string");
             }
             let (length, is_quote) = (plain.len(), found.and_then(|at| ready.get(at)) == Some(&b'"'));

@@ -5,7 +5,7 @@ use karat_core::facts::Outcome;
 use serde_json::{Value, json};
 
 use super::json::{Element, Members, Wanted};
-use super::out::{Out, Run, known, plain};
+use super::out::{Out, Run, known, moment, plain};
 use super::steps::{Steps, text_of};
 use super::{Fault, Input, Stop, json};
 
@@ -130,6 +130,7 @@ pub(super) fn read_mini(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         "[].content",
     ];
     let facts = [
+        "messages[].extra.timestamp",
         "[].role",
         "instance_id",
         "trajectory_format",
@@ -143,15 +144,29 @@ pub(super) fn read_mini(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let paths: Vec<&str> = facts.iter().chain(more).copied().collect();
     let mut way = Way::default();
     let mut steps = 0u32;
+    let mut span: Option<(f64, f64)> = None;
     let log = json::read(input.json()?, &Wanted::new(&paths), &mut |message| {
         steps += u32::from(message.own.text("role") == Some("assistant"));
+        if let Some(at) = message.own.number("extra.timestamp").filter(|at| *at > 0.0) {
+            let (first, last) = span.unwrap_or((at, at));
+            span = Some((first.min(at), last.max(at)));
+        }
         if !more.is_empty() {
             way.message(message);
         }
         Ok(())
     })?;
     let model = log.text("info.config.model.model_name").unwrap_or("mini-swe-agent").to_owned();
-    let run = Run { steps: way.steps, objective: way.objective, ..Run::default() };
+    let mut run = Run { steps: way.steps, objective: way.objective, ..Run::default() };
+    if let Some((first, last)) = span {
+        // The first moment that a log has is the end of the first answer.
+        run.time = moment((first * 1000.0) as i128 * 1_000_000);
+        let took = plain(((last - first) * 1000.0).round() / 1000.0);
+        run.other.extend(took.map(|took| (String::from("seconds_after_first_answer"), took.into())));
+        if !out.wants_steps() {
+            out.left_out("the time that the run took: the log does not say when it began");
+        }
+    }
     one(input, &log, &model, run, f64::from(steps), out)
 }
 
@@ -224,6 +239,8 @@ fn one(
     if !status.is_empty() {
         run.other.push((String::from("exit_status"), status.into()));
     }
-    out.left_out("no time of the run");
+    if run.time.is_none() {
+        out.left_out("no time of the run");
+    }
     out.run(if is_list { "$" } else { "$.info" }, run)
 }

@@ -3,6 +3,7 @@
 mod formats;
 mod hostile;
 mod inspect;
+mod odd;
 mod packed;
 mod steps;
 mod traces;

@@ -123,9 +123,8 @@ pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Fail
         );
         return Err(Failure::new(message).help("only cards for the same kind of evidence can be compared"));
     }
-    let field = args.subject_field.as_deref();
     let engine = |card: &Arc<CompiledCard>| -> Result<Engine, Failure> {
-        let options = graders::options(card.card(), &GraderArgs::default(), field, cli.portable)?;
+        let options = graders::options(card.card(), &GraderArgs::default(), &args.fields, cli.portable)?;
         Ok(Engine::new(Arc::clone(card), Options { any_challenge: true, ..options })?)
     };
     let (mut first, mut second) = (engine(&before)?, engine(&after)?);

@@ -4,13 +4,13 @@ use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
-use karat::engine::{Engine, Options, Wanted};
+use karat::engine::{Engine, Wanted};
 use karat::record::Record;
 use karat::rows::problems::Problems;
 use karat::text::{clean, count};
 use karat_core::facts::Digest;
 
-use crate::args::{AsOf, Cli};
+use crate::args::{AsOf, Cli, FieldArgs};
 use crate::cards;
 use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
@@ -35,9 +35,9 @@ pub fn update(project: &Project, is_quiet: bool, cli: &Cli) -> Result<Exit, Fail
         return Err(Failure::new(message).help("baseline = \"baseline.jsonl\""));
     }
     let card = cards::compiled(&cards::named(&project.card, &project.inputs, cli.color)?, cli.color)?;
-    let options =
-        graders::options(card.card(), &Default::default(), project.subject.as_deref(), cli.portable)?;
-    let mut engine = Engine::new(card, Options { task_field: project.task.clone(), ..options })?;
+    let fields = FieldArgs { subject_field: project.subject.clone(), task_field: project.task.clone() };
+    let options = graders::options(card.card(), &Default::default(), &fields, cli.portable)?;
+    let mut engine = Engine::new(card, options)?;
     engine.set_as_of_written(project.as_of.as_ref().map(AsOf::written));
     let wanted: Wanted = engine.wanted();
     let files = Files::new(&project.inputs, cli.color)?;

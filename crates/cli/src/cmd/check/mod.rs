@@ -20,6 +20,7 @@ use karat_core::number::Decimal;
 use super::fail_under::FailUnder;
 use super::{compare, leaderboard, many, standing};
 use crate::args::{CheckProjectArgs, Cli, CompareArgs, Floor, ItemArgs, LeaderboardArgs, Verb};
+use crate::evidence::expanded;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
@@ -195,7 +196,7 @@ fn against_baseline(args: &CheckProjectArgs, project: &Project, cli: &Cli) -> Re
     }
     baseline::check_digests(&project.baseline)?;
     let side = |files: &[String], side: &str| -> Result<Vec<(String, String)>, Failure> {
-        Ok(crate::logs::files(files)?.into_iter().map(|file| (file.path, side.to_owned())).collect())
+        Ok(expanded(files)?.into_iter().map(|file| (file, side.to_owned())).collect())
     };
     let sides = [side(&project.baseline, BEFORE)?, side(&project.inputs, NOW)?].concat();
     let compare_args = compare_args(args, project)?;
@@ -273,8 +274,8 @@ fn verb(line: &[&str]) -> Result<Verb, Failure> {
 }
 
 fn set_items(items: &mut ItemArgs, project: &Project, is_quiet: bool) {
-    items.subject_field.clone_from(&project.subject);
-    items.task_field.clone_from(&project.task);
+    items.fields.subject_field.clone_from(&project.subject);
+    items.fields.task_field.clone_from(&project.task);
     items.rename.clone_from(&project.renames);
     items.filters.clone_from(&project.filters);
     items.no_progress = is_quiet;

@@ -11,7 +11,7 @@ use karat_core::scorecard::Step;
 use karat_evidence::profile::{Field, Shape};
 
 use super::data::Data;
-use super::names::{Direction, unit, words};
+use super::names::{Direction, measured, unit, words};
 use super::plan::{Measure, Plan, column};
 use crate::failure::Failure;
 
@@ -243,6 +243,10 @@ fn scale(measure: &Measure<'_>) -> Scale {
         return Scale::Share;
     }
     let from = if low >= 0.0 { 0.0 } else { rounded(low, f64::floor) };
+    // Of one value nothing says how far others may be: as far as from nothing.
+    if low == high && measure.direction == Direction::Lower {
+        return Scale::Range { from, to: 2.0 * high, is_quantile: false };
+    }
     if measure.direction == Direction::Higher {
         let is_rating = field.is_whole() && low >= 1.0 && high <= 5.0 && high > 2.0;
         let words = words(&column(field));
@@ -329,6 +333,9 @@ impl Names {
     /// Returns a name for the fact of a field: the last part of its path if that is free, else all of it.
     fn of(&mut self, field: &Field) -> String {
         match field.path().steps() {
+            [.., Step::Member(before), Step::Member(_)] if measured(&column(field)) != column(field) => {
+                self.fact(before)
+            }
             [.., Step::Member(last)] if !self.taken.contains(last) => self.fact(last),
             _ => self.fact(&column(field)),
         }

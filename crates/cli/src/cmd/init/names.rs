@@ -31,7 +31,7 @@ pub const SUBJECTS: [&str; 18] = [
     "name",
 ];
 /// Names of what was attempted, the likeliest first.
-pub const TASKS: [&str; 24] = [
+pub const TASKS: [&str; 30] = [
     "task",
     "task_id",
     "task_name",
@@ -56,9 +56,17 @@ pub const TASKS: [&str; 24] = [
     "item_id",
     "example_id",
     "row_id",
+    "test_case",
+    "test_case_id",
+    "example",
+    "reference_example",
+    "reference_example_id",
+    "name",
 ];
+/// Names of who is scored that are as often those of single runs.
+pub const OFTEN_RUNS: [&str; 5] = ["provider", "run", "run_name", "experiment", "name"];
 /// Words in the names of fields that decide success, the likeliest first.
-pub const SUCCESS: [&str; 14] = [
+pub const SUCCESS: [&str; 15] = [
     "solved",
     "resolved",
     "success",
@@ -67,6 +75,7 @@ pub const SUCCESS: [&str; 14] = [
     "pass",
     "correct",
     "is_correct",
+    "correctness",
     "reward",
     "score",
     "accuracy",
@@ -74,7 +83,7 @@ pub const SUCCESS: [&str; 14] = [
     "quality",
     "grade",
 ];
-const HIGHER: [&str; 46] = [
+const HIGHER: [&str; 49] = [
     "solved",
     "resolved",
     "success",
@@ -121,6 +130,9 @@ const HIGHER: [&str; 46] = [
     "similarity",
     "uptime",
     "agreement",
+    "match",
+    "matched",
+    "met",
 ];
 const LOWER: [&str; 58] = [
     "cost",
@@ -183,7 +195,7 @@ const LOWER: [&str; 58] = [
     "complaints",
 ];
 /// Words of fields that say where something is, and measure nothing.
-const LABELS: [&str; 34] = [
+const LABELS: [&str; 37] = [
     "id",
     "ids",
     "uuid",
@@ -218,7 +230,12 @@ const LABELS: [&str; 34] = [
     "no",
     "batch",
     "shard",
+    "order",
+    "threshold",
+    "temperature",
 ];
+/// Words for a sum over what is named before them: `correctness.avg`.
+const SUMS: [&str; 6] = ["avg", "mean", "average", "value", "median", "p50"];
 const UNITS: [(&str, &str); 24] = [
     ("usd", "USD"),
     ("dollars", "USD"),
@@ -293,8 +310,17 @@ pub fn unit(name: &str) -> &'static str {
     found.map_or("1", |(_, unit)| unit)
 }
 
+/// Returns the path without a last part that says only how it was summed: `stats.correctness` of `stats.correctness.avg`.
+pub fn measured(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((rest, last)) if SUMS.contains(&last) => rest,
+        _ => name,
+    }
+}
+
 /// Returns the place of a name in a list of likely ones; the last part of a path counts too.
 pub fn place(name: &str, list: &[&str]) -> Option<usize> {
+    let name = measured(name);
     let joined = words(name).join("_");
     let last = name.rsplit('.').next().map(|last| words(last).join("_")).unwrap_or_default();
     let of = |name: &str| list.iter().position(|known| *known == name);
@@ -316,6 +342,28 @@ mod tests {
         {
             assert_eq!(found(name), Some(false), "{name}");
         }
+        // As tau2, DeepEval and LangSmith have them.
+        for name in [
+            "reward_info.db_check.db_match",
+            "communicate_checks.met",
+            "testPassed",
+            "feedback_stats.correctness.avg",
+        ] {
+            assert_eq!(found(name), Some(true), "{name}");
+        }
+        for name in [
+            "agent_cost",
+            "duration",
+            "testFailed",
+            "runDuration",
+            "evaluationCost",
+            "completionTime",
+            "latency_p50",
+            "first_token_time",
+            "completion_tokens",
+        ] {
+            assert_eq!(found(name), Some(false), "{name}");
+        }
         for name in ["foo", "temperature", "", "x1"] {
             assert_eq!(found(name), None, "{name}");
         }
@@ -326,5 +374,8 @@ mod tests {
         assert_eq!((unit("cost_usd"), unit("latencyMs"), unit("foo")), ("USD", "ms", "1"));
         assert_eq!(place("agent.name", &SUBJECTS), Some(4));
         assert_eq!(place("subject", &SUBJECTS), Some(0));
+        assert_eq!(measured("feedback_stats.correctness.avg"), "feedback_stats.correctness");
+        assert_eq!(place("feedback_stats.correctness.avg", &SUCCESS), place("x.correctness", &SUCCESS));
+        assert!(is_label("dotted_order") && is_label("metric.threshold"));
     }
 }

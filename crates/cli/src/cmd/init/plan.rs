@@ -5,7 +5,7 @@ use karat_core::number::Decimal;
 use karat_evidence::profile::{Field, Shape};
 
 use super::data::Data;
-use super::names::{Direction, SUBJECTS, SUCCESS, TASKS, direction, is_label, place};
+use super::names::{Direction, OFTEN_RUNS, SUBJECTS, SUCCESS, TASKS, direction, is_label, place, words};
 use crate::args::InitArgs;
 use crate::failure::Failure;
 
@@ -14,6 +14,8 @@ const MOST: usize = 12;
 /// Most different texts of a field that is kept for groups, and most of such fields.
 const GROUPS: usize = 20;
 const GROUP_FIELDS: usize = 4;
+/// Longest text that is a name of something, in characters.
+const NAME: usize = 64;
 /// Numbers beyond this are no measurements that a scale fits.
 const LARGEST: f64 = 1e15;
 
@@ -37,6 +39,8 @@ pub struct Plan<'d> {
     pub kept: Vec<&'d Field>,
     /// Reasons why other fields do not count.
     pub left: Vec<String>,
+    /// The fields that could count and are the same in every item.
+    constant: Vec<Measure<'d>>,
     /// The gates.
     pub gate: Gate,
 }
@@ -78,6 +82,7 @@ impl<'d> Plan<'d> {
             unknown: Vec::new(),
             kept: Vec::new(),
             left: Vec::new(),
+            constant: Vec::new(),
             gate: Gate::default(),
         };
         let named = |name: &str, flag: &str| -> Result<&'d Field, Failure> {
@@ -126,6 +131,16 @@ impl<'d> Plan<'d> {
         for field in fields.iter().copied().filter(|field| !is_taken(field)) {
             plan.place(field, data, &asked, &args.without);
         }
+        if plan.measures.is_empty() {
+            // Of a single run everything is the same; later runs differ from it.
+            plan.measures = std::mem::take(&mut plan.constant);
+            let counts = |line: &String| {
+                plan.measures
+                    .iter()
+                    .any(|it| line.strip_prefix(&column(it.field)).is_some_and(|it| it.starts_with(": ")))
+            };
+            plan.left.retain(|line| !counts(line));
+        }
         plan.trim(&asked);
         if success.is_none() {
             let likely = |field: &&Field| 2 * field.present() >= data.profile.items();
@@ -162,7 +177,10 @@ impl<'d> Plan<'d> {
             Shape::Mixed | Shape::Empty => {}
             Shape::Text => {
                 let (values, has_more) = field.values();
-                let is_group = (2..=GROUPS).contains(&values.len()) && !has_more;
+                // What is another in nearly every item is the name of that item.
+                let is_shared = 2 * values.len() as u64 <= field.present();
+                let is_group =
+                    (2..=GROUPS).contains(&values.len()) && !has_more && is_shared && !is_label(&name);
                 if is_group && !field.are_times() && !field.are_outcomes() && self.kept.len() < GROUP_FIELDS {
                     self.kept.push(field);
                 }
@@ -173,6 +191,8 @@ impl<'d> Plan<'d> {
                     leave("how many cases a row is a mean over");
                 } else if let Err(why) = scale_of(field) {
                     leave(&why);
+                    let direction = direction(&name).filter(|_| is_constant(field) && !is_label(&name));
+                    self.constant.extend(direction.map(|direction| Measure { field, direction }));
                 } else if is_label(&name) {
                     leave("its name is that of a number or a moment, not of a measurement");
                 } else {
@@ -290,6 +310,9 @@ impl<'d> Plan<'d> {
             let way = if measure.direction == Direction::Higher { "more" } else { "less" };
             lines.push(format!("{what}: {}, {way} is better", column(measure.field)));
         }
+        if self.released.is_none() && self.success.is_none() {
+            lines.push(String::from("success: no field that counts says it (--success FIELD)"));
+        }
         if !self.unknown.is_empty() {
             let names: Vec<String> = self.unknown.iter().map(|field| column(field)).collect();
             lines.push(format!(
@@ -361,6 +384,15 @@ fn scale_of(field: &Field) -> Result<(), String> {
     }
 }
 
+/// Returns whether every item has the same value, one that a scale can begin from.
+fn is_constant(field: &Field) -> bool {
+    match field.range() {
+        _ if field.shape() == Shape::Boolean => field.values().0.len() == 1,
+        Some((low, high)) => low == high && low > 0.0 && low <= LARGEST,
+        None => false,
+    }
+}
+
 fn fit<'d>(field: &'d Field, data: &Data, what: &str) -> Result<&'d Field, Failure> {
     let (given, items) = (field.given(), data.profile.items());
     if field.are_names() && given == items {
@@ -381,15 +413,26 @@ fn subject<'d>(fields: &[&'d Field], data: &Data) -> Result<Option<&'d Field>, F
     let items = data.profile.items();
     let fits: Vec<&'d Field> =
         fields.iter().copied().filter(|field| field.are_names() && field.given() == items).collect();
-    let mut ranked: Vec<(usize, &'d Field)> =
-        fits.iter().filter_map(|field| Some((place(&column(field), &SUBJECTS)?, *field))).collect();
+    // A name that is another in every item is that of the item.
+    let is_of_run = |field: &Field| {
+        let name = words(column(field).rsplit('.').next().unwrap_or_default()).join("_");
+        let (values, has_more) = field.values();
+        OFTEN_RUNS.contains(&name.as_str()) && items > 1 && (has_more || values.len() as u64 == items)
+    };
+    let mut ranked: Vec<(usize, &'d Field)> = fits
+        .iter()
+        .filter(|field| !is_of_run(field))
+        .filter_map(|field| Some((place(&column(field), &SUBJECTS)?, *field)))
+        .collect();
     ranked.sort_by_key(|(rank, _)| *rank);
     if let Some((_, field)) = ranked.first() {
         return Ok(Some(field));
     }
+    let is_short = |field: &Field| field.values().0.iter().all(|value| value.chars().count() <= NAME);
     let is_plain = |field: &&&'d Field| {
         let name = column(field);
         field.shape() == Shape::Text
+            && is_short(field)
             && place(&name, &TASKS).is_none()
             && !matches!(name.as_str(), "id" | "time" | "outcome")
     };

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use karat_core::facts::Outcome;
-use karat_core::timestamp::Timestamp;
 use serde_json::{Map, Value};
 
 use super::super::json::{self, name};
-use super::super::out::{Out, Run, fact_name, known, plain};
+use super::super::out::{Out, Run, fact_name, known, moment, plain};
 use super::super::steps::{Act, Event, asked, of_events, returned, said};
 use super::super::{Fault, Input, Stop};
 
@@ -389,7 +388,7 @@ impl Traces {
                 subject: subject.unwrap_or_else(|| input.stem().to_owned()),
                 id: id.clone(),
                 // 0 means that the moment is not known.
-                time: trace.start.filter(|start| *start > 0).and_then(written),
+                time: trace.start.filter(|start| *start > 0).and_then(moment),
                 // Below nanoseconds there is nothing, so this is the nearest number.
                 seconds: nanoseconds.filter(|long| *long >= 0).map(|long| long as f64 / 1e9),
                 tokens: known(out, "a number of tokens", tokens),
@@ -428,11 +427,4 @@ impl Traces {
         }
         Ok(())
     }
-}
-
-/// Returns nanoseconds since 1970 as a timestamp, cut off at milliseconds.
-fn written(nanoseconds: i128) -> Option<String> {
-    let milliseconds = i64::try_from(nanoseconds.div_euclid(1_000_000)).ok()?;
-    let text = Timestamp { milliseconds }.to_string();
-    Timestamp::parse(&text).is_ok().then_some(text)
 }

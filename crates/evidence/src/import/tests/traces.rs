@@ -38,12 +38,12 @@ fn trajectories_of_swe_agent() {
 #[test]
 fn trajectories_of_mini_swe_agent() {
     let log = r#"{"info": {"model_stats": {"instance_cost": 0.0, "api_calls": 2}, "config": {"model": {"model_name": "org/m"}}, "mini_version": "2.4.6", "exit_status": "LimitsExceeded", "submission": ""},
-      "messages": [{"role": "system", "content": "s"}, {"role": "assistant", "content": null}, {"role": "exit", "content": ""}], "trajectory_format": "mini-swe-agent-1.1"}"#;
+      "messages": [{"role": "system", "content": "s"}, {"role": "assistant", "content": null, "extra": {"timestamp": 1795334577.750652}}, {"role": "exit", "content": "", "extra": {"timestamp": 1795334580.3}}], "trajectory_format": "mini-swe-agent-1.1"}"#;
     assert_snapshot!(told("x.traj.json", log.as_bytes()), @r#"
     mini-swe-agent
-    $.info  {"calls":2,"exit_status":"LimitsExceeded","id":"org/m/x","outcome":"stopped","steps":1,"subject":"org/m","task":"x"}
+    $.info  {"calls":2,"exit_status":"LimitsExceeded","id":"org/m/x","outcome":"stopped","seconds_after_first_answer":2.549,"steps":1,"subject":"org/m","task":"x","time":"2026-11-22T08:02:57.750Z"}
     1 a cost of 0, which means that it is not known
-    1 no time of the run
+    1 the time that the run took: the log does not say when it began
     1 whether the task was solved: the run ended before a submission
     "#);
 }

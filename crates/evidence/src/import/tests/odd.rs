@@ -1,0 +1,208 @@
+//! Files that are odd in a way that several formats share: marks before the text, other line ends and encodings, nothing at all;
+//! archives within archives, with very many members, with names that are equal; XML at its limits.
+
+use std::io::Write as _;
+
+use serde_json::{Value, json};
+
+use super::inspect::{Packing, archive};
+use super::packed::gzip;
+use super::{Options, read, read_as, refused};
+use crate::import::{Format, Input, detect};
+
+const HEADER: &str = r#"{"eval": {"task": "t", "model": "m"}}"#;
+const SAMPLE: &str = r#"{"id": 1, "epoch": 1, "scores": {"a": {"value": "C"}}}"#;
+
+/// Logs of several lines, or in lines.
+const TEXTS: [(&str, &str); 9] = [
+    (
+        "x.xml",
+        "<testsuite name=\"s\">\n<testcase classname=\"c\" name=\"a\" time=\"1\"/>\n<testcase name=\"b\"><failure/></testcase>\n</testsuite>\n",
+    ),
+    (
+        "x.json",
+        "{\"eval\": {\"task\": \"t\",\n \"model\": \"m\"},\n \"samples\": [\n{\"id\": 1, \"epoch\": 1, \"scores\": {\"a\": {\"value\": \"C\"}}}\n]}\n",
+    ),
+    (
+        "samples_x.jsonl",
+        "{\"doc_id\": 0, \"doc\": {}, \"target\": \"4\", \"arguments\": {}, \"resps\": [[\"4\"]], \"filtered_resps\": [\"4\"], \"metrics\": [\"acc\"], \"acc\": 1.0}\n{\"doc_id\": 1, \"doc\": {}, \"target\": \"4\", \"arguments\": {}, \"resps\": [[\"4\"]], \"filtered_resps\": [\"4\"], \"metrics\": [\"acc\"], \"acc\": 0.0}\n",
+    ),
+    ("x.csv", "id,model_a,model_b,winner\n1,a,b,model_a\n2,b,a,tie\n"),
+    (
+        "x.jsonl",
+        "{\"id\": 1, \"model_a\": \"a\", \"model_b\": \"b\", \"winner\": \"tie\"}\n\n{\"id\": 2, \"model_a\": \"a\", \"model_b\": \"b\", \"winner\": \"model_b\"}\n",
+    ),
+    (
+        "x.yml",
+        "- dirname: 2026-01-01--a\n  test_cases: 225\n  model: M 1\n  pass_rate_1: 20.4\n  pass_rate_2: 35.6\n  total_cost: 4.5\n  seconds_per_case: 2\n",
+    ),
+    (
+        "s.json",
+        "{\"resourceSpans\": [{\"scopeSpans\": [{\"spans\": [\n{\"traceId\": \"aa\", \"spanId\": \"1\", \"name\": \"c\", \"startTimeUnixNano\": \"1\", \"endTimeUnixNano\": \"2\",\n \"attributes\": [{\"key\": \"gen_ai.operation.name\", \"value\": {\"stringValue\": \"chat\"}}]}]}]}]}\n",
+    ),
+    (
+        "r.jsonl",
+        "{\"promptIdx\": 0, \"testIdx\": 0, \"success\": true, \"score\": 1, \"provider\": \"p\", \"vars\": {}}\n{\"promptIdx\": 0, \"testIdx\": 1, \"success\": false, \"score\": 0, \"provider\": \"p\", \"vars\": {}}\n",
+    ),
+    (
+        "m_samples.jsonl",
+        "{\"evaluation_id\": \"e\", \"sample_id\": 1, \"model_id\": \"m\", \"evaluation\": {\"score\": 1}}\n{\"evaluation_id\": \"e\", \"sample_id\": 2, \"model_id\": \"m\", \"evaluation\": {\"score\": 0}}\n",
+    ),
+];
+
+/// Returns items without the digest of their file.
+fn bare(items: Vec<Value>) -> Vec<Value> {
+    let without = |mut item: Value| {
+        item["source"]["digest"] = Value::Null;
+        item
+    };
+    items.into_iter().map(without).collect()
+}
+
+#[test]
+fn a_mark_and_other_line_ends_change_nothing() {
+    for (name, text) in TEXTS {
+        let (format, items, summary) = read(name, text.as_bytes());
+        assert!(!items.is_empty(), "{name}");
+        let items = bare(items);
+        let ended = text.replace('\n', "\r\n");
+        for changed in
+            [format!("\u{feff}{text}"), ended.clone(), format!("\u{feff}{ended}"), text.trim_end().to_owned()]
+        {
+            let (other, found, told) = read(name, changed.as_bytes());
+            assert_eq!((other, bare(found), &told), (format, items.clone(), &summary), "{name}: {changed:?}");
+        }
+    }
+}
+
+#[test]
+fn utf_16_is_refused_whatever_the_format() {
+    for (name, text) in TEXTS {
+        for order in [u16::to_le_bytes, u16::to_be_bytes] {
+            let bytes: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(order).collect();
+            assert_eq!(
+                refused(name, &bytes),
+                format!("{name}: found UTF-16, expected UTF-8; save the file as UTF-8")
+            );
+            let (format, ..) = read(name, text.as_bytes());
+            let error = read_as(name, &bytes, format, &Options::default());
+            assert!(error.is_err_and(|it| it.file == name && !it.found.is_empty()), "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_empty_file_has_no_run_in_any_format() {
+    for text in ["", "\n", "\u{feff}", " \r\n\t"] {
+        assert_eq!(detect(&Input::memory("x", text.as_bytes())), Ok(None), "{text:?}");
+        for format in Format::ALL {
+            match read_as("x", text.as_bytes(), format, &Options::default()) {
+                Ok((items, _)) => assert!(items.is_empty(), "{format}"),
+                Err(error) => assert!(error.file == "x" && !error.expected.is_empty(), "{format}: {error}"),
+            }
+        }
+    }
+    assert_eq!(detect(&Input::memory("x.gz", gzip(b""))), Ok(None));
+}
+
+#[test]
+fn odd_archives_are_read_rightly_or_refused_with_the_member() {
+    let inner = archive(&[("header.json", HEADER)], Packing::Deflate);
+    let inner = String::from_utf8_lossy(&inner).into_owned();
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
+    let cases: [Case<'_>; 6] = [
+        (
+            "an archive in the place of a sample",
+            &[("header.json", HEADER), ("samples/1_epoch_1.json", &inner)],
+            "samples/1_epoch_1.json",
+        ),
+        ("an archive in the place of the header", &[("header.json", &inner)], "header.json"),
+        ("a header that is a list", &[("header.json", "[]")], "header.json"),
+        ("an empty header", &[("header.json", "")], "header.json"),
+        (
+            "equal names once the path is resolved",
+            &[
+                ("header.json", HEADER),
+                ("samples/1_epoch_1.json", SAMPLE),
+                ("samples/./1_epoch_1.json", SAMPLE),
+            ],
+            "samples/1_epoch_1.json",
+        ),
+        (
+            "the same with a slash more",
+            &[
+                ("header.json", HEADER),
+                ("samples/1_epoch_1.json", SAMPLE),
+                ("samples//1_epoch_1.json", SAMPLE),
+            ],
+            "samples/1_epoch_1.json",
+        ),
+    ];
+    for (what, members, place) in cases {
+        let error = refused("x.eval", &archive(members, Packing::Deflate));
+        assert!(error.starts_with("x.eval: ") && error.contains(place), "{what}: {error}");
+    }
+    // An archive beside the samples is left alone.
+    let beside = archive(
+        &[("header.json", HEADER), ("samples/1_epoch_1.json", SAMPLE), ("notes/inner.zip", &inner)],
+        Packing::Stored,
+    );
+    assert_eq!(read("x.eval", &beside).1.len(), 1);
+}
+
+#[test]
+fn an_archive_of_more_members_than_16_bits_count_is_read() {
+    let mut bytes = Vec::new();
+    let mut zip = rawzip::ZipArchiveWriter::new(&mut bytes);
+    let mut add = |name: &str, text: &str| {
+        let (mut entry, config) =
+            zip.new_file(name).compression_method(rawzip::CompressionMethod::STORE).start().unwrap();
+        let mut writer = config.wrap(&mut entry);
+        writer.write_all(text.as_bytes()).unwrap();
+        let (_, descriptor) = writer.finish().unwrap();
+        entry.finish(descriptor).unwrap();
+    };
+    add("header.json", HEADER);
+    for at in 0..66_000 {
+        add(&format!("_journal/{at}"), "");
+    }
+    add("samples/1_epoch_1.json", SAMPLE);
+    zip.finish().unwrap();
+    let (_, items, _) = read("x.eval", &bytes);
+    assert_eq!((items.len(), &items[0]["solved"]), (1, &json!(1)));
+    // One of them less than the directory states.
+    let end = (0..bytes.len() - 4).rfind(|at| bytes[*at..].starts_with(b"PK\x06\x06")).unwrap();
+    for at in [24, 32] {
+        bytes[end + at] ^= 1;
+    }
+    assert!(refused("x.eval", &bytes).starts_with("x.eval: the archive: "));
+}
+
+#[test]
+fn xml_at_its_limits_is_read_or_refused_with_the_line() {
+    let case = |attributes: &str| format!("<testsuite>\n<testcase {attributes}/>\n</testsuite>");
+    let long = "x".repeat(3 << 20);
+    let many: String = (0..20_000).map(|at| format!("a{at}=\"\" ")).collect();
+    for (what, attributes, wanted) in [
+        ("a long attribute that nothing reads", format!("other=\"{long}\" name=\"t\""), Ok("t")),
+        ("many attributes", format!("{many} name=\"t\""), Ok("t")),
+        ("the entities that XML has", String::from("name=\"a &lt; b &#x26; c &#100;\""), Ok("a < b & c d")),
+        ("an entity that nothing declares", String::from("name=\"&bomb;\""), Err("line 2")),
+        ("a reference to no character", String::from("name=\"&#xFFFFFFFF;\""), Err("line 2")),
+        ("an attribute twice", String::from("name=\"a\" name=\"b\""), Err("line 2")),
+        ("an attribute without quotes", String::from("name=a"), Err("line 2")),
+        ("an attribute without an end", String::from("name=\"a"), Err("line")),
+    ] {
+        let text = case(&attributes);
+        match wanted {
+            Ok(task) => assert_eq!(read("x.xml", text.as_bytes()).1[0]["task"], task, "{what}"),
+            Err(place) => {
+                let error = refused("x.xml", text.as_bytes());
+                assert!(error.starts_with("x.xml: ") && error.contains(place), "{what}: {error}");
+            }
+        }
+    }
+    // A name of any length is a name, with the digest of what was cut off.
+    let (_, items, _) = read("x.xml", case(&format!("name=\"{long}\"")).as_bytes());
+    assert!(items[0]["task"].as_str().is_some_and(|task| task.chars().count() <= 200));
+}
