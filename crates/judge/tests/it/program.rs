@@ -244,7 +244,7 @@ fn with_word(word: &str) -> Vec<String> {
     processes.filter(|id| id.parse::<u32>().is_ok() && has_word(id)).collect()
 }
 
-/// What compiles ends with the judge, and both with the client, however it ended.
+/// The compiling child ends with the judge, and both with the client, however it ended.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_process_compiles_for_no_one() {
