@@ -172,13 +172,16 @@ fn the_score_of_a_plan_is_that_of_a_replay_and_its_receipt_verifies() {
             })
             .collect();
         by_hand.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.cmp(&other.1)));
-        let listed: Vec<(Option<f64>, &str)> =
-            verdict.recordings.iter().map(|it| (it.score, it.recording.as_str())).collect();
+        let listed: Vec<(Option<f64>, &str)> = verdict
+            .recordings
+            .iter()
+            .map(|it| (it.score.map(|score| score.to_f64()), it.recording.as_str()))
+            .collect();
         let expected: Vec<(Option<f64>, &str)> =
             by_hand.iter().map(|(score, digest, _)| (Some(*score), digest.as_str())).collect();
         assert_eq!(listed, expected, "{miner}");
         let (median, digest, written) = &by_hand[(by_hand.len() - 1) / 2];
-        assert_eq!((score, counted), (median, digest), "{miner}");
+        assert_eq!((&score.to_f64(), counted), (median, digest), "{miner}");
         // The record is the same text, and its receipt names the recording.
         let kept = reader.find(Kind::Record, record, size).unwrap().unwrap();
         assert_eq!(std::str::from_utf8(&kept.content).unwrap(), written, "{miner}");
@@ -192,7 +195,7 @@ fn the_score_of_a_plan_is_that_of_a_replay_and_its_receipt_verifies() {
     }
     let scores = |miner: &str| {
         let recordings = &plans[miner].verdict.as_ref().unwrap().recordings;
-        recordings.iter().map(|it| it.score.unwrap()).collect::<Vec<_>>()
+        recordings.iter().map(|it| it.score.unwrap().to_f64()).collect::<Vec<_>>()
     };
     let is_median_seen = |scores: &[f64]| scores.len() == 3 && scores[0] < scores[1] && scores[1] < scores[2];
     assert!(crossing::MINERS.iter().any(|miner| is_median_seen(&scores(miner))), "the median is seen");
