@@ -22,6 +22,9 @@ pub struct Changes {
     pub same: u64,
     /// The number of tasks whose attempts could show more than noise.
     pub tested: u64,
+    /// The tasks at which the first has a result that counts and the second has none, by name; left out without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
 }
 
 /// A task at which two subjects differ.
@@ -135,6 +138,7 @@ impl Changes {
             fixed: list(&changes.fixed),
             same: changes.same as u64,
             tested: changes.tested as u64,
+            missing: changes.missing.iter().filter_map(|&task| rows.tasks.names.get(task).cloned()).collect(),
         }
     }
 }

@@ -60,6 +60,15 @@ pub enum AgainstBaseline {
 }
 
 impl AgainstBaseline {
+    /// Returns the subjects that the baseline alone has.
+    #[must_use]
+    pub fn gone(&self) -> &[String] {
+        match self {
+            Self::Pair(_) => &[],
+            Self::Several(answer) => &answer.only_first,
+        }
+    }
+
     /// Returns the pairs that were compared.
     #[must_use]
     pub fn pairs(&self) -> &[ComparedPair] {

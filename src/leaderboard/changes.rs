@@ -21,6 +21,8 @@ pub struct Changes {
     pub same: usize,
     /// The number of tasks whose attempts could show a difference.
     pub tested: usize,
+    /// The tasks at which the first has an attempt that counts and the second has none, as indexes into the names of tasks.
+    pub missing: Vec<usize>,
 }
 
 /// A task at which two subjects differ.
@@ -107,6 +109,9 @@ impl Changes {
                 attempts.for_each(|side| side.attempts.push((at, value, passes)));
             }
         }
+        let is_missing =
+            |[first, second]: &[Side; 2]| !first.attempts.is_empty() && second.attempts.is_empty();
+        let missing = tasks.iter().filter(|(_, sides)| is_missing(sides)).map(|(task, _)| *task).collect();
         tasks.retain(|_, sides| sides.iter().all(|side| !side.attempts.is_empty()));
         let tests: Vec<Option<Permutation>> = tasks
             .values()
@@ -120,6 +125,7 @@ impl Changes {
         let outside = discoveries(&tests, rate);
         let mut found = Self {
             tested: tests.iter().flatten().filter(|test| test.lowest <= rate).count(),
+            missing,
             ..Self::default()
         };
         for (((task, sides), test), is_outside) in tasks.into_iter().zip(tests).zip(outside) {

@@ -28,6 +28,8 @@ pub struct GateFinding {
     pub interval: Option<(f64, f64)>,
     /// The finding.
     pub change: Change,
+    /// The number of tasks at which the first has a result and the second has none.
+    pub missing_tasks: usize,
 }
 
 impl GateFinding {
@@ -36,7 +38,8 @@ impl GateFinding {
     pub fn is_passed(&self) -> bool {
         match self.change {
             Change::Worse => false,
-            Change::NotWorse => true,
+            // Tasks without a result are those that nothing is shown of.
+            Change::NotWorse => !self.gate.is_strict || self.missing_tasks == 0,
             Change::Open => !self.gate.is_strict,
         }
     }
@@ -77,6 +80,7 @@ impl Gate {
             level,
             interval: score.estimate.interval.map(|it| (it.low, it.high)),
             change: score.change(self.margin),
+            missing_tasks: score.only_first_tasks,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::answers::changes::{TaskAttempts, TaskChange};
 use crate::answers::comparison::{ComparedPair, Comparison, Comparisons, Difference};
 use crate::answers::{ComparisonVerdict, GateChange};
 use crate::estimate::{Writing, percent};
-use crate::text::{count, short};
+use crate::text::{count, named, short};
 
 /// Returns the report of a comparison; `failed` says why the gate of a pair fails.
 #[must_use]
@@ -65,6 +65,16 @@ fn of_pairs(
         if let Some(line) = &line {
             let level = if is_worse { Level::Error } else { Level::Warning };
             findings.push(Finding::new(level, "regression", line.clone()));
+        }
+        if line.is_none() && !pair.changes.missing.is_empty() {
+            let names: Vec<&str> = pair.changes.missing.iter().map(String::as_str).collect();
+            let tasks = count(names.len(), "task");
+            let text = format!(
+                "{tasks} without a result of {} that counts: {}",
+                short(&pair.second.subject),
+                named(&names).unwrap_or_default()
+            );
+            findings.push(Finding::new(Level::Warning, "missing", text));
         }
         let result = match line {
             None => CaseResult::Passed,

@@ -47,9 +47,11 @@ impl Floor {
     }
 
     fn estimate(&self, row: &LeaderboardRow) -> Option<Estimate> {
-        match &self.dimension {
-            None => Some(row.score),
-            Some(key) => row.dimensions.as_ref()?.get(key).copied().flatten(),
+        match (&self.dimension, self.on) {
+            // The interval that a leaderboard shows beside an official score is that of the mean of runs.
+            (None, On::Low) => row.runs.or_else(|| row.official.is_none().then_some(row.score)),
+            (None, On::Mean) => Some(row.score),
+            (Some(key), _) => row.dimensions.as_ref()?.get(key).copied().flatten(),
         }
     }
 

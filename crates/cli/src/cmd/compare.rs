@@ -25,7 +25,7 @@ use karat::leaderboard::pair::Pair;
 use karat::leaderboard::{By, Settings};
 use karat::report;
 use karat::rows::Rows;
-use karat::text::{clean, named};
+use karat::text::{clean, named, short};
 
 /// Most tasks of a list on the screen, without `--all`.
 const TASKS: usize = 10;
@@ -63,7 +63,7 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     let most = if args.all { usize::MAX } else { TASKS };
     let gaps = many::gaps_of(&rows, By::Score);
     let failed = |pair: &ComparedPair| gate::failed(pair, rows.scale.max);
-    let pairs = match answer(args, &rows, asked)? {
+    let (pairs, gone) = match answer(args, &rows, asked)? {
         Answer::Pair(answer) => {
             if let Some(path) = &args.form.html {
                 save_page(path, &page_of(&rows, &answer, &settings))?;
@@ -78,7 +78,7 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
                     out.flush()?;
                 }
             }
-            vec![answer.pair]
+            (vec![answer.pair], Vec::new())
         }
         Answer::Several(answer) => {
             if let Some(path) = &args.form.html {
@@ -94,10 +94,13 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
                     out.flush()?;
                 }
             }
-            answer.comparisons
+            (answer.comparisons, answer.only_first)
         }
     };
-    verdict(&pairs, rows.scale.max).tell(cli.color)
+    if args.fail_if_worse.is_none() {
+        return Ok(Exit::Done);
+    }
+    verdict(&pairs, &gone, args.strict, rows.scale.max).tell(cli.color)
 }
 
 /// The answer about two subjects, or about those of two files.
@@ -144,8 +147,8 @@ pub fn answer(args: &CompareArgs, rows: &Rows, asked: Asked) -> Result<Answer, F
     }
 }
 
-/// Returns why the gates of these comparisons fail.
-pub fn verdict(pairs: &[ComparedPair], scale: u32) -> Verdict {
+/// Returns why the gates of these comparisons fail; `gone` are the subjects that the first side alone has.
+pub fn verdict(pairs: &[ComparedPair], gone: &[String], is_strict: bool, scale: u32) -> Verdict {
     let lines = |is_meant: fn(GateChange) -> bool| {
         let failed = pairs.iter().filter(|it| it.gate.is_some_and(|gate| is_meant(gate.finding)));
         failed.filter_map(|pair| gate::failed(pair, scale)).collect()
@@ -153,6 +156,17 @@ pub fn verdict(pairs: &[ComparedPair], scale: u32) -> Verdict {
     let mut verdict = Verdict::default();
     verdict.add(Exit::Worse, lines(|finding| finding == GateChange::Worse));
     verdict.add(Exit::Inconclusive, lines(|finding| finding != GateChange::Worse));
+    let gone: Vec<String> = gone
+        .iter()
+        .map(|name| format!("`{}` is only in the first, so no gate judges it", short(name)))
+        .collect();
+    if is_strict {
+        verdict.add(Exit::Inconclusive, gone);
+    } else {
+        gone.into_iter().for_each(|line| verdict.warn(line));
+    }
+    let passed = pairs.iter().filter(|pair| pair.gate.is_some_and(|gate| gate.passed));
+    passed.filter_map(gate::missing).for_each(|line| verdict.warn(line));
     verdict
 }
 

@@ -8,11 +8,11 @@ use karat::answers::comparison::ComparedPair;
 use karat::answers::leaderboard::floor::{Floor, On, Shortfall};
 use karat::answers::{ComparisonVerdict, GateChange};
 use karat::estimate::{Writing, percent};
-use karat::text::{clean, count, short};
+use karat::text::{clean, count, named, short};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Color, LOSS, Screen};
+use crate::output::{CARE, Color, LOSS, Screen};
 
 /// Most lines that are written; the others are counted.
 const LINES: usize = 20;
@@ -33,6 +33,8 @@ pub fn tell(lines: &[String], exit: Exit, color: Color) -> Result<(), Failure> {
 #[derive(Debug, Clone, Default)]
 pub struct Verdict {
     failed: Vec<(Exit, Vec<String>)>,
+    /// Sentences about what a gate that passes did not see.
+    unseen: Vec<String>,
 }
 
 impl Verdict {
@@ -43,9 +45,15 @@ impl Verdict {
         }
     }
 
+    /// Adds a sentence about what the gate did not see.
+    pub fn warn(&mut self, line: String) {
+        self.unseen.push(line);
+    }
+
     /// Adds what another gate found.
     pub fn extend(&mut self, other: Self) {
         self.failed.extend(other.failed);
+        self.unseen.extend(other.unseen);
     }
 
     /// Returns whether every gate lets it pass.
@@ -65,6 +73,14 @@ impl Verdict {
 
     /// Writes why gates fail, and returns the status.
     pub fn tell(&self, color: Color) -> Result<Exit, Failure> {
+        let mut screen = Screen::stderr(color);
+        for line in self.unseen.iter().take(LINES) {
+            writeln!(screen, "{CARE}warning{CARE:#}: {line}")?;
+        }
+        if self.unseen.len() > LINES {
+            writeln!(screen, "{CARE}warning{CARE:#}: and {} more", self.unseen.len() - LINES)?;
+        }
+        drop(screen);
         self.failed.iter().try_for_each(|(exit, lines)| tell(lines, *exit, color))?;
         Ok(self.exit())
     }
@@ -125,6 +141,10 @@ pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
             points(gate.loss, scale)
         ));
     }
+    if gate.finding == GateChange::NotWorse {
+        let missing = missing(pair)?;
+        return Some(format!("it is not shown that `{who}` is not worse than {than}: {missing}"));
+    }
     if pair.difference.verdict == ComparisonVerdict::TooFewSharedTasks {
         return Some(format!(
             "`{who}` and {than} share {tasks}, too few to show that it is not worse ({interval}; {counts})"
@@ -138,6 +158,23 @@ pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
         "it is not shown that `{who}` is not worse than {than}{by}: the change is {} over {tasks} ({interval}; {counts}){}",
         writing.signed(-gate.loss),
         needed.unwrap_or_default()
+    ))
+}
+
+/// Returns which tasks of the first have no result of the second; none if all have one.
+pub fn missing(pair: &ComparedPair) -> Option<String> {
+    let all: Vec<&str> = pair.changes.missing.iter().map(String::as_str).collect();
+    let names = named(&all)?;
+    let of = pair.difference.estimate.tasks.saturating_add(all.len() as u64);
+    let first = match pair.first.subject == pair.second.subject {
+        true => String::from("before"),
+        false => format!("`{}`", short(&pair.first.subject)),
+    };
+    Some(format!(
+        "{} of {of} of {first} {} no result of `{}` that counts: {names}",
+        count(all.len(), "task"),
+        if all.len() == 1 { "has" } else { "have" },
+        short(&pair.second.subject)
     ))
 }
 

@@ -39,7 +39,12 @@ fn each_subject_of_two_files_is_compared_with_itself() {
     assert_eq!((&answer["only_first"][0], &answer["only_second"][0]), (&"kite".into(), &"wren".into()));
     // Two under one gate: each at 97.5 %.
     assert_eq!(answer["comparisons"][1]["gate"]["level"], 0.975);
-    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    assert_eq!(run.stderr.lines().count(), 2, "{}", run.stderr);
+    assert!(
+        run.stderr.starts_with("warning: `kite` is only in the first, so no gate judges it\n"),
+        "{}",
+        run.stderr
+    );
     for part in
         ["failed: `ibis` is worse than before by 22.2 points over 28 tasks", "97.5% interval", "status 16"]
     {
@@ -104,6 +109,40 @@ fn a_gate_fails_on_what_the_interval_says_and_strict_on_what_it_does_not_say() {
     for wrong in ["--strict", "--fail-if-worse 101", "--fail-if-worse=-1", "--fail-if-worse much"] {
         assert!([1, 2].contains(&compared(&few, &none, wrong).0), "{wrong}");
     }
+}
+
+/// What a run could leave out to pass: the tasks that it lost.
+#[test]
+fn tasks_and_subjects_that_are_gone_are_named_and_pass_no_strict_gate() {
+    let base = passing("a", 40, 40);
+    let strict = "--fail-if-worse 20 --strict";
+    let ended = |outcome: &str| -> String {
+        let lost = |task: usize| format!("a t{task:02} {outcome} -\n");
+        passing("a", 30, 30) + &(30..40).map(lost).collect::<String>()
+    };
+    for new in [passing("a", 30, 30), ended("no-verdict"), ended("succeeded")] {
+        let (status, answer, stderr) = compared(&base, &new, strict);
+        assert_eq!((status, stderr.lines().count()), (12, 1), "{stderr}");
+        assert!(
+            stderr.contains("10 tasks of 40 of ") && stderr.contains("that counts: `t30`, `t31`"),
+            "{stderr}"
+        );
+        assert_eq!(answer["changes"]["missing"].as_array().map(Vec::len), Some(10));
+        assert_eq!(answer["gate"]["passed"], false);
+        let (status, answer, stderr) = compared(&base, &new, "--fail-if-worse 12");
+        assert!(status == 0 && stderr.starts_with("warning: 10 tasks of 40"), "{stderr}");
+        assert_eq!(answer["gate"]["passed"], true);
+        let (status, _, stderr) = compared(&base, &new, "");
+        assert_eq!((status, stderr.as_str()), (0, ""));
+    }
+    // More tasks than before are no reason to fail.
+    assert_eq!(compared(&passing("a", 30, 30), &base, strict).0, 0);
+    let two = [base.clone(), passing("b", 0, 40)].concat();
+    let renamed = [base.clone(), passing("c", 40, 40), passing("d", 0, 40)].concat();
+    let (status, _, stderr) = compared(&two, &renamed, strict);
+    assert!(status == 12 && stderr.contains("`b` is only in the first, so no gate judges it"), "{stderr}");
+    let (status, _, stderr) = compared(&two, &renamed, "--fail-if-worse 12");
+    assert!(status == 0 && stderr.starts_with("warning: `b` is only in the first"), "{stderr}");
 }
 
 #[test]

@@ -378,7 +378,8 @@ fn count<'a>(
     let score = match treatment {
         Treatment::Success => Some(Score::ONE),
         Treatment::Failure => Some(Score::ZERO),
-        Treatment::Scored => item.score,
+        // As in the mean of runs: a failure that nothing more is known of reached nothing.
+        Treatment::Scored => item.score.or((item.outcome == Some(Outcome::Failed)).then_some(Score::ZERO)),
         Treatment::Excluded => None,
     };
     let measured = || item.readings.iter().any(|reading| matches!(reading, Reading::Measured { .. }));

@@ -231,6 +231,16 @@ fn each_ending_counts_as_the_card_says() {
 }
 
 #[test]
+fn a_failure_without_a_score_reached_nothing_and_a_success_without_one_is_not_known() {
+    let card = card("score = \"window\"");
+    let bare = |id, outcome| Item { score: None, outcome: Some(outcome), ..item("a", id, 10, 0) };
+    let items = [item("a", "1", 10, 900), bare("2", Outcome::Failed), bare("3", Outcome::Succeeded)];
+    let standing = only(&card, &items, &[], 20);
+    assert_eq!(standing.score, Ratio::new(900, 2000));
+    assert_eq!((standing.counts.seen, standing.counts.unscored), (2, 1));
+}
+
+#[test]
 fn the_newest_readings_decay_each_by_its_own_age() {
     let card = card("score = \"latest\"\ndecay = {}");
     let one = |id, at, place: usize, thousandths: i64| {

@@ -80,9 +80,14 @@ pub fn update(project: &Project, is_quiet: bool, cli: &Cli) -> Result<Exit, Fail
 
 /// Refuses a baseline that is not the one whose digest stands beside it.
 pub fn check_digests(baseline: &[String]) -> Result<(), Failure> {
-    for path in baseline {
+    for file in crate::logs::files(baseline)? {
+        let path = &file.path;
         let beside = digest_file(path);
-        let Ok(line) = fs::read_to_string(&beside) else { continue };
+        // Only where nothing is there, nothing is stated: a link to nowhere is something.
+        let line = match fs::symlink_metadata(&beside) {
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            _ => fs::read_to_string(&beside).map_err(|error| Failure::reading(&beside, &error))?,
+        };
         let text = fs::read(path).map_err(|error| Failure::reading(path, &error))?;
         let found = Digest::of(&text).to_string();
         let stated = line.split_whitespace().next().unwrap_or_default();

@@ -206,7 +206,8 @@ fn against_baseline(args: &CheckProjectArgs, project: &Project, cli: &Cli) -> Re
         compare::Answer::Pair(answer) => AgainstBaseline::Pair(answer),
         compare::Answer::Several(answer) => AgainstBaseline::Several(answer),
     };
-    let verdict = gate.map(|_| compare::verdict(answer.pairs(), rows.scale.max));
+    let verdict = gate
+        .map(|_| compare::verdict(answer.pairs(), answer.gone(), project.gates.is_strict, rows.scale.max));
     Ok(Compared { answer: Some(answer), dimensions: rows.dimensions, verdict, note: None })
 }
 
