@@ -111,7 +111,7 @@ fn a_gate_fails_on_what_the_interval_says_and_strict_on_what_it_does_not_say() {
     }
 }
 
-/// What a run could leave out to pass: the tasks that it lost.
+/// A run could pass by leaving out the tasks that it lost.
 #[test]
 fn tasks_and_subjects_that_are_gone_are_named_and_pass_no_strict_gate() {
     let base = passing("a", 40, 40);
