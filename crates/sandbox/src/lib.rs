@@ -107,9 +107,14 @@ impl Sandbox {
     pub fn pin(&mut self) -> Result<(), Error> {
         #[cfg(target_os = "linux")]
         {
-            self.pinned = Some(Pinned(pin::Pins::of(self)?));
+            self.pinned = Some(Pinned(self.pins()?));
         }
         Ok(())
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn pins(&self) -> Result<pin::Pins, Error> {
+        pin::Pins::of(&self.program, &self.folder, [&self.read, &self.write]).map_err(Error::Start)
     }
 
     #[cfg(target_os = "linux")]

@@ -15,8 +15,6 @@ use std::sync::Arc;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, open, openat2};
 use rustix::io::Errno;
 
-use crate::sandbox::{Error, Sandbox};
-
 /// A device and a number on it: no two files have the same, as long as one of them is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
@@ -111,21 +109,20 @@ impl Pins {
     ///
     /// # Errors
     ///
-    /// If something is not there.
-    pub(crate) fn of(sandbox: &Sandbox) -> Result<Self, Error> {
-        let refused = |path: &Path, error| Error::Start(format!("cannot find `{}`: {error}", path.display()));
+    /// If something is not there, with a sentence about it.
+    pub(crate) fn of(program: &Path, folder: &Path, [read, write]: [&[PathBuf]; 2]) -> Result<Self, String> {
+        let refused = |path: &Path, error| format!("cannot find `{}`: {error}", path.display());
         let pin = |path: &Path| Pin::of(path).map(Arc::new).map_err(|error| refused(path, error));
         let real = |path: &Path| fs::canonicalize(path).map_err(|error| refused(path, error));
         let all = |paths: &[PathBuf]| paths.iter().map(|path| real(path)).collect::<Result<Vec<_>, _>>();
-        let program = &sandbox.program;
-        let name = program.file_name().ok_or_else(|| Error::Start("no program is named".to_owned()))?;
+        let name = program.file_name().ok_or_else(|| "no program is named".to_owned())?;
         let beside = program.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Ok(Self {
             program: pin(program)?,
             name: real(beside)?.join(name),
-            folder: pin(&sandbox.folder)?,
-            read: all(&sandbox.read)?,
-            write: all(&sandbox.write)?,
+            folder: pin(folder)?,
+            read: all(read)?,
+            write: all(write)?,
         })
     }
 }

@@ -13,7 +13,6 @@ use rustix::process::{Pid, Signal, WaitOptions, getegid, geteuid, kill_process, 
 
 use crate::groups::Groups;
 use crate::layer::Layer;
-use crate::pin::Pins;
 use crate::prepare::{FIRST_FILE, Files, Known, Prepared};
 use crate::raw::{Message, Ready, Stage, Step};
 use crate::sandbox::{End, Error, Outcome, Pinned, Sandbox};
@@ -40,7 +39,7 @@ pub(crate) fn run(
     let pins = match &sandbox.pinned {
         Some(Pinned(pins)) => pins,
         None => {
-            found = Pins::of(sandbox)?;
+            found = sandbox.pins()?;
             &found
         }
     };

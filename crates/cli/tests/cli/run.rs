@@ -251,9 +251,19 @@ fn interrupted(folder: &Folder, sandbox: &str, signal: &str) -> (ExitStatus, Str
         executors.push_str(&format!("sandbox = \"{sandbox}\"\nread = [\".\"]\nwrite = [\"under-way\"]\n"));
     }
     folder.write("executors.toml", &executors);
-    let mut command = program(folder.path());
+    let known = program(folder.path());
+    // What `nohup` has started ignores SIGHUP, and so does all that it starts.
+    let mut command = Command::new("env");
+    command.arg("--default-signal=HUP").arg(known.get_program()).current_dir(folder.path());
+    for (name, value) in known.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
     command.args("run plan.json --task task.json --executors executors.toml --record run.jsonl".split(' '));
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let begun = Instant::now();
     while !folder.path().join("under-way/begun").exists() {
         assert!(
