@@ -111,7 +111,7 @@ mod tests {
     fn as_many_tasks_differ_as_the_binomial_distribution_says() {
         for share in [0.05, 0.2, 0.5, 0.9] {
             let tasks = tasks_to_differ(share, 6, 0.9).unwrap().unwrap();
-            // The chance that fewer than six of so many tasks differ.
+            // The chance that fewer than six of this many tasks differ.
             let fewer = |tasks: u64| {
                 let (mut term, mut below) = (libm::pow(1.0 - share, tasks as f64), 0.0);
                 for count in 0..6 {
