@@ -12,7 +12,7 @@ use karat_core::facts::Digest;
 
 use crate::args::{AsOf, Cli, FieldArgs};
 use crate::cards;
-use crate::evidence::{Files, Flow};
+use crate::evidence::{Files, Flow, expanded};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::graders;
@@ -80,8 +80,8 @@ pub fn update(project: &Project, is_quiet: bool, cli: &Cli) -> Result<Exit, Fail
 
 /// Refuses a baseline that is not the one whose digest stands beside it.
 pub fn check_digests(baseline: &[String]) -> Result<(), Failure> {
-    for file in crate::logs::files(baseline)? {
-        let path = &file.path;
+    // The files that are compared: a digest is asked of each.
+    for path in &expanded(baseline)? {
         let beside = digest_file(path);
         // Only where nothing is there, nothing is stated: a link to nowhere is something.
         let line = match fs::symlink_metadata(&beside) {
