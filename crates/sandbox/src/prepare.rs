@@ -331,10 +331,11 @@ fn limits(sandbox: &Sandbox, has_own_count: bool, has_group: bool) -> Vec<(i64, 
 }
 
 /// Returns the softer and the harder form of a limit.
-fn both((resource, most): (u32, u64)) -> (i64, u64, u64) {
+fn both((resource, most): (impl Into<i64>, u64)) -> (i64, u64, u64) {
+    let resource = resource.into();
     // Over its time a process gets a signal that says so, and a second later one that it cannot catch.
-    let later = if resource == libc::RLIMIT_CPU { most.saturating_add(1) } else { most };
-    (i64::from(resource), most, later)
+    let later = if resource == i64::from(libc::RLIMIT_CPU) { most.saturating_add(1) } else { most };
+    (resource, most, later)
 }
 
 fn texts(list: impl Iterator<Item = OsString>) -> Result<Vec<CString>, Error> {
