@@ -13,6 +13,9 @@ use crate::fault::{Fault, quoted};
 use crate::job::Job;
 use crate::recording::Recording;
 
+/// The way out of a recording that does not fit: nothing in it can be put right by hand, as it is signed.
+const HINT: &str = "give the recording of this very run, or record the run again";
+
 /// A run that has ended, with its evidence.
 #[derive(Debug)]
 pub struct Run {
@@ -61,38 +64,40 @@ impl Job {
     /// contradicts itself: by name.
     pub fn replay(&self, recording: &Recording) -> Result<Run, Vec<Fault>> {
         let course = engine::run(self, &Recorded { recording });
+        let of_another = |what: &str, said: Digest, given: Digest| {
+            let message = format!("the recording is of another {what}: of {said}, and this is {given}");
+            (said != given).then(|| Fault::new(message, format!("give the {what} that was recorded")))
+        };
+        let others: Vec<Fault> = of_another("plan", recording.plan(), self.plan_digest())
+            .into_iter()
+            .chain(of_another("task", recording.task(), self.task_digest()))
+            .collect();
+        // What follows from another plan or task needs no way out but that.
+        let hint = if others.is_empty() { HINT } else { "" };
         let mut faults = Vec::new();
         if let Some(text) = &course.fault {
-            faults.push(Fault::new(text.clone(), ""));
+            faults.push(Fault::new(text.clone(), hint));
         } else {
             let made = attempts(&course).map(|attempt| attempt.key).collect::<BTreeSet<_>>();
             let foreign = recording.attempts().iter().filter(|attempt| !made.contains(&attempt.key));
             faults.extend(foreign.map(|attempt| {
                 let place = format!("step {}, attempt {}", quoted(&attempt.step), attempt.number);
-                Fault::new(format!("{place} is in the recording, and this run does not make it"), "")
+                Fault::new(format!("{place} is in the recording, and this run does not make it"), hint)
             }));
             if recording.is_stopped() && !course.is_stopped {
                 faults.push(Fault::new(
                     "the recording says that the run was stopped, and nothing is missing",
-                    "",
+                    HINT,
                 ));
             }
         }
-        let of_another = |what: &str, said: Digest, given: Digest| {
-            let message = format!("the recording is of another {what}: of {said}, and this is {given}");
-            (said != given).then(|| Fault::new(message, format!("give the {what} that was recorded")))
-        };
-        faults.extend(of_another("plan", recording.plan(), self.plan_digest()));
-        faults.extend(of_another("task", recording.task(), self.task_digest()));
+        faults.extend(others);
         if !faults.is_empty() {
             return Err(faults);
         }
         if !attempts(&course).eq(recording.attempts()) {
-            let hint = "record the run again";
-            return Err(vec![Fault::new(
-                "the attempts of the recording are not in the order of the log",
-                hint,
-            )]);
+            let message = "the attempts of the recording are not in the order of the log";
+            return Err(vec![Fault::new(message, HINT)]);
         }
         self.ended(course, recording)
     }
@@ -110,7 +115,9 @@ impl Job {
                 is_stopped: course.is_stopped,
             }),
             Err(problems) => {
-                let fault = |problem| Fault::new(format!("the recording contradicts itself: {problem}"), "");
+                let fault = |problem| {
+                    Fault::new(format!("the recording contradicts itself: {problem}"), "record the run again")
+                };
                 Err(problems.iter().map(fault).collect())
             }
         }

@@ -482,16 +482,22 @@ fn what_was_changed_is_refused_by_name() {
     };
     let without_b =
         forged(&|line| if line.contains("\"step\":\"b\"") { String::new() } else { line.to_owned() });
-    assert_eq!(refusal(&plan, &task(), &without_b), "step `b`, attempt 1 is not in the recording");
+    let again = "give the recording of this very run, or record the run again";
+    assert_eq!(
+        refusal(&plan, &task(), &without_b),
+        format!("step `b`, attempt 1 is not in the recording; {again}")
+    );
     let other_answer = forged(&|line| line.replace("\"text\":\"done\"", "\"text\":\"better\""));
     assert_eq!(
         refusal(&plan, &task(), &other_answer),
-        "step `b`, attempt 1 is not in the recording, which has it with another subnet, action or parameters"
+        format!(
+            "step `b`, attempt 1 is not in the recording, which has it with another subnet, action or parameters; {again}"
+        )
     );
     let stopped = forged(&|line| line.replace("\"complete\"", "\"stopped\""));
     assert_eq!(
         refusal(&plan, &task(), &stopped),
-        "the recording says that the run was stopped, and nothing is missing"
+        format!("the recording says that the run was stopped, and nothing is missing; {again}")
     );
     let longer = forged(&|line| match line.contains("\"step\":\"a\"") {
         true => line.replace("\"duration_microseconds\":", "\"duration_microseconds\":90000"),

@@ -25,6 +25,7 @@ const LINE: [&str; 9] = [
     "start_microseconds",
     "step",
 ];
+const LINES: &str = "each line of a recording is a JSON object, as `karat run --record` writes it";
 const FOOT: [&str; 2] = ["digest", "note"];
 
 pub(super) fn read(text: &str) -> Result<Recording, Vec<Fault>> {
@@ -94,11 +95,11 @@ fn members(line: &str, number: usize, known: &[&str], faults: &mut Vec<Fault>) -
     let members = match serde_json::from_str(text) {
         Ok(Value::Object(members)) => members,
         Ok(_) => {
-            faults.push(Fault::at_line(number, "this is not a JSON object", ""));
+            faults.push(Fault::at_line(number, "this is not a JSON object", LINES));
             return None;
         }
         Err(error) => {
-            faults.push(Fault::at_line(number, format!("this is not JSON: {error}"), ""));
+            faults.push(Fault::at_line(number, format!("this is not JSON: {error}"), LINES));
             return None;
         }
     };

@@ -128,7 +128,7 @@ fn what_is_no_recording_is_refused_with_its_line() {
     expected a whole number from 0 to 2251799813685248 as `duration_microseconds` (line 4, column 1)
     this line is not canonical JSON; keep the file byte for byte as it was written (line 5, column 1)
     this line is not canonical JSON; keep the file byte for byte as it was written (line 6, column 1)
-    this is not a JSON object (line 7, column 1)
-    this is not JSON: expected ident at line 1 column 2 (line 8, column 1)
+    this is not a JSON object; each line of a recording is a JSON object, as `karat run --record` writes it (line 7, column 1)
+    this is not JSON: expected ident at line 1 column 2; each line of a recording is a JSON object, as `karat run --record` writes it (line 8, column 1)
     ");
 }
