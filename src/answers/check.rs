@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::answer;
-use super::comparison::{ComparedPair, Comparison, Comparisons};
+use super::comparison::ComparisonAnswer;
 use super::leaderboard::LeaderboardAnswer;
 
 /// The check of a project.
@@ -18,12 +18,12 @@ pub struct ProjectCheck {
     pub status: u8,
     /// The gates, in the order in which they were asked.
     pub gates: Vec<AskedGate>,
-    /// Sentences about what is missing for a verdict, such as a baseline.
+    /// Sentences about what is missing for a verdict, such as a baseline, and about what no gate has seen.
     pub notes: Vec<String>,
     /// The subjects by rank.
     pub leaderboard: LeaderboardAnswer,
     /// The comparison with the baseline; null without one.
-    pub comparison: Option<AgainstBaseline>,
+    pub comparison: Option<ComparisonAnswer>,
 }
 
 answer!(ProjectCheck, CheckSchema = "karat/check/1", "the check of a project");
@@ -46,35 +46,4 @@ pub struct AskedGate {
 impl AskedGate {
     /// The status of a gate that nothing decides.
     pub const UNDECIDED: u8 = 12;
-}
-
-/// The comparison of a run with the baseline.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(untagged)]
-pub enum AgainstBaseline {
-    /// Both have one subject.
-    Pair(Box<Comparison>),
-    /// The subjects that both have.
-    Several(Box<Comparisons>),
-}
-
-impl AgainstBaseline {
-    /// Returns the subjects that the baseline alone has.
-    #[must_use]
-    pub fn gone(&self) -> &[String] {
-        match self {
-            Self::Pair(_) => &[],
-            Self::Several(answer) => &answer.only_first,
-        }
-    }
-
-    /// Returns the pairs that were compared.
-    #[must_use]
-    pub fn pairs(&self) -> &[ComparedPair] {
-        match self {
-            Self::Pair(answer) => std::slice::from_ref(&answer.pair),
-            Self::Several(answer) => &answer.comparisons,
-        }
-    }
 }

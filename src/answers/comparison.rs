@@ -54,6 +54,46 @@ pub struct Comparisons {
 
 answer!(Comparisons, ComparisonsSchema = "karat/comparisons/1", "comparisons");
 
+impl Comparisons {
+    /// Returns the subjects that one file alone has, so that nothing judges them: each file by name, with them.
+    pub fn unpaired(&self) -> impl Iterator<Item = (&str, Vec<&str>)> {
+        let sides = [(&self.first_file, &self.only_first), (&self.second_file, &self.only_second)];
+        let sides = sides.into_iter().filter(|(_, only)| !only.is_empty());
+        sides.map(|(file, only)| (file.as_str(), only.iter().map(String::as_str).collect()))
+    }
+}
+
+/// The comparison of two subjects, or of those of two files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(untagged)]
+pub enum ComparisonAnswer {
+    /// Two subjects.
+    Pair(Box<Comparison>),
+    /// Those of two files.
+    Several(Box<Comparisons>),
+}
+
+impl ComparisonAnswer {
+    /// Returns the subjects that the first file alone has.
+    #[must_use]
+    pub fn gone(&self) -> &[String] {
+        match self {
+            Self::Pair(_) => &[],
+            Self::Several(answer) => &answer.only_first,
+        }
+    }
+
+    /// Returns the pairs that were compared.
+    #[must_use]
+    pub fn pairs(&self) -> &[ComparedPair] {
+        match self {
+            Self::Pair(answer) => std::slice::from_ref(&answer.pair),
+            Self::Several(answer) => &answer.comparisons,
+        }
+    }
+}
+
 /// Two subjects that are compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

@@ -1,8 +1,8 @@
 //! The report of the check of a project: a test case for each gate, then what the leaderboard and the comparison say.
 
 use super::{Case, CaseResult, Column, Failing, Finding, Level, Report, Sheet, Value};
-use crate::answers::check::{AgainstBaseline, AskedGate, ProjectCheck};
-use crate::answers::comparison::ComparedPair;
+use crate::answers::check::{AskedGate, ProjectCheck};
+use crate::answers::comparison::{ComparedPair, ComparisonAnswer};
 use crate::text::count;
 
 /// Returns the report of a check. `failing` are the subjects below a floor, and `failed` says why the gate of a pair fails.
@@ -14,8 +14,8 @@ pub fn check(
 ) -> Report {
     let board = super::leaderboard(&answer.leaderboard, failing);
     let compared = answer.comparison.as_ref().map(|compared| match compared {
-        AgainstBaseline::Pair(answer) => super::comparison(answer, failed),
-        AgainstBaseline::Several(answer) => super::comparisons(answer, failed),
+        ComparisonAnswer::Pair(answer) => super::comparison(answer, failed),
+        ComparisonAnswer::Several(answer) => super::comparisons(answer, failed),
     });
     let mut report = Report {
         title: title(&answer.gates),

@@ -22,13 +22,10 @@ pub fn comparison(answer: &Comparison, failed: &dyn Fn(&ComparedPair) -> Option<
 pub fn comparisons(answer: &Comparisons, failed: &dyn Fn(&ComparedPair) -> Option<String>) -> Report {
     let mut report = of_pairs(&answer.basis, &answer.comparisons, failed);
     report.title = format!("{} against {}", answer.second_file, answer.first_file);
-    for (only, file) in [(&answer.only_first, &answer.first_file), (&answer.only_second, &answer.second_file)]
-    {
-        let names: Vec<String> = only.iter().map(|name| format!("`{}`", short(name))).collect();
-        if !names.is_empty() {
-            let text = format!("only in {file}: {}", names.join(", "));
-            report.findings.push(Finding::new(Level::Warning, "compare", text));
-        }
+    for (file, names) in answer.unpaired() {
+        let names: Vec<String> = names.into_iter().map(|name| format!("`{}`", short(name))).collect();
+        let text = format!("only in {file}, so not compared: {}", names.join(", "));
+        report.findings.push(Finding::new(Level::Warning, "compare", text));
     }
     report
 }
@@ -66,7 +63,8 @@ fn of_pairs(
             let level = if is_worse { Level::Error } else { Level::Warning };
             findings.push(Finding::new(level, "regression", line.clone()));
         }
-        if line.is_none() && !pair.changes.missing.is_empty() {
+        // Where the gate is undecided its sentence names them.
+        if (line.is_none() || is_worse) && !pair.changes.missing.is_empty() {
             let names: Vec<&str> = pair.changes.missing.iter().map(String::as_str).collect();
             let tasks = count(names.len(), "task");
             let text = format!(

@@ -4,15 +4,31 @@
 
 use std::fmt::Write as _;
 
-use super::{Case, CaseResult, Report};
+use super::{Case, CaseResult, Level, Report};
 
-/// Returns the whole report: one suite, a case for each test case.
+/// Returns the whole report: one suite, a case for each test case, and the warnings.
 #[must_use]
 pub fn report(report: &Report) -> String {
     let cases: String = report.cases.iter().map(case).collect();
     let mut counts = Counts::default();
     report.cases.iter().for_each(|it| counts.see(&it.result));
-    whole(&report.title, counts, &cases)
+    whole(&report.title, counts, &(cases + &warnings(report)))
+}
+
+/// Returns the warnings that no case says, as what the suite wrote.
+fn warnings(report: &Report) -> String {
+    let is_said = |text: &String| {
+        report.cases.iter().any(|case| match &case.result {
+            CaseResult::Passed => false,
+            CaseResult::Failed(why) | CaseResult::Error(why) | CaseResult::Skipped(why) => why.contains(text),
+        })
+    };
+    let warnings = report.findings.iter().filter(|it| it.level == Level::Warning && !is_said(&it.text));
+    let lines: Vec<String> = warnings.map(|it| content(&it.text)).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("    <system-err>{}</system-err>\n", lines.join("\n"))
 }
 
 /// The numbers of a suite.

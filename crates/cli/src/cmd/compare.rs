@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
+use karat_core::number::Decimal;
+use karat_core::scorecard::Scale;
 use karat_stats::StatisticsError;
 
 use super::many;
@@ -18,7 +20,10 @@ use crate::render::gate::{self, Verdict};
 use crate::render::page::compare::{compare as page_of, comparisons as page_of_several};
 use karat::answers::GateChange;
 use karat::answers::basis::Basis;
-use karat::answers::comparison::{ComparedPair, Comparison, Comparisons, ComparisonsSchema};
+use karat::answers::changes::Gate as FoundGate;
+use karat::answers::comparison::{
+    ComparedPair, Comparison, ComparisonAnswer, Comparisons, ComparisonsSchema,
+};
 use karat::leaderboard::attempts::Pass;
 use karat::leaderboard::gate::{Gate, GateFinding};
 use karat::leaderboard::pair::Pair;
@@ -63,56 +68,44 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     let most = if args.all { usize::MAX } else { TASKS };
     let gaps = many::gaps_of(&rows, By::Score);
     let failed = |pair: &ComparedPair| gate::failed(pair, rows.scale.max);
-    let (pairs, gone) = match answer(args, &rows, asked)? {
-        Answer::Pair(answer) => {
-            if let Some(path) = &args.form.html {
-                save_page(path, &page_of(&rows, &answer, &settings))?;
-            }
-            match chosen {
-                Chosen::Json => many::print(&answer)?,
-                Chosen::Page => format::page(&page_of(&rows, &answer, &settings))?,
-                Chosen::Report(document) => format::emit(&report::comparison(&answer, &failed), document)?,
-                Chosen::Screen => {
-                    let mut out = Screen::stdout(cli.color);
-                    write!(out, "{}", compare(&answer, &rows.dimensions, &gaps, most, out.width))?;
-                    out.flush()?;
-                }
-            }
-            (vec![answer.pair], Vec::new())
-        }
-        Answer::Several(answer) => {
-            if let Some(path) = &args.form.html {
-                save_page(path, &page_of_several(&rows, &answer, &settings))?;
-            }
-            match chosen {
-                Chosen::Json => many::print(&answer)?,
-                Chosen::Page => format::page(&page_of_several(&rows, &answer, &settings))?,
-                Chosen::Report(document) => format::emit(&report::comparisons(&answer, &failed), document)?,
-                Chosen::Screen => {
-                    let mut out = Screen::stdout(cli.color);
-                    write!(out, "{}", screen_of_several(&answer, &gaps, most, &|_| true, out.width))?;
-                    out.flush()?;
-                }
-            }
-            (answer.comparisons, answer.only_first)
-        }
+    let answer = answer(args, &rows, asked)?;
+    let page = || match &answer {
+        ComparisonAnswer::Pair(answer) => page_of(&rows, answer, &settings),
+        ComparisonAnswer::Several(answer) => page_of_several(&rows, answer, &settings),
     };
-    if args.fail_if_worse.is_none() {
-        return Ok(Exit::Done);
+    if let Some(path) = &args.form.html {
+        save_page(path, &page())?;
     }
-    verdict(&pairs, &gone, args.strict, rows.scale.max).tell(cli.color)
-}
-
-/// The answer about two subjects, or about those of two files.
-pub enum Answer {
-    /// Two subjects.
-    Pair(Box<Comparison>),
-    /// Those of two files.
-    Several(Box<Comparisons>),
+    match chosen {
+        Chosen::Json => many::print(&answer)?,
+        Chosen::Page => format::page(&page())?,
+        Chosen::Report(document) => {
+            let report = match &answer {
+                ComparisonAnswer::Pair(answer) => report::comparison(answer, &failed),
+                ComparisonAnswer::Several(answer) => report::comparisons(answer, &failed),
+            };
+            format::emit(&report, document)?;
+        }
+        Chosen::Screen => {
+            let mut out = Screen::stdout(cli.color);
+            let screen = match &answer {
+                ComparisonAnswer::Pair(answer) => compare(answer, &rows.dimensions, &gaps, most, out.width),
+                ComparisonAnswer::Several(answer) => {
+                    screen_of_several(answer, &gaps, most, &|_| true, out.width)
+                }
+            };
+            write!(out, "{screen}")?;
+            out.flush()?;
+        }
+    }
+    match args.fail_if_worse {
+        Some(margin) => verdict(&answer, margin, rows.scale).tell(cli.color),
+        None => Ok(Exit::Done),
+    }
 }
 
 /// Compares the subjects, and asks the gate.
-pub fn answer(args: &CompareArgs, rows: &Rows, asked: Asked) -> Result<Answer, Failure> {
+pub fn answer(args: &CompareArgs, rows: &Rows, asked: Asked) -> Result<ComparisonAnswer, Failure> {
     let settings = many::settings(&args.sure, By::Score, rows);
     let pass = many::pass(args.pass, rows.scale)?;
     let gate = match args.fail_if_worse {
@@ -126,7 +119,7 @@ pub fn answer(args: &CompareArgs, rows: &Rows, asked: Asked) -> Result<Answer, F
     match asked {
         Asked::Pair(pair) => {
             let (pair, found) = compared.pair(pair, 1)?;
-            Ok(Answer::Pair(Box::new(Comparison::new(rows, &pair, found.as_ref(), &settings))))
+            Ok(ComparisonAnswer::Pair(Box::new(Comparison::new(rows, &pair, found.as_ref(), &settings))))
         }
         Asked::Files(files) => {
             let count = files.pairs.len();
@@ -134,7 +127,7 @@ pub fn answer(args: &CompareArgs, rows: &Rows, asked: Asked) -> Result<Answer, F
                 let (pair, found) = compared.pair(pair, count)?;
                 Ok(ComparedPair::new(rows, &pair, found.as_ref(), &settings))
             });
-            Ok(Answer::Several(Box::new(Comparisons {
+            Ok(ComparisonAnswer::Several(Box::new(Comparisons {
                 schema: ComparisonsSchema::V1,
                 basis: Basis::new(rows, &settings),
                 first_file: args.first.clone(),
@@ -147,26 +140,29 @@ pub fn answer(args: &CompareArgs, rows: &Rows, asked: Asked) -> Result<Answer, F
     }
 }
 
-/// Returns why the gates of these comparisons fail; `gone` are the subjects that the first side alone has.
-pub fn verdict(pairs: &[ComparedPair], gone: &[String], is_strict: bool, scale: u32) -> Verdict {
+/// Returns why the gates of a comparison fail, and what they did not see; `margin` is the one that was asked for.
+pub fn verdict(answer: &ComparisonAnswer, margin: Decimal, scale: Scale) -> Verdict {
+    let (pairs, scale_max) = (answer.pairs(), scale.max);
     let lines = |is_meant: fn(GateChange) -> bool| {
         let failed = pairs.iter().filter(|it| it.gate.is_some_and(|gate| is_meant(gate.finding)));
-        failed.filter_map(|pair| gate::failed(pair, scale)).collect()
+        failed.filter_map(|pair| gate::failed(pair, scale_max)).collect()
     };
     let mut verdict = Verdict::default();
     verdict.add(Exit::Worse, lines(|finding| finding == GateChange::Worse));
     verdict.add(Exit::Inconclusive, lines(|finding| finding != GateChange::Worse));
-    let gone: Vec<String> = gone
-        .iter()
-        .map(|name| format!("`{}` is only in the first, so no gate judges it", short(name)))
-        .collect();
-    if is_strict {
+    let gone = answer.gone().iter();
+    let gone: Vec<String> =
+        gone.map(|name| format!("`{}` is only in the first, so no gate judges it", short(name))).collect();
+    if pairs.iter().any(|pair| pair.gate.is_some_and(|gate| gate.strict)) {
         verdict.add(Exit::Inconclusive, gone);
     } else {
         gone.into_iter().for_each(|line| verdict.warn(line));
     }
-    let passed = pairs.iter().filter(|pair| pair.gate.is_some_and(|gate| gate.passed));
-    passed.filter_map(gate::missing).for_each(|line| verdict.warn(line));
+    // The sentence of a gate that is undecided names what is gone.
+    let is_named = |gate: &FoundGate| !gate.passed && gate.finding != GateChange::Worse;
+    let others = pairs.iter().filter(|pair| !pair.gate.as_ref().is_some_and(is_named));
+    others.filter_map(gate::missing).for_each(|line| verdict.warn(line));
+    gate::slight("a margin", margin, scale_max, 10).into_iter().for_each(|line| verdict.warn(line));
     verdict
 }
 

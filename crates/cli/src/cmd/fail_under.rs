@@ -4,9 +4,7 @@ use karat_core::number::Decimal;
 use karat_core::record::{Published, Record as Scoring};
 
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::Color;
-use crate::render::gate;
+use crate::render::gate::{self, Verdict};
 use karat::error::Place;
 use karat::number::published;
 use karat::text::{clean, count, list, short};
@@ -80,8 +78,7 @@ impl FailUnder {
         self.inconclusive.add(next.inconclusive);
     }
 
-    /// Returns the status.
-    pub fn exit(&self) -> Exit {
+    fn exit(&self) -> Exit {
         match self {
             Self { blocked: Case { count: 1.., .. }, .. } => Exit::Blocked,
             Self { below: Case { count: 1.., .. }, .. } => Exit::BelowBar,
@@ -90,14 +87,16 @@ impl FailUnder {
         }
     }
 
-    /// Writes why it fails, if it does.
-    pub fn tell(&self, color: Color) -> Result<(), Failure> {
-        let line = self.line().map_or_else(Vec::new, |line| vec![line]);
-        gate::tell(&line, self.exit(), color)
+    /// Returns the verdict on all items, of which each must have `least` points on a scale.
+    pub fn verdict(&self, least: Decimal, scale: u32) -> Verdict {
+        let mut verdict = Verdict::default();
+        verdict.add(self.exit(), self.line().into_iter().collect());
+        gate::slight("a floor", least, scale, 1).into_iter().for_each(|line| verdict.warn(line));
+        verdict
     }
 
     /// Returns why it fails, if it does: the first item of the case that gives the status, and how many there are of each.
-    pub fn line(&self) -> Option<String> {
+    fn line(&self) -> Option<String> {
         let gravest = match self.exit() {
             Exit::Blocked => &self.blocked,
             Exit::BelowBar => &self.below,

@@ -113,7 +113,12 @@ pub fn judge(args: &LeaderboardArgs, rows: &mut Rows, cli: &Cli) -> Result<Judge
     let mut answer = answer(basis, method, args.group_by.clone(), boards, Page::ALL);
     answer.mark_look_alikes(&LookAlikes::among(rows.subjects.iter().map(String::as_str)));
     let failing = failing(&floors(args, rows, by)?, args, &answer);
-    Ok(Judged { verdict: verdict(&failing), answer, failing, settings })
+    let mut verdict = verdict(&failing);
+    let of_score =
+        args.fail_under.iter().chain(&args.fail_under_dimension).filter(|it| it.dimension.is_none());
+    let slight = of_score.filter_map(|floor| gate::slight("a floor", floor.least, rows.scale.max, 1));
+    slight.for_each(|line| verdict.warn(line));
+    Ok(Judged { verdict, answer, failing, settings })
 }
 
 /// Writes the screen.

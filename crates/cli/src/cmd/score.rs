@@ -130,8 +130,10 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
             many => format!("{many} items were refused; the others were scored"),
         }));
     }
-    total.limit.tell(cli.color)?;
-    Ok(total.limit.exit())
+    match args.fail_under {
+        Some(least) => total.limit.verdict(least, card.card().scale.max).tell(cli.color),
+        None => Ok(Exit::Done),
+    }
 }
 
 fn listing(args: &ScoreArgs) -> Listing {

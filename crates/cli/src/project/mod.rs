@@ -9,6 +9,7 @@ use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 use karat::cards::CardText;
+use karat::text::clean;
 use karat_core::number::Decimal;
 
 use crate::args::{AsOf, Floor};
@@ -83,12 +84,26 @@ pub fn open(path: &Path, color: Color) -> Result<Project, Failure> {
     let text = read_text(&name, "a project file", Exit::CouldNotRun)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     match read::read(&text, folder) {
-        Ok(project) => Ok(Project { path: name, ..project }),
+        Ok(project) => {
+            refuse_endless(&project, &name)?;
+            Ok(Project { path: name, ..project })
+        }
         Err(found) => {
             refuse(&CardText { name, text }, &found, color)?;
             Err(Failure::Shown(Exit::CouldNotRun))
         }
     }
+}
+
+/// Refuses pipes and devices as files: reading them would wait for ever, and give something else each time.
+fn refuse_endless(project: &Project, name: &str) -> Result<(), Failure> {
+    for path in project.inputs.iter().chain(&project.baseline) {
+        if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            return Err(Failure::new(format!("{name}: `{}` is neither a file nor a folder", clean(path)))
+                .help("a project reads files; write to one first what comes out of a pipe"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the project in a text, if it is one.

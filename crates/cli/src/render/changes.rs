@@ -231,13 +231,10 @@ pub fn comparisons(
             it.changes.fixed.len(),
         );
     }
-    let lists = [(&answer.first_file, &answer.only_first), (&answer.second_file, &answer.only_second)];
-    for (file, only) in lists {
-        let names: Vec<&str> = only.iter().map(String::as_str).collect();
-        if let Some(names) = named(&names) {
-            for line in wrap(&format!("only in {}, so not compared: {names}", short(file)), width - 2) {
-                let _ = writeln!(text, "  {CARE}{line}{CARE:#}");
-            }
+    for (file, names) in answer.unpaired() {
+        let names = named(&names).unwrap_or_default();
+        for line in wrap(&format!("only in {}, so not compared: {names}", short(file)), width - 2) {
+            let _ = writeln!(text, "  {CARE}{line}{CARE:#}");
         }
     }
     for line in gaps {

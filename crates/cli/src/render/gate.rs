@@ -9,6 +9,7 @@ use karat::answers::leaderboard::floor::{Floor, On, Shortfall};
 use karat::answers::{ComparisonVerdict, GateChange};
 use karat::estimate::{Writing, percent};
 use karat::text::{clean, count, named, short};
+use karat_core::number::Decimal;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -18,7 +19,7 @@ use crate::output::{CARE, Color, LOSS, Screen};
 const LINES: usize = 20;
 
 /// Writes why gates fail, a line each; `lines` are in the order of the answer.
-pub fn tell(lines: &[String], exit: Exit, color: Color) -> Result<(), Failure> {
+fn tell(lines: &[String], exit: Exit, color: Color) -> Result<(), Failure> {
     let mut screen = Screen::stderr(color);
     for line in lines.iter().take(LINES) {
         writeln!(screen, "{LOSS}failed{LOSS:#}: {line}; status {}", exit as u8)?;
@@ -48,6 +49,11 @@ impl Verdict {
     /// Adds a sentence about what the gate did not see.
     pub fn warn(&mut self, line: String) {
         self.unseen.push(line);
+    }
+
+    /// Returns what gates did not see, a sentence each.
+    pub fn warnings(&self) -> &[String] {
+        &self.unseen
     }
 
     /// Adds what another gate found.
@@ -145,9 +151,10 @@ pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
         let missing = missing(pair)?;
         return Some(format!("it is not shown that `{who}` is not worse than {than}: {missing}"));
     }
+    let gone = missing(pair).map_or_else(String::new, |missing| format!("; {missing}"));
     if pair.difference.verdict == ComparisonVerdict::TooFewSharedTasks {
         return Some(format!(
-            "`{who}` and {than} share {tasks}, too few to show that it is not worse ({interval}; {counts})"
+            "`{who}` and {than} share {tasks}, too few to show that it is not worse ({interval}; {counts}){gone}"
         ));
     }
     let by = if gate.margin > 0.0 { format!(" by {}", margin(&gate, scale)) } else { String::new() };
@@ -155,7 +162,7 @@ pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
     let needed =
         needed.map(|needed| format!("; if both are alike it takes about {needed} tasks to show that"));
     Some(format!(
-        "it is not shown that `{who}` is not worse than {than}{by}: the change is {} over {tasks} ({interval}; {counts}){}",
+        "it is not shown that `{who}` is not worse than {than}{by}: the change is {} over {tasks} ({interval}; {counts}){}{gone}",
         writing.signed(-gate.loss),
         needed.unwrap_or_default()
     ))
@@ -176,6 +183,15 @@ pub fn missing(pair: &ComparedPair) -> Option<String> {
         if all.len() == 1 { "has" } else { "have" },
         short(&pair.second.subject)
     ))
+}
+
+/// Returns a warning if a number is so small on the scale of a card that a share of it is meant: above 0 and less than one in `part` of a point.
+pub fn slight(what: &str, points: Decimal, scale: u32, part: i64) -> Option<String> {
+    let most = Decimal::ONE.millionths() / part;
+    let meant = points.millionths().checked_mul(i64::from(scale)).map(Decimal::from_millionths)?;
+    (scale > 1 && (1..most).contains(&points.millionths())).then(|| {
+        format!("{what} of {points} is almost nothing on a scale from 0 to {scale}; for that share of it give {meant}")
+    })
 }
 
 /// Returns why a subject of a leaderboard is below a floor, or has nothing to compare.

@@ -135,6 +135,15 @@ fn tasks_and_subjects_that_are_gone_are_named_and_pass_no_strict_gate() {
         let (status, _, stderr) = compared(&base, &new, "");
         assert_eq!((status, stderr.as_str()), (0, ""));
     }
+    // Of a gate that is undecided anyway, too.
+    let (status, _, stderr) =
+        compared(&passing("a", 20, 40), &passing("a", 16, 30), "--fail-if-worse 1 --strict");
+    assert_eq!((status, stderr.lines().count()), (12, 1), "{stderr}");
+    assert!(stderr.contains("is not worse") && stderr.contains("; 10 tasks of 40 of "), "{stderr}");
+    // More attempts at the others hide nothing.
+    let attempts = passing("a", 30, 30).repeat(5);
+    let (status, _, stderr) = compared(&base, &attempts, strict);
+    assert!(status == 12 && stderr.contains("10 tasks of 40 of "), "{stderr}");
     // More tasks than before are no reason to fail.
     assert_eq!(compared(&passing("a", 30, 30), &base, strict).0, 0);
     let two = [base.clone(), passing("b", 0, 40)].concat();
@@ -143,6 +152,79 @@ fn tasks_and_subjects_that_are_gone_are_named_and_pass_no_strict_gate() {
     assert!(status == 12 && stderr.contains("`b` is only in the first, so no gate judges it"), "{stderr}");
     let (status, _, stderr) = compared(&two, &renamed, "--fail-if-worse 12");
     assert!(status == 0 && stderr.starts_with("warning: `b` is only in the first"), "{stderr}");
+}
+
+/// On a scale to 100, 0.8 is not 80 %.
+#[test]
+fn a_share_in_place_of_points_is_told_by_every_gate() {
+    let folder = Folder::new();
+    folder.write("card.toml", &example("cards/task-run.toml"));
+    folder.write("new.csv", &example("compare/new.csv"));
+    folder.write("base.csv", &example("compare/base.csv"));
+    let of_project = |gate: &str| {
+        let head = "card = \"card.toml\"\ninputs = [\"new.csv\"]\nbaseline = \"base.csv\"\n";
+        folder.write("karat.toml", &format!("{head}as_of = \"2026-12-31\"\n{gate}"));
+    };
+    let floor =
+        "warning: a floor of 0.8 is almost nothing on a scale from 0 to 100; for that share of it give 80\n";
+    let margin =
+        "warning: a margin of 0.02 is almost nothing on a scale from 0 to 100; for that share of it give 2\n";
+    let given = "-c card.toml new.csv --fail-under";
+    for (line, gate, expected) in [
+        (format!("score {given} 0.8"), "", floor),
+        (format!("leaderboard {given} 0.8"), "", floor),
+        (format!("standing --as-of 2026-12-31 {given} 0.8"), "", floor),
+        (String::from("compare base.csv new.csv -c card.toml --fail-if-worse 0.02"), "", margin),
+        (String::from("check"), "[gate]\nfail_under = 0.8\n", floor),
+        (String::from("check"), "[gate]\nfail_if_worse = 0.02\n", margin),
+        (String::from("check"), "[gate.items]\nfail_under = 0.8\n", floor),
+        (String::from("check"), "[gate.standing]\nfail_under = 0.8\n", floor),
+    ] {
+        of_project(gate);
+        let run = folder.karat(&line.split_whitespace().collect::<Vec<_>>());
+        assert!(run.stderr.contains(expected), "{line} {gate}: {}", run.stderr);
+        if line == "check" {
+            let run = folder.karat(&["check", "--format", "json"]);
+            let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+            let note = expected.trim_start_matches("warning: ").trim_end();
+            assert!(
+                answer["notes"].as_array().unwrap().contains(&note.into()),
+                "{gate}: {}",
+                answer["notes"]
+            );
+        }
+    }
+    for line in [format!("score {given} 2"), format!("score {given} 0"), format!("leaderboard {given} 80")] {
+        let run = folder.karat(&line.split_whitespace().collect::<Vec<_>>());
+        assert!(!run.stderr.contains("almost nothing"), "{line}: {}", run.stderr);
+    }
+}
+
+/// What a gate did not see stands in every form of its answer.
+#[test]
+fn what_is_gone_stands_in_every_form() {
+    let folder = Folder::new();
+    folder.write("card.toml", &example("cards/task-run.toml"));
+    let both = |a: String, b: String| table(&[a, b].concat());
+    folder.write("base.csv", &both(passing("a", 40, 40), passing("b", 9, 40) + &passing("d", 9, 40)));
+    folder.write("new.csv", &both(passing("a", 30, 30), passing("d", 9, 40)));
+    let project =
+        "card = \"card.toml\"\ninputs = [\"new.csv\"]\nbaseline = \"base.csv\"\n[gate]\nfail_if_worse = 30\n";
+    folder.write("karat.toml", project);
+    for form in ["table", "json", "markdown", "junit", "github"] {
+        for line in [
+            format!("check --format {form}"),
+            format!("compare base.csv new.csv -c card.toml --fail-if-worse 30 --format {form}"),
+        ] {
+            let run = folder.karat(&line.split_whitespace().collect::<Vec<_>>());
+            assert_eq!(run.status, 0, "{line}: {}", run.stderr);
+            assert!(run.stderr.contains("10 tasks of 40") && run.stderr.contains("`b` is only in"), "{line}");
+            let said = run.stdout;
+            let has_tasks = said.contains("t30") && said.contains("t31");
+            assert!(has_tasks || form == "table", "{line}: {said}");
+            assert!(said.contains("only in") || said.contains("only_first"), "{line}: {said}");
+        }
+    }
 }
 
 #[test]

@@ -89,6 +89,48 @@ fn the_flags_decide_what_the_names_do_not() {
 }
 
 #[test]
+fn fields_that_matter_are_found_among_any_number_of_others() {
+    let folder = Folder::new();
+    let head: String = (0..1500).map(|at| format!("aa{at},")).collect();
+    let cells = "1,2,3,4,5,".repeat(300);
+    let rows: String =
+        (0..20).map(|at| format!("{cells}bot-{},t{at},{},{at}\n", at % 2, u8::from(at % 3 == 0))).collect();
+    folder.write("data.csv", &format!("{head}model,task,solved,zing\n{rows}"));
+    let (status, stdout, stderr) = init(&folder, &["--yes", "--lower", "zing", "data.csv"]);
+    assert_eq!((status, stderr.as_str()), (0, ""));
+    for line in [
+        "scored: model",
+        "task: task",
+        "success: solved, more",
+        "counts: zing, less",
+        "not looked at: 512 fields or more",
+    ] {
+        assert!(stdout.contains(line), "{line}: {stdout}");
+    }
+    assert_eq!(alone(folder.path(), &["check", "--update-baseline"]).status, 0);
+    assert_eq!(alone(folder.path(), &["check"]).status, 0);
+}
+
+#[test]
+fn values_that_no_measurement_has_are_told() {
+    let folder = Folder::new();
+    folder.write(
+        "data.csv",
+        "model,task,solved,cost_usd,latency_ms\na,x,1,1,-5\na,y,0,inf,3\nb,x,1,2,4\nb,y,0,3,9\n",
+    );
+    let (status, stdout, stderr) = init(&folder, &["--yes", "data.csv"]);
+    assert_eq!((status, stderr.as_str()), (0, ""));
+    for line in [
+        "left out: cost_usd: 3 of 4 values are numbers, and `inf` is not",
+        "left out: latency_ms: it has values below 0",
+    ] {
+        assert!(stdout.contains(line), "{line}: {stdout}");
+    }
+    let (status, _, stderr) = init(&folder, &["nowhere.csv", "--force"]);
+    assert!(status == 1 && stderr.contains("cannot read `nowhere.csv`"), "{stderr}");
+}
+
+#[test]
 fn all_is_written_or_nothing_and_what_exists_stays() {
     let folder = Folder::new();
     folder.write("runs.csv", &example("leaderboard/runs.csv"));

@@ -71,6 +71,27 @@ fn each_gate_fails_with_the_status_and_the_line_of_its_flag() {
     assert!(alone(folder.path(), &["check"]).stdout.contains("new*.csv"));
 }
 
+/// A pipe would be waited for, and a device read for ever.
+#[cfg(unix)]
+#[test]
+fn a_project_reads_files_alone() {
+    let folder = project("");
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in ["pipe", "/dev/zero"] {
+        for (inputs, baseline) in [(path, "base.csv"), ("new.csv", path)] {
+            let text = format!("card = \"card.toml\"\ninputs = [\"{inputs}\"]\nbaseline = \"{baseline}\"\n");
+            folder.write("karat.toml", &text);
+            let run = alone(folder.path(), &["check"]);
+            assert!(
+                run.status == 1 && run.stderr.contains("is neither a file nor a folder"),
+                "{}",
+                run.stderr
+            );
+        }
+    }
+}
+
 #[test]
 fn a_check_gives_the_answers_of_leaderboard_and_compare() {
     let folder = project("[gate]\nfail_if_worse = true\nfail_under = 60\n");

@@ -31,8 +31,9 @@ use crate::json::document::EXACT;
 use crate::names;
 use sample::Sample;
 
-/// Most fields that are looked at; the others are counted.
+/// Most fields that are looked at, and most of those beyond them whose names are wanted; the others are counted.
 const FIELDS_MAX: usize = 512;
+const WANTED_MAX: usize = 128;
 /// Most different values of a field that are kept, and most bytes of one.
 const VALUES_MAX: usize = 256;
 const VALUE_BYTES_MAX: usize = 64;
@@ -41,6 +42,8 @@ const VALUE_BYTES_MAX: usize = 64;
 #[derive(Debug, Default)]
 pub struct Profile {
     items: u64,
+    /// Names in lower case for which there is room in any case.
+    wanted: BTreeSet<String>,
     fields: Vec<Field>,
     places: BTreeMap<Vec<String>, usize>,
     left_out: BTreeSet<Vec<String>>,
@@ -98,6 +101,12 @@ pub enum Shape {
 }
 
 impl Profile {
+    /// Makes an empty profile that has room for fields of these names however many others come before them, in any case of letters.
+    #[must_use]
+    pub fn wanting<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { wanted: names.into_iter().map(str::to_ascii_lowercase).collect(), ..Self::default() }
+    }
+
     /// Adds an item, a JSON object. The values of a row of a table are texts, which are numbers and truth values if the reader
     /// would read them so.
     ///
@@ -120,6 +129,12 @@ impl Profile {
     #[must_use]
     pub fn left_out(&self) -> usize {
         self.left_out.len()
+    }
+
+    /// Returns whether all fields that were left out are counted: of many, only the first are.
+    #[must_use]
+    pub fn is_left_out_whole(&self) -> bool {
+        self.left_out.len() < FIELDS_MAX
     }
 
     /// Returns the fields in the order of the items in which they first appear, those of an item by name, also those that only lead to others.
@@ -174,7 +189,14 @@ impl Profile {
         if let Some(at) = self.places.get(way) {
             return Some(*at);
         }
-        let path = FieldPath::of_members(way).filter(|_| self.fields.len() < FIELDS_MAX);
+        let is_wanted = |path: &FieldPath| {
+            let names = [path.column(), path.to_string(), way.last().cloned().unwrap_or_default()];
+            names.iter().any(|name| self.wanted.contains(&name.to_ascii_lowercase()))
+        };
+        let path = FieldPath::of_members(way).filter(|path| match self.fields.len() {
+            ..FIELDS_MAX => true,
+            count => count < FIELDS_MAX + WANTED_MAX && is_wanted(path),
+        });
         let Some(path) = path else {
             if self.left_out.len() < FIELDS_MAX {
                 self.left_out.insert(way.to_vec());
@@ -326,6 +348,12 @@ impl Field {
         } else {
             Shape::Mixed
         }
+    }
+
+    /// Returns how many of its values are numbers, or texts in a row that the reader takes for numbers.
+    #[must_use]
+    pub fn numbers(&self) -> u64 {
+        self.counts.numbers
     }
 
     /// Returns the smallest and the largest number.

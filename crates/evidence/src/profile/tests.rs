@@ -80,6 +80,21 @@ fn memory_is_bounded_and_quantiles_are_those_of_all() {
     }
 }
 
+#[test]
+fn a_field_that_is_wanted_has_room_wherever_it_stands() {
+    let mut found = Profile::wanting(["Solved", "$.metrics.zz"]);
+    let mut item = Map::new();
+    for at in 0..700 {
+        item.insert(format!("f{at}"), json!(at));
+    }
+    item.insert(String::from("solved"), json!(true));
+    found.add(json!(item).to_string().as_bytes(), false).unwrap();
+    assert_eq!(field(&found, "solved").shape(), Shape::Boolean);
+    assert_eq!(found.fields().len(), FIELDS_MAX + 1);
+    assert!(found.is_left_out_whole());
+    assert_eq!(found.left_out(), 700 - FIELDS_MAX);
+}
+
 fn value() -> impl Strategy<Value = Value> {
     prop_oneof![
         4 => any::<f64>().prop_map(|number| json!(number)),

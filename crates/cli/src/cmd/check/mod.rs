@@ -8,8 +8,8 @@ use std::path::Path;
 
 use clap::Parser as _;
 use karat::answers::ComparisonVerdict;
-use karat::answers::check::{AgainstBaseline, AskedGate, CheckSchema, ProjectCheck};
-use karat::answers::comparison::ComparedPair;
+use karat::answers::check::{AskedGate, CheckSchema, ProjectCheck};
+use karat::answers::comparison::{ComparedPair, ComparisonAnswer};
 use karat::answers::leaderboard::floor::On;
 use karat::error::Place;
 use karat::report;
@@ -93,6 +93,10 @@ fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -
         let hint = "no gate: with fail_if_worse = 2 or fail_under = 80 below [gate] of";
         notes.push(format!("{hint} {} it can fail", project.path));
     }
+    // A screen has them on standard error alone.
+    if !matches!(chosen, Chosen::Screen) {
+        notes.extend(gates.iter().flat_map(|gate| gate.verdict.warnings()).cloned());
+    }
     let answer = ProjectCheck {
         schema: CheckSchema::V1,
         status: gravest(gates.iter().map(|gate| gate.verdict.exit())) as u8,
@@ -147,7 +151,7 @@ fn summary(answer: &ProjectCheck, out: &mut Screen) -> Result<(), Failure> {
 /// The comparison with the baseline, if there is one.
 #[derive(Default)]
 struct Compared {
-    answer: Option<AgainstBaseline>,
+    answer: Option<ComparisonAnswer>,
     /// The dimensions of its items.
     dimensions: Vec<(String, String)>,
     /// The findings of the gate, if there is one.
@@ -162,10 +166,10 @@ impl Compared {
         let most = if args.all { usize::MAX } else { TASKS };
         match &self.answer {
             None => String::new(),
-            Some(AgainstBaseline::Pair(answer)) => {
+            Some(ComparisonAnswer::Pair(answer)) => {
                 format!("\n{}", screen_of_pair(answer, &self.dimensions, &[], most, width))
             }
-            Some(AgainstBaseline::Several(answer)) => {
+            Some(ComparisonAnswer::Several(answer)) => {
                 // On one screen: the tasks of those alone that got worse.
                 let is_listed = |pair: &ComparedPair| {
                     let is_failed = pair.gate.is_some_and(|gate| !gate.passed);
@@ -202,12 +206,8 @@ fn against_baseline(args: &CheckProjectArgs, project: &Project, cli: &Cli) -> Re
     let compare_args = compare_args(args, project)?;
     let rows = many::rows_by_side(&compare_args.items, Some(&project.card), &sides, cli)?;
     let asked = compare::of_sides(&rows, BEFORE, NOW)?;
-    let answer = match compare::answer(&compare_args, &rows, asked)? {
-        compare::Answer::Pair(answer) => AgainstBaseline::Pair(answer),
-        compare::Answer::Several(answer) => AgainstBaseline::Several(answer),
-    };
-    let verdict = gate
-        .map(|_| compare::verdict(answer.pairs(), answer.gone(), project.gates.is_strict, rows.scale.max));
+    let answer = compare::answer(&compare_args, &rows, asked)?;
+    let verdict = gate.map(|margin| compare::verdict(&answer, margin, rows.scale));
     Ok(Compared { answer: Some(answer), dimensions: rows.dimensions, verdict, note: None })
 }
 
@@ -248,8 +248,7 @@ fn items_gate(project: &Project, rows: &Rows) -> Option<Gate> {
         let gates: Vec<&str> = row.gates().iter().map(String::as_str).collect();
         found.see_parts(subject, &place, published, &gates, least);
     }
-    let mut verdict = Verdict::default();
-    verdict.add(found.exit(), found.line().into_iter().collect());
+    let verdict = found.verdict(least, rows.scale.max);
     Some(Gate { words: format!("each item: score at least {least}"), verdict })
 }
 

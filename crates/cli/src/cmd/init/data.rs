@@ -14,6 +14,7 @@ use karat_evidence::import::{Format, Options, import, unpack};
 use karat_evidence::profile::Profile;
 use karat_evidence::source::{Layout, SEPARATORS};
 
+use super::names::{SUBJECTS, SUCCESS, TASKS};
 use crate::failure::Failure;
 use crate::logs::{self, Log};
 
@@ -34,15 +35,16 @@ pub struct Data {
     pub has_own: bool,
 }
 
-/// Looks at every item of the files; of the current folder if none is given.
-pub fn read(given: &[String]) -> Result<Data, Failure> {
+/// Looks at every item of the files, of the current folder if none is given; `named` are fields that the flags name.
+pub fn read<'a>(given: &[String], named: impl Iterator<Item = &'a str>) -> Result<Data, Failure> {
     let given = if given.is_empty() { of_folder()? } else { given.to_vec() };
     if given.iter().any(|path| path == "-") {
         return Err(
             Failure::new("a project needs files, not standard input").help("write it to a file first")
         );
     }
-    let mut data = Data { given, profile: Profile::default(), formats: Vec::new(), has_own: false };
+    let profile = Profile::wanting(SUBJECTS.into_iter().chain(TASKS).chain(SUCCESS).chain(named));
+    let mut data = Data { given, profile, formats: Vec::new(), has_own: false };
     for file in logs::files(&data.given)? {
         let log = Log::file(&file.path);
         match logs::format_of(&log.input) {

@@ -29,13 +29,15 @@ pub fn run(args: &InitArgs, cli: &Cli) -> Result<Exit, Failure> {
     if !args.dry_run && !args.force {
         files::refuse_existing(&[out, NAME])?;
     }
+    let flags = [&args.higher, &args.lower, &args.without].into_iter().flatten();
+    let flags = flags.chain(&args.subject).chain(&args.task).chain(&args.success);
+    let data = data::read(&args.files, flags.map(String::as_str))?;
     let is_asking = !args.yes && !args.dry_run;
     if is_asking && !(stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return Err(Failure::new("there is no terminal to ask on").help(
             "take the proposals with --yes, and change them with --success, --higher, --lower, --without",
         ));
     }
-    let data = data::read(&args.files)?;
     let mut plan = Plan::new(&data, args)?;
     if is_asking {
         ask::ask(&mut plan, &data, cli.color)?;
@@ -75,6 +77,12 @@ fn tell(plan: &Plan, data: &Data, written: &[(&str, &str)], cli: &Cli) -> Result
     writeln!(screen, "looked at {items}; wrote {}", names.join(" and "))?;
     for line in plan.lines() {
         writeln!(screen, "  {}", clean(&line))?;
+    }
+    if let more @ 1.. = data.profile.left_out() {
+        let fields = karat::text::count(more, "field");
+        let fields = if data.profile.is_left_out_whole() { fields } else { format!("{fields} or more") };
+        let why = "as there are too many; a flag that names one takes it";
+        writeln!(screen, "  not looked at: {fields}, {why}")?;
     }
     writeln!(screen, "{STRONG}next{STRONG:#}")?;
     let mut steps = Vec::new();

@@ -2,6 +2,7 @@
 
 use karat::text::{clean, list};
 use karat_core::number::Decimal;
+use karat_evidence::cells;
 use karat_evidence::profile::{Field, Shape};
 
 use super::data::Data;
@@ -11,6 +12,8 @@ use crate::failure::Failure;
 
 /// Most fields that count without being asked for.
 const MOST: usize = 12;
+/// Most names of a list on the screen.
+const NAMES: usize = 16;
 /// Most different texts of a field that is kept for groups, and most of such fields.
 const GROUPS: usize = 20;
 const GROUP_FIELDS: usize = 4;
@@ -39,6 +42,8 @@ pub struct Plan<'d> {
     pub kept: Vec<&'d Field>,
     /// Reasons why other fields do not count.
     pub left: Vec<String>,
+    /// Those of them that are told on the screen: the fields are named like measurements, and their values do not fit.
+    odd: Vec<String>,
     /// The fields that could count and are the same in every item.
     constant: Vec<Measure<'d>>,
     /// The gates.
@@ -82,6 +87,7 @@ impl<'d> Plan<'d> {
             unknown: Vec::new(),
             kept: Vec::new(),
             left: Vec::new(),
+            odd: Vec::new(),
             constant: Vec::new(),
             gate: Gate::default(),
         };
@@ -174,7 +180,20 @@ impl<'d> Plan<'d> {
         }
         let mut leave = |why: &str| self.left.push(format!("{name}: {why}"));
         match field.shape() {
-            Shape::Mixed | Shape::Empty => {}
+            Shape::Empty => {}
+            Shape::Mixed | Shape::Text if 2 * field.numbers() >= field.present() && !is_label(&name) => {
+                let (values, _) = field.values();
+                let odd = values.iter().find(|value| cells::number(value).is_none());
+                let odd = odd.map_or_else(|| String::from("others"), |value| format!("`{}`", clean(value)));
+                let line = format!(
+                    "{name}: {} of {} values are numbers, and {odd} is not; mend the data, then it can count",
+                    field.numbers(),
+                    field.present()
+                );
+                self.odd.push(line.clone());
+                self.left.push(line);
+            }
+            Shape::Mixed => {}
             Shape::Text => {
                 let (values, has_more) = field.values();
                 // What is another in nearly every item is the name of that item.
@@ -197,6 +216,13 @@ impl<'d> Plan<'d> {
                     leave("its name is that of a number or a moment, not of a measurement");
                 } else {
                     match direction(&name) {
+                        Some(Direction::Lower) if field.range().is_some_and(|(low, _)| low < 0.0) => {
+                            let line = format!(
+                                "{name}: it has values below 0; --lower {name} takes it all the same"
+                            );
+                            self.odd.push(line.clone());
+                            self.left.push(line);
+                        }
                         Some(direction) => self.measures.push(Measure { field, direction }),
                         None => self.unknown.push(field),
                     }
@@ -315,11 +341,16 @@ impl<'d> Plan<'d> {
         }
         if !self.unknown.is_empty() {
             let names: Vec<String> = self.unknown.iter().map(|field| column(field)).collect();
-            lines.push(format!(
-                "left out: {}: say which way is better with --higher or --lower",
-                list(&names)
-            ));
+            let names = match names.len().saturating_sub(NAMES) {
+                0 => list(&names),
+                more => format!(
+                    "{} and {more} more",
+                    names.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ")
+                ),
+            };
+            lines.push(format!("left out: {names}: say which way is better with --higher or --lower"));
         }
+        lines.extend(self.odd.iter().map(|line| format!("left out: {line}")));
         lines
     }
 }
@@ -369,7 +400,7 @@ pub fn countable(field: &Field) -> Result<(), Failure> {
 fn scale_of(field: &Field) -> Result<(), String> {
     match field.range() {
         _ if field.shape() == Shape::Boolean => {
-            let flags = field.values().0.iter().filter_map(|value| karat_evidence::cells::flag(value));
+            let flags = field.values().0.iter().filter_map(|value| cells::flag(value));
             let mut flags: Vec<bool> = flags.collect();
             flags.sort_unstable();
             flags.dedup();

@@ -35,10 +35,9 @@ pub fn compare(rows: &Rows, answer: &Comparison, settings: &Settings) -> Page {
 pub fn comparisons(rows: &Rows, answer: &Comparisons, settings: &Settings) -> Page {
     let mut page = page("Comparison", rows, &answer.basis, settings);
     page.title = format!("{} and {}", short(&answer.first_file), short(&answer.second_file));
-    for (file, only) in [(&answer.first_file, &answer.only_first), (&answer.second_file, &answer.only_second)]
-    {
-        let names: Vec<&str> = only.iter().map(String::as_str).collect();
-        page.notes.extend(named(&names).map(|names| format!("only in {}: {names}", short(file))));
+    for (file, names) in answer.unpaired() {
+        let names = named(&names).unwrap_or_default();
+        page.notes.push(format!("only in {}, so not compared: {names}", short(file)));
     }
     let all: Vec<(&str, &Difference)> =
         answer.comparisons.iter().map(|it| (it.first.subject.as_str(), &it.difference)).collect();
