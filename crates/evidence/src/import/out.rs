@@ -282,7 +282,7 @@ pub(super) fn plain(value: f64) -> Option<Number> {
     Number::from_f64(value)
 }
 
-/// Returns a text as a name: composed, without what is not seen, and not too long. What is left out of a name is told by its
+/// Returns a text as a name: composed, without what is not seen, and not too long. What is left out of a name is shown by its
 /// digest at the end, so two names that differ stay two.
 pub(super) fn mended(text: &str) -> String {
     let with_digest = |start: &str| {

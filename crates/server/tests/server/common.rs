@@ -222,7 +222,7 @@ impl Drop for Running {
     }
 }
 
-/// Returns the statuses that the description names for an operation; none for a page, or a path that is none.
+/// Returns the statuses that the description names for an operation; none for a page, or a path that it does not have.
 pub fn declared(method: &str, path: &str) -> Option<Vec<u16>> {
     static PATHS: LazyLock<Value> =
         LazyLock::new(|| serde_json::from_str(&karat_server::api::openapi::json().unwrap()).unwrap());
