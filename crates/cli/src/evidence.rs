@@ -5,6 +5,7 @@ use std::fs::{self, File, metadata};
 use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _, Read, Write as _};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::failure::Failure;
@@ -40,6 +41,8 @@ pub struct Files {
     color: Color,
     /// The summaries of the logs that were read.
     left_out: Mutex<Summary>,
+    /// True while the items come out of a log that is read here, so that their sources are known.
+    is_log: AtomicBool,
     /// The sides of files, where each side has reports that are about its trajectories alone.
     sides: BTreeMap<String, String>,
 }
@@ -61,7 +64,14 @@ impl Files {
             let size = if path == "-" { None } else { size(path)? };
             bytes = bytes.zip(size).map(|(sum, size)| sum.saturating_add(size));
         }
-        Ok(Self { paths, bytes, color, left_out: Mutex::default(), sides: BTreeMap::new() })
+        Ok(Self {
+            paths,
+            bytes,
+            color,
+            left_out: Mutex::default(),
+            is_log: AtomicBool::new(false),
+            sides: BTreeMap::new(),
+        })
     }
 
     /// Returns the same with the side of each file.
@@ -93,6 +103,12 @@ impl Files {
         })
     }
 
+    /// Returns whether the item that is visited was made from a log just now: of other items, the source that they name is
+    /// a claim.
+    pub fn is_from_log(&self) -> bool {
+        self.is_log.load(Ordering::Relaxed)
+    }
+
     fn leave_out(&self, more: Summary) {
         self.left_out.lock().unwrap_or_else(PoisonError::into_inner).add(more);
     }
@@ -117,6 +133,7 @@ impl Files {
                 let mut input = BufReader::with_capacity(BUFFER, watch(open(path, self.color)?));
                 if let Some(format) = recognise(input.fill_buf()?).filter(|it| wanted.is_for(*it)) {
                     let options = Options::default();
+                    self.is_log.store(true, Ordering::Relaxed);
                     let (flow, left_out) =
                         log(&Log::stream(input)?, STANDARD_INPUT, format, options, wanted, visit)?;
                     self.leave_out(left_out);
@@ -125,6 +142,7 @@ impl Files {
                     }
                     continue;
                 }
+                self.is_log.store(false, Ordering::Relaxed);
                 let layout = wanted.layout_of_stream(&mut input)?;
                 items(STANDARD_INPUT, input, layout, wanted, visit)?
             } else if let Some(format) = logged(path)?.filter(|it| wanted.is_for(*it)) {
@@ -132,10 +150,12 @@ impl Files {
                     continue;
                 }
                 let options = Options { verdicts: verdicts.cloned(), ..Options::default() };
+                self.is_log.store(true, Ordering::Relaxed);
                 let (flow, left_out) = log(&Log::file(path), path, format, options, wanted, visit)?;
                 self.leave_out(left_out);
                 flow
             } else {
+                self.is_log.store(false, Ordering::Relaxed);
                 let layout = wanted.layout_of_file(path)?;
                 let file = open(path, self.color).map_err(|error| Failure::reading(path, &error))?;
                 let input = BufReader::with_capacity(BUFFER, watch(file));

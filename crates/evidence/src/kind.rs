@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
 
 use crate::kinds::agent_dimensions::Dimensions;
 use crate::kinds::agent_evidence::AgentFacts;
@@ -80,11 +81,14 @@ impl Kind {
         let mut counts = Self::ALL.map(|_| 0u32);
         let item = item.strip_prefix(b"\xef\xbb\xbf").unwrap_or(item);
         // Where it ends too early, or is broken, what was read so far counts.
-        let _ = serde_json::Deserializer::from_slice(item).deserialize_map(Members(&mut |name| {
-            for (count, kind) in counts.iter_mut().zip(Self::ALL) {
-                *count += u32::from(kind.marks().contains(&name));
-            }
-        }));
+        let _ =
+            serde_json::Deserializer::from_slice(item).deserialize_map(Members(&mut |name, is_number| {
+                // A number of steps is a fact, and no list of them.
+                let can_mark = !is_number || !HOLDERS.contains(&name);
+                for (count, kind) in counts.iter_mut().zip(Self::ALL) {
+                    *count += u32::from(can_mark && kind.marks().contains(&name));
+                }
+            }));
         let most = counts.into_iter().max().filter(|&most| most > 0)?;
         let mut found = Self::ALL.into_iter().zip(counts).filter(|&(_, count)| count == most);
         found.next().filter(|_| found.next().is_none()).map(|(kind, _)| kind)
@@ -124,8 +128,24 @@ impl Kind {
     }
 }
 
-/// Tells the name of each member of an object.
-struct Members<'a>(&'a mut dyn FnMut(&str));
+/// Marks that are lists or objects. A number of that name is a fact: `steps` of a run, `incidents` of an agent.
+const HOLDERS: [&str; 12] = [
+    "scores",
+    "score_breakdown",
+    "trajectory",
+    "metadata",
+    "steps",
+    "dimensions",
+    "task_classes",
+    "declarations",
+    "evaluations",
+    "verdicts",
+    "incidents",
+    "collaborations",
+];
+
+/// Tells the name of each member of an object, and whether its value is a number.
+struct Members<'a>(&'a mut dyn FnMut(&str, bool));
 
 impl<'de> Visitor<'de> for Members<'_> {
     type Value = ();
@@ -136,8 +156,13 @@ impl<'de> Visitor<'de> for Members<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         while let Some(name) = members.next_key::<String>()? {
-            (self.0)(&name);
-            members.next_value::<IgnoredAny>()?;
+            let value = members.next_value::<&RawValue>();
+            // What is cut off may have become anything.
+            let is_number = value.as_ref().is_ok_and(|value| {
+                value.get().starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+            });
+            (self.0)(&name, is_number);
+            value?;
         }
         Ok(())
     }
@@ -169,6 +194,13 @@ mod tests {
         assert_eq!(Kind::of_item(br#"{"agent_id": "a", "evaluations": [{"id": "#), Some(Kind::AgentEvidence));
         assert_eq!(Kind::of_item(b"\xef\xbb\xbf {\"steps\": [], \"x\": 1}"), Some(Kind::ReasoningTrace));
         assert_eq!(Kind::of_item(br#"{"dimensions": {}, "evaluations": []}"#), None);
+        for name in HOLDERS {
+            assert!(Kind::ALL.iter().any(|kind| kind.marks().contains(&name)), "{name}");
+            for number in ["2", "-0.5"] {
+                assert_eq!(Kind::of_item(format!("{{\"{name}\": {number}}}").as_bytes()), None, "{name}");
+            }
+            assert!(Kind::of_item(format!("{{\"{name}\": [").as_bytes()).is_some(), "{name}");
+        }
         for other in ["", "[]", "7", "{}", "{", "\"dimensions\""] {
             assert_eq!(Kind::of_item(other.as_bytes()), None, "{other}");
         }

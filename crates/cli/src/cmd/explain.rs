@@ -70,7 +70,10 @@ impl Meant {
 /// The checks that a record passed before it is explained.
 enum Proof {
     /// It was made just now, from the evidence.
-    Scored,
+    Scored {
+        /// True if the evidence was made from a log just now.
+        is_from_log: bool,
+    },
     /// It follows from its own facts.
     Verified,
     /// It follows from its facts, and they are those of its evidence, at this place.
@@ -143,7 +146,8 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                     engine.try_visit_named(Some(&place.name()), bytes, |scored| -> Result<_, Error> {
                         let item = &scored.record.item;
                         if !is_other(args, item.subject, item.id) && meant.see(item.subject, item.id) {
-                            meant.first = Some(explained(card, &scored.record, &Proof::Scored, form)?);
+                            let proof = Proof::Scored { is_from_log: files.is_from_log() };
+                            meant.first = Some(explained(card, &scored.record, &proof, form)?);
                         }
                         Ok(())
                     });
@@ -328,10 +332,11 @@ fn as_screen(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof, w
             members.retain(|name, _| !FINDINGS.contains(&name.as_str()));
         }
     }
-    text.push_str(&seen.map_or_else(String::new, |seen| grading(&seen, width)));
+    let is_read = matches!(proof, Proof::Scored { is_from_log: true });
+    text.push_str(&seen.map_or_else(String::new, |seen| grading(&seen, is_read, width)));
     let digest = record.digest();
     let whose = match proof {
-        Proof::Scored => {
+        Proof::Scored { .. } => {
             text.push_str(&format!("\n{FAINT}record {digest}{FAINT:#}\n"));
             return text;
         }
@@ -350,7 +355,7 @@ fn as_screen(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof, w
 
 fn answered(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof) -> Result<Explanation, Error> {
     // A failed check ends the command, so that each is true or was not made.
-    let verified = (!matches!(proof, Proof::Scored)).then_some(true);
+    let verified = (!matches!(proof, Proof::Scored { .. })).then_some(true);
     let from_evidence = matches!(proof, Proof::FromEvidence(_)).then_some(true);
     Explanation::new(record, change, verified, from_evidence)
 }

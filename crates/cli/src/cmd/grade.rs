@@ -34,7 +34,7 @@ pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
         let evidence = reader.read(place, bytes?)?;
         match &mut out {
             Out::Screen(screen) => {
-                write!(screen, "{}", as_screen(&evidence, vocabulary, screen.width))?;
+                write!(screen, "{}", as_screen(&evidence, vocabulary, files.is_from_log(), screen.width))?;
                 screen.show()?;
             }
             Out::Lines(out) => writeln!(out, "{}", as_json(&evidence, kind))?,
@@ -101,7 +101,7 @@ fn what_graders_need(args: &GradeArgs, kind: Kind, cli: &Cli) -> Result<Graders,
     Ok(Graders { evaluator: card.evaluator().cloned(), challenge: card.challenge(), ..graders })
 }
 
-fn as_screen(evidence: &Evidence<'_>, vocabulary: &[FactSpec], width: usize) -> String {
+fn as_screen(evidence: &Evidence<'_>, vocabulary: &[FactSpec], is_from_log: bool, width: usize) -> String {
     let item = evidence.item();
     let mut text = format!("{STRONG}{}{STRONG:#}", clean(item.subject));
     if let Some(id) = own_name(item.subject, item.id) {
@@ -122,7 +122,7 @@ fn as_screen(evidence: &Evidence<'_>, vocabulary: &[FactSpec], width: usize) -> 
         text.push('\n');
     }
     let seen = item.grading.and_then(|seen| serde_json::from_str(seen).ok()).unwrap_or_default();
-    text.push_str(&grading(&seen, width));
+    text.push_str(&grading(&seen, is_from_log, width));
     let suspicions = item.suspicions.iter().map(|suspicion| format!("warning: {suspicion}"));
     for note in suspicions.chain(evidence.notes().iter().map(|note| format!("note: {note}"))) {
         for line in wrap(&note, width.saturating_sub(2)) {

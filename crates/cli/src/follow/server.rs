@@ -150,6 +150,9 @@ impl Server {
     }
 
     fn failed(&self, error: &Error) -> Failure {
+        if let Error::BodyExceedsLimit(most) = error {
+            return self.other(&format!("an answer of more than {} KiB", most >> 10));
+        }
         Failure::new(format!("cannot reach `{}`: {error}", clean(&self.base)))
     }
 

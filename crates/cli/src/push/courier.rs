@@ -13,14 +13,21 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::read_text;
 
-/// The time for a request, in which a server scores a batch, and the shortest and longest pause before the next attempt.
+/// The time in which a server scores a batch and answers; within the last part of it the body of the answer arrives.
 const TIMEOUT: Duration = Duration::from_secs(120);
+const BODY_PART: u32 = 4;
+/// The most attempts at a request whose time was up: a server that is only away refuses the connection, or says so.
+const LATE_MAX: u32 = 3;
+/// The shortest and longest pause before the next attempt.
 const PAUSE_MIN: Duration = Duration::from_millis(250);
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 /// The longest pause that a server may ask for.
 const ASKED_MAX: Duration = Duration::from_secs(300);
-/// The longest answer, in bytes.
-const ANSWER_MAX_BYTES: u64 = 256 << 20;
+/// The longest answer, in bytes: lists of problems, and a line for each item.
+const ANSWER_MAX_BYTES: u64 = 1 << 20;
+const LINE_MAX_BYTES: u64 = 4 << 10;
+/// The longest reason that is shown or handed on, in characters.
+const REASON_MAX: usize = 1000;
 
 /// The answer of a server about one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +78,8 @@ struct Line {
 enum Unanswered {
     /// Another attempt may help, after this pause if the server names one.
     Again(String, Option<Duration>),
+    /// The time was up.
+    Late(&'static str),
     /// No attempt helps.
     Never(Failure),
 }
@@ -85,6 +94,16 @@ impl Courier {
         key_file: Option<&str>,
         query: &[(&str, &str)],
         attempts_max: u32,
+    ) -> Result<Self, Failure> {
+        Self::with_timeout(address, key_file, query, attempts_max, TIMEOUT)
+    }
+
+    fn with_timeout(
+        address: &str,
+        key_file: Option<&str>,
+        query: &[(&str, &str)],
+        attempts_max: u32,
+        timeout: Duration,
     ) -> Result<Self, Failure> {
         if address.starts_with("https://") {
             let address = clean(address);
@@ -101,7 +120,8 @@ impl Courier {
         // Nothing is read from the environment, and no key is carried to another address.
         let config = Agent::config_builder()
             .http_status_as_error(false)
-            .timeout_global(Some(TIMEOUT))
+            .timeout_global(Some(timeout))
+            .timeout_recv_body(Some(timeout / BODY_PART))
             .max_redirects(0)
             .proxy(None)
             .user_agent("karat");
@@ -130,17 +150,23 @@ impl Courier {
         parcel: &Parcel,
         wait: &mut dyn FnMut(&str, Duration),
     ) -> Result<Vec<Reply>, Failure> {
-        let mut pause = PAUSE_MIN;
+        let (mut pause, mut late) = (PAUSE_MIN, 0);
         for attempt in 1.. {
             let (why, asked) = match self.attempt(parcel) {
                 Ok(replies) => return Ok(replies),
                 Err(Unanswered::Never(failure)) => return Err(failure),
                 Err(Unanswered::Again(why, asked)) => (why, asked),
+                Err(Unanswered::Late(why)) => {
+                    late += 1;
+                    (why.to_owned(), None)
+                }
             };
-            if attempt >= self.attempts_max {
+            if attempt >= self.attempts_max || late >= LATE_MAX {
+                let attempts = if attempt == 1 { "attempt" } else { "attempts" };
                 let what =
-                    format!("`{}` did not take the items in {attempt} attempts: {why}", clean(&self.base));
-                return Err(Failure::new(what));
+                    format!("`{}` did not take the items in {attempt} {attempts}: {why}", clean(&self.base));
+                let failure = Failure::new(what);
+                return Err(if late > 0 { failure.help(self.look()) } else { failure });
             }
             self.repeats += 1;
             let length = asked.map_or(pause, |asked| asked.clamp(PAUSE_MIN, ASKED_MAX));
@@ -149,6 +175,11 @@ impl Courier {
             pause = pause.saturating_mul(2).min(PAUSE_MAX);
         }
         Ok(Vec::new())
+    }
+
+    /// Returns the way to see what answers there.
+    fn look(&self) -> String {
+        format!("is that a server of karat? `karat serve --health {}` asks it", clean(&self.base))
     }
 
     fn attempt(&self, parcel: &Parcel) -> Result<Vec<Reply>, Unanswered> {
@@ -164,12 +195,22 @@ impl Courier {
             ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
                 Unanswered::Never(Failure::new(format!("cannot ask `{}`: {error}", clean(&self.base))))
             }
+            ureq::Error::Timeout(ureq::Timeout::RecvBody) => {
+                Unanswered::Late("its answer began, and did not end in time")
+            }
+            ureq::Error::Timeout(_) => Unanswered::Late("it did not answer in time"),
+            ureq::Error::BodyExceedsLimit(most) => {
+                let (base, most) = (clean(&self.base), most >> 10);
+                let what = format!("`{base}` answered with more than {most} KiB, which karat does not do");
+                Unanswered::Never(Failure::new(what).help(self.look()))
+            }
             error => Unanswered::Again(clean(&error.to_string()).into_owned(), None),
         };
         let mut response = request.send(parcel.body.as_slice()).map_err(again)?;
         let status = response.status().as_u16();
         let asked = asked(&response);
-        let body = response.body_mut().with_config().limit(ANSWER_MAX_BYTES).read_to_vec();
+        let most = ANSWER_MAX_BYTES + LINE_MAX_BYTES * parcel.places.len() as u64;
+        let body = response.body_mut().with_config().limit(most).read_to_vec();
         let body = body.map_err(again)?;
         match status {
             200 | 201 if parcel.is_one => {
@@ -181,7 +222,7 @@ impl Courier {
                 Some(Err(status)) => Err(Unanswered::Again(format!("an item was answered {status}"), asked)),
                 None => {
                     let what = format!("`{}` did not answer as karat does", clean(&self.base));
-                    Err(Unanswered::Never(Failure::new(what)))
+                    Err(Unanswered::Never(Failure::new(what).help(self.look())))
                 }
             },
             status if is_passing(status) => {
@@ -237,9 +278,13 @@ fn words(problem: &Problem) -> String {
         Some(field) => clean(&format!("{field}: {}", it.detail)).into_owned(),
         None => clean(&it.detail).into_owned(),
     };
-    match problem.problems.as_slice() {
+    let words = match problem.problems.as_slice() {
         [] => one(problem),
         parts => parts.iter().map(one).collect::<Vec<_>>().join("; "),
+    };
+    match words.char_indices().nth(REASON_MAX) {
+        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default()),
+        None => words,
     }
 }
 
@@ -262,6 +307,9 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+
     use super::*;
 
     #[test]
@@ -276,6 +324,62 @@ mod tests {
         {
             assert_eq!(answer(other), None, "{other}");
         }
+    }
+
+    /// A server that answers every request with that head, and then with what `go_on` writes until the client is gone.
+    fn hostile(head: &'static str, go_on: fn(&mut TcpStream) -> std::io::Result<()>) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let _ = stream.read(&mut [0; 4096]);
+                let _ = stream.write_all(head.as_bytes());
+                while go_on(&mut stream).is_ok() {}
+            }
+        });
+        address
+    }
+
+    #[test]
+    fn a_server_that_never_ends_is_given_up() {
+        fn drip(stream: &mut TcpStream) -> std::io::Result<()> {
+            sleep(Duration::from_millis(20));
+            stream.write_all(b" ")
+        }
+        fn flood(stream: &mut TcpStream) -> std::io::Result<()> {
+            stream.write_all(&[b'1'; 1 << 16])
+        }
+        fn nothing(_: &mut TcpStream) -> std::io::Result<()> {
+            sleep(Duration::from_secs(1));
+            Err(std::io::ErrorKind::TimedOut.into())
+        }
+        const OK: &str = "HTTP/1.1 200 OK\r\n\r\n";
+        const LONG: &str = "HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\n";
+        for (head, go_on, expected, attempts) in [
+            (OK, drip as fn(&mut TcpStream) -> _, "began, and did not end in time", 3),
+            (LONG, drip, "began, and did not end in time", 3),
+            ("HTTP/1.1 200 OK\r\nx: ", drip, "did not answer in time", 3),
+            ("", nothing, "did not answer in time", 3),
+            (OK, flood, "more than 1032 KiB", 1),
+            (LONG, flood, "more than 1032 KiB", 1),
+            ("HTTP/1.1 503 no\r\n\r\n", flood, "more than 1032 KiB", 1),
+        ] {
+            let address = hostile(head, go_on);
+            let parcel = Parcel { places: vec![(1, "a:1".into()), (2, "a:2".into())], ..Parcel::default() };
+            let timeout = Duration::from_millis(300);
+            let mut courier = Courier::with_timeout(&address, None, &[], 12, timeout).unwrap();
+            let began = std::time::Instant::now();
+            let failure = courier.deliver(&parcel, &mut |_, _| {}).unwrap_err();
+            assert!(failure.to_string().contains(expected), "{head:?}: {failure}");
+            assert_eq!(courier.repeats + 1, attempts, "{head:?}");
+            assert!(began.elapsed() < Duration::from_secs(20), "{head:?}");
+        }
+    }
+
+    #[test]
+    fn a_reason_is_cut() {
+        let problem = format!(r#"{{"detail": "{}"}}"#, "ü".repeat(5000));
+        assert_eq!(reason(problem.as_bytes()).chars().count(), REASON_MAX + 1);
     }
 
     #[test]

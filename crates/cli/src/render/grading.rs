@@ -15,13 +15,14 @@ const INDENT: usize = 2;
 /// Widest object that is shown beside its name.
 const FLAT: usize = 48;
 
-/// Returns the observations of each grader, at most [`LINES`] of them; empty without a grader.
-pub fn grading(grading: &Value, width: usize) -> String {
+/// Returns the observations of each grader, at most [`LINES`] of them; empty without a grader. The source of the item
+/// is what it says of itself, unless this program just read it there.
+pub fn grading(grading: &Value, is_read: bool, width: usize) -> String {
     let Value::Object(graders) = grading else { return String::new() };
     let mut text = String::new();
     for (name, seen) in graders {
         if name == "source" {
-            text.push_str(&source(seen, width));
+            text.push_str(&source(seen, is_read, width));
             continue;
         }
         let mut lines = Vec::new();
@@ -39,9 +40,10 @@ pub fn grading(grading: &Value, width: usize) -> String {
 }
 
 /// Returns the file that the item was made from, and the place in it.
-fn source(seen: &Value, width: usize) -> String {
+fn source(seen: &Value, is_read: bool, width: usize) -> String {
     let part = |name: &str| seen.get(name).and_then(Value::as_str).map(clean);
-    let mut text = format!("\n{STRONG}Source{STRONG:#}\n");
+    let whose = if is_read { "" } else { ", claimed by the item: it was not read here" };
+    let mut text = format!("\n{STRONG}Source{STRONG:#}{whose}\n");
     let place = match (part("file"), part("place")) {
         (Some(file), Some(place)) => Some(format!("  {file}, {place}")),
         (file, place) => file.or(place).map(|one| format!("  {one}")),
@@ -186,7 +188,7 @@ mod tests {
                 "parts": [{"field": "x", "outcome": {"missing": {"why": "no field"}}}],
             },
         });
-        let text = grading(&seen, 80);
+        let text = grading(&seen, false, 80);
         let plain = anstream::adapter::strip_str(&text).to_string();
         assert_eq!(
             plain,
@@ -197,9 +199,20 @@ mod tests {
     }
 
     #[test]
+    fn a_source_is_a_claim_until_it_is_read() {
+        let seen = json!({"source": {"file": "a\u{202e}.eval", "place": "p", "digest": "sha256:0"}});
+        let shown = |is_read| anstream::adapter::strip_str(&grading(&seen, is_read, 80)).to_string();
+        assert_eq!(shown(true), "\nSource\n  a\u{fffd}.eval, p\n  sha256:0\n");
+        assert_eq!(
+            shown(false),
+            shown(true).replace("Source", "Source, claimed by the item: it was not read here")
+        );
+    }
+
+    #[test]
     fn a_long_list_is_cut_and_says_so() {
         let seen = json!({"log": {"steps": (0..100).map(|id| json!({"id": id})).collect::<Vec<_>>()}});
-        assert!(grading(&seen, 80).contains("and 61 more lines"));
-        assert_eq!(grading(&Value::Null, 80), "");
+        assert!(grading(&seen, false, 80).contains("and 61 more lines"));
+        assert_eq!(grading(&Value::Null, false, 80), "");
     }
 }

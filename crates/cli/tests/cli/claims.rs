@@ -59,3 +59,23 @@ fn claims_that_cannot_be_are_refused_and_those_that_hardly_can_are_told() {
         }
     }
 }
+
+#[test]
+fn the_source_of_an_item_is_a_claim_unless_the_log_is_read() {
+    let folder = Folder::new();
+    let report = "<testsuite><testcase name=\"adds\"/></testsuite>";
+    folder.write("r.xml", report);
+    folder.write("items.jsonl", &folder.karat(&["import", "r.xml"]).stdout);
+    folder.write("record.json", &folder.karat(&["score", "-c", "run", "--json", "r.xml"]).stdout);
+    let claimed = "Source, claimed by the item: it was not read here\n";
+    for (arguments, title) in [
+        (&["-c", "run", "r.xml"][..], "Source\n"),
+        (&["-c", "run", "items.jsonl"], claimed),
+        // A record does not show where its facts come from.
+        (&["record.json"], claimed),
+    ] {
+        let run = folder.karat(&[&["explain", "--table"], arguments].concat());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert!(run.stdout.contains(&format!("{title}  r.xml, line 1, test `adds`\n")), "{}", run.stdout);
+    }
+}

@@ -1,7 +1,7 @@
 //! The documentation is true: commands run, screens are as printed, links have targets, tables are complete.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -172,6 +172,86 @@ fn a_screen_that_is_not_what_is_printed_is_told() {
     assert!(!is_shown(&["a", "b"], &["a"]));
     assert_eq!(command("karat demo    # exit status 13"), ("karat demo", 13));
     assert_eq!(command("karat demo    # the tour"), ("karat demo", 0));
+}
+
+/// Returns the commands in a page: those in its blocks, each in one line, and those within its prose.
+fn named_commands(page: &str) -> Vec<String> {
+    let inside: Vec<String> =
+        blocks(page).into_iter().map(|block| block.lines.join("\n").replace("\\\n", " ")).collect();
+    let prose = prose(page).replace('\n', " ");
+    let spans = prose.split('`').skip(1).step_by(2).map(str::to_owned);
+    let lines = inside.iter().flat_map(|block| block.lines()).map(str::to_owned);
+    let parts: Vec<String> = lines.chain(spans).collect();
+    let parts = parts
+        .iter()
+        .flat_map(|line| line.split(" # ").next())
+        .flat_map(|line| line.split(['|', ';', '&', '$', '(']));
+    parts.filter_map(|part| part.trim().strip_prefix("karat ")).map(str::to_owned).collect()
+}
+
+/// Returns the options of a command that the program does not have.
+fn unknown_options(command: &str, known: &mut BTreeMap<Vec<String>, bool>) -> Vec<String> {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let is_verb = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    let verbs: Vec<&str> =
+        words.iter().take(2).take_while(is_verb).take_while(|it| !it.starts_with('-')).copied().collect();
+    let options = words.iter().map(|word| word.trim_start_matches('[')).filter(|word| word.starts_with("--"));
+    let mut unknown = Vec::new();
+    for option in options {
+        let name: String = option.chars().take_while(|it| *it == '-' || it.is_ascii_lowercase()).collect();
+        if name.len() < 4 {
+            continue;
+        }
+        // The second word may be a file.
+        let is_there = (1..=verbs.len()).any(|count| {
+            let asked: Vec<String> = verbs
+                .iter()
+                .take(count)
+                .map(|word| (*word).to_owned())
+                .chain([name.clone(), "--help".to_owned()])
+                .collect();
+            *known.entry(asked.clone()).or_insert_with(|| {
+                let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
+                let run = karat(&asked);
+                !["unexpected argument", "unrecognized subcommand"]
+                    .iter()
+                    .any(|what| run.stderr.contains(what))
+            })
+        });
+        if !is_there && !verbs.is_empty() {
+            unknown.push(name);
+        }
+    }
+    unknown
+}
+
+#[test]
+fn every_option_of_a_command_in_a_page_is_there() {
+    let mut found = Vec::new();
+    pages(&root(), &mut found);
+    let (mut known, mut problems, mut count) = (BTreeMap::new(), Vec::new(), 0);
+    // What was once there stays in the list of changes.
+    for page in found.iter().filter(|page| !page.ends_with("CHANGELOG.md")) {
+        for command in named_commands(&fs::read_to_string(page).unwrap()) {
+            count += command.matches(" --").count();
+            for option in unknown_options(&command, &mut known) {
+                problems.push(format!("{}: no `{option}` in `karat {command}`", page.display()));
+            }
+        }
+    }
+    assert!(count > 200, "{count}");
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    let mut known = BTreeMap::new();
+    for (page, unknown) in [
+        ("see `karat log show --kind spans`", &["--kind"][..]),
+        ("see `karat log\nshow --sender KEY`", &[]),
+        ("```sh\nx | karat score -c run \\\n  --nothing a --json\n```", &["--nothing"]),
+        ("`karat nothing --table`", &["--table"]),
+    ] {
+        let found: Vec<String> =
+            named_commands(page).iter().flat_map(|command| unknown_options(command, &mut known)).collect();
+        assert_eq!(found, unknown, "{page}");
+    }
 }
 
 /// Finds every page below `folder`, except in the output of a build.

@@ -1,10 +1,11 @@
 //! JUnit XML: each test a task.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 
 use karat_core::facts::Outcome;
 
-use super::out::{Out, Run};
+use super::out::{Out, Run, mended};
 use super::{Fault, Input, Stop};
 use crate::grade::quality::{TestCase, TestResults, TestVerdict};
 use crate::json::problem::quoted;
@@ -17,12 +18,19 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         return Err(Fault::new("", "bytes that are not UTF-8", "text in UTF-8").into());
     };
     let subject = input.stem();
-    let mut seen = std::collections::BTreeMap::<String, u64>::new();
+    let mut seen = BTreeMap::<String, u64>::new();
+    let mut names = BTreeSet::<String>::new();
     let mut stop = None;
     let read = TestResults::visit_junit(&text, &mut |case: TestCase<'_>| {
-        let times = seen.entry(case.name.to_owned()).or_default();
+        // The place is read by people, too.
+        let name = mended(case.name);
+        let times = seen.entry(name.clone()).or_default();
         *times += 1;
-        let again = if *times > 1 { format!("#{times}") } else { String::new() };
+        let mut own = if *times > 1 { format!("{name}#{times}") } else { name.clone() };
+        // Another test may be called that.
+        while !names.insert(own.clone()) {
+            own.push('#');
+        }
         let (outcome, solved) = match case.verdict {
             TestVerdict::Passed => (Outcome::Succeeded, Some(1.0)),
             TestVerdict::Failed => (Outcome::Failed, Some(0.0)),
@@ -41,13 +49,13 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         let run = Run {
             subject: subject.to_owned(),
             task: Some(case.name.to_owned()),
-            id: format!("{subject}/{}{again}", case.name),
+            id: format!("{subject}/{own}"),
             outcome: Some(outcome),
             solved,
             seconds: case.seconds,
             ..Run::default()
         };
-        stop = out.run(&format!("line {}, test {}", case.line, quoted(case.name)), run).err();
+        stop = out.run(&format!("line {}, test {}", case.line, quoted(&name)), run).err();
         stop.is_none()
     });
     if let Some(stop) = stop {

@@ -1,15 +1,17 @@
 //! Langfuse: exported traces with their observations and scores.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::json::{Element, Members, Wanted, name};
 use super::out::{Out, Run, fact_name, known, plain};
+use super::spans::{Amount, circles};
 use super::steps::{Act, Event, asked, of_events, returned, said};
 use super::{Fault, Input, Stop, json};
 
-const OBSERVATION: [&str; 8] = [
+const OBSERVATION: [&str; 9] = [
+    "observations[].id",
     "observations[].type",
     "observations[].level",
     "observations[].usageDetails",
@@ -21,8 +23,7 @@ const OBSERVATION: [&str; 8] = [
 ];
 
 /// Members that only traces need.
-const STEP: [&str; 8] = [
-    "observations[].id",
+const STEP: [&str; 7] = [
     "observations[].parentObservationId",
     "observations[].name",
     "observations[].startTime",
@@ -39,8 +40,15 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let more: &[&str] = if out.wants_steps() { &STEP } else { &[] };
     let paths: Vec<&str> = trace.iter().chain(&own).chain(&OBSERVATION).chain(more).copied().collect();
     let mut sums = Sums::default();
-    let mut events = Vec::new();
+    let mut events: Vec<Event> = Vec::new();
+    let (mut seen, mut repeated) = (BTreeSet::new(), 0);
     let log = json::read(input.json()?, &Wanted::new(&paths), &mut |observation: &Element<'_>| {
+        if let Some(id) = observation.own.text("id")
+            && !seen.insert(id.to_owned())
+        {
+            repeated += 1;
+            return Ok(());
+        }
         sums.add(observation.own);
         if !more.is_empty() {
             events.push(event(observation.own, events.len()));
@@ -55,14 +63,27 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         return Err(Fault::new("$.trace", "no `id`", "the id of the trace").into());
     };
     let subject = of("name").and_then(Value::as_str).filter(|name| !name.is_empty()).unwrap_or("trace");
-    let cost = sums.cost.or_else(|| of("totalCost").and_then(Value::as_f64));
+    out.left_out_times("an observation that was there before", repeated);
+    let (cost, tokens) = (sums.cost.or(|| Amount::cost(of("totalCost"))), sums.tokens.exact());
+    let bad = [
+        (tokens, "the tokens of a trace with an observation whose number of tokens is no count"),
+        (cost, "the cost of a trace with an observation whose cost is no amount"),
+    ];
+    for (_, reason) in bad.into_iter().filter(|(amount, _)| *amount == Amount::Bad) {
+        out.left_out(reason);
+    }
+    let parents = events.iter().map(|event| (event.id.as_str(), event.parent.as_str())).collect();
+    let within: BTreeSet<String> = circles(&parents).into_iter().map(str::to_owned).collect();
+    let reason = "the parent of an observation that is within itself: it counts as one without";
+    out.left_out_times(reason, within.len() as u64);
+    events.iter_mut().filter(|event| within.contains(&event.id)).for_each(|event| event.parent.clear());
     let mut run = Run {
         subject: subject.to_owned(),
         id: id.to_owned(),
         time: of("timestamp").and_then(Value::as_str).map(str::to_owned),
         seconds: of("latency").and_then(Value::as_f64),
-        cost_usd: known(out, "a cost", cost),
-        tokens: known(out, "a number of tokens", sums.tokens),
+        cost_usd: known(out, "a cost", cost.known()),
+        tokens: known(out, "a number of tokens", tokens.known()),
         steps: of_events(events),
         objective: log
             .get("trace.input")
@@ -103,33 +124,27 @@ fn event(own: &Members, number: usize) -> Event {
 
 #[derive(Default)]
 struct Sums {
-    tokens: Option<f64>,
-    cost: Option<f64>,
+    tokens: Amount,
+    cost: Amount,
     errors: f64,
 }
 
 impl Sums {
     fn add(&mut self, own: &Members) {
-        let part = |object: &str, names: &[&str]| {
-            let object = own.get(object)?;
-            names.iter().find_map(|name| object.get(name)?.as_f64())
+        let count = |name: &str| Amount::count(own.get("usageDetails").and_then(|usage| usage.get(name)));
+        let both = || {
+            let input = count("input");
+            if input.is_stated() { input.and(count("output")) } else { Amount::None }
         };
-        let usage = part("usageDetails", &["total"])
-            .or_else(|| {
-                let input = part("usageDetails", &["input"])?;
-                Some(input + part("usageDetails", &["output"]).unwrap_or_default())
-            })
-            .or_else(|| own.number("usage.total"))
-            .or_else(|| own.number("totalUsage"));
-        let cost = own
-            .number("totalCost")
-            .or_else(|| own.number("calculatedTotalCost"))
-            .or_else(|| part("costDetails", &["total"]));
-        for (sum, value) in [(&mut self.tokens, usage), (&mut self.cost, cost)] {
-            if let Some(value) = value.filter(|value| *value >= 0.0) {
-                *sum = Some(sum.unwrap_or_default() + value);
-            }
-        }
+        let usage = count("total")
+            .or(both)
+            .or(|| Amount::count(own.get("usage.total")))
+            .or(|| Amount::count(own.get("totalUsage")));
+        let cost = Amount::cost(own.get("totalCost"))
+            .or(|| Amount::cost(own.get("calculatedTotalCost")))
+            .or(|| Amount::cost(own.get("costDetails").and_then(|cost| cost.get("total"))));
+        self.tokens = self.tokens.and(usage);
+        self.cost = self.cost.and(cost);
         self.errors += f64::from(u8::from(own.text("level") == Some("ERROR")));
     }
 }

@@ -149,6 +149,13 @@ impl<'a> Out<'a> {
             return self.trace(place, run);
         }
         let run = run.judged();
+        if [Some(&run.subject), Some(&run.id), run.task.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|it| is_marked(it))
+        {
+            self.left_out("characters of a name that cannot be seen, or blanks: the name ends in its digest");
+        }
         let mut item = Map::new();
         let subject = self.options.subject.as_deref().unwrap_or(&run.subject);
         item.insert("subject".into(), mended(subject).into());
@@ -275,15 +282,16 @@ pub(super) fn plain(value: f64) -> Option<Number> {
     Number::from_f64(value)
 }
 
-/// Returns a text as a name: composed, without what is not seen, and not too long.
+/// Returns a text as a name: composed, without what is not seen, and not too long. What is left out of a name is shown by its
+/// digest at the end, so two names that differ stay two.
 pub(super) fn mended(text: &str) -> String {
-    let short = if text.chars().nth(NAME_MAX).is_some() {
+    let with_digest = |start: &str| {
         let digest = Digest::of(text.as_bytes()).to_string();
-        let start: String = text.chars().take(NAME_MAX - 16).collect();
-        Cow::Owned(format!("{start}… {}", digest.get(7..19).unwrap_or_default()))
-    } else {
-        Cow::Borrowed(text)
+        let start: String = start.chars().take(NAME_MAX - 16).collect();
+        format!("{start}… {}", digest.get(7..19).unwrap_or_default())
     };
+    let is_long = text.chars().nth(NAME_MAX).is_some();
+    let short = if is_long { Cow::Owned(with_digest(text)) } else { Cow::Borrowed(text) };
     if names::fault(&short).is_none() {
         return short.into_owned();
     }
@@ -292,7 +300,13 @@ pub(super) fn mended(text: &str) -> String {
         .map(|it| if names::fault(it.encode_utf8(&mut [0; 4])).is_some() { ' ' } else { it })
         .collect();
     let composed: String = seen.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    if names::fault(&composed).is_none() { composed } else { String::from("unknown") }
+    let named = if names::fault(&composed).is_none() { composed } else { String::from("unknown") };
+    if text.is_empty() || is_long || named.chars().eq(short.nfc()) { named } else { with_digest(&named) }
+}
+
+/// Returns whether more than its composition was changed to make a text a name.
+fn is_marked(text: &str) -> bool {
+    !text.is_empty() && names::fault(text).is_some() && !mended(text).chars().eq(text.nfc())
 }
 
 /// Returns a number above 0; of cost and tokens 0 often means that they were not counted.

@@ -5,6 +5,7 @@ mod hostile;
 mod inspect;
 mod odd;
 mod packed;
+mod spans;
 mod steps;
 mod traces;
 

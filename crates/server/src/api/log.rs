@@ -88,6 +88,7 @@ pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result
 /// `tlog-cosignature`.
 #[utoipa::path(get, operation_id = "read_cosigned", path = "/v1/log/cosigned", tag = "log", params(CosignedParams), responses(
     (status = 200, content_type = "text/plain", body = String),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 pub(crate) async fn cosigned(
     State(app): State<Arc<App>>,
@@ -116,7 +117,10 @@ pub(super) fn cosigned_head(app: &App, witnesses: Option<usize>) -> Result<Head,
 /// Takes a head of this log, a checkpoint with cosignatures of witnesses that the server was started with.
 #[utoipa::path(post, operation_id = "add_cosignatures", path = "/v1/log/cosignatures", tag = "log",
     request_body(content = String, content_type = "text/plain", description = "the checkpoint with its signatures"),
-    responses((status = 200, body = Cosignatures)),
+    responses(
+        (status = 200, body = Cosignatures),
+        (status = 409, body = Problem, content_type = "application/problem+json"),
+    ),
 )]
 pub(crate) async fn add_cosignatures(
     State(app): State<Arc<App>>,

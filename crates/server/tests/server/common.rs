@@ -3,6 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
+use std::sync::LazyLock;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -138,32 +139,38 @@ impl Running {
         }
     }
 
+    #[track_caller]
     pub fn get(&self, path: &str) -> Answer {
         self.get_with(path, None)
     }
 
+    #[track_caller]
     pub fn get_with(&self, path: &str, key: Option<&str>) -> Answer {
         let mut request = self.agent.get(self.url(path));
         if let Some(key) = key {
             request = request.header("authorization", format!("Bearer {key}"));
         }
-        answer(request.call())
+        answer(("get", path), request.call())
     }
 
+    #[track_caller]
     pub fn delete(&self, path: &str, key: &str) -> Answer {
-        answer(self.agent.delete(self.url(path)).header("authorization", format!("Bearer {key}")).call())
+        let request = self.agent.delete(self.url(path)).header("authorization", format!("Bearer {key}"));
+        answer(("delete", path), request.call())
     }
 
     /// Sends a body.
+    #[track_caller]
     pub fn post(&self, path: &str, key: Option<&str>, media: &str, body: impl AsRef<[u8]>) -> Answer {
         let mut request = self.agent.post(self.url(path)).header("content-type", media);
         if let Some(key) = key {
             request = request.header("authorization", format!("Bearer {key}"));
         }
-        answer(request.send(body.as_ref()))
+        answer(("post", path), request.send(body.as_ref()))
     }
 
     /// Sends a body with the header `Idempotency-Key`, if one is given.
+    #[track_caller]
     pub fn post_keyed(
         &self,
         path: &str,
@@ -177,10 +184,11 @@ impl Running {
         if let Some(name) = name {
             request = request.header("idempotency-key", name);
         }
-        answer(request.send(body.as_ref()))
+        answer(("post", path), request.send(body.as_ref()))
     }
 
     /// Sends an item of evidence as the administrator.
+    #[track_caller]
     pub fn send(&self, query: &str, item: &str) -> Answer {
         self.post(&format!("/v1/evidence?{query}"), Some(&self.admin), "application/json", item)
     }
@@ -214,7 +222,31 @@ impl Drop for Running {
     }
 }
 
-fn answer(result: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Answer {
+/// Returns the statuses that the description names for an operation; none for a page, or a path that it does not have.
+pub fn declared(method: &str, path: &str) -> Option<Vec<u16>> {
+    static PATHS: LazyLock<Value> =
+        LazyLock::new(|| serde_json::from_str(&karat_server::api::openapi::json().unwrap()).unwrap());
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let parts: Vec<&str> = path.split('/').collect();
+    // `/v1/log/cosigned` is not an entry `{position}` of `/v1/log`: the path with fewer parameters is meant.
+    let fits = |known: &str| {
+        let known: Vec<&str> = known.split('/').collect();
+        let has_rest = known.last() == Some(&"{path}") && parts.len() > known.len();
+        let same = known.iter().zip(&parts).all(|(known, part)| known.starts_with('{') || known == part);
+        same && (has_rest || known.len() == parts.len())
+    };
+    let all = PATHS["paths"].as_object().unwrap();
+    let (_, operations) =
+        all.iter().filter(|(known, _)| fits(known)).min_by_key(|(known, _)| known.matches('{').count())?;
+    let responses = operations.get(method)?["responses"].as_object().unwrap();
+    Some(responses.keys().map(|status| status.parse().unwrap()).collect())
+}
+
+#[track_caller]
+fn answer(
+    (method, path): (&str, &str),
+    result: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+) -> Answer {
     let mut response = result.expect("the server answers");
     let headers = response.headers().iter();
     let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap_or("").to_owned()));
@@ -222,5 +254,9 @@ fn answer(result: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Answ
     let body = response.body_mut().read_to_vec().expect("the whole answer");
     // Tiles are not text; the compared parts are.
     let body = String::from_utf8_lossy(&body).into_owned();
+    if let Some(declared) = declared(method, path) {
+        let status = response.status().as_u16();
+        assert!(declared.contains(&status), "{method} {path} may not answer {status}: {declared:?}\n{body}");
+    }
     Answer { status: response.status().as_u16(), headers, body }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::Running;
+use crate::common::{Running, declared};
 
 #[test]
 fn the_committed_description_is_that_of_the_routes() {
@@ -107,4 +107,17 @@ fn every_reference_leads_to_a_schema_and_every_schema_is_used() {
     assert_eq!(known.difference(&used).collect::<Vec<_>>(), Vec::<&String>::new());
     let vague = ["Line", "List", "Part", "Answer", "Kept", "Detail", "Happening", "State", "Entry", "Record"];
     assert!(vague.iter().all(|name| !known.contains(*name)), "{known:?}");
+}
+
+#[test]
+fn the_statuses_of_an_operation_are_found_by_its_path() {
+    // Every answer that a test of the server gets is compared with these.
+    let has = |method: &str, path: &str, status: u16| declared(method, path).map(|all| all.contains(&status));
+    assert_eq!(has("get", "/v1/log/cosigned?witnesses=1", 404), Some(true));
+    assert_eq!(has("get", "/v1/log/rotations", 404), Some(false));
+    assert_eq!(has("get", "/tile/0/x001/067", 200), Some(true));
+    assert_eq!(has("post", "/v1/evidence?card=run", 201), Some(true));
+    assert_eq!((declared("get", "/arena"), declared("delete", "/v1/evidence")), (None, None));
+    let server = Running::new();
+    server.get("/v1/log/cosigned?witnesses=1").is_problem(404, "not-found");
 }

@@ -1,5 +1,6 @@
 //! Spans of OpenTelemetry: each trace with a span of a model or agent is a run. Success is not in a trace.
 
+mod amount;
 mod protobuf;
 pub mod requests;
 mod trace;
@@ -11,6 +12,7 @@ use serde_json::{Map, Value};
 use super::json::{Element, Wanted};
 use super::out::Out;
 use super::{Fault, Input, Stop, json};
+pub(super) use amount::{Amount, circles};
 use trace::{Span, Traces};
 
 const PATHS: [&str; 12] = [
@@ -95,28 +97,45 @@ fn of_otlp(element: &Element<'_>, take: &mut Take<'_>) -> Result<(), Stop> {
     )
 }
 
-/// Returns a number that may be written as text.
+/// Returns a moment; 0 means that it is not known.
 fn nanoseconds(value: Option<&Value>) -> Option<i128> {
-    match value? {
-        Value::String(text) => text.parse().ok(),
-        value => value.as_u64().map(i128::from),
-    }
+    whole(value?).filter(|time| (1..=u64::MAX.into()).contains(time))
+}
+
+/// Returns a whole number, which JSON of protobuf has as a text or a number, also with a point or an exponent.
+fn whole(value: &Value) -> Option<i128> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    let exact =
+        || text.parse::<f64>().ok().filter(|it| it.fract() == 0.0 && it.abs() < 1e20).map(|it| it as i128);
+    text.parse().ok().or_else(exact)
 }
 
 /// Returns the attributes in a list of keys and typed values.
 fn attributes(list: Option<&Value>) -> Map<String, Value> {
     let list = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let pairs = list.iter().filter_map(|pair| {
-        let key = pair.get("key")?.as_str()?;
-        let value = pair.get("value")?;
-        let plain = ["stringValue", "doubleValue", "boolValue"].iter().find_map(|name| value.get(*name));
-        let whole = || match value.get("intValue")? {
-            Value::String(text) => text.parse::<i64>().ok().map(Value::from),
-            value => Some(value.clone()),
-        };
-        Some((key.to_owned(), plain.cloned().or_else(whole)?))
-    });
-    pairs.collect()
+    list.iter()
+        .filter_map(|pair| Some((pair.get("key")?.as_str()?.to_owned(), typed(pair.get("value")?)?)))
+        .collect()
+}
+
+/// Returns a value as protobuf would have it.
+fn typed(value: &Value) -> Option<Value> {
+    let get = |name: &str| value.get(name).filter(|value| !value.is_null());
+    if let Some(double) = get("doubleValue") {
+        let text = || double.as_str()?.parse().ok();
+        return double.as_f64().or_else(text).filter(|it| it.is_finite()).map(Value::from);
+    }
+    if let Some(number) = get("intValue") {
+        return i64::try_from(whole(number)?).ok().map(Value::from);
+    }
+    get("stringValue")
+        .filter(|it| it.is_string())
+        .or_else(|| get("boolValue").filter(|it| it.is_boolean()))
+        .cloned()
 }
 
 /// Returns the results of evaluations among the events of a span, by name.
@@ -150,14 +169,14 @@ pub(super) fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     json::read(input.json()?, &Wanted::new(&["data[].spans[]"]), &mut |element| {
         let Some(span) = element.own.get("") else { return Ok(()) };
         let text = |name: &str| span.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let microseconds = |name: &str| span.get(name).and_then(Value::as_u64).map(i128::from);
+        let microseconds = |name: &str| span.get(name).and_then(Value::as_i64).map(i128::from);
         let tags = span.get("tags").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let attributes: Map<String, Value> = tags
             .iter()
             .filter_map(|tag| Some((tag.get("key")?.as_str()?.to_owned(), tag.get("value")?.clone())))
             .collect();
         let trace = text("traceID");
-        let start = microseconds("startTime").map(|start| start * 1000);
+        let start = microseconds("startTime").filter(|start| *start > 0).map(|start| start * 1000);
         let references = span.get("references").and_then(Value::as_array);
         let parent = references.and_then(|list| list.first()?.get("spanID")?.as_str()).unwrap_or_default();
         let is_error = attributes.get("error").and_then(Value::as_bool) == Some(true);
@@ -219,7 +238,7 @@ pub(super) fn exported(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         traces.add(
             element.place,
             Span {
-                trace: trace.strip_prefix("0x").unwrap_or(trace).to_owned(),
+                trace: trace.to_owned(),
                 name: own.text("name").unwrap_or_default().to_owned(),
                 id: own.text("context.span_id").unwrap_or_default().to_owned(),
                 parent: own.text("parent_id").unwrap_or_default().to_owned(),

@@ -222,7 +222,7 @@ fn text(bytes: &[u8]) -> Result<String, Broken> {
 /// Returns bytes as hexadecimal digits.
 fn digits(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let halves = bytes.iter().take(64).flat_map(|byte| [byte >> 4, byte & 15]);
+    let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     halves.filter_map(|half| DIGITS.get(usize::from(half)).copied().map(char::from)).collect()
 }
 

@@ -85,9 +85,7 @@ pub fn take_apart(body: &[u8], encoding: Encoding, most: u64) -> Result<Option<P
             reason = reason.take().or(wrong);
             return Ok(());
         }
-        span.trace.make_ascii_lowercase();
-        span.id.make_ascii_lowercase();
-        span.parent.make_ascii_lowercase();
+        span.normalise();
         if !is_id(&span.parent, 16) {
             span.parent.clear();
         }

@@ -1,6 +1,8 @@
 //! Spans added up by trace.
 
+use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher as _};
 
 use karat_core::facts::Outcome;
 use serde_json::{Map, Value};
@@ -9,6 +11,7 @@ use super::super::json::{self, name};
 use super::super::out::{Out, Run, fact_name, known, moment, plain};
 use super::super::steps::{Act, Event, asked, of_events, returned, said};
 use super::super::{Fault, Input, Stop};
+use super::amount::{Amount, circles};
 
 /// Most traces of a file.
 const TRACES_MAX: usize = 4 << 20;
@@ -38,6 +41,8 @@ pub(super) struct Traces {
     traces: BTreeMap<String, Trace>,
     /// Spans that were there before: an exporter sends again what it is not sure of.
     repeated: u64,
+    /// Spans with the id of one that says something else.
+    others: u64,
 }
 
 #[derive(Default)]
@@ -45,6 +50,8 @@ struct Trace {
     place: String,
     start: Option<i128>,
     end: Option<i128>,
+    /// True if a span ends before it begins.
+    is_backward: bool,
     /// Names in the order in which they are preferred.
     agent: First,
     service: First,
@@ -109,8 +116,10 @@ struct Exported {
 struct Used {
     parent: String,
     is_call: bool,
-    tokens: Option<f64>,
-    cost: Option<f64>,
+    tokens: Amount,
+    cost: Amount,
+    /// The look of the whole span.
+    look: u64,
 }
 
 impl Trace {
@@ -130,8 +139,9 @@ impl Trace {
         found.map(|(_, span)| span).filter(move |span| meant(span))
     }
 
-    fn tokens(&self) -> Option<f64> {
-        self.innermost(|span| span.tokens.is_some()).map(|span| span.tokens).fold(None, sum)
+    fn tokens(&self) -> Amount {
+        let stated = self.innermost(|span| span.tokens.is_stated());
+        stated.map(|span| span.tokens).fold(Amount::None, Amount::and).exact()
     }
 
     fn calls(&self) -> u64 {
@@ -154,11 +164,32 @@ impl Trace {
     }
 
     /// Returns the cost, and whether it lacks that of some calls.
-    fn cost(&self) -> (Option<f64>, bool) {
-        let cost = self.innermost(|span| span.cost.is_some()).map(|span| span.cost).fold(None, sum);
+    fn cost(&self) -> (Amount, bool) {
+        let stated = self.innermost(|span| span.cost.is_stated());
+        let cost = stated.map(|span| span.cost).fold(Amount::None, Amount::and);
         let lacks =
-            self.innermost(|span| span.is_call || span.cost.is_some()).any(|span| span.cost.is_none());
+            self.innermost(|span| span.is_call || span.cost.is_stated()).any(|span| !span.cost.is_stated());
         (cost, lacks)
+    }
+
+    /// Lets spans that lie in a circle stand alone, and returns their number.
+    fn part_circles(&mut self) -> u64 {
+        let above = self
+            .spans
+            .iter()
+            .map(|(id, span)| (id.as_str(), span.parent.as_str()))
+            .collect::<BTreeMap<_, _>>();
+        let found: BTreeSet<String> = circles(&above).into_iter().map(str::to_owned).collect();
+        if found.is_empty() {
+            return 0;
+        }
+        for (_, span) in self.spans.iter_mut().filter(|(id, _)| found.contains(*id)) {
+            span.parent.clear();
+        }
+        for event in self.events.iter_mut().filter(|event| found.contains(&event.id)) {
+            event.parent.clear();
+        }
+        found.len() as u64
     }
 }
 
@@ -208,7 +239,7 @@ impl Span {
             Some("execute_tool") => Part::Tool,
             Some(_) => Part::Other,
             None => {
-                let is_call = self.text("gen_ai.request.model").is_some() && self.tokens().is_some();
+                let is_call = self.text("gen_ai.request.model").is_some() && self.tokens().is_stated();
                 let is_any = self.attributes.keys().any(|key| key.starts_with("gen_ai."));
                 if is_call {
                     Part::Call
@@ -283,8 +314,12 @@ impl Span {
     }
 
     /// Returns tokens in both vocabularies of GenAI, and in that of OpenInference; cached ones are within the input.
-    fn tokens(&self) -> Option<f64> {
-        let either = |names: [&str; 3]| names.iter().find_map(|name| self.number(name));
+    fn tokens(&self) -> Amount {
+        let either = |names: [&str; 3]| {
+            names
+                .iter()
+                .fold(Amount::None, |found, name| found.or(|| Amount::count(get(&self.attributes, name))))
+        };
         let input =
             either(["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"]);
         let output = either([
@@ -292,23 +327,50 @@ impl Span {
             "gen_ai.usage.completion_tokens",
             "llm.token_count.completion",
         ]);
-        match (input, output) {
-            (None, None) => self.number("llm.token_count.total"),
-            (input, output) => Some(input.unwrap_or_default() + output.unwrap_or_default()),
-        }
+        input.and(output).or(|| Amount::count(get(&self.attributes, "llm.token_count.total")))
     }
-}
 
-fn sum(one: Option<f64>, other: Option<f64>) -> Option<f64> {
-    Some(one.unwrap_or_default() + other?)
+    fn cost(&self) -> Amount {
+        let of = |name: &str| Amount::cost(get(&self.attributes, name));
+        of("llm.cost.total").or(|| of("gen_ai.usage.cost"))
+    }
+
+    /// Writes ids and times in one way, whatever the span was written in.
+    pub(super) fn normalise(&mut self) {
+        for id in [&mut self.trace, &mut self.id, &mut self.parent] {
+            let digits = id.strip_prefix("0x").or_else(|| id.strip_prefix("0X")).unwrap_or(id);
+            // Digits in capitals are the same id; other texts, such as base64, are as they are.
+            if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                *id = digits.to_ascii_lowercase();
+            }
+        }
+        if self.parent.bytes().all(|byte| byte == b'0') {
+            self.parent.clear();
+        }
+        // 0 means that the moment is not known.
+        self.start = self.start.filter(|start| *start > 0);
+        self.end = self.end.filter(|end| *end > 0);
+    }
+
+    /// Returns a number that is the same for spans that say the same.
+    fn look(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.parent, &self.name, self.start, self.end, self.is_error).hash(&mut hasher);
+        (&self.attributes, &self.service).hash(&mut hasher);
+        for (name, value) in &self.evaluations {
+            (name, value.to_bits()).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
 }
 
 impl Traces {
     pub(super) fn new(out: &Out<'_>) -> Self {
-        Self { has_steps: out.wants_steps(), traces: BTreeMap::new(), repeated: 0 }
+        Self { has_steps: out.wants_steps(), traces: BTreeMap::new(), repeated: 0, others: 0 }
     }
 
-    pub(super) fn add(&mut self, place: &str, span: Span) -> Result<(), Stop> {
+    pub(super) fn add(&mut self, place: &str, mut span: Span) -> Result<(), Stop> {
+        span.normalise();
         if span.trace.is_empty() {
             return Err(Fault::new(place, "a span without the id of its trace", "the id").into());
         }
@@ -317,8 +379,10 @@ impl Traces {
         }
         let trace = self.traces.entry(span.trace.clone()).or_default();
         let id = if span.id.is_empty() { format!("span {}", trace.spans.len()) } else { span.id.clone() };
-        if trace.spans.contains_key(&id) {
-            self.repeated += 1;
+        let look = span.look();
+        if let Some(first) = trace.spans.get(&id) {
+            let count = if first.look == look { &mut self.repeated } else { &mut self.others };
+            *count += 1;
             return Ok(());
         }
         if trace.place.is_empty() {
@@ -326,6 +390,7 @@ impl Traces {
         }
         trace.start = trace.start.into_iter().chain(span.start).min();
         trace.end = trace.end.max(span.end);
+        trace.is_backward |= span.start.zip(span.end).is_some_and(|(start, end)| end < start);
         trace.errors += u64::from(span.is_error);
         let part = span.part();
         trace.is_agentic |= !matches!(part, Part::None);
@@ -346,11 +411,11 @@ impl Traces {
             }
         }
         let used = Used {
-            // A span within itself is corrupt, and stands alone.
-            parent: if span.parent == span.id { String::new() } else { span.parent.clone() },
+            parent: span.parent.clone(),
             is_call: matches!(part, Part::Call),
             tokens: span.tokens(),
-            cost: span.number("llm.cost.total").or_else(|| span.number("gen_ai.usage.cost")),
+            cost: span.cost(),
+            look,
         };
         if self.has_steps {
             trace.keep(&span, &part, &id);
@@ -372,25 +437,43 @@ impl Traces {
 
     pub(super) fn end(self, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         out.left_out_times("a span that was there before", self.repeated);
+        out.left_out_times("a span with the id of one before that says something else", self.others);
         for (id, mut trace) in self.traces {
             if !trace.is_agentic {
                 out.left_out("a trace without a span of a model or an agent");
                 continue;
             }
+            let reason = "the parent of a span that is within itself: it counts as a span without one";
+            out.left_out_times(reason, trace.part_circles());
             let (tokens, calls, (cost, lacks)) = (trace.tokens(), trace.calls(), trace.cost());
+            let bad = [
+                (tokens, "the tokens of a trace with a span whose number of tokens is no count"),
+                (cost, "the cost of a trace with a span whose cost is no amount"),
+            ];
+            for (_, reason) in bad.into_iter().filter(|(amount, _)| *amount == Amount::Bad) {
+                out.left_out(reason);
+            }
+            let (tokens, cost) = (tokens.known(), cost.known());
             let names = [trace.agent, trace.service, trace.root, trace.model];
             let subject = names.into_iter().filter_map(First::text).find(|name| !name.trim().is_empty());
             if cost.is_some() && lacks {
                 out.left_out("a cost that only some calls of a trace have");
             }
+            let is_own = trace.item.is_some();
             let nanoseconds = trace.start.zip(trace.end).map(|(start, end)| end - start);
+            let nanoseconds = nanoseconds.filter(|long| *long >= 0 && !trace.is_backward);
+            let has_time = !is_own && !out.wants_steps();
+            if trace.is_backward && has_time {
+                out.left_out("the time of a trace with a span that ends before it begins");
+            } else if nanoseconds.is_none() && has_time {
+                out.left_out("the time of a trace: no span says when it began and ended");
+            }
             let mut run = Run {
                 subject: subject.unwrap_or_else(|| input.stem().to_owned()),
                 id: id.clone(),
-                // 0 means that the moment is not known.
-                time: trace.start.filter(|start| *start > 0).and_then(moment),
+                time: trace.start.and_then(moment),
                 // Below nanoseconds there is nothing, so this is the nearest number.
-                seconds: nanoseconds.filter(|long| *long >= 0).map(|long| long as f64 / 1e9),
+                seconds: nanoseconds.map(|long| long as f64 / 1e9),
                 tokens: known(out, "a number of tokens", tokens),
                 cost_usd: known(out, "a cost", cost.filter(|_| !lacks)),
                 steps: of_events(trace.events),
@@ -411,7 +494,6 @@ impl Traces {
                     run.other.extend(plain(*value).map(|value| (fact_name("score_", name), value.into())));
                 }
             }
-            let is_own = trace.item.is_some();
             if let Some((_, _, Exported { id, task, outcome, seconds })) = trace.item {
                 (run.id, run.task, run.outcome, run.seconds) = (id, task, outcome, seconds);
                 // Such a trace has facts, and no calls.

@@ -206,3 +206,40 @@ fn xml_at_its_limits_is_read_or_refused_with_the_line() {
     let (_, items, _) = read("x.xml", case(&format!("name=\"{long}\"")).as_bytes());
     assert!(items[0]["task"].as_str().is_some_and(|task| task.chars().count() <= 200));
 }
+
+#[test]
+fn tests_whose_names_differ_stay_different_and_deceive_no_terminal() {
+    let names = [
+        "a b",
+        "a\u{a0}b",
+        "a\u{202e}b",
+        "a\u{200b}b",
+        "ab",
+        "ab\u{feff}",
+        " ab",
+        "a\tb",
+        "\u{2066}",
+        "\u{2067}",
+        "a\u{e000}",
+        "a",
+        "a",
+        "a#2",
+        "a#2#",
+    ];
+    let escaped = |name: &str| name.chars().map(|it| format!("&#{};", u32::from(it))).collect::<String>();
+    let cases: String = names.iter().map(|name| format!("<testcase name=\"{}\"/>", escaped(name))).collect();
+    let (_, items, summary) = read("x.xml", format!("<testsuite>{cases}</testsuite>").as_bytes());
+    let of = |member: &str| -> std::collections::BTreeSet<String> {
+        items.iter().map(|item| item[member].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!((of("id").len(), of("task").len()), (names.len(), names.len() - 1), "{items:#?}");
+    for text in items.iter().flat_map(|item| [&item["id"], &item["task"], &item["source"]["place"]]) {
+        assert_eq!(crate::names::fault(text.as_str().unwrap()), None, "{text}");
+    }
+    let reason = "characters of a name that cannot be seen, or blanks: the name ends in its digest";
+    assert_eq!(summary.left_out[reason], 8, "{items:#?}");
+    // Letters that are composed are the same letters.
+    let (_, items, summary) =
+        read("x.xml", "<testsuite><testcase name=\"Zoe\u{308}\"/></testsuite>".as_bytes());
+    assert_eq!((items[0]["task"].as_str(), summary.left_out.get(reason)), (Some("Zo\u{eb}"), None));
+}

@@ -247,7 +247,7 @@ fn spans_of_opentelemetry() {
     }
     let twice = otlp().replace("\"spanId\": \"4\"", "\"spanId\": \"5\"");
     let (_, _, summary) = read("t.json", twice.as_bytes());
-    assert_eq!(summary.left_out["a span that was there before"], 1);
+    assert_eq!(summary.left_out["a span with the id of one before that says something else"], 1);
 }
 
 #[test]
