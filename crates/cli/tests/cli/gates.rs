@@ -200,9 +200,9 @@ fn a_share_in_place_of_points_is_told_by_every_gate() {
     }
 }
 
-/// What a gate did not see stands in every form of its answer.
+/// A warning of a gate is in every form of its answer.
 #[test]
-fn what_is_gone_stands_in_every_form() {
+fn warnings_are_in_every_form() {
     let folder = Folder::new();
     folder.write("card.toml", &example("cards/task-run.toml"));
     let both = |a: String, b: String| table(&[a, b].concat());

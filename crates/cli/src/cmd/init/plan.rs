@@ -42,7 +42,7 @@ pub struct Plan<'d> {
     pub kept: Vec<&'d Field>,
     /// Reasons why other fields do not count.
     pub left: Vec<String>,
-    /// Those of them that are told on the screen: the fields are named like measurements, and their values do not fit.
+    /// Those of them for the screen: the fields are named like measurements, and their values do not fit.
     odd: Vec<String>,
     /// The fields that could count and are the same in every item.
     constant: Vec<Measure<'d>>,
@@ -186,7 +186,7 @@ impl<'d> Plan<'d> {
                 let odd = values.iter().find(|value| cells::number(value).is_none());
                 let odd = odd.map_or_else(|| String::from("others"), |value| format!("`{}`", clean(value)));
                 let line = format!(
-                    "{name}: {} of {} values are numbers, and {odd} is not; mend the data, then it can count",
+                    "{name}: {} of {} values are numbers, and {odd} is not; without it the field can count",
                     field.numbers(),
                     field.present()
                 );
