@@ -40,6 +40,8 @@ pub struct Files {
     color: Color,
     /// The summaries of the logs that were read.
     left_out: Mutex<Summary>,
+    /// What was told about reports on trajectories: files may be read more than once.
+    told: Mutex<BTreeSet<String>>,
     /// The sides of files, where each side has reports that are about its trajectories alone.
     sides: BTreeMap<String, String>,
 }
@@ -61,7 +63,14 @@ impl Files {
             let size = if path == "-" { None } else { size(path)? };
             bytes = bytes.zip(size).map(|(sum, size)| sum.saturating_add(size));
         }
-        Ok(Self { paths, bytes, color, left_out: Mutex::default(), sides: BTreeMap::new() })
+        Ok(Self {
+            paths,
+            bytes,
+            color,
+            left_out: Mutex::default(),
+            told: Mutex::default(),
+            sides: BTreeMap::new(),
+        })
     }
 
     /// Returns the same with the side of each file.
@@ -121,7 +130,7 @@ impl Files {
                         log(&Log::stream(input)?, STANDARD_INPUT, format, options, wanted, visit)?;
                     self.leave_out(left_out);
                     if flow == Flow::Stop {
-                        break;
+                        return Ok(());
                     }
                     continue;
                 }
@@ -142,8 +151,20 @@ impl Files {
                 items(path, input, layout, wanted, visit)?
             };
             if flow == Flow::Stop {
-                break;
+                return Ok(());
             }
+        }
+        self.tell(verdicts.values().flat_map(|verdicts| verdicts.notes()).collect())
+    }
+
+    /// Says what there is to know about reports on trajectories, once.
+    fn tell(&self, mut notes: Vec<String>) -> Result<(), Failure> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.retain(|note| told.insert(note.clone()));
+        if !notes.is_empty() {
+            let mut screen = Screen::stderr(self.color);
+            logs::tell_notes(&notes, &mut screen)?;
+            screen.flush()?;
         }
         Ok(())
     }

@@ -160,23 +160,24 @@ pub fn recognised(input: &Input) -> Result<Option<Format>, Failure> {
 /// Returns the verdicts of the reports of SWE-bench among some files, if there are trajectories among them too: the reports are
 /// then about these, and no runs by themselves.
 pub fn verdicts(paths: &[String]) -> Result<Option<Arc<Verdicts>>, Failure> {
-    let mut verdicts = Verdicts::default();
-    let (mut has_report, mut has_trajectory) = (false, false);
+    let (mut reports, mut has_trajectory) = (Vec::new(), false);
     if paths.len() < 2 {
         return Ok(None);
     }
     for path in paths.iter().filter(|path| Path::new(path).is_file()) {
         let input = Input::file(path);
         match detect(&input) {
-            Ok(Some(Format::SweBench)) => {
-                has_report = true;
-                verdicts.add(&input).map_err(refused)?;
-            }
+            Ok(Some(Format::SweBench)) => reports.push(input),
             Ok(Some(format)) => has_trajectory |= format.is_trajectory(),
             Ok(None) | Err(_) => {}
         }
     }
-    Ok((has_report && has_trajectory).then(|| Arc::new(verdicts)))
+    if reports.is_empty() || !has_trajectory {
+        return Ok(None);
+    }
+    let mut verdicts = Verdicts::default();
+    reports.iter().try_for_each(|report| verdicts.add(report)).map_err(refused)?;
+    Ok(Some(Arc::new(verdicts)))
 }
 
 /// Says what logs have that no item has, how often and why; nothing if that is nothing.
@@ -194,8 +195,8 @@ pub fn tell_left_out(summary: &Summary, screen: &mut Screen) -> io::Result<()> {
 }
 
 /// Says what there is to know about logs as a whole.
-pub fn tell_notes(summary: &Summary, screen: &mut Screen) -> io::Result<()> {
-    for note in &summary.notes {
+pub fn tell_notes(notes: &[String], screen: &mut Screen) -> io::Result<()> {
+    for note in notes {
         writeln!(screen, "{CARE}note{CARE:#}: {}", clean(note))?;
     }
     Ok(())

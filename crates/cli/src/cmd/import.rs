@@ -63,7 +63,6 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
             }
         };
         if format == Format::SweBench && options.verdicts.is_some() {
-            total.note(format!("whether a trajectory is solved says `{}`", file.path));
             continue;
         }
         let mut failed = None;
@@ -107,6 +106,7 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
         return Err(Failure::new("no file is of a format that karat knows")
             .help("`karat import --help` names the formats; --format takes one"));
     }
+    options.verdicts.iter().flat_map(|verdicts| verdicts.notes()).for_each(|note| total.note(note));
     if !args.quiet {
         tell(&total, items, &read, &passed, cli.color)?;
     }
@@ -170,7 +170,7 @@ fn tell(
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         writeln!(screen, "{FAINT}no log: {}{more}{FAINT:#}", shown.join(", "))?;
     }
-    logs::tell_notes(total, &mut screen)?;
+    logs::tell_notes(&total.notes, &mut screen)?;
     screen.flush()?;
     Ok(())
 }

@@ -45,6 +45,7 @@ mod steps;
 mod swe_agent;
 mod swe_bench;
 mod tau;
+mod verdicts;
 mod zip;
 
 use std::error::Error;
@@ -58,7 +59,7 @@ pub use detect::{detect, recognise};
 pub use format::Format;
 pub use out::Summary;
 pub use spans::requests;
-pub use swe_bench::Verdicts;
+pub use verdicts::Verdicts;
 
 use out::Out;
 
