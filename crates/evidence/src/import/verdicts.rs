@@ -193,16 +193,20 @@ impl Verdicts {
         Ok(None)
     }
 
+    /// Returns the names of the reports whose verdicts were taken.
+    #[must_use]
+    pub fn used(&self) -> Vec<String> {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let used: BTreeSet<usize> = taken.by.keys().map(|(at, _)| *at).collect();
+        used.into_iter().filter_map(|at| self.reports.get(at)).map(|report| report.name.clone()).collect()
+    }
+
     /// Returns what there is to know about the join, once all trajectories were read.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let mut notes = Vec::new();
         for (at, report) in self.reports.iter().enumerate() {
-            let is_used = taken.by.keys().any(|(own, _)| *own == at);
-            if is_used {
-                notes.push(format!("whether a trajectory is solved says `{}`", report.name));
-            }
             notes.extend(
                 taken
                     .unproven

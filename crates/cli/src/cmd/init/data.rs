@@ -43,7 +43,10 @@ pub fn read(given: &[String]) -> Result<Data, Failure> {
         );
     }
     let mut data = Data { given, profile: Profile::default(), formats: Vec::new(), has_own: false };
-    for file in logs::files(&data.given)? {
+    let files = logs::files(&data.given)?;
+    let named: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+    let samples = logs::together(&named)?.samples;
+    for file in files {
         let log = Log::file(&file.path);
         match logs::format_of(&log.input) {
             Ok(Some(format)) if format.is_matches() => {
@@ -54,7 +57,10 @@ pub fn read(given: &[String]) -> Result<Data, Failure> {
                 ))
                 .help(format!("karat rate {}", file.path)));
             }
-            Ok(Some(format)) => add_log(&log, format, &mut data)?,
+            Ok(Some(format)) => {
+                let options = Options { samples: samples.clone(), ..Options::default() };
+                add_log(&log, format, &options, &mut data)?;
+            }
             Err(failure) if log.input.is_packed() => return Err(failure),
             // In a folder the other commands read logs alone.
             _ if file.is_found => {}
@@ -91,9 +97,9 @@ fn is_data(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-fn add_log(log: &Log, format: Format, data: &mut Data) -> Result<(), Failure> {
+fn add_log(log: &Log, format: Format, options: &Options, data: &mut Data) -> Result<(), Failure> {
     let mut wrong = None;
-    import(&log.input, format, &Options::default(), &mut |item| match data.profile.add(item.json, false) {
+    import(&log.input, format, options, &mut |item| match data.profile.add(item.json, false) {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
             wrong = Some(error);
