@@ -40,7 +40,7 @@ pub struct Files {
     color: Color,
     /// The summaries of the logs that were read.
     left_out: Mutex<Summary>,
-    /// What was told about reports on trajectories: files may be read more than once.
+    /// The notes that were shown: files may be read more than once.
     told: Mutex<BTreeSet<String>>,
     /// The sides of files, where each side has reports that are about its trajectories alone.
     sides: BTreeMap<String, String>,

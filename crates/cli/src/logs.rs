@@ -193,7 +193,7 @@ pub fn recognised(input: &Input) -> Result<Option<Format>, Failure> {
     }
 }
 
-/// What files that are read together say of each other.
+/// The knowledge that files read together have of each other.
 #[derive(Debug, Clone, Default)]
 pub struct Together {
     /// The verdicts of reports of SWE-bench, if there are trajectories too: the reports are then about these, and no runs

@@ -124,7 +124,7 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
         return Err(Failure::new("no file is of a format that karat knows")
             .help("`karat import --help` names the formats; --format takes one"));
     }
-    for verdicts in &options.verdicts {
+    if let Some(verdicts) = &options.verdicts {
         let used =
             verdicts.used().into_iter().map(|name| format!("whether a trajectory is solved says `{name}`"));
         used.chain(verdicts.notes()).for_each(|note| total.note(note));

@@ -298,7 +298,7 @@ fn only_a_report_says_that_a_trajectory_is_solved() {
     let direct = karat(&["score", "--json", "--card", "run", &trajs, &report]);
     let piped = karat_reading(&["score", "--json", "--card", "run"], &joined.stdout);
     assert_eq!((direct.status, &direct.stdout), (0, &piped.stdout), "{}", direct.stderr);
-    // What no trajectory took is told by every command.
+    // What no trajectory took is shown by every command.
     for told in [&joined.stderr, &direct.stderr] {
         assert!(told.contains("has 1 verdict without a trajectory (1 no-verdict): `f`\n"), "{told}");
         assert!(told.contains("names no model; its verdicts went to 4 trajectories without one\n"), "{told}");

@@ -87,7 +87,7 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     })
 }
 
-/// Passes over the sums of tasks whose samples lie beside them, and says of which tasks there are none.
+/// Passes over the sums of tasks whose samples lie beside them, and names the tasks that have no samples.
 fn sums(input: &Input, tasks: &BTreeSet<String>, out: &mut Out<'_>) -> Result<(), Stop> {
     let about = json::read(input.json()?, &Wanted::new(&["results", "group_subtasks"]), &mut |_| Ok(()))?;
     let is_group = |name: &str| {

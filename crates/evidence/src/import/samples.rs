@@ -75,7 +75,7 @@ impl Samples {
         self.evaluations.get(evaluation).map_or(0, |(_, count)| *count)
     }
 
-    /// Returns the tasks whose samples lie beside a file; none if there are none.
+    /// Returns the tasks whose samples lie beside a file, if any lie there.
     pub(super) fn beside(&self, input: &Input) -> Option<&BTreeSet<String>> {
         self.tasks.get(folder(input))
     }
