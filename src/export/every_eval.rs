@@ -1,6 +1,6 @@
 //! Every Eval Ever: for each subject the samples, one on each line, and a record with their means.
 
-use karat_core::facts::Digest;
+use karat_core::facts::{Digest, Outcome};
 use karat_core::record::ENGINE_VERSION;
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ pub(super) fn write(items: &[Item], export: &mut Export) {
         let mut lines = String::new();
         let mut rows = 0u64;
         for item in own {
-            let Some(score) = item.score else {
+            let Some(score) = counted(item) else {
                 // The schema has no sample without a score, and 0 is one.
                 export.leave_out("an item without a score: a sample has one");
                 continue;
@@ -68,10 +68,16 @@ pub(super) fn write(items: &[Item], export: &mut Export) {
     }
 }
 
+/// Returns the score of a sample, 0 for a run that failed or was stopped before it had one, as in the mean of runs.
+fn counted(item: &Item) -> Option<f64> {
+    item.score.or(matches!(item.outcome, Some(Outcome::Failed | Outcome::Stopped)).then_some(0.0))
+}
+
 fn results(own: &[Item]) -> Vec<Value> {
     let of = |items: &[Item]| {
-        let (first, score) = (items.first()?, mean(items)?);
-        let samples = groups(items, 3).count();
+        let (first, score) = (items.first()?, mean(items, counted)?);
+        let samples =
+            groups(items, 3).filter(|attempts| attempts.iter().any(|it| counted(it).is_some())).count();
         Some(json!({
             "evaluation_name": first.benchmark,
             "evaluation_result_id": first.benchmark,
@@ -100,6 +106,7 @@ fn sample(item: &Item, evaluation: &str, score: f64) -> Value {
     tell("time", item.time.map(|time| time.to_string()));
     tell("outcome", item.outcome.map(|outcome| outcome.name().to_owned()));
     tell("tokens", item.tokens.map(|tokens| tokens.to_string()));
+    tell("score", item.score.is_none().then(|| String::from("none")));
     tell("record", Some(item.digest.clone()));
     let mut value = json!({
         "schema_version": SCHEMA,

@@ -36,7 +36,7 @@ fn log(first: &Item, own: &[Item], export: &mut Export) -> String {
     let samples = groups(own, 3).count();
     let epochs = own.iter().map(|item| item.attempt).max().unwrap_or(1);
     let sample_ids: Vec<&String> = groups(own, 3).filter_map(|it| Some(&it.first()?.sample)).collect();
-    let score = mean(own);
+    let score = mean(own, |item| item.score);
     let metrics = score.map(|score| json!({"mean": {"name": "mean", "value": score, "params": {}}}));
     let scored = own.iter().filter(|item| item.score.is_some()).count();
     // Readers of a log take its members in this order: what samples are of comes before them.

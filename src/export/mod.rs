@@ -208,11 +208,11 @@ fn newest(items: &[Item]) -> i64 {
     items.iter().filter_map(|item| item.time).max().map_or(0, |time| time.milliseconds.div_euclid(1000))
 }
 
-/// Returns the mean of the means of samples.
-fn mean(items: &[Item]) -> Option<f64> {
+/// Returns the mean of the means of samples, by the score of each item.
+fn mean(items: &[Item], score: impl Fn(&Item) -> Option<f64>) -> Option<f64> {
     let means: Vec<f64> = groups(items, 3)
         .filter_map(|attempts| {
-            let scores: Vec<f64> = attempts.iter().filter_map(|item| item.score).collect();
+            let scores: Vec<f64> = attempts.iter().filter_map(&score).collect();
             (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
         })
         .collect();

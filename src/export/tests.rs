@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
-use karat_evidence::import::{Input, Options, detect, import};
+use karat_evidence::import::{Input, Options, Samples, detect, import};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -22,23 +23,24 @@ fn exported(items: &[Value], target: Target) -> Export {
     exporter.end(target)
 }
 
-/// Reads the files of an export as `karat import` does, without the records of means.
+/// Reads the files of an export as `karat import` does.
 fn imported(export: &Export) -> Vec<Value> {
     let folder = std::env::temp_dir().join(format!("karat-export-{}-{:p}", std::process::id(), export));
     std::fs::create_dir_all(&folder).unwrap();
     let mut items = Vec::new();
+    let mut samples = Samples::default();
     for file in &export.files {
         let path = folder.join(&file.name);
         assert_eq!(path.parent(), Some(folder.as_path()), "{:?} leaves the folder", file.name);
         std::fs::write(&path, &file.text).unwrap();
         let input = Input::file(&path);
+        samples.add(&input, detect(&input).unwrap().unwrap()).unwrap();
+    }
+    let options = Options { samples: Some(Arc::new(samples)), ..Options::default() };
+    for file in &export.files {
+        let input = Input::file(folder.join(&file.name));
         let format = detect(&input).unwrap().unwrap_or_else(|| panic!("{} is not recognised", file.text));
-        let is_of_means =
-            export.files.iter().any(|it| it.name == file.name.replace(".json", "_samples.jsonl"));
-        if is_of_means && file.name.ends_with(".json") {
-            continue;
-        }
-        import(&input, format, &Options::default(), &mut |item| {
+        import(&input, format, &options, &mut |item| {
             items.push(serde_json::from_slice(item.json).unwrap());
             ControlFlow::Continue(())
         })
@@ -138,6 +140,51 @@ proptest! {
             prop_assert!(!name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0']), "{name:?}");
         }
         prop_assert!((names[0] == names[1]) == (one == other), "{names:?}");
+    }
+
+    /// Whatever ended how and with or without a score: what is exported comes back once, and the record of means has the
+    /// number of samples and their mean, where a failure without a score is 0.
+    #[test]
+    fn a_round_trip_keeps_scores_and_outcomes(
+        cells in prop::collection::vec((0usize..2, 0usize..4, prop::option::of(0u8..=4), 0usize..4), 1..20),
+    ) {
+        let outcomes = [None, Some("succeeded"), Some("failed"), Some("stopped")];
+        let items: Vec<Value> = cells.iter().enumerate().map(|(at, (subject, task, score, outcome))| {
+            let mut item = json!({"subject": format!("s{subject}"), "task": format!("b/{task}"), "id": at.to_string()});
+            if let Some(score) = score {
+                item["solved"] = json!(f64::from(*score) / 4.0);
+            }
+            if let Some(outcome) = outcomes[*outcome] {
+                item["outcome"] = json!(outcome);
+            }
+            item
+        }).collect();
+        let given: Vec<Value> = items.iter().filter(|item| {
+            !item["solved"].is_null() || ["failed", "stopped"].contains(&item["outcome"].as_str().unwrap_or_default())
+        }).cloned().collect();
+        let export = exported(&items, Target::EveryEvalEver);
+        let back = imported(&export);
+        prop_assert_eq!(back.len(), given.len());
+        let score = |item: &Value| item["solved"].as_f64().map_or("none".to_owned(), |it| it.to_string());
+        let all = |items: &[Value]| -> BTreeMap<String, String> {
+            items.iter().map(|it| (it["id"].to_string(), format!("{} {}", it["subject"], score(it)))).collect()
+        };
+        prop_assert_eq!(all(&back), all(&given));
+        for item in given.iter().filter(|item| !item["outcome"].is_null()) {
+            let own = back.iter().find(|it| it["id"] == item["id"]).unwrap();
+            prop_assert_eq!(&own["outcome"], &item["outcome"]);
+        }
+        for file in export.files.iter().filter(|file| file.name.ends_with(".json")) {
+            let record: Value = serde_json::from_str(&file.text).unwrap();
+            let mut tasks: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+            for item in given.iter().filter(|item| item["subject"] == record["model_info"]["id"]) {
+                tasks.entry(item["task"].as_str().unwrap()).or_default().push(item["solved"].as_f64().unwrap_or(0.0));
+            }
+            let details = &record["evaluation_results"][0]["score_details"];
+            prop_assert_eq!(&details["uncertainty"]["num_samples"], &json!(tasks.len()));
+            let means = tasks.values().map(|own| own.iter().sum::<f64>() / own.len() as f64).sum::<f64>();
+            prop_assert!((details["score"].as_f64().unwrap() - means / tasks.len() as f64).abs() < 1e-9);
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::failure::Failure;
-use crate::logs::{self, Log};
+use crate::logs::{self, Log, Together};
 use crate::output::{Color, FAINT, Screen};
 use crate::progress::Progress;
 use karat::bulk::Intake;
@@ -43,6 +43,8 @@ pub struct Files {
     left_out: Mutex<Summary>,
     /// True while the items come out of a log that is read here, so that their sources are known.
     is_log: AtomicBool,
+    /// The notes that were shown: files may be read more than once.
+    told: Mutex<BTreeSet<String>>,
     /// The sides of files, where each side has reports that are about its trajectories alone.
     sides: BTreeMap<String, String>,
 }
@@ -52,15 +54,9 @@ impl Files {
     pub fn new(paths: &[String], color: Color) -> Result<Self, Failure> {
         let paths = if paths.is_empty() { vec![String::from("-")] } else { paths.to_vec() };
         let paths = expanded(&paths)?;
+        each_once(&paths)?;
         let mut bytes = Some(0u64);
-        let (mut seen, mut identities) = (BTreeSet::new(), BTreeSet::new());
         for path in &paths {
-            let file = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-            let is_new_file = identity(path).is_none_or(|identity| identities.insert(identity));
-            if !seen.insert(file) || !is_new_file {
-                let why = "so each of its items would count twice";
-                return Err(Failure::new(format!("`{path}` is given twice, {why}")).help("give it once"));
-            }
             let size = if path == "-" { None } else { size(path)? };
             bytes = bytes.zip(size).map(|(sum, size)| sum.saturating_add(size));
         }
@@ -70,6 +66,7 @@ impl Files {
             color,
             left_out: Mutex::default(),
             is_log: AtomicBool::new(false),
+            told: Mutex::default(),
             sides: BTreeMap::new(),
         })
     }
@@ -123,12 +120,13 @@ impl Files {
         for path in &self.paths {
             by_side.entry(self.sides.get(path)).or_default().push(path.clone());
         }
-        let mut verdicts = BTreeMap::new();
+        let mut together = BTreeMap::new();
         for (side, paths) in &by_side {
-            verdicts.extend(logs::verdicts(paths)?.map(|found| (*side, found)));
+            together.insert(*side, logs::together(paths)?);
         }
         for path in &self.paths {
-            let verdicts = verdicts.get(&self.sides.get(path));
+            let Together { verdicts, samples } =
+                together.get(&self.sides.get(path)).cloned().unwrap_or_default();
             let flow = if path == "-" {
                 let mut input = BufReader::with_capacity(BUFFER, watch(open(path, self.color)?));
                 if let Some(format) = recognise(input.fill_buf()?).filter(|it| wanted.is_for(*it)) {
@@ -138,7 +136,7 @@ impl Files {
                         log(&Log::stream(input)?, STANDARD_INPUT, format, options, wanted, visit)?;
                     self.leave_out(left_out);
                     if flow == Flow::Stop {
-                        break;
+                        return Ok(());
                     }
                     continue;
                 }
@@ -149,9 +147,12 @@ impl Files {
                 if format == Format::SweBench && verdicts.is_some() {
                     continue;
                 }
-                let options = Options { verdicts: verdicts.cloned(), ..Options::default() };
+                let options = Options { verdicts, samples, ..Options::default() };
                 self.is_log.store(true, Ordering::Relaxed);
                 let (flow, left_out) = log(&Log::file(path), path, format, options, wanted, visit)?;
+                if left_out.elsewhere > 0 {
+                    self.tell(left_out.notes.clone())?;
+                }
                 self.leave_out(left_out);
                 flow
             } else {
@@ -162,8 +163,20 @@ impl Files {
                 items(path, input, layout, wanted, visit)?
             };
             if flow == Flow::Stop {
-                break;
+                return Ok(());
             }
+        }
+        self.tell(together.values().filter_map(|it| it.verdicts.as_ref()).flat_map(|it| it.notes()).collect())
+    }
+
+    /// Says what there is to know about reports on trajectories, once.
+    fn tell(&self, mut notes: Vec<String>) -> Result<(), Failure> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.retain(|note| told.insert(note.clone()));
+        if !notes.is_empty() {
+            let mut screen = Screen::stderr(self.color);
+            logs::tell_notes(&notes, &mut screen)?;
+            screen.flush()?;
         }
         Ok(())
     }
@@ -246,6 +259,20 @@ pub fn expanded(paths: &[String]) -> Result<Vec<String>, Failure> {
         }
     }
     Ok(files)
+}
+
+/// Refuses a file that is given twice, under whatever names.
+pub fn each_once(paths: &[String]) -> Result<(), Failure> {
+    let (mut seen, mut identities) = (BTreeSet::new(), BTreeSet::new());
+    for path in paths {
+        let file = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+        let is_new_file = identity(path).is_none_or(|identity| identities.insert(identity));
+        if !seen.insert(file) || !is_new_file {
+            let why = "so each of its items would count twice";
+            return Err(Failure::new(format!("`{path}` is given twice, {why}")).help("give it once"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the format of a file that is the log of another tool. A pipe can be read only once, so it is not looked at.

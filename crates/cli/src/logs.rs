@@ -1,13 +1,13 @@
 //! Logs of other tools on the command line: folders and patterns become files, and files are recognised by their content.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use karat::text::clean;
-use karat_evidence::import::{Format, ImportError, Input, Summary, Verdicts, detect};
+use karat_evidence::import::{Format, ImportError, Input, Samples, Summary, Verdicts, detect};
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
@@ -35,17 +35,53 @@ pub fn files(paths: &[String]) -> Result<Vec<Named>, Failure> {
             continue;
         }
         let found = match glob::glob(path) {
-            Ok(found) if path.contains(['*', '?', '[']) => found.filter_map(Result::ok).collect(),
+            Ok(found) if path.contains(['*', '?', '[']) => {
+                found.filter_map(Result::ok).take(FILES_MAX + 1).collect()
+            }
             _ => Vec::new(),
         };
         if found.is_empty() {
             return Err(Failure::reading(path, &io::ErrorKind::NotFound.into()));
         }
-        for path in found {
-            add(&path.display().to_string(), &mut files)?;
+        if found.len() > FILES_MAX {
+            return Err(Failure::new(format!("`{path}` matches more than a million files")));
         }
+        let mut own = Vec::new();
+        for path in once(found) {
+            add(&path.display().to_string(), &mut own)?;
+        }
+        // A pattern may match a folder and what lies in it.
+        let kept: BTreeSet<PathBuf> =
+            once(own.iter().map(|file| PathBuf::from(&file.path)).collect()).into_iter().collect();
+        let mut seen = BTreeSet::new();
+        own.retain(|file: &Named| kept.contains(Path::new(&file.path)) && seen.insert(file.path.clone()));
+        files.append(&mut own);
     }
     Ok(files)
+}
+
+/// Returns each file once, under its shortest path: a link to a folder above gives all files in it many names.
+fn once(found: Vec<PathBuf>) -> Vec<PathBuf> {
+    let is_shorter =
+        |one: &Path, other: &Path| (one.components().count(), one) < (other.components().count(), other);
+    // A path that goes round so often that the system gives up.
+    let is_round = |path: &Path| {
+        let mut seen = BTreeSet::new();
+        path.ancestors().skip(1).filter_map(|it| fs::canonicalize(it).ok()).any(|it| !seen.insert(it))
+    };
+    let mut shortest: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    for path in &found {
+        let own = match fs::canonicalize(path) {
+            Err(_) if is_round(path) => continue,
+            own => own.unwrap_or_else(|_| path.clone()),
+        };
+        let best = shortest.entry(own).or_insert_with(|| path.clone());
+        if is_shorter(path, best) {
+            best.clone_from(path);
+        }
+    }
+    let kept: BTreeSet<&PathBuf> = shortest.values().collect();
+    found.iter().filter(|path| kept.contains(path)).cloned().collect()
 }
 
 fn add(path: &str, files: &mut Vec<Named>) -> Result<(), Failure> {
@@ -157,26 +193,50 @@ pub fn recognised(input: &Input) -> Result<Option<Format>, Failure> {
     }
 }
 
-/// Returns the verdicts of the reports of SWE-bench among some files, if there are trajectories among them too: the reports are
-/// then about these, and no runs by themselves.
-pub fn verdicts(paths: &[String]) -> Result<Option<Arc<Verdicts>>, Failure> {
-    let mut verdicts = Verdicts::default();
-    let (mut has_report, mut has_trajectory) = (false, false);
+/// The knowledge that files read together have of each other.
+#[derive(Debug, Clone, Default)]
+pub struct Together {
+    /// The verdicts of reports of SWE-bench, if there are trajectories too: the reports are then about these, and no runs
+    /// by themselves.
+    pub verdicts: Option<Arc<Verdicts>>,
+    /// The samples, if there are means or sums too, which would count them once more.
+    pub samples: Option<Arc<Samples>>,
+}
+
+/// Returns what files say of each other.
+pub fn together(paths: &[String]) -> Result<Together, Failure> {
+    let (mut reports, mut has_trajectory) = (Vec::new(), false);
+    let (mut of_samples, mut has_sums) = (Vec::new(), false);
     if paths.len() < 2 {
-        return Ok(None);
+        return Ok(Together::default());
     }
     for path in paths.iter().filter(|path| Path::new(path).is_file()) {
         let input = Input::file(path);
         match detect(&input) {
-            Ok(Some(Format::SweBench)) => {
-                has_report = true;
-                verdicts.add(&input).map_err(refused)?;
+            Ok(Some(Format::SweBench)) => reports.push(input),
+            Ok(Some(format @ (Format::EveryEvalEver | Format::LmEval))) => {
+                if Samples::are_outside(&input, format) {
+                    has_sums = true;
+                } else {
+                    of_samples.push((input, format));
+                }
             }
             Ok(Some(format)) => has_trajectory |= format.is_trajectory(),
             Ok(None) | Err(_) => {}
         }
     }
-    Ok((has_report && has_trajectory).then(|| Arc::new(verdicts)))
+    let mut together = Together::default();
+    if !reports.is_empty() && has_trajectory {
+        let mut verdicts = Verdicts::default();
+        reports.iter().try_for_each(|report| verdicts.add(report)).map_err(refused)?;
+        together.verdicts = Some(Arc::new(verdicts));
+    }
+    if !of_samples.is_empty() && has_sums {
+        let mut samples = Samples::default();
+        of_samples.iter().try_for_each(|(file, format)| samples.add(file, *format)).map_err(refused)?;
+        together.samples = Some(Arc::new(samples));
+    }
+    Ok(together)
 }
 
 /// Says what logs have that no item has, how often and why; nothing if that is nothing.
@@ -194,8 +254,8 @@ pub fn tell_left_out(summary: &Summary, screen: &mut Screen) -> io::Result<()> {
 }
 
 /// Says what there is to know about logs as a whole.
-pub fn tell_notes(summary: &Summary, screen: &mut Screen) -> io::Result<()> {
-    for note in &summary.notes {
+pub fn tell_notes(notes: &[String], screen: &mut Screen) -> io::Result<()> {
+    for note in notes {
         writeln!(screen, "{CARE}note{CARE:#}: {}", clean(note))?;
     }
     Ok(())

@@ -107,7 +107,7 @@ fn only(target: Target, export: &Export) -> Result<&str, Failure> {
     }
 }
 
-/// Writes the files into a folder that has none.
+/// Writes the files into a folder that has none: all of them, or none.
 fn save(folder: &str, export: &Export) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::writing(folder, &error);
     fs::create_dir_all(folder).map_err(failed)?;
@@ -115,10 +115,17 @@ fn save(folder: &str, export: &Export) -> Result<(), Failure> {
         return Err(Failure::new(format!("`{}` has files in it", clean(folder)))
             .help("name a new folder, or an empty one"));
     }
-    export.files.iter().try_for_each(|file| {
+    let mut written = Vec::new();
+    let saved = export.files.iter().try_for_each(|file| {
         let path = Path::new(folder).join(&file.name);
+        written.push(path.clone());
         create(&path.display().to_string(), file.text.as_bytes())
-    })
+    });
+    if saved.is_err() {
+        // A part of an export looks like a whole one; the folder had no files before.
+        written.iter().for_each(|path| drop(fs::remove_file(path)));
+    }
+    saved
 }
 
 /// Says how many items there are, and what was left out.

@@ -4,12 +4,13 @@ use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 
 use karat_core::diagnostic::nearest;
-use karat_evidence::import::{Format, Items, Options, Summary, import};
+use karat_evidence::import::{Format, Items, Options, Summary, check, import};
 
 use crate::args::{Cli, ImportArgs, ImportKind};
+use crate::evidence::each_once;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::logs::{self, Log};
+use crate::logs::{self, Log, Together};
 use crate::output::{Color, FAINT, Screen, lines};
 use karat::text::clean;
 
@@ -29,9 +30,12 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let files = logs::files(&paths)?;
     let named: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+    each_once(&named)?;
+    let Together { verdicts, samples } = logs::together(&named)?;
     let options = Options {
         items,
-        verdicts: logs::verdicts(&named)?,
+        verdicts,
+        samples,
         domain: args.domain.clone(),
         subject: args.subject.clone(),
         score: args.score.clone(),
@@ -43,7 +47,17 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
         let log = if file.path == "-" { Log::stream(io::stdin().lock())? } else { Log::any(&file.path)? };
         let found = if file.is_found { logs::recognised(&log.input) } else { logs::format_of(&log.input) };
         let format = match (asked, found) {
-            (Some(format), _) => format,
+            (Some(format), _) => match check(&log.input, format) {
+                Ok(()) => format,
+                Err(_) if file.is_found => {
+                    passed.push(file.path);
+                    continue;
+                }
+                Err(error) => {
+                    out.flush()?;
+                    return Err(logs::refused(error));
+                }
+            },
             (None, Ok(Some(format))) if file.is_found && items == Items::Traces && !format.has_traces() => {
                 passed.push(file.path);
                 continue;
@@ -63,7 +77,6 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
             }
         };
         if format == Format::SweBench && options.verdicts.is_some() {
-            total.note(format!("whether a trajectory is solved says `{}`", file.path));
             continue;
         }
         let mut failed = None;
@@ -87,6 +100,10 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
                 return Err(logs::refused(error));
             }
         };
+        if summary.items == 0 && summary.elsewhere > 0 {
+            total.add(summary);
+            continue;
+        }
         if summary.items == 0 {
             if file.is_found {
                 passed.push(file.path);
@@ -106,6 +123,11 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
     if read.is_empty() {
         return Err(Failure::new("no file is of a format that karat knows")
             .help("`karat import --help` names the formats; --format takes one"));
+    }
+    if let Some(verdicts) = &options.verdicts {
+        let used =
+            verdicts.used().into_iter().map(|name| format!("whether a trajectory is solved says `{name}`"));
+        used.chain(verdicts.notes()).for_each(|note| total.note(note));
     }
     if !args.quiet {
         tell(&total, items, &read, &passed, cli.color)?;
@@ -170,7 +192,7 @@ fn tell(
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         writeln!(screen, "{FAINT}no log: {}{more}{FAINT:#}", shown.join(", "))?;
     }
-    logs::tell_notes(total, &mut screen)?;
+    logs::tell_notes(&total.notes, &mut screen)?;
     screen.flush()?;
     Ok(())
 }

@@ -68,7 +68,7 @@ fn tell_unread(args: &RateArgs, matches: &Matches, cli: &Cli) -> Result<(), Fail
 fn tell_left_out(left_out: &Summary, cli: &Cli) -> Result<(), Failure> {
     let mut screen = Screen::stderr(cli.color);
     logs::tell_left_out(left_out, &mut screen)?;
-    logs::tell_notes(left_out, &mut screen)?;
+    logs::tell_notes(&left_out.notes, &mut screen)?;
     screen.flush()?;
     Ok(())
 }

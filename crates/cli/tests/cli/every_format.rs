@@ -5,7 +5,7 @@
 use std::fs;
 
 use karat_core::facts::Digest;
-use karat_evidence::import::Format;
+use karat_evidence::import::{Format, Input, Options, check, import};
 use serde_json::{Value, json};
 
 use crate::common::Folder;
@@ -259,7 +259,9 @@ fn each_format_comes_from_a_file_to_scores_and_a_leaderboard() {
         let score = alone(folder.path(), &["score", "--json", "--card", "run", "run"]);
         assert_eq!(score.status, 0, "{format}: {}", score.stderr);
         // Of what else a log says no more than that nothing reads it.
-        let is_note = |line: &str| line.starts_with("note: fields that nothing reads: ");
+        let is_note = |line: &str| {
+            line.starts_with("note: fields that nothing reads: ") || line.contains("its verdicts went to 12 ")
+        };
         assert!(score.stderr.lines().all(is_note), "{format}: {}", score.stderr);
         let found = records(&score.stdout);
         let scores: Vec<Option<f64>> = found.iter().map(|record| record["composite"].as_f64()).collect();
@@ -289,6 +291,45 @@ fn each_format_comes_from_a_file_to_scores_and_a_leaderboard() {
             Verdict::None | Verdict::Means => {
                 assert_eq!(row["score"]["mean"].as_f64(), Some(0.5), "{format}: {row}")
             }
+        }
+    }
+}
+
+/// A format that is asked for and is not there gives an error that says so, never items.
+#[test]
+fn a_format_that_a_file_is_not_of_is_refused() {
+    let folder = Folder::new();
+    let mut wrong = Vec::new();
+    for own in Format::ALL {
+        let file = write(&folder, own.name(), own, &half()).swap_remove(0);
+        let input = Input::file(folder.path().join(&file));
+        assert_eq!(check(&input, own), Ok(()), "{own}");
+        for asked in Format::ALL.into_iter().filter(|asked| *asked != own) {
+            match check(&input, asked) {
+                Ok(()) => wrong.push(format!("{own} as {asked}")),
+                Err(error) => assert!(error.to_string().contains(own.words()), "{error}"),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // What shows no format is refused by the readers themselves.
+    let none = [
+        r#"{"a": {"resolved_by": 1}}"#,
+        r#"{"total": 3}"#,
+        r#"[{"x": 1}]"#,
+        "{}",
+        "[]",
+        "1\n2\n",
+        "a,b\n1,2\n",
+        "- a: 1\n",
+    ];
+    for (at, text) in none.iter().enumerate() {
+        let input = Input::memory(format!("{at}.json"), text.as_bytes());
+        for asked in Format::ALL {
+            let read = import(&input, asked, &Options::default(), &mut |item| {
+                panic!("{asked} made {} of {text}", String::from_utf8_lossy(item.json));
+            });
+            assert!(read.is_err() || read.is_ok_and(|summary| summary.items == 0));
         }
     }
 }

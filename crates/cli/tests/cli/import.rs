@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write as _;
 
 use insta::assert_snapshot;
+use proptest::prelude::*;
 use serde_json::Value;
 
 use crate::common::{Folder, karat, karat_reading, root};
@@ -170,8 +171,8 @@ fn a_stream_and_another_name() {
       there are: inspect, junit, lm-eval, tau-bench, tau2, swe-bench, promptfoo, aider, every-eval-ever, swe-agent, mini-swe-agent, langfuse, atif, harbor, battles, otlp, jaeger, openinference
     "#);
     assert_snapshot!(refused(&["--format", "inspect", SWE_BENCH]), @r#"
-    error: examples/import/swe-bench.json: $.eval: found no model or no task, expected `model` and `task` of the evaluation
-      they come before the samples in every log that Inspect writes
+    error: examples/import/swe-bench.json: found a report of SWE-bench, expected an Inspect log
+      leave out the format, or ask for `swe-bench`
     "#);
     assert_snapshot!(refused(&["README.md"]), @r#"
     error: `README.md` is of no format that karat knows
@@ -297,6 +298,11 @@ fn only_a_report_says_that_a_trajectory_is_solved() {
     let direct = karat(&["score", "--json", "--card", "run", &trajs, &report]);
     let piped = karat_reading(&["score", "--json", "--card", "run"], &joined.stdout);
     assert_eq!((direct.status, &direct.stdout), (0, &piped.stdout), "{}", direct.stderr);
+    // What no trajectory took is shown by every command.
+    for told in [&joined.stderr, &direct.stderr] {
+        assert!(told.contains("has 1 verdict without a trajectory (1 no-verdict): `f`\n"), "{told}");
+        assert!(told.contains("names no model; its verdicts went to 4 trajectories without one\n"), "{told}");
+    }
     let traces = karat(&["import", "--quiet", "--as", "trace", &trajs, &report]);
     let success: Vec<Value> =
         items(&traces.stdout).iter().map(|it| it["metadata"]["success"].clone()).collect();
@@ -398,4 +404,138 @@ fn the_field_of_tasks_is_known_to_every_command_that_reads_facts() {
     assert_eq!(moved.status, 0, "{}", moved.stderr);
     let refused = folder.karat(&["score", "--card", "workflow", "--task-field", "case", "a.jsonl"]);
     assert!(refused.status == 1 && refused.stderr.contains("leave out --task-field"), "{}", refused.stderr);
+}
+
+/// The items that a folder gives: subject, task and score of each.
+fn counted(text: &str) -> Vec<String> {
+    let mut all: Vec<String> = items(text)
+        .iter()
+        .map(|it| format!("{} {} {} {}", it["subject"], it["task"], it["outcome"], it["solved"]))
+        .collect();
+    all.sort();
+    all
+}
+
+/// Sums and means beside their samples count once, in every command, and what has no samples is named.
+#[test]
+fn sums_beside_their_samples_count_once() {
+    let folder = Folder::new();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir_all(path("lm/model-x")).unwrap();
+    let row = |doc: u8| {
+        format!(
+            "{{\"doc_id\": {doc}, \"doc\": {{}}, \"target\": \"t\", \"arguments\": [], \"resps\": [], \"filtered_resps\": [], \"acc\": {}}}\n",
+            doc % 2
+        )
+    };
+    fs::write(path("lm/model-x/samples_arc_2026-01-21T03-44-18.jsonl"), row(0) + &row(1)).unwrap();
+    let sums = r#"{"results": {"arc": {"acc,none": 0.5}, "all": {"acc,none": 0.5}, "piqa": {"acc,none": 1}}, "group_subtasks": {"all": ["arc"], "arc": []}, "configs": {}, "lm_eval_version": "0.4", "model_name": "m"}"#;
+    fs::write(path("lm/model-x/results_2026-01-21T03-44-18.json"), sums).unwrap();
+    let run = folder.karat(&["import", "lm"]);
+    assert_eq!((run.status, items(&run.stdout).len()), (0, 2), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("2  a mean or sum of samples that are read from another file"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("has sums without samples of `piqa`"), "{}", run.stderr);
+    let board = folder.karat(&["leaderboard", "--json", "--card", "run", "lm"]);
+    assert!(board.status == 0 && board.stderr.contains("without samples of `piqa`"), "{}", board.stderr);
+    let alone = folder.karat(&["import", "lm/model-x/results_2026-01-21T03-44-18.json"]);
+    assert!(alone.status == 1 && alone.stderr.contains("--log_samples"), "{}", alone.stderr);
+    // Every Eval Ever, out and in again.
+    let mut runs = String::new();
+    for at in 0..40 {
+        let end = if at % 2 == 0 {
+            "\"solved\": 1, \"outcome\": \"succeeded\""
+        } else {
+            "\"outcome\": \"stopped\""
+        };
+        runs += &format!("{{\"subject\": \"a/b\", \"task\": \"bench/{at}\", \"id\": \"{at}\", {end}}}\n");
+    }
+    folder.write("runs.jsonl", &runs);
+    let export =
+        folder.karat(&["export", "--to", "every-eval-ever", "--card", "run", "--out", "out", "runs.jsonl"]);
+    assert_eq!(export.status, 0, "{}", export.stderr);
+    let back = folder.karat(&["import", "out"]);
+    assert_eq!((back.status, counted(&back.stdout)), (0, counted(&runs)), "{}", back.stderr);
+    let board = |from: &str| {
+        let run = folder.karat(&["leaderboard", "--json", "--card", "run", from]);
+        let value: Value = serde_json::from_str(&run.stdout).unwrap();
+        let row = &value["rows"][0];
+        (run.status, row["score"].clone(), row["tasks"].clone(), row["runs"].clone())
+    };
+    assert_eq!(board("out"), board("runs.jsonl"));
+    // The record alone has the means; samples that are gone are missed.
+    let files: Vec<_> = fs::read_dir(path("out")).unwrap().map(|it| it.unwrap().path()).collect();
+    let of = |end: &str| files.iter().find(|it| it.display().to_string().ends_with(end)).unwrap();
+    let record = karat(&["import", "--quiet", &of(".json").display().to_string()]);
+    assert_eq!(items(&record.stdout)[0]["solved"], 0.5);
+    assert_eq!(items(&record.stdout)[0]["n"], 40);
+    let kept: String =
+        fs::read_to_string(of(".jsonl")).unwrap().lines().take(30).flat_map(|line| [line, "\n"]).collect();
+    fs::write(of(".jsonl"), kept).unwrap();
+    let fewer = folder.karat(&["import", "out"]);
+    assert!(fewer.stderr.contains("says that it has 40 samples; 30 are here"), "{}", fewer.stderr);
+}
+
+/// A file with several names counts once, or is refused.
+#[cfg(unix)]
+#[test]
+fn no_file_counts_twice() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new();
+    let deep = folder.path().join("logs/deep");
+    fs::create_dir_all(&deep).unwrap();
+    fs::copy(root().join(REPORT), deep.join("a.xml")).unwrap();
+    fs::copy(root().join(REPORT), folder.path().join("logs/b.xml")).unwrap();
+    symlink("..", deep.join("up")).unwrap();
+    symlink("deep/a.xml", folder.path().join("logs/c.xml")).unwrap();
+    for given in ["logs", "logs/**/*.xml", "**/*.xml", "logs/**"] {
+        let run = folder.karat(&["import", given]);
+        assert_eq!((run.status, items(&run.stdout).len()), (0, 10), "{given}: {}", run.stderr);
+        let board = folder.karat(&["leaderboard", "--json", "--card", "run", given]);
+        assert_eq!(board.status, 0, "{given}: {}", board.stderr);
+    }
+    for twice in [["logs", "logs/b.xml"], ["logs/b.xml", "./logs/b.xml"], ["logs/c.xml", "logs/deep/a.xml"]] {
+        let run = folder.karat(&["import", twice[0], twice[1]]);
+        assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+        assert!(
+            run.stderr.contains("is given twice, so each of its items would count twice"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    /// The items do not depend on the order in which files of several formats are given, nor on what says that.
+    #[test]
+    fn the_order_of_files_changes_no_item(order in Just((0..7usize).collect::<Vec<_>>()).prop_shuffle()) {
+        let folder = Folder::new();
+        let log = r#"{"info": {"exit_status": "Submitted", "config": {"model": {"model_name": "org/m"}}}, "messages": [{"role": "user", "content": "u"}], "trajectory_format": "mini-swe-agent-1"}"#;
+        let sample = |id: u8| format!(r#"{{"evaluation_id": "e", "model_id": "m", "evaluation_name": "n", "sample_id": "{id}", "evaluation": {{"score": 1, "is_correct": true}}}}"#);
+        let files = [
+            ("r.xml", fs::read_to_string(root().join(REPORT)).unwrap()),
+            ("x__y-1.traj.json", log.to_owned()),
+            ("x__y-2.traj.json", log.to_owned()),
+            ("org__m.run.json", r#"{"submitted_ids": ["x__y-1", "x__y-2"], "resolved_ids": ["x__y-1"], "unresolved_ids": ["x__y-2"]}"#.to_owned()),
+            ("e.json", r#"{"evaluation_id": "e", "model_info": {"id": "m"}, "evaluation_results": [{"evaluation_name": "n", "metric_config": {"min_score": 0, "max_score": 1}, "score_details": {"score": 1}}]}"#.to_owned()),
+            ("e1.jsonl", sample(1)),
+            ("e2.jsonl", sample(2)),
+        ];
+        files.iter().for_each(|(name, text)| folder.write(name, text));
+        let given = |order: &[usize]| -> Vec<String> {
+            let names: Vec<&str> = order.iter().map(|at| files[*at].0).collect();
+            let run = folder.karat(&[&["import"][..], &names].concat());
+            assert_eq!(run.status, 0, "{}", run.stderr);
+            let mut lines: Vec<String> = run.stdout.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        let first = given(&[0, 1, 2, 3, 4, 5, 6]);
+        prop_assert_eq!(first.len(), 9);
+        prop_assert_eq!(given(&order), first);
+    }
 }

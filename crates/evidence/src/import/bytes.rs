@@ -396,7 +396,7 @@ impl<R: Read> JsonText<R> {
         };
         let mut end = before.len() + read;
         let filled = bytes.get_mut(..end).unwrap_or_default();
-        self.mend(filled)?;
+        self.without_numbers_json_lacks(filled)?;
         // Whether a sign belongs to a number or to an infinity, the next byte says.
         if read > 0 && matches!(self.place, Within::Plain) && filled.last() == Some(&b'-') {
             end -= 1;
@@ -408,7 +408,8 @@ impl<R: Read> JsonText<R> {
 }
 
 impl<R> JsonText<R> {
-    fn mend(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+    /// Puts a text in place of each word that stands for a number that JSON has no way to write.
+    fn without_numbers_json_lacks(&mut self, bytes: &mut [u8]) -> io::Result<()> {
         let mut at = 0;
         while at < bytes.len() {
             match &mut self.place {

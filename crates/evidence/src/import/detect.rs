@@ -32,6 +32,25 @@ pub fn detect(input: &Input) -> Result<Option<Format>, ImportError> {
     Ok(found)
 }
 
+/// Refuses a file that is of another format than the one that is asked for. A file that shows no format may be of any; one that
+/// shows several is of each.
+///
+/// # Errors
+/// If it shows another format, or cannot be read.
+pub fn check(input: &Input, asked: Format) -> Result<(), ImportError> {
+    let Some(found) = detect(input)?.filter(|found| *found != asked) else { return Ok(()) };
+    let head = input.head(HEAD).map_err(|error| Fault::unreadable(&error).of(input))?;
+    let outline = json::outline(head.trim_ascii_start());
+    let shows = |(format, marks): &(Format, &[&str])| {
+        *format == asked && marks.iter().all(|mark| outline.iter().any(|path| path == mark))
+    };
+    if MARKS.iter().any(shows) {
+        return Ok(());
+    }
+    let fault = Fault::new("", found.words(), asked.words());
+    Err(fault.hint(&format!("leave out the format, or ask for `{found}`")).of(input))
+}
+
 fn is_messages(head: &[u8]) -> bool {
     let outline = json::outline(head.trim_ascii_start());
     ["[].role", "[].content"].iter().all(|mark| outline.iter().any(|path| path == mark))

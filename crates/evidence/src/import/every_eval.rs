@@ -7,7 +7,7 @@ use super::json::Wanted;
 use super::out::{Out, Run, known, plain};
 use super::{Fault, Input, Stop, json};
 
-const SAMPLE: [&str; 21] = [
+const SAMPLE: [&str; 22] = [
     "evaluation_id",
     "model_id",
     "evaluation_name",
@@ -29,10 +29,11 @@ const SAMPLE: [&str; 21] = [
     "metadata.karat_task",
     "metadata.karat_time",
     "metadata.karat_outcome",
+    "metadata.karat_score",
     "metadata.karat_tokens",
 ];
 
-const RECORD: [&str; 12] = [
+const RECORD: [&str; 13] = [
     "evaluation_id",
     "model_info.id",
     "model_info.name",
@@ -44,6 +45,7 @@ const RECORD: [&str; 12] = [
     "evaluation_results[].score_details.uncertainty.num_samples",
     "evaluation_results[].score_details.uncertainty.sample_size",
     "detailed_evaluation_results.file_path",
+    "detailed_evaluation_results.total_rows",
     "schema_version",
 ];
 
@@ -58,8 +60,10 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             return Err(Fault::new(row.place, "a sample without `model_id` or `sample_id`", "both").into());
         };
         let name = own.text("evaluation_name").unwrap_or("evaluation");
-        let score = own.number("evaluation.score");
-        let is_correct = own.get("evaluation.is_correct").and_then(Value::as_bool);
+        // Of a run that ended before it had a score the 0 is only what the schema asks for.
+        let has_score = own.text("metadata.karat_score") != Some("none");
+        let score = own.number("evaluation.score").filter(|_| has_score);
+        let is_correct = own.get("evaluation.is_correct").and_then(Value::as_bool).filter(|_| has_score);
         let mut run = Run {
             subject: model.to_owned(),
             task: Some(format!("{name}/{sample}")),
@@ -99,6 +103,7 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
 }
 
 fn record(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let mut are_elsewhere = 0;
     let about = json::read(input.json()?, &Wanted::new(&RECORD), &mut |result| {
         let own = result.own;
         let before = result.before;
@@ -107,6 +112,15 @@ fn record(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             return Err(fault.into());
         };
         let name = own.text("evaluation_name").unwrap_or("evaluation");
+        let names = [own.text("evaluation_name"), own.text("evaluation_result_id")];
+        let evaluation = before.text("evaluation_id");
+        if let (Some(samples), Some(evaluation)) = (&out.options.samples, evaluation)
+            && samples.has(evaluation, &names)
+        {
+            out.elsewhere();
+            are_elsewhere = samples.of(evaluation);
+            return Ok(());
+        }
         let metric = own.get("metric_config").cloned().unwrap_or_default();
         let of = |name: &str| metric.get(name).and_then(Value::as_f64);
         let score = own.number("score_details.score");
@@ -137,6 +151,16 @@ fn record(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         out.left_out("no results of single samples: a record has their mean");
         out.run(result.place, run)
     })?;
+    if are_elsewhere > 0 {
+        let stated = about.number("detailed_evaluation_results.total_rows");
+        if let Some(stated) = stated.filter(|stated| *stated != are_elsewhere as f64) {
+            out.note(format!(
+                "`{}` says that it has {stated} samples; {are_elsewhere} are here",
+                input.name()
+            ));
+        }
+        return Ok(());
+    }
     if let Some(file) = about.text("detailed_evaluation_results.file_path") {
         let file = file.rsplit('/').next().unwrap_or(file);
         out.note(format!(

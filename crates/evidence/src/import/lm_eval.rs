@@ -1,5 +1,7 @@
 //! Samples of the Language Model Evaluation Harness, one on each line.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::json::{Wanted, members};
@@ -9,6 +11,9 @@ use super::{Fault, Input, Stop, json};
 pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let about = about(input)?;
     if about.is_sums {
+        if let Some(tasks) = out.options.samples.as_ref().and_then(|samples| samples.beside(input)) {
+            return sums(input, tasks, out);
+        }
         let fault = Fault::new("", "sums for each task without their samples", "the samples");
         return Err(fault.hint("run lm_eval with --log_samples and give `samples_*.jsonl`").into());
     }
@@ -82,6 +87,27 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     })
 }
 
+/// Passes over the sums of tasks whose samples lie beside them, and names the tasks that have no samples.
+fn sums(input: &Input, tasks: &BTreeSet<String>, out: &mut Out<'_>) -> Result<(), Stop> {
+    let about = json::read(input.json()?, &Wanted::new(&["results", "group_subtasks"]), &mut |_| Ok(()))?;
+    let is_group = |name: &str| {
+        let parts = about.get("group_subtasks").and_then(|groups| groups.get(name)).and_then(Value::as_array);
+        parts.is_some_and(|parts| !parts.is_empty())
+    };
+    let mut without = Vec::new();
+    for name in about.get("results").and_then(Value::as_object).into_iter().flat_map(|it| it.keys()) {
+        if tasks.contains(name) || is_group(name) {
+            out.elsewhere();
+        } else {
+            without.push(format!("`{name}`"));
+        }
+    }
+    if !without.is_empty() {
+        out.note(format!("`{}` has sums without samples of {}", input.name(), without.join(", ")));
+    }
+    Ok(())
+}
+
 /// Metrics of the harness that are a number for each sample.
 const METRICS: [&str; 19] = [
     "exact_match",
@@ -136,7 +162,7 @@ fn about(input: &Input) -> Result<About, Stop> {
 }
 
 /// Returns the task in `samples_TASK_MOMENT.jsonl`.
-fn task(input: &Input) -> String {
+pub(super) fn task(input: &Input) -> String {
     let stem = input.stem();
     let stem = stem.strip_prefix("samples_").unwrap_or(stem);
     match stem.rsplit_once('_') {

@@ -39,12 +39,14 @@ mod langfuse;
 mod lm_eval;
 mod out;
 mod promptfoo;
+mod samples;
 mod scan;
 mod spans;
 mod steps;
 mod swe_agent;
 mod swe_bench;
 mod tau;
+mod verdicts;
 mod zip;
 
 use std::error::Error;
@@ -54,11 +56,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub use bytes::{Input, unpack};
-pub use detect::{detect, recognise};
+pub use detect::{check, detect, recognise};
 pub use format::Format;
 pub use out::Summary;
+pub use samples::Samples;
 pub use spans::requests;
-pub use swe_bench::Verdicts;
+pub use verdicts::Verdicts;
 
 use out::Out;
 
@@ -81,6 +84,8 @@ pub struct Options {
     pub domain: Option<String>,
     /// Verdicts on the instances that trajectories are of.
     pub verdicts: Option<Arc<Verdicts>>,
+    /// The samples in files that are read too, whose means and sums are not counted.
+    pub samples: Option<Arc<Samples>>,
     /// The subject of every item, instead of the one that the log names.
     pub subject: Option<String>,
     /// The score that says whether a run solved its task, where a log has several.

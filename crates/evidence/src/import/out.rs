@@ -29,6 +29,8 @@ pub struct Summary {
     pub items: u64,
     /// The number of times that something was left out, by reason.
     pub left_out: BTreeMap<String, u64>,
+    /// The number of means and sums whose samples are in other files that are read.
+    pub elsewhere: u64,
     /// Things to know about the file as a whole.
     pub notes: Vec<String>,
 }
@@ -44,6 +46,7 @@ impl Summary {
     /// Adds that of another file.
     pub fn add(&mut self, other: Self) {
         self.items += other.items;
+        self.elsewhere += other.elsewhere;
         for (reason, count) in other.left_out {
             *self.left_out.entry(reason).or_default() += count;
         }
@@ -131,6 +134,12 @@ impl<'a> Out<'a> {
         if times > 0 && (left_out.len() < REASONS_MAX || left_out.contains_key(&reason)) {
             *left_out.entry(reason).or_default() += times;
         }
+    }
+
+    /// Counts a mean or sum whose samples are in another file that is read.
+    pub(super) fn elsewhere(&mut self) {
+        self.summary.elsewhere += 1;
+        self.left_out("a mean or sum of samples that are read from another file");
     }
 
     /// Says something about the whole file, once.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::json::{Element, Members, Wanted};
 use super::out::{Out, Run, known, moment, plain};
 use super::steps::{Steps, text_of};
-use super::{Fault, Input, Stop, json};
+use super::{Fault, Input, Stop, json, verdicts};
 
 /// Words that a command prints when it did not do what was asked. A crash that the agent provokes on purpose looks the same, which
 /// is why only a second call of the same tool counts as recovery.
@@ -37,6 +37,7 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     ];
     let facts = [
         "environment",
+        "replay_config",
         "info.exit_status",
         "info.model_stats.instance_cost",
         "info.model_stats.tokens_sent",
@@ -170,6 +171,26 @@ pub(super) fn read_mini(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     one(input, &log, &model, run, f64::from(steps), out)
 }
 
+/// Returns the models that a trajectory names: in its settings, and in the prediction that lies beside it.
+fn models(input: &Input, log: &Members) -> Vec<String> {
+    // A run that only repeats or shows one has no model.
+    const NO_MODELS: [&str; 5] =
+        ["replay", "human", "human_thought", "human-thought", "instant_empty_submit"];
+    let settings = log.get("replay_config").and_then(json::members_of);
+    let replayed = settings.as_ref().and_then(|it| it.pointer("/agent/model/name")).and_then(Value::as_str);
+    let stated = log.text("info.config.model.model_name");
+    let prediction = input.path().map(|path| path.with_extension("pred")).filter(|path| path.is_file());
+    let predicted = prediction.and_then(|path| {
+        let mut text = Vec::new();
+        let file = Input::file(path).json().ok()?;
+        std::io::Read::read_to_end(&mut std::io::Read::take(file, 64 << 20), &mut text).ok()?;
+        let found = json::members(&text, &Wanted::new(&["model_name_or_path"])).ok()?;
+        found.text("model_name_or_path").map(str::to_owned)
+    });
+    let all = [stated.map(str::to_owned), replayed.map(str::to_owned), predicted];
+    all.into_iter().flatten().filter(|name| !NO_MODELS.contains(&name.as_str())).collect()
+}
+
 fn one(
     input: &Input,
     log: &Members,
@@ -202,10 +223,14 @@ fn one(
         Some(_) => "whether the task was solved: the run ended before a submission",
     };
     let task = log.text("instance_id").unwrap_or_else(|| input.stem());
-    let verdict = out.options.verdicts.as_ref().map(|verdicts| {
-        let names = [Some(task), input.folder(), input.stem().rsplit("__install-1__").next()];
-        names.into_iter().flatten().find_map(|name| verdicts.on(name))
-    });
+    let verdict = match &out.options.verdicts {
+        Some(verdicts) => {
+            let names = [Some(task), input.folder(), input.stem().rsplit("__install-1__").next()];
+            let names = names.into_iter().flatten().collect();
+            Some(verdicts.take(&verdicts::Run { names, models: models(input, log), input })?)
+        }
+        None => None,
+    };
     let (outcome, solved) = match (verdict, outcome) {
         // What a report says of it counts; one that was stopped stays so.
         (Some(Some(Outcome::Succeeded)), outcome) => {

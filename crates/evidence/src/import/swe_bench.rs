@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::json::Wanted;
 use super::out::{Out, Run};
-use super::{Fault, ImportError, Input, Stop, json};
+use super::{Fault, Input, Stop, json};
 
 /// Lists in the order in which the later one wins.
 const LISTS: [(&str, Outcome); 8] = [
@@ -21,50 +21,17 @@ const LISTS: [(&str, Outcome); 8] = [
     ("resolved_ids", Outcome::Succeeded),
 ];
 
-/// The verdicts of reports on instances, for trajectories: that something was submitted does not say that it solves the task.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Verdicts {
-    by: BTreeMap<String, Outcome>,
-}
-
-impl Verdicts {
-    /// Adds those of a report.
-    ///
-    /// # Errors
-    /// If it cannot be read, or has another verdict on an instance than a report before.
-    pub fn add(&mut self, report: &Input) -> Result<(), ImportError> {
-        let found = match instances(report) {
-            Ok((found, _)) => found,
-            Err(Stop::Fault(fault)) => return Err(fault.of(report)),
-            Err(Stop::Enough) => return Ok(()),
-        };
-        for (id, (outcome, place)) in found {
-            if let Some(before) = self.by.insert(id.clone(), outcome)
-                && before != outcome
-            {
-                let found =
-                    format!("`{id}` as {}, and as {} in a report before", outcome.name(), before.name());
-                let fault = Fault::new(place, found, "one verdict on each instance");
-                return Err(fault.hint("import the runs of each report apart").of(report));
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the verdict on an instance.
-    pub(super) fn on(&self, id: &str) -> Option<Outcome> {
-        self.by.get(id).copied()
-    }
-}
-
-type Instances = BTreeMap<String, (Outcome, String)>;
+pub(super) type Instances = BTreeMap<String, (Outcome, String)>;
 
 /// Returns the verdict on each instance of a report, with its place, and the number of all instances if the report has it.
-fn instances(input: &Input) -> Result<(Instances, Option<f64>), Stop> {
+pub(super) fn instances(input: &Input) -> Result<(Instances, Option<f64>), Stop> {
     let paths: Vec<&str> = LISTS.iter().map(|(name, _)| *name).chain(["total_instances"]).collect();
     let report = json::read(input.json()?, &Wanted::new(&paths), &mut |_| Ok(()))?;
     if report.is_empty() {
         return Ok((single(input)?, None));
+    }
+    if !report.has("resolved_ids") {
+        return Err(Fault::new("$", "no `resolved_ids`", "a report of SWE-bench").into());
     }
     let mut instances: Instances = BTreeMap::new();
     for (name, outcome) in LISTS {
@@ -89,23 +56,37 @@ fn instances(input: &Input) -> Result<(Instances, Option<f64>), Stop> {
 /// Reads the report on one instance, which lies in the folder of that instance.
 fn single(input: &Input) -> Result<Instances, Stop> {
     let report = json::read(input.json()?, &Wanted::new(&[""]), &mut |_| Ok(()))?;
+    let wrong = |place: String, found: &str| {
+        let fault = Fault::new(place, found, "a report of SWE-bench");
+        fault.hint("it has lists as `resolved_ids`, or of one instance by its name whether it is `resolved`")
+    };
     let mut instances = BTreeMap::new();
     for (id, about) in report.get("").and_then(Value::as_object).into_iter().flatten() {
-        let outcome = match about.get("resolved").and_then(Value::as_bool) {
+        let flag = |name: &str| about.get(name).and_then(Value::as_bool);
+        let outcome = match flag("resolved") {
             Some(true) => Outcome::Succeeded,
             Some(false) => Outcome::Failed,
-            None => Outcome::NoVerdict,
+            None if flag("patch_exists").is_some() => Outcome::NoVerdict,
+            None => return Err(wrong(format!("$.{id}"), "no `resolved` and no `patch_exists`").into()),
         };
         instances.insert(id.clone(), (outcome, format!("$.{id}")));
     }
-    Ok(instances)
+    if instances.is_empty() { Err(wrong(String::from("$"), "no instance").into()) } else { Ok(instances) }
+}
+
+/// Returns whether it is the report on one instance, in the folder of that.
+pub(super) fn is_single(input: &Input, total: Option<f64>) -> bool {
+    total.is_none() && input.stem() == "report"
 }
 
 pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let (instances, total) = instances(input)?;
-    let is_single = total.is_none() && input.stem() == "report";
     // The file name, `MODEL.RUN.json`, is the only place that names the model; of one instance, the folder above its own.
-    let subject = if is_single { input.folder_above().unwrap_or_else(|| input.stem()) } else { input.stem() };
+    let subject = if is_single(input, total) {
+        input.folder_above().unwrap_or_else(|| input.stem())
+    } else {
+        input.stem()
+    };
     let count = instances.len();
     for (id, (outcome, place)) in instances {
         let solved = match outcome {

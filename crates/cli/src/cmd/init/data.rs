@@ -45,7 +45,10 @@ pub fn read<'a>(given: &[String], named: impl Iterator<Item = &'a str>) -> Resul
     }
     let profile = Profile::wanting(SUBJECTS.into_iter().chain(TASKS).chain(SUCCESS).chain(named));
     let mut data = Data { given, profile, formats: Vec::new(), has_own: false };
-    for file in logs::files(&data.given)? {
+    let files = logs::files(&data.given)?;
+    let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+    let samples = logs::together(&paths)?.samples;
+    for file in files {
         let log = Log::file(&file.path);
         match logs::format_of(&log.input) {
             Ok(Some(format)) if format.is_matches() => {
@@ -56,7 +59,10 @@ pub fn read<'a>(given: &[String], named: impl Iterator<Item = &'a str>) -> Resul
                 ))
                 .help(format!("karat rate {}", file.path)));
             }
-            Ok(Some(format)) => add_log(&log, format, &mut data)?,
+            Ok(Some(format)) => {
+                let options = Options { samples: samples.clone(), ..Options::default() };
+                add_log(&log, format, &options, &mut data)?;
+            }
             Err(failure) if log.input.is_packed() => return Err(failure),
             // In a folder the other commands read logs alone.
             _ if file.is_found => {}
@@ -93,9 +99,9 @@ fn is_data(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-fn add_log(log: &Log, format: Format, data: &mut Data) -> Result<(), Failure> {
+fn add_log(log: &Log, format: Format, options: &Options, data: &mut Data) -> Result<(), Failure> {
     let mut wrong = None;
-    import(&log.input, format, &Options::default(), &mut |item| match data.profile.add(item.json, false) {
+    import(&log.input, format, options, &mut |item| match data.profile.add(item.json, false) {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
             wrong = Some(error);

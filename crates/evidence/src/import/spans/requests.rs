@@ -176,7 +176,17 @@ fn of_span(span: &Span) -> Value {
     }
     let attributes = span.attributes.iter().map(|(name, value)| attribute(name, value));
     members.insert("attributes".into(), attributes.collect());
+    if !span.evaluations.is_empty() {
+        members.insert("events".into(), span.evaluations.iter().map(event).collect());
+    }
     members.into()
+}
+
+/// Returns the event of the result of an evaluation.
+fn event((name, score): &(String, f64)) -> Value {
+    let name = attribute("gen_ai.evaluation.name", &name.as_str().into());
+    let score = attribute("gen_ai.evaluation.score.value", &json!(score));
+    json!({"name": "gen_ai.evaluation.result", "attributes": [name, score]})
 }
 
 fn attribute(name: &str, value: &Value) -> Value {
