@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Items, Options, read, read_as};
 use crate::import::Format;
+use crate::import::requests::{Encoding, put_together, take_apart};
 
 /// A span on its way into both encodings.
 #[derive(Debug, Clone)]
@@ -195,6 +196,20 @@ proptest! {
                 ("t.pb", as_protobuf(&others)),
             ] {
                 prop_assert_eq!(&told(name, &bytes, items), &first, "{} {:?}", name, items);
+            }
+            // What a server keeps of a request says the same.
+            for (encoding, bytes) in [
+                (Encoding::Json, as_json(&others)),
+                (Encoding::Protobuf, as_protobuf(&others)),
+            ] {
+                let parts = take_apart(&bytes, encoding, 1 << 24).unwrap().unwrap().parts;
+                let texts = parts.iter().map(|part| put_together([part.text.as_slice(), &part.text]).unwrap());
+                let mut kept: Vec<Value> = texts.flat_map(|text| told("t.json", &text, items).0).collect();
+                let mut given = first.0.clone();
+                for all in [&mut kept, &mut given] {
+                    all.sort_by_key(|item| item["id"].to_string());
+                }
+                prop_assert_eq!(kept, given, "{:?} {:?}", encoding, items);
             }
         }
     }
