@@ -1,4 +1,5 @@
-//! Leaderboards of Aider: a list of flat records, in the simplest form of YAML.
+//! Leaderboards of Aider: a list of flat records, in the simplest form of YAML; and what its benchmark prints, with rules above and sums
+//! of costs below each record.
 
 use std::io::BufRead as _;
 
@@ -27,6 +28,17 @@ const KEPT: [&str; 12] = [
     "test_timeouts",
 ];
 
+/// Beginnings of lines that its benchmark prints around a record.
+const AROUND: [&str; 2] = ["\u{2500}", "costs: "];
+
+/// Returns what comes after the rules above the first record.
+pub(super) fn after_rules(mut text: &[u8]) -> &[u8] {
+    while text.starts_with(AROUND[0].as_bytes()) {
+        text = text.splitn(2, |&byte| byte == b'\n').nth(1).unwrap_or_default().trim_ascii_start();
+    }
+    text
+}
+
 #[derive(Default)]
 struct Record {
     line: u64,
@@ -53,7 +65,8 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         let line = text.trim_end();
         // The mark before UTF-8.
         let line = if number == 1 { line.trim_start_matches('\u{feff}') } else { line };
-        if line.trim_start().is_empty() || line.trim_start().starts_with('#') {
+        let is_around = AROUND.iter().any(|start| line.starts_with(start));
+        if line.trim_start().is_empty() || line.trim_start().starts_with('#') || is_around {
             continue;
         }
         let (is_first, field) = match (line.strip_prefix("- "), line.strip_prefix("  ")) {

@@ -2,7 +2,7 @@
 
 use super::bytes::json_text;
 use super::zip::Archive;
-use super::{Fault, Format, ImportError, Input, json};
+use super::{Fault, Format, ImportError, Input, aider, json};
 use std::io::Read as _;
 
 /// Bytes that are looked at.
@@ -76,7 +76,7 @@ fn of_text(head: &[u8]) -> Option<Format> {
             let _ = json_text(std::io::Cursor::new(text)).read_to_end(&mut mended);
             of_outline(&json::outline(&mended))
         }
-        Some(b'-') if text.starts_with(b"- dirname:") => Some(Format::Aider),
+        Some(_) if aider::after_rules(text).starts_with(b"- dirname:") => Some(Format::Aider),
         _ => table(text),
     }
 }

@@ -199,6 +199,13 @@ fn results_of_promptfoo() {
 #[test]
 fn leaderboards_of_aider() {
     let list = "- dirname: 2026-01-01--a\n  test_cases: 225\n  model: M 1\n  edit_format: diff\n  pass_rate_1: 20.4\n  pass_rate_2: 35.6\n  total_cost: 4.5\n  seconds_per_case: 2\n\n# b\n- dirname: 2026-01-01--b\n  test_cases: 10\n  model: M 2\n  pass_rate_1: 100\n  total_cost: 0.0000\n";
+    let rule = "\u{2500}".repeat(20);
+    let printed = list.replace("# b\n", "").replace(
+        "\n- dirname",
+        &format!("\ncosts: $0.02/test-case\n{rule} tmp.benchmarks/b {rule}\n- dirname"),
+    );
+    let printed = format!("{rule} tmp.benchmarks/a {rule}\n{printed}");
+    assert_eq!(read("stats.txt", printed.as_bytes()).1.len(), read("board.yml", list.as_bytes()).1.len());
     assert_snapshot!(told("board.yml", list.as_bytes()), @r#"
     aider
     line 1  {"cost_usd":0.02,"id":"2026-01-01--a","n":225,"pass_rate_1":20.4,"pass_rate_2":35.6,"seconds":2,"seconds_per_case":2,"solved":0.356,"subject":"M 1 (diff)","test_cases":225,"total_cost":4.5}
