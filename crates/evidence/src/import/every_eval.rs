@@ -95,7 +95,14 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             run.solved = is_correct.map(|flag| f64::from(u8::from(flag)));
         }
         run.other.extend(score.and_then(plain).map(|score| (String::from("score"), Value::from(score))));
-        if run.solved.is_none() {
+        if own.text("error").is_some_and(|error| !error.is_empty()) && run.outcome.is_none() {
+            run.outcome = Some(Outcome::NoVerdict);
+            out.left_out_times(
+                "the score of a sample that ended in an error: it has no verdict",
+                run.solved.is_some().into(),
+            );
+            run.solved = None;
+        } else if run.solved.is_none() {
             out.left_out("no score of a sample as a share of its task");
         }
         out.run(row.place, run)

@@ -92,7 +92,8 @@ fn trial(own: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     }
     run.solved = reward;
     match own.text("exception_info.exception_type") {
-        Some(kind) if kind.contains("Timeout") && kind.contains("Agent") => {
+        // That it could not be set up in time is no fault of the agent.
+        Some(kind) if kind.contains("Timeout") && kind.contains("Agent") && !kind.contains("Setup") => {
             run.outcome = Some(Outcome::Stopped);
         }
         Some(_) => {

@@ -183,7 +183,14 @@ impl<'a> Log<'a> {
                 "tokens of other models than the one evaluated, such as judges",
                 usage.len() as u64 - 1,
             );
+        } else if self.model != "none/none" {
+            // The answers came from a cache, say: what was counted is of judges.
+            out.left_out_times(
+                "tokens of other models than the one evaluated, such as judges",
+                usage.len() as u64,
+            );
         } else if !usage.is_empty() {
+            // Inspect's name for no model: the agent chose its models itself.
             run.tokens = usage.values().map(tokens).sum();
             run.cost_usd = usage.values().map(cost).sum();
         }
@@ -215,7 +222,16 @@ impl<'a> Log<'a> {
                 }
                 found
             }
-            None => (!values.is_empty()).then_some(0),
+            // A sample that the first scorer of the log did not score is not in its accuracy either.
+            None => match self.scorers.first() {
+                Some(scorer) if scores.keys().any(|name| known.contains(name.as_str())) => {
+                    let of_first = |name: &str| {
+                        name.strip_prefix(scorer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                    };
+                    values.iter().position(|(name, _)| of_first(name))
+                }
+                _ => (!values.is_empty()).then_some(0),
+            },
         };
         if values.len() > 1
             && let Some((name, _)) = chosen.and_then(|at| values.get(at))

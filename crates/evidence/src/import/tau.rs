@@ -193,7 +193,10 @@ fn simulation(element: &Element<'_>, about: &Members, out: &mut Out<'_>) -> Resu
     run.cost_usd = known(out, "a cost", own.number("agent_cost"));
     match own.text("termination_reason") {
         Some("max_steps" | "too_many_errors" | "timeout") => run.outcome = Some(Outcome::Stopped),
-        Some("infrastructure_error" | "error") => run.outcome = Some(Outcome::NoVerdict),
+        // These two are in no metric of tau2 itself.
+        Some("infrastructure_error" | "context_window_exceeded" | "error") => {
+            run.outcome = Some(Outcome::NoVerdict)
+        }
         _ => {}
     }
     let given = own.get("reward_info.reward").and_then(Value::as_f64);

@@ -178,7 +178,10 @@ pub(super) fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         let trace = text("traceID");
         let start = microseconds("startTime").filter(|start| *start > 0).map(|start| start * 1000);
         let references = span.get("references").and_then(Value::as_array);
-        let parent = references.and_then(|list| list.first()?.get("spanID")?.as_str()).unwrap_or_default();
+        // `FOLLOWS_FROM` is a link, and no parent.
+        let is_child = |it: &&Value| it.get("refType").and_then(Value::as_str) != Some("FOLLOWS_FROM");
+        let parent = references.and_then(|list| list.iter().find(is_child)?.get("spanID")?.as_str());
+        let parent = parent.unwrap_or_default();
         let is_error = attributes.get("error").and_then(Value::as_bool) == Some(true);
         let service = services.get(&(trace.clone(), text("processID"))).cloned();
         traces.add(

@@ -243,3 +243,51 @@ fn tests_whose_names_differ_stay_different_and_deceive_no_terminal() {
         read("x.xml", "<testsuite><testcase name=\"Zoe\u{308}\"/></testsuite>".as_bytes());
     assert_eq!((items[0]["task"].as_str(), summary.left_out.get(reason)), (Some("Zo\u{eb}"), None));
 }
+
+#[test]
+fn what_a_tool_itself_does_not_judge_has_no_verdict() {
+    let inspect = br#"{"version": 2, "status": "success", "eval": {"task": "t", "model": "m/a", "created": "2026-01-01T00:00:00+00:00", "eval_id": "e"},
+      "results": {"total_samples": 2, "completed_samples": 2, "scores": [{"name": "match", "scorer": "match"}, {"name": "graded", "scorer": "graded"}]},
+      "samples": [
+      {"id": 1, "epoch": 1, "scores": {"match": {"value": "C"}, "graded": {"value": "I"}}, "model_usage": {"m/judge": {"total_tokens": 1000}}},
+      {"id": 2, "epoch": 1, "scores": {"graded": {"value": "I"}}, "model_usage": {"m/a": {"total_tokens": 7}}}]}"#;
+    let (_, items, _) = read("a.json", inspect);
+    let of = |item: &Value| (item["solved"].clone(), item["outcome"].clone(), item["tokens"].clone());
+    let none = Value::Null;
+    assert_eq!(of(&items[0]), (1.into(), "succeeded".into(), none.clone()), "the judge is not the agent");
+    assert_eq!(
+        of(&items[1]),
+        (none.clone(), "no-verdict".into(), 7.into()),
+        "the first scorer did not score it"
+    );
+
+    let tau2 = br#"{"info": {"agent_info": {"llm": "m", "implementation": "a"}, "environment_info": {"domain_name": "d"}}, "tasks": [],
+      "simulations": [{"id": "a", "task_id": "1", "trial": 0, "termination_reason": "context_window_exceeded", "duration": 1.0, "reward_info": {"reward": 0.0}}]}"#;
+    let (_, items, summary) = read("results.json", tau2);
+    assert_eq!(of(&items[0]), (none.clone(), "no-verdict".into(), none.clone()));
+    assert_eq!(summary.left_out["the reward of a run that the program broke off"], 1);
+
+    let sample = br#"{"schema_version": "0.2.2", "evaluation_id": "e", "model_id": "m", "evaluation_name": "n", "sample_id": "s", "interaction_type": "single_turn",
+      "error": "timeout of the service", "evaluation": {"score": 0.0, "is_correct": false}}"#;
+    let sample: Vec<u8> = sample.iter().copied().filter(|byte| *byte != b'\n').collect();
+    let (items, _) = read_as("a_samples.jsonl", &sample, Format::EveryEvalEver, &Options::default()).unwrap();
+    assert_eq!(of(&items[0]), (none.clone(), "no-verdict".into(), none));
+}
+
+#[test]
+fn a_link_of_jaeger_is_no_parent() {
+    let span = |id: &str, references: &str| {
+        format!(
+            r#"{{"traceID": "aa", "spanID": "{id}", "operationName": "chat", "references": [{references}], "startTime": 1700000000000000, "duration": 5, "processID": "p",
+              "tags": [{{"key": "gen_ai.operation.name", "type": "string", "value": "chat"}}, {{"key": "gen_ai.usage.input_tokens", "type": "int64", "value": 100}}, {{"key": "gen_ai.usage.output_tokens", "type": "int64", "value": 10}}]}}"#
+        )
+    };
+    let link = r#"{"refType": "FOLLOWS_FROM", "traceID": "aa", "spanID": "1"}"#;
+    let log = format!(
+        r#"{{"data": [{{"traceID": "aa", "spans": [{}, {}], "processes": {{"p": {{"serviceName": "s"}}}}}}]}}"#,
+        span("1", ""),
+        span("2", link)
+    );
+    let (_, items, _) = read("jaeger.json", log.as_bytes());
+    assert_eq!((items[0]["tokens"].as_u64(), items[0]["calls"].as_u64()), (Some(220), Some(2)));
+}
