@@ -108,8 +108,8 @@ fn draft(plan: &Plan<'_>, data: &Data) -> String {
     }
     if plan.has_task {
         text.push_str(
-            "\n# The official score: the mean of the last 100 tasks. How a run ended counts as it says.\n[standing]\nscore    \
-             = \"window\"\nwindow   = { tasks = 100 }\noutcomes = { no-verdict = \"excluded\", stopped = \"failure\", \
+            "\n# The official score: the mean of all items. How a run ended counts as it says.\n[standing]\nscore    \
+             = \"window\"\nwindow   = {}\noutcomes = { no-verdict = \"excluded\", stopped = \"failure\", \
              not-applicable = \"excluded\", refused = \"failure\" }\n",
         );
     }
