@@ -62,9 +62,15 @@ pub fn recognise(head: &[u8]) -> Option<Format> {
     if head.starts_with(b"PK\x03\x04") { Some(Format::Inspect) } else { of_text(head) }
 }
 
+/// Returns whether a file begins as OTLP in protobuf: with the one member of its outermost message, which is white space in a
+/// text. The length after it may look like a brace; the members within it are bytes that no JSON has.
+pub(super) fn is_protobuf(head: &[u8]) -> bool {
+    let is_in_no_text = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    head.first() == Some(&b'\n') && head.iter().any(is_in_no_text)
+}
+
 fn of_text(head: &[u8]) -> Option<Format> {
-    // The first bytes of OTLP in protobuf: the one member of its outermost message, and lengths.
-    if head.first() == Some(&b'\n') && head.contains(&0) {
+    if is_protobuf(head) {
         return Some(Format::Otlp);
     }
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();

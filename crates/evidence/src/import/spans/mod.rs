@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::detect::is_protobuf;
 use super::json::{Element, Wanted};
 use super::out::Out;
 use super::{Fault, Input, Stop, json};
@@ -37,11 +38,9 @@ type Take<'a> = dyn FnMut(&str, Span) -> Result<(), Stop> + 'a;
 pub(super) fn otlp(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut traces = Traces::new(out);
     let head = input.head(1 << 20)?;
-    // In protobuf the first byte is the one member of the outermost message, which is white space in a text.
     let first = head.trim_ascii_start().first().copied();
-    let is_protobuf = head.first() == Some(&b'\n') && head.contains(&0);
     let take: &mut Take<'_> = &mut |place, span| traces.add(place, span);
-    if is_protobuf || !matches!(first, Some(b'{' | 0xef)) {
+    if is_protobuf(&head) || !matches!(first, Some(b'{' | 0xef)) {
         protobuf::read(input, take)?;
     } else if json::is_lines(&head) {
         // The collector writes one request on each line.
