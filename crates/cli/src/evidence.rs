@@ -39,12 +39,12 @@ pub struct Files {
     paths: Vec<String>,
     bytes: Option<u64>,
     color: Color,
-    /// The summaries of the logs that were read.
+    /// The summary of the logs that are read.
     left_out: Mutex<Summary>,
     /// True while the items come out of a log that is read here, so that their sources are known.
     is_log: AtomicBool,
-    /// The notes that were shown: files may be read more than once.
-    told: Mutex<BTreeSet<String>>,
+    /// True once the summary was shown: files may be read more than once.
+    is_told: AtomicBool,
     /// The sides of files, where each side has reports that are about its trajectories alone.
     sides: BTreeMap<String, String>,
 }
@@ -66,7 +66,7 @@ impl Files {
             color,
             left_out: Mutex::default(),
             is_log: AtomicBool::new(false),
-            told: Mutex::default(),
+            is_told: AtomicBool::new(false),
             sides: BTreeMap::new(),
         })
     }
@@ -77,27 +77,33 @@ impl Files {
         Self { sides: sides.iter().cloned().collect(), ..self }
     }
 
+    /// Returns the same, which says nothing of what logs have and no item has.
+    #[must_use]
+    pub fn quiet(self) -> Self {
+        Self { is_told: AtomicBool::new(true), ..self }
+    }
+
     /// Returns the number of bytes, if it is known.
     pub fn bytes(&self) -> Option<u64> {
         self.bytes
     }
 
-    /// Returns what was left out of the logs of other tools that were read.
-    pub fn left_out(&self) -> Summary {
-        self.left_out.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     /// Hands every item to `visit`, file by file, with one item at a time in memory.
     pub fn each(&self, wanted: &Wanted, progress: &Progress, visit: &mut Visit<'_>) -> Result<(), Failure> {
-        self.go(wanted, &|input| Box::new(progress.count(input)), visit)
+        self.go(wanted, progress, &|input| Box::new(progress.count(input)), visit)
     }
 
     /// Puts every item into `intake`, until it wants no more.
     pub fn put(&self, wanted: &Wanted, progress: &Progress, intake: &Intake<'_>) -> Result<(), Failure> {
-        self.go(wanted, &|input| Box::new(intake.watch(progress.count(input))), &mut |place, item| {
-            let flow = intake.push(place, item);
-            Ok(if flow.is_continue() { Flow::Continue } else { Flow::Stop })
-        })
+        self.go(
+            wanted,
+            progress,
+            &|input| Box::new(intake.watch(progress.count(input))),
+            &mut |place, item| {
+                let flow = intake.push(place, item);
+                Ok(if flow.is_continue() { Flow::Continue } else { Flow::Stop })
+            },
+        )
     }
 
     /// Returns whether the item that is visited was made from a log just now: of other items, the source that they name is
@@ -113,9 +119,11 @@ impl Files {
     fn go<'w>(
         &self,
         wanted: &Wanted,
+        progress: &Progress,
         watch: &dyn Fn(Box<dyn Read>) -> Box<dyn Read + 'w>,
         visit: &mut Visit<'_>,
     ) -> Result<(), Failure> {
+        *self.left_out.lock().unwrap_or_else(PoisonError::into_inner) = Summary::default();
         let mut by_side: BTreeMap<Option<&String>, Vec<String>> = BTreeMap::new();
         for path in &self.paths {
             by_side.entry(self.sides.get(path)).or_default().push(path.clone());
@@ -136,7 +144,7 @@ impl Files {
                         log(&Log::stream(input)?, STANDARD_INPUT, format, options, wanted, visit)?;
                     self.leave_out(left_out);
                     if flow == Flow::Stop {
-                        return Ok(());
+                        return self.tell(progress);
                     }
                     continue;
                 }
@@ -150,9 +158,6 @@ impl Files {
                 let options = Options { verdicts, samples, ..Options::default() };
                 self.is_log.store(true, Ordering::Relaxed);
                 let (flow, left_out) = log(&Log::file(path), path, format, options, wanted, visit)?;
-                if left_out.elsewhere > 0 {
-                    self.tell(left_out.notes.clone())?;
-                }
                 self.leave_out(left_out);
                 flow
             } else {
@@ -163,21 +168,29 @@ impl Files {
                 items(path, input, layout, wanted, visit)?
             };
             if flow == Flow::Stop {
-                return Ok(());
+                return self.tell(progress);
             }
         }
-        self.tell(together.values().filter_map(|it| it.verdicts.as_ref()).flat_map(|it| it.notes()).collect())
+        let mut left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        let verdicts = together.values().filter_map(|it| it.verdicts.as_ref());
+        verdicts.flat_map(|it| it.notes()).for_each(|note| left_out.note(note));
+        drop(left_out);
+        self.tell(progress)
     }
 
-    /// Says what there is to know about reports on trajectories, once.
-    fn tell(&self, mut notes: Vec<String>) -> Result<(), Failure> {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        notes.retain(|note| told.insert(note.clone()));
-        if !notes.is_empty() {
-            let mut screen = Screen::stderr(self.color);
-            logs::tell_notes(&notes, &mut screen)?;
-            screen.flush()?;
+    /// Says once what is in the logs and in no item, as `karat import` does.
+    fn tell(&self, progress: &Progress) -> Result<(), Failure> {
+        let left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        if (left_out.left_out.is_empty() && left_out.notes.is_empty())
+            || self.is_told.swap(true, Ordering::Relaxed)
+        {
+            return Ok(());
         }
+        progress.end();
+        let mut screen = Screen::stderr(self.color);
+        logs::tell_left_out(&left_out, &mut screen)?;
+        logs::tell_notes(&left_out.notes, &mut screen)?;
+        screen.flush()?;
         Ok(())
     }
 }

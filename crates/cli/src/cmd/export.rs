@@ -57,6 +57,7 @@ fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
     };
     let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
     let files = Files::new(&args.files, cli.color)?;
+    let files = if args.quiet { files.quiet() } else { files };
     let mut exporter = Exporter::default();
     let mut add = |record: &Record| {
         if args.subject.as_ref().is_none_or(|wanted| *wanted == record.document().subject) {

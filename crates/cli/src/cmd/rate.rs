@@ -8,7 +8,6 @@ use crate::evidence::Files;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
-use crate::logs;
 use crate::matches::columns::{Columns, Field};
 use crate::matches::{Matches, Reading};
 use crate::output::{CARE, Screen, lines, save_page};
@@ -17,17 +16,15 @@ use crate::rating::{self as rating_of, report};
 use crate::render::page::rate::rate as rate_page;
 use crate::render::rating;
 use karat::text::{clean, list};
-use karat_evidence::import::Summary;
 
 /// Rates all matches given.
 pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen_format = args.format.chosen("rate")?;
     let chosen = rating_of::Chosen::new(args)?;
     check(args, &chosen)?;
-    let (matches, left_out) = read(args, cli)?;
+    let matches = read(args, cli)?;
     let report = report(args, chosen, &matches)?;
     tell_unread(args, &matches, cli)?;
-    tell_left_out(&left_out, cli)?;
     if let Some(path) = &args.html {
         save_page(path, &rate_page(&report))?;
     }
@@ -64,15 +61,6 @@ fn tell_unread(args: &RateArgs, matches: &Matches, cli: &Cli) -> Result<(), Fail
     Ok(())
 }
 
-/// Says which battles of logs are no matches, and why.
-fn tell_left_out(left_out: &Summary, cli: &Cli) -> Result<(), Failure> {
-    let mut screen = Screen::stderr(cli.color);
-    logs::tell_left_out(left_out, &mut screen)?;
-    logs::tell_notes(&left_out.notes, &mut screen)?;
-    screen.flush()?;
-    Ok(())
-}
-
 /// Refuses flags that do not go together.
 fn check(args: &RateArgs, chosen: &rating_of::Chosen) -> Result<(), Failure> {
     let is_batch = args.system == SystemName::BradleyTerry;
@@ -106,7 +94,7 @@ fn check(args: &RateArgs, chosen: &rating_of::Chosen) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read(args: &RateArgs, cli: &Cli) -> Result<(Matches, Summary), Failure> {
+fn read(args: &RateArgs, cli: &Cli) -> Result<Matches, Failure> {
     let mut columns: Columns = args.columns.clone();
     if args.arena {
         columns.add_solo();
@@ -126,5 +114,5 @@ fn read(args: &RateArgs, cli: &Cli) -> Result<(Matches, Summary), Failure> {
         with_categories: args.by.is_some(),
         with_solo: args.arena,
     };
-    Ok((reading.read(&files, &progress)?, files.left_out()))
+    reading.read(&files, &progress)
 }
