@@ -4,9 +4,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use karat_core::timestamp::Timestamp;
 use karat_server::Options;
+use karat_server::clock::Clock;
 use serde_json::{Value, json};
 
-use crate::common::Running;
+use crate::common::{Folder, Running};
 use crate::keys::CARD;
 
 const SUPPORT: &str = include_str!("../../../../examples/cards/support-agent.toml");
@@ -54,9 +55,17 @@ speed = 0.75
 grace = 0.25
 "#;
 
+/// A moment after all items. Official scores are those of the present minute, so answers that are compared need a clock that
+/// stands.
+const NOW: Timestamp = Timestamp::from_seconds(1_780_272_030);
+
 /// Returns a server with the agents of the examples.
 fn agents() -> Running {
-    let server = Running::new();
+    agents_at(Clock::system())
+}
+
+fn agents_at(clock: Clock) -> Running {
+    let server = Running::with_clock("127.0.0.1:0", Folder::new(), Options::default(), None, clock);
     server.post("/v1/scorecards", Some(&server.admin), "application/toml", SUPPORT).is(201);
     let sent = server.post(
         "/v1/evidence?card=support-agent@1.0.0",
@@ -172,14 +181,14 @@ fn a_standing_is_that_of_the_command_line() {
 
 #[test]
 fn a_leaderboard_ranks_and_filters() {
-    let server = agents();
+    let server = agents_at(Clock::fixed(NOW));
     let board = server.get("/v1/leaderboards?card=support-agent@1.0.0");
     assert_eq!(board.is(200).at("/schema"), "karat/leaderboard/1");
     let subjects = |board: &Value| -> Vec<String> {
         board.as_array().unwrap().iter().map(|it| it["subject"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(subjects(&board.at("/leaderboards/0/rows")).len(), 4);
-    // The same question at the same log size has the same answer, byte for byte.
+    // The same question in the same minute at the same log size has the same answer, byte for byte.
     assert_eq!(server.get("/v1/leaderboards?card=support-agent@1.0.0").body, board.body);
     let grouped = server.get("/v1/leaderboards?card=support-agent@1.0.0&group_by=task");
     assert!(grouped.is(200).at("/leaderboards").as_array().unwrap().len() > 1);
@@ -368,7 +377,8 @@ fn scorecards_are_published_once_and_checked_without_being_kept() {
 
 #[test]
 fn a_restart_changes_no_answer() {
-    let server = agents();
+    let clock = Clock::fixed(NOW);
+    let server = agents_at(clock.clone());
     let better = json!({"subject": "ibis", "id": "ibis-4", "task": "shipping", "time": "2026-03-08T09:00:00Z", "accuracy": 0.7});
     server.send("card=support-agent@1.0.0&replaces=ibis-3", &better.to_string()).is(201);
     server.post("/v1/scorecards", Some(&server.admin), "application/toml", FAMILY).is(201);
@@ -386,7 +396,7 @@ fn a_restart_changes_no_answer() {
     ];
     let before = paths.map(|path| server.get(path).is(200).body.clone());
     let admin = server.admin.clone();
-    let server = Running::in_folder(server.stop(), Options::default(), Some(admin));
+    let server = Running::with_clock("127.0.0.1:0", server.stop(), Options::default(), Some(admin), clock);
     assert_eq!(paths.map(|path| server.get(path).is(200).body.clone()), before);
 }
 
@@ -416,7 +426,8 @@ fn health_and_metrics_tell_what_was_done() {
 
 #[test]
 fn a_start_with_a_cache_of_the_index_answers_as_one_that_reads_every_record() {
-    let server = agents();
+    let clock = Clock::fixed(NOW);
+    let server = agents_at(clock.clone());
     let better = json!({"subject": "ibis", "id": "ibis-4", "task": "shipping", "accuracy": 0.7});
     server.send("card=support-agent@1.0.0&replaces=ibis-3", &better.to_string()).is(201);
     server
@@ -445,7 +456,8 @@ fn a_start_with_a_cache_of_the_index_answers_as_one_that_reads_every_record() {
             Some(bytes) => std::fs::write(&cache, bytes).unwrap(),
             None => std::fs::remove_file(&cache).unwrap(),
         }
-        let server = Running::in_folder(folder, Options::default(), Some(admin.clone()));
+        let (options, admin) = (Options::default(), Some(admin.clone()));
+        let server = Running::with_clock("127.0.0.1:0", folder, options, admin, clock.clone());
         assert_eq!(asked(&server), answers);
         folder = server.stop();
         assert_eq!(std::fs::read(&cache).unwrap(), whole, "the same rows are written again");
