@@ -1,8 +1,8 @@
 //! `karat export`: scored items in the formats of other tools.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use karat::engine::{Engine, Wanted};
@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format;
 use crate::graders;
-use crate::output::{FAINT, Screen, create};
+use crate::output::{FAINT, Screen};
 use crate::progress::Progress;
 
 /// Exports all items given.
@@ -108,23 +108,32 @@ fn only(target: Target, export: &Export) -> Result<&str, Failure> {
     }
 }
 
-/// Writes the files into a folder that has none: all of them, or none.
+/// Writes the files into a new or empty folder. It has all of them or none, even if the power fails: a part of an export looks
+/// like a whole one.
 fn save(folder: &str, export: &Export) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::writing(folder, &error);
-    fs::create_dir_all(folder).map_err(failed)?;
-    if fs::read_dir(folder).map_err(failed)?.next().is_some() {
-        return Err(Failure::new(format!("`{}` has files in it", clean(folder)))
+    let folder = Path::new(folder).components().collect::<PathBuf>();
+    if folder.file_name().is_none() {
+        let failure = Failure::new(format!("`{}` cannot be made anew", clean(&folder.display().to_string())));
+        return Err(failure.help("name a new folder: --out export"));
+    }
+    if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Failure::new(format!("`{}` has files in it", clean(&folder.display().to_string())))
             .help("name a new folder, or an empty one"));
     }
-    let mut written = Vec::new();
+    let mut draft = folder.clone().into_os_string();
+    draft.push(format!(".{}.new", std::process::id()));
+    let draft = PathBuf::from(draft);
+    fs::create_dir_all(folder.parent().unwrap_or(Path::new(""))).map_err(failed)?;
+    fs::create_dir(&draft).map_err(failed)?;
     let saved = export.files.iter().try_for_each(|file| {
-        let path = Path::new(folder).join(&file.name);
-        written.push(path.clone());
-        create(&path.display().to_string(), file.text.as_bytes())
+        let mut created = File::create_new(draft.join(&file.name)).map_err(failed)?;
+        created.write_all(file.text.as_bytes()).and_then(|()| created.sync_all()).map_err(failed)
     });
+    // An empty folder is replaced; one with files is not.
+    let saved = saved.and_then(|()| fs::rename(&draft, &folder).map_err(failed));
     if saved.is_err() {
-        // A part of an export looks like a whole one; the folder had no files before.
-        written.iter().for_each(|path| drop(fs::remove_file(path)));
+        drop(fs::remove_dir_all(&draft));
     }
     saved
 }

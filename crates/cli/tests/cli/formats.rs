@@ -348,6 +348,18 @@ fn an_export_is_read_back_and_gives_the_same_leaderboard() {
         let again = karat(&["export", "--to", target, "-c", CARD, "--out", &out, RUNS]);
         assert!(again.stderr.contains("has files in it"), "{}", again.stderr);
     }
+    // An empty folder is as good as none, and nothing lies beside either.
+    let beside = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut beside: Vec<_> = beside.map(|name| name.into_string().unwrap()).collect();
+    beside.sort();
+    assert_eq!(beside, ["inspect", "otel"]);
+    let empty = folder.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let empty = empty.display().to_string();
+    let found = karat(&["export", "--to", "inspect", "-c", CARD, "--out", &format!("{empty}/"), RUNS]);
+    assert_eq!((found.status, means(&[&empty])), (0, given), "{}", found.stderr);
+    let here = karat(&["export", "--to", "inspect", "-c", CARD, "--out", ".", RUNS]);
+    assert!(here.status == 1 && here.stderr.contains("name a new folder"), "{}", here.stderr);
     let several = karat(&["export", "--to", "inspect", "-c", CARD, RUNS]);
     assert!(several.stderr.contains("--out DIR"), "{}", several.stderr);
 }
