@@ -24,6 +24,7 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         "final_metrics.total_cost_usd",
         "steps[].timestamp",
         "steps[].source",
+        "steps[].is_copied_context",
         "steps[].metrics.prompt_tokens",
         "steps[].metrics.completion_tokens",
         "steps[].metrics.cost_usd",
@@ -33,9 +34,14 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut way = Way::default();
     let (mut count, mut first, mut last) = (0u32, None, None);
     let (mut tokens, mut cost): (Option<f64>, Option<f64>) = (None, None);
-    let mut unpriced = 0u32;
+    let (mut unpriced, mut uncounted, mut copied) = (0u32, 0u32, 0u64);
     let log = json::read(input.json()?, &Wanted::new(&paths), &mut |step| {
         let own = step.own;
+        if own.get("is_copied_context").and_then(Value::as_bool) == Some(true) {
+            // The trajectory that this one continues counts it.
+            copied += 1;
+            return Ok(());
+        }
         way.step(own);
         count += u32::from(own.text("source") == Some("agent"));
         if let Some(time) = own.text("timestamp") {
@@ -44,9 +50,17 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             last = at.or(last);
         }
         // Prompt tokens include those that were cached.
-        let used = own.number("metrics.prompt_tokens").zip(own.number("metrics.completion_tokens"));
-        if let Some((prompt, completion)) = used {
-            tokens = Some(tokens.unwrap_or_default() + prompt + completion);
+        let parts = ["metrics.prompt_tokens", "metrics.completion_tokens"].map(|name| own.number(name));
+        let used = match parts {
+            [Some(prompt), Some(completion)] => Some(prompt + completion),
+            [None, None] => None,
+            _ => {
+                uncounted += 1;
+                None
+            }
+        };
+        if let Some(used) = used {
+            tokens = Some(tokens.unwrap_or_default() + used);
         }
         match own.number("metrics.cost_usd") {
             Some(price) => cost = Some(cost.unwrap_or_default() + price),
@@ -66,9 +80,15 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     };
     let id = log.text("session_id").or_else(|| log.text("trajectory_id")).unwrap_or_else(|| input.stem());
     let summed = cost.filter(|_| unpriced == 0);
+    if total.is_none() && uncounted > 0 {
+        tokens = None;
+        out.left_out("tokens of a trajectory: a step has those of the prompt or of the answer alone");
+    }
+    out.left_out_times("a step copied from the trajectory that this one continues", copied);
+    let id = if copied > 0 { format!("{id}/{}", input.stem()) } else { id.to_owned() };
     let mut run = Run {
         subject,
-        id: id.to_owned(),
+        id,
         seconds: first.as_ref().zip(last).map(|((first, _), last)| last.seconds_since(*first)),
         time: first.map(|(_, time)| time),
         tokens: known(out, "a number of tokens", total.or(tokens)),

@@ -1,6 +1,6 @@
 //! Samples of the Language Model Evaluation Harness, one on each line.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -21,12 +21,14 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let fixed = ["doc_id", "doc_hash", "filter", "metrics"];
     let wanted: Vec<&str> = fixed.iter().copied().chain(names).collect();
     let task = task(input);
+    let mut rows: BTreeMap<String, u64> = BTreeMap::new();
     json::read_lines(input.json()?, &Wanted::new(&wanted), &mut |row| {
         let own = row.own;
         let Some(doc) = own.name("doc_id") else {
             return Err(Fault::new(row.place, "a sample without `doc_id`", "the id of the document").into());
         };
         let filter = own.text("filter").unwrap_or("none");
+        *rows.entry(filter.to_owned()).or_default() += 1;
         let metrics: Vec<&str> = match own.get("metrics").and_then(Value::as_array) {
             Some(names) => names.iter().filter_map(Value::as_str).collect(),
             None => METRICS.iter().copied().filter(|name| own.has(name)).collect(),
@@ -41,7 +43,11 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             out.left_out(format!("a sample after the filter `{filter}`, which is not asked for"));
             return Ok(());
         }
-        let chosen = wanted.as_deref().or_else(|| metrics.first().copied());
+        let is_lower = |name: &str| about.lower.iter().any(|lower| lower == name);
+        let chosen = wanted.as_deref().or_else(|| metrics.iter().copied().find(|name| !is_lower(name)));
+        if let Some(name) = chosen.or_else(|| metrics.first().copied()).filter(|name| is_lower(name)) {
+            out.left_out(format!("whether a document was solved: the less `{name}` is, the better"));
+        }
         let mut run = Run {
             subject: about.subject.clone(),
             task: Some(format!("{task}/{doc}")),
@@ -64,10 +70,10 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
                 value => value.as_f64(),
             });
             if Some(*name) == chosen {
-                run.solved = value;
+                run.solved = value.filter(|_| !is_lower(name));
                 match value {
                     None => out.left_out(format!("a metric `{name}` that is no number of the sample alone")),
-                    Some(value) if !(0.0..=1.0).contains(&value) => {
+                    Some(value) if is_lower(name) || !(0.0..=1.0).contains(&value) => {
                         run.other.extend(plain(value).map(|it| (fact_name("score_", name), it.into())));
                     }
                     Some(_) => {}
@@ -84,7 +90,14 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         }
         out.left_out("no cost, time and tokens: a sample has none");
         out.run(row.place, run)
-    })
+    })?;
+    // A row for each document after each filter.
+    let least = rows.values().min().copied().unwrap_or_default();
+    if let Some(stated) = about.documents.filter(|stated| *stated > least) {
+        let (name, there) = (input.name(), if least == 1 { "1 is" } else { &format!("{least} are") });
+        out.note(format!("`{name}` lacks documents: {there} there of {stated} that the results count"));
+    }
+    Ok(())
 }
 
 /// Passes over the sums of tasks whose samples lie beside them, and names the tasks that have no samples.
@@ -131,25 +144,48 @@ const METRICS: [&str; 19] = [
     "likelihood_diff",
 ];
 
+/// Metrics that are the better the less they are, in every task.
+const LOWER: [&str; 1] = ["likelihood_diff"];
+
 struct About {
     subject: String,
     is_sums: bool,
+    /// Metrics that are the better the less they are.
+    lower: Vec<String>,
+    /// The number of documents that were asked.
+    documents: Option<u64>,
 }
 
 /// Returns the model: from the results of the same moment in the same folder, else the name of the folder.
 fn about(input: &Input) -> Result<About, Stop> {
-    let wanted = Wanted::new(&["model_name", "config.model_args", "config.model", "lm_eval_version"]);
+    let wanted = [
+        "model_name",
+        "config.model_args",
+        "config.model",
+        "lm_eval_version",
+        "higher_is_better",
+        "n-samples",
+    ];
+    let wanted = Wanted::new(&wanted);
+    let mut lower = LOWER.map(str::to_owned).to_vec();
     let folder = input.folder().unwrap_or_else(|| input.stem()).to_owned();
     let own = input.head(1 << 20)?;
     let is_sums = json::outline(&own).iter().any(|path| path == "configs");
     let moment = input.stem().rsplit('_').next().unwrap_or_default();
     let beside = input.path().map(|path| path.with_file_name(format!("results_{moment}.json")));
     let Some(beside) = beside.filter(|path| path.is_file() && !is_sums) else {
-        return Ok(About { subject: folder, is_sums });
+        return Ok(About { subject: folder, is_sums, lower, documents: None });
     };
     let mut text = Vec::new();
     std::io::Read::read_to_end(&mut std::io::Read::take(Input::file(beside).json()?, 64 << 20), &mut text)?;
-    let Ok(results) = members(&text, &wanted) else { return Ok(About { subject: folder, is_sums }) };
+    let Ok(results) = members(&text, &wanted) else {
+        return Ok(About { subject: folder, is_sums, lower, documents: None });
+    };
+    let task = task(input);
+    let documents = results.get("n-samples").and_then(|tasks| tasks.get(&task)?.get("effective")?.as_u64());
+    let stated = results.get("higher_is_better").and_then(|tasks| tasks.get(&task)?.as_object());
+    let lower_here = stated.into_iter().flatten().filter(|(_, is_higher)| is_higher.as_bool() == Some(false));
+    lower.extend(lower_here.map(|(name, _)| name.clone()));
     let arguments = match results.get("config.model_args") {
         Some(Value::String(text)) => {
             text.split(',').find_map(|part| part.strip_prefix("pretrained=").or(part.strip_prefix("model=")))
@@ -158,7 +194,7 @@ fn about(input: &Input) -> Result<About, Stop> {
         None => None,
     };
     let model = arguments.or_else(|| results.text("model_name")).or_else(|| results.text("config.model"));
-    Ok(About { subject: model.unwrap_or(&folder).to_owned(), is_sums })
+    Ok(About { subject: model.unwrap_or(&folder).to_owned(), is_sums, lower, documents })
 }
 
 /// Returns the task in `samples_TASK_MOMENT.jsonl`.

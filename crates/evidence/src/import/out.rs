@@ -84,7 +84,12 @@ pub(super) const NEAR: f64 = 1e-6;
 
 impl Run {
     /// Sets the outcome by what was solved, if nothing else is known of it. A share of several cases has none.
+    ///
+    /// What was judged to be solved, in whole or part, is so although the run was stopped: so do the tools count it.
     pub(super) fn judged(mut self) -> Self {
+        if self.outcome == Some(Outcome::Stopped) && self.solved.is_some_and(|solved| solved > 0.0) {
+            self.outcome = None;
+        }
         if self.outcome.is_none() && self.cases.is_none() {
             self.outcome = match self.solved {
                 Some(solved) if (solved - 1.0).abs() <= f64::EPSILON => Some(Outcome::Succeeded),

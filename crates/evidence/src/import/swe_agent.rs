@@ -62,7 +62,8 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let tokens = tokens.zip(log.number("info.model_stats.tokens_received")).map(|(sent, got)| sent + got);
     let tokens = known(out, "a number of tokens", tokens);
     let run = Run { tokens, steps: way.steps, objective: way.objective, ..Run::default() };
-    one(input, &log, "swe-agent", run, f64::from(steps), out)
+    let model = models(input, &log).into_iter().next().unwrap_or_else(|| String::from("swe-agent"));
+    one(input, &log, &model, run, f64::from(steps), out)
 }
 
 impl Way {
@@ -171,7 +172,8 @@ pub(super) fn read_mini(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     one(input, &log, &model, run, f64::from(steps), out)
 }
 
-/// Returns the models that a trajectory names: in its settings, and in the prediction that lies beside it.
+/// Returns the models that a trajectory names: in its settings, in the prediction that lies beside it, and in the name of the
+/// folder that the program gave its runs.
 fn models(input: &Input, log: &Members) -> Vec<String> {
     // A run that only repeats or shows one has no model.
     const NO_MODELS: [&str; 5] =
@@ -187,7 +189,11 @@ fn models(input: &Input, log: &Members) -> Vec<String> {
         let found = json::members(&text, &Wanted::new(&["model_name_or_path"])).ok()?;
         found.text("model_name_or_path").map(str::to_owned)
     });
-    let all = [stated.map(str::to_owned), replayed.map(str::to_owned), predicted];
+    // Before version 1, whose settings name the model, folders were called MODEL__DATASET__CONFIG__t-0.00__p-0.95.
+    let is_old = |name: &&str| name.contains("__t-") && !name.contains("___");
+    let named = [input.folder_above(), input.folder(), Some(input.stem())].into_iter().flatten().find(is_old);
+    let named = named.and_then(|name| name.split("__").next()).map(str::to_owned);
+    let all = [stated.map(str::to_owned), replayed.map(str::to_owned), predicted, named];
     all.into_iter().flatten().filter(|name| !NO_MODELS.contains(&name.as_str())).collect()
 }
 

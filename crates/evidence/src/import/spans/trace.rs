@@ -327,7 +327,13 @@ impl Span {
             "gen_ai.usage.completion_tokens",
             "llm.token_count.completion",
         ]);
-        input.and(output).or(|| Amount::count(get(&self.attributes, "llm.token_count.total")))
+        let total = Amount::count(get(&self.attributes, "llm.token_count.total"));
+        // One half is no sum where the sum is stated.
+        if input.is_stated() && output.is_stated() {
+            input.and(output)
+        } else {
+            total.or(|| input.and(output))
+        }
     }
 
     fn cost(&self) -> Amount {

@@ -2,13 +2,14 @@
 //! archives within archives, with very many members, with names that are equal; XML at its limits.
 
 use std::io::Write as _;
+use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
 
 use super::inspect::{Packing, archive};
 use super::packed::gzip;
 use super::{Options, read, read_as, refused};
-use crate::import::{Format, Input, detect};
+use crate::import::{Format, Input, Item, detect, import};
 
 const HEADER: &str = r#"{"eval": {"task": "t", "model": "m"}}"#;
 const SAMPLE: &str = r#"{"id": 1, "epoch": 1, "scores": {"a": {"value": "C"}}}"#;
@@ -290,4 +291,94 @@ fn a_link_of_jaeger_is_no_parent() {
     );
     let (_, items, _) = read("jaeger.json", log.as_bytes());
     assert_eq!((items[0]["tokens"].as_u64(), items[0]["calls"].as_u64()), (Some(220), Some(2)));
+}
+
+#[test]
+fn a_verdict_counts_although_the_run_was_stopped() {
+    let log = |value: &str| {
+        let sample = format!(
+            r#"{{"id": 1, "epoch": 1, "scores": {{"a": {{"value": {value}}}}}, "limit": {{"type": "message", "limit": 5}}}}"#
+        );
+        let text = HEADER.strip_suffix('}').unwrap().to_owned() + ", \"samples\": [" + &sample + "]}";
+        let (items, _) = read_as("a.json", text.as_bytes(), Format::Inspect, &Options::default()).unwrap();
+        (items[0]["solved"].clone(), items[0]["outcome"].clone())
+    };
+    assert_eq!(log("\"C\""), (json!(1), json!("succeeded")));
+    assert_eq!(log("\"P\""), (json!(0.5), json!(null)));
+    assert_eq!(log("\"I\""), (json!(0), json!("stopped")));
+    assert_eq!(log("null"), (json!(null), json!("stopped")));
+}
+
+#[test]
+fn a_metric_that_is_better_when_lower_solves_nothing() {
+    let row = |metrics: &str, values: &str| {
+        let line = format!(
+            r#"{{"doc_id": 0, "doc_hash": "x", "filter": "none", "metrics": [{metrics}], {values}}}"#
+        );
+        let (items, summary) =
+            read_as("samples_t.jsonl", line.as_bytes(), Format::LmEval, &Options::default()).unwrap();
+        (items[0]["solved"].clone(), items[0]["score_likelihood_diff"].clone(), summary.left_out.len())
+    };
+    assert_eq!(row(r#""likelihood_diff""#, r#""likelihood_diff": 0.5"#).0, json!(null));
+    assert_eq!(
+        row(r#""likelihood_diff", "acc""#, r#""likelihood_diff": 0.5, "acc": 1.0"#),
+        (json!(1), json!(0.5), 1)
+    );
+}
+
+#[test]
+fn tokens_of_a_half_are_no_sum() {
+    let atif = |step: &str| {
+        let text = format!(
+            r#"{{"schema_version": "ATIF-v1.5", "session_id": "s", "agent": {{"name": "a", "version": "1"}},
+              "steps": [{{"step_id": 1, "source": "agent", "message": "x", "metrics": {{"prompt_tokens": 100, "completion_tokens": 10}}}}, {step}]}}"#
+        );
+        let (_, items, _) = read("trajectory.json", text.as_bytes());
+        (items[0]["tokens"].clone(), items[0]["id"].clone())
+    };
+    let step = |more: &str| format!(r#"{{"step_id": 2, "source": "agent", "message": "y", {more}}}"#);
+    assert_eq!(atif(&step(r#""metrics": {"prompt_tokens": 5}"#)).0, json!(null));
+    assert_eq!(
+        atif(&step(r#""metrics": {"prompt_tokens": 5, "completion_tokens": 2}"#)),
+        (json!(117), json!("s"))
+    );
+    let copied =
+        step(r#""is_copied_context": true, "metrics": {"prompt_tokens": 5, "completion_tokens": 2}"#);
+    assert_eq!(atif(&copied), (json!(110), json!("s/trajectory")));
+
+    let span = r#"{"name": "llm", "context": {"trace_id": "t", "span_id": "1"}, "parent_id": null, "start_time": "2026-01-01T00:00:00Z", "end_time": "2026-01-01T00:00:01Z",
+      "attributes": {"openinference.span.kind": "LLM", "llm.token_count.prompt": 100, "llm.token_count.total": 150}}"#;
+    let span = span.replace('\n', "");
+    let (_, items, _) = read("spans.jsonl", span.as_bytes());
+    assert_eq!(items[0]["tokens"], json!(150));
+}
+
+#[test]
+fn documents_that_a_file_of_lm_eval_lost_are_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let moment = "2026-01-21T03-44-18.458309";
+    let results =
+        r#"{"model_name": "m", "n-samples": {"t": {"original": 9, "effective": 3}}, "configs": {}}"#;
+    std::fs::write(folder.path().join(format!("results_{moment}.json")), results).unwrap();
+    let notes = |rows: &[(u32, &str)]| {
+        let row = |(doc, filter): &(u32, &str)| {
+            format!(
+                r#"{{"doc_id": {doc}, "doc_hash": "x", "filter": "{filter}", "metrics": ["acc"], "acc": 1.0}}"#
+            )
+        };
+        let path = folder.path().join(format!("samples_t_{moment}.jsonl"));
+        std::fs::write(&path, rows.iter().map(row).collect::<Vec<_>>().join("\n")).unwrap();
+        let mut take = |_: Item<'_>| ControlFlow::Continue(());
+        let summary = import(&Input::file(path), Format::LmEval, &Options::default(), &mut take).unwrap();
+        let notes = summary
+            .notes
+            .into_iter()
+            .filter_map(|it| it.split_once("lacks documents: ").map(|it| it.1.to_owned()));
+        notes.collect::<Vec<_>>()
+    };
+    assert_eq!(notes(&[(0, "none"), (1, "none"), (2, "none")]), Vec::<String>::new());
+    assert_eq!(notes(&[(0, "none"), (2, "none")]), ["2 are there of 3 that the results count"]);
+    let filtered = [(0, "a"), (0, "b"), (1, "a"), (2, "a"), (2, "b"), (1, "b")];
+    assert_eq!(notes(&filtered), Vec::<String>::new());
+    assert_eq!(notes(&filtered[..5]), ["2 are there of 3 that the results count"]);
 }

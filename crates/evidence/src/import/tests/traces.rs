@@ -32,6 +32,14 @@ fn trajectories_of_swe_agent() {
         let (_, items, _) = read("a.traj", log(status).as_bytes());
         assert_eq!((&items[0]["outcome"], &items[0]["solved"]), (&outcome, &json!(null)), "{status}");
     }
+    let old = "t/gpt4__dev__default__t-0.00__p-0.95__c-3.00__install-1/django__django-1.traj";
+    let of = |name: &str, log: &str| read(name, log.as_bytes()).1[0]["subject"].clone();
+    assert_eq!(of(old, &log("\"submitted\"")), json!("gpt4"));
+    assert_eq!(of(&old.replace("gpt4", "human"), &log("\"submitted\"")), json!("swe-agent"));
+    let settings = r#"{"agent": {"model": {"name": "org/m-2"}}}"#;
+    let new = log("\"submitted\"").replacen('{', &format!("{{\"replay_config\": {},", json!(settings)), 1);
+    assert_eq!(of(old, &new), json!("org/m-2"));
+    assert_eq!(of("default__m-2__t-0.00___lite/x.traj", &log("\"submitted\"")), json!("swe-agent"));
     assert_snapshot!(refused("a.traj", log("null").as_bytes()), @"a.traj: $.info: found no `exit_status`, expected how the run ended; the run may still be going on, or the file be of an older version");
 }
 
