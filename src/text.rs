@@ -115,9 +115,9 @@ pub const NAMED: usize = 6;
 /// The largest number of columns of a name in a sentence.
 const NAME: usize = 40;
 
-/// Cuts `text` with an ellipsis if it is too long for a sentence.
+/// Shortens a name that is too long for a sentence; both ends stay.
 pub fn short(text: &str) -> String {
-    fit(text, NAME).trim_end().to_owned()
+    fit_name(text, NAME).trim_end().to_owned()
 }
 
 /// Lists the first of several names, and the number of the rest; None if there is no name.

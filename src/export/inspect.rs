@@ -99,7 +99,7 @@ fn sample(item: &Item, export: &mut Export) -> Value {
         "messages": [],
         "output": {"model": item.subject, "choices": []},
         "scores": scores,
-        "metadata": {"karat_id": item.id, "karat_record": item.digest},
+        "metadata": {"karat_id": item.id, "karat_record": item.digest, "karat_task": item.task},
         "store": {},
         "events": [],
         "attachments": {},

@@ -14,8 +14,10 @@ use std::collections::BTreeMap;
 use karat_core::facts::{Digest, Outcome};
 use karat_core::timestamp::Timestamp;
 
+use crate::error::{Code, Error};
 use crate::record::Record;
 use crate::record::document::FactValue;
+use crate::text::clean;
 
 /// The format of another tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,13 +93,34 @@ struct Item {
 #[derive(Debug, Default)]
 pub struct Exporter {
     items: Vec<Item>,
+    /// The digest of the evidence of each item, by subject, id and scorecard.
+    seen: BTreeMap<(String, String, String), Digest>,
     left_out: BTreeMap<&'static str, u64>,
 }
 
 impl Exporter {
-    /// Adds a record.
-    pub fn add(&mut self, record: &Record) {
+    /// Adds a record. The same item a second time changes nothing.
+    ///
+    /// # Errors
+    /// If there is another item of the subject with the same id.
+    pub fn add(&mut self, record: &Record) -> Result<(), Error> {
         let document = record.document();
+        let card = document.scorecard.name();
+        let key = (document.subject.clone(), document.evidence.id.clone(), card.clone());
+        let digest = document.evidence.digest;
+        match self.seen.insert(key, digest) {
+            Some(before) if before == digest => {
+                *self.left_out.entry("an item that was there before").or_default() += 1;
+                return Ok(());
+            }
+            Some(_) => {
+                let (subject, id) = (clean(&document.subject), clean(&document.evidence.id));
+                let message = format!("`{subject}` has two items `{id}` that differ");
+                return Err(Error::new(Code::EvidenceRefused, message)
+                    .hint("remove one of the two, or give it its own id"));
+            }
+            None => {}
+        }
         let number = |name: &str| match document.facts.get(name) {
             Some(FactValue::Number(number)) => Some(*number),
             Some(FactValue::Flag(flag)) => Some(f64::from(u8::from(*flag))),
@@ -124,7 +147,6 @@ impl Exporter {
         if has_solved && share.is_some() && share != score {
             scores.extend(share.map(|share| (String::from("karat"), share)));
         }
-        let card = document.scorecard.name();
         let task = evidence.task.as_deref();
         let (benchmark, sample) = match task.map(|task| task.split_once('/').unwrap_or(("", task))) {
             Some((benchmark, sample)) if !benchmark.is_empty() && !sample.is_empty() => (benchmark, sample),
@@ -147,6 +169,7 @@ impl Exporter {
             scorecard: card,
             digest: record.digest().to_string(),
         });
+        Ok(())
     }
 
     /// Returns the export. The order in which records were added changes nothing.

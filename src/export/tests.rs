@@ -19,7 +19,7 @@ fn records(items: &[Value]) -> Vec<Record> {
 
 fn exported(items: &[Value], target: Target) -> Export {
     let mut exporter = Exporter::default();
-    records(items).iter().for_each(|record| exporter.add(record));
+    records(items).iter().for_each(|record| exporter.add(record).unwrap());
     exporter.end(target)
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _, Read, Write as 
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::failure::Failure;
 use crate::logs::{self, Log, Together};
@@ -15,6 +15,7 @@ use crate::progress::Progress;
 use karat::bulk::Intake;
 use karat::engine::{Wanted, each_item};
 use karat::error::{Error, Place, STANDARD_INPUT};
+use karat::text::clean;
 use karat_evidence::Kind;
 use karat_evidence::import::{Format, Items, Options, Summary, import, recognise, unpack};
 use karat_evidence::source::Layout;
@@ -34,13 +35,36 @@ pub enum Flow {
 /// The function that takes each item, or the error found in its place.
 pub type Visit<'v> = dyn FnMut(&Place, Result<&[u8], Error>) -> Result<Flow, Failure> + 'v;
 
+/// What was read of some files.
+#[derive(Default)]
+struct Taken {
+    /// The summary of the logs.
+    logs: Summary,
+    /// The first log without a run.
+    empty: Option<String>,
+    /// True if a file is no log without a run.
+    has_items: bool,
+}
+
+impl Taken {
+    fn add(&mut self, log: Summary, name: &str, flow: Flow) {
+        if flow == Flow::Continue && log.items == 0 && log.elsewhere == 0 {
+            self.logs.note(logs::empty(name));
+            self.empty.get_or_insert_with(|| name.to_owned());
+        } else {
+            self.has_items = true;
+        }
+        self.logs.add(log);
+    }
+}
+
 /// Files of evidence; `-` is standard input.
 pub struct Files {
     paths: Vec<String>,
     bytes: Option<u64>,
     color: Color,
-    /// The summary of the logs that are read.
-    left_out: Mutex<Summary>,
+    /// What was read.
+    taken: Mutex<Taken>,
     /// True while the items come out of a log that is read here, so that their sources are known.
     is_log: AtomicBool,
     /// True once the summary was shown: files may be read more than once.
@@ -64,7 +88,7 @@ impl Files {
             paths,
             bytes,
             color,
-            left_out: Mutex::default(),
+            taken: Mutex::default(),
             is_log: AtomicBool::new(false),
             is_told: AtomicBool::new(false),
             sides: BTreeMap::new(),
@@ -112,8 +136,8 @@ impl Files {
         self.is_log.load(Ordering::Relaxed)
     }
 
-    fn leave_out(&self, more: Summary) {
-        self.left_out.lock().unwrap_or_else(PoisonError::into_inner).add(more);
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn go<'w>(
@@ -123,7 +147,7 @@ impl Files {
         watch: &dyn Fn(Box<dyn Read>) -> Box<dyn Read + 'w>,
         visit: &mut Visit<'_>,
     ) -> Result<(), Failure> {
-        *self.left_out.lock().unwrap_or_else(PoisonError::into_inner) = Summary::default();
+        *self.taken() = Taken::default();
         let mut by_side: BTreeMap<Option<&String>, Vec<String>> = BTreeMap::new();
         for path in &self.paths {
             by_side.entry(self.sides.get(path)).or_default().push(path.clone());
@@ -133,8 +157,7 @@ impl Files {
             together.insert(*side, logs::together(paths)?);
         }
         for path in &self.paths {
-            let Together { verdicts, samples } =
-                together.get(&self.sides.get(path)).cloned().unwrap_or_default();
+            let options = together.get(&self.sides.get(path)).map(Together::options).unwrap_or_default();
             let flow = if path == "-" {
                 let mut input = BufReader::with_capacity(BUFFER, watch(open(path, self.color)?));
                 if let Some(format) = recognise(input.fill_buf()?).filter(|it| wanted.is_for(*it)) {
@@ -142,25 +165,26 @@ impl Files {
                     self.is_log.store(true, Ordering::Relaxed);
                     let (flow, left_out) =
                         log(&Log::stream(input)?, STANDARD_INPUT, format, options, wanted, visit)?;
-                    self.leave_out(left_out);
+                    self.taken().add(left_out, STANDARD_INPUT, flow);
                     if flow == Flow::Stop {
                         return self.tell(progress);
                     }
                     continue;
                 }
+                self.taken().has_items = true;
                 self.is_log.store(false, Ordering::Relaxed);
                 let layout = wanted.layout_of_stream(&mut input)?;
                 items(STANDARD_INPUT, input, layout, wanted, visit)?
             } else if let Some(format) = logged(path)?.filter(|it| wanted.is_for(*it)) {
-                if format == Format::SweBench && verdicts.is_some() {
+                if format == Format::SweBench && options.verdicts.is_some() {
                     continue;
                 }
-                let options = Options { verdicts, samples, ..Options::default() };
                 self.is_log.store(true, Ordering::Relaxed);
                 let (flow, left_out) = log(&Log::file(path), path, format, options, wanted, visit)?;
-                self.leave_out(left_out);
+                self.taken().add(left_out, path, flow);
                 flow
             } else {
+                self.taken().has_items = true;
                 self.is_log.store(false, Ordering::Relaxed);
                 let layout = wanted.layout_of_file(path)?;
                 let file = open(path, self.color).map_err(|error| Failure::reading(path, &error))?;
@@ -171,16 +195,20 @@ impl Files {
                 return self.tell(progress);
             }
         }
-        let mut left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.taken();
         let verdicts = together.values().filter_map(|it| it.verdicts.as_ref());
-        verdicts.flat_map(|it| it.notes()).for_each(|note| left_out.note(note));
-        drop(left_out);
+        verdicts.flat_map(|it| it.notes()).for_each(|note| taken.logs.note(note));
+        if let Some(name) = taken.empty.as_ref().filter(|_| !taken.has_items) {
+            // A gate must not pass because a harness that failed wrote an empty report.
+            return Err(logs::without_runs(logs::empty(name), &taken.logs));
+        }
+        drop(taken);
         self.tell(progress)
     }
 
     /// Says once what is in the logs and in no item, as `karat import` does.
     fn tell(&self, progress: &Progress) -> Result<(), Failure> {
-        let left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        let left_out = &self.taken().logs;
         if (left_out.left_out.is_empty() && left_out.notes.is_empty())
             || self.is_told.swap(true, Ordering::Relaxed)
         {
@@ -188,7 +216,7 @@ impl Files {
         }
         progress.end();
         let mut screen = Screen::stderr(self.color);
-        logs::tell_left_out(&left_out, &mut screen)?;
+        logs::tell_left_out(left_out, &mut screen)?;
         logs::tell_notes(&left_out.notes, &mut screen)?;
         screen.flush()?;
         Ok(())
@@ -268,7 +296,8 @@ pub fn expanded(paths: &[String]) -> Result<Vec<String>, Failure> {
             }
         }
         if files.len() == before {
-            return Err(Failure::reading(path, &io::ErrorKind::IsADirectory.into()));
+            return Err(Failure::new(format!("no file in `{}` is a log that karat knows", clean(path)))
+                .help("of tables and JSON lines of your own, name each, or all of them with `*`"));
         }
     }
     Ok(files)

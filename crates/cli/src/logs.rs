@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use karat::text::clean;
-use karat_evidence::import::{Format, ImportError, Input, Samples, Summary, Verdicts, detect};
+use karat_evidence::import::{
+    Format, ImportError, Input, Options, Retries, Samples, Summary, Verdicts, detect,
+};
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
@@ -201,12 +203,27 @@ pub struct Together {
     pub verdicts: Option<Arc<Verdicts>>,
     /// The samples, if there are means or sums too, which would count them once more.
     pub samples: Option<Arc<Samples>>,
+    /// The logs of Inspect, if there are several: a retry has again what was finished before.
+    pub retries: Option<Arc<Retries>>,
+}
+
+impl Together {
+    /// Returns the choices of an import of these files.
+    pub fn options(&self) -> Options {
+        Options {
+            verdicts: self.verdicts.clone(),
+            samples: self.samples.clone(),
+            retries: self.retries.clone(),
+            ..Options::default()
+        }
+    }
 }
 
 /// Returns what files say of each other.
 pub fn together(paths: &[String]) -> Result<Together, Failure> {
     let (mut reports, mut has_trajectory) = (Vec::new(), false);
     let (mut of_samples, mut has_sums) = (Vec::new(), false);
+    let mut of_inspect = Vec::new();
     if paths.len() < 2 {
         return Ok(Together::default());
     }
@@ -221,6 +238,7 @@ pub fn together(paths: &[String]) -> Result<Together, Failure> {
                     of_samples.push((input, format));
                 }
             }
+            Ok(Some(Format::Inspect)) => of_inspect.push(input),
             Ok(Some(format)) => has_trajectory |= format.is_trajectory(),
             Ok(None) | Err(_) => {}
         }
@@ -235,6 +253,11 @@ pub fn together(paths: &[String]) -> Result<Together, Failure> {
         let mut samples = Samples::default();
         of_samples.iter().try_for_each(|(file, format)| samples.add(file, *format)).map_err(refused)?;
         together.samples = Some(Arc::new(samples));
+    }
+    if of_inspect.len() > 1 {
+        let mut retries = Retries::default();
+        of_inspect.iter().for_each(|log| retries.add(log));
+        together.retries = Some(Arc::new(retries));
     }
     Ok(together)
 }
@@ -259,6 +282,18 @@ pub fn tell_notes(notes: &[String], screen: &mut Screen) -> io::Result<()> {
         writeln!(screen, "{CARE}note{CARE:#}: {}", clean(note))?;
     }
     Ok(())
+}
+
+/// Says that a log is empty.
+pub fn empty(name: &str) -> String {
+    format!("`{}` has no run in it", clean(name))
+}
+
+/// Returns the failure of logs without an item, with the reasons.
+pub fn without_runs(message: String, summary: &Summary) -> Failure {
+    let reasons = summary.left_out.iter().map(|(reason, count)| format!("{count} times {reason}"));
+    let notes: Vec<String> = summary.notes.iter().filter(|note| **note != message).cloned().collect();
+    notes.into_iter().chain(reasons).fold(Failure::new(message), Failure::help)
 }
 
 /// Returns the failure to import a log.

@@ -1,6 +1,7 @@
 //! A gate on a leaderboard: the least score, or value in a dimension, that each subject must have.
 
 use super::{Leaderboard, LeaderboardRow};
+use crate::answers::UnrankedReason;
 use crate::answers::basis::Estimate;
 
 /// The value of an estimate that must reach the floor.
@@ -35,39 +36,64 @@ pub struct Shortfall {
 }
 
 impl Floor {
-    /// Returns the subjects of a leaderboard that are below the floor or have no value to compare, in its order:
-    /// those with a rank, or only `subjects`, of which one without a rank has no value.
+    /// Returns the subjects of a leaderboard that are below the floor or have no value to compare, in its order: all that it
+    /// ranks or has no score of, or only `subjects`. One that has too few tasks for a rank is asked for only by its name.
     #[must_use]
     pub fn shortfalls(&self, board: &Leaderboard, subjects: &[String]) -> Vec<Shortfall> {
-        let is_meant = |subject: &str| subjects.is_empty() || subjects.iter().any(|name| name == subject);
+        let is_named = |subject: &String| subjects.contains(subject);
+        let is_meant = |subject: &String| subjects.is_empty() || is_named(subject);
         let ranked = board.rows.iter().filter(|row| is_meant(&row.subject));
-        let ranked = ranked.filter_map(|row| self.shortfall(&row.subject, self.estimate(row)));
-        let unranked = subjects.iter().filter(|name| board.rows.iter().all(|row| row.subject != **name));
-        ranked.chain(unranked.filter_map(|name| self.shortfall(name, None))).collect()
-    }
-
-    fn estimate(&self, row: &LeaderboardRow) -> Option<Estimate> {
-        match (&self.dimension, self.on) {
-            // The interval that a leaderboard shows beside an official score is that of the mean of runs.
-            (None, On::Low) => row.runs.or_else(|| row.official.is_none().then_some(row.score)),
-            (None, On::Mean) => Some(row.score),
-            (Some(key), _) => row.dimensions.as_ref()?.get(key).copied().flatten(),
-        }
-    }
-
-    fn shortfall(&self, subject: &str, estimate: Option<Estimate>) -> Option<Shortfall> {
-        let value = estimate.and_then(|estimate| match self.on {
-            On::Mean => Some(estimate.mean),
-            On::Low => estimate.low,
+        // No end of an interval opens a gate that the score itself does not.
+        let is_score = |row: &&LeaderboardRow| self.dimension.is_none() && row.official.is_some();
+        let ranked = ranked.filter_map(|row| {
+            let official = (self.on == On::Low).then_some(row).filter(is_score).map(|row| row.score);
+            self.shortfall(&row.subject, official, &self.estimates(row))
         });
-        // Answers are rounded to billionths.
-        let is_below = value.map(|value| ((value * 1e9).round() as i64) < self.least);
-        let found = |is_below| Shortfall { subject: subject.to_owned(), estimate, is_below };
-        match is_below {
-            Some(false) => None,
-            Some(true) => Some(found(true)),
-            None => Some(found(false)),
+        let unranked = board.unranked.iter().flatten();
+        let without = unranked.filter(|it| it.why != UnrankedReason::TooFewTasks && is_meant(&it.subject));
+        let mut without: Vec<&String> = without.map(|it| &it.subject).collect();
+        let is_there =
+            |name: &&String| board.rows.iter().any(|row| row.subject == **name) || without.contains(name);
+        let more: Vec<&String> = subjects.iter().filter(|name| !is_there(name)).collect();
+        without.extend(more);
+        ranked.chain(without.into_iter().filter_map(|name| self.shortfall(name, None, &[]))).collect()
+    }
+
+    /// Returns the estimates that must reach the floor, each of them.
+    fn estimates(&self, row: &LeaderboardRow) -> Vec<Estimate> {
+        match &self.dimension {
+            // Beside an official score a leaderboard shows the interval of the runs; few official scores have their own.
+            None if self.on == On::Low && row.official.is_some() => {
+                let ends = [Some(row.score), row.runs].into_iter().flatten();
+                let ends: Vec<Estimate> = ends.filter(|it| it.low.is_some()).collect();
+                if ends.is_empty() { vec![row.score] } else { ends }
+            }
+            None => vec![row.score],
+            Some(key) => {
+                row.dimensions.as_ref().and_then(|it| it.get(key).copied().flatten()).into_iter().collect()
+            }
         }
+    }
+
+    /// Returns the first of the estimates that is below the floor, else one that has no value to compare.
+    fn shortfall(
+        &self,
+        subject: &str,
+        official: Option<Estimate>,
+        estimates: &[Estimate],
+    ) -> Option<Shortfall> {
+        let value = |it: &Estimate| if self.on == On::Mean { Some(it.mean) } else { it.low };
+        // Answers are rounded to billionths.
+        let is_less = |value: f64| ((value * 1e9).round() as i64) < self.least;
+        let found = |estimate, is_below| Shortfall { subject: subject.to_owned(), estimate, is_below };
+        if let Some(official) = official.filter(|it| is_less(it.mean)) {
+            return Some(found(Some(Estimate { low: None, high: None, ..official }), true));
+        }
+        if let Some(below) = estimates.iter().find(|it| value(it).is_some_and(is_less)) {
+            return Some(found(Some(*below), true));
+        }
+        let without = estimates.iter().find(|it| value(it).is_none());
+        (without.is_some() || estimates.is_empty()).then(|| found(without.copied(), false))
     }
 }
 
@@ -80,7 +106,7 @@ mod tests {
         let estimate = |mean, low| Some(Estimate { mean, low, high: None, method: None, tasks: 3 });
         let below = |on, estimate| {
             let floor = Floor { dimension: None, least: 800_000_000, on };
-            floor.shortfall("a", estimate).map(|it| it.is_below)
+            floor.shortfall("a", None, estimate.as_slice()).map(|it| it.is_below)
         };
         assert_eq!(below(On::Mean, estimate(0.8, None)), None);
         assert_eq!(below(On::Mean, estimate(0.799_999_999, None)), Some(true));

@@ -77,6 +77,8 @@ pub struct FormArgs {
 
 /// Subjects by rank.
 #[derive(Debug, Args)]
+#[group(skip)]
+#[command(group = clap::ArgGroup::new("floor").multiple(true))]
 #[command(after_help = "  karat leaderboard -c examples/cards/task-run.toml examples/leaderboard/*.csv")]
 pub struct LeaderboardArgs {
     /// The scorecard of evidence; records name their own
@@ -128,13 +130,14 @@ pub struct LeaderboardArgs {
     #[arg(long)]
     pub robustness: bool,
     /// Fail below MIN points, or DIMENSION=MIN
-    #[arg(long, value_name = "MIN", value_parser = Floor::parse)]
+    #[arg(long, value_name = "MIN", value_parser = Floor::parse, group = "floor")]
     pub fail_under: Vec<Floor>,
     /// The same as `--fail-under DIMENSION=MIN`
-    #[arg(long, value_name = "DIMENSION=MIN", value_parser = Floor::parse_dimension, hide = true)]
+    #[arg(long, value_name = "DIMENSION=MIN", value_parser = Floor::parse_dimension, hide = true, group = "floor")]
     pub fail_under_dimension: Vec<Floor>,
     /// mean, or the low end of the interval
-    #[arg(long, value_name = "mean|low", default_value = "mean", hide_default_value = true, value_parser = on)]
+    #[arg(long, value_name = "mean|low", default_value = "mean", hide_default_value = true, value_parser = on,
+          requires = "floor")]
     pub on: On,
     /// Only these may fail; repeatable
     #[arg(long, short = 's', value_name = "NAME")]

@@ -31,7 +31,7 @@ use karat::answers::standing::Standing;
 use karat::error::Error;
 use karat::recompute;
 use karat::report::{self, Report};
-use karat::text::{clean, count, is_named, short};
+use karat::text::{clean, count, is_named, named, short};
 use serde_json::Value;
 
 /// Most subjects that are named when one must be chosen.
@@ -169,15 +169,23 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     })?;
     match meant.first.take() {
         None => Err(nothing(args)),
+        Some(_) if meant.subjects.len() > 1 && args.item.is_some() => Err(same_id(args, &meant)),
         Some(_) if meant.items > 1 && args.subject.is_none() && args.item.is_none() => {
             Err(ambiguous(args, &meant))
         }
         Some(only) => {
-            if let (true, Some(subject)) = (meant.items > 1, &args.subject) {
+            if let (true, Some(item)) = (meant.items > 1, &args.item) {
+                writeln!(
+                    Screen::stderr(cli.color),
+                    "{CARE}note{CARE:#}: {} are called `{}`, and the first is explained",
+                    count(usize::try_from(meant.items).unwrap_or(usize::MAX), "item"),
+                    short(item)
+                )?;
+            } else if let (true, Some(subject)) = (meant.items > 1, &args.subject) {
                 let others = meant.ids.iter().skip(1).map(|id| short(id)).next().unwrap_or_default();
                 writeln!(
                     Screen::stderr(cli.color),
-                    "{CARE}note{CARE:#}: `{}` has more than one item, and the first is explained; another: --item '{others}'",
+                    "{CARE}note{CARE:#}: `{0}` has more than one item, and the first is explained; another: --subject '{0}' --item '{others}'",
                     short(subject)
                 )?;
             }
@@ -197,11 +205,19 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
 /// Returns whether more items are to be counted: all, unless the choice is made.
 fn flow(args: &ExplainArgs, meant: &Meant) -> Flow {
     let is_enough = match (&args.item, &args.subject) {
-        (Some(_), _) => meant.items > 0,
         (None, Some(_)) => meant.items > 1,
-        (None, None) => false,
+        // An id may be that of several items, which is then said.
+        (Some(_), _) | (None, None) => false,
     };
     if is_enough { Flow::Stop } else { Flow::Continue }
+}
+
+/// Returns the refusal where an id is that of items of several subjects.
+fn same_id(args: &ExplainArgs, meant: &Meant) -> Failure {
+    let id = clean(args.item.as_deref().unwrap_or_default());
+    let failure = Failure::new(format!("`{}` has {} items `{id}`", clean(&args.file), meant.items));
+    let names: Vec<&str> = meant.subjects.keys().map(String::as_str).collect();
+    failure.help(format!("choose one with --subject: {}", named(&names).unwrap_or_default()))
 }
 
 /// Returns the refusal where no choice was made, with each subject once.
@@ -224,7 +240,11 @@ fn ambiguous(args: &ExplainArgs, meant: &Meant) -> Failure {
 
 fn nothing(args: &ExplainArgs) -> Failure {
     match (&args.item, &args.subject) {
-        (Some(item), _) => Failure::new(format!("`{}` has no item `{}`", args.file, clean(item)))
+        (Some(item), Some(subject)) => {
+            Failure::new(format!("`{}` has no item `{}` of `{}`", args.file, clean(item), clean(subject)))
+                .help("leave out --subject to look for that item of every subject")
+        }
+        (Some(item), None) => Failure::new(format!("`{}` has no item `{}`", args.file, clean(item)))
             .help("an item is named by its id; without one, by file and line: runs.csv:17"),
         (None, Some(subject)) => {
             Failure::new(format!("`{}` has nothing about `{}`", args.file, clean(subject)))

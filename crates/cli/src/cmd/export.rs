@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use karat::engine::{Engine, Wanted};
+use karat::error::Error;
 use karat::export::{Export, Exporter, Target};
 use karat::recompute;
 use karat::record::Record;
@@ -61,8 +62,9 @@ fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
     let mut exporter = Exporter::default();
     let mut add = |record: &Record| {
         if args.subject.as_ref().is_none_or(|wanted| *wanted == record.document().subject) {
-            exporter.add(record);
+            exporter.add(record)?;
         }
+        Ok::<_, Error>(())
     };
     let mut line = Vec::new();
     files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
@@ -74,13 +76,13 @@ fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
                 let card = recompute::overridden(&claim, base)?;
                 recompute::recompute(&claim, &card, cli.portable, |_| ())
                     .map_err(|error| error.at(place.clone()))?;
-                add(&claim);
+                add(&claim).map_err(|error| error.at(place.clone()))?;
             }
             (None, Some(engine)) => {
                 line.clear();
                 engine.visit_at(place, bytes, |scored| scored.write(&mut line))?;
                 if let Some(record) = Record::parse(&line)? {
-                    add(&record);
+                    add(&record).map_err(|error| error.at(place.clone()))?;
                 }
             }
             (None, None) => {

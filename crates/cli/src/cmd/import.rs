@@ -10,7 +10,7 @@ use crate::args::{Cli, ImportArgs, ImportKind};
 use crate::evidence::each_once;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::logs::{self, Log, Together};
+use crate::logs::{self, Log};
 use crate::output::{Color, FAINT, Screen, lines};
 use karat::text::clean;
 
@@ -31,14 +31,12 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
     let files = logs::files(&paths)?;
     let named: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
     each_once(&named)?;
-    let Together { verdicts, samples } = logs::together(&named)?;
     let options = Options {
         items,
-        verdicts,
-        samples,
         domain: args.domain.clone(),
         subject: args.subject.clone(),
         score: args.score.clone(),
+        ..logs::together(&named)?.options()
     };
     let mut out = lines();
     let (mut total, mut empty) = (Summary::default(), Summary::default());
@@ -111,14 +109,14 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
                 continue;
             }
             out.flush()?;
-            return Err(without_runs(format!("`{}` has no run in it", clean(&file.path)), &summary));
+            return Err(logs::without_runs(logs::empty(&file.path), &summary));
         }
         total.add(summary);
         read.push(format);
     }
     out.flush()?;
     if read.is_empty() && empty != Summary::default() {
-        return Err(without_runs(String::from("no file has a run in it"), &empty));
+        return Err(logs::without_runs(String::from("no file has a run in it"), &empty));
     }
     if read.is_empty() {
         return Err(Failure::new("no file is of a format that karat knows")
@@ -145,12 +143,6 @@ fn format(name: &str) -> Result<Format, Failure> {
         };
         failure.help(format!("there are: {}", names.join(", ")))
     })
-}
-
-/// Returns the failure of logs without an item, with the reasons.
-fn without_runs(message: String, summary: &Summary) -> Failure {
-    let reasons = summary.left_out.iter().map(|(reason, count)| format!("{count} times {reason}"));
-    summary.notes.iter().cloned().chain(reasons).fold(Failure::new(message), Failure::help)
 }
 
 fn unknown(path: &str) -> Failure {

@@ -7,7 +7,7 @@ use karat::answers::TaskChangeKind;
 use karat::answers::changes::{ItemAt, TaskAttempts, TaskChange};
 use karat::answers::comparison::{ComparedPair, Comparisons};
 use karat::estimate::{Writing, percent, whole_percent};
-use karat::text::{count, fit, named, short, wrap};
+use karat::text::{count, fit, fit_name, named, short, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG};
@@ -37,6 +37,24 @@ pub fn power(pair: &ComparedPair, scale: u32) -> Option<String> {
         format!("; for one of {} it takes about {needed}", writing.number(found.estimate.mean.abs()))
     });
     Some(format!("{own}{}", more.unwrap_or_default()))
+}
+
+/// Says how many tasks only one side has: a change is that on the others, so it may differ from that of the means.
+pub fn not_shared(pair: &ComparedPair) -> Option<String> {
+    let found = &pair.difference;
+    let (first, second) = (short(&pair.first.subject), short(&pair.second.subject));
+    let tasks = |number| count(size(number), "task");
+    let (only_first, only_second) = (tasks(found.only_first_tasks), tasks(found.only_second_tasks));
+    (found.only_first_tasks + found.only_second_tasks > 0).then(|| match first == second {
+        true => {
+            format!(
+                "{first}: left out, as only one run has them: {only_first} of before, {only_second} of after"
+            )
+        }
+        false => {
+            format!("left out, as only one has them: {only_first} of {first}, {only_second} of {second}")
+        }
+    })
 }
 
 /// Returns the tasks that got worse and those that got better, the first `most` of each.
@@ -118,7 +136,7 @@ fn rows(all: &[TaskChange], names: (&str, &str), scale: u32, most: usize, width:
         };
         let line = format!(
             "  {}{GAP}{:>number$}{GAP}{:>number$}{GAP}{}{noise}{GAP}{}",
-            fit(&change.task, task),
+            fit_name(&change.task, task),
             writing.number(change.first.mean),
             writing.number(change.second.mean),
             fit(passed, pass),
@@ -222,7 +240,7 @@ pub fn comparisons(
             text,
             "{}{GAP}{:>number$}{GAP}{:>number$}{GAP}{:>number$}{GAP}{FAINT}{}{FAINT:#}{GAP}{:>5}{GAP}{:>6}{GAP}\
              {style}{says}{style:#}",
-            fit(&it.first.subject, name),
+            fit_name(&it.first.subject, name),
             mean(it.first.mean),
             mean(it.second.mean),
             writing.signed(change(it)),
@@ -237,8 +255,8 @@ pub fn comparisons(
             let _ = writeln!(text, "  {CARE}{line}{CARE:#}");
         }
     }
-    for line in gaps {
-        for part in wrap(line, width - 2) {
+    for line in answer.comparisons.iter().filter_map(not_shared).chain(gaps.iter().cloned()) {
+        for part in wrap(&line, width - 2) {
             let _ = writeln!(text, "  {CARE}{part}{CARE:#}");
         }
     }

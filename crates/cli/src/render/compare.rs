@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use karat::answers::comparison::{Comparison, Difference};
 use karat::answers::{ComparisonVerdict, IntervalMethod};
 use karat::estimate::{Writing, percent};
-use karat::text::{count, fit, short, wrap};
+use karat::text::{count, fit, fit_name, short, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::changes::{changes, power};
+use super::changes::{changes, not_shared, power};
 use super::interval::{axis, interval, span};
 use crate::output::{BAR, CARE, FAINT, STRONG};
 use karat::report::resamples;
@@ -75,7 +75,7 @@ pub fn compare(
     let names = first.width().max(second.width()).clamp(10, 40.min(width / 2));
     for (name, mean) in [(&first, answer.pair.first.mean), (&second, answer.pair.second.mean)] {
         let mean = mean.map_or_else(|| String::from("-"), |mean| writing.number(mean));
-        let _ = writeln!(text, "{}{GAP}{mean:>1$}", fit(name, names), writing.width());
+        let _ = writeln!(text, "{}{GAP}{mean:>1$}", fit_name(name, names), writing.width());
     }
     text.push('\n');
     text.push_str(&differences(answer, labels, width));
@@ -168,7 +168,6 @@ fn sides(width: usize) -> String {
 /// Returns the notes on a comparison, also for a page.
 pub fn notes(answer: &Comparison) -> Vec<String> {
     let (first, second) = names(answer);
-    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let found = &answer.pair.difference;
     let mut lines = vec![format!(
         "task by task: {first} ahead on {}, {second} on {}, {} even",
@@ -176,13 +175,7 @@ pub fn notes(answer: &Comparison) -> Vec<String> {
         found.second_ahead_tasks,
         found.estimate.tasks - found.first_ahead_tasks - found.second_ahead_tasks
     )];
-    if found.only_first_tasks + found.only_second_tasks > 0 {
-        lines.push(format!(
-            "left out, as only one has them: {} of {first}, {} of {second}",
-            count(size(found.only_first_tasks), "task"),
-            count(size(found.only_second_tasks), "task")
-        ));
-    }
+    lines.extend(not_shared(&answer.pair));
     if let Some(passes) = &answer.pair.passes {
         lines.push(format!(
             "passed by both {}, only by {first} {}, only by {second} {}, by neither {}; McNemar mid-p {:.4}",

@@ -213,6 +213,8 @@ pub fn below(floor: &Floor, found: &Shortfall, group: Option<&str>, basis: &Basi
     };
     let level = percent(basis.level);
     let tasks = count(usize::try_from(estimate.tasks).unwrap_or(usize::MAX), "task");
+    // An official score without an interval has no number of tasks.
+    let over = (estimate.tasks > 0).then(|| format!("over {tasks}"));
     let interval = estimate.interval().map(|ends| format!("{level} interval {}", writing.ends(Some(ends))));
     let mean = writing.number(estimate.mean);
     match (floor.on, estimate.low) {
@@ -220,10 +222,11 @@ pub fn below(floor: &Floor, found: &Shortfall, group: Option<&str>, basis: &Basi
             "{who} has {what}{}, the lower end of the {level} interval, below {least} (mean {mean} over {tasks})",
             writing.number(low)
         ),
-        _ => format!(
-            "{who} has {what}{mean}, below {least} ({})",
-            [interval, Some(format!("over {tasks}"))].into_iter().flatten().collect::<Vec<_>>().join(" ")
-        ),
+        _ => {
+            let about: Vec<String> = [interval, over].into_iter().flatten().collect();
+            let about = if about.is_empty() { about.concat() } else { format!(" ({})", about.join(" ")) };
+            format!("{who} has {what}{mean}, below {least}{about}")
+        }
     }
 }
 

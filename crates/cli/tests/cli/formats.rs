@@ -349,12 +349,12 @@ fn an_export_is_read_back_and_gives_the_same_leaderboard() {
         assert!(again.stderr.contains("has files in it"), "{}", again.stderr);
     }
     // An empty folder is as good as none, and nothing lies beside either.
-    let beside = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let beside = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
     let mut beside: Vec<_> = beside.map(|name| name.into_string().unwrap()).collect();
     beside.sort();
     assert_eq!(beside, ["inspect", "otel"]);
     let empty = folder.path().join("empty");
-    std::fs::create_dir(&empty).unwrap();
+    fs::create_dir(&empty).unwrap();
     let empty = empty.display().to_string();
     let found = karat(&["export", "--to", "inspect", "-c", CARD, "--out", &format!("{empty}/"), RUNS]);
     assert_eq!((found.status, means(&[&empty])), (0, given), "{}", found.stderr);

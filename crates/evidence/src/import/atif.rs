@@ -28,15 +28,20 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         "steps[].metrics.prompt_tokens",
         "steps[].metrics.completion_tokens",
         "steps[].metrics.cost_usd",
+        "subagent_trajectories[].trajectory_id",
     ];
     let more: &[&str] = if out.wants_steps() { &STEP } else { &[] };
     let paths: Vec<&str> = facts.iter().chain(more).copied().collect();
     let mut way = Way::default();
     let (mut count, mut first, mut last) = (0u32, None, None);
     let (mut tokens, mut cost): (Option<f64>, Option<f64>) = (None, None);
-    let (mut unpriced, mut uncounted, mut copied) = (0u32, 0u32, 0u64);
+    let (mut unpriced, mut uncounted, mut copied, mut within) = (0u32, 0u32, 0u64, 0u64);
     let log = json::read(input.json()?, &Wanted::new(&paths), &mut |step| {
         let own = step.own;
+        if step.place.starts_with("$.subagent_trajectories") {
+            within += 1;
+            return Ok(());
+        }
         if own.get("is_copied_context").and_then(Value::as_bool) == Some(true) {
             // The trajectory that this one continues counts it.
             copied += 1;
@@ -78,12 +83,14 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         Some(model) => format!("{agent} ({model})"),
         None => agent.to_owned(),
     };
-    let id = log.text("session_id").or_else(|| log.text("trajectory_id")).unwrap_or_else(|| input.stem());
+    // Trajectories of one session may share its id.
+    let id = log.text("trajectory_id").or_else(|| log.text("session_id")).unwrap_or_else(|| input.stem());
     let summed = cost.filter(|_| unpriced == 0);
     if total.is_none() && uncounted > 0 {
         tokens = None;
         out.left_out("tokens of a trajectory: a step has those of the prompt or of the answer alone");
     }
+    out.left_out_times("a trajectory of a subagent within another: as a file of its own it counts", within);
     out.left_out_times("a step copied from the trajectory that this one continues", copied);
     let id = if copied > 0 { format!("{id}/{}", input.stem()) } else { id.to_owned() };
     let mut run = Run {

@@ -4,7 +4,7 @@ use karat_core::facts::Outcome;
 use serde_json::Value;
 
 use super::json::Wanted;
-use super::out::{Out, Run, known, plain};
+use super::out::{MEAN, Out, Run, known, plain};
 use super::{Fault, Input, Stop, json};
 
 const SAMPLE: [&str; 22] = [
@@ -67,7 +67,11 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         let mut run = Run {
             subject: model.to_owned(),
             task: Some(format!("{name}/{sample}")),
-            id: format!("{}/{name}/{sample}", own.text("evaluation_id").unwrap_or(model)),
+            // A sample has a row for each result that it is part of.
+            id: match own.text("evaluation_result_id") {
+                Some(result) => format!("{result}/{name}/{sample}"),
+                None => format!("{}/{name}/{sample}", own.text("evaluation_id").unwrap_or(model)),
+            },
             seconds: own.number("performance.latency_ms").map(|milliseconds| milliseconds / 1000.0),
             cost_usd: own.number("performance.cost_usd"),
             ..Run::default()
@@ -124,7 +128,7 @@ fn record(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         if let (Some(samples), Some(evaluation)) = (&out.options.samples, evaluation)
             && samples.has(evaluation, &names)
         {
-            out.elsewhere();
+            out.elsewhere(MEAN);
             are_elsewhere = samples.of(evaluation);
             return Ok(());
         }

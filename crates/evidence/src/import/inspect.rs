@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use karat_core::facts::Outcome;
+use karat_core::timestamp::Timestamp;
 use serde_json::{Map, Value};
 
 use super::bytes::json_text;
@@ -13,7 +14,7 @@ use super::out::{Out, Run, fact_name, plain};
 use super::zip::Archive;
 use super::{Fault, Input, Stop, json};
 
-const SAMPLE: [&str; 11] = [
+const SAMPLE: [&str; 12] = [
     "samples[].id",
     "samples[].epoch",
     "samples[].scores",
@@ -25,6 +26,7 @@ const SAMPLE: [&str; 11] = [
     "samples[].started_at",
     "samples[].completed_at",
     "samples[].invalidation",
+    "samples[].metadata.karat_task",
 ];
 
 const HEADER: [&str; 11] = [
@@ -41,7 +43,42 @@ const HEADER: [&str; 11] = [
     "results.completed_samples",
 ];
 
+/// Returns the id of the task, which all tries at it have, and the moment of this one.
+pub(super) fn task_id(input: &Input) -> Result<Option<(String, Timestamp)>, Stop> {
+    let wanted = Wanted::new(&["eval.task_id", "eval.created", "samples[].id"]);
+    let of = |header: &Members| {
+        let created = Timestamp::parse(header.text("eval.created")?).ok()?;
+        Some((header.text("eval.task_id")?.to_owned(), created))
+    };
+    if input.head(4)?.starts_with(b"PK\x03\x04") {
+        let archive = Archive::open(input)?;
+        let text = json_text(archive.member(header_of(&archive))?);
+        return Ok(of(&json::read(text, &wanted, &mut |_| Ok(()))?));
+    }
+    let mut found = None;
+    let read = json::read(input.json()?, &wanted, &mut |sample| {
+        found = of(sample.before);
+        Err(Stop::Enough)
+    });
+    match read {
+        Err(Stop::Enough) => Ok(found),
+        other => Ok(of(&other?)),
+    }
+}
+
+fn header_of(archive: &Archive) -> &'static str {
+    if archive.has("header.json") { "header.json" } else { "_journal/start.json" }
+}
+
 pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    if let Some(retries) = &out.options.retries
+        && let Some((task, created)) = task_id(input)?
+        && let Some(later) = retries.later(&task, created)
+    {
+        out.note(format!("`{}` was tried again in `{later}`, which counts alone", input.name()));
+        out.elsewhere("a log whose task was tried again in another that is read");
+        return Ok(());
+    }
     if input.head(4)?.starts_with(b"PK\x03\x04") {
         return archive(input, out);
     }
@@ -58,7 +95,7 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
 
 fn archive(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let archive = Archive::open(input)?;
-    let name = if archive.has("header.json") { "header.json" } else { "_journal/start.json" };
+    let name = header_of(&archive);
     let in_member = |stop: Stop, name: &str| match stop {
         Stop::Fault(fault) => Stop::Fault(Box::new(Fault {
             place: if fault.place.is_empty() { name.to_owned() } else { format!("{name}, {}", fault.place) },
@@ -108,6 +145,8 @@ struct Log<'a> {
     created: Option<&'a str>,
     /// Scorers in the order of the log.
     scorers: Vec<&'a str>,
+    /// True if karat wrote it.
+    is_own: bool,
 }
 
 impl<'a> Log<'a> {
@@ -125,12 +164,19 @@ impl<'a> Log<'a> {
         };
         let lists = ["results.scores", "eval.scorers"].map(|list| header.get(list).and_then(Value::as_array));
         let scorers = lists.into_iter().flatten().find(|list| !list.is_empty());
-        let scorers = scorers.into_iter().flatten();
-        let scorers =
-            scorers.filter_map(|it| it.get("scorer").or_else(|| it.get("name"))?.as_str()).collect();
+        let named = scorers.into_iter().flatten();
+        let named = named.filter_map(|it| it.get("scorer").or_else(|| it.get("name"))?.as_str());
+        // With several reducers of epochs a scorer is there several times.
+        let mut scorers: Vec<&str> = Vec::new();
+        named.for_each(|name| {
+            if !scorers.contains(&name) {
+                scorers.push(name);
+            }
+        });
+        let is_own = header.has("eval.metadata.karat");
         // Of samples that karat wrote, one without a time has none.
-        let created = header.text("eval.created").filter(|_| !header.has("eval.metadata.karat"));
-        Ok(Self { model, task, run, created, scorers })
+        let created = header.text("eval.created").filter(|_| !is_own);
+        Ok(Self { model, task, run, created, scorers, is_own })
     }
 
     fn sample(&self, sample: &Element<'_>, out: &mut Out<'_>) -> Result<(), Stop> {
@@ -141,7 +187,10 @@ impl<'a> Log<'a> {
         let epoch = own.name("epoch").unwrap_or_else(|| String::from("1"));
         let mut run = Run {
             subject: self.model.to_owned(),
-            task: Some(format!("{}/{id}", self.task)),
+            task: Some(match own.text("metadata.karat_task").filter(|_| self.is_own) {
+                Some(task) => task.to_owned(),
+                None => format!("{}/{id}", self.task),
+            }),
             id: format!("{}/{id}/{epoch}", self.run),
             time: ["completed_at", "started_at"]
                 .into_iter()

@@ -188,7 +188,46 @@ pub(super) fn is_lines(head: &[u8]) -> bool {
     first.first() == Some(&b'{') && is_whole && serde_json::from_slice::<IgnoredAny>(first).is_ok()
 }
 
-/// Reads JSON lines, a list, or a single text: hands on each object.
+/// Returns whether a text has several objects over lines, each of which ends with a brace at the beginning of a line.
+fn is_blocks(head: &[u8]) -> bool {
+    let mut texts = serde_json::Deserializer::from_slice(head).into_iter::<IgnoredAny>();
+    head.trim_ascii_start().starts_with(b"{")
+        && texts.next().is_some_and(|first| first.is_ok())
+        && head.get(texts.byte_offset()..).is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"))
+}
+
+/// Reads such objects, as consoles print them, and hands them on.
+fn read_blocks(mut input: impl BufRead, wanted: &Wanted, take: &mut Take<'_>) -> Result<(), Stop> {
+    let (mut block, mut begin) = (Vec::new(), 1);
+    let before = Members::default();
+    for number in 1u64.. {
+        let place = format!("line {begin}");
+        let room = (LINE_MAX as u64 + 1).saturating_sub(block.len() as u64);
+        let at = block.len();
+        let read = input.by_ref().take(room).read_until(b'\n', &mut block);
+        let read =
+            read.map_err(|error| Fault::new(place.as_str(), error.to_string(), "a line that can be read"))?;
+        if block.len() > LINE_MAX {
+            let found = format!("an object of more than {} MiB", LINE_MAX >> 20);
+            return Err(Fault::new(place, found, "a shorter one").into());
+        }
+        let is_end = read == 0 || block.get(at..).is_some_and(|line| line.trim_ascii_end() == b"}");
+        if is_end && !block.trim_ascii().is_empty() {
+            let own = members(&block, wanted).map_err(|stop| in_line(stop, &place))?;
+            take(&Element { place: &place, before: &before, own: &own, line: &block })?;
+        }
+        if is_end {
+            block.clear();
+            begin = number + 1;
+        }
+        if read == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Reads JSON lines, objects over several lines, a list, or a single text: hands on each object.
 pub(super) fn read_objects(
     input: &super::Input,
     paths: &[&'static str],
@@ -198,6 +237,9 @@ pub(super) fn read_objects(
     let wanted = Wanted::new(paths);
     if is_lines(&head) {
         return read_lines(input.json()?, &wanted, take);
+    }
+    if is_blocks(&head) {
+        return read_blocks(input.json()?, &wanted, take);
     }
     let own = read(input.json()?, &wanted, take)?;
     if own.0.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::json::{Wanted, members};
-use super::out::{Out, Run, fact_name, plain};
+use super::out::{MEAN, Out, Run, fact_name, plain};
 use super::{Fault, Input, Stop, json};
 
 pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
@@ -51,8 +51,8 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         let mut run = Run {
             subject: about.subject.clone(),
             task: Some(format!("{task}/{doc}")),
-            // One document has a row for each filter.
-            id: format!("{}/{task}/{doc}/{filter}", about.subject),
+            // One document has a row for each filter, in each run.
+            id: format!("{}/{task}/{doc}/{filter}{}", about.subject, about.moment),
             ..Run::default()
         };
         if filter != "none" {
@@ -110,7 +110,7 @@ fn sums(input: &Input, tasks: &BTreeSet<String>, out: &mut Out<'_>) -> Result<()
     let mut without = Vec::new();
     for name in about.get("results").and_then(Value::as_object).into_iter().flat_map(|it| it.keys()) {
         if tasks.contains(name) || is_group(name) {
-            out.elsewhere();
+            out.elsewhere(MEAN);
         } else {
             without.push(format!("`{name}`"));
         }
@@ -152,6 +152,8 @@ struct About {
     is_sums: bool,
     /// Metrics that are the better the less they are.
     lower: Vec<String>,
+    /// The moment in the names of the files of one run, after a slash; empty if there is none.
+    moment: String,
     /// The number of documents that were asked.
     documents: Option<u64>,
 }
@@ -172,29 +174,34 @@ fn about(input: &Input) -> Result<About, Stop> {
     let own = input.head(1 << 20)?;
     let is_sums = json::outline(&own).iter().any(|path| path == "configs");
     let moment = input.stem().rsplit('_').next().unwrap_or_default();
+    let own_moment = if is_moment(moment) { format!("/{moment}") } else { String::new() };
     let beside = input.path().map(|path| path.with_file_name(format!("results_{moment}.json")));
     let Some(beside) = beside.filter(|path| path.is_file() && !is_sums) else {
-        return Ok(About { subject: folder, is_sums, lower, documents: None });
+        return Ok(About { subject: folder, is_sums, lower, moment: own_moment, documents: None });
     };
     let mut text = Vec::new();
     std::io::Read::read_to_end(&mut std::io::Read::take(Input::file(beside).json()?, 64 << 20), &mut text)?;
     let Ok(results) = members(&text, &wanted) else {
-        return Ok(About { subject: folder, is_sums, lower, documents: None });
+        return Ok(About { subject: folder, is_sums, lower, moment: own_moment, documents: None });
     };
     let task = task(input);
     let documents = results.get("n-samples").and_then(|tasks| tasks.get(&task)?.get("effective")?.as_u64());
     let stated = results.get("higher_is_better").and_then(|tasks| tasks.get(&task)?.as_object());
     let lower_here = stated.into_iter().flatten().filter(|(_, is_higher)| is_higher.as_bool() == Some(false));
     lower.extend(lower_here.map(|(name, _)| name.clone()));
-    let arguments = match results.get("config.model_args") {
-        Some(Value::String(text)) => {
-            text.split(',').find_map(|part| part.strip_prefix("pretrained=").or(part.strip_prefix("model=")))
-        }
-        Some(arguments) => ["pretrained", "model"].iter().find_map(|name| arguments.get(name)?.as_str()),
-        None => None,
+    let argument = |name: &str| match results.get("config.model_args")? {
+        Value::String(text) => text.split(',').find_map(|part| part.strip_prefix(name)?.strip_prefix('=')),
+        arguments => arguments.get(name)?.as_str(),
     };
-    let model = arguments.or_else(|| results.text("model_name")).or_else(|| results.text("config.model"));
-    Ok(About { subject: model.unwrap_or(&folder).to_owned(), is_sums, lower, documents })
+    let arguments = argument("pretrained").or_else(|| argument("model"));
+    // Of a base model with an adapter, the name is that of the adapter.
+    let model = results.text("model_name").or(arguments).or_else(|| results.text("config.model"));
+    let revision = argument("revision").filter(|it| *it != "main");
+    let subject = match (model.unwrap_or(&folder), revision) {
+        (model, Some(revision)) => format!("{model}@{revision}"),
+        (model, None) => model.to_owned(),
+    };
+    Ok(About { subject, is_sums, lower, moment: own_moment, documents })
 }
 
 /// Returns the task in `samples_TASK_MOMENT.jsonl`.
@@ -202,7 +209,11 @@ pub(super) fn task(input: &Input) -> String {
     let stem = input.stem();
     let stem = stem.strip_prefix("samples_").unwrap_or(stem);
     match stem.rsplit_once('_') {
-        Some((task, moment)) if moment.starts_with("20") && moment.contains('T') => task.to_owned(),
+        Some((task, moment)) if is_moment(moment) => task.to_owned(),
         _ => stem.to_owned(),
     }
+}
+
+fn is_moment(text: &str) -> bool {
+    text.starts_with("20") && text.contains('T')
 }

@@ -39,6 +39,7 @@ mod langfuse;
 mod lm_eval;
 mod out;
 mod promptfoo;
+mod retries;
 mod samples;
 mod scan;
 mod spans;
@@ -59,6 +60,7 @@ pub use bytes::{Input, unpack};
 pub use detect::{check, detect, recognise};
 pub use format::Format;
 pub use out::Summary;
+pub use retries::Retries;
 pub use samples::Samples;
 pub use spans::requests;
 pub use verdicts::Verdicts;
@@ -86,6 +88,8 @@ pub struct Options {
     pub verdicts: Option<Arc<Verdicts>>,
     /// The samples in files that are read too, whose means and sums are not counted.
     pub samples: Option<Arc<Samples>>,
+    /// The logs that are read too, of which a later try at a task counts alone.
+    pub retries: Option<Arc<Retries>>,
     /// The subject of every item, instead of the one that the log names.
     pub subject: Option<String>,
     /// The score that says whether a run solved its task, where a log has several.

@@ -29,7 +29,7 @@ pub struct Summary {
     pub items: u64,
     /// The number of times that something was left out, by reason.
     pub left_out: BTreeMap<String, u64>,
-    /// The number of means and sums whose samples are in other files that are read.
+    /// The number of means, sums and logs whose samples are in other files that are read.
     pub elsewhere: u64,
     /// Things to know about the file as a whole.
     pub notes: Vec<String>,
@@ -53,6 +53,9 @@ impl Summary {
         other.notes.into_iter().for_each(|note| self.note(note));
     }
 }
+
+/// A thing that is [elsewhere](Out::elsewhere).
+pub(super) const MEAN: &str = "a mean or sum of samples that are read from another file";
 
 /// One run, as far as the log tells.
 #[derive(Debug, Clone, Default)]
@@ -141,10 +144,10 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Counts a mean or sum whose samples are in another file that is read.
-    pub(super) fn elsewhere(&mut self) {
+    /// Counts something that another file has, which is read too.
+    pub(super) fn elsewhere(&mut self, what: &'static str) {
         self.summary.elsewhere += 1;
-        self.left_out("a mean or sum of samples that are read from another file");
+        self.left_out(what);
     }
 
     /// Says something about the whole file, once.

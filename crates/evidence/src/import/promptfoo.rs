@@ -1,13 +1,13 @@
 //! promptfoo: results of tests of prompts and providers, as `.json` or one on each line.
 
-use karat_core::facts::Outcome;
+use karat_core::facts::{Digest, Outcome};
 use serde_json::Value;
 
 use super::json::{Element, Members, Wanted};
 use super::out::{Out, Run, fact_name, known, plain};
 use super::{Fault, Input, Stop, json};
 
-const ROW: [&str; 19] = [
+const ROW: [&str; 20] = [
     "results.results[].id",
     "results.results[].success",
     "results.results[].score",
@@ -20,6 +20,7 @@ const ROW: [&str; 19] = [
     "results.results[].promptId",
     "results.results[].testIdx",
     "results.results[].testCase.description",
+    "results.results[].testCase.assert",
     "results.results[].vars",
     "results.results[].namedScores",
     "results.results[].response.cached",
@@ -69,7 +70,11 @@ fn take(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop>
     let mut run = Run {
         subject: provider.to_owned(),
         task: Some(task(own)),
-        id: format!("{run_id}/{}/{}", part("testIdx"), part("promptIdx")),
+        // The same in each file that an evaluation is written to.
+        id: match own.text("id").filter(|id| !id.is_empty()) {
+            Some(id) => id.to_owned(),
+            None => format!("{run_id}/{}/{}", part("testIdx"), part("promptIdx")),
+        },
         time: row.before.text("results.timestamp").map(str::to_owned),
         seconds: own.number("latencyMs").map(|milliseconds| milliseconds / 1000.0),
         ..Run::default()
@@ -122,7 +127,13 @@ fn task(own: &Members) -> String {
         || own.text("prompt.label").unwrap_or_default().to_owned(),
         |id| id.chars().take(8).collect(),
     );
-    let parts = [description.to_owned(), vars, prompt];
+    // Tests of the same variables ask for different things of the answer.
+    let asked = own.get("testCase.assert").filter(|it| it.as_array().is_some_and(|list| !list.is_empty()));
+    let asked = asked.filter(|_| description.is_empty()).map(|asked| {
+        let digest = Digest::of(asked.to_string().as_bytes()).to_string();
+        digest.get(7..15).unwrap_or_default().to_owned()
+    });
+    let parts = [description.to_owned(), vars, prompt, asked.unwrap_or_default()];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     if parts.is_empty() { String::from("test") } else { parts.join(" ") }
 }

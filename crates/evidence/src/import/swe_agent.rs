@@ -88,8 +88,21 @@ impl Way {
     /// Takes a message of mini-SWE-agent, whose one tool is a shell.
     fn message(&mut self, element: &Element<'_>) {
         let own = element.own;
-        let text = text_of(own.get("content"));
-        match own.text("role") {
+        let role = match own.text("type") {
+            _ if is_answer(own) => Some("assistant"),
+            Some("function_call_output") => Some("tool"),
+            _ => own.text("role"),
+        };
+        let text = match own.get("output") {
+            // The texts of an answer lie in parts of parts.
+            Some(Value::Array(parts)) => {
+                let texts = parts.iter().map(|part| text_of(part.get("content")));
+                texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+            }
+            Some(output) => text_of(Some(output)),
+            None => text_of(own.get("content")),
+        };
+        match role {
             Some("user") if self.objective.is_none() => self.objective = Some(text),
             Some("user" | "tool") => {
                 let stated = own.number("extra.returncode").map(|code| code != 0.0);
@@ -108,6 +121,11 @@ impl Way {
     }
 }
 
+/// Returns whether a message is an answer of the model, as messages have it or as the interface for responses does.
+fn is_answer(own: &Members) -> bool {
+    own.text("role") == Some("assistant") || own.text("object") == Some("response")
+}
+
 /// Returns the commands of a message: those that the log lists, that a call has, or that a block of the text is.
 fn commands(own: &Members, text: &str) -> Vec<String> {
     let command = |it: &Value| it.get("command").and_then(Value::as_str).map(str::to_owned);
@@ -124,8 +142,10 @@ fn commands(own: &Members, text: &str) -> Vec<String> {
 }
 
 pub(super) fn read_mini(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    const STEP: [&str; 5] = [
+    const STEP: [&str; 7] = [
         "messages[].content",
+        "messages[].type",
+        "messages[].output",
         "messages[].tool_calls",
         "messages[].extra.actions",
         "messages[].extra.returncode",
@@ -141,6 +161,7 @@ pub(super) fn read_mini(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         "info.model_stats.api_calls",
         "info.config.model.model_name",
         "messages[].role",
+        "messages[].object",
     ];
     let more: &[&str] = if out.wants_steps() { &STEP } else { &[] };
     let paths: Vec<&str> = facts.iter().chain(more).copied().collect();
@@ -148,7 +169,7 @@ pub(super) fn read_mini(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut steps = 0u32;
     let mut span: Option<(f64, f64)> = None;
     let log = json::read(input.json()?, &Wanted::new(&paths), &mut |message| {
-        steps += u32::from(message.own.text("role") == Some("assistant"));
+        steps += u32::from(is_answer(message.own));
         if let Some(at) = message.own.number("extra.timestamp").filter(|at| *at > 0.0) {
             let (first, last) = span.unwrap_or((at, at));
             span = Some((first.min(at), last.max(at)));
@@ -197,6 +218,11 @@ fn models(input: &Input, log: &Members) -> Vec<String> {
     all.into_iter().flatten().filter(|name| !NO_MODELS.contains(&name.as_str())).collect()
 }
 
+/// Returns whether a run ended by a failure of what runs the agent.
+fn is_of_harness(status: &str) -> bool {
+    matches!(status, "exit_api" | "exit_environment_error" | "exit_error")
+}
+
 fn one(
     input: &Input,
     log: &Members,
@@ -213,8 +239,14 @@ fn one(
     let outcome = match status.to_ascii_lowercase().as_str() {
         // It was not judged, or does not say how it ended.
         "submitted" | "" => None,
-        status if status.starts_with("submitted (") => Some(Outcome::Stopped),
+        // The program submitted what there was, when the run ended so.
+        status if status.starts_with("submitted (") => {
+            let ended = status.trim_start_matches("submitted (").trim_end_matches(')');
+            Some(if is_of_harness(ended) { Outcome::NoVerdict } else { Outcome::Stopped })
+        }
         "limitsexceeded" | "timeexceeded" => Some(Outcome::Stopped),
+        // The agent did not keep to the form, or left.
+        "repeatedformaterror" | "exit_format" | "exit_command" => Some(Outcome::Stopped),
         status if status.starts_with("exit_cost") || status.starts_with("exit_context") => {
             Some(Outcome::Stopped)
         }

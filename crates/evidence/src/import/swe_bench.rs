@@ -53,6 +53,14 @@ pub(super) fn instances(input: &Input) -> Result<(Instances, Option<f64>), Stop>
     Ok((instances, report.number("total_instances")))
 }
 
+/// Returns the lists of instances that the report itself doubts, with their lengths.
+fn doubtful(input: &Input) -> Result<Vec<(&'static str, usize)>, Stop> {
+    const DOUBTED: [&str; 2] = ["infra_failure_ids", "ambiguous_failure_ids"];
+    let report = json::read(input.json()?, &Wanted::new(&DOUBTED), &mut |_| Ok(()))?;
+    let length = |name: &str| report.get(name).and_then(Value::as_array).map_or(0, Vec::len);
+    Ok(DOUBTED.map(|name| (name, length(name))).into_iter().filter(|(_, count)| *count > 0).collect())
+}
+
 /// Reads the report on one instance, which lies in the folder of that instance.
 fn single(input: &Input) -> Result<Instances, Stop> {
     let report = json::read(input.json()?, &Wanted::new(&[""]), &mut |_| Ok(()))?;
@@ -81,6 +89,12 @@ pub(super) fn is_single(input: &Input, total: Option<f64>) -> bool {
 
 pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let (instances, total) = instances(input)?;
+    for (name, count) in doubtful(input)? {
+        out.note(format!(
+            "`{}` names {count} instances in `{name}`: SWE-bench counts them as it judged them, and so does karat",
+            input.name()
+        ));
+    }
     // The file name, `MODEL.RUN.json`, is the only place that names the model; of one instance, the folder above its own.
     let subject = if is_single(input, total) {
         input.folder_above().unwrap_or_else(|| input.stem())

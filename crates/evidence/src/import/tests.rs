@@ -1,5 +1,6 @@
 //! Tests of the readers, on small logs that were made for them in the newest form of each format.
 
+mod again;
 mod formats;
 mod hostile;
 mod inspect;

@@ -139,9 +139,23 @@ impl Trace {
         found.map(|(_, span)| span).filter(move |span| meant(span))
     }
 
-    fn tokens(&self) -> Amount {
-        let stated = self.innermost(|span| span.tokens.is_stated());
-        stated.map(|span| span.tokens).fold(Amount::None, Amount::and).exact()
+    /// Returns the tokens, and whether those of some calls are not stated.
+    fn tokens(&self) -> (Amount, bool) {
+        let (tokens, lacks) = self.sum(|span| span.tokens);
+        (tokens.exact(), lacks)
+    }
+
+    /// Returns the cost, and whether it lacks that of some calls.
+    fn cost(&self) -> (Amount, bool) {
+        self.sum(|span| span.cost)
+    }
+
+    fn sum(&self, of: impl Fn(&Used) -> Amount) -> (Amount, bool) {
+        let stated = self.innermost(|span| of(span).is_stated());
+        let sum = stated.map(&of).fold(Amount::None, Amount::and);
+        let lacks =
+            self.innermost(|span| span.is_call || of(span).is_stated()).any(|span| !of(span).is_stated());
+        (sum, lacks)
     }
 
     fn calls(&self) -> u64 {
@@ -161,15 +175,6 @@ impl Trace {
             act,
             has_failed: span.is_error,
         });
-    }
-
-    /// Returns the cost, and whether it lacks that of some calls.
-    fn cost(&self) -> (Amount, bool) {
-        let stated = self.innermost(|span| span.cost.is_stated());
-        let cost = stated.map(|span| span.cost).fold(Amount::None, Amount::and);
-        let lacks =
-            self.innermost(|span| span.is_call || span.cost.is_stated()).any(|span| !span.cost.is_stated());
-        (cost, lacks)
     }
 
     /// Lets spans that lie in a circle stand alone, and returns their number.
@@ -429,7 +434,9 @@ impl Traces {
         trace.spans.insert(id, used);
         let agent = || span.text("gen_ai.agent.name").or_else(|| span.text("agent.name"));
         trace.agent.take(span.parent.is_empty(), &span, agent);
-        trace.service.take(false, &span, || span.service.clone());
+        // The kits of OpenTelemetry write that where the program gives no name.
+        let service = || span.service.clone().filter(|name| !name.starts_with("unknown_service"));
+        trace.service.take(false, &span, service);
         let (start, id) = (span.start, span.id);
         let results = span.evaluations.into_iter();
         trace.evaluations.extend(results.map(|(name, value)| Evaluation {
@@ -451,7 +458,8 @@ impl Traces {
             }
             let reason = "the parent of a span that is within itself: it counts as a span without one";
             out.left_out_times(reason, trace.part_circles());
-            let (tokens, calls, (cost, lacks)) = (trace.tokens(), trace.calls(), trace.cost());
+            let ((tokens, lacks_tokens), calls) = (trace.tokens(), trace.calls());
+            let (cost, lacks) = trace.cost();
             let bad = [
                 (tokens, "the tokens of a trace with a span whose number of tokens is no count"),
                 (cost, "the cost of a trace with a span whose cost is no amount"),
@@ -464,6 +472,9 @@ impl Traces {
             let subject = names.into_iter().filter_map(First::text).find(|name| !name.trim().is_empty());
             if cost.is_some() && lacks {
                 out.left_out("a cost that only some calls of a trace have");
+            }
+            if tokens.is_some() && lacks_tokens {
+                out.left_out("a number of tokens that only some calls of a trace have");
             }
             let is_own = trace.item.is_some();
             let nanoseconds = trace.start.zip(trace.end).map(|(start, end)| end - start);
@@ -480,7 +491,7 @@ impl Traces {
                 time: trace.start.and_then(moment),
                 // Below nanoseconds there is nothing, so this is the nearest number.
                 seconds: nanoseconds.map(|long| long as f64 / 1e9),
-                tokens: known(out, "a number of tokens", tokens),
+                tokens: known(out, "a number of tokens", tokens.filter(|_| !lacks_tokens)),
                 cost_usd: known(out, "a cost", cost.filter(|_| !lacks)),
                 steps: of_events(trace.events),
                 objective: trace.asked.text(),

@@ -69,10 +69,10 @@ fn samples_of_lm_eval() {
     );
     assert_snapshot!(told("org__model/samples_sums_2026-01-21T03-44-18.458309.jsonl", lines.as_bytes()), @r#"
     lm-eval
-    line 1  {"id":"org__model/sums/0/none","outcome":"succeeded","score_acc_norm":0,"solved":1,"subject":"org__model","task":"sums/0"}
-    line 2  {"id":"org__model/sums/1/strict","solved":0.25,"subject":"org__model","task":"sums/strict/1"}
-    line 3  {"id":"org__model/sums/1/loose","subject":"org__model","task":"sums/loose/1"}
-    line 4  {"id":"org__model/sums/2/none","subject":"org__model","task":"sums/2"}
+    line 1  {"id":"org__model/sums/0/none/2026-01-21T03-44-18.458309","outcome":"succeeded","score_acc_norm":0,"solved":1,"subject":"org__model","task":"sums/0"}
+    line 2  {"id":"org__model/sums/1/strict/2026-01-21T03-44-18.458309","solved":0.25,"subject":"org__model","task":"sums/strict/1"}
+    line 3  {"id":"org__model/sums/1/loose/2026-01-21T03-44-18.458309","subject":"org__model","task":"sums/loose/1"}
+    line 4  {"id":"org__model/sums/2/none/2026-01-21T03-44-18.458309","subject":"org__model","task":"sums/2"}
     1 a metric `my_own` that is no number of the sample alone
     1 a metric `ppl` that is no number of the sample alone
     4 no cost, time and tokens: a sample has none

@@ -1,5 +1,7 @@
 //! JUnit XML. There is no one schema; what is read here is common to all runners.
 
+use std::collections::BTreeSet;
+
 use super::xml::{Element, Elements, Step};
 use super::{Outcome, TestCase, TestResults, TestVerdict, problem};
 use crate::json::problem::{Problems, quoted};
@@ -15,10 +17,17 @@ enum Open {
 #[derive(Default)]
 struct Suite {
     name: String,
+    /// The names of those around it and its own.
+    path: String,
+    /// Its number in the report.
+    number: u64,
     announced: Option<u64>,
     announced_failing: Option<u64>,
     listed: u64,
     passed: u64,
+    /// Names of tests that passed, and the number of those that are followed by another of the same name.
+    passed_names: BTreeSet<String>,
+    followed: u64,
     /// `failure` and `error` elements; one test may have several.
     failing: u64,
 }
@@ -44,10 +53,22 @@ pub(super) fn visit(text: &str, take: &mut dyn FnMut(TestCase<'_>) -> bool) -> R
     let mut results = TestResults::default();
     let mut lines = Lines { text: text.trim_start_matches('\u{feff}'), at: 0, line: 1 };
     let mut open: Vec<Open> = Vec::new();
+    let mut suites = 0;
     while let Some(step) = elements.next()? {
         match step {
             Step::Open(element) => {
-                let inner = opened(&element, open.last_mut())?;
+                let mut inner = opened(&element, open.last_mut())?;
+                if let Open::Suite(suite) = &mut inner {
+                    suites += 1;
+                    suite.number = suites;
+                    suite.path = match open.last() {
+                        Some(Open::Suite(outer)) if outer.path.is_empty() => suite.name.clone(),
+                        Some(Open::Suite(outer)) if suite.name.is_empty() => outer.path.clone(),
+                        Some(Open::Suite(outer)) => format!("{} > {}", outer.path, suite.name),
+                        _ if element.name() == "testsuites" => String::new(),
+                        _ => suite.name.clone(),
+                    };
+                }
                 open.push(inner);
             }
             Step::Close => match (open.pop(), open.last_mut()) {
@@ -60,11 +81,13 @@ pub(super) fn visit(text: &str, take: &mut dyn FnMut(TestCase<'_>) -> bool) -> R
                         Outcome::Error => TestVerdict::Error,
                         Outcome::Skipped => TestVerdict::Skipped,
                     };
-                    if !take(TestCase { name: &name, verdict, seconds, line }) {
+                    let (suite, of_suite) = (suite.path.as_str(), (suite.number, suite.announced));
+                    if !take(TestCase { name: &name, verdict, seconds, line, suite, of_suite }) {
                         return Ok(results);
                     }
                 }
-                (Some(Open::Suite(inner)), outer) => {
+                (Some(Open::Suite(mut inner)), outer) => {
+                    results.passed = results.passed.saturating_sub(inner.leave_out_attempts());
                     inner.check()?;
                     match outer {
                         Some(Open::Suite(outer)) => outer.add(&inner),
@@ -114,6 +137,18 @@ impl Suite {
         self.listed += inner.listed;
         self.passed += inner.passed;
         self.failing += inner.failing;
+    }
+
+    /// Leaves out the attempts before another, and returns their number. pytest writes each attempt that failed and was tried
+    /// again like a test that passed, and does not count it.
+    fn leave_out_attempts(&mut self) -> u64 {
+        let attempts = match self.announced {
+            Some(announced) if self.listed > announced => self.followed,
+            _ => 0,
+        };
+        self.listed -= attempts;
+        self.passed -= attempts;
+        attempts
     }
 
     fn check(&self) -> Result<(), Problems> {
@@ -166,6 +201,10 @@ impl Case {
             _ => Outcome::Passed,
         };
         suite.listed += 1;
+        suite.followed += u64::from(suite.passed_names.remove(&self.name));
+        if outcome == Outcome::Passed {
+            suite.passed_names.insert(self.name.clone());
+        }
         suite.passed += u64::from(outcome == Outcome::Passed);
         suite.failing += self.failures + self.errors;
         results.add(outcome, || self.name.clone());

@@ -44,6 +44,11 @@ pub struct TestCase<'a> {
     pub seconds: Option<f64>,
     /// The line in which it begins, from 1.
     pub line: u64,
+    /// The names of the suites that it is in, the outermost first, joined by ` > `. The root and suites without a name are
+    /// left out.
+    pub suite: &'a str,
+    /// The number of the suite in its report, and of tests that this says it has.
+    pub of_suite: (u64, Option<u64>),
 }
 
 /// Result of one test.
@@ -109,7 +114,7 @@ impl TestResults {
 
     /// Reads JUnit XML: `testcase` elements in `testsuite` elements, failed with a `failure`, in error with an `error`,
     /// skipped with a `skipped` inside; attempts that a later one made good (`flakyFailure`, `rerunFailure`) count for
-    /// nothing.
+    /// nothing, and so do tests that passed and are followed by one of the same name, in a suite with more than it announces.
     ///
     /// ```
     /// use karat_evidence::grade::quality::TestResults;
