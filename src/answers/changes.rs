@@ -25,6 +25,10 @@ pub struct Changes {
     /// The tasks at which the first has a result that counts and the second has none, by name; left out without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
+    /// The tasks that both have, at which the second has fewer results that count than the first, by name; left out without
+    /// any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fewer: Vec<String>,
 }
 
 /// A task at which two subjects differ.
@@ -133,12 +137,15 @@ impl Changes {
     pub(super) fn new(rows: &Rows, changes: &found::Changes) -> Self {
         let list =
             |all: &[found::TaskChange]| all.iter().map(|change| TaskChange::new(rows, change)).collect();
+        let named =
+            |tasks: &[usize]| tasks.iter().filter_map(|&task| rows.tasks.names.get(task).cloned()).collect();
         Self {
             regressed: list(&changes.regressed),
             fixed: list(&changes.fixed),
             same: changes.same as u64,
             tested: changes.tested as u64,
-            missing: changes.missing.iter().filter_map(|&task| rows.tasks.names.get(task).cloned()).collect(),
+            missing: named(&changes.missing),
+            fewer: named(&changes.fewer),
         }
     }
 }

@@ -23,6 +23,8 @@ pub struct Changes {
     pub tested: usize,
     /// The tasks at which the first has an attempt that counts and the second has none, as indexes into the names of tasks.
     pub missing: Vec<usize>,
+    /// The tasks that both have, at which the second has fewer attempts that count than the first.
+    pub fewer: Vec<usize>,
 }
 
 /// A task at which two subjects differ.
@@ -112,6 +114,9 @@ impl Changes {
         let is_missing =
             |[first, second]: &[Side; 2]| !first.attempts.is_empty() && second.attempts.is_empty();
         let missing = tasks.iter().filter(|(_, sides)| is_missing(sides)).map(|(task, _)| *task).collect();
+        let has_fewer =
+            |[first, second]: &[Side; 2]| (1..first.attempts.len()).contains(&second.attempts.len());
+        let fewer = tasks.iter().filter(|(_, sides)| has_fewer(sides)).map(|(task, _)| *task).collect();
         tasks.retain(|_, sides| sides.iter().all(|side| !side.attempts.is_empty()));
         let tests: Vec<Option<Permutation>> = tasks
             .values()
@@ -126,6 +131,7 @@ impl Changes {
         let mut found = Self {
             tested: tests.iter().flatten().filter(|test| test.lowest <= rate).count(),
             missing,
+            fewer,
             ..Self::default()
         };
         for (((task, sides), test), is_outside) in tasks.into_iter().zip(tests).zip(outside) {

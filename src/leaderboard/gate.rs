@@ -28,8 +28,8 @@ pub struct GateFinding {
     pub interval: Option<(f64, f64)>,
     /// The finding.
     pub change: Change,
-    /// The number of tasks at which the first has a result and the second has none.
-    pub missing_tasks: usize,
+    /// The number of tasks at which the first has results, and the second has none or fewer.
+    pub lacking_tasks: usize,
 }
 
 impl GateFinding {
@@ -38,8 +38,8 @@ impl GateFinding {
     pub fn is_passed(&self) -> bool {
         match self.change {
             Change::Worse => false,
-            // Tasks without a result are those that nothing is shown of.
-            Change::NotWorse => !self.gate.is_strict || self.missing_tasks == 0,
+            // Of results that are gone nothing is shown: they may be those that failed.
+            Change::NotWorse => !self.gate.is_strict || self.lacking_tasks == 0,
             Change::Open => !self.gate.is_strict,
         }
     }
@@ -62,7 +62,7 @@ impl Gate {
         settings: &Settings,
     ) -> Result<GateFinding, StatisticsError> {
         if count < 2 {
-            return Ok(self.found(&pair.score, settings.level));
+            return Ok(self.found(pair, &pair.score, settings.level));
         }
         let level = 1.0 - (1.0 - settings.level) / count as f64;
         let mut settings = *settings;
@@ -71,16 +71,16 @@ impl Gate {
         settings.plan.draws = draws.max(draws.saturating_mul(times).min(MOST_DRAWS));
         settings.level = level;
         let score = Pair::score(rows, (pair.first, pair.second), &settings)?;
-        Ok(self.found(&score, level))
+        Ok(self.found(pair, &score, level))
     }
 
-    fn found(self, score: &Difference, level: f64) -> GateFinding {
+    fn found(self, pair: &Pair, score: &Difference, level: f64) -> GateFinding {
         GateFinding {
             gate: self,
             level,
             interval: score.estimate.interval.map(|it| (it.low, it.high)),
             change: score.change(self.margin),
-            missing_tasks: score.only_first_tasks,
+            lacking_tasks: score.only_first_tasks + pair.changes.fewer.len(),
         }
     }
 }

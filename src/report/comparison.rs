@@ -64,15 +64,17 @@ fn of_pairs(
             findings.push(Finding::new(level, "regression", line.clone()));
         }
         // Where the gate is undecided its sentence names them.
-        if (line.is_none() || is_worse) && !pair.changes.missing.is_empty() {
-            let names: Vec<&str> = pair.changes.missing.iter().map(String::as_str).collect();
-            let tasks = count(names.len(), "task");
-            let text = format!(
-                "{tasks} without a result of {} that counts: {}",
-                short(&pair.second.subject),
-                named(&names).unwrap_or_default()
-            );
-            findings.push(Finding::new(Level::Warning, "missing", text));
+        let lacks = [
+            (&pair.changes.missing, "missing", "without a result"),
+            (&pair.changes.fewer, "fewer", "with fewer results"),
+        ];
+        for (tasks, kind, what) in lacks.into_iter().filter(|_| line.is_none() || is_worse) {
+            let names: Vec<&str> = tasks.iter().map(String::as_str).collect();
+            let Some(list) = named(&names) else { continue };
+            let (tasks, who) = (count(names.len(), "task"), short(&pair.second.subject));
+            let text = format!("{tasks} {what} of {who} that counts: {list}");
+            let text = if kind == "fewer" { text.replacen("that counts", "that count", 1) } else { text };
+            findings.push(Finding::new(Level::Warning, kind, text));
         }
         let result = match line {
             None => CaseResult::Passed,

@@ -77,7 +77,7 @@ impl Files {
     /// Returns the files named, or standard input if none is. Fails before anything is scored if a file does not exist.
     pub fn new(paths: &[String], color: Color) -> Result<Self, Failure> {
         let paths = if paths.is_empty() { vec![String::from("-")] } else { paths.to_vec() };
-        let paths = expanded(&paths)?;
+        let paths = expanded(&paths, color)?;
         each_once(&paths)?;
         let mut bytes = Some(0u64);
         for path in &paths {
@@ -223,6 +223,9 @@ impl Files {
     }
 }
 
+/// The notes on files that were passed over.
+static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
 /// A file that [`first_item`] opened, with what it read put back. A pipe can be opened only once.
 static BEGUN: Mutex<Option<(String, Box<dyn Read + Send>)>> = Mutex::new(None);
 
@@ -281,18 +284,23 @@ pub fn are_sides(first: &str, second: &str) -> bool {
 }
 
 /// Returns the files that are meant by folders and patterns; in a folder, those that are logs of other tools.
-pub fn expanded(paths: &[String]) -> Result<Vec<String>, Failure> {
+///
+/// What is no log is passed over, and named in a note: it may be one that is broken.
+pub fn expanded(paths: &[String], color: Color) -> Result<Vec<String>, Failure> {
     let mut files = Vec::new();
+    let mut passed = Vec::new();
     for path in paths {
-        let is_one = path == "-" || (Path::new(path).exists() && !Path::new(path).is_dir());
-        if is_one {
+        let is_one = Path::new(path).exists() && !Path::new(path).is_dir() && !logs::is_pattern(path);
+        if path == "-" || is_one {
             files.push(path.clone());
             continue;
         }
         let before = files.len();
         for file in logs::files(std::slice::from_ref(path))? {
-            if !file.is_found || logged(&file.path)?.is_some() {
+            if !file.is_found || (!file.is_link && logged(&file.path)?.is_some()) {
                 files.push(file.path);
+            } else {
+                passed.push(file.path);
             }
         }
         if files.len() == before {
@@ -300,6 +308,12 @@ pub fn expanded(paths: &[String]) -> Result<Vec<String>, Failure> {
                 .help("of tables and JSON lines of your own, name each, or all of them with `*`"));
         }
     }
+    // The files of a project are looked up for each of its gates.
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(note) = logs::passed_over(&passed).filter(|note| told.insert(note.clone())) {
+        logs::tell_notes(&[note], &mut Screen::stderr(color))?;
+    }
+    drop(told);
     Ok(files)
 }
 
@@ -319,8 +333,13 @@ pub fn each_once(paths: &[String]) -> Result<(), Failure> {
 
 /// Returns the format of a file that is the log of another tool. A pipe can be read only once, so it is not looked at.
 fn logged(path: &str) -> Result<Option<Format>, Failure> {
-    if !metadata(path).is_ok_and(|about| about.is_file()) {
-        return Ok(None);
+    match metadata(path) {
+        Ok(about) if about.is_file() => {}
+        Ok(about) if logs::is_endless(&about) => {
+            return Err(Failure::new(format!("`{}` is a device, which has no end", clean(path)))
+                .help("name a file or a pipe"));
+        }
+        _ => return Ok(None),
     }
     // What is wrong with other files, the reader of evidence says.
     logs::recognised(&Log::file(path).input)

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use karat::error::{Code, Error};
+use karat::text::clean;
 
 use crate::exit::Exit;
 
@@ -34,14 +35,14 @@ impl Failure {
 
     /// Returns a failure that ends with `exit`, because of `message`.
     pub fn with_exit(exit: Exit, message: impl Into<String>) -> Self {
-        Self::Problem(Problem { exit, message: message.into(), help: Vec::new() })
+        Self::Problem(Problem { exit, message: lines(&message.into()), help: Vec::new() })
     }
 
     /// Adds a hint.
     #[must_use]
     pub fn help(mut self, line: impl Into<String>) -> Self {
         if let Self::Problem(problem) = &mut self {
-            problem.help.push(line.into());
+            problem.help.push(lines(&line.into()));
         }
         self
     }
@@ -52,14 +53,14 @@ impl Failure {
             io::ErrorKind::NotFound => "check the spelling; paths are relative to the current folder",
             io::ErrorKind::IsADirectory => "name the files in it, or all of them with `*`",
             io::ErrorKind::PermissionDenied => "the current user may not read it",
-            _ => return Self::new(format!("cannot read `{path}`: {}", reason(error))),
+            _ => return Self::new(format!("cannot read `{}`: {}", clean(path), reason(error))),
         };
-        Self::new(format!("cannot read `{path}`: {}", reason(error))).help(help)
+        Self::new(format!("cannot read `{}`: {}", clean(path), reason(error))).help(help)
     }
 
     /// Returns the failure to write a file.
     pub fn writing(path: &str, error: &io::Error) -> Self {
-        Self::new(format!("cannot write `{path}`: {}", reason(error)))
+        Self::new(format!("cannot write `{}`: {}", clean(path), reason(error)))
     }
 
     /// Returns the exit status.
@@ -70,6 +71,16 @@ impl Failure {
             Self::Problem(problem) => problem.exit,
         }
     }
+}
+
+/// Makes a message safe for a terminal. No line begins with what a runner of pipelines takes for a command: a path or name in
+/// it may have line ends.
+fn lines(message: &str) -> String {
+    let safe = message.split('\n').map(|line| match line.trim_start().strip_prefix("::") {
+        Some(rest) => format!("\u{fffd}{}", clean(rest)),
+        None => clean(line).into_owned(),
+    });
+    safe.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the reason in our words, or in those of the operating system.

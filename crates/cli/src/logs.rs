@@ -6,7 +6,7 @@ use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use karat::text::clean;
+use karat::text::{clean, named};
 use karat_evidence::import::{
     Format, ImportError, Input, Options, Retries, Samples, Summary, Verdicts, detect,
 };
@@ -26,22 +26,29 @@ pub struct Named {
     pub path: String,
     /// True if it was found in a folder: there, what is no log is passed over.
     pub is_found: bool,
+    /// True if it was found in a folder and is a link, which may lead anywhere: it is passed over.
+    pub is_link: bool,
+}
+
+/// Returns whether a path has signs of a pattern in it.
+pub fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
 }
 
 /// Returns the files that are meant: each path itself, those in a folder, those that a pattern matches; in order.
 pub fn files(paths: &[String]) -> Result<Vec<Named>, Failure> {
     let mut files = Vec::new();
     for path in paths {
+        let found = matched(path)?;
         if path == "-" || Path::new(path).exists() {
+            // A file of that name must not stand for all that the pattern matches.
+            if found.iter().any(|other| other != Path::new(path)) {
+                return Err(Failure::new(format!("`{}` is a file, and a pattern for others", clean(path)))
+                    .help("rename the file, or name each file"));
+            }
             add(path, &mut files)?;
             continue;
         }
-        let found = match glob::glob(path) {
-            Ok(found) if path.contains(['*', '?', '[']) => {
-                found.filter_map(Result::ok).take(FILES_MAX + 1).collect()
-            }
-            _ => Vec::new(),
-        };
         if found.is_empty() {
             return Err(Failure::reading(path, &io::ErrorKind::NotFound.into()));
         }
@@ -60,6 +67,19 @@ pub fn files(paths: &[String]) -> Result<Vec<Named>, Failure> {
         files.append(&mut own);
     }
     Ok(files)
+}
+
+/// Returns the files that a pattern matches; none for a path without signs of one.
+fn matched(path: &str) -> Result<Vec<PathBuf>, Failure> {
+    let found = match glob::glob(path) {
+        Ok(found) if is_pattern(path) => found,
+        _ => return Ok(Vec::new()),
+    };
+    let failed = |error: glob::GlobError| {
+        let name = error.path().display().to_string();
+        Failure::reading(&name, &io::Error::from(error))
+    };
+    found.take(FILES_MAX + 1).map(|found| found.map_err(failed)).collect()
 }
 
 /// Returns each file once, under its shortest path: a link to a folder above gives all files in it many names.
@@ -88,7 +108,7 @@ fn once(found: Vec<PathBuf>) -> Vec<PathBuf> {
 
 fn add(path: &str, files: &mut Vec<Named>) -> Result<(), Failure> {
     if path == "-" || !Path::new(path).is_dir() {
-        files.push(Named { path: path.to_owned(), is_found: false });
+        files.push(Named { path: path.to_owned(), is_found: false, is_link: false });
         return Ok(());
     }
     let mut found = BTreeSet::new();
@@ -97,6 +117,7 @@ fn add(path: &str, files: &mut Vec<Named>) -> Result<(), Failure> {
     let trials: BTreeSet<PathBuf> = found
         .iter()
         .filter(|file| file.file_name().is_some_and(|name| name == "result.json"))
+        .filter(|file| detect(&Input::file(file)).is_ok_and(|found| found == Some(Format::Harbor)))
         .filter_map(|file| file.parent().map(Path::to_owned))
         .collect();
     let is_part = |file: &Path| {
@@ -104,7 +125,12 @@ fn add(path: &str, files: &mut Vec<Named>) -> Result<(), Failure> {
         folder.and_then(Path::parent).is_some_and(|trial| trials.contains(trial))
     };
     let whole = found.iter().filter(|file| !is_part(file));
-    files.extend(whole.map(|file| Named { path: file.display().to_string(), is_found: true }));
+    let named = |file: &PathBuf| Named {
+        path: file.display().to_string(),
+        is_found: true,
+        is_link: file.is_symlink(),
+    };
+    files.extend(whole.map(named));
     Ok(())
 }
 
@@ -119,7 +145,7 @@ fn walk(folder: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result<()
         // A link may lead anywhere, and in a circle.
         if kind.is_dir() {
             walk(&entry.path(), depth + 1, found)?;
-        } else if kind.is_file() {
+        } else if kind.is_file() || kind.is_symlink() {
             found.insert(entry.path());
         }
         if found.len() > FILES_MAX {
@@ -164,6 +190,24 @@ impl Log {
         io::copy(&mut stream, &mut kept).map_err(failed)?;
         Ok(Self { input: Input::file(kept.path()).named("-"), _kept: Some(kept) })
     }
+}
+
+/// Returns whether it is a device: neither a file nor a folder, a pipe or a socket.
+#[cfg(unix)]
+pub fn is_endless(about: &fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    about.file_type().is_char_device() || about.file_type().is_block_device()
+}
+
+#[cfg(not(unix))]
+pub fn is_endless(_: &fs::Metadata) -> bool {
+    false
+}
+
+/// Names the files of folders that are no logs.
+pub fn passed_over(passed: &[String]) -> Option<String> {
+    let names: Vec<&str> = passed.iter().map(String::as_str).collect();
+    Some(format!("no log, so passed over: {}", named(&names)?))
 }
 
 #[cfg(unix)]

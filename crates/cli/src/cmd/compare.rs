@@ -203,7 +203,7 @@ impl Compared<'_> {
 fn of_files(args: &CompareArgs, cli: &Cli) -> Result<(Rows, Asked), Failure> {
     let mut sides = Vec::new();
     for side in [&args.first, &args.second] {
-        let files = expanded(std::slice::from_ref(side))?;
+        let files = expanded(std::slice::from_ref(side), cli.color)?;
         sides.extend(files.into_iter().map(|file| (file, side.clone())));
     }
     let rows = many::rows_by_side(&args.items, args.card.as_deref(), &sides, cli)?;

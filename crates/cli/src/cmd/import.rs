@@ -29,7 +29,7 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
         return Err(Failure::new("`--domain` is for traces").help("add `--as trace`, or leave it out"));
     }
     let files = logs::files(&paths)?;
-    let named: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+    let named: Vec<String> = files.iter().filter(|it| !it.is_link).map(|file| file.path.clone()).collect();
     each_once(&named)?;
     let options = Options {
         items,
@@ -42,6 +42,10 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
     let (mut total, mut empty) = (Summary::default(), Summary::default());
     let (mut read, mut passed) = (Vec::new(), Vec::new());
     for file in files {
+        if file.is_link {
+            passed.push(file.path);
+            continue;
+        }
         let log = if file.path == "-" { Log::stream(io::stdin().lock())? } else { Log::any(&file.path)? };
         let found = if file.is_found { logs::recognised(&log.input) } else { logs::format_of(&log.input) };
         let format = match (asked, found) {

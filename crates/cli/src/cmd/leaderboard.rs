@@ -114,6 +114,11 @@ pub fn judge(args: &LeaderboardArgs, rows: &mut Rows, cli: &Cli) -> Result<Judge
     answer.mark_look_alikes(&LookAlikes::among(rows.subjects.iter().map(String::as_str)));
     let failing = failing(&floors(args, rows, by)?, args, &answer);
     let mut verdict = verdict(&failing);
+    // Scores are official by one moment, whatever the group.
+    let as_of = answer.leaderboards.iter().find_map(|board| Timestamp::parse(board.as_of.as_deref()?).ok());
+    if let Some(as_of) = as_of.filter(|_| !args.fail_under.is_empty()) {
+        gate::outside(rows, as_of).into_iter().for_each(|line| verdict.warn(line));
+    }
     let of_score =
         args.fail_under.iter().chain(&args.fail_under_dimension).filter(|it| it.dimension.is_none());
     let slight = of_score.filter_map(|floor| gate::slight("a floor", floor.least, rows.scale.max, 1));

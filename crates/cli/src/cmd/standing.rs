@@ -145,6 +145,7 @@ fn verdict(floor: Option<Decimal>, answer: &Answer<'_>, shown: &[SubjectStanding
     }
     verdict.add(Exit::BelowBar, below);
     verdict.add(Exit::Inconclusive, unknown);
+    gate::outside(answer.rows, answer.as_of).into_iter().for_each(|line| verdict.warn(line));
     gate::slight("a floor", floor, answer.card.scale.max, 1).into_iter().for_each(|line| verdict.warn(line));
     verdict
 }

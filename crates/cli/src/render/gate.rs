@@ -8,8 +8,10 @@ use karat::answers::comparison::ComparedPair;
 use karat::answers::leaderboard::floor::{Floor, On, Shortfall};
 use karat::answers::{ComparisonVerdict, GateChange};
 use karat::estimate::{Writing, percent};
+use karat::rows::{Row, Rows};
 use karat::text::{clean, count, named, short};
 use karat_core::number::Decimal;
+use karat_core::timestamp::Timestamp;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -59,7 +61,11 @@ impl Verdict {
     /// Adds what another gate found.
     pub fn extend(&mut self, other: Self) {
         self.failed.extend(other.failed);
-        self.unseen.extend(other.unseen);
+        for line in other.unseen {
+            if !self.unseen.contains(&line) {
+                self.unseen.push(line);
+            }
+        }
     }
 
     /// Returns whether every gate lets it pass.
@@ -168,8 +174,26 @@ pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
     ))
 }
 
-/// Returns which tasks of the first have no result of the second; none if all have one.
+/// Returns which tasks of the first have no result of the second, or fewer; none if all have as many.
 pub fn missing(pair: &ComparedPair) -> Option<String> {
+    let all = [without(pair), with_fewer(pair)];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// Returns at which tasks the second has fewer results than the first: those that are gone may have failed.
+fn with_fewer(pair: &ComparedPair) -> Option<String> {
+    let all: Vec<&str> = pair.changes.fewer.iter().map(String::as_str).collect();
+    let names = named(&all)?;
+    let than = match pair.first.subject == pair.second.subject {
+        true => String::from("before"),
+        false => format!("`{}`", short(&pair.first.subject)),
+    };
+    let (tasks, second) = (count(all.len(), "task"), short(&pair.second.subject));
+    Some(format!("at {tasks} `{second}` has fewer results that count than {than}: {names}"))
+}
+
+fn without(pair: &ComparedPair) -> Option<String> {
     let all: Vec<&str> = pair.changes.missing.iter().map(String::as_str).collect();
     let names = named(&all)?;
     let of = pair.difference.estimate.tasks.saturating_add(all.len() as u64);
@@ -183,6 +207,23 @@ pub fn missing(pair: &ComparedPair) -> Option<String> {
         if all.len() == 1 { "has" } else { "have" },
         short(&pair.second.subject)
     ))
+}
+
+/// Returns which items no official score at a moment has: those after it, and those without a time where others have one.
+pub fn outside(rows: &Rows, as_of: Timestamp) -> Vec<String> {
+    let about = |what: &str, is_meant: &dyn Fn(&Row) -> bool| {
+        let meant: Vec<&Row> = rows.rows.iter().filter(|row| is_meant(row)).collect();
+        let mut names: Vec<&str> =
+            meant.iter().map(|row| rows.subjects.get(row.subject).map_or("", String::as_str)).collect();
+        names.sort_unstable();
+        names.dedup();
+        let items = count(meant.len(), "item");
+        Some(format!("no official score has {items} {what}, of {}", named(&names)?))
+    };
+    let later = about(&format!("after {as_of}"), &|row| row.time().is_some_and(|time| time > as_of));
+    let is_by_time = rows.rows.iter().any(|row| row.time().is_some());
+    let untimed = about("without a time", &|row| row.time().is_none()).filter(|_| is_by_time);
+    later.into_iter().chain(untimed).collect()
 }
 
 /// Returns a warning if a number is so small on the scale of a card that a share of it is meant: above 0 and less than one in `part` of a point.

@@ -27,6 +27,7 @@ mod jobs;
 mod judge;
 mod leaderboard;
 mod log;
+mod lost;
 mod mutants;
 mod names;
 mod numbers;

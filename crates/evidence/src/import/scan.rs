@@ -13,6 +13,8 @@ use super::{Fault, Stop};
 const BUFFER: usize = 1 << 16;
 /// Longest wanted value, in bytes.
 const VALUE_MAX: usize = 256 << 20;
+/// Most values within a wanted value: in memory each takes many times its bytes.
+const PARTS_MAX: usize = 1 << 18;
 
 /// A text on the way.
 pub(super) struct Scan<R> {
@@ -301,8 +303,13 @@ impl<R: Read> Scan<R> {
     /// Passes over a value of any depth, and checks that it is one.
     fn pass(&mut self) -> Result<(), Wrong> {
         self.open.clear();
+        let mut parts = 0;
         loop {
             // A value begins here.
+            parts += usize::from(self.kept.is_some());
+            if parts > PARTS_MAX {
+                return Err(Wrong::Words(format!("a value of more than {PARTS_MAX} values")));
+            }
             match self.peek()? {
                 Some(b'{') => {
                     self.take(1)?;

@@ -112,6 +112,8 @@ async fn take(
     expect_media(headers, &[JSON, PROTOBUF])?;
     let encoding = if media_type(headers) == JSON { Encoding::Json } else { Encoding::Protobuf };
     expect_encoding(headers)?;
+    // Before the work: a request is large.
+    may_send(&key, &pool, subject.as_deref())?;
     let body = Incoming::new(headers, body, BYTES_MAX, app.options.body_timeout)?;
     let body = body.whole().await?;
     app.metrics.received(body.len() as u64);
@@ -122,9 +124,6 @@ async fn take(
     });
     let Parts { parts, mut refused, reason } = taken.await?;
     let mut reason = reason.unwrap_or_default();
-    if !parts.is_empty() {
-        may_send(&key, &pool, subject.as_deref())?;
-    }
     if let Some((late, why)) = store(app, &key, &pool, subject, parts).await? {
         refused += late;
         if reason.is_empty() {

@@ -16,7 +16,7 @@ use crate::evidence::{Files, Flow, expanded};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::graders;
-use crate::output::{Screen, replace};
+use crate::output::{Color, Screen, replace};
 use crate::progress::Progress;
 use crate::project::Project;
 
@@ -79,9 +79,9 @@ pub fn update(project: &Project, is_quiet: bool, cli: &Cli) -> Result<Exit, Fail
 }
 
 /// Refuses a baseline that is not the one whose digest stands beside it.
-pub fn check_digests(baseline: &[String]) -> Result<(), Failure> {
+pub fn check_digests(baseline: &[String], color: Color) -> Result<(), Failure> {
     // The files that are compared: a digest is asked of each.
-    for path in &expanded(baseline)? {
+    for path in &expanded(baseline, color)? {
         let beside = digest_file(path);
         // Only where nothing is there, nothing is stated: a link to nowhere is something.
         let line = match fs::symlink_metadata(&beside) {

@@ -95,7 +95,11 @@ fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -
     }
     // A screen has them on standard error alone.
     if !matches!(chosen, Chosen::Screen) {
-        notes.extend(gates.iter().flat_map(|gate| gate.verdict.warnings()).cloned());
+        for line in gates.iter().flat_map(|gate| gate.verdict.warnings()) {
+            if !notes.contains(line) {
+                notes.push(line.clone());
+            }
+        }
     }
     let answer = ProjectCheck {
         schema: CheckSchema::V1,
@@ -198,9 +202,9 @@ fn against_baseline(args: &CheckProjectArgs, project: &Project, cli: &Cli) -> Re
         verdict.add(Exit::Inconclusive, vec![line]);
         return Ok(Compared { verdict: Some(verdict), ..Compared::default() });
     }
-    baseline::check_digests(&project.baseline)?;
+    baseline::check_digests(&project.baseline, cli.color)?;
     let side = |files: &[String], side: &str| -> Result<Vec<(String, String)>, Failure> {
-        Ok(expanded(files)?.into_iter().map(|file| (file, side.to_owned())).collect())
+        Ok(expanded(files, cli.color)?.into_iter().map(|file| (file, side.to_owned())).collect())
     };
     let sides = [side(&project.baseline, BEFORE)?, side(&project.inputs, NOW)?].concat();
     let compare_args = compare_args(args, project)?;

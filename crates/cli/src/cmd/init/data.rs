@@ -16,7 +16,7 @@ use karat_evidence::source::{Layout, SEPARATORS};
 
 use super::names::{SUBJECTS, SUCCESS, TASKS};
 use crate::failure::Failure;
-use crate::logs::{self, Log};
+use crate::logs::{self, Log, Named};
 
 /// Ends of the names of files that may be data.
 const ENDINGS: [&str; 5] = [".csv", ".tsv", ".jsonl", ".ndjson", ".json"];
@@ -46,8 +46,9 @@ pub fn read<'a>(given: &[String], named: impl Iterator<Item = &'a str>) -> Resul
     let profile = Profile::wanting(SUBJECTS.into_iter().chain(TASKS).chain(SUCCESS).chain(named));
     let mut data = Data { given, profile, formats: Vec::new(), has_own: false };
     let files = logs::files(&data.given)?;
+    let files: Vec<Named> = files.into_iter().filter(|file| !file.is_link).collect();
     let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-    let samples = logs::together(&paths)?.samples;
+    let options = logs::together(&paths)?.options();
     for file in files {
         let log = Log::file(&file.path);
         match logs::format_of(&log.input) {
@@ -60,7 +61,6 @@ pub fn read<'a>(given: &[String], named: impl Iterator<Item = &'a str>) -> Resul
                 .help(format!("karat rate {}", file.path)));
             }
             Ok(Some(format)) => {
-                let options = Options { samples: samples.clone(), ..Options::default() };
                 add_log(&log, format, &options, &mut data)?;
             }
             Err(failure) if log.input.is_packed() => return Err(failure),
