@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_floor_is_reached_by_what_equals_it_and_not_by_what_is_not_there() {
         let estimate = |mean, low| Some(Estimate { mean, low, high: None, method: None, tasks: 3 });
-        let below = |on, estimate| {
+        let below = |on, estimate: Option<Estimate>| {
             let floor = Floor { dimension: None, least: 800_000_000, on };
             floor.shortfall("a", None, estimate.as_slice()).map(|it| it.is_below)
         };

@@ -303,7 +303,7 @@ fn an_explanation_that_could_be_of_several_names_each_subject_once() {
     assert_eq!(found.stderr.matches("`ibis` (48 items)").count(), 1, "{}", found.stderr);
     let first = karat(&["explain", "-c", CARD, RUNS, "-s", "ibis", "--table"]);
     assert_eq!(first.status, 0);
-    assert!(first.stderr.contains("another: --item '"), "{}", first.stderr);
+    assert!(first.stderr.contains("another: --subject 'ibis' --item '"), "{}", first.stderr);
     let other = karat(&["explain", "-c", CARD, RUNS, "-i", "ibis-air-03-1", "--json"]);
     assert_eq!((other.status, other.stderr.as_str()), (0, ""));
     assert!(other.stdout.contains("\"id\":\"ibis-air-03-1\""), "{}", other.stdout);

@@ -174,7 +174,7 @@ fn trajectories_of_swe_agent() {
             assert_eq!(dimension(record, "outcome_confidence")["status"], "missing");
             assert_eq!(record["profile"]["name"], "code");
             let [low, high] = bounds(record);
-            let name = id(record).strip_prefix("kp:trace:swe-agent/").unwrap();
+            let (_, name) = id(record).split_once('/').unwrap();
             (name.split("__").next().unwrap(), facts(record), low <= supposed && supposed <= high)
         })
         .collect();

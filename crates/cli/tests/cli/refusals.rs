@@ -152,7 +152,11 @@ fn empty_input() {
 fn an_item_that_never_ends() {
     let mut endless = program(&root());
     endless.args(["score", "--card", "workflow", "/dev/zero"]);
-    assert!(refused(&finish(&mut endless, ""), 1).contains("an item of more than"));
+    assert!(refused(&finish(&mut endless, ""), 1).contains("a device, which has no end"));
+    let mut endless = program(&root());
+    endless.args(["score", "--card", "workflow", "-"]).stdin(std::fs::File::open("/dev/zero").unwrap());
+    let told = endless.output().unwrap();
+    assert!(String::from_utf8_lossy(&told.stderr).contains("an item of more than"), "{told:?}");
 }
 
 #[test]

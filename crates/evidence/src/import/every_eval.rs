@@ -82,6 +82,7 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         }
         run.time = own.text("metadata.karat_time").map(str::to_owned);
         run.outcome = own.text("metadata.karat_outcome").and_then(Outcome::from_name);
+        run.is_own = run.outcome.is_some();
         let parts = ["token_usage.input_tokens", "token_usage.output_tokens"].map(|name| own.number(name));
         let [input_tokens, output_tokens] = parts;
         let sum = input_tokens.zip(output_tokens).map(|(input, output)| input + output);

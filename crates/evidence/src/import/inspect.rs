@@ -198,6 +198,7 @@ impl<'a> Log<'a> {
                 .or(self.created)
                 .map(str::to_owned),
             seconds: own.number("total_time"),
+            is_own: self.is_own,
             ..Run::default()
         };
         if own.get("limit").is_some() {

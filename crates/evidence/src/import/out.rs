@@ -65,6 +65,8 @@ pub(super) struct Run {
     pub id: String,
     pub time: Option<String>,
     pub outcome: Option<Outcome>,
+    /// True if karat wrote the log, of an item with that outcome.
+    pub is_own: bool,
     /// The share of the task that was solved.
     pub solved: Option<f64>,
     pub cost_usd: Option<f64>,
@@ -90,7 +92,10 @@ impl Run {
     ///
     /// What was judged to be solved, in whole or part, is so although the run was stopped: so do the tools count it.
     pub(super) fn judged(mut self) -> Self {
-        if self.outcome == Some(Outcome::Stopped) && self.solved.is_some_and(|solved| solved > 0.0) {
+        if self.outcome == Some(Outcome::Stopped)
+            && !self.is_own
+            && self.solved.is_some_and(|solved| solved > 0.0)
+        {
             self.outcome = None;
         }
         if self.outcome.is_none() && self.cases.is_none() {

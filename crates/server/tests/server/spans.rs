@@ -269,6 +269,15 @@ fn requests_that_cannot_be_taken_are_refused_in_their_encoding() {
     }
     let reporter = server.key(&json!({"name": "judge", "scopes": ["write:evidence"], "reports": ["judge"]}));
     server.post(path, Some(&reporter), JSON, request(&spans())).is_problem(403, "forbidden");
+    // Whoever may not send costs no memory: what the request holds is not looked at.
+    server.post(path, Some(&reporter), JSON, gzip(b"no JSON")).is_problem(403, "forbidden");
+    let many = (0..100_000).map(|at| format!("{{\"key\":\"k{at}\",\"value\":{{\"intValue\":\"1\"}}}}"));
+    let many = many.collect::<Vec<_>>().join(",");
+    let wide = request(&[span(1, 0, 0, &[("x", "y")])])
+        .replace("\"attributes\":[", &format!("\"attributes\":[{many},"));
+    assert!(wide.len() > many.len(), "the attributes are in it");
+    let refused = server.post(path, Some(admin), JSON, gzip(wide.as_bytes()));
+    assert!(refused.is_problem(400, "bad-request").body.contains("262144 values"), "{}", refused.body);
     let wrong = json!({"traceId": "xyz", "spanId": "1"});
     let partly = server.post(path, Some(admin), JSON, request(&[wrong, span(1, 0, 0, &[])]));
     assert_eq!(partly.is(200).at("/partialSuccess/rejectedSpans"), "1");

@@ -513,6 +513,7 @@ impl Traces {
             }
             if let Some((_, _, Exported { id, task, outcome, seconds })) = trace.item {
                 (run.id, run.task, run.outcome, run.seconds) = (id, task, outcome, seconds);
+                run.is_own = true;
                 // Such a trace has facts, and no calls.
                 run.other.retain(|(name, _)| name.starts_with("score_"));
             }
