@@ -91,7 +91,7 @@ fn a_round_trip_gives_the_same_facts() {
         }
         assert_eq!(export.items, given.len() as u64, "{target:?}");
         assert_eq!(facts(&back, &all), facts(&given, &all), "{target:?}");
-        // A sample of Inspect has an id of its own.
+        // A sample of Inspect has a separate id.
         let named: &[&str] = if target == Target::Inspect { &["subject", "task"] } else { &["id", "task"] };
         assert_eq!(facts(&back, named), facts(&given, named), "{target:?}");
     }

@@ -35,7 +35,7 @@ pub enum Flow {
 /// The function that takes each item, or the error found in its place.
 pub type Visit<'v> = dyn FnMut(&Place, Result<&[u8], Error>) -> Result<Flow, Failure> + 'v;
 
-/// What was read of some files.
+/// A record of what some files had.
 #[derive(Default)]
 struct Taken {
     /// The summary of the logs.
@@ -63,7 +63,7 @@ pub struct Files {
     paths: Vec<String>,
     bytes: Option<u64>,
     color: Color,
-    /// What was read.
+    /// The record of what they had.
     taken: Mutex<Taken>,
     /// True while the items come out of a log that is read here, so that their sources are known.
     is_log: AtomicBool,

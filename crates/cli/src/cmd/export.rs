@@ -116,7 +116,7 @@ fn save(folder: &str, export: &Export) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::writing(folder, &error);
     let folder = Path::new(folder).components().collect::<PathBuf>();
     if folder.file_name().is_none() {
-        let failure = Failure::new(format!("`{}` cannot be made anew", clean(&folder.display().to_string())));
+        let failure = Failure::new(format!("`{}` cannot be replaced", clean(&folder.display().to_string())));
         return Err(failure.help("name a new folder: --out export"));
     }
     if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {

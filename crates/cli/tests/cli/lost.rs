@@ -1,5 +1,4 @@
 //! Evidence that is lost, hidden or passed over: no gate passes by it without a word.
-#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;
 

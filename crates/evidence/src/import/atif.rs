@@ -90,7 +90,7 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         tokens = None;
         out.left_out("tokens of a trajectory: a step has those of the prompt or of the answer alone");
     }
-    out.left_out_times("a trajectory of a subagent within another: as a file of its own it counts", within);
+    out.left_out_times("a trajectory of a subagent within another: it counts as a separate file", within);
     out.left_out_times("a step copied from the trajectory that this one continues", copied);
     let id = if copied > 0 { format!("{id}/{}", input.stem()) } else { id.to_owned() };
     let mut run = Run {

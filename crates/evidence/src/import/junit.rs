@@ -84,7 +84,7 @@ pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     }
 }
 
-/// What a first look at a report tells of its tests, which are numbered from 0.
+/// A first look at the tests of a report, which are numbered from 0.
 #[derive(Default)]
 struct Look {
     count: u64,

@@ -152,7 +152,7 @@ struct About {
     is_sums: bool,
     /// Metrics that are the better the less they are.
     lower: Vec<String>,
-    /// The moment in the names of the files of one run, after a slash; empty if there is none.
+    /// The moment in the names of the files of one run, after a slash; empty without one.
     moment: String,
     /// The number of documents that were asked.
     documents: Option<u64>,

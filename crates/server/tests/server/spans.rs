@@ -269,7 +269,7 @@ fn requests_that_cannot_be_taken_are_refused_in_their_encoding() {
     }
     let reporter = server.key(&json!({"name": "judge", "scopes": ["write:evidence"], "reports": ["judge"]}));
     server.post(path, Some(&reporter), JSON, request(&spans())).is_problem(403, "forbidden");
-    // Whoever may not send costs no memory: what the request holds is not looked at.
+    // A key that may not send costs no memory: what the request holds is not looked at.
     server.post(path, Some(&reporter), JSON, gzip(b"no JSON")).is_problem(403, "forbidden");
     let many = (0..100_000).map(|at| format!("{{\"key\":\"k{at}\",\"value\":{{\"intValue\":\"1\"}}}}"));
     let many = many.collect::<Vec<_>>().join(",");

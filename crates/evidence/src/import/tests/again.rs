@@ -1,4 +1,4 @@
-//! What logs have several times: attempts that are tried again, logs of the same task, and names that mean several things.
+//! Things that logs have several times: attempts that are tried again, logs of the same task, and names that mean several things.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
