@@ -130,7 +130,7 @@ pub struct LeaderboardArgs {
     #[arg(long)]
     pub robustness: bool,
     /// Fail below MIN points, or DIMENSION=MIN
-    #[arg(long, value_name = "MIN", value_parser = Floor::parse, group = "floor")]
+    #[arg(long, value_name = "MIN", value_parser = Floor::parse, group = "floor", allow_negative_numbers = true)]
     pub fail_under: Vec<Floor>,
     /// The same as `--fail-under DIMENSION=MIN`
     #[arg(long, value_name = "DIMENSION=MIN", value_parser = Floor::parse_dimension, hide = true, group = "floor")]
@@ -205,7 +205,7 @@ pub struct CompareArgs {
     #[arg(long, short = 'c', value_name = "ID|FILE")]
     pub card: Option<String>,
     /// Fail if B is worse by more than BY points (0)
-    #[arg(long, value_name = "BY", num_args = 0..=1, default_missing_value = "0", value_parser = margin)]
+    #[arg(long, value_name = "BY", num_args = 0..=1, default_missing_value = "0", value_parser = margin, allow_negative_numbers = true)]
     pub fail_if_worse: Option<Decimal>,
     /// Fail unless it is shown that B is not
     #[arg(long, requires = "fail_if_worse")]

@@ -62,6 +62,12 @@ fn the_low_end_opens_no_gate_that_the_score_does_not() {
     );
     let alone = folder.karat(&["leaderboard", "-c", "window.toml", "runs.jsonl", "--on", "low"]);
     assert!(alone.status == 2 && alone.stderr.contains("--fail-under"), "{}", alone.stderr);
+    let negative = folder.karat(&["leaderboard", "-c", "window.toml", "runs.jsonl", "--fail-under", "-1"]);
+    assert!(
+        negative.status == 2 && negative.stderr.contains("points are not negative"),
+        "{}",
+        negative.stderr
+    );
 }
 
 #[test]

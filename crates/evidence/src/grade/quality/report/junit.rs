@@ -1,6 +1,6 @@
 //! JUnit XML. There is no one schema; what is read here is common to all runners.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::xml::{Element, Elements, Step};
 use super::{Outcome, TestCase, TestResults, TestVerdict, problem};
@@ -19,15 +19,14 @@ struct Suite {
     name: String,
     /// The names of those around it and its own.
     path: String,
-    /// Its number in the report.
-    number: u64,
     announced: Option<u64>,
     announced_failing: Option<u64>,
     listed: u64,
     passed: u64,
-    /// Names of tests that passed, and the number of those that are followed by another of the same name.
-    passed_names: BTreeSet<String>,
-    followed: u64,
+    /// The last test of each name, if it passed, and the tests that passed and are followed by another of the same name: by their
+    /// numbers in the report.
+    last_passed: BTreeMap<String, u64>,
+    followed: Vec<u64>,
     /// `failure` and `error` elements; one test may have several.
     failing: u64,
 }
@@ -44,23 +43,25 @@ struct Case {
 }
 
 pub(super) fn read(text: &str) -> Result<TestResults, Problems> {
-    visit(text, &mut |_| true)
+    visit(text, &mut |_| true).map(|(results, _)| results)
 }
 
-/// Reads a report and hands each test to `take`, until it says that it has enough.
-pub(super) fn visit(text: &str, take: &mut dyn FnMut(TestCase<'_>) -> bool) -> Result<TestResults, Problems> {
+/// Reads a report and hands each test to `take`, until it says that it has enough. Returns the numbers of those that are
+/// attempts before another, too.
+pub(super) fn visit(
+    text: &str,
+    take: &mut dyn FnMut(TestCase<'_>) -> bool,
+) -> Result<(TestResults, BTreeSet<u64>), Problems> {
     let mut elements = Elements::new(text);
     let mut results = TestResults::default();
     let mut lines = Lines { text: text.trim_start_matches('\u{feff}'), at: 0, line: 1 };
     let mut open: Vec<Open> = Vec::new();
-    let mut suites = 0;
+    let (mut count, mut attempts) = (0, BTreeSet::new());
     while let Some(step) = elements.next()? {
         match step {
             Step::Open(element) => {
                 let mut inner = opened(&element, open.last_mut())?;
                 if let Open::Suite(suite) = &mut inner {
-                    suites += 1;
-                    suite.number = suites;
                     suite.path = match open.last() {
                         Some(Open::Suite(outer)) if outer.path.is_empty() => suite.name.clone(),
                         Some(Open::Suite(outer)) if suite.name.is_empty() => outer.path.clone(),
@@ -74,20 +75,22 @@ pub(super) fn visit(text: &str, take: &mut dyn FnMut(TestCase<'_>) -> bool) -> R
             Step::Close => match (open.pop(), open.last_mut()) {
                 (Some(Open::Case(case)), Some(Open::Suite(suite))) => {
                     let (line, seconds) = (lines.of(case.at), case.seconds);
-                    let (name, outcome) = case.close(suite, &mut results);
+                    let (name, outcome) = case.close(count, suite, &mut results);
+                    count += 1;
                     let verdict = match outcome {
                         Outcome::Passed => TestVerdict::Passed,
                         Outcome::Failed => TestVerdict::Failed,
                         Outcome::Error => TestVerdict::Error,
                         Outcome::Skipped => TestVerdict::Skipped,
                     };
-                    let (suite, of_suite) = (suite.path.as_str(), (suite.number, suite.announced));
-                    if !take(TestCase { name: &name, verdict, seconds, line, suite, of_suite }) {
-                        return Ok(results);
+                    if !take(TestCase { name: &name, verdict, seconds, line, suite: &suite.path }) {
+                        return Ok((results, attempts));
                     }
                 }
                 (Some(Open::Suite(mut inner)), outer) => {
-                    results.passed = results.passed.saturating_sub(inner.leave_out_attempts());
+                    let own = inner.leave_out_attempts();
+                    results.passed -= own.len() as u64;
+                    attempts.extend(own);
                     inner.check()?;
                     match outer {
                         Some(Open::Suite(outer)) => outer.add(&inner),
@@ -98,7 +101,7 @@ pub(super) fn visit(text: &str, take: &mut dyn FnMut(TestCase<'_>) -> bool) -> R
             },
         }
     }
-    Ok(results)
+    Ok((results, attempts))
 }
 
 fn opened(element: &Element<'_>, outer: Option<&mut Open>) -> Result<Open, Problems> {
@@ -139,15 +142,15 @@ impl Suite {
         self.failing += inner.failing;
     }
 
-    /// Leaves out the attempts before another, and returns their number. pytest writes each attempt that failed and was tried
+    /// Leaves out the attempts before another, and returns their numbers. pytest writes each attempt that failed and was tried
     /// again like a test that passed, and does not count it.
-    fn leave_out_attempts(&mut self) -> u64 {
+    fn leave_out_attempts(&mut self) -> Vec<u64> {
         let attempts = match self.announced {
-            Some(announced) if self.listed > announced => self.followed,
-            _ => 0,
+            Some(announced) if self.listed > announced => std::mem::take(&mut self.followed),
+            _ => Vec::new(),
         };
-        self.listed -= attempts;
-        self.passed -= attempts;
+        self.listed -= attempts.len() as u64;
+        self.passed -= attempts.len() as u64;
         attempts
     }
 
@@ -193,7 +196,7 @@ impl Case {
         Ok(case)
     }
 
-    fn close(self, suite: &mut Suite, results: &mut TestResults) -> (String, Outcome) {
+    fn close(self, number: u64, suite: &mut Suite, results: &mut TestResults) -> (String, Outcome) {
         let outcome = match self {
             Self { failures: 1.., .. } => Outcome::Failed,
             Self { errors: 1.., .. } => Outcome::Error,
@@ -201,9 +204,9 @@ impl Case {
             _ => Outcome::Passed,
         };
         suite.listed += 1;
-        suite.followed += u64::from(suite.passed_names.remove(&self.name));
+        suite.followed.extend(suite.last_passed.remove(&self.name));
         if outcome == Outcome::Passed {
-            suite.passed_names.insert(self.name.clone());
+            suite.last_passed.insert(self.name.clone(), number);
         }
         suite.passed += u64::from(outcome == Outcome::Passed);
         suite.failing += self.failures + self.errors;

@@ -8,6 +8,8 @@ mod tap;
 mod trx;
 mod xml;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use self::xml::{Elements, Step};
@@ -47,8 +49,6 @@ pub struct TestCase<'a> {
     /// The names of the suites that it is in, the outermost first, joined by ` > `. The root and suites without a name are
     /// left out.
     pub suite: &'a str,
-    /// The number of the suite in its report, and of tests that this says it has.
-    pub of_suite: (u64, Option<u64>),
 }
 
 /// Result of one test.
@@ -134,13 +134,17 @@ impl TestResults {
         sized(text).and_then(junit::read)
     }
 
-    /// Hands each test of a report in JUnit XML to `take`, in order, until that returns false.
+    /// Hands each test of a report in JUnit XML to `take`, in order, until that returns false. Returns which of them are
+    /// attempts before another, as their numbers in that order, from 0.
     ///
     /// # Errors
     ///
     /// If [`TestResults::from_junit`] fails; what came before was handed on.
-    pub fn visit_junit(text: &str, take: &mut dyn FnMut(TestCase<'_>) -> bool) -> Result<(), Problems> {
-        junit::visit(sized(text)?, take).map(drop)
+    pub fn visit_junit(
+        text: &str,
+        take: &mut dyn FnMut(TestCase<'_>) -> bool,
+    ) -> Result<BTreeSet<u64>, Problems> {
+        junit::visit(sized(text)?, take).map(|(_, attempts)| attempts)
     }
 
     /// Reads TRX, the XML of the test runner of .NET: the results by their `outcome`. Inner results replace
