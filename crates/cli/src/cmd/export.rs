@@ -110,7 +110,7 @@ fn only(target: Target, export: &Export) -> Result<&str, Failure> {
     }
 }
 
-/// Writes the files into a new or empty folder. It has all of them or none, even if the power fails: a part of an export looks
+/// Writes the files into a new or empty folder. It has all of them or none, even if this is killed: a part of an export looks
 /// like a whole one.
 fn save(folder: &str, export: &Export) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::writing(folder, &error);

@@ -189,7 +189,7 @@ fn what_the_agent_did_itself_is_its_own() {
 #[test]
 fn answers_of_the_interface_for_responses_are_steps() {
     let messages = json!([
-        {"role": "user", "content": "mend it"},
+        {"role": "user", "content": "fix it"},
         {"object": "response", "output": [{"type": "message", "content": [{"type": "output_text", "text": "I look"}]}],
          "extra": {"actions": [{"command": "ls"}], "timestamp": 1.0}},
         {"type": "function_call_output", "output": "a.py", "extra": {"returncode": 0}},
