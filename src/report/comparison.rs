@@ -65,15 +65,14 @@ fn of_pairs(
         }
         // Where the gate is undecided its sentence names them.
         let lacks = [
-            (&pair.changes.missing, "missing", "without a result"),
-            (&pair.changes.fewer, "fewer", "with fewer results"),
+            (&pair.changes.missing, "missing", "without a result", "that counts"),
+            (&pair.changes.fewer, "fewer", "with fewer results", "that count"),
         ];
-        for (tasks, kind, what) in lacks.into_iter().filter(|_| line.is_none() || is_worse) {
+        for (tasks, kind, what, which) in lacks.into_iter().filter(|_| line.is_none() || is_worse) {
             let names: Vec<&str> = tasks.iter().map(String::as_str).collect();
             let Some(list) = named(&names) else { continue };
             let (tasks, who) = (count(names.len(), "task"), short(&pair.second.subject));
-            let text = format!("{tasks} {what} of {who} that counts: {list}");
-            let text = if kind == "fewer" { text.replacen("that counts", "that count", 1) } else { text };
+            let text = format!("{tasks} {what} of {who} {which}: {list}");
             findings.push(Finding::new(Level::Warning, kind, text));
         }
         let result = match line {

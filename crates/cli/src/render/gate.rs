@@ -136,11 +136,7 @@ pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
         },
     );
     let who = short(&pair.second.subject);
-    let than = if pair.first.subject == pair.second.subject {
-        String::from("before")
-    } else {
-        format!("`{}`", short(&pair.first.subject))
-    };
+    let than = first_of(pair);
     let counts = format!("{} worse, {} better", pair.changes.regressed.len(), pair.changes.fixed.len());
     if gate.finding == GateChange::Worse {
         let allowed = if gate.margin > 0.0 {
@@ -181,14 +177,19 @@ pub fn missing(pair: &ComparedPair) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
+/// Returns the name of the first; of one subject in two files that it was before.
+fn first_of(pair: &ComparedPair) -> String {
+    match pair.first.subject == pair.second.subject {
+        true => String::from("before"),
+        false => format!("`{}`", short(&pair.first.subject)),
+    }
+}
+
 /// Returns at which tasks the second has fewer results than the first: those that are gone may have failed.
 fn with_fewer(pair: &ComparedPair) -> Option<String> {
     let all: Vec<&str> = pair.changes.fewer.iter().map(String::as_str).collect();
     let names = named(&all)?;
-    let than = match pair.first.subject == pair.second.subject {
-        true => String::from("before"),
-        false => format!("`{}`", short(&pair.first.subject)),
-    };
+    let than = first_of(pair);
     let (tasks, second) = (count(all.len(), "task"), short(&pair.second.subject));
     Some(format!("at {tasks} `{second}` has fewer results that count than {than}: {names}"))
 }
@@ -197,10 +198,7 @@ fn without(pair: &ComparedPair) -> Option<String> {
     let all: Vec<&str> = pair.changes.missing.iter().map(String::as_str).collect();
     let names = named(&all)?;
     let of = pair.difference.estimate.tasks.saturating_add(all.len() as u64);
-    let first = match pair.first.subject == pair.second.subject {
-        true => String::from("before"),
-        false => format!("`{}`", short(&pair.first.subject)),
-    };
+    let first = first_of(pair);
     Some(format!(
         "{} of {of} of {first} {} no result of `{}` that counts: {names}",
         count(all.len(), "task"),
