@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 /// The format of scores on one scale: factor and decimals.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Writing {
     factor: f64,
     decimals: usize,
@@ -18,6 +18,11 @@ impl Writing {
             _ => 1,
         };
         Self { factor: f64::from(max), decimals }
+    }
+
+    /// Returns the format of points on a scale from 0 to `max`.
+    pub fn points(max: u32) -> Self {
+        Self { factor: 1.0, ..Self::of(max) }
     }
 
     /// Returns the format of shares of 1.

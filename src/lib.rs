@@ -94,15 +94,19 @@
 //!   a record again; [`rescore`] puts a kept record beside what another scorecard gives.
 //! - Many items: [`items`], [`rows`], [`leaderboard`], [`standing`].
 //! - Answers: [`answers`] has one type for each, written as JSON in one place; with the feature `schema` each has an OpenAPI
-//!   schema. [`page`] and [`pages`] draw them as HTML; [`report`] writes them as CSV, Markdown, JUnit and annotations.
+//!   schema. [`document`] turns each into one document, and [`write`] writes it: a screen, a page, Markdown, CSV, JSON lines, JUnit,
+//!   annotations.
 //!
 //! Layers below, for special needs: `karat-core` (the pure engine, `no_std`), `karat-stats` (intervals, ranks, ratings),
 //! `karat-standing`, `karat-evidence` (readers and graders), `karat-store` (the log and its proofs).
 
 pub mod answers;
+pub mod badge;
 pub mod bulk;
 pub mod card;
 pub mod cards;
+pub mod document;
+pub mod draw;
 pub mod engine;
 pub mod error;
 pub mod examples;
@@ -115,7 +119,6 @@ pub mod pages;
 pub mod receipt;
 pub mod recompute;
 pub mod record;
-pub mod report;
 pub mod rescore;
 pub mod rows;
 #[cfg(feature = "schema")]
@@ -125,6 +128,7 @@ mod stopwatch;
 pub mod tune;
 pub mod verification;
 mod words;
+pub mod write;
 
 // Shared with the command line and the server; no part of what the library promises.
 #[doc(hidden)]

@@ -18,8 +18,8 @@ use crate::answers::stress::Stress;
 use crate::answers::task::Task;
 use crate::answers::tune::Tune;
 use crate::answers::verification::{LogVerification, Verification};
+use crate::document::brief::Brief;
 use crate::record::RecordDocument;
-use crate::report::brief::Brief;
 
 /// The dialect of all of them.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";

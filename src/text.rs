@@ -12,8 +12,10 @@ pub enum Tone {
     Plain,
     /// It may change what the answer means to you.
     Care,
-    /// It names an error.
+    /// It names an error, or a loss.
     Bad,
+    /// It names a gain.
+    Good,
 }
 
 /// Replaces characters in `text` that could move the cursor or change the colour or direction of the rest.

@@ -7,7 +7,7 @@ use karat_stats::outcome::{self, Policy};
 use karat_stats::ranks::{OtherRanking, RankRange};
 use serde::{Deserialize, Serialize};
 
-use super::{ChoiceSource, DecayMoment, IntervalMethod, Outcome, Treatment, share};
+use super::{ChoiceSource, DecayMoment, IntervalMethod, Outcome, Treatment, points, share};
 use crate::leaderboard::{PolicySources, Settings};
 use crate::record::ScorecardReference;
 use crate::rows::Rows;
@@ -115,14 +115,11 @@ pub struct OutcomeCounts {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Estimate {
-    /// The mean: 0 to 1, or -1 to 1 for a difference.
-    #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
+    /// The mean.
     pub mean: f64,
     /// The lower end of the interval; null for a single task, which gives no interval, and in a census.
-    #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
     pub low: Option<f64>,
     /// The upper end of the interval; null for a single task, which gives no interval, and in a census.
-    #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
     pub high: Option<f64>,
     /// The method of the interval; null without an interval.
     pub method: Option<IntervalMethod>,
@@ -146,6 +143,13 @@ pub struct MovedSubject {
 }
 
 impl Estimate {
+    /// Returns an estimate of a share in points.
+    #[must_use]
+    pub(crate) fn in_points(self, scale: u32) -> Self {
+        let of = |share: f64| points(share, scale);
+        Self { mean: of(self.mean), low: self.low.map(of), high: self.high.map(of), ..self }
+    }
+
     /// Returns both ends of the interval.
     #[must_use]
     pub fn interval(&self) -> Option<(f64, f64)> {

@@ -4,7 +4,7 @@ use karat_stats::compare;
 use karat_stats::power::{POWER, smallest_difference};
 use serde::{Deserialize, Serialize};
 
-use super::{GateChange, Outcome, TaskChangeKind, share};
+use super::{GateChange, Outcome, TaskChangeKind, points, share};
 use crate::leaderboard::changes as found;
 use crate::leaderboard::gate::GateFinding;
 use crate::rows::Rows;
@@ -56,8 +56,8 @@ pub struct TaskChange {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TaskAttempts {
-    /// Their mean.
-    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    /// Their mean, in points.
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub mean: f64,
     /// The number of them that pass.
     pub passed: u64,
@@ -76,8 +76,8 @@ pub struct ItemAt {
     pub file: String,
     /// The line in the file, from 1; null where the place has none.
     pub line: Option<u64>,
-    /// The value that counts, 0 to 1.
-    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    /// The score that counts, in points.
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub score: f64,
     /// Its outcome; null if it does not state one.
     pub outcome: Option<Outcome>,
@@ -91,10 +91,10 @@ pub struct Power {
     /// The chance to see a difference that is there.
     #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1, example = 0.8))]
     pub power: f64,
-    /// The deviation of the differences of tasks.
+    /// The deviation of the differences of tasks, in points.
     #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub spread: f64,
-    /// The smallest difference that this many tasks show with that chance; null if they are too few for any.
+    /// The smallest difference, in points, that this many tasks show with that chance; null if they are too few for any.
     #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub smallest_difference: Option<f64>,
     /// The number of tasks that would show a difference as large as this one; null for a difference of 0.
@@ -106,22 +106,19 @@ pub struct Power {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Gate {
-    /// The margin by which the second may be worse, as a share of the scale.
-    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    /// The margin by which the second may be worse, in points.
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub margin: f64,
     /// True if it must be shown that it is not worse by the margin.
     pub strict: bool,
     /// The confidence of this comparison; higher where several are made, so that all together are wrong no more often.
     #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1))]
     pub level: f64,
-    /// The mean by which the second is worse; below 0 if it is better.
-    #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
-    pub loss: f64,
-    /// The lower end of its interval; null for a single task.
-    #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
+    /// The mean difference in points, second minus first: below 0 the second is worse.
+    pub difference: f64,
+    /// The lower end of its interval at this confidence; null for a single task.
     pub low: Option<f64>,
-    /// The upper end of its interval; null for a single task.
-    #[cfg_attr(feature = "schema", schema(minimum = -1, maximum = 1))]
+    /// The upper end of its interval at this confidence; null for a single task.
     pub high: Option<f64>,
     /// The finding.
     pub finding: GateChange,
@@ -173,12 +170,12 @@ impl TaskAttempts {
                 id: rows.id(row).to_owned(),
                 file: file.to_owned(),
                 line,
-                score: value as f64 / 1e9,
+                score: points(value as f64 / 1e9, rows.scale.max),
                 outcome: row.outcome.map(Outcome::from),
             })
         };
         Self {
-            mean: share(side.mean()),
+            mean: points(share(side.mean()), rows.scale.max),
             passed: side.passed() as u64,
             items: side.attempts.iter().filter_map(item).collect(),
         }
@@ -195,13 +192,15 @@ impl ItemAt {
 
 impl Power {
     /// Returns what the tasks of a difference can show; none without a spread.
-    pub(super) fn new(score: &compare::Difference, level: f64) -> Option<Self> {
+    pub(super) fn new(score: &compare::Difference, level: f64, scale: u32) -> Option<Self> {
         let spread = score.spread.filter(|spread| *spread > 0.0)?;
         let tasks = score.estimate.tasks as u64;
         Some(Self {
             power: POWER,
-            spread: share(spread),
-            smallest_difference: smallest_difference(spread, tasks, level, POWER).ok()?.map(share),
+            spread: points(share(spread), scale),
+            smallest_difference: smallest_difference(spread, tasks, level, POWER)
+                .ok()?
+                .map(|it| points(share(it), scale)),
             tasks_needed: score.tasks_needed(score.estimate.mean, level, POWER).ok()?,
         })
     }
@@ -209,15 +208,16 @@ impl Power {
 
 impl Gate {
     /// Returns the finding of a gate on a difference of scores.
-    pub(super) fn new(found: &GateFinding, score: &compare::Difference) -> Self {
+    pub(super) fn new(found: &GateFinding, score: &compare::Difference, scale: u32) -> Self {
         let margin = found.gate.margin;
+        let turned = |loss: f64| points(-share(loss), scale);
         Self {
-            margin: share(margin),
+            margin: points(share(margin), scale),
             strict: found.gate.is_strict,
             level: share(found.level),
-            loss: share(score.estimate.mean),
-            low: found.interval.map(|(low, _)| share(low)),
-            high: found.interval.map(|(_, high)| share(high)),
+            difference: turned(score.estimate.mean),
+            low: found.interval.map(|(_, high)| turned(high)),
+            high: found.interval.map(|(low, _)| turned(low)),
             finding: found.change.into(),
             passed: found.is_passed(),
             tasks_needed: score.tasks_needed(margin, found.level, POWER).ok().flatten(),

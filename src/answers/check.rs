@@ -1,4 +1,4 @@
-//! The check of a project, `karat/check/1`: its gates, the leaderboard, and the comparison with the baseline.
+//! The check of a project, `karat/check/2`: its gates, the leaderboard, and the comparison with the baseline.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub struct ProjectCheck {
     pub comparison: Option<ComparisonAnswer>,
 }
 
-answer!(ProjectCheck, CheckSchema = "karat/check/1", "the check of a project");
+answer!(ProjectCheck, CheckSchema = "karat/check/2", "the check of a project");
 
 /// A gate of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! Two subjects on the tasks that both have, `karat/comparison/1`, and the subjects of two files, `karat/comparisons/1`.
+//! Two subjects on the tasks that both have, `karat/comparison/2`, and the subjects of two files, `karat/comparisons/2`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::basis::{Basis, Estimate};
 use super::changes::{Changes, Gate, Power};
-use super::{ComparisonVerdict, answer, share};
+use super::{ComparisonVerdict, answer, points, share};
 use crate::leaderboard::Settings;
 use crate::leaderboard::gate::GateFinding;
 use crate::leaderboard::pair::Pair;
@@ -28,7 +28,7 @@ pub struct Comparison {
     pub pair: ComparedPair,
 }
 
-answer!(Comparison, ComparisonSchema = "karat/comparison/1", "a comparison");
+answer!(Comparison, ComparisonSchema = "karat/comparison/2", "a comparison");
 
 /// The subjects that two files have, each compared with itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub struct Comparisons {
     pub only_second: Vec<String>,
 }
 
-answer!(Comparisons, ComparisonsSchema = "karat/comparisons/1", "comparisons");
+answer!(Comparisons, ComparisonsSchema = "karat/comparisons/2", "comparisons");
 
 impl Comparisons {
     /// Returns the subjects that one file alone has, so that nothing judges them: each file by name, with them.
@@ -84,6 +84,15 @@ impl ComparisonAnswer {
         }
     }
 
+    /// Returns the items, and how they were compared.
+    #[must_use]
+    pub fn basis(&self) -> &Basis {
+        match self {
+            Self::Pair(answer) => &answer.basis,
+            Self::Several(answer) => &answer.basis,
+        }
+    }
+
     /// Returns the pairs that were compared.
     #[must_use]
     pub fn pairs(&self) -> &[ComparedPair] {
@@ -102,9 +111,9 @@ pub struct ComparedPair {
     pub first: ComparedSubject,
     /// The second subject.
     pub second: ComparedSubject,
-    /// The difference of the scores, first minus second.
+    /// The difference of the scores in points, second minus first: below 0 the second is worse.
     pub difference: Difference,
-    /// The difference by dimension; null if the two share no task with a value.
+    /// The difference of values by dimension, second minus first; null if the two share no task with a value.
     #[cfg_attr(feature = "schema", schema(schema_with = differences))]
     pub dimensions: BTreeMap<String, Option<Difference>>,
     /// The tasks that each passed; null if a task was tried more than once, and for means over cases.
@@ -124,22 +133,22 @@ pub struct ComparedPair {
 pub struct ComparedSubject {
     /// Its name.
     pub subject: String,
-    /// The mean over all its tasks; null if no task counts.
-    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    /// The mean over all its tasks, in points; null if no task counts.
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub mean: Option<f64>,
 }
 
-/// A difference over the tasks that both subjects have, first minus second.
+/// A difference over the tasks that both subjects have, second minus first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Difference {
     /// The mean difference with its interval.
     pub estimate: Estimate,
-    /// Tasks on which the first is ahead.
-    pub first_ahead_tasks: u64,
-    /// Tasks on which the second is ahead.
-    pub second_ahead_tasks: u64,
+    /// Tasks on which the second is better.
+    pub better_tasks: u64,
+    /// Tasks on which the second is worse.
+    pub worse_tasks: u64,
     /// Tasks that only the first has; they are left out.
     pub only_first_tasks: u64,
     /// Tasks that only the second has; they are left out.
@@ -189,15 +198,15 @@ impl ComparedPair {
         let [first, second] =
             [(pair.first, pair.means[0]), (pair.second, pair.means[1])].map(|(at, mean)| ComparedSubject {
                 subject: rows.subject_name(at).to_owned(),
-                mean: mean.map(share),
+                mean: mean.map(|mean| points(mean, rows.scale.max)),
             });
         let dimensions = rows.dimensions.iter().zip(&pair.dimensions);
         Self {
             first,
             second,
-            difference: (&pair.score).into(),
+            difference: Difference::new(&pair.score, rows.scale.max),
             dimensions: dimensions
-                .map(|((key, _), found)| (key.clone(), found.as_ref().map(Difference::from)))
+                .map(|((key, _), found)| (key.clone(), found.as_ref().map(|it| Difference::new(it, 1))))
                 .collect(),
             passes: pair.passes.as_ref().map(|passes| Passes {
                 both: passes.pairs.both,
@@ -208,18 +217,27 @@ impl ComparedPair {
                 verdict: passes.verdict.into(),
             }),
             changes: Changes::new(rows, &pair.changes),
-            power: Power::new(&pair.score, settings.level),
-            gate: gate.map(|found| Gate::new(found, &pair.score)),
+            power: Power::new(&pair.score, settings.level, rows.scale.max),
+            gate: gate.map(|found| Gate::new(found, &pair.score, rows.scale.max)),
         }
     }
 }
 
-impl From<&compare::Difference> for Difference {
-    fn from(found: &compare::Difference) -> Self {
+impl Difference {
+    /// Returns a difference of the first and the second on a scale.
+    fn new(found: &compare::Difference, scale: u32) -> Self {
+        let Estimate { mean, low, high, method, tasks } = Estimate::from(&found.estimate);
+        let turned = |share: f64| points(-share, scale);
         Self {
-            estimate: (&found.estimate).into(),
-            first_ahead_tasks: found.first_ahead_tasks as u64,
-            second_ahead_tasks: found.second_ahead_tasks as u64,
+            estimate: Estimate {
+                mean: turned(mean),
+                low: high.map(turned),
+                high: low.map(turned),
+                method,
+                tasks,
+            },
+            better_tasks: found.second_ahead_tasks as u64,
+            worse_tasks: found.first_ahead_tasks as u64,
             only_first_tasks: found.only_first_tasks as u64,
             only_second_tasks: found.only_second_tasks as u64,
             enough_tasks: found.enough_tasks,
@@ -230,6 +248,6 @@ impl From<&compare::Difference> for Difference {
 
 #[cfg(feature = "schema")]
 fn differences() -> utoipa::openapi::schema::Object {
-    let description = "The difference by dimension; null if the two share no task with a value.";
+    let description = "The difference of values by dimension, second minus first; null if the two share no task with a value.";
     super::members_or_null("Difference", description, false)
 }

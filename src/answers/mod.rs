@@ -3,10 +3,10 @@
 //!
 //! | file | schema | answers |
 //! |---|---|---|
-//! | `leaderboard` | `karat/leaderboard/1` | `karat leaderboard`, `GET /v1/leaderboards` |
-//! | `comparison`, `changes` | `karat/comparison/1`, `karat/comparisons/1` | `karat compare` |
-//! | `check` | `karat/check/1` | `karat check` |
-//! | `stress` | `karat/stress/1` | `karat stress`, and `robustness` of a leaderboard |
+//! | `leaderboard` | `karat/leaderboard/2` | `karat leaderboard`, `GET /v1/leaderboards` |
+//! | `comparison`, `changes` | `karat/comparison/2`, `karat/comparisons/2` | `karat compare` |
+//! | `check` | `karat/check/2` | `karat check` |
+//! | `stress` | `karat/stress/2` | `karat stress`, and `robustness` of a leaderboard |
 //! | `tune` | `karat/tune/1` | `karat tune` |
 //! | `standing` | `karat/standing/1` | `karat standing`, `GET /v1/standings` |
 //! | `task` | `karat/task/1` | `karat standing --tasks` |
@@ -114,6 +114,16 @@ pub fn read<T: Answer>(text: &[u8]) -> Result<Option<T>, Error> {
 #[must_use]
 pub fn share(value: f64) -> f64 {
     (value * 1e9).round() / 1e9
+}
+
+/// Returns a share on a scale from 0 to `scale`, rounded to a billionth of the scale.
+#[must_use]
+pub fn points(share: f64, scale: u32) -> f64 {
+    let scale = f64::from(scale.max(1));
+    let (value, digits) = (share * scale, 1e9 / scale);
+    let rounded = if value.abs() * digits < 1e15 { (value * digits).round() / digits } else { value };
+    // A difference of 0 has no sign.
+    if rounded == 0.0 { 0.0 } else { rounded }
 }
 
 /// Returns the schema of an object whose members are of the schema `name` or null; nullable itself if `is_nullable`.

@@ -1,9 +1,7 @@
 //! Pages of answers: they fill the data of [`crate::page::model`] with the words of the terminal.
 
 pub mod items;
-pub mod leaderboard;
 pub mod standing;
-pub mod stress;
 
 use std::num::NonZeroU32;
 

@@ -1,16 +1,14 @@
-//! The form of an answer: which formats each verb gives, how one is chosen, and where it is written. A format changes
-//! how an answer
-//! looks and never what it says.
+//! The form of an answer: how a format is chosen, and where it is written. A format changes how an answer looks and
+//! never what it says, and every command that takes `--format` gives all of them.
 
 use std::env;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use clap::{Args, ValueEnum};
-use karat::page::html;
-use karat::page::model::Page;
-use karat::report::{Report, csv, github, json, junit, markdown};
+use karat::document::Document;
 use karat::text::clean;
+use karat::write::{self, Form, github};
 
 use crate::failure::Failure;
 use crate::output::{is_watched, lines};
@@ -40,24 +38,10 @@ pub enum Format {
 
 use Format::{Csv, Github, Html, Json, Jsonl, Junit, Markdown, Table};
 
-/// The formats of each verb. One that is not here has no `--format`.
-const GIVES: [(&str, &[Format]); 10] = [
-    ("score", &[Table, Json, Jsonl, Csv, Markdown, Junit, Github]),
-    ("leaderboard", &[Table, Json, Jsonl, Csv, Markdown, Junit, Github, Html]),
-    ("compare", &[Table, Json, Jsonl, Csv, Markdown, Junit, Github, Html]),
-    ("check", &[Table, Json, Jsonl, Csv, Markdown, Junit, Github]),
-    ("standing", &[Table, Json, Jsonl, Csv, Markdown, Junit, Github, Html]),
-    ("standing --tasks", &[Table, Json, Jsonl, Csv, Markdown, Github]),
-    ("rate", &[Table, Json, Jsonl, Csv, Markdown, Github, Html]),
-    ("stress", &[Table, Json, Jsonl, Csv, Markdown, Github, Html]),
-    ("explain", &[Table, Json, Csv, Markdown, Github]),
-    ("judge", &[Table, Json, Jsonl, Csv, Markdown, Junit, Github]),
-];
-
 /// The flags that choose a format.
 #[derive(Debug, Default, Args)]
 pub struct FormatArgs {
-    /// table, json, csv, markdown, junit, github, html
+    /// table json jsonl csv markdown junit github html
     #[arg(
         long,
         value_enum,
@@ -81,25 +65,8 @@ pub enum Chosen {
     Screen,
     /// JSON as the answer has it.
     Json,
-    /// A page for a browser.
-    Page,
-    /// A report.
-    Report(Document),
-}
-
-/// The format of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Document {
-    /// An object for each row of the main table.
-    Jsonl,
-    /// The main table.
-    Csv,
-    /// All tables.
-    Markdown,
-    /// The test cases.
-    Junit,
-    /// A summary and annotations.
-    Github,
+    /// Another form of the document.
+    Form(Form),
 }
 
 impl Format {
@@ -120,49 +87,40 @@ impl Format {
         match self {
             Table => Chosen::Screen,
             Json => Chosen::Json,
-            Html => Chosen::Page,
-            Jsonl => Chosen::Report(Document::Jsonl),
-            Csv => Chosen::Report(Document::Csv),
-            Markdown => Chosen::Report(Document::Markdown),
-            Junit => Chosen::Report(Document::Junit),
-            Github => Chosen::Report(Document::Github),
+            Jsonl => Chosen::Form(Form::Jsonl),
+            Csv => Chosen::Form(Form::Csv),
+            Markdown => Chosen::Form(Form::Markdown),
+            Junit => Chosen::Form(Form::Junit),
+            Github => Chosen::Form(Form::Github),
+            Html => Chosen::Form(Form::Html),
         }
     }
 }
 
 impl FormatArgs {
-    /// Returns the format of `verb` that is asked for: by a flag, else by the environment, else the screen on a
-    /// terminal and
-    /// JSON in a pipe.
+    /// Returns the format that is asked for: by a flag, else by the environment, else the screen on a terminal and JSON in
+    /// a pipe.
     ///
     /// # Errors
-    /// If the verb cannot give it, or the environment names none.
-    pub fn chosen(&self, verb: &str) -> Result<Chosen, Failure> {
-        self.chosen_or(verb, if is_watched() { Chosen::Screen } else { Chosen::Json })
+    /// If the environment names none.
+    pub fn chosen(&self) -> Result<Chosen, Failure> {
+        self.chosen_or(if is_watched() { Chosen::Screen } else { Chosen::Json })
     }
 
     /// Does the same with another form where none is asked for.
     ///
     /// # Errors
     /// As [`Self::chosen`].
-    pub fn chosen_or(&self, verb: &str, usual: Chosen) -> Result<Chosen, Failure> {
+    pub fn chosen_or(&self, usual: Chosen) -> Result<Chosen, Failure> {
         if self.table || self.json {
             return Ok(if self.table { Chosen::Screen } else { Chosen::Json });
         }
-        let (format, source) = match (self.format, env::var(VARIABLE)) {
-            (Some(format), _) => (format, "--format"),
-            (None, Ok(name)) if !name.is_empty() => (named(&name)?, VARIABLE),
-            (None, Err(env::VarError::NotUnicode(_))) => return Err(unknown("something that is not UTF-8")),
-            _ => return Ok(usual),
-        };
-        let gives =
-            GIVES.iter().find(|(known, _)| *known == verb).map_or(&[Table, Json][..], |(_, gives)| gives);
-        if gives.contains(&format) {
-            return Ok(format.chosen());
+        match (self.format, env::var(VARIABLE)) {
+            (Some(format), _) => Ok(format.chosen()),
+            (None, Ok(name)) if !name.is_empty() => Ok(named(&name)?.chosen()),
+            (None, Err(env::VarError::NotUnicode(_))) => Err(unknown("something that is not UTF-8")),
+            _ => Ok(usual),
         }
-        let failure = Failure::new(format!("{source}: `karat {verb}` has no `{}`", format.name()));
-        let names: Vec<&str> = gives.iter().map(|it| it.name()).collect();
-        Err(failure.help(format!("it gives: {}", names.join(", "))))
     }
 }
 
@@ -176,18 +134,12 @@ fn unknown(name: &str) -> Failure {
         .help(format!("there are: {}", names.join(", ")))
 }
 
-/// Writes a report to standard output; for GitHub also to the summary of the step.
-pub fn emit(report: &Report, document: Document) -> Result<(), Failure> {
-    match document {
-        Document::Jsonl => text(&json::lines(&report.main())),
-        Document::Csv => text(&csv::sheet(&report.main())),
-        Document::Markdown => text(&markdown::report(report, usize::MAX)),
-        Document::Junit => text(&junit::report(report)),
-        Document::Github => {
-            summarise(&github::summary(report))?;
-            text(&github::annotations(report))
-        }
+/// Writes a document to standard output; for GitHub also to the summary of the step.
+pub fn emit(document: &Document, form: Form) -> Result<(), Failure> {
+    if form == Form::Github {
+        summarise(&github::summary(document))?;
     }
+    text(&write::text(form, document))
 }
 
 /// Adds Markdown to the summary of the step, if there is one.
@@ -197,11 +149,6 @@ fn summarise(summary: &str) -> Result<(), Failure> {
     written
         .and_then(|mut file| file.write_all(summary.as_bytes()))
         .map_err(|error| Failure::writing(&path.to_string_lossy(), &error))
-}
-
-/// Writes a page to standard output: the bytes that `--html` writes to a file.
-pub fn page(page: &Page) -> Result<(), Failure> {
-    text(&html(page))
 }
 
 /// Writes a text. A terminal gets no sign that could steer it.
@@ -225,10 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_verb_gives_a_screen_and_json_and_every_name_is_its_own() {
-        for (verb, gives) in GIVES {
-            assert!(gives.starts_with(&[Table, Json]), "{verb}");
-        }
+    fn every_format_is_found_by_its_name() {
         for format in Format::value_variants() {
             assert_eq!(named(format.name()).unwrap(), *format);
             assert_eq!(Format::from_str(format.name(), false), Ok(*format));

@@ -22,7 +22,6 @@ mod rating;
 mod receipt;
 mod render;
 mod rescored;
-mod span;
 mod store;
 mod topics;
 

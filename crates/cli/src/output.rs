@@ -5,36 +5,12 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use karat::direction::isolated;
-use karat::page::html;
-use karat::page::model::Page;
 
 use crate::failure::Failure;
-use karat::text::Tone;
 
-/// Headings.
-pub const STRONG: Style = Style::new().bold();
-/// Less important text.
-pub const FAINT: Style = Style::new().dimmed();
-/// Gains of a number.
-pub const GAIN: Style = AnsiColor::Green.on_default();
-/// Losses of a number, and refusals.
-pub const LOSS: Style = AnsiColor::Red.on_default();
-/// Text that deserves attention.
-pub const CARE: Style = AnsiColor::Yellow.on_default();
-/// Bars.
-pub const BAR: Style = AnsiColor::Cyan.on_default();
-
-/// Returns the style of a note of that tone.
-pub const fn style(tone: Tone) -> Style {
-    match tone {
-        Tone::Plain => FAINT,
-        Tone::Care => CARE,
-        Tone::Bad => LOSS,
-    }
-}
+pub use karat::write::screen::{BAR, CARE, FAINT, GAIN, LOSS, STRONG, style};
 
 /// The condition for colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -194,12 +170,12 @@ pub fn is_watched() -> bool {
 /// The first bytes of a page.
 const PAGE_MARK: &[u8] = b"<!DOCTYPE html>";
 
-/// Writes `page` to `path`; an existing page is replaced completely or left unchanged.
+/// Writes a page to `path`; an existing page is replaced completely or left unchanged.
 ///
 /// # Errors
 /// If the file cannot be written, or exists and is not a page.
-pub fn save_page(path: &str, page: &Page) -> Result<(), Failure> {
-    replace_own(path, html(page).as_bytes(), PAGE_MARK, "a page")
+pub fn save_page(path: &str, page: &str) -> Result<(), Failure> {
+    replace_own(path, page.as_bytes(), PAGE_MARK, "a page")
 }
 
 #[cfg(test)]
@@ -243,14 +219,17 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
         for title in ["one", "two"] {
-            let page = Page { title: title.to_owned(), ..Page::default() };
+            let page = karat::write::html::document(&karat::document::Document {
+                title: title.to_owned(),
+                ..Default::default()
+            });
             save_page(&path("page.html"), &page).unwrap();
-            assert_eq!(fs::read_to_string(path("page.html")).unwrap(), html(&page));
+            assert_eq!(fs::read_to_string(path("page.html")).unwrap(), page);
         }
         fs::write(path("evidence.jsonl"), "{}").unwrap();
-        assert!(save_page(&path("evidence.jsonl"), &Page::default()).is_err());
+        assert!(save_page(&path("evidence.jsonl"), "<!DOCTYPE html>").is_err());
         assert_eq!(fs::read_to_string(path("evidence.jsonl")).unwrap(), "{}");
-        assert!(save_page(&path("none/page.html"), &Page::default()).is_err());
+        assert!(save_page(&path("none/page.html"), "<!DOCTYPE html>").is_err());
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
         fs::remove_dir_all(&folder).unwrap();
     }

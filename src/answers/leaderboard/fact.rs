@@ -22,8 +22,8 @@ pub struct RankedFact {
 impl FactScale {
     /// Writes the values of a leaderboard in the unit of the fact.
     pub(crate) fn write(&self, board: &mut Leaderboard) {
-        for row in &mut board.rows {
-            let score = &mut row.score;
+        let estimates = board.rows.iter_mut().flat_map(|row| [Some(&mut row.score), row.mean.as_mut()]);
+        for score in estimates.flatten() {
             score.mean = self.value(score.mean);
             let ends = score.low.zip(score.high).map(|(low, high)| (self.value(low), self.value(high)));
             score.low = ends.map(|(one, other)| one.min(other));
@@ -48,7 +48,7 @@ impl Leaderboard {
                 let largest = self.rows.iter().map(|row| row.score.mean.abs()).fold(0.0, f64::max);
                 Writing::of_size(largest)
             }
-            (None, true) => Writing::of(max),
+            (None, true) => Writing::points(max),
             (None, false) => Writing::shares(),
         }
     }

@@ -39,7 +39,8 @@ impl Floor {
     /// Returns the subjects of a leaderboard that are below the floor or have no value to compare, in its order: all that it
     /// ranks or has no score of, or only `subjects`. One that has too few tasks for a rank is asked for only by its name.
     #[must_use]
-    pub fn shortfalls(&self, board: &Leaderboard, subjects: &[String]) -> Vec<Shortfall> {
+    pub fn shortfalls(&self, board: &Leaderboard, subjects: &[String], scale: u32) -> Vec<Shortfall> {
+        let scale = if self.dimension.is_none() && board.is_of_scores() { scale } else { 1 };
         let is_named = |subject: &String| subjects.contains(subject);
         let is_meant = |subject: &String| subjects.is_empty() || is_named(subject);
         let ranked = board.rows.iter().filter(|row| is_meant(&row.subject));
@@ -47,7 +48,7 @@ impl Floor {
         let is_score = |row: &&LeaderboardRow| self.dimension.is_none() && row.official.is_some();
         let ranked = ranked.filter_map(|row| {
             let official = (self.on == On::Low).then_some(row).filter(is_score).map(|row| row.score);
-            self.shortfall(&row.subject, official, &self.estimates(row))
+            self.shortfall(&row.subject, official, &self.estimates(row), scale)
         });
         let unranked = board.unranked.iter().flatten();
         let without = unranked.filter(|it| it.why != UnrankedReason::TooFewTasks && is_meant(&it.subject));
@@ -56,7 +57,7 @@ impl Floor {
             |name: &&String| board.rows.iter().any(|row| row.subject == **name) || without.contains(name);
         let more: Vec<&String> = subjects.iter().filter(|name| !is_there(name)).collect();
         without.extend(more);
-        ranked.chain(without.into_iter().filter_map(|name| self.shortfall(name, None, &[]))).collect()
+        ranked.chain(without.into_iter().filter_map(|name| self.shortfall(name, None, &[], scale))).collect()
     }
 
     /// Returns the estimates that must reach the floor, each of them.
@@ -64,7 +65,7 @@ impl Floor {
         match &self.dimension {
             // Beside an official score a leaderboard shows the interval of the runs; few official scores have their own.
             None if self.on == On::Low && row.official.is_some() => {
-                let ends = [Some(row.score), row.runs].into_iter().flatten();
+                let ends = [Some(row.score), row.mean].into_iter().flatten();
                 let ends: Vec<Estimate> = ends.filter(|it| it.low.is_some()).collect();
                 if ends.is_empty() { vec![row.score] } else { ends }
             }
@@ -81,10 +82,11 @@ impl Floor {
         subject: &str,
         official: Option<Estimate>,
         estimates: &[Estimate],
+        scale: u32,
     ) -> Option<Shortfall> {
         let value = |it: &Estimate| if self.on == On::Mean { Some(it.mean) } else { it.low };
         // Answers are rounded to billionths.
-        let is_less = |value: f64| ((value * 1e9).round() as i64) < self.least;
+        let is_less = |value: f64| ((value / f64::from(scale) * 1e9).round() as i64) < self.least;
         let found = |estimate, is_below| Shortfall { subject: subject.to_owned(), estimate, is_below };
         if let Some(official) = official.filter(|it| is_less(it.mean)) {
             return Some(found(Some(Estimate { low: None, high: None, ..official }), true));
@@ -106,7 +108,7 @@ mod tests {
         let estimate = |mean, low| Some(Estimate { mean, low, high: None, method: None, tasks: 3 });
         let below = |on, estimate: Option<Estimate>| {
             let floor = Floor { dimension: None, least: 800_000_000, on };
-            floor.shortfall("a", None, estimate.as_slice()).map(|it| it.is_below)
+            floor.shortfall("a", None, estimate.as_slice(), 1).map(|it| it.is_below)
         };
         assert_eq!(below(On::Mean, estimate(0.8, None)), None);
         assert_eq!(below(On::Mean, estimate(0.799_999_999, None)), Some(true));

@@ -181,9 +181,10 @@ pub fn answer(
     basis: Basis,
     method: LeaderboardMethod,
     group_by: Option<String>,
-    leaderboards: Vec<Leaderboard>,
+    mut leaderboards: Vec<Leaderboard>,
     page: Page,
 ) -> LeaderboardAnswer {
+    leaderboards.iter_mut().for_each(|board| board.write_points(basis.scale));
     let basis = match method {
         LeaderboardMethod::Bootstrap => basis,
         LeaderboardMethod::Student | LeaderboardMethod::Census => {

@@ -1,4 +1,4 @@
-//! Subjects by rank, `karat/leaderboard/1`.
+//! Subjects by rank, `karat/leaderboard/2`.
 
 pub mod columns;
 pub mod fact;
@@ -21,7 +21,7 @@ use crate::answers::basis::{
 };
 use crate::answers::stress::Robustness;
 use crate::answers::weights::WeightsInForce;
-use crate::answers::{LeaderboardMethod, UnrankedReason, answer, share};
+use crate::answers::{LeaderboardMethod, UnrankedReason, answer, points, share};
 use crate::estimate::{Writing, letter, letters};
 use crate::leaderboard::attempts::AttemptsAt;
 use crate::leaderboard::{By, Ranking, Settings, Unranked};
@@ -65,7 +65,7 @@ pub struct LeaderboardAnswer {
     pub leaderboards: Vec<Leaderboard>,
 }
 
-answer!(LeaderboardAnswer, LeaderboardSchema = "karat/leaderboard/1", "a leaderboard");
+answer!(LeaderboardAnswer, LeaderboardSchema = "karat/leaderboard/2", "a leaderboard");
 
 impl LeaderboardAnswer {
     /// Marks the subjects whose names look like others.
@@ -212,18 +212,18 @@ pub struct LeaderboardRow {
     /// The subjects with which it shares too few tasks to be compared: fewer than six at 95 %. Null where subjects are not
     /// compared.
     pub too_few_shared_tasks: Option<Vec<String>>,
-    /// The value that is ranked, with its interval: the mean of runs or of a dimension, or the official score as a share of the best
-    /// one, whose interval is null if it is not the plain mean over a window.
+    /// The value that is ranked, with its interval: the mean of runs in points, of a dimension or of a fact, or the official score
+    /// in points, whose interval is null if it is not the plain mean over a window.
     pub score: Estimate,
     /// The way to the official score; null on another basis.
     pub official: Option<Official>,
-    /// The mean of its runs with its interval, beside an official score; null on another basis, and if no run counts. Rank
-    /// range, chance of rank 1 and letters are about this mean.
-    pub runs: Option<Estimate>,
+    /// The mean of its runs in points, of the dimension or of the fact, with its interval; null if no run counts. Rank range,
+    /// chance of rank 1 and letters are about this mean.
+    pub mean: Option<Estimate>,
     /// The number of cases, if all its results that count are means over cases (`n`).
     #[cfg_attr(feature = "schema", schema(minimum = 1))]
     pub cases: Option<u64>,
-    /// The lowest and highest possible score of a subject with one task; null if nothing is missing, and for any other.
+    /// The lowest and highest possible score in points of a subject with one task; null if nothing is missing, and for any other.
     pub bounds: Option<BoundsDocument>,
     /// The number of tasks that count.
     pub tasks: u64,
@@ -279,7 +279,7 @@ pub struct Attempts {
     pub pass_at: Option<Estimate>,
     /// The chance that all pass: pass^k.
     pub pass_hat: Option<Estimate>,
-    /// The expected best score of k attempts.
+    /// The expected best score of k attempts, in points.
     pub best_of: Option<Estimate>,
 }
 
@@ -312,6 +312,13 @@ pub struct OutcomeRanking {
 }
 
 impl Leaderboard {
+    /// Writes scores as points; values of a dimension or a fact stay as they are.
+    fn write_points(&mut self, scale: u32) {
+        if self.is_of_scores() {
+            self.rows.iter_mut().for_each(|row| row.write_points(scale));
+        }
+    }
+
     /// Returns true if scores are ranked, and not the values of a dimension.
     #[must_use]
     pub fn is_of_scores(&self) -> bool {
@@ -359,7 +366,7 @@ impl Leaderboard {
                 too_few_shared_tasks: compared.then(|| names(&row.too_few_shared)),
                 score: (&row.estimate).into(),
                 official: None,
-                runs: None,
+                mean: Some((&row.estimate).into()),
                 cases: ranking.cases.of(row.subject),
                 bounds: ranking
                     .bounds
@@ -444,6 +451,16 @@ impl From<&AttemptsAt> for Attempts {
 }
 
 impl LeaderboardRow {
+    /// Writes shares of a perfect score as points.
+    fn write_points(&mut self, scale: u32) {
+        let best = self.attempts.iter_mut().flatten().filter_map(|at| at.best_of.as_mut());
+        let estimates = [Some(&mut self.score), self.mean.as_mut()].into_iter().flatten().chain(best);
+        estimates.for_each(|it| *it = it.in_points(scale));
+        if let Some(bounds) = &mut self.bounds {
+            (bounds.low, bounds.high) = (points(bounds.low, scale), points(bounds.high, scale));
+        }
+    }
+
     /// Returns the ranks to show: those that the evidence leaves open, else those by the score alone, as for official scores.
     #[must_use]
     pub fn shown_ranks(&self) -> Ranks {
@@ -453,7 +470,7 @@ impl LeaderboardRow {
     /// Returns the mean of its runs, or of the dimension that is ranked; none if no run counts.
     #[must_use]
     pub fn mean(&self) -> Option<&Estimate> {
-        if self.official.is_some() { self.runs.as_ref() } else { Some(&self.score) }
+        self.mean.as_ref()
     }
 
     /// Returns its letters as text, with a question mark if it shares too few tasks with some to be compared.
@@ -486,6 +503,13 @@ impl LeaderboardRow {
     #[must_use]
     pub(crate) fn of_means(name: &str, row: &StudentRow) -> Self {
         let (interval, tasks) = (row.interval.as_ref(), u64::from(row.tasks));
+        let score = Estimate {
+            mean: share(row.mean),
+            low: interval.map(|it| share(it.low)),
+            high: interval.map(|it| share(it.high)),
+            method: interval.map(|it| it.method.into()),
+            tasks,
+        };
         Self {
             subject: name.to_owned(),
             rank: ranks(row.rank),
@@ -494,15 +518,9 @@ impl LeaderboardRow {
             letters: None,
             ahead_of: None,
             too_few_shared_tasks: None,
-            score: Estimate {
-                mean: share(row.mean),
-                low: interval.map(|it| share(it.low)),
-                high: interval.map(|it| share(it.high)),
-                method: interval.map(|it| it.method.into()),
-                tasks,
-            },
+            score,
             official: None,
-            runs: None,
+            mean: Some(score),
             cases: None,
             bounds: None,
             tasks,

@@ -26,7 +26,7 @@ pub fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> V
         .iter()
         .any(|row| row.bounds.is_some() && row.mean().is_some_and(|mean| mean.interval().is_none()))
     {
-        let text = "in brackets: the lowest and highest score that what is missing allows";
+        let text = "bounds: the lowest and highest score that what is missing allows";
         lines.push((Tone::Plain, text.to_owned()));
     }
     if board.same_tasks == Some(false) {

@@ -174,7 +174,7 @@ fn row(subject: &str, official: &OfficialScore, mean: Option<LeaderboardRow>, sc
         under_review: official.is_under_review,
     };
     let own = mean.unwrap_or_else(|| LeaderboardRow::without_runs(subject));
-    LeaderboardRow { score, official: Some(official), runs, ..own }
+    LeaderboardRow { score, official: Some(official), mean: runs, ..own }
 }
 
 impl Leaderboard {

@@ -1,4 +1,4 @@
-//! The dependence of a ranking on its scorecard and on single tasks, `karat/stress/1`.
+//! The dependence of a ranking on its scorecard and on single tasks, `karat/stress/2`.
 
 pub mod words;
 
@@ -8,7 +8,7 @@ use karat_stats::robustness::WeightRobustness as CoreRobustness;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::basis::{Basis, MovedSubject, Ranks, first, moved, ranks};
-use crate::answers::{Mean, answer, from_billionths, share};
+use crate::answers::{Mean, answer, from_billionths, points, share};
 use crate::leaderboard::Settings;
 use crate::leaderboard::stress as computed;
 use crate::rows::Rows;
@@ -31,7 +31,7 @@ pub struct Stress {
     pub robustness: Robustness,
 }
 
-answer!(Stress, StressSchema = "karat/stress/1", "a stress test");
+answer!(Stress, StressSchema = "karat/stress/2", "a stress test");
 
 /// The ranks under other weights, dimensions, means and tasks. All rankings are by the composite of the mean values,
 /// without rules and gates of the scorecard.
@@ -78,8 +78,8 @@ pub struct WeightRobustness {
 pub struct SubjectRobustness {
     /// The subject.
     pub subject: String,
-    /// Its composite under the weights of the scorecard; null if it has none.
-    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    /// Its composite under the weights of the scorecard, in points; null if it has none.
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub composite: Option<f64>,
     /// Its ranks under the weights of the scorecard.
     #[cfg_attr(feature = "schema", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
@@ -282,8 +282,8 @@ impl Robustness {
             correlation: correlation.into(),
         });
         Self {
-            weights_around: weights(&found.around, &found.composites, subject),
-            weights_any: weights(&found.uniform, &found.composites, subject),
+            weights_around: weights(&found.around, &found.composites, rows.scale.max, subject),
+            weights_any: weights(&found.uniform, &found.composites, rows.scale.max, subject),
             without_dimension: without.collect(),
             without_group: without_group.collect(),
             other_means: means.collect(),
@@ -303,6 +303,7 @@ impl Robustness {
 fn weights<'n>(
     found: &CoreRobustness,
     composites: &[Option<i64>],
+    scale: u32,
     subject: impl Fn(usize) -> &'n str,
 ) -> WeightRobustness {
     let subjects = found.subjects.iter().enumerate().filter_map(|(at, it)| {
@@ -310,7 +311,7 @@ fn weights<'n>(
         let ranked = it.places.iter().map(|&(rank, chance)| RankChance { rank, chance: share(chance) });
         Some(SubjectRobustness {
             subject: subject(at).to_owned(),
-            composite: composites.get(at).copied().flatten().map(from_billionths),
+            composite: composites.get(at).copied().flatten().map(|it| points(from_billionths(it), scale)),
             rank: ranks(it.rank),
             chance_of_same_rank: share(it.share_kept),
             chance_of_rank_1: share(it.share_first),

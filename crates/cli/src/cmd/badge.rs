@@ -1,8 +1,8 @@
 //! `karat badge`: the score of a subject in one line, as SVG or for shields.io.
 
 use karat::answers::leaderboard::{LeaderboardAnswer, LeaderboardRow};
+use karat::badge::{Badge, Color};
 use karat::estimate::ranks;
-use karat::report::badge::{Badge, Color};
 use karat::text::{clean, short};
 use karat_core::number::Decimal;
 use karat_core::scorecard::Scorecard;
@@ -72,7 +72,7 @@ fn badge(
     };
     let writing = board.writing(answer.basis.scale);
     let number = writing.number(row.score.mean);
-    let place = card.filter(|_| board.is_of_scores()).and_then(|card| band(card, row, answer.basis.scale));
+    let place = card.filter(|_| board.is_of_scores()).and_then(|card| band(card, row));
     let value = match show {
         Show::Interval => match row.score.interval() {
             Some(ends) => format!("{number} ({})", writing.ends(Some(ends))),
@@ -93,14 +93,14 @@ fn badge(
 }
 
 /// Returns the band of a score and its colour; of a card without bands the tier that these points are enough for.
-fn band(card: &Scorecard, row: &LeaderboardRow, scale: u32) -> Option<(String, Color)> {
+fn band(card: &Scorecard, row: &LeaderboardRow) -> Option<(String, Color)> {
     let bands = card.bands.iter().map(|band| (&band.name, band.from));
     let tiers = card.tiers.iter().map(|tier| (&tier.name, tier.score));
     let mut levels: Vec<(&String, Decimal)> =
         if card.bands.is_empty() { tiers.collect() } else { bands.collect() };
     levels.sort_by_key(|(_, from)| *from);
     // As published: cut at millionths of a point, so that a score is never in a band above its own.
-    let points = (row.score.mean * f64::from(scale) * 1e6 + 1e-3).floor();
+    let points = (row.score.mean * 1e6 + 1e-3).floor();
     let at = levels.iter().rposition(|(_, from)| from.millionths() as f64 <= points)?;
     let name = levels.get(at).map(|(name, _)| (*name).clone())?;
     Some((name, Color::of_band(at, levels.len())))

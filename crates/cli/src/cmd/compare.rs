@@ -14,23 +14,23 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
 use crate::output::{Screen, save_page};
-use crate::render::changes::comparisons as screen_of_several;
-use crate::render::compare::compare;
 use crate::render::gate::{self, Verdict};
-use crate::render::page::compare::{compare as page_of, comparisons as page_of_several};
 use karat::answers::GateChange;
 use karat::answers::basis::Basis;
 use karat::answers::changes::Gate as FoundGate;
 use karat::answers::comparison::{
     ComparedPair, Comparison, ComparisonAnswer, Comparisons, ComparisonsSchema,
 };
+use karat::document::{ComparisonView, Document, Part, comparison as document_of};
 use karat::leaderboard::attempts::Pass;
 use karat::leaderboard::gate::{Gate, GateFinding};
 use karat::leaderboard::pair::Pair;
 use karat::leaderboard::{By, Settings};
-use karat::report;
+use karat::page::model::Figure;
+use karat::pages::history;
 use karat::rows::Rows;
 use karat::text::{clean, named, short};
+use karat::write::{Form, html, screen};
 
 /// Most tasks of a list on the screen, without `--all`.
 const TASKS: usize = 10;
@@ -52,7 +52,7 @@ pub struct Files {
 
 /// Compares two subjects, or the subjects of two files.
 pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let chosen = args.form.format.chosen("compare")?;
+    let chosen = args.form.format.chosen()?;
     if args.first == args.second {
         return Err(Failure::new(format!("`{}` cannot be compared with itself", clean(&args.first)))
             .help("name two subjects: karat compare A B FILE"));
@@ -69,39 +69,41 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     let gaps = many::gaps_of(&rows, By::Score);
     let failed = |pair: &ComparedPair| gate::failed(pair, rows.scale.max);
     let answer = answer(args, &rows, asked)?;
-    let page = || match &answer {
-        ComparisonAnswer::Pair(answer) => page_of(&rows, answer, &settings),
-        ComparisonAnswer::Several(answer) => page_of_several(&rows, answer, &settings),
-    };
+    let view =
+        ComparisonView { dimensions: &rows.dimensions, gaps: &gaps, failed: &failed, is_listed: &|_| true };
+    let mut document = document_of(&answer, &view);
+    if args.form.html.is_some() || chosen == Chosen::Form(Form::Html) {
+        document.parts.extend(over_time(&answer, &rows, &settings));
+    }
     if let Some(path) = &args.form.html {
-        save_page(path, &page())?;
+        save_page(path, &html::document(&document))?;
     }
     match chosen {
         Chosen::Json => many::print(&answer)?,
-        Chosen::Page => format::page(&page())?,
-        Chosen::Report(document) => {
-            let report = match &answer {
-                ComparisonAnswer::Pair(answer) => report::comparison(answer, &failed),
-                ComparisonAnswer::Several(answer) => report::comparisons(answer, &failed),
-            };
-            format::emit(&report, document)?;
-        }
-        Chosen::Screen => {
-            let mut out = Screen::stdout(cli.color);
-            let screen = match &answer {
-                ComparisonAnswer::Pair(answer) => compare(answer, &rows.dimensions, &gaps, most, out.width),
-                ComparisonAnswer::Several(answer) => {
-                    screen_of_several(answer, &gaps, most, &|_| true, out.width)
-                }
-            };
-            write!(out, "{screen}")?;
-            out.flush()?;
-        }
+        Chosen::Form(form) => format::emit(&document, form)?,
+        Chosen::Screen => show(&document, most, &mut Screen::stdout(cli.color))?,
     }
     match args.fail_if_worse {
         Some(margin) => verdict(&answer, margin, rows.scale).tell(cli.color),
         None => Ok(Exit::Done),
     }
+}
+
+/// Writes the screen, with the first `most` tasks of a list.
+pub fn show(document: &Document, most: usize, out: &mut Screen) -> Result<(), Failure> {
+    let layout = screen::Layout { width: out.width, most, all: ": --all" };
+    write!(out, "{}", screen::document(document, layout))?;
+    Ok(out.flush()?)
+}
+
+/// Returns the scores of two subjects over time, for a page.
+fn over_time(answer: &ComparisonAnswer, rows: &Rows, settings: &Settings) -> Vec<Part> {
+    let ComparisonAnswer::Pair(answer) = answer else { return Vec::new() };
+    let both = [&answer.pair.first, &answer.pair.second];
+    let subjects: Vec<usize> = both.iter().filter_map(|it| rows.subject(&it.subject)).collect();
+    let Some(section) = history(rows, &subjects, settings) else { return Vec::new() };
+    let figures = section.figures.into_iter().map(|it: Figure| Part::Figure(Box::new(it)));
+    std::iter::once(Part::Heading(section.heading)).chain(figures).collect()
 }
 
 /// Compares the subjects, and asks the gate.

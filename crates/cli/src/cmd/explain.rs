@@ -28,9 +28,9 @@ use crate::render::waterfall::{nearest, waterfall};
 use karat::answers;
 use karat::answers::explanation::Explanation;
 use karat::answers::standing::Standing;
+use karat::document::{self, Document};
 use karat::error::Error;
 use karat::recompute;
-use karat::report::{self, Report};
 use karat::text::{clean, count, is_named, named, short};
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ enum Explained {
     /// As it is written.
     Text(String),
     /// As a report, which has a format yet to come.
-    Report(Box<Report>),
+    Document(Box<Document>),
 }
 
 /// The items that are meant: the first of them explained, all of them counted.
@@ -94,7 +94,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
         return Err(failure.help("give one of them as a file"));
     }
     let mut screen = Screen::stdout(cli.color);
-    let form = Form { chosen: args.format.chosen("explain")?, width: screen.width };
+    let form = Form { chosen: args.format.chosen()?, width: screen.width };
     let file = std::slice::from_ref(&args.file);
     let given = match &args.card {
         Some(card) => Some(cards::compiled(&cards::named(card, file, cli.color)?, cli.color)?),
@@ -194,8 +194,8 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                     writeln!(screen, "{}", text.trim_end())?;
                     screen.flush()?;
                 }
-                (Explained::Report(report), Chosen::Report(document)) => format::emit(&report, document)?,
-                (Explained::Report(_), _) => {}
+                (Explained::Document(document), Chosen::Form(form)) => format::emit(&document, form)?,
+                (Explained::Document(_), _) => {}
             }
             Ok(Exit::Done)
         }
@@ -316,12 +316,10 @@ fn explained(
     let change = nearest_change(card.scorer()?, record);
     Ok(match form.chosen {
         Chosen::Screen => Explained::Text(as_screen(record, change.as_ref(), proof, form.width)),
-        Chosen::Json | Chosen::Page => {
-            Explained::Text(answers::write(&answered(record, change.as_ref(), proof)?))
-        }
-        Chosen::Report(_) => {
-            let report = report::explanation(&answered(record, change.as_ref(), proof)?);
-            Explained::Report(Box::new(report))
+        Chosen::Json => Explained::Text(answers::write(&answered(record, change.as_ref(), proof)?)),
+        Chosen::Form(_) => {
+            let document = document::explanation(&answered(record, change.as_ref(), proof)?);
+            Explained::Document(Box::new(document))
         }
     })
 }
@@ -333,10 +331,10 @@ fn stood(standing: &Standing, form: Form) -> Explained {
         Chosen::Screen => {
             Explained::Text(format!("{}\n{FAINT}{note}{FAINT:#}\n", detail(standing, form.width)))
         }
-        Chosen::Json | Chosen::Page => Explained::Text(answers::write(standing)),
-        Chosen::Report(_) => {
+        Chosen::Json => Explained::Text(answers::write(standing)),
+        Chosen::Form(_) => {
             let all = std::slice::from_ref(standing);
-            Explained::Report(Box::new(report::standings(all, &[note.to_owned()])))
+            Explained::Document(Box::new(document::standings(all, &[note.to_owned()])))
         }
     }
 }

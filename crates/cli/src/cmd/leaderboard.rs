@@ -13,14 +13,16 @@ use karat::answers::leaderboard::official::Asked;
 use karat::answers::leaderboard::officials::Officials;
 use karat::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
 use karat::answers::stress::Robustness;
+use karat::document::{self, Failing, LeaderboardView, Part};
 use karat::leaderboard::attempts::Attempts;
 use karat::leaderboard::stress::{CONCENTRATION, Stress};
 use karat::leaderboard::{By, Ranking, Settings};
 use karat::look_alikes::LookAlikes;
-use karat::pages::leaderboard as page_of;
-use karat::report::{self, Failing};
+use karat::page::model::Section;
+use karat::pages::{history, items, profiles};
 use karat::rows::Rows;
-use karat::text::clean;
+use karat::text::{Tone, clean};
+use karat::write::{Form, html, screen};
 use karat_core::timestamp::Timestamp;
 use karat_standing::stand::Interval;
 use karat_stats::bootstrap::Plan;
@@ -33,7 +35,6 @@ use crate::failure::Failure;
 use crate::format::{self, Chosen};
 use crate::output::{Screen, save_page};
 use crate::render::gate::{self, Verdict};
-use crate::render::{leaderboard as screen, stress as stress_screen};
 
 /// Ranks all subjects of the items given, and asks the gates.
 pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, Judged), Failure> {
@@ -46,19 +47,30 @@ pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, Judged
 
 /// Shows the leaderboards of the items given.
 pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let chosen = args.form.format.chosen("leaderboard")?;
+    let chosen = args.form.format.chosen()?;
     let (rows, judged) = compute(args, cli)?;
     let Judged { answer, settings, failing, .. } = &judged;
+    let document = |is_page: bool| {
+        let gaps = many::gaps_of(&rows, settings.by);
+        let figures = if is_page { figures(&rows, answer) } else { Vec::new() };
+        let view = LeaderboardView { failing, dimensions: &rows.dimensions, gaps: &gaps, figures };
+        let mut document = document::leaderboard(answer, view);
+        if is_page {
+            document.parts.extend(behind(&rows, answer, settings));
+        }
+        document
+    };
     if let Some(path) = &args.form.html {
-        save_page(path, &page_of::leaderboard(&rows, answer, settings))?;
+        save_page(path, &html::document(&document(true)))?;
     }
     match chosen {
         Chosen::Json => many::print(answer)?,
-        Chosen::Page => format::page(&page_of::leaderboard(&rows, answer, settings))?,
-        Chosen::Report(document) => format::emit(&report::leaderboard(answer, failing), document)?,
+        Chosen::Form(form) => format::emit(&document(form == Form::Html), form)?,
         Chosen::Screen => {
             let mut out = Screen::stdout(cli.color);
-            show(args, &rows, &judged, &mut out)?;
+            let most = args.top.filter(|&top| top > 0).unwrap_or(usize::MAX);
+            let layout = screen::Layout { width: out.width, most, all: "" };
+            write!(out, "{}", screen::document(&document(false), layout))?;
             out.flush()?;
         }
     }
@@ -73,7 +85,8 @@ pub struct Judged {
     pub verdict: Verdict,
     /// The subjects that fail a floor.
     pub failing: Vec<Failing>,
-    settings: Settings,
+    /// The settings of its ranks.
+    pub settings: Settings,
 }
 
 /// Returns the key of `--by`, if it is neither the official score nor the mean.
@@ -126,20 +139,36 @@ pub fn judge(args: &LeaderboardArgs, rows: &mut Rows, cli: &Cli) -> Result<Judge
     Ok(Judged { verdict, answer, failing, settings })
 }
 
-/// Writes the screen.
-pub fn show(args: &LeaderboardArgs, rows: &Rows, judged: &Judged, out: &mut Screen) -> Result<(), Failure> {
-    let Judged { answer, settings, .. } = judged;
-    let layout =
-        screen::Layout { width: out.width, top: args.top.filter(|&top| top > 0).unwrap_or(usize::MAX) };
-    let gaps = many::gaps_of(rows, settings.by);
-    write!(out, "{}", screen::head(answer, &gaps, layout))?;
-    for board in &answer.leaderboards {
-        write!(out, "{}", screen::board(&answer.basis, answer.method, board, layout))?;
-        if let Some(robustness) = &board.robustness {
-            write!(out, "{}", stress_screen::stress(&answer.basis, robustness, out.width))?;
-        }
-    }
-    Ok(())
+/// Returns the figures of each leaderboard that need its items, for a page.
+fn figures(rows: &Rows, answer: &LeaderboardAnswer) -> Vec<Vec<Part>> {
+    answer.leaderboards.iter().map(|board| profiles(rows, board).map_or_else(Vec::new, parts)).collect()
+}
+
+/// Returns the values over time, and the items behind the ranks, for a page.
+fn behind(rows: &Rows, answer: &LeaderboardAnswer, settings: &Settings) -> Vec<Part> {
+    let boards = || answer.leaderboards.iter();
+    let names = boards().flat_map(|board| board.rows.iter().filter_map(|row| rows.subject(&row.subject)));
+    // A subject may be on several leaderboards.
+    let mut seen = BTreeSet::new();
+    let subjects: Vec<usize> = names.filter(|&subject| seen.insert(subject)).collect();
+    let most = items::MOST / answer.leaderboards.len().max(1);
+    let groups = rows.groups();
+    let listed = boards().zip(&groups).filter_map(|(board, (_, of_group))| {
+        let section = items::section(rows, board, of_group, most)?;
+        let heading = match &board.group {
+            Some(group) => format!("{}: {group}", section.heading),
+            None => section.heading,
+        };
+        Some(Section { heading, ..section })
+    });
+    history(rows, &subjects, settings).into_iter().chain(listed).flat_map(parts).collect()
+}
+
+/// Returns a section of a page as parts of a document.
+pub(super) fn parts(section: Section) -> Vec<Part> {
+    let text = section.text.into_iter().map(|text| Part::Note(Tone::Plain, text));
+    let figures = section.figures.into_iter().map(|figure| Part::Figure(Box::new(figure)));
+    std::iter::once(Part::Heading(section.heading)).chain(text).chain(figures).collect()
 }
 
 /// Ranks by a field, if an item has it. The direction is that of the key or of the flags, else the one in which the score
@@ -189,7 +218,7 @@ fn failing(floors: &[Floor], args: &LeaderboardArgs, answer: &LeaderboardAnswer)
     let mut all = Vec::new();
     for floor in floors {
         for board in &answer.leaderboards {
-            let found = floor.shortfalls(board, &args.subject).into_iter();
+            let found = floor.shortfalls(board, &args.subject, answer.basis.scale).into_iter();
             all.extend(found.map(|found| Failing {
                 line: gate::below(floor, &found, board.group.as_deref(), &answer.basis),
                 subject: found.subject,

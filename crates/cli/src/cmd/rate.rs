@@ -15,18 +15,20 @@ use crate::progress::Progress;
 use crate::rating::{self as rating_of, report};
 use crate::render::page::rate::rate as rate_page;
 use crate::render::rating;
+use karat::page::html;
 use karat::text::{clean, list};
+use karat::write::Form;
 
 /// Rates all matches given.
 pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let chosen_format = args.format.chosen("rate")?;
+    let chosen_format = args.format.chosen()?;
     let chosen = rating_of::Chosen::new(args)?;
     check(args, &chosen)?;
     let matches = read(args, cli)?;
     let report = report(args, chosen, &matches)?;
     tell_unread(args, &matches, cli)?;
     if let Some(path) = &args.html {
-        save_page(path, &rate_page(&report))?;
+        save_page(path, &html(&rate_page(&report)))?;
     }
     match chosen_format {
         Chosen::Screen => {
@@ -40,8 +42,8 @@ pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
             writeln!(out, "{}", report.json())?;
             out.flush()?;
         }
-        Chosen::Page => format::page(&rate_page(&report))?,
-        Chosen::Report(document) => format::emit(&rating::rows::report(&report), document)?,
+        Chosen::Form(Form::Html) => format::text(&html(&rate_page(&report)))?,
+        Chosen::Form(form) => format::emit(&rating::rows::document(&report), form)?,
     }
     Ok(Exit::Done)
 }

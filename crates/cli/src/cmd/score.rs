@@ -18,7 +18,7 @@ use crate::cards;
 use crate::evidence::Files;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::format::{Chosen, Document};
+use crate::format::Chosen;
 use crate::graders;
 use crate::input::read_text;
 use crate::output::{CARE, Color, LOSS, Screen, lines};
@@ -30,6 +30,7 @@ use karat::engine::{Engine, Options, Scored};
 use karat::error::{Error, Place};
 use karat::text::clean;
 use karat::weights::weights;
+use karat::write;
 
 /// Most unread fields and most remarks that are listed.
 const LISTED: usize = 20;
@@ -50,7 +51,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         Ok(engine)
     };
     let files = Files::new(&args.files, cli.color)?;
-    let chosen = if args.brief { Chosen::Json } else { args.format.chosen("score")? };
+    let chosen = if args.brief { Chosen::Json } else { args.format.chosen()? };
     let as_table = chosen == Chosen::Screen;
     let progress = Arc::new(Progress::new(files.bytes(), args.no_progress || as_table));
     let screen = as_table.then(|| Screen::stdout(cli.color));
@@ -60,7 +61,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         (Chosen::Screen, _) => {
             Rows::Screen(Arc::new(Table::new(card.card(), screen.as_ref().map_or(80, |screen| screen.width))))
         }
-        (Chosen::Report(document), _) if document != Document::Jsonl => Rows::Report(document),
+        (Chosen::Form(form), _) if form != write::Form::Jsonl => Rows::Form(form),
         _ => Rows::Records,
     };
     let mut out: Box<dyn Write> = match screen {
@@ -68,7 +69,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         None => Box::new(lines()),
     };
     let listing = listing(args);
-    let end = Ending { title: card.name(), scale: card.card().scale.max, document: rows.document() };
+    let end = Ending { title: card.name(), scale: card.card().scale.max, form: rows.form() };
     let form = Form { rows, fail_under: args.fail_under, keeps_going: args.keep_going, listing };
     let engines: Result<Vec<Engine>, Failure> = (0..workers).map(|_| engine(options.clone())).collect();
     let workers = engines?.into_iter().map(|mut engine| {

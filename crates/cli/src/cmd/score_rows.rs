@@ -4,17 +4,19 @@ use std::io::Write;
 use std::sync::Arc;
 
 use karat::answers;
+use karat::document::brief::{self, Brief};
+use karat::document::{CaseResult, Cell, Document, Finding, Level, Part, Row, Table as Listed};
 use karat::engine::Scored;
 use karat::error::Place;
-use karat::report::brief::{self, Brief};
-use karat::report::junit::Counts;
-use karat::report::{CaseResult, Finding, Level, Report, Sheet, Value, csv, github, junit, markdown};
+use karat::text::Tone;
+use karat::write::junit::Counts;
+use karat::write::{Form, csv, github, junit, markdown};
 use karat_core::number::Decimal;
 use karat_core::record::Record;
 
 use super::listing::{Listing, Summary};
 use crate::failure::Failure;
-use crate::format::{self, Document};
+use crate::format;
 use crate::render::table::Table;
 
 /// The most findings and rows that are kept for annotations, which show fewer.
@@ -30,14 +32,14 @@ pub enum Rows {
     /// Brief records, a line each.
     Brief,
     /// Parts of a document.
-    Report(Document),
+    Form(Form),
 }
 
 /// The parts of an item in a document beside its text.
 pub struct Written {
     result: CaseResult,
     finding: Option<Finding>,
-    row: Vec<Value>,
+    row: Vec<Cell>,
 }
 
 /// The test cases, findings and rows of items.
@@ -45,7 +47,7 @@ pub struct Written {
 pub struct Cases {
     counts: Counts,
     findings: Vec<Finding>,
-    rows: Vec<Vec<Value>>,
+    rows: Vec<Vec<Cell>>,
 }
 
 impl Cases {
@@ -71,10 +73,10 @@ impl Cases {
 }
 
 impl Rows {
-    /// Returns the document that the items become, if they become one.
-    pub fn document(&self) -> Option<Document> {
+    /// Returns the form of the document that the items become, if they become one.
+    pub fn form(&self) -> Option<Form> {
         match self {
-            Self::Report(document) => Some(*document),
+            Self::Form(form) => Some(*form),
             _ => None,
         }
     }
@@ -83,8 +85,8 @@ impl Rows {
     pub fn head(&self, record: &Record<'_>) -> Option<String> {
         match self {
             Self::Screen(table) => Some(table.head(record.card)),
-            Self::Report(Document::Csv) => Some(csv::head(&brief::columns())),
-            Self::Report(Document::Markdown) => {
+            Self::Form(Form::Csv) => Some(csv::head(&brief::columns())),
+            Self::Form(Form::Markdown) => {
                 let title = markdown::escaped(&record.card.name());
                 Some(format!("## {title}\n\n{}", markdown::head(&brief::columns())))
             }
@@ -111,19 +113,19 @@ impl Rows {
                 text.extend_from_slice(answers::write(&Brief::of(record)).as_bytes());
                 text.push(b'\n');
             }
-            Self::Report(Document::Csv) => {
+            Self::Form(Form::Csv) => {
                 text.extend_from_slice(csv::row(&brief::row(&Brief::of(record))).as_bytes());
             }
-            Self::Report(Document::Markdown | Document::Jsonl) => {
+            Self::Form(Form::Markdown | Form::Jsonl) => {
                 let row = markdown::row(&brief::columns(), &brief::row(&Brief::of(record)));
                 text.extend_from_slice(row.as_bytes());
             }
-            Self::Report(Document::Junit) => {
+            Self::Form(Form::Junit) => {
                 let case = brief::case(record, place, fail_under);
                 text.extend_from_slice(junit::case(&case).as_bytes());
                 return Some(Written { result: case.result, finding: None, row: Vec::new() });
             }
-            Self::Report(Document::Github) => {
+            Self::Form(Form::Github | Form::Html) => {
                 let case = brief::case(record, place, fail_under);
                 let finding = match &case.result {
                     CaseResult::Failed(why) | CaseResult::Error(why) => {
@@ -148,14 +150,14 @@ pub struct Ending {
     pub title: String,
     /// The best score of the card.
     pub scale: u32,
-    /// The document, if the items become one.
-    pub document: Option<Document>,
+    /// The form of the document, if the items become one.
+    pub form: Option<Form>,
 }
 
 impl Ending {
     /// Returns true if the text of items waits for the end.
     pub fn keeps(&self) -> bool {
-        self.document == Some(Document::Junit)
+        self.form == Some(Form::Junit)
     }
 
     /// Writes what follows the items: `kept` is their text if it waited, `width` the columns of a screen.
@@ -173,15 +175,15 @@ impl Ending {
             out.write_all(text.as_bytes())?;
             return Ok(());
         }
-        match self.document {
-            Some(Document::Junit) => {
+        match self.form {
+            Some(Form::Junit) => {
                 let text = junit::whole(&self.title, cases.counts, &String::from_utf8_lossy(kept));
                 out.write_all(text.as_bytes())?;
             }
-            Some(Document::Csv) if shown == 0 => {
+            Some(Form::Csv) if shown == 0 => {
                 out.write_all(csv::head(&brief::columns()).as_bytes())?;
             }
-            Some(Document::Markdown) => {
+            Some(Form::Markdown) => {
                 if shown == 0 {
                     writeln!(out, "## {}", markdown::escaped(&self.title))?;
                 }
@@ -191,21 +193,23 @@ impl Ending {
                     writeln!(out, "{}  ", markdown::escaped(&line))?;
                 }
             }
-            Some(document @ Document::Github) => {
+            Some(form @ (Form::Github | Form::Html)) => {
                 let lines = summary.lines(shown, refused, self.scale);
-                let report = Report {
+                let rows: Vec<Row> = cases.rows.into_iter().map(Into::into).collect();
+                let more = shown.saturating_sub(rows.len() as u64);
+                let mut document = Document {
+                    name: "score",
                     title: self.title.clone(),
                     lines: lines.into_iter().map(|(_, line)| line).collect(),
-                    sheets: vec![Sheet {
-                        caption: String::new(),
-                        columns: brief::columns(),
-                        rows: cases.rows,
-                    }],
-                    cases: Vec::new(),
+                    parts: vec![Part::Table(Listed::new("", brief::columns(), rows))],
                     findings: cases.findings,
+                    ..Document::default()
                 };
+                if more > 0 {
+                    document.note(Tone::Plain, [format!("and {more} more: CSV and JSON have all")]);
+                }
                 out.flush()?;
-                format::emit(&report, document)?;
+                format::emit(&document, form)?;
             }
             _ => {}
         }

@@ -18,7 +18,7 @@ use super::many;
 use crate::args::{Cli, StandingArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::format::{self, Chosen, Document};
+use crate::format::{self, Chosen};
 use crate::input::read_text;
 use crate::output::{Screen, lines, save_page};
 use crate::render::gate::{self, Verdict};
@@ -26,13 +26,15 @@ use crate::render::standing::table;
 use crate::render::standing_detail::detail;
 use crate::render::tasks::table as tasks_table;
 use karat::answers::notes::foot;
+use karat::document;
+use karat::page::html;
 use karat::pages::standing as page_of;
-use karat::report;
 use karat::rows::Rows;
+use karat::write::Form;
 
 /// Shows the standing of subjects.
 pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let chosen = args.form.format.chosen(if args.tasks { "standing --tasks" } else { "standing" })?;
+    let chosen = args.form.format.chosen()?;
     let Some(as_of) = args.items.as_of.as_ref().map(|as_of| as_of.at) else {
         return Err(Failure::new("a standing needs a moment").help("--as-of 2026-01-31T12:00:00Z"));
     };
@@ -100,21 +102,21 @@ fn show(
     cli: &Cli,
 ) -> Result<(), Failure> {
     if let Some(path) = &args.form.html {
-        save_page(path, &page_of::standing(answer, shown))?;
+        save_page(path, &html(&page_of::standing(answer, shown)))?;
     }
     match chosen {
         // Standings are lines of JSON in both forms.
-        Chosen::Json | Chosen::Report(Document::Jsonl) => {
+        Chosen::Json | Chosen::Form(Form::Jsonl) => {
             let mut out = lines();
             for subject in shown {
                 writeln!(out, "{}", answers::write(&StandingAnswer::new(answer, subject)))?;
             }
             return Ok(out.flush()?);
         }
-        Chosen::Page => return format::page(&page_of::standing(answer, shown)),
-        Chosen::Report(document) => {
+        Chosen::Form(Form::Html) => return format::text(&html(&page_of::standing(answer, shown))),
+        Chosen::Form(form) => {
             let all: Vec<_> = shown.iter().map(|it| StandingAnswer::new(answer, it)).collect();
-            return format::emit(&report::standings(&all, &foot(answer)), document);
+            return format::emit(&document::standings(&all, &foot(answer)), form);
         }
         Chosen::Screen => {}
     }
@@ -172,7 +174,7 @@ fn run_tasks(
     let Some(rules) = &card.standing else { return Err(refused::<String>(&[]).into()) };
     let answer = tasks::Answer { card, rules, rows, standings: &standings, as_of, level: args.level };
     match chosen {
-        Chosen::Json | Chosen::Report(Document::Jsonl) => {
+        Chosen::Json | Chosen::Form(Form::Jsonl) => {
             let mut out = lines();
             for task in &standings.tasks {
                 writeln!(out, "{}", answers::write(&Task::new(&answer, task)))?;
@@ -180,13 +182,12 @@ fn run_tasks(
             out.flush()?;
             return Ok(Exit::Done);
         }
-        Chosen::Report(document) => {
+        Chosen::Form(form) => {
             let all: Vec<Task> = standings.tasks.iter().map(|it| Task::new(&answer, it)).collect();
-            format::emit(&report::tasks(&all), document)?;
+            format::emit(&document::tasks(&all), form)?;
             return Ok(Exit::Done);
         }
-        // The table of formats has no page of tasks.
-        Chosen::Screen | Chosen::Page => {}
+        Chosen::Screen => {}
     }
     let mut out = Screen::stdout(cli.color);
     write!(out, "{}", tasks_table(&answer, out.width))?;

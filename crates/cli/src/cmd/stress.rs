@@ -4,23 +4,23 @@ use std::io::Write as _;
 
 use karat::answers::leaderboard::Leaderboard;
 use karat::answers::stress::Stress as StressAnswer;
+use karat::document;
 use karat::leaderboard::stress::Stress;
 use karat::leaderboard::{By, Ranking};
-use karat::pages::stress as page_of;
-use karat::report;
+use karat::pages::profiles;
+use karat::write::{Form, html, screen};
 
+use super::leaderboard::parts;
 use super::many;
 use crate::args::{Cli, StressArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
 use crate::output::{Screen, save_page};
-use crate::render::leaderboard::{Layout, heading};
-use crate::render::stress::stress;
 
 /// Tries other weights, other means, fewer dimensions and fewer tasks.
 pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let chosen = args.form.format.chosen("stress")?;
+    let chosen = args.form.format.chosen()?;
     let rows = many::rows(&args.items, Some(&args.card), &args.files, &[], cli)?;
     let settings = many::settings(&args.sure, By::Score, &rows);
     let items: Vec<usize> = (0..rows.rows.len()).collect();
@@ -36,23 +36,23 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let found = Stress::new(&rows, &items, &ranking, card, args.concentration, &settings).map_err(refused)?;
     let answer = StressAnswer::new(&rows, &found, args.concentration, &settings);
-    let page = || {
-        let board = Leaderboard::of_resamples(&rows, &ranking, &settings);
-        page_of::stress(&rows, &board, &answer, &settings)
-    };
+    let gaps = many::gaps_of(&rows, By::Score);
+    let mut document = document::stress(&answer, &gaps);
+    let is_page = chosen == Chosen::Form(Form::Html) || args.form.html.is_some();
+    let board = is_page.then(|| Leaderboard::of_resamples(&rows, &ranking, &settings));
+    if let Some(profiles) = board.and_then(|board| profiles(&rows, &board)) {
+        document.parts.extend(parts(profiles));
+    }
     if let Some(path) = &args.form.html {
-        save_page(path, &page())?;
+        save_page(path, &html::document(&document))?;
     }
     match chosen {
         Chosen::Json => many::print(&answer)?,
-        Chosen::Page => format::page(&page())?,
-        Chosen::Report(document) => format::emit(&report::stress(&answer), document)?,
+        Chosen::Form(form) => format::emit(&document, form)?,
         Chosen::Screen => {
             let mut out = Screen::stdout(cli.color);
-            let layout = Layout { width: out.width, top: usize::MAX };
-            let gaps = many::gaps_of(&rows, By::Score);
-            write!(out, "{}", heading(&answer.basis, true, "by mean of runs", &gaps, layout))?;
-            write!(out, "{}", stress(&answer.basis, &answer.robustness, out.width))?;
+            let layout = screen::Layout { width: out.width, most: usize::MAX, all: "" };
+            write!(out, "{}", screen::document(&document, layout))?;
             out.flush()?;
         }
     }

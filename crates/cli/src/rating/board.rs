@@ -10,7 +10,7 @@ use karat_stats::rating::{Drift, Outcome, Season};
 use super::holdout::Holdout;
 use super::solo::stated;
 use crate::matches::Matches;
-use crate::span::Span;
+use karat::draw::interval::Span;
 
 /// A pool of competitors, rated.
 #[derive(Debug, Clone)]

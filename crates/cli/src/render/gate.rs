@@ -107,31 +107,30 @@ pub fn gravest(exits: impl Iterator<Item = Exit>) -> Exit {
 }
 
 /// Formats a size on the scale of a card: `5.5 points`, `0.055`.
-fn points(share: f64, scale: u32) -> String {
-    let number = Writing::of(scale).number(share.abs());
+fn points(points: f64, scale: u32) -> String {
+    let number = Writing::points(scale).number(points.abs());
     if scale == 1 { number } else { format!("{number} points") }
 }
 
 /// Formats the margin, which may be finer than scores are shown.
 fn margin(gate: &Gate, scale: u32) -> String {
-    let number = (gate.margin * f64::from(scale) * 1e6).round() / 1e6;
+    let number = (gate.margin * 1e6).round() / 1e6;
     if scale == 1 { format!("{number}") } else { format!("{number} points") }
 }
 
 /// Returns why the gate of a comparison fails; none if it does not.
 pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
     let gate = pair.gate.filter(|gate| !gate.passed)?;
-    let writing = Writing::of(scale);
+    let writing = Writing::points(scale);
     let tasks = count(usize::try_from(pair.difference.estimate.tasks).unwrap_or(usize::MAX), "task");
     let interval = gate.low.zip(gate.high).map_or_else(
         || String::from("no interval"),
-        // As a change: below 0 is worse.
         |(low, high)| {
             format!(
                 "{} interval {} to {}",
                 percent(round(gate.level)),
-                writing.signed(-high),
-                writing.signed(-low)
+                writing.signed(low),
+                writing.signed(high)
             )
         },
     );
@@ -146,7 +145,7 @@ pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
         };
         return Some(format!(
             "`{who}` is worse than {than} by {} over {tasks} ({interval}; {counts}){allowed}",
-            points(gate.loss, scale)
+            points(gate.difference, scale)
         ));
     }
     if gate.finding == GateChange::NotWorse {
@@ -164,8 +163,8 @@ pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
     let needed =
         needed.map(|needed| format!("; if both are alike it takes about {needed} tasks to show that"));
     Some(format!(
-        "it is not shown that `{who}` is not worse than {than}{by}: the change is {} over {tasks} ({interval}; {counts}){}{gone}",
-        writing.signed(-gate.loss),
+        "it is not shown that `{who}` is not worse than {than}{by}: the difference is {} over {tasks} ({interval}; {counts}){}{gone}",
+        writing.signed(gate.difference),
         needed.unwrap_or_default()
     ))
 }
@@ -243,7 +242,7 @@ pub fn below(floor: &Floor, found: &Shortfall, group: Option<&str>, basis: &Basi
         Some(key) => (format!("{} ", clean(key)), 1),
         None => (String::new(), basis.scale),
     };
-    let writing = Writing::of(scale);
+    let writing = Writing::points(scale);
     let least = (floor.least as f64 / 1e9 * f64::from(scale) * 1e6).round() / 1e6;
     let Some(estimate) = found.estimate.filter(|_| found.is_below) else {
         let what = if what.is_empty() { "score " } else { &what };

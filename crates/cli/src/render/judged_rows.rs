@@ -1,16 +1,16 @@
-//! The verdicts of a judge as a report: a row and a test case for each case of a challenge.
+//! The verdicts of a judge as a document: a row and a test case for each case of a challenge.
 
 use karat::card::CompiledCard;
+use karat::document::{Case, CaseResult, Cell, Column, Document, Finding, Level, Part, Table};
 use karat::estimate::plain;
 use karat::number::published;
-use karat::report::{Case, CaseResult, Column, Finding, Level, Report, Sheet, Value};
 use karat_core::record::Record;
 use serde_json::Value as Json;
 
 use super::judged::identity;
 
-/// Returns the report of what was executed for a match, and of its score.
-pub fn report(card: &CompiledCard, record: &Record<'_>, execution: &Json) -> Report {
+/// Returns the document of what was executed for a match, and of its score.
+pub fn document(card: &CompiledCard, record: &Record<'_>, execution: &Json) -> Document {
     let mut rows = Vec::new();
     let mut cases = Vec::new();
     for task in execution.get("tasks").and_then(Json::as_array).into_iter().flatten() {
@@ -21,12 +21,12 @@ pub fn report(card: &CompiledCard, record: &Record<'_>, execution: &Json) -> Rep
             let value = case.get("value").and_then(Json::as_f64);
             let fuel = case.get("fuel").and_then(Json::as_u64);
             rows.push(vec![
-                Value::Text(file.to_owned()),
-                Value::Text(name.to_owned()),
-                Value::Text(verdict.to_owned()),
-                Value::of_number(value, plain),
-                fuel.map_or(Value::Absent, Value::Count),
-                Value::of_text(said("reason")),
+                Cell::Text(file.to_owned()),
+                Cell::Text(name.to_owned()),
+                Cell::Text(verdict.to_owned()),
+                Cell::of_number(value, plain),
+                fuel.map_or(Cell::Absent, Cell::Count),
+                Cell::of_text(said("reason")),
             ]);
             let why =
                 said("reason").map_or_else(|| verdict.to_owned(), |reason| format!("{verdict}: {reason}"));
@@ -43,12 +43,12 @@ pub fn report(card: &CompiledCard, record: &Record<'_>, execution: &Json) -> Rep
         // A script gives points by dimension, and no cases.
         for (name, points) in task.get("scores").and_then(Json::as_object).into_iter().flatten() {
             rows.push(vec![
-                Value::Text(file.to_owned()),
-                Value::Text(name.clone()),
-                Value::Text(String::from("points")),
-                Value::of_number(points.as_f64(), plain),
-                Value::Absent,
-                Value::Absent,
+                Cell::Text(file.to_owned()),
+                Cell::Text(name.clone()),
+                Cell::Text(String::from("points")),
+                Cell::of_number(points.as_f64(), plain),
+                Cell::Absent,
+                Cell::Absent,
             ]);
         }
     }
@@ -77,17 +77,19 @@ pub fn report(card: &CompiledCard, record: &Record<'_>, execution: &Json) -> Rep
     let score = record.published.map_or_else(|| String::from("no score"), published);
     let columns = vec![
         Column::text("file"),
-        Column::text("case"),
+        Column::name("case"),
         Column::text("verdict"),
         Column::number("value"),
         Column::number("fuel"),
         Column::text("reason"),
     ];
-    Report {
+    Document {
+        name: "judge",
         title: format!("{} {score} of {}", card.name(), record.card.scale.max),
         lines: execution.get("judge").map(identity).into_iter().collect(),
-        sheets: vec![Sheet { caption: String::new(), columns, rows }],
+        parts: vec![Part::Table(Table::new("", columns, rows.into_iter().map(Into::into).collect()))],
         cases,
         findings,
+        ..Document::default()
     }
 }

@@ -7,11 +7,11 @@ use karat_core::scorecard::StandingScore;
 use karat_standing::stand::SubjectStanding;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::interval::{axis, interval, span};
 use crate::output::{BAR, FAINT, STRONG, style};
-use crate::span::Span;
 use karat::answers::notes::foot;
 use karat::answers::standing::official_points;
+use karat::draw::interval::Span;
+use karat::draw::interval::{axis, interval, span};
 use karat::estimate::{self, Writing};
 use karat::standing::Answer;
 use karat::standing::notes::{notes, percent};
@@ -58,7 +58,7 @@ pub fn table(answer: &Answer<'_>, width: usize) -> String {
     for standing in subjects {
         let drawn = match has_interval {
             true => spanned(standing).map(|it| interval(it, &axis, bar)),
-            false => stands(standing, answer).map(|units| super::bar::bar(units, BILLION, bar)),
+            false => stands(standing, answer).map(|units| karat::draw::bar::bar(units, BILLION, bar)),
         };
         let drawn = drawn.unwrap_or_else(|| " ".repeat(bar));
         let (score, counted) = (shown(standing, writing), window(standing));

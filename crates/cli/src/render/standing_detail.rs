@@ -8,8 +8,8 @@ use karat::answers::{ReviewState, StandingScore};
 use karat::look_alikes;
 use karat::text::{clean, count, fit, wrap};
 
-use super::bar::bar;
 use crate::output::{BAR, CARE, FAINT, GAIN, LOSS, STRONG};
+use karat::draw::bar::bar;
 
 /// The largest number of lines of a history.
 const SHOWN: usize = 8;

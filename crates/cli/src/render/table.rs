@@ -9,7 +9,7 @@ use karat_evidence::Note;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::{BAR, CARE, FAINT, STRONG};
-use crate::render::bar::bar;
+use karat::draw::bar::bar;
 use karat::estimate::whole_percent;
 use karat::explanation::{open, policy};
 use karat::number::{billionths, published};

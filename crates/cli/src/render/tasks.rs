@@ -6,9 +6,9 @@ use karat_standing::lifecycle::TaskStatus;
 use karat_standing::stand::{Lived, Period, Rate, TaskStanding};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::interval::interval;
 use crate::output::{BAR, CARE, FAINT, LOSS, STRONG};
-use crate::span::Span;
+use karat::draw::interval::Span;
+use karat::draw::interval::interval;
 use karat::estimate::{percent, whole_percent};
 use karat::standing::notes::untimed;
 use karat::standing::tasks::Answer;

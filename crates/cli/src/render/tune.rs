@@ -7,9 +7,9 @@ use karat::estimate::percent;
 use karat::text::{clean, count, fit, list, wrap};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::interval::interval;
 use crate::output::{FAINT, STRONG};
-use crate::span::Span;
+use karat::draw::interval::Span;
+use karat::draw::interval::interval;
 
 /// Columns of a key at most, and of the bars.
 const KEY: usize = 28;

@@ -8,7 +8,7 @@ use karat_core::record::{DimensionRecord, Record};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::{BAR, CARE, FAINT, GAIN, LOSS, STRONG, style};
-use crate::render::bar::span;
+use karat::draw::bar::span;
 use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
 use karat::explanation::{GroupRow, Part, Row, groups, open, rows};
 use karat::number::{Points, billionths, cut, published};

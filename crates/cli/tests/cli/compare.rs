@@ -31,9 +31,10 @@ fn the_numbers_are_those_of_the_rows() {
     let found = compared(&crossing(10, 8, 1), "");
     // 18 and 11 of 30.
     let means = (number(&found, "/first/mean"), number(&found, "/second/mean"));
-    assert_eq!(means, (0.6, 0.366_666_667));
-    assert_eq!(number(&found, "/difference/estimate/mean"), 0.233_333_333);
-    let counts = ["first_ahead_tasks", "second_ahead_tasks", "only_first_tasks", "only_second_tasks"];
+    assert_eq!(means, (60.0, 36.666_666_7));
+    // Second minus first, in points.
+    assert_eq!(number(&found, "/difference/estimate/mean"), -23.333_333_3);
+    let counts = ["worse_tasks", "better_tasks", "only_first_tasks", "only_second_tasks"];
     assert_eq!(counts.map(|name| found["difference"][name].as_u64()), [Some(8), Some(1), Some(0), Some(0)]);
     let passes = ["both", "only_first", "only_second", "neither"].map(|name| found["passes"][name].as_u64());
     assert_eq!(passes, [Some(10), Some(8), Some(1), Some(11)]);

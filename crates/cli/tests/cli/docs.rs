@@ -450,8 +450,8 @@ fn the_guide_has_every_member_of_leaderboards_comparisons_and_stress() {
             .collect::<BTreeSet<String>>()
     };
     let common = told("Every answer");
-    for (answer, schema) in answers.iter().zip(["leaderboard", "comparison", "stress"]) {
-        let schema = format!("karat/{schema}/1");
+    for (answer, schema) in answers.iter().zip(["leaderboard/2", "comparison/2", "stress/2"]) {
+        let schema = format!("karat/{schema}");
         assert_eq!(answer["schema"], schema);
         assert_eq!(keys(answer), common.union(&told(&format!("`{schema}`"))).cloned().collect());
     }

@@ -287,11 +287,11 @@ fn each_format_comes_from_a_file_to_scores_and_a_leaderboard() {
         let row = &board["leaderboards"][0]["rows"][0];
         match verdict(format) {
             Verdict::Log | Verdict::Report => {
-                assert_eq!(row["score"]["mean"].as_f64(), Some(0.5), "{format}: {row}");
+                assert_eq!(row["score"]["mean"].as_f64(), Some(50.0), "{format}: {row}");
                 assert_eq!(row["tasks"], TASKS, "{format}");
             }
             Verdict::None | Verdict::Means => {
-                assert_eq!(row["score"]["mean"].as_f64(), Some(0.5), "{format}: {row}")
+                assert_eq!(row["score"]["mean"].as_f64(), Some(50.0), "{format}: {row}")
             }
         }
     }

@@ -9,24 +9,12 @@ use crate::common::{Folder, Run, finish, karat, program, root};
 const CARD: &str = "examples/cards/task-run.toml";
 const RUNS: &str = "examples/leaderboard/runs.csv";
 
-/// A verb with arguments that work, and the formats that it gives.
-const VERBS: [(&str, &[&str], &[&str]); 8] = [
-    ("score", &["-c", CARD, RUNS], &["table", "json", "jsonl", "csv", "markdown", "junit", "github"]),
-    (
-        "leaderboard",
-        &["-c", CARD, RUNS],
-        &["table", "json", "jsonl", "csv", "markdown", "junit", "github", "html"],
-    ),
-    (
-        "compare",
-        &["heron", "ibis", "-c", CARD, RUNS],
-        &["table", "json", "jsonl", "csv", "markdown", "junit", "github", "html"],
-    ),
-    (
-        "standing",
-        &["-c", CARD, "--as-of", "2026-06-01T00:00:00Z", RUNS],
-        &["table", "json", "jsonl", "csv", "markdown", "junit", "github", "html"],
-    ),
+/// A verb with arguments that work.
+const VERBS: [(&str, &[&str]); 8] = [
+    ("score", &["-c", CARD, RUNS]),
+    ("leaderboard", &["-c", CARD, RUNS]),
+    ("compare", &["heron", "ibis", "-c", CARD, RUNS]),
+    ("standing", &["-c", CARD, "--as-of", "2026-06-01T00:00:00Z", RUNS]),
     (
         "standing",
         &[
@@ -37,19 +25,10 @@ const VERBS: [(&str, &[&str], &[&str]); 8] = [
             "2026-06-09T00:00:00Z",
             "examples/standing/practice.csv",
         ],
-        &["table", "json", "jsonl", "csv", "markdown", "github"],
     ),
-    (
-        "rate",
-        &["--system", "glicko2", "examples/matches/season.csv"],
-        &["table", "json", "jsonl", "csv", "markdown", "github", "html"],
-    ),
-    ("stress", &[CARD, RUNS], &["table", "json", "jsonl", "csv", "markdown", "github", "html"]),
-    (
-        "explain",
-        &["-c", "trust@1.1.0", "examples/trust/agent.json"],
-        &["table", "json", "csv", "markdown", "github"],
-    ),
+    ("rate", &["--system", "glicko2", "examples/matches/season.csv"]),
+    ("stress", &[CARD, RUNS]),
+    ("explain", &["-c", "trust@1.1.0", "examples/trust/agent.json"]),
 ];
 
 const FORMATS: [&str; 8] = ["table", "json", "jsonl", "csv", "markdown", "junit", "github", "html"];
@@ -59,15 +38,12 @@ fn run(verb: &str, arguments: &[&str], more: &[&str]) -> Run {
 }
 
 #[test]
-fn every_verb_gives_its_formats_and_refuses_the_others() {
-    for (verb, arguments, gives) in VERBS {
+fn every_verb_gives_every_format_that_the_help_names() {
+    let help = karat(&["leaderboard", "--help"]).stdout;
+    assert!(help.contains(&FORMATS.join(" ")), "{help}");
+    for (verb, arguments) in VERBS {
         for format in FORMATS {
             let run = run(verb, arguments, &["--format", format]);
-            if !gives.contains(&format) {
-                assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{verb} {format}");
-                assert!(run.stderr.contains(&format!("it gives: {}", gives.join(", "))), "{}", run.stderr);
-                continue;
-            }
             assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{verb} {format}");
             let text = run.stdout;
             match format {
@@ -123,7 +99,7 @@ fn rows_are_those_of_the_json_with_all_their_digits() {
     for (line, row) in rows.lines().zip(boards) {
         let line: Value = serde_json::from_str(line).unwrap();
         assert_eq!(line["subject"], row["subject"]);
-        let full = row["runs"]["mean"].as_f64().unwrap() * 100.0;
+        let full = row["mean"]["mean"].as_f64().unwrap();
         assert!((line["mean"].as_f64().unwrap() - full).abs() < 1e-9, "{line}");
         assert_eq!(line["official"], row["official"]["points"]);
         assert_eq!(line["tasks"], row["tasks"]);
@@ -183,7 +159,10 @@ fn a_step_of_github_gets_a_summary_and_annotations() {
     );
     assert!(found.stdout.contains("::notice file=examples/compare/new.csv,line="), "{}", found.stdout);
     let written = fs::read_to_string(&summary).unwrap();
-    assert!(written.starts_with("before\n## ") && written.contains("**Tasks that changed**"), "{written}");
+    assert!(
+        written.starts_with("before\n## ") && written.contains("**ibis worse than before at 20 tasks"),
+        "{written}"
+    );
 }
 
 #[test]

@@ -312,13 +312,13 @@ fn a_leaderboard_counts_the_age_of_evidence() {
     folder.write("records.jsonl", &folder.karat(&["score", "-c", "trust@1.0.0", "items.jsonl"]).stdout);
     // 730 days at the time of the newest item, 731 a day later: 723 and 724 of 7000, published as whole points.
     for (words, old, new) in [
-        ("items.jsonl", 0.797, 0.85),
-        ("records.jsonl", 0.797, 0.85),
-        ("--as-of 2026-01-01T00:00:00Z items.jsonl", 0.797, 0.85),
-        ("--by mean --as-of 2026-01-01T00:00:00Z items.jsonl", 0.796_571_429, 0.85),
+        ("items.jsonl", 797.0, 850.0),
+        ("records.jsonl", 797.0, 850.0),
+        ("--as-of 2026-01-01T00:00:00Z items.jsonl", 797.0, 850.0),
+        ("--by mean --as-of 2026-01-01T00:00:00Z items.jsonl", 796.571_429, 850.0),
         ("--by accuracy --as-of 2026-01-01T00:00:00Z items.jsonl", 0.796_571_429, 0.85),
         // 1096 and 366 days: 1089 and 359 of 7000.
-        ("--as-of 2027-01-01T00:00:00Z items.jsonl", 0.744, 0.799),
+        ("--as-of 2027-01-01T00:00:00Z items.jsonl", 744.0, 799.0),
     ] {
         let found = asked(&folder, &format!("leaderboard --json -c trust@1.0.0 {words}"));
         let rows = rows_of(&found["leaderboards"][0]).iter();

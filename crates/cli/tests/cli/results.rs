@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::leaderboard::{near, passing, rows_of, standing};
+use crate::leaderboard::{in_points, near, passing, rows_of, standing};
 use crate::numbers::{SOLVED, asked, folder, lines};
 
 /// Returns rows of solved tasks: `subject task solved`, one a line.
@@ -162,10 +162,10 @@ fn numbers_are_shown_on_the_scale_of_the_card() {
         "subject,id,task,time,solved\na,1,t,2026-01-01T00:00:00Z,0.92\nb,2,t,2026-01-01T00:00:00Z,0.31\n";
     let pairs: String = (0..6).map(|task| format!("a t{task} 0.741\nb t{task} 0.711\n")).collect();
     for (scale, points, difference) in [
-        ("{ max = 1, publish = \"exact\" }", 0.92, ["0.741", "0.711", "+0.030"]),
-        ("{ max = 10, publish = \"half-up\", places = 1 }", 9.2, ["7.4", "7.1", "+0.3"]),
-        ("{ max = 100, publish = \"half-up\", places = 1 }", 92.0, ["74.1", "71.1", "+3.0"]),
-        ("{ max = 1000, publish = \"half-up\" }", 920.0, ["741", "711", "+30"]),
+        ("{ max = 1, publish = \"exact\" }", 0.92, ["0.741", "0.711", "-0.030"]),
+        ("{ max = 10, publish = \"half-up\", places = 1 }", 9.2, ["7.4", "7.1", "-0.3"]),
+        ("{ max = 100, publish = \"half-up\", places = 1 }", 92.0, ["74.1", "71.1", "-3.0"]),
+        ("{ max = 1000, publish = \"half-up\" }", 920.0, ["741", "711", "-30"]),
     ] {
         let folder = folder("rows.csv", rows);
         let card = std::fs::read_to_string(folder.path().join("window.toml")).unwrap();
@@ -222,7 +222,7 @@ fn a_success_without_a_score_counts_nowhere() {
     }
     let compared = asked(&folder, "compare a b --json --resamples 100 -c solved.toml rows.csv");
     assert_eq!(compared["difference"]["estimate"]["tasks"], 1);
-    near(&compared["difference"]["estimate"]["mean"], -0.1);
+    near(&compared["difference"]["estimate"]["mean"], 0.1);
     let standings = lines(&folder, "standing --json -c window.toml --as-of 2026-02-01T00:00:00Z rows.csv");
     let of = |subject: &str| standings.iter().find(|it| it["subject"] == subject).unwrap();
     assert_eq!((of("a")["points"].as_f64(), of("c")["points"].as_f64()), (Some(0.4), None));
@@ -296,7 +296,7 @@ fn a_subject_has_one_official_score_on_every_screen() {
         };
         let found = asked(&folder, &format!("leaderboard --json {words}"));
         let row = standing(&found, "ann");
-        near(&row["runs"]["mean"], mean);
+        in_points(&row["mean"]["mean"], mean);
         assert_eq!(row["official"]["points"].as_f64(), Some(official), "{rules}: {row}");
         let stands = &lines(&folder, &format!("standing --json {words}"))[0];
         assert_eq!(stands["points"], row["official"]["points"], "{rules}");

@@ -242,7 +242,7 @@ fn groups_are_left_out_and_their_weights_vary() {
     let found = parsed(&folder.karat(&["stress", "three.toml", "items.jsonl", "--resamples", "400"]));
     let rank_1: Vec<&Value> = list(&found, "/robustness/weights_around/subjects").iter().collect();
     // a: (0.9 + 0.2) / 2, b: (0.5 + 0.8) / 2.
-    assert_eq!((&rank_1[0]["subject"], rank_1[0]["composite"].as_f64()), (&"b".into(), Some(0.65)));
+    assert_eq!((&rank_1[0]["subject"], rank_1[0]["composite"].as_f64()), (&"b".into(), Some(65.0)));
     let without = &list(&found, "/robustness/without_group")[0];
     assert_eq!((&without["group"], &without["first"][0]), (&"g".into(), &"a".into()));
     let any = found.pointer("/robustness/weights_any/chance_of_same_rank_1").and_then(Value::as_f64);

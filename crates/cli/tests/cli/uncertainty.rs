@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::common::{Folder, Run, example, karat_reading, reference, root};
-use crate::leaderboard::{CARD, near, parsed, passing, ranked, rows_of, standing, subjects, table};
+use crate::leaderboard::{CARD, in_points, parsed, passing, ranked, rows_of, standing, subjects, table};
 
 /// Every pair of a leaderboard has the verdict of `karat compare`, and a second implementation gives the same letters.
 #[test]
@@ -131,8 +131,8 @@ fn a_result_over_cases_has_an_interval_and_a_census_has_none() {
     let (z, share, cases) = (1.959_963_984_540_054_f64, 0.9, 225.0);
     let centre = share + z * z / (2.0 * cases);
     let spread = z * (share * (1.0 - share) / cases + z * z / (4.0 * cases * cases)).sqrt();
-    near(&row["score"]["low"], (centre - spread) / (1.0 + z * z / cases));
-    near(&row["score"]["high"], (centre + spread) / (1.0 + z * z / cases));
+    in_points(&row["score"]["low"], (centre - spread) / (1.0 + z * z / cases));
+    in_points(&row["score"]["high"], (centre + spread) / (1.0 + z * z / cases));
     assert_eq!((&row["score"]["method"], &row["cases"]), (&"wilson".into(), &225.into()));
     assert_eq!(
         (&row["letters"], &row["rank_range"]),
@@ -180,7 +180,7 @@ fn a_success_without_a_score_is_missing_and_a_failure_without_one_counts_nothing
     let rows = "a t1 succeeded 1\na t2 succeeded -\na t3 failed -\na t4 succeeded 0.5\n";
     let found = parsed(&ranked(rows, ""));
     // 1, 0 and 0.5; the success without a score is not among them.
-    near(&standing(&found, "a")["score"]["mean"], 0.5);
+    in_points(&standing(&found, "a")["score"]["mean"], 0.5);
     let outcomes = &standing(&found, "a")["outcomes"];
     let counts =
         ["succeeded", "failed", "no-verdict", "missing"].map(|name| outcomes[name].as_u64().unwrap());
@@ -205,7 +205,7 @@ fn a_success_without_a_score_is_missing_and_a_failure_without_one_counts_nothing
         let found = parsed(&ranked(rows, &format!("--count no-verdict={choice}")));
         standing(&found, "a")["score"]["mean"].as_f64().unwrap()
     };
-    assert_eq!(["excluded", "scored", "failure", "success"].map(chosen), [0.5, 0.5, 0.375, 0.625]);
+    assert_eq!(["excluded", "scored", "failure", "success"].map(chosen), [50.0, 50.0, 37.5, 62.5]);
 }
 
 #[test]

@@ -157,7 +157,7 @@ struct Selected {
 /// subjects or records: the same means, with intervals from the spread of the tasks, in pages; fields that need
 /// resamples are null.
 #[utoipa::path(get, operation_id = "show_leaderboard", path = "/v1/leaderboards", tag = "records", params(LeaderboardParams), responses(
-    (status = 200, body = LeaderboardAnswer, content_type = "application/json", description = "`karat/leaderboard/1`"),
+    (status = 200, body = LeaderboardAnswer, content_type = "application/json", description = "`karat/leaderboard/2`"),
     (status = 404, body = Problem, content_type = "application/problem+json"),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]

@@ -11,18 +11,16 @@ use karat::answers::basis::Basis;
 use karat::answers::leaderboard::method::Page;
 use karat::answers::leaderboard::notes::notes as sentences;
 use karat::answers::leaderboard::{Leaderboard, MEAN, OFFICIAL};
+use karat::document::{bridge, by, ranked};
 use karat::estimate::{Writing, percent, whole_percent};
 use karat::leaderboard::{Settings, counted};
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Kind, Table};
-use karat::pages::{
-    self,
-    leaderboard::{bridge_table, ranks_table},
-};
-use karat::report::by;
+use karat::pages;
 use karat::rows::Rows;
 use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
 use karat::text::{Tone, count};
+use karat::write::html as drawing;
 use karat_core::scorecard::FactType;
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
@@ -292,8 +290,8 @@ fn board(
         @for line in plain { p { (words(line)) "." } }
         @for line in care { p.care { (words(line)) "." } }
         (figure(&format!("b{at}f"), &linked(table, &pool.name())))
-        @if let Some(bridge) = bridge_table(&made.answer.basis, board) {
-            (figure(&format!("b{at}o"), &linked(shown(bridge, made, page), &pool.name())))
+        @if let Some(bridge) = bridge(&made.answer.basis, board) {
+            (figure(&format!("b{at}o"), &linked(shown(drawing::table(&bridge), made, page), &pool.name())))
         }
         @if all > ROWS { (turn(asked, page, all)) }
         @if let Some(section) = profiles {
@@ -306,7 +304,7 @@ fn board(
 /// Shows one page of ranks with two more columns from the records: coverage and the trend.
 fn table(made: &Made, board: &Leaderboard, pool: &ScorerPool, page: usize) -> Table {
     let Made { answer, rows } = made;
-    let mut table = ranks_table(&answer.basis, answer.method, board);
+    let mut table = drawing::table(&ranked(answer, board));
     if let Some(rows) = rows {
         more_columns(&mut table, board, rows, &settings(pool));
     }

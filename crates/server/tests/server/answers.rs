@@ -183,7 +183,7 @@ fn a_standing_is_that_of_the_command_line() {
 fn a_leaderboard_ranks_and_filters() {
     let server = agents_at(Clock::fixed(NOW));
     let board = server.get("/v1/leaderboards?card=support-agent@1.0.0");
-    assert_eq!(board.is(200).at("/schema"), "karat/leaderboard/1");
+    assert_eq!(board.is(200).at("/schema"), "karat/leaderboard/2");
     let subjects = |board: &Value| -> Vec<String> {
         board.as_array().unwrap().iter().map(|it| it["subject"].as_str().unwrap().to_owned()).collect()
     };

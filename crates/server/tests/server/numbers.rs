@@ -206,9 +206,9 @@ fn a_leaderboard_counts_the_age_of_evidence() {
     fill(&server, "trust@1.0.0", lines);
     // 731 days: 724 / 7000. 1096 and 366: 1089 and 359 of 7000, also by the clock of the server.
     for (query, old, new) in [
-        ("&as_of=2026-01-01T00:00:00Z", 0.797, 0.85),
-        ("&as_of=2027-01-01T00:00:00Z", 0.744, 0.799),
-        ("", 0.744, 0.799),
+        ("&as_of=2026-01-01T00:00:00Z", 797.0, 850.0),
+        ("&as_of=2027-01-01T00:00:00Z", 744.0, 799.0),
+        ("", 744.0, 799.0),
     ] {
         let found = server.get(&format!("/v1/leaderboards?card=trust@1.0.0{query}")).is(200).json();
         assert_eq!(found["leaderboards"][0]["rows"][0]["subject"], "new", "{query}");

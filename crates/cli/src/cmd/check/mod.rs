@@ -11,10 +11,11 @@ use karat::answers::ComparisonVerdict;
 use karat::answers::check::{AskedGate, CheckSchema, ProjectCheck};
 use karat::answers::comparison::{ComparedPair, ComparisonAnswer};
 use karat::answers::leaderboard::floor::On;
+use karat::document::{self, ComparisonView, LeaderboardView};
 use karat::error::Place;
-use karat::report;
 use karat::rows::Rows;
 use karat::text::{clean, count, wrap};
+use karat::write::screen;
 use karat_core::number::Decimal;
 
 use super::fail_under::FailUnder;
@@ -26,8 +27,6 @@ use crate::failure::Failure;
 use crate::format::{self, Chosen};
 use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::project::{self, Project, absent};
-use crate::render::changes::comparisons as screen_of_several;
-use crate::render::compare::compare as screen_of_pair;
 use crate::render::gate::{self, Verdict, gravest};
 
 /// Most rows of the leaderboard, and most tasks of a list without `--all`.
@@ -47,7 +46,7 @@ pub fn run(args: &CheckProjectArgs, cli: &Cli) -> Result<Exit, Failure> {
     if args.update_baseline {
         return baseline::update(&project, args.no_progress, cli);
     }
-    once(args, &project, args.format.chosen_or("check", Chosen::Screen)?, cli)
+    once(args, &project, args.format.chosen_or(Chosen::Screen)?, cli)
 }
 
 fn project_of(args: &CheckProjectArgs, cli: &Cli) -> Result<Project, Failure> {
@@ -109,18 +108,35 @@ fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -
         leaderboard: board.answer.clone(),
         comparison: compared.answer.clone(),
     };
+    let failed = |pair: &ComparedPair| gate::failed(pair, rows.scale.max);
+    // On one screen: the tasks of those alone that got worse.
+    let is_listed = |pair: &ComparedPair| {
+        let is_failed = pair.gate.is_some_and(|gate| !gate.passed);
+        args.all || is_failed || pair.difference.verdict == ComparisonVerdict::FirstAhead
+    };
+    let dimensions = &compared.dimensions;
+    let view = ComparisonView { dimensions, gaps: &[], failed: &failed, is_listed: &is_listed };
+    let board_gaps = many::gaps_of(&rows, board.settings.by);
+    let leaders = || LeaderboardView {
+        failing: &board.failing,
+        dimensions: &rows.dimensions,
+        gaps: &board_gaps,
+        figures: Vec::new(),
+    };
     match chosen {
-        Chosen::Json | Chosen::Page => many::print(&answer)?,
-        Chosen::Report(document) => {
-            let failed = |pair: &ComparedPair| gate::failed(pair, rows.scale.max);
-            format::emit(&report::check(&answer, &board.failing, &failed), document)?;
-        }
+        Chosen::Json => many::print(&answer)?,
+        Chosen::Form(form) => format::emit(&document::check(&answer, leaders(), &view), form)?,
         Chosen::Screen => {
             let mut out = Screen::stdout(cli.color);
             let head = format!("{}: {} on {}", project.path, project.card, project.inputs.join(", "));
             writeln!(out, "{FAINT}{head}{FAINT:#}")?;
-            leaderboard::show(&board_args, &rows, &board, &mut out)?;
-            write!(out, "{}", compared.screen(args, out.width))?;
+            let layout = screen::Layout { width: out.width, most: TOP, all: "" };
+            write!(out, "{}", screen::document(&document::leaderboard(&board.answer, leaders()), layout))?;
+            if let Some(compared) = &compared.answer {
+                writeln!(out)?;
+                let most = if args.all { usize::MAX } else { TASKS };
+                compare::show(&document::comparison(compared, &view), most, &mut out)?;
+            }
             summary(&answer, &mut out)?;
             out.flush()?;
         }
@@ -162,27 +178,6 @@ struct Compared {
     verdict: Option<Verdict>,
     /// The sentence about a baseline that is not there, where no gate says it.
     note: Option<String>,
-}
-
-impl Compared {
-    /// Returns the screen of the comparison; empty without one.
-    fn screen(&self, args: &CheckProjectArgs, width: usize) -> String {
-        let most = if args.all { usize::MAX } else { TASKS };
-        match &self.answer {
-            None => String::new(),
-            Some(ComparisonAnswer::Pair(answer)) => {
-                format!("\n{}", screen_of_pair(answer, &self.dimensions, &[], most, width))
-            }
-            Some(ComparisonAnswer::Several(answer)) => {
-                // On one screen: the tasks of those alone that got worse.
-                let is_listed = |pair: &ComparedPair| {
-                    let is_failed = pair.gate.is_some_and(|gate| !gate.passed);
-                    args.all || is_failed || pair.difference.verdict == ComparisonVerdict::FirstAhead
-                };
-                format!("\n{}", screen_of_several(answer, &[], most, &is_listed, width))
-            }
-        }
-    }
 }
 
 fn against_baseline(args: &CheckProjectArgs, project: &Project, cli: &Cli) -> Result<Compared, Failure> {

@@ -42,9 +42,11 @@ pub fn run(args: &JudgeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let card = cards::compiled(challenge, cli.color)?;
     let submissions = Submissions::new(&card, args.truth.as_deref())?;
     let judges = graders::judges(args.judge.as_deref(), args.runtimes.clone());
-    let verb = if args.self_check { "judge --self-check" } else { "judge" };
-    let chosen = args.format.chosen(verb)?;
+    let chosen = args.format.chosen()?;
     match (&args.submission, &args.reference) {
+        (_, Some(_)) if matches!(chosen, Chosen::Form(_)) => {
+            Err(Failure::new("--self-check is a table or JSON").help("--format table, --format json"))
+        }
         (_, Some(reference)) => {
             let reference = submissions.read(reference)?;
             let bench = check::Bench { card: &card, submissions: &submissions, judges: &judges, cli };
@@ -78,9 +80,9 @@ fn one(
     let judged = engine.try_visit(item.to_string().as_bytes(), |scored| -> Result<_, Error> {
         let execution = execution(scored);
         let mut text = Vec::new();
-        let mut report = None;
-        if let Chosen::Report(document) = chosen {
-            report = Some((judged_rows::report(card, &scored.record, &execution), document));
+        let mut document = None;
+        if let Chosen::Form(form) = chosen {
+            document = Some((judged_rows::document(card, &scored.record, &execution), form));
         } else if as_json {
             scored.write(&mut text);
             text.push(b'\n');
@@ -91,11 +93,11 @@ fn one(
             let change = nearest(&scored.record, change.as_ref(), width);
             text.extend(format!("{tables}\n{account}{change}").into_bytes());
         }
-        Ok((text, report, no_verdict(&execution)))
+        Ok((text, document, no_verdict(&execution)))
     });
-    let (text, report, no_verdict) = judged.map_err(refused)?;
-    if let Some((report, document)) = report {
-        format::emit(&report, document)?;
+    let (text, document, no_verdict) = judged.map_err(refused)?;
+    if let Some((document, form)) = document {
+        format::emit(&document, form)?;
     } else if as_json {
         let mut out = lines();
         out.write_all(&text)?;

@@ -1,5 +1,4 @@
 //! Pages of the program besides those of `karat::pages`: they fill in the same data, with the words of the
 //! terminal.
 
-pub mod compare;
 pub mod rate;

@@ -7,8 +7,8 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::{BAR, FAINT, STRONG};
 use crate::rating::{Board, Line, Tally};
-use crate::render::interval::{axis, interval};
-use crate::span::Span;
+use karat::draw::interval::Span;
+use karat::draw::interval::{axis, interval};
 use karat::text::{clean, fit};
 
 /// Blanks between two columns.

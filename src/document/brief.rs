@@ -7,7 +7,7 @@ use karat_core::number::Decimal;
 use karat_core::record::Record;
 use serde::{Deserialize, Serialize};
 
-use super::{Case, CaseResult, Column, Place, Value};
+use super::{Case, CaseResult, Cell, Column, Place};
 use crate::answers::{Outcome, answer, from_billionths};
 use crate::error;
 use crate::estimate::{plain, whole_percent};
@@ -85,7 +85,7 @@ impl Brief {
 #[must_use]
 pub fn columns() -> Vec<Column> {
     vec![
-        Column::text("subject"),
+        Column::name("subject"),
         Column::text("id").labelled("item"),
         Column::text("task").hidden(),
         Column::text("time").hidden(),
@@ -105,24 +105,24 @@ pub fn columns() -> Vec<Column> {
 
 /// Returns a brief record as a row of [`columns`].
 #[must_use]
-pub fn row(brief: &Brief) -> Vec<Value> {
+pub fn row(brief: &Brief) -> Vec<Cell> {
     vec![
-        Value::Text(brief.subject.clone()),
-        Value::Text(brief.id.clone()),
-        Value::of_text(brief.task.clone()),
-        Value::of_text(brief.time.clone()),
-        Value::of_text(brief.outcome.map(Outcome::name)),
-        Value::Text(brief.status.clone()),
-        Value::of_number(brief.score, plain),
-        Value::Count(brief.scale.into()),
-        Value::of_text(brief.band.clone().or_else(|| brief.tier.clone())),
-        Value::of_text(brief.tier.clone()),
-        Value::of_number(Some(brief.coverage), whole_percent),
+        Cell::Text(brief.subject.clone()),
+        Cell::Text(brief.id.clone()),
+        Cell::of_text(brief.task.clone()),
+        Cell::of_text(brief.time.clone()),
+        Cell::of_text(brief.outcome.map(Outcome::name)),
+        Cell::Text(brief.status.clone()),
+        Cell::of_number(brief.score, plain),
+        Cell::Count(brief.scale.into()),
+        Cell::of_text(brief.band.clone().or_else(|| brief.tier.clone())),
+        Cell::of_text(brief.tier.clone()),
+        Cell::of_number(Some(brief.coverage), whole_percent),
         // A gate may have any sign in its name but a line end.
-        Value::of_text((!brief.gates.is_empty()).then(|| brief.gates.join("; "))),
-        Value::Text(brief.scorecard.clone()),
-        Value::Text(brief.evidence.clone()),
-        Value::Text(brief.record.clone()),
+        Cell::of_text((!brief.gates.is_empty()).then(|| brief.gates.join("; "))),
+        Cell::Text(brief.scorecard.clone()),
+        Cell::Text(brief.evidence.clone()),
+        Cell::Text(brief.record.clone()),
     ]
 }
 

@@ -3,7 +3,7 @@
 //! A command ends at the end of its line. What could end it, or a property of it, is escaped, so that no name is a
 //! command.
 
-use super::{Finding, Level, Report};
+use crate::document::{Document, Finding, Level};
 use crate::text::clean;
 
 /// The most annotations of one level: GitHub shows ten of a step, and drops the others without a word.
@@ -17,12 +17,13 @@ pub const BYTES: usize = 1_000_000;
 
 /// Returns a line for each finding, and one for what the answer is about.
 #[must_use]
-pub fn annotations(report: &Report) -> String {
+pub fn annotations(document: &Document) -> String {
     let mut text = String::new();
+    let findings = document.all_findings();
     for level in [Level::Error, Level::Warning, Level::Notice] {
         // A note that is about no place is in the summary.
         let is_shown = |it: &&Finding| it.level == level && (level != Level::Notice || it.place.is_some());
-        let all: Vec<_> = report.findings.iter().filter(is_shown).collect();
+        let all: Vec<_> = findings.iter().filter(is_shown).collect();
         // The last one says how many are not there.
         let shown = if all.len() > MOST { MOST - 1 } else { all.len() };
         for finding in all.iter().take(shown) {
@@ -46,8 +47,8 @@ pub fn annotations(report: &Report) -> String {
             text.push_str(&format!("::{} title=karat::and {} more\n", word(level), all.len() - shown));
         }
     }
-    let about = report.lines.first().map_or(String::new(), |line| format!(": {line}"));
-    text.push_str(&format!("::notice title=karat::{}\n", message(&format!("{}{about}", report.title))));
+    let about = document.lines.first().map_or(String::new(), |line| format!(": {line}"));
+    text.push_str(&format!("::notice title=karat::{}\n", message(&format!("{}{about}", document.title))));
     text
 }
 
@@ -83,10 +84,10 @@ fn property(text: &str) -> String {
     message(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// Returns what a step shows: the report as Markdown, cut at the end of a line if it is too long.
+/// Returns what a step shows: the answer as Markdown, cut at the end of a line if it is too long.
 #[must_use]
-pub fn summary(report: &Report) -> String {
-    let mut text = super::markdown::report(report, ROWS);
+pub fn summary(document: &Document) -> String {
+    let mut text = super::markdown::document(document, ROWS);
     if text.len() > BYTES {
         let end = text.get(..text.floor_char_boundary(BYTES)).and_then(|it| it.rfind('\n')).unwrap_or(0);
         text.truncate(end);

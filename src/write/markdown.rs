@@ -6,41 +6,36 @@
 
 use std::fmt::Write as _;
 
-use super::{Column, Level, Report, Value};
+use crate::document::{Cell, Column, Document, Level, Part, Readers, Table};
 use crate::text::clean;
 
 /// Returns the whole answer, with at most `most` rows of each table.
 #[must_use]
-pub fn report(report: &Report, most: usize) -> String {
-    let mut text = format!("## {}\n", escaped(&report.title));
-    if !report.lines.is_empty() {
+pub fn document(document: &Document, most: usize) -> String {
+    let mut text = format!("## {}\n", escaped(&document.title));
+    if !document.lines.is_empty() {
         text.push('\n');
     }
-    for line in &report.lines {
+    for line in &document.lines {
         // Two blanks before the end keep the lines apart.
         let _ = writeln!(text, "{}  ", escaped(line));
     }
-    let findings = report.findings.iter().filter(|it| it.level != Level::Notice);
-    let notes: Vec<_> = report
-        .findings
-        .iter()
-        .filter(|it| it.level == Level::Notice && it.place.is_none())
-        .take(most)
-        .collect();
+    let all = document.all_findings();
+    let findings = all.iter().filter(|it| it.level != Level::Notice);
+    let notes: Vec<_> =
+        all.iter().filter(|it| it.level == Level::Notice && it.place.is_none()).take(most).collect();
     for (at, finding) in findings.take(most).enumerate() {
         let word = if finding.level == Level::Error { "failed" } else { "note" };
         let start = if at == 0 { "\n" } else { "" };
         let _ = writeln!(text, "{start}- **{word}**: {}", escaped(&finding.text));
     }
-    for sheet in report.sheets.iter().filter(|sheet| !sheet.rows.is_empty()) {
-        text.push('\n');
-        if !sheet.caption.is_empty() {
-            let _ = writeln!(text, "**{}**\n", escaped(&sheet.caption));
-        }
-        text.push_str(&head(&sheet.columns));
-        sheet.rows.iter().take(most).for_each(|it| text.push_str(&row(&sheet.columns, it)));
-        if sheet.rows.len() > most {
-            let _ = writeln!(text, "\nand {} more", sheet.rows.len() - most);
+    for part in &document.parts {
+        match part {
+            Part::Heading(heading) => {
+                let _ = writeln!(text, "\n### {}", escaped(heading));
+            }
+            Part::Table(it) if !it.rows.is_empty() => table(&it.flat(), most, &mut text),
+            Part::Table(_) | Part::Note(..) | Part::Figure(_) => {}
         }
     }
     for (at, note) in notes.into_iter().enumerate() {
@@ -50,21 +45,33 @@ pub fn report(report: &Report, most: usize) -> String {
     text
 }
 
+fn table(table: &Table, most: usize, text: &mut String) {
+    text.push('\n');
+    if !table.caption.is_empty() {
+        let _ = writeln!(text, "**{}**\n", escaped(&table.caption));
+    }
+    text.push_str(&head(&table.columns));
+    table.rows.iter().take(most).for_each(|it| text.push_str(&row(&table.columns, &it.cells)));
+    if table.rows.len() > most {
+        let _ = writeln!(text, "\nand {} more", table.rows.len() - most);
+    }
+}
+
 /// Returns the names of the columns, and the line below them.
 #[must_use]
 pub fn head(columns: &[Column]) -> String {
-    let shown = || columns.iter().filter(|column| !column.is_hidden);
+    let shown = || columns.iter().filter(|column| column.readers > Readers::Programs);
     let labels = shown().map(|column| escaped(&column.label)).collect::<Vec<_>>().join(" | ");
-    let sides = shown().map(|column| if column.is_number { "---:" } else { "---" });
+    let sides = shown().map(|column| if column.is_number() { "---:" } else { "---" });
     format!("| {labels} |\n| {} |\n", sides.collect::<Vec<_>>().join(" | "))
 }
 
 /// Returns a row.
 #[must_use]
-pub fn row(columns: &[Column], values: &[Value]) -> String {
-    let cells = columns.iter().zip(values).filter(|(column, _)| !column.is_hidden);
+pub fn row(columns: &[Column], values: &[Cell]) -> String {
+    let cells = columns.iter().zip(values).filter(|(column, _)| column.readers > Readers::Programs);
     let cells = cells.map(|(_, value)| match value {
-        Value::Text(text) => escaped(text),
+        Cell::Text(text) => escaped(text),
         value => value.shown(),
     });
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))

@@ -2,17 +2,36 @@
 
 use std::ops::RangeInclusive;
 
-use karat::answers::basis::Estimate;
+use crate::answers::basis::Estimate;
 
-use crate::span::Span;
+/// An estimate with its ends, in the unit of the axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Span {
+    /// The lower end.
+    pub low: f64,
+    /// The estimate.
+    pub point: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Span {
+    /// Returns a value without an interval.
+    #[must_use]
+    pub fn at(point: f64) -> Self {
+        Self { low: point, point, high: point }
+    }
+}
 
 /// Returns an estimate on an axis.
+#[must_use]
 pub fn span(estimate: &Estimate) -> Span {
     let (low, high) = estimate.interval().unwrap_or((estimate.mean, estimate.mean));
     Span { low, point: estimate.mean, high }
 }
 
 /// Returns the axis of all `spans`: their lowest to their highest end; 0 to 0 without any.
+#[must_use]
 pub fn axis(spans: impl IntoIterator<Item = Span>) -> RangeInclusive<f64> {
     let ends = spans.into_iter().flat_map(|span| [span.low, span.point, span.high]);
     let found = ends.filter(|end| end.is_finite()).fold(None, |range: Option<(f64, f64)>, end| {
@@ -25,6 +44,7 @@ pub fn axis(spans: impl IntoIterator<Item = Span>) -> RangeInclusive<f64> {
 
 /// Draws `span` on `axis`, exactly `width` columns wide: `   ├──●───┤    `. A dot is the estimate; an end in the
 /// cell of the dot is not drawn, and one beyond the axis is an arrow. Blanks if the estimate is no number.
+#[must_use]
 pub fn interval(span: Span, axis: &RangeInclusive<f64>, width: usize) -> String {
     let mut cells = vec![' '; width];
     if span.point.is_finite() && width > 0 {

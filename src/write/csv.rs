@@ -4,13 +4,13 @@
 //! front: take one
 //! off to have the text again.
 
-use super::{Column, Sheet, Value};
+use crate::document::{Cell, Column, Table};
 
 /// Returns the whole table.
 #[must_use]
-pub fn sheet(sheet: &Sheet) -> String {
-    let mut text = head(&sheet.columns);
-    sheet.rows.iter().for_each(|it| text.push_str(&row(it)));
+pub fn table(table: &Table) -> String {
+    let mut text = head(&table.columns);
+    table.rows.iter().for_each(|it| text.push_str(&row(&it.cells)));
     text
 }
 
@@ -22,11 +22,11 @@ pub fn head(columns: &[Column]) -> String {
 
 /// Returns a line of values.
 #[must_use]
-pub fn row(values: &[Value]) -> String {
+pub fn row(values: &[Cell]) -> String {
     line(values.iter().map(|value| match value {
         // The empty text is not the same as no value.
-        Value::Text(text) if text.is_empty() => String::from("\"\""),
-        Value::Text(text) => quoted(&inert(text)),
+        Cell::Text(text) if text.is_empty() => String::from("\"\""),
+        Cell::Text(text) => quoted(&inert(text)),
         value => value.full().unwrap_or_default(),
     }))
 }

@@ -3,8 +3,9 @@
 use karat_evidence::grade::quality::{TestCase, TestResults, TestVerdict};
 use proptest::prelude::*;
 
-use super::badge::{Badge, Color};
 use super::*;
+use crate::badge::{Badge, Color};
+use crate::document::{Case, CaseResult, Cell, Column, Finding, Level, Part, Place, Table};
 use crate::text::clean;
 
 /// Names that an attacker would try.
@@ -29,8 +30,8 @@ const HOSTILE: [&str; 18] = [
     "$(rm -rf /)",
 ];
 
-/// Returns a report that has `name` in every place.
-fn report(name: &str) -> Report {
+/// Returns a document that has `name` in every place.
+fn document(name: &str) -> Document {
     let text = || name.to_owned();
     let finding = |level| Finding {
         place: Some(Place { file: text(), line: Some(3) }),
@@ -50,26 +51,30 @@ fn report(name: &str) -> Report {
         CaseResult::Error(text()),
         CaseResult::Skipped(text()),
     ];
-    Report {
+    Document {
         title: text(),
         lines: vec![text()],
-        sheets: vec![Sheet {
-            caption: text(),
-            columns: vec![
-                Column::text("name"),
+        parts: vec![Part::Table(Table::new(
+            text(),
+            vec![
+                Column::name("name"),
                 Column::number("number"),
                 Column::text("other"),
                 Column::number(name).labelled(name),
             ],
-            rows: vec![vec![
-                Value::Text(text()),
-                Value::Number(0.1 + 0.2, String::from("0.3")),
-                Value::Absent,
-                Value::Count(7),
-            ]],
-        }],
+            vec![
+                vec![
+                    Cell::Text(text()),
+                    Cell::Number(0.1 + 0.2, String::from("0.3")),
+                    Cell::Absent,
+                    Cell::Count(7),
+                ]
+                .into(),
+            ],
+        ))],
         cases: results.into_iter().map(case).collect(),
         findings: [Level::Error, Level::Warning, Level::Notice].map(finding).to_vec(),
+        ..Document::default()
     }
 }
 
@@ -98,7 +103,7 @@ fn read_csv(text: &str) -> Vec<Vec<String>> {
 }
 
 fn check_csv(name: &str) {
-    let text = csv::sheet(&report(name).main());
+    let text = csv::table(&document(name).main());
     let rows = read_csv(&text);
     assert_eq!(rows.len(), 2, "{text:?}");
     assert_eq!(rows[0][..3], ["name", "number", "other"]);
@@ -115,7 +120,7 @@ fn check_csv(name: &str) {
 }
 
 fn check_json(name: &str) {
-    let text = json::lines(&report(name).main());
+    let text = jsonl::lines(&document(name).main());
     assert_eq!(text.lines().count(), 1);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     if ["name", "number", "other"].contains(&name) {
@@ -128,8 +133,8 @@ fn check_json(name: &str) {
 }
 
 fn check_markdown(name: &str) {
-    let text = markdown::report(&report(name), 10);
-    let plain = markdown::report(&report("x"), 10);
+    let text = markdown::document(&document(name), 10);
+    let plain = markdown::document(&document("x"), 10);
     // Without a caption its line and the empty one after it are not there.
     let lines = plain.lines().count() - if name.is_empty() { 2 } else { 0 };
     assert_eq!(text.lines().count(), lines, "a name makes no line: {text:?}");
@@ -161,7 +166,7 @@ fn check_markdown(name: &str) {
 }
 
 fn check_junit(name: &str) {
-    let text = junit::report(&report(name));
+    let text = junit::document(&document(name));
     let mut verdicts = Vec::new();
     let mut names = Vec::new();
     TestResults::visit_junit(&text, &mut |case: TestCase<'_>| {
@@ -186,7 +191,7 @@ fn check_junit(name: &str) {
 }
 
 fn check_github(name: &str) {
-    let text = github::annotations(&report(name));
+    let text = github::annotations(&document(name));
     let lines: Vec<&str> = text.split('\n').collect();
     assert_eq!(lines.len(), 5, "a name makes no command: {text:?}");
     let unescaped = |text: &str| text.replace("%0A", "\n").replace("%0D", "\r").replace("%25", "%");
@@ -212,6 +217,21 @@ fn check_github(name: &str) {
     }
 }
 
+fn check_screen(name: &str) {
+    let layout = screen::Layout { width: 80, most: 10, all: "" };
+    let text = screen::document(&document(name), layout);
+    let own = text.replace("\u{1b}[", "");
+    assert!(own.lines().all(|line| !line.chars().any(karat_core::diagnostic::steers_terminal)), "{text:?}");
+}
+
+fn check_html(name: &str) {
+    let text = html::document(&document(name));
+    assert_eq!(text.matches("<script").count(), 1, "{name:?}");
+    // Text from right to left is isolated by signs of the page itself.
+    let own = text.replace(['\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}'], "");
+    assert!(own.lines().all(|line| !line.chars().any(karat_core::diagnostic::steers_terminal)), "{name:?}");
+}
+
 fn check_badge(name: &str) {
     let badge = Badge { label: name.to_owned(), value: name.to_owned(), color: Color::Green };
     let svg = badge.svg();
@@ -225,14 +245,23 @@ fn check_badge(name: &str) {
 }
 
 fn check(name: &str) {
-    for check in [check_csv, check_json, check_markdown, check_junit, check_github, check_badge] {
+    for check in [
+        check_csv,
+        check_json,
+        check_markdown,
+        check_junit,
+        check_github,
+        check_screen,
+        check_html,
+        check_badge,
+    ] {
         check(name);
     }
 }
 
 #[test]
 fn an_annotation_names_the_file_and_then_the_place_in_it() {
-    let text = github::annotations(&report("log.json: $.samples[3]"));
+    let text = github::annotations(&document("log.json: $.samples[3]"));
     assert!(text.starts_with("::error file=log.json,line=3,title="), "{text}");
     assert!(text.contains("($.samples[3])\n"), "{text}");
     assert_eq!(github::parts("runs.csv"), ("runs.csv", ""));
@@ -268,12 +297,12 @@ fn the_colour_of_a_band_goes_from_the_worst_to_the_best() {
 #[test]
 fn more_findings_than_github_shows_are_counted() {
     let findings = (0..25).map(|at| Finding::new(Level::Error, "gate", at.to_string())).collect();
-    let text = github::annotations(&Report { findings, ..Report::default() });
+    let text = github::annotations(&Document { findings, ..Document::default() });
     assert_eq!(text.matches("::error").count(), github::MOST);
     assert!(text.contains("::error title=karat::and 16 more\n"), "{text}");
-    let rows = vec![vec![Value::Text("x".repeat(500))]; 5000];
-    let sheet = Sheet { caption: String::new(), columns: vec![Column::text("name")], rows };
-    let long = Report { lines: vec!["y".repeat(2_000_000)], sheets: vec![sheet], ..Report::default() };
+    let rows = vec![vec![Cell::Text("x".repeat(500))].into(); 5000];
+    let table = Part::Table(Table::new("", vec![Column::text("name")], rows));
+    let long = Document { lines: vec!["y".repeat(2_000_000)], parts: vec![table], ..Document::default() };
     let summary = github::summary(&long);
     assert!(summary.len() < 1 << 20 && summary.contains("left out"), "{}", summary.len());
 }

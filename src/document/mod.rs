@@ -1,0 +1,495 @@
+//! An answer as one document: headings, notes with a tone, tables with typed cells, figures, test cases and findings.
+//!
+//! Each answer becomes one [`Document`], in one file of this folder, whatever the format; [`crate::write`] has the
+//! writers, which decide nothing. A column is added where its document is made, and every writer has it.
+
+pub mod brief;
+mod check;
+mod comparison;
+mod explanation;
+mod leaderboard;
+mod standing;
+mod stress;
+
+pub use check::check;
+pub use comparison::{View as ComparisonView, comparison};
+pub use explanation::explanation;
+pub use leaderboard::{
+    Failing, View as LeaderboardView, bridge, by, cards, has_intervals, items, leaderboard, ranked, resamples,
+};
+pub use standing::{standings, tasks};
+pub use stress::stress;
+
+use crate::answers::basis::Basis;
+use crate::estimate::{Writing, whole_percent};
+use crate::page::model::Figure;
+use crate::text::Tone;
+
+/// An answer as a document.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Document {
+    /// The question, in a word: the title of what its notes become as annotations.
+    pub name: &'static str,
+    /// The title, short.
+    pub title: String,
+    /// Sentences below it: the items, the method.
+    pub lines: Vec<String>,
+    /// What it takes to make the answer again: scorecard, digest, level, seed.
+    pub about: Vec<(String, String)>,
+    /// Headings, notes, tables and figures, in reading order. The first table is the one that CSV and JSON lines have.
+    pub parts: Vec<Part>,
+    /// The test cases.
+    pub cases: Vec<Case>,
+    /// The findings, the gravest first.
+    pub findings: Vec<Finding>,
+}
+
+/// A part of a [`Document`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// A heading.
+    Heading(String),
+    /// A sentence.
+    Note(Tone, String),
+    /// Rows and columns.
+    Table(Table),
+    /// A drawing: a page has it.
+    Figure(Box<Figure>),
+}
+
+/// A table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// The caption.
+    pub caption: String,
+    /// The tone of the caption on a screen.
+    pub tone: Tone,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// True if a screen has its first rows alone where it is asked to be short.
+    pub is_list: bool,
+    /// True if a screen leaves it out.
+    pub is_detail: bool,
+    /// True if the title of the document says what its caption does, so that a screen leaves that out.
+    pub is_titled: bool,
+}
+
+/// A row of a [`Table`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// A cell for each column.
+    pub cells: Vec<Cell>,
+    /// True if a screen leaves it out.
+    pub is_detail: bool,
+    /// The group; neighbours of one group belong together, such as tied subjects.
+    pub group: Option<u32>,
+}
+
+/// A column of a [`Table`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// The name for programs.
+    pub key: String,
+    /// The name for people.
+    pub label: String,
+    /// The kind of its cells.
+    pub kind: Kind,
+    /// The readers that see it.
+    pub readers: Readers,
+}
+
+/// The kind of the cells of a column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// The topic of the row, in one column of a table.
+    Name,
+    /// Words, to the left.
+    Text,
+    /// The places of evidence. Of one that is too long a screen has the end.
+    Place,
+    /// Numbers, to the right.
+    Number,
+    /// The numbers by which the rows are ordered, emphasised.
+    Leading,
+    /// Shares of a whole, which a page draws.
+    Share,
+    /// Estimates with their ends on one axis, drawn: for programs three columns, of the estimate and of both ends.
+    Interval {
+        /// The words at both ends of the axis if it is one of differences: 0 is in its middle, as a line through all rows.
+        sides: Option<(&'static str, &'static str)>,
+        /// The confidence.
+        level: f64,
+    },
+}
+
+/// The readers that see a column; a program sees all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Readers {
+    /// Programs: CSV and JSON lines.
+    Programs,
+    /// Readers of Markdown and pages too.
+    Documents,
+    /// Those of a screen too.
+    All,
+}
+
+/// The content of a row under a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// No value. Never a 0, never an empty text.
+    Absent,
+    /// A text.
+    Text(String),
+    /// A word as programs read it, and as people do.
+    Word(&'static str, &'static str),
+    /// The places of evidence, the most telling first.
+    Places(Vec<String>),
+    /// A number in full, and as people read it.
+    Number(f64, String),
+    /// A whole number.
+    Count(u64),
+    /// Yes or no.
+    Flag(bool),
+    /// A share of a whole, 0 to 1.
+    Share(f64),
+    /// An estimate with its ends.
+    Interval(Span),
+}
+
+/// An estimate and its ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Span {
+    /// The estimate.
+    pub point: f64,
+    /// The lower and the upper end.
+    pub ends: Option<(f64, f64)>,
+    /// The form in which people read them.
+    pub writing: Writing,
+    /// True if they are differences, which have a sign.
+    pub is_signed: bool,
+}
+
+impl Span {
+    /// Returns a number as people read it.
+    #[must_use]
+    pub fn number(&self, number: f64) -> String {
+        let share = number / self.writing.value(1.0);
+        if self.is_signed { self.writing.signed(share) } else { self.writing.number(share) }
+    }
+}
+
+/// A test case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// The group of cases, such as the subject.
+    pub class: String,
+    /// The name.
+    pub name: String,
+    /// The result.
+    pub result: CaseResult,
+    /// The time that it took, if known.
+    pub seconds: Option<f64>,
+    /// The file and line of its evidence.
+    pub place: Option<Place>,
+    /// Lines about it: the score, the interval.
+    pub output: Vec<String>,
+}
+
+/// The result of a test case; all but a pass say why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CaseResult {
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed(String),
+    /// There is no verdict.
+    Error(String),
+    /// It does not apply.
+    Skipped(String),
+}
+
+/// A file, and a line in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: Option<u64>,
+}
+
+/// A sentence to be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Its weight.
+    pub level: Level,
+    /// A title of a few words.
+    pub title: String,
+    /// The sentence.
+    pub text: String,
+    /// The place it is about.
+    pub place: Option<Place>,
+}
+
+/// The weight of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// A gate failed.
+    Error,
+    /// It may change what the answer means.
+    Warning,
+    /// It explains the answer.
+    Notice,
+}
+
+impl Column {
+    /// Returns a column of this kind.
+    #[must_use]
+    pub fn new(key: &str, kind: Kind) -> Self {
+        Self { key: key.to_owned(), label: key.replace('_', " "), kind, readers: Readers::All }
+    }
+
+    /// Returns the column that names the rows.
+    #[must_use]
+    pub fn name(key: &str) -> Self {
+        Self::new(key, Kind::Name)
+    }
+
+    /// Returns a column of text.
+    #[must_use]
+    pub fn text(key: &str) -> Self {
+        Self::new(key, Kind::Text)
+    }
+
+    /// Returns a column of numbers.
+    #[must_use]
+    pub fn number(key: &str) -> Self {
+        Self::new(key, Kind::Number)
+    }
+
+    /// Returns the column for programs alone.
+    #[must_use]
+    pub fn hidden(self) -> Self {
+        Self { readers: Readers::Programs, ..self }
+    }
+
+    /// Returns the column for all but a screen, which has little room.
+    #[must_use]
+    pub fn wide(self) -> Self {
+        Self { readers: Readers::Documents, ..self }
+    }
+
+    /// Returns the column, for programs alone unless `is_shown`.
+    #[must_use]
+    pub fn shown_if(self, is_shown: bool) -> Self {
+        if is_shown { self } else { self.hidden() }
+    }
+
+    /// Returns the column with another name for people.
+    #[must_use]
+    pub fn labelled(self, label: &str) -> Self {
+        Self { label: label.to_owned(), ..self }
+    }
+
+    /// Returns whether its cells are numbers, which stand to the right.
+    #[must_use]
+    pub fn is_number(&self) -> bool {
+        !matches!(self.kind, Kind::Name | Kind::Text | Kind::Place)
+    }
+}
+
+impl Cell {
+    /// Returns a text, or no value.
+    #[must_use]
+    pub fn of_text(text: Option<impl Into<String>>) -> Self {
+        text.map_or(Self::Absent, |text| Self::Text(text.into()))
+    }
+
+    /// Returns a text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Returns a number as `shown` writes it, or no value.
+    #[must_use]
+    pub fn of_number(number: Option<f64>, shown: impl Fn(f64) -> String) -> Self {
+        number.filter(|it| it.is_finite()).map_or(Self::Absent, |number| Self::Number(number, shown(number)))
+    }
+
+    /// Returns a share, or no value.
+    #[must_use]
+    pub fn of_share(share: Option<f64>) -> Self {
+        share.filter(|it| it.is_finite()).map_or(Self::Absent, Self::Share)
+    }
+
+    /// Returns an estimate on a scale with its ends, or no value.
+    #[must_use]
+    pub fn interval(point: Option<f64>, ends: Option<(f64, f64)>, writing: Writing, is_signed: bool) -> Self {
+        let Some(point) = point.filter(|it| it.is_finite()) else { return Self::Absent };
+        let ends = ends.filter(|(low, high)| low.is_finite() && high.is_finite());
+        Self::Interval(Span { point, ends, writing, is_signed })
+    }
+
+    /// Returns the value in full: a number with all its digits; none without a value.
+    #[must_use]
+    pub fn full(&self) -> Option<String> {
+        match self {
+            Self::Absent => None,
+            Self::Text(text) => Some(text.clone()),
+            Self::Word(word, _) => Some((*word).to_owned()),
+            Self::Places(places) => Some(places.join(", ")),
+            Self::Number(number, _) | Self::Share(number) => Some(number.to_string()),
+            Self::Interval(span) => Some(span.point.to_string()),
+            Self::Count(count) => Some(count.to_string()),
+            Self::Flag(flag) => Some(flag.to_string()),
+        }
+    }
+
+    /// Returns the value as people read it.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Absent => String::from("–"),
+            Self::Text(text) => text.clone(),
+            Self::Number(_, shown) => shown.clone(),
+            Self::Share(share) => whole_percent(*share),
+            Self::Word(_, word) => (*word).to_owned(),
+            Self::Places(places) => match places.len() {
+                0..=3 => places.join(", "),
+                all => format!("{} and {} more", places.get(..3).unwrap_or_default().join(", "), all - 3),
+            },
+            Self::Interval(span) => span.number(span.point),
+            Self::Count(count) => count.to_string(),
+            Self::Flag(true) => String::from("yes"),
+            Self::Flag(false) => String::from("no"),
+        }
+    }
+}
+
+impl From<Vec<Cell>> for Row {
+    fn from(cells: Vec<Cell>) -> Self {
+        Self { cells, is_detail: false, group: None }
+    }
+}
+
+impl Table {
+    /// Returns a table.
+    #[must_use]
+    pub fn new(caption: impl Into<String>, columns: Vec<Column>, rows: Vec<Row>) -> Self {
+        Self {
+            caption: caption.into(),
+            tone: Tone::Plain,
+            columns,
+            rows,
+            is_list: false,
+            is_detail: false,
+            is_titled: false,
+        }
+    }
+
+    /// Returns the table with plain columns alone, as programs read it: an estimate is three of them.
+    #[must_use]
+    pub fn flat(&self) -> Self {
+        let is_interval = |column: &Column| matches!(column.kind, Kind::Interval { .. });
+        let columns = self.columns.iter().flat_map(|column| {
+            let ends = ["low", "high"].map(|end| {
+                // Where there are several intervals, each end says whose it is.
+                let several = self.columns.iter().filter(|it| is_interval(it)).count() > 1;
+                let key = if several { format!("{}_{end}", column.key) } else { end.to_owned() };
+                Column { readers: column.readers, ..Column::number(&key) }
+            });
+            let own = match column.kind {
+                Kind::Interval { .. } => Column { kind: Kind::Number, ..column.clone() },
+                _ => column.clone(),
+            };
+            std::iter::once(own).chain(is_interval(column).then_some(ends).into_iter().flatten())
+        });
+        let row = |row: &Row| {
+            let cells =
+                self.columns.iter().zip(&row.cells).flat_map(|(column, cell)| match (column.kind, cell) {
+                    (Kind::Interval { .. }, Cell::Interval(span)) => {
+                        let number = |it: f64| Cell::Number(it, span.number(it));
+                        let end = |end: Option<f64>| end.map_or(Cell::Absent, number);
+                        vec![number(span.point), end(span.ends.map(|it| it.0)), end(span.ends.map(|it| it.1))]
+                    }
+                    (Kind::Interval { .. }, _) => vec![Cell::Absent, Cell::Absent, Cell::Absent],
+                    (_, cell) => vec![cell.clone()],
+                });
+            Row { cells: cells.collect(), ..row.clone() }
+        };
+        Self { columns: columns.collect(), rows: self.rows.iter().map(row).collect(), ..self.clone() }
+    }
+}
+
+impl Finding {
+    /// Returns a finding without a place.
+    #[must_use]
+    pub fn new(level: Level, title: &str, text: impl Into<String>) -> Self {
+        Self { level, title: title.to_owned(), text: text.into(), place: None }
+    }
+}
+
+impl Document {
+    /// Returns the tables.
+    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Table(table) => Some(table),
+            _ => None,
+        })
+    }
+
+    /// Returns the table that CSV and JSON lines have, with plain columns: the first, with the rows of those that have the
+    /// same columns. An empty one without a table.
+    #[must_use]
+    pub fn main(&self) -> Table {
+        let mut tables = self.tables();
+        let Some(first) = tables.next() else { return Table::new("", Vec::new(), Vec::new()) };
+        let mut main = first.flat();
+        // Of several leaderboards, all.
+        let is_same =
+            |it: &&Table| it.columns.iter().map(|it| &it.key).eq(first.columns.iter().map(|it| &it.key));
+        main.rows.extend(tables.filter(is_same).flat_map(|it| it.flat().rows));
+        main
+    }
+
+    /// Returns the findings and the notes, the gravest first.
+    #[must_use]
+    pub fn all_findings(&self) -> Vec<Finding> {
+        let notes = self.parts.iter().filter_map(|part| match part {
+            Part::Note(Tone::Plain | Tone::Good, text) => Some((Level::Notice, text)),
+            Part::Note(Tone::Care, text) => Some((Level::Warning, text)),
+            Part::Note(Tone::Bad, text) => Some((Level::Error, text)),
+            _ => None,
+        });
+        let notes = notes.map(|(level, text)| Finding::new(level, self.name, text.clone()));
+        let mut all: Vec<Finding> = self.findings.iter().cloned().chain(notes).collect();
+        all.sort_by_key(|finding| finding.level);
+        all
+    }
+
+    /// Adds notes of one tone.
+    pub fn note(&mut self, tone: Tone, lines: impl IntoIterator<Item = String>) {
+        self.parts.extend(lines.into_iter().map(|line| Part::Note(tone, line)));
+    }
+}
+
+/// Returns what it takes to make an answer again.
+#[must_use]
+pub fn about(basis: &Basis) -> Vec<(String, String)> {
+    let cards = basis.scorecards.iter();
+    let mut about: Vec<(String, String)> =
+        cards.map(|card| (format!("scorecard {}", card.name()), card.digest.to_string())).collect();
+    let mut row = |label: &str, value: String| about.push((label.to_owned(), value));
+    if let Some(digest) = &basis.items.digest {
+        row("items", digest.clone());
+    }
+    row("level", basis.level.to_string());
+    if let Some((resamples, seed)) = basis.resamples.zip(basis.seed) {
+        row("resamples", resamples.to_string());
+        row("seed", seed.to_string());
+    }
+    row("engine", basis.engine.clone());
+    about
+}
