@@ -244,7 +244,6 @@ fn place(card: &Scorecard, level: &Level<'_>) -> usize {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 400,
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(21),
         ..ProptestConfig::default()

@@ -21,13 +21,8 @@ use proptest::sample::Index;
 use proptest::test_runner::RngSeed;
 use serde_json::Value;
 
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(20),
-        ..ProptestConfig::default()
-    }
+fn config() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(20), ..ProptestConfig::default() }
 }
 
 /// Every card in files that can be scored.
@@ -105,7 +100,7 @@ fn canonical(value: &Value, out: &mut Vec<u8>) {
 }
 
 proptest! {
-    #![proptest_config(config(1000))]
+    #![proptest_config(config())]
 
     #[test]
     fn contributions_and_steps_add_up(scorer in scorer(), choices in choices()) {
@@ -215,7 +210,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config())]
 
     #[test]
     fn how_a_card_is_written_does_not_matter(text in card_text(), choices in choices()) {
@@ -336,7 +331,7 @@ fn describe(card: &Scorecard) -> String {
 }
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config())]
 
     /// The rest of a reading is never more than it was, and older evidence never leaves more.
     #[test]

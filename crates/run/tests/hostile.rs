@@ -241,7 +241,7 @@ fn every_byte_of_plan_and_task_counts() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Of a run that was complete, nothing but the recording itself replays, whatever is done to its attempts.
     #[test]

@@ -132,16 +132,17 @@ fn a_flipped_byte_is_found_or_changes_no_answer() {
     for offset in header.chain(definitions) {
         flipped(&[(offset, (offset % 8) as u8)]).unwrap();
     }
-    let found = std::cell::Cell::new(0);
-    let mut runner =
-        TestRunner::new(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() });
+    let (found, tried) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    let mut runner = TestRunner::new(ProptestConfig { failure_persistence: None, ..Default::default() });
     let flips = proptest::collection::vec((any::<usize>(), 0u8..8), 1..4);
     let checked = runner.run(&flips, |flips| {
         found.set(found.get() + u32::from(flipped(&flips)?));
+        tried.set(tried.get() + 1);
         Ok(())
     });
     checked.unwrap();
-    assert!(found.get() > 200, "of 300 only {} were found", found.get());
+    let (found, tried) = (found.get(), tried.get());
+    assert!(tried > 0 && found > tried / 3 * 2, "of {tried} only {found} were found");
     for end in [0, 1, 100, PAGE_BYTES, bytes.len() - PAGE_BYTES, bytes.len() - 1] {
         fs::write(&path, &bytes[..end]).unwrap();
         found_or_harmless(&path, &terms, &good).unwrap();

@@ -2,36 +2,25 @@
 //! ours must be equal.
 //!
 //! The data is not part of the repository. It is looked for in the folder that `KARAT_REAL_DATA` names, else beside the
-//! workspace; without it these tests say on standard error that they were skipped.
+//! workspace.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of a test may stop it")]
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::common::{karat, karat_reading, root};
 
-/// Returns the folder of one set of published data, if it exists.
-pub fn data(name: &str) -> Option<PathBuf> {
+/// Returns the folder of one set of published data.
+pub fn data(name: &str) -> PathBuf {
     let folder =
         std::env::var_os("KARAT_REAL_DATA").map_or_else(|| root().join("../shared/real"), PathBuf::from);
     let path = folder.join(name);
-    if !path.is_dir() {
-        skipped(&format!(
-            "there is no `{}`; KARAT_REAL_DATA may name the folder that holds `{name}`",
-            path.display()
-        ));
-        return None;
-    }
-    Some(path)
-}
-
-/// Writes past the capture of the test runner, which hides output of passing tests; at once, as tests run in parallel.
-fn skipped(why: &str) {
-    let _ = std::io::stderr().write_all(format!("skipped: {why}\n").as_bytes());
+    let hint = "KARAT_REAL_DATA may name the folder that holds it";
+    assert!(path.is_dir(), "there is no `{}`: {hint}", path.display());
+    path
 }
 
 /// Returns the files whose names have this ending, in order.
@@ -87,16 +76,16 @@ fn ranking(records: &[Value]) -> Vec<(&str, f64)> {
 
 const AIDER: &str = "examples/cards/aider.toml";
 
-fn aider(name: &str) -> Option<Vec<Value>> {
-    let file = data("aider-leaderboards")?.join(name);
+fn aider(name: &str) -> Vec<Value> {
+    let file = data("aider-leaderboards").join(name);
     let run = karat(&["score", "--json", "--card", AIDER, &file.display().to_string()]);
     assert_eq!(run.status, 0, "{}", run.stderr);
-    Some(run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
 fn the_polyglot_leaderboard_of_aider() {
-    let Some(records) = aider("polyglot_leaderboard.yml") else { return };
+    let records = aider("polyglot_leaderboard.yml");
     assert_eq!(records.len(), 35);
     let ranking = ranking(&records);
     let top = [("gpt-5 (high) (diff)", 73.5), ("gpt-5 (low) (diff)", 72.8), ("o3 (diff)", 69.1)];
@@ -111,7 +100,7 @@ fn the_polyglot_leaderboard_of_aider() {
 
 #[test]
 fn the_edit_leaderboard_of_aider() {
-    let Some(records) = aider("edit_leaderboard.yml") else { return };
+    let records = aider("edit_leaderboard.yml");
     assert_eq!(records.len(), 49);
     let ranking = ranking(&records);
     assert_eq!(ranking[0], ("claude-3-5-sonnet-20241022 (diff)", 83.1));
@@ -120,7 +109,7 @@ fn the_edit_leaderboard_of_aider() {
 
 #[test]
 fn runs_with_a_single_try_are_withheld() {
-    let Some(records) = aider("refactor_leaderboard.yml") else { return };
+    let records = aider("refactor_leaderboard.yml");
     assert_eq!(records.len(), 7);
     for record in &records {
         assert_eq!((&record["status"], &record["score"]), (&"withheld".into(), &Value::Null), "{record}");
@@ -133,7 +122,7 @@ fn runs_with_a_single_try_are_withheld() {
 fn a_price_that_was_not_known_is_never_free() {
     let mut unpriced = 0;
     for name in ["polyglot_leaderboard.yml", "edit_leaderboard.yml"] {
-        let Some(records) = aider(name) else { return };
+        let records = aider(name);
         for record in &records {
             let cost = dimension(record, "cost");
             if record["facts"]["total_cost"].as_f64().is_some_and(|cost| cost > 0.0) {
@@ -154,7 +143,7 @@ fn a_price_that_was_not_known_is_never_free() {
 
 #[test]
 fn trajectories_of_swe_agent() {
-    let Some(folder) = data("swe-agent-trajectories") else { return };
+    let folder = data("swe-agent-trajectories");
     let files: Vec<PathBuf> = files(&folder, ".traj")
         .into_iter()
         .filter(|path| !path.display().to_string().contains("mini"))
@@ -196,7 +185,7 @@ fn trajectories_of_swe_agent() {
 
 #[test]
 fn runs_of_tau_bench() {
-    let Some(folder) = data("tau-bench") else { return };
+    let folder = data("tau-bench");
     let records = traces(&files(&folder, ".json"), Some("customer_service"));
     let (solved, failed): (Vec<&Value>, Vec<&Value>) =
         records.iter().partition(|record| record["facts"]["success"] == true);
@@ -221,7 +210,7 @@ fn choose(n: u64, k: u64) -> u64 {
 
 #[test]
 fn attempts_of_tau_bench_are_the_exact_estimators() {
-    let Some(folder) = data("tau-bench") else { return };
+    let folder = data("tau-bench");
     let file = folder.join("gpt-4o-airline.json");
     let path = file.display().to_string();
     let board = karat(&["leaderboard", "--json", "--card", "run", "--attempts", "4", &path]);
@@ -259,11 +248,11 @@ fn attempts_of_tau_bench_are_the_exact_estimators() {
 }
 
 /// Imports a file or folder of published data.
-fn imported(folder: &str, name: &str) -> Option<Vec<Value>> {
-    let path = data(folder)?.join(name).display().to_string();
+fn imported(folder: &str, name: &str) -> Vec<Value> {
+    let path = data(folder).join(name).display().to_string();
     let run = karat(&["import", "--quiet", &path]);
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{path}");
-    Some(run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+    run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn sum(items: &[Value], name: &str) -> f64 {
@@ -318,23 +307,23 @@ fn accuracies_errors_and_tokens_of_inspect_are_those_it_reports() {
         ),
         ("inspect-logs-zstd/original", "small.eval", 1.0, 0.0, 278_361.0),
     ] {
-        let Some(items) = imported(folder, name) else { return };
+        let items = imported(folder, name);
         let (mean, error) = accuracy(&items);
         assert!((mean - accuracy_of_inspect).abs() < 1e-12, "{name}: {mean}");
         assert!((error - error_of_inspect).abs() < 1e-12, "{name}: {error}");
         assert_eq!(sum(&items, "tokens"), tokens, "{name}");
     }
-    let Some(items) = imported("inspect-logs-zstd/native-0.3.285", "*arith_*") else { return };
+    let items = imported("inspect-logs-zstd/native-0.3.285", "*arith_*");
     assert_eq!((ended(&items, "succeeded"), ended(&items, "failed"), ended(&items, "no-verdict")), (6, 3, 1));
 }
 
 #[test]
 fn a_log_of_inspect_is_the_same_in_the_old_and_the_new_container() {
-    let Some(folder) = data("inspect-logs-zstd") else { return };
+    let folder = data("inspect-logs-zstd");
     for file in files(&folder.join("original"), ".eval") {
         let name = file.file_name().unwrap().to_str().unwrap();
         let [old, new] = ["original", "zstd-converted"].map(|form| {
-            let mut items = imported(&format!("inspect-logs-zstd/{form}"), name).unwrap();
+            let mut items = imported(&format!("inspect-logs-zstd/{form}"), name);
             items.iter_mut().for_each(|item| item["source"] = Value::Null);
             items
         });
@@ -349,14 +338,14 @@ fn resolved_instances_of_swe_bench_are_those_it_counts() {
         ("claude-haiku-4.5.claude-haiku-4.5-full.json", 20, 20.0),
         ("sb-cli-reports/swe-bench_verified__test__polydev_v3_30tasks.json", 30, 26.0),
     ] {
-        let Some(items) = imported("swe-bench-reports", name) else { return };
+        let items = imported("swe-bench-reports", name);
         assert_eq!((items.len(), sum(&items, "solved")), (submitted, resolved), "{name}");
     }
 }
 
 #[test]
 fn results_of_promptfoo_are_those_it_counts() {
-    let Some(items) = imported("promptfoo", "results.json") else { return };
+    let items = imported("promptfoo", "results.json");
     let of =
         |name: &str| items.iter().filter(|item| item["subject"] == name).cloned().collect::<Vec<Value>>();
     for (name, passed, failed, broken) in [("model-a", 16, 0, 4), ("model-b", 12, 4, 4)] {
@@ -371,7 +360,7 @@ fn results_of_promptfoo_are_those_it_counts() {
 #[test]
 fn samples_of_lm_eval_are_those_of_its_metric() {
     let name = "samples_math_perturbed_full_2026-01-21T03-44-18.458309.jsonl";
-    let Some(items) = imported("lm-eval-harness", name) else { return };
+    let items = imported("lm-eval-harness", name);
     assert_eq!((items.len(), accuracy(&items)), (10, (0.0, 0.0)));
     assert!(items.iter().all(|item| item["subject"].as_str().unwrap().starts_with("RylanSchaeffer/")));
 }
@@ -383,14 +372,14 @@ fn spans_are_the_same_in_each_form() {
         ("otlp-protobuf", "genai.otlp.pb"),
         ("otlp-protobuf", "genai.console.jsonl"),
     ] {
-        let Some(items) = imported(folder, name) else { return };
+        let items = imported(folder, name);
         let facts = ["tokens", "seconds", "calls", "tool_calls", "errors"]
             .map(|fact| items[0][fact].as_f64().unwrap());
         assert_eq!((items.len(), facts), (1, [375.0, 4.2, 2.0, 1.0, 1.0]), "{name}");
         assert_eq!(items[0]["outcome"], Value::Null);
     }
     // Two spans, one within the other, state the tokens of one call.
-    let Some(items) = imported("otel-genai-traces", "k8s.jaeger.json") else { return };
+    let items = imported("otel-genai-traces", "k8s.jaeger.json");
     assert_eq!((sum(&items, "tokens"), sum(&items, "calls")), (2342.0, 1.0));
 }
 
@@ -402,13 +391,13 @@ fn every_other_published_log_is_read_or_says_why_not() {
         ("mini-swe-agent-v2", 2),
         ("tau2-results", 1),
     ] {
-        let Some(found) = imported(folder, "") else { return };
+        let found = imported(folder, "");
         assert_eq!(found.len(), items, "{folder}");
         assert!(found.iter().all(|item| item["solved"].is_null()), "{folder}: none of them knows success");
     }
-    let Some(found) = imported("junit-xml", "") else { return };
+    let found = imported("junit-xml", "");
     assert_eq!(found.len(), 842);
-    let Some(folder) = data("lm-eval-harness") else { return };
+    let folder = data("lm-eval-harness");
     let sums = files(&folder, ".json").remove(0).display().to_string();
     let refused = karat(&["import", &sums]);
     assert!(refused.status == 1 && refused.stderr.contains("--log_samples"), "{}", refused.stderr);

@@ -1,4 +1,4 @@
-//! Published matches and votes, read unchanged. Without the data, these tests print that they were skipped.
+//! Published matches and votes, read unchanged.
 //!
 //! Expected values were computed from the files without the program: majorities and agreement by counting, strengths by
 //! plain gradient ascent, Elo by its formula.
@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::common::{finish, program};
-use crate::real::data;
+use crate::published::data;
 
 /// Returns the answer of `karat rate` in the folder of the data.
 fn rated(folder: &Path, arguments: &[&str]) -> Value {
@@ -37,7 +37,7 @@ const VOTES: [&str; 9] = [
 
 #[test]
 fn votes_on_language_models() {
-    let Some(folder) = data("llmfao") else { return };
+    let folder = data("llmfao");
     let found = rated(&folder, &[&["--system", "bradley-terry"], &VOTES[..]].concat());
     let board = &found["boards"][0];
     let competitors = board["competitors"].as_array().unwrap();
@@ -66,7 +66,7 @@ fn votes_on_language_models() {
 
 #[test]
 fn votes_on_one_pair_of_answers_go_together() {
-    let Some(folder) = data("llmfao") else { return };
+    let folder = data("llmfao");
     let width = |flags: &[&str]| {
         let found = rated(&folder, &[&["--system", "bradley-terry"], flags, &VOTES[..]].concat());
         let interval = found["boards"][0]["competitors"][0]["interval"].clone();
@@ -78,7 +78,7 @@ fn votes_on_one_pair_of_answers_go_together() {
 
 #[test]
 fn games_of_chess() {
-    let Some(folder) = data("lichess-encounters") else { return };
+    let folder = data("lichess-encounters");
     let columns = ["--columns", "first=white,second=black,time=utc_date_time", "encounters.csv"];
     for system in ["glicko2", "weng-lin", "bradley-terry"] {
         let part: &[&str] = if system == "bradley-terry" { &["--component", "largest"] } else { &[] };
@@ -95,7 +95,7 @@ fn games_of_chess() {
 
 #[test]
 fn results_of_football() {
-    let Some(folder) = data("international-football") else { return };
+    let folder = data("international-football");
     let columns = "first=home_team,second=away_team,first_score=home_score,second_score=away_score,time=date";
     let rated = |system: &str| {
         rated(&folder, &["--system", system, "--holdout", "0.2", "--columns", columns, "results.csv"])

@@ -1,94 +1,26 @@
-//! The shared vectors of the trace system, and data that other tools have published.
+//! Data that other tools have published: run by `.ci/long`, not by `cargo test`.
 //!
-//! The published data is not part of the repository. It is looked for in the folder that `KARAT_REAL_DATA` names, else
-//! beside the workspace; without it these tests say that they were skipped.
+//! The data is not part of the repository. It is looked for in the folder that `KARAT_REAL_DATA` names, else beside the
+//! workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use karat_core::facts::Fact;
+use karat_evidence::grade::quality::TestResults;
 use karat_evidence::source::{Layout, Source};
-use karat_evidence::{FactType, Kind, Reader, ReaderOptions, embedding_text};
+use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
 use serde_json::Value;
 
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn published(name: &str) -> Option<PathBuf> {
-    let folder =
-        std::env::var_os("KARAT_REAL_DATA").map_or_else(|| workspace().join("../shared/real"), PathBuf::from);
-    let path = folder.join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("skipped: `{}` is not there; KARAT_REAL_DATA may name the folder", path.display());
-    None
+fn published(name: &str) -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/real");
+    let path = std::env::var_os("KARAT_REAL_DATA").map_or_else(beside, PathBuf::from).join(name);
+    assert!(path.exists(), "there is no `{}`: KARAT_REAL_DATA may name the folder", path.display());
+    path
 }
 
 fn wanted(facts: &[(&str, FactType)]) -> Vec<(String, FactType)> {
     facts.iter().map(|&(name, fact_type)| (name.to_owned(), fact_type)).collect()
-}
-
-/// The formulas of the trace document for complexity, tool diversity and outcome confidence over our facts.
-#[test]
-fn the_trace_vectors_follow_from_the_facts() {
-    let vectors = fs::read_to_string(workspace().join("vectors/trace.jsonl")).unwrap();
-    let names = [
-        ("step_count", FactType::Number),
-        ("step_type_count", FactType::Number),
-        ("error_recovery_count", FactType::Number),
-        ("unique_tool_count", FactType::Number),
-        ("confidence", FactType::Number),
-        ("success", FactType::Boolean),
-    ];
-    let mut reader = Reader::new(Kind::ReasoningTrace, &wanted(&names), ReaderOptions::default()).unwrap();
-    let (mut scored, mut refused) = (0, 0);
-    for line in vectors.lines() {
-        let case: Value = serde_json::from_str(line).unwrap();
-        if case["fn"] != "evaluate" {
-            continue;
-        }
-        let id = case["id"].as_str().unwrap();
-        let trace = case["input"]["trace"].to_string();
-        let expected = &case["expected"];
-        assert_eq!(
-            embedding_text(trace.as_bytes()).unwrap(),
-            expected["embedding_text"].as_str().unwrap(),
-            "{id}"
-        );
-
-        let is_invalid = case["tags"].as_array().unwrap().iter().any(|tag| tag == "schema_invalid");
-        let read = reader.read(trace.as_bytes());
-        if is_invalid {
-            assert!(read.is_err(), "{id} is against the schema");
-            refused += 1;
-            continue;
-        }
-        let read = read.unwrap_or_else(|problems| panic!("{id}: {problems}"));
-        let [
-            Fact::Number(n),
-            Fact::Number(k),
-            Fact::Number(e),
-            Fact::Number(u),
-            Fact::Number(confidence),
-            Fact::Flag(success),
-        ] = *read.item().facts
-        else {
-            panic!("{id}: a fact is missing")
-        };
-        let complexity = f64::min(1.0, k / 4.0 * 0.5 + if e > 0.0 { 0.3 } else { 0.0 } + n / 20.0 * 0.2);
-        let diversity = f64::min(1.0, u / n * 3.0);
-        let outcome = confidence * if success { 1.0 } else { 0.3 };
-        for (value, name) in
-            [(complexity, "complexity"), (diversity, "tool_diversity"), (outcome, "outcome_confidence")]
-        {
-            assert!((value - expected[name].as_f64().unwrap()).abs() < 1e-12, "{id}: {name}");
-        }
-        scored += 1;
-    }
-    assert_eq!((scored, refused), (39, 3));
-    assert_eq!(reader.unknown_fields().count(), 0);
 }
 
 /// Tables and lists as they are published: every row and every element is cut out and read.
@@ -103,7 +35,7 @@ fn published_tables_are_read_whole() {
         ("lichess-encounters/encounters.csv", "white", &lichess[..]),
         ("llmfao/models.jsonl", "name", &models[..]),
     ] {
-        let Some(path) = published(name) else { continue };
+        let path = published(name);
         let wanted = wanted(facts);
         let options = ReaderOptions { subject_field: Some(subject.to_owned()), ..ReaderOptions::default() };
         let mut reader = Reader::new(Kind::Facts, &wanted, options).unwrap();
@@ -130,7 +62,7 @@ fn published_tables_are_read_whole() {
 /// Every JSON file is either read or refused with a reason, and its canonical form is that of its parsed value.
 #[test]
 fn published_json_is_understood() {
-    let Some(folder) = published("") else { return };
+    let folder = published("");
     let mut folders = vec![folder];
     let mut read = 0;
     while let Some(folder) = folders.pop() {
@@ -171,4 +103,24 @@ fn published_json_is_understood() {
         }
     }
     assert!(read > 50, "{read} items");
+}
+
+/// Reports of Jest, JUnit 4, Maven, pytest and Swift.
+#[test]
+fn published_junit_reports_are_read() {
+    let folder = published("junit-xml");
+    for (name, expected) in [
+        ("empty-jest-junit", (0, 0, 0, 0, 0)),
+        ("jest-junit", (1, 4, 0, 1, 0)),
+        ("junit-basic", (8, 1, 0, 0, 0)),
+        ("junit4-basic", (5, 1, 0, 0, 0)),
+        ("pulsar-test-report", (793, 1, 0, 14, 0)),
+        ("python-xunit-pytest", (6, 2, 0, 2, 0)),
+        ("swift-xunit", (2, 1, 0, 0, 0)),
+    ] {
+        let report = fs::read_to_string(folder.join(name).with_extension("xml")).unwrap();
+        let found = TestResults::from_report(&report).unwrap();
+        let found = (found.passed, found.failed, found.errors, found.skipped, found.missing);
+        assert_eq!(found, expected, "{name}");
+    }
 }
