@@ -1,0 +1,22 @@
+//! What each fuzz target checks, by name: libFuzzer calls these functions, and a test of every change calls them with all seeds.
+
+pub mod cache;
+pub mod evidence;
+pub mod graders;
+pub mod import;
+pub mod reports;
+pub mod request;
+pub mod scorecard;
+pub mod source;
+
+/// Name and function of every target.
+pub const ALL: [(&str, fn(&[u8])); 8] = [
+    ("cache", cache::check),
+    ("evidence", evidence::check),
+    ("graders", graders::check),
+    ("import", import::check),
+    ("reports", reports::check),
+    ("request", request::check),
+    ("scorecard", scorecard::check),
+    ("source", source::check),
+];
