@@ -9,8 +9,11 @@ pub mod request;
 pub mod scorecard;
 pub mod source;
 
+/// A target: it panics if an input breaks the promise.
+pub type Check = fn(&[u8]);
+
 /// Name and function of every target.
-pub const ALL: [(&str, fn(&[u8])); 8] = [
+pub const ALL: [(&str, Check); 8] = [
     ("cache", cache::check),
     ("evidence", evidence::check),
     ("graders", graders::check),
