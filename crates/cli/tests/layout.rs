@@ -332,7 +332,7 @@ const GRADERS: &str = "crates/evidence/src/grade";
 const RUNNER: &[&str] = &["crates/run", "crates/sandbox", "crates/judge", "runner"];
 
 /// Lines of tests, in the folders of every row.
-const TEST_LINES_MAX: usize = 74_950;
+const TEST_LINES_MAX: usize = 75_000;
 const TEST_LINES_AIM: usize = 60_000;
 
 #[test]
