@@ -184,7 +184,7 @@ impl Default for LeaderboardArgs {
 }
 
 /// Two subjects to compare, or the subjects of two files.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = "\
 Without FILE, A and B are files or folders, the one before and the one after:
 of one subject each, or every subject that both have.

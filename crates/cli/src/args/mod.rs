@@ -41,7 +41,7 @@ pub use import::{ImportArgs, ImportKind};
 pub use init::InitArgs;
 pub use install::{CompletionsArgs, ManArgs};
 pub use judge::JudgeArgs;
-pub use many::{CompareArgs, Floor, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
+pub use many::{CompareArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
 pub use moment::AsOf;
 pub use push::PushArgs;
 pub use run::RunArgs;

@@ -45,14 +45,13 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
         .tell(cli.color)
 }
 
-/// Returns whose official score is below the floor, and shows nothing.
-pub fn verdict_of(args: &StandingArgs, cli: &Cli) -> Result<Verdict, Failure> {
+/// Returns whose official score is below the floor among items that are loaded, and shows nothing.
+pub fn verdict_of(args: &StandingArgs, rows: &Rows, cli: &Cli) -> Result<Verdict, Failure> {
     let Some(as_of) = args.items.as_of.as_ref().map(|as_of| as_of.at) else {
         return Err(Failure::new("a standing needs a moment").help("--as-of 2026-01-31T12:00:00Z"));
     };
-    let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;
-    let card = many::card_of(&rows, cli)?.ok_or_else(several_cards)?;
-    with_answer(args, &rows, &card, as_of, |_, _| Ok(()))
+    let card = many::card_of(rows, cli)?.ok_or_else(several_cards)?;
+    with_answer(args, rows, &card, as_of, |_, _| Ok(()))
 }
 
 fn several_cards() -> Failure {

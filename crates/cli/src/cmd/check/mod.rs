@@ -6,7 +6,6 @@ mod watch;
 use std::io::Write as _;
 use std::path::Path;
 
-use clap::Parser as _;
 use karat::answers::ComparisonVerdict;
 use karat::answers::check::{AskedGate, CheckSchema, ProjectCheck};
 use karat::answers::comparison::{ComparedPair, ComparisonAnswer};
@@ -19,7 +18,10 @@ use karat_core::number::Decimal;
 
 use super::fail_under::FailUnder;
 use super::{compare, leaderboard, many, standing};
-use crate::args::{CheckProjectArgs, Cli, CompareArgs, Floor, ItemArgs, LeaderboardArgs, Verb};
+use crate::args::{
+    CheckProjectArgs, Cli, CompareArgs, FieldArgs, Floor, FormArgs, ItemArgs, LeaderboardArgs, StandingArgs,
+    SureArgs,
+};
 use crate::evidence::expanded;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -76,7 +78,7 @@ impl Gate {
 
 /// Checks once.
 fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -> Result<Exit, Failure> {
-    let board_args = leaderboard_args(args, project)?;
+    let board_args = leaderboard_args(args, project);
     let mut rows = many::rows(&board_args.items, Some(&project.card), &project.inputs, &[], cli)?;
     let board = leaderboard::judge(&board_args, &mut rows, cli)?;
     let compared = against_baseline(args, project, cli)?;
@@ -85,7 +87,7 @@ fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -
         (!project.gates.floors.is_empty()).then_some(floors),
         compared.verdict.clone().map(|verdict| Gate { words: worse_words(project), verdict }),
         items_gate(project, &rows),
-        standing_gate(project, cli)?,
+        standing_gate(project, &rows, cli)?,
     ];
     let gates: Vec<Gate> = parts.into_iter().flatten().collect();
     let mut notes: Vec<String> = compared.note.iter().cloned().collect();
@@ -207,7 +209,7 @@ fn against_baseline(args: &CheckProjectArgs, project: &Project, cli: &Cli) -> Re
         Ok(expanded(files, cli.color)?.into_iter().map(|file| (file, side.to_owned())).collect())
     };
     let sides = [side(&project.baseline, BEFORE)?, side(&project.inputs, NOW)?].concat();
-    let compare_args = compare_args(args, project)?;
+    let compare_args = compare_args(args, project);
     let rows = many::rows_by_side(&compare_args.items, Some(&project.card), &sides, cli)?;
     let asked = compare::of_sides(&rows, BEFORE, NOW)?;
     let answer = compare::answer(&compare_args, &rows, asked)?;
@@ -257,55 +259,55 @@ fn items_gate(project: &Project, rows: &Rows) -> Option<Gate> {
 }
 
 /// Asks the gate on official scores.
-fn standing_gate(project: &Project, cli: &Cli) -> Result<Option<Gate>, Failure> {
+fn standing_gate(project: &Project, rows: &Rows, cli: &Cli) -> Result<Option<Gate>, Failure> {
     let Some(least) = project.gates.standing_floor else { return Ok(None) };
-    let moment = project.as_of.as_ref().map_or_else(String::new, |as_of| as_of.at.to_string());
-    let Verb::Standing(mut args) = verb(&["karat", "standing", "--as-of", &moment])? else {
-        return Ok(None);
+    let SureArgs { level, resamples, seed, .. } = SureArgs::default();
+    let args = StandingArgs {
+        card: Some(project.card.clone()),
+        events: None,
+        subject: None,
+        fail_under: Some(least),
+        tasks: false,
+        items: items_args(project, true),
+        level,
+        resamples,
+        seed,
+        form: FormArgs::default(),
+        files: project.inputs.clone(),
     };
-    args.card = Some(project.card.clone());
-    args.files.clone_from(&project.inputs);
-    args.fail_under = Some(least);
-    set_items(&mut args.items, project, true);
-    let verdict = standing::verdict_of(&args, cli)?;
+    let verdict = standing::verdict_of(&args, rows, cli)?;
     Ok(Some(Gate { words: format!("each subject: official score at least {least}"), verdict }))
 }
 
-/// Returns the arguments that the command line would give: the flags have their defaults.
-fn verb(line: &[&str]) -> Result<Verb, Failure> {
-    let parsed = Cli::try_parse_from(line).map_err(|error| Failure::new(error.to_string()))?;
-    Ok(parsed.verb)
-}
-
-fn set_items(items: &mut ItemArgs, project: &Project, is_quiet: bool) {
-    items.fields.subject_field.clone_from(&project.subject);
-    items.fields.task_field.clone_from(&project.task);
-    items.rename.clone_from(&project.renames);
-    items.filters.clone_from(&project.filters);
-    items.no_progress = is_quiet;
-    if let Some(as_of) = &project.as_of {
-        items.as_of = Some(as_of.clone());
+fn items_args(project: &Project, is_quiet: bool) -> ItemArgs {
+    ItemArgs {
+        fields: FieldArgs { subject_field: project.subject.clone(), task_field: project.task.clone() },
+        rename: project.renames.clone(),
+        filters: project.filters.clone(),
+        as_of: project.as_of.clone(),
+        no_progress: is_quiet,
+        ..ItemArgs::default()
     }
 }
 
-fn leaderboard_args(args: &CheckProjectArgs, project: &Project) -> Result<LeaderboardArgs, Failure> {
-    let Verb::Leaderboard(mut board) = verb(&["karat", "leaderboard"])? else {
-        return Err(Failure::new("`leaderboard` is no leaderboard"));
-    };
-    set_items(&mut board.items, project, args.no_progress);
-    board.top = Some(TOP);
-    board.fail_under.clone_from(&project.gates.floors);
-    board.on = project.gates.on.unwrap_or(board.on);
-    board.subject.clone_from(&project.gates.subjects);
-    Ok(board)
+fn leaderboard_args(args: &CheckProjectArgs, project: &Project) -> LeaderboardArgs {
+    LeaderboardArgs {
+        items: items_args(project, args.no_progress),
+        top: Some(TOP),
+        fail_under: project.gates.floors.clone(),
+        on: project.gates.on.unwrap_or(On::Mean),
+        subject: project.gates.subjects.clone(),
+        ..LeaderboardArgs::default()
+    }
 }
 
-fn compare_args(args: &CheckProjectArgs, project: &Project) -> Result<CompareArgs, Failure> {
-    let Verb::Compare(mut compare) = verb(&["karat", "compare", BEFORE, NOW])? else {
-        return Err(Failure::new("`compare` is no comparison"));
-    };
-    set_items(&mut compare.items, project, args.no_progress);
-    compare.fail_if_worse = project.gates.fail_if_worse;
-    compare.strict = project.gates.is_strict;
-    Ok(compare)
+fn compare_args(args: &CheckProjectArgs, project: &Project) -> CompareArgs {
+    CompareArgs {
+        first: String::from(BEFORE),
+        second: String::from(NOW),
+        items: items_args(project, args.no_progress),
+        fail_if_worse: project.gates.fail_if_worse,
+        strict: project.gates.is_strict,
+        ..CompareArgs::default()
+    }
 }
