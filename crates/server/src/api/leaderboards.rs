@@ -492,7 +492,7 @@ impl LeaderboardParams {
 
     /// Returns what to read of the records.
     fn options(&self, pools: &[Arc<ScorerPool>]) -> Result<ReadOptions, Problem> {
-        let condition = self.condition.as_deref().map(Condition::parse).transpose();
+        let condition = self.condition.as_deref().map(str::parse::<Condition>).transpose();
         let condition = condition.map_err(|problem| Problem::parameter("where", problem))?;
         let is_value = |pool: &ScorerPool, key: &str| {
             let card = &pool.card;
