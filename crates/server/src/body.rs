@@ -137,6 +137,44 @@ impl HttpBody for Watched {
     }
 }
 
+/// A body that is still to be read, with the headers that describe it.
+pub(crate) struct Arrived {
+    pub headers: HeaderMap,
+    pub body: Body,
+}
+
+impl Arrived {
+    /// Returns its media type.
+    pub fn media_type(&self) -> String {
+        media_type(&self.headers)
+    }
+
+    /// Returns the whole body, which has one of these media types and at most `bytes_max` bytes.
+    pub async fn whole(self, app: &App, media: &[&str], bytes_max: usize) -> Result<Vec<u8>, Problem> {
+        expect_media(&self.headers, media)?;
+        let bytes = self.incoming(app, bytes_max)?.whole().await?;
+        app.metrics.received(bytes.len() as u64);
+        Ok(bytes)
+    }
+
+    /// Reads it as JSON.
+    pub async fn json<T: DeserializeOwned>(self, app: &App) -> Result<T, Problem> {
+        json(&self.whole(app, &["application/json"], app.options.body_bytes_max).await?)
+    }
+
+    /// Reads it as text.
+    pub async fn text(self, app: &App, media: &[&str], bytes_max: usize) -> Result<String, Problem> {
+        let bytes = self.whole(app, media, bytes_max).await?;
+        String::from_utf8(bytes)
+            .map_err(|_| Problem::new(Code::BadRequest, "the body is not text (UTF-8)").at("$"))
+    }
+
+    /// Returns it as it arrives.
+    pub fn incoming(self, app: &App, bytes_max: usize) -> Result<Incoming, Problem> {
+        Incoming::new(&self.headers, self.body, bytes_max, app.options.body_timeout)
+    }
+}
+
 /// A body as it arrives.
 #[derive(Debug)]
 pub struct Incoming {

@@ -17,8 +17,7 @@ use crate::cards::ScorerPool;
 use crate::effect::Effect;
 use crate::keys::Key;
 use crate::problem::{Code, Problem};
-use crate::scoring::{Holder, How, Sent, Shown};
-use crate::sending::submission;
+use crate::sending::{Sent, send};
 use crate::spans::{Closed, Content, Taken, Whose};
 use crate::state::{App, Submission};
 use crate::traces::queue::Line;
@@ -170,28 +169,22 @@ async fn enter(
     bytes: &[u8],
     sources: &[Digest],
 ) -> Result<Entered, Problem> {
-    let Sent { shown, outcome } = match app.traces.queue(pool) {
-        Some(queue) => {
-            let line = Line { name: None, bytes: bytes.to_vec(), replaces: None, sources: sources.to_vec() };
-            let sent = queue.push(app, pool, Arc::clone(key), None, vec![line]).await;
-            sent.ok().and_then(|mut sent| sent.pop()).unwrap_or_else(|| Err(Error::Stopped.into()))?
-        }
-        None => apart(app, pool, key, bytes, sources).await?,
-    };
-    match outcome {
-        Ok(_) => Ok(Entered::Stored(shown.evidence)),
-        Err(Error::Refused(refusals)) => Ok(match stands(app, &shown, &key.id).await? {
+    let line = Line { name: None, bytes: bytes.to_vec(), replaces: None, sources: sources.to_vec() };
+    let sent = send(app, pool, Arc::clone(key), None, line).await?;
+    match &sent.outcome {
+        Ok(_) => Ok(Entered::Stored(sent.evidence)),
+        Err(Error::Refused(refusals)) => Ok(match stands(app, &sent, &key.id).await? {
             // What was scored before, as of another moment, is that item.
-            Stands::Same => Entered::Stored(shown.evidence),
-            stands => Entered::Refused { stands, problem: crate::problem::conflict(&refusals) },
+            Stands::Same => Entered::Stored(sent.evidence),
+            stands => Entered::Refused { stands, problem: crate::problem::conflict(refusals) },
         }),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(error.clone().into()),
     }
 }
 
 /// Returns what the store has under the id of an item of a sender.
-async fn stands(app: &App, shown: &Shown, sender: &str) -> Result<Stands, Problem> {
-    let (evidence, record, digest) = (shown.evidence.clone(), shown.record.clone(), shown.digest);
+async fn stands(app: &App, sent: &Sent, sender: &str) -> Result<Stands, Problem> {
+    let (evidence, record, digest) = (sent.evidence.clone(), sent.record.clone(), sent.digest);
     let sender = sender.to_owned();
     app.read(move |reader| {
         let size = reader.head()?.size;
@@ -255,21 +248,4 @@ fn item(whose: &Whose, items: Items, texts: &[Vec<u8>]) -> Result<Vec<u8>, Probl
         let reasons: Vec<&str> = summary.left_out.keys().map(String::as_str).collect();
         Problem::new(Code::EvidenceRefused, format!("no item: {}", reasons.join("; ")))
     })
-}
-
-/// Scores an item from itself alone, and stores it.
-async fn apart(
-    app: &Arc<App>,
-    pool: &Arc<ScorerPool>,
-    key: &Arc<Key>,
-    bytes: &[u8],
-    sources: &[Digest],
-) -> Result<Sent, Problem> {
-    let pool = app.memory.weights().scorer(pool);
-    let holder = Some(Holder { key, now: app.clock.now(), memory: &app.memory });
-    let mut scored = How { pool: &pool, as_of: None, holder, name: None }.score(bytes)?;
-    scored.evidence.sources = sources.to_vec();
-    let shown = Shown::take(&mut scored);
-    let outcome = app.append(vec![submission(&key.id, scored, None)]).await?.pop();
-    Ok(shown.sent(outcome.unwrap_or(Err(Error::Stopped))))
 }

@@ -33,9 +33,9 @@ const SPANS: &str = "/v1/traces";
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
-/// Mark of a request whose head announces its body in two ways.
+/// Mark of an answer that was given before the body of its request was read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ambiguous;
+pub(crate) struct Unread;
 
 /// Mark of a request at work, until it is dropped.
 struct AtWork(Arc<App>);
@@ -154,6 +154,7 @@ pub(crate) async fn guard(app: Arc<App>, request: Request, next: Next) -> Respon
     // The rest of an unread body would be taken for the next request, so the connection ends and the client must know.
     if !is_read.load(Ordering::Relaxed) {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        response.extensions_mut().insert(Unread);
     }
     let seconds = app.clock.running_seconds() - began;
     let status = response.status().as_u16();
@@ -183,10 +184,6 @@ fn count_in(app: &App, who: Who) -> Result<(), Problem> {
 fn admit(app: &App, request: &Request, peer: Option<IpAddr>, is_watching: bool) -> Result<Caller, Problem> {
     let headers = request.headers();
     check_host(app, headers)?;
-    if request.extensions().get::<Ambiguous>().is_some() {
-        let detail = "the head has `Content-Length` and `Transfer-Encoding`: leave out one of them";
-        return Err(Problem::new(Code::BadRequest, detail).at("transfer-encoding"));
-    }
     let count_in = |who: Who| if is_watching { Ok(()) } else { count_in(app, who) };
     let is_reading_open = app.options.is_loopback || app.options.is_public;
     let Some(given) = headers.get(AUTHORIZATION) else {

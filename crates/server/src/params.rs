@@ -1,11 +1,52 @@
 //! Parameters of requests; invalid ones are refused with a problem.
 
-use axum::extract::{FromRequestParts, Path, Query};
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::Response;
 use axum::http::request::Parts;
 use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
 use serde::de::DeserializeOwned;
 
+use crate::authority::Act;
+use crate::body::Arrived;
+use crate::guard::Caller;
 use crate::problem::{Code, Problem};
+use crate::state::App;
+
+/// The answer to a request.
+pub(crate) type Answer = Result<Response<Body>, Problem>;
+
+/// The server, for a caller who may read, and that caller.
+pub(crate) struct Get(pub Arc<App>, pub Caller);
+
+impl FromRequestParts<Arc<App>> for Get {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        let caller = Caller::from_request_parts(parts, app).await?;
+        caller.may(&Act::Read)?;
+        Ok(Self(Arc::clone(app), caller))
+    }
+}
+
+/// A request with a body. Whether its caller may make it is decided before the body is read.
+pub(crate) struct Post {
+    pub app: Arc<App>,
+    pub caller: Caller,
+    pub body: Arrived,
+}
+
+impl FromRequest<Arc<App>> for Post {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        let (mut head, body) = request.into_parts();
+        let caller = Caller::from_request_parts(&mut head, app).await?;
+        Ok(Self { app: Arc::clone(app), caller, body: Arrived { headers: head.headers, body } })
+    }
+}
 
 /// The query of a request. Unknown names are refused: a misspelled filter would not filter.
 #[derive(Debug)]

@@ -1,6 +1,8 @@
 //! Every error of the API: `application/problem+json` after RFC 9457, with a stable code and, if one is at fault, the
 //! field.
 
+use std::collections::BTreeMap;
+
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{Response, StatusCode};
@@ -9,7 +11,8 @@ use karat_core::facts::Digest;
 use karat_evidence::import::requests::status;
 use karat_store::{Error, Refusal};
 use serde::{Serialize, Serializer};
-use utoipa::ToSchema;
+use utoipa::openapi::{Content, Ref, RefOr, Response as Described, ResponseBuilder};
+use utoipa::{IntoResponses, ToSchema};
 
 /// The media type of protocol buffers.
 pub(crate) const PROTOBUF: &str = "application/x-protobuf";
@@ -160,6 +163,33 @@ fn write_title<S: Serializer>(code: &Code, out: S) -> Result<S::Ok, S::Error> {
 
 fn write_status<S: Serializer>(code: &Code, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_u16(code.status().as_u16())
+}
+
+/// Declares answers in the description of the API: problems with one status each.
+macro_rules! described {
+    ($($name:ident $status:literal $doc:literal)+) => {$(
+        #[doc = $doc]
+        pub(crate) struct $name;
+
+        impl IntoResponses for $name {
+            fn responses() -> BTreeMap<String, RefOr<Described>> {
+                BTreeMap::from([(String::from($status), described())])
+            }
+        }
+    )+};
+}
+
+described! {
+    Absent "404" "There is no such thing."
+    Taken "409" "It contradicts what is stored."
+    Expired "410" "It is too late."
+    Unfit "422" "It is refused, or the question has no answer."
+}
+
+/// Returns the description of an answer that is a problem.
+pub(crate) fn described() -> RefOr<Described> {
+    let content = Content::new(Some(Ref::from_schema_name("Problem")));
+    ResponseBuilder::new().content("application/problem+json", content).into()
 }
 
 /// One of several errors.

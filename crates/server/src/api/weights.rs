@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::StatusCode;
 use karat::answers::WeightsVerdict;
 use karat::answers::weights::{WeightsInForce, WeightsProposal};
 use karat::weights::weights as exact_weights;
@@ -19,14 +17,13 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{answer as response, read};
+use super::{answer as response, stored};
 use crate::arrival;
 use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
-use crate::guard::Caller;
-use crate::params::{Named, Params, limit, timestamp};
-use crate::problem::{Code, Problem};
+use crate::params::{Answer, Get, Named, Params, Post, limit, timestamp};
+use crate::problem::{Code, Problem, Taken, Unfit};
 use crate::select::size_at;
 use crate::state::{App, Submission};
 use crate::weights::WeightsItem;
@@ -140,15 +137,13 @@ pub(crate) struct WeightsStored {
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "trust@1.1.0"), WeightsParams,
 ), responses(
     (status = 200, body = WeightsHistory),
-    (status = 422, body = Problem, content_type = "application/problem+json"),
+    Unfit,
 ))]
 pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    caller: Caller,
+    Get(app, _): Get,
     Named(wanted): Named<String>,
     Params(params): Params<WeightsParams>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+) -> Answer {
     let pool = app.memory.cards().find(&wanted)?;
     let as_of = timestamp("as_of", params.as_of.as_deref())?.unwrap_or_else(|| app.moment());
     let size = size_at(&app, params.known_at.as_deref()).await?;
@@ -196,18 +191,11 @@ pub(crate) fn merged(pool: &ScorerPool, log: &OverrideLog) -> Option<BTreeMap<St
 ), request_body = WeightsRequest, responses(
     (status = 201, body = WeightsStored),
     (status = 200, body = WeightsStored, description = "The key has proposed the same before."),
-    (status = 409, body = Problem, content_type = "application/problem+json"),
-    (status = 422, body = Problem, content_type = "application/problem+json"),
+    Taken, Unfit,
 ))]
-pub(crate) async fn propose(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(wanted): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn propose(Named(wanted): Named<String>, Post { app, caller, body }: Post) -> Answer {
     let proposer = caller.key(&Act::ProposeWeights)?.id.clone();
-    let request: WeightsRequest = read(&app, &headers, body).await?;
+    let request: WeightsRequest = body.json(&app).await?;
     let pool = accepting(&app, &wanted)?;
     is_text("$.id", &request.id, ID_MAX_CHARACTERS)?;
     is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
@@ -226,7 +214,7 @@ pub(crate) async fn propose(
             format!("the weight of `{}` is {weight}, which has too many digits", name.escape_debug());
         return Err(Problem::new(Code::BadRequest, detail).at("$.weights"));
     }
-    let stored = in_turn(&app, move |app| async move {
+    let kept = in_turn(&app, move |app| async move {
         let known = app.memory.weights().now(&pool);
         if let Some(record) =
             known.proposals.get(&request.id).filter(|it| is_same(it, &request, &given, &proposer))
@@ -248,9 +236,8 @@ pub(crate) async fn propose(
         };
         keep(&app, &proposer, &pool, &known, &request.id, line).await
     });
-    let stored = stored.await?;
-    let status = if stored.repeated { StatusCode::OK } else { StatusCode::CREATED };
-    Ok(response(status, &stored))
+    let kept = kept.await?;
+    Ok(response(stored(kept.repeated), &kept))
 }
 
 /// Decides on a proposal of weights. The decider is the id of the key, which is not that of the proposer; the time is
@@ -262,18 +249,14 @@ pub(crate) async fn propose(
     ("proposal" = String, Path, description = "the id of the proposal", example = "tune-b52163e4e286"),
 ), request_body = WeightsDecisionRequest, responses(
     (status = 201, body = WeightsStored),
-    (status = 409, body = Problem, content_type = "application/problem+json"),
-    (status = 422, body = Problem, content_type = "application/problem+json"),
+    Taken, Unfit,
 ))]
 pub(crate) async fn decide(
-    State(app): State<Arc<App>>,
-    caller: Caller,
     Named((wanted, id)): Named<(String, String)>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+    Post { app, caller, body }: Post,
+) -> Answer {
     let decider = caller.key(&Act::DecideWeights(None))?.id.clone();
-    let request: WeightsDecisionRequest = read(&app, &headers, body).await?;
+    let request: WeightsDecisionRequest = body.json(&app).await?;
     let pool = accepting(&app, &wanted)?;
     is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
     let stored = in_turn(&app, move |app| async move {

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use axum::body::Body;
-use axum::http::HeaderMap;
 use karat_core::timestamp::Timestamp;
 
-use crate::body::{Incoming, expect_media};
+use crate::body::Arrived;
 use crate::params::not_a_timestamp;
 use crate::problem::Problem;
 use crate::state::App;
@@ -18,9 +16,8 @@ const BYTES_MAX: usize = 64 << 10;
 ///
 /// # Errors
 /// If it is not a form, is too large or arrives too slowly.
-pub async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<BTreeMap<String, String>, Problem> {
-    expect_media(headers, &["application/x-www-form-urlencoded"])?;
-    let bytes = Incoming::new(headers, body, BYTES_MAX, app.options.body_timeout)?.whole().await?;
+pub async fn read(app: &App, body: Arrived) -> Result<BTreeMap<String, String>, Problem> {
+    let bytes = body.whole(app, &["application/x-www-form-urlencoded"], BYTES_MAX).await?;
     Ok(form_urlencoded::parse(&bytes).into_owned().collect())
 }
 

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
-use axum::http::{Response, StatusCode};
 use karat::card::CompiledCard;
 use karat::error::Error;
 use karat::recompute;
@@ -19,12 +17,10 @@ use super::layout::{Sheet, heading};
 use super::{address, answer, breakdown};
 use crate::api::bytes;
 use crate::api::records::{Provenance, find, withdrawal};
-use crate::authority::Act;
 use crate::cards::ScorerPool;
-use crate::guard::Caller;
 use crate::ids;
 use crate::keys::{SERVER, Withdrawal};
-use crate::params::Named;
+use crate::params::{Answer, Get, Named};
 use crate::problem::{Code, Problem};
 use crate::state::App;
 use crate::stored::Trust;
@@ -92,12 +88,7 @@ impl RecordData {
 }
 
 /// Shows the page.
-pub async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(wanted): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer {
     let shared = Arc::clone(&app);
     let kept = app.read(move |reader| RecordData::read(&shared, reader, &wanted)).await?;
     let pool = kept.pool(&app)?;
@@ -227,12 +218,7 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
 }
 
 /// Returns a file of the record: receipt, record, evidence, or the key that verifies the log.
-pub async fn file(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named((wanted, name)): Named<(String, String)>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub async fn file(Get(app, _): Get, Named((wanted, name)): Named<(String, String)>) -> Answer {
     let key = format!("{}\n", app.log_key());
     let (shared, asked) = (Arc::clone(&app), name.clone());
     let (media_type, content) = app

@@ -2,20 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::json;
-use crate::api::read;
+use crate::api::{done, json, stored};
 use crate::arena::Harness;
 use crate::authority::Act;
 use crate::guard::Caller;
-use crate::params::Named;
+use crate::params::{Answer, Get, Named, Post};
 use crate::play;
-use crate::problem::Problem;
+use crate::problem::{Absent, Taken};
 use crate::state::App;
 
 /// The request to register the key of a harness.
@@ -40,8 +38,7 @@ pub(crate) struct HarnessList {
 #[utoipa::path(get, operation_id = "list_harnesses", path = "/v1/arena/harnesses", tag = "arena", responses(
     (status = 200, body = HarnessList),
 ))]
-pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn list(Get(app, _): Get) -> Answer {
     let harnesses = app.memory.arena.state().harnesses().map(|known| Harness::clone(known)).collect();
     json(StatusCode::OK, &HarnessList { harnesses })
 }
@@ -52,18 +49,13 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
     responses(
         (status = 200, description = "It was already registered.", body = Harness),
         (status = 201, body = Harness),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
+        Taken,
     ))]
-pub(crate) async fn register(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn register(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::ManageHarnesses)?.id.clone();
-    let new: NewHarness = read(&app, &headers, body).await?;
+    let new: NewHarness = body.json(&app).await?;
     let done = play::register_harness(&app, &sender, &new.harness_id, &new.key).await?;
-    json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &*done.value)
+    json(stored(done.repeated), &*done.value)
 }
 
 /// Revokes the key of a harness, at once and for good. Matches that it signed before stay as they were rated.
@@ -71,16 +63,10 @@ pub(crate) async fn register(
     ("harness" = String, Path, description = "its id"),
 ), responses(
     (status = 204, description = "It was revoked."),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
+    Absent,
 ))]
-pub(crate) async fn revoke(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(id): Named<String>,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn revoke(State(app): State<Arc<App>>, caller: Caller, Named(id): Named<String>) -> Answer {
     let sender = caller.key(&Act::ManageHarnesses)?.id.clone();
     play::revoke_harness(&app, &sender, &id).await?;
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    Ok(response)
+    done()
 }

@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::{json, read};
+use crate::api::{done, json, stored};
 use crate::authority::Act;
 use crate::flows::Recorder;
 use crate::guard::Caller;
 use crate::market;
-use crate::params::Named;
-use crate::problem::Problem;
+use crate::params::{Answer, Get, Named, Post};
+use crate::problem::{Absent, Taken};
 use crate::state::App;
 
 /// The request to register a recorder.
@@ -39,8 +38,7 @@ pub(crate) struct RecorderList {
 #[utoipa::path(get, operation_id = "list_recorders", path = "/v1/workflows/recorders", tag = "workflows", responses(
     (status = 200, body = RecorderList),
 ))]
-pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn list(Get(app, _): Get) -> Answer {
     let recorders = app.memory.flows.state().recorders().map(|known| Recorder::clone(known)).collect();
     json(StatusCode::OK, &RecorderList { recorders })
 }
@@ -52,18 +50,13 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
     responses(
         (status = 200, description = "It was already registered.", body = Recorder),
         (status = 201, body = Recorder),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
+        Taken,
     ))]
-pub(crate) async fn register(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn register(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::ManageRecorders)?.id.clone();
-    let new: NewRecorder = read(&app, &headers, body).await?;
+    let new: NewRecorder = body.json(&app).await?;
     let done = market::register_recorder(&app, &sender, &new.recorder_id, &new.key).await?;
-    json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &*done.value)
+    json(stored(done.repeated), &*done.value)
 }
 
 /// Revokes a recorder, at once and for good. What it delivered before stays.
@@ -71,16 +64,10 @@ pub(crate) async fn register(
     security(("key" = ["admin"])), params(("recorder" = String, Path, description = "its id")),
     responses(
         (status = 204, description = "It was revoked."),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
+        Absent,
     ))]
-pub(crate) async fn revoke(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(id): Named<String>,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn revoke(State(app): State<Arc<App>>, caller: Caller, Named(id): Named<String>) -> Answer {
     let sender = caller.key(&Act::ManageRecorders)?.id.clone();
     market::revoke_recorder(&app, &sender, &id).await?;
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    Ok(response)
+    done()
 }
