@@ -14,31 +14,27 @@ use serde_json::Value;
 
 use crate::authority::kept_id;
 use crate::cards::ScorerPool;
-use crate::effect::Effect;
 use crate::keys::Key;
 use crate::problem::{Code, Problem};
 use crate::sending::{Sent, send};
-use crate::spans::{Closed, Content, Taken, Whose};
-use crate::state::{App, Submission};
+use crate::spans::{Closed, Content, Whose};
+use crate::state::{App, Submission, uninterrupted};
 use crate::traces::queue::Line;
 
 /// Closes every trace whose time has come.
-///
-/// # Errors
-/// If nothing can be read or written.
-pub async fn close_due(app: &Arc<App>) -> Result<(), Problem> {
+pub(crate) async fn close_due(app: &Arc<App>) -> Result<(), Problem> {
     let mut failed = None;
     for whose in app.memory.spans.due(app.clock.now()) {
         let shared = Arc::clone(app);
         // Runs to the end, so that no request gets the permit before memory is updated.
-        let closed = tokio::spawn(async move {
+        let closed = uninterrupted(async move {
             let permit = shared.memory.spans.permits.take(&whose.sender).await;
             let closed = close(&shared, &whose).await;
             drop(permit);
             closed
         });
         // One that cannot be closed does not hold up the others.
-        if let Err(problem) = closed.await.map_err(|error| Problem::internal(&error))? {
+        if let Err(problem) = closed.await {
             failed.get_or_insert(problem);
         }
     }
@@ -77,18 +73,7 @@ async fn close(app: &Arc<App>, whose: &Whose) -> Result<(), Problem> {
     }
     let parts = digests.iter().map(ToString::to_string).collect();
     let content = Content::Closed(Closed { whose: whose.clone(), parts, evidence, reason });
-    let batch = with(Submission::of_server(), app, &[content])?;
-    app.append_one(batch).await.map(drop)
-}
-
-/// Adds items of spans to a batch.
-pub(crate) fn with(mut batch: Submission, app: &App, contents: &[Content]) -> Result<Submission, Problem> {
-    for content in contents {
-        let item = content.item().map_err(|error| Problem::internal(&error))?;
-        let taken = Taken::of(&item, app.clock.now()).map_err(|error| Problem::internal(&error))?;
-        batch = batch.with(item, Some(Effect::Spans(Box::new(taken))));
-    }
-    Ok(batch)
+    app.append_one(Submission::of_server().with_all([content])?).await.map(drop)
 }
 
 /// Returns the spans of a trace out of the store, each part as OTLP in JSON, and the digests of the items.
@@ -213,9 +198,6 @@ fn under_kept_id(bytes: &[u8], key: &str) -> Result<Vec<u8>, serde_json::Error> 
 }
 
 /// Returns what a card reads of a trace.
-///
-/// # Errors
-/// If it reads neither traces nor facts.
 pub(crate) fn items(pool: &ScorerPool) -> Result<Items, Problem> {
     match kind(&pool.card) {
         Ok(Kind::ReasoningTrace) => Ok(Items::Traces),

@@ -63,15 +63,11 @@ pub struct Caller {
 
 impl Caller {
     /// Checks that it may do this.
-    ///
-    /// # Errors
-    /// If it may not, with the reason.
-    pub fn may(&self, act: &Act<'_>) -> Result<(), Problem> {
+    pub(crate) fn may(&self, act: &Act<'_>) -> Result<(), Problem> {
         Ok(authority::decide(self.key.as_deref(), self.is_reading_open, act)?)
     }
 
     /// Returns to whom limits apply.
-    #[must_use]
     pub fn who(&self) -> Who {
         match &self.key {
             Some(key) => Who::Key(key.id.clone()),
@@ -80,24 +76,17 @@ impl Caller {
     }
 
     /// Checks that it may do this, and returns the key that it does it with.
-    ///
-    /// # Errors
-    /// If it may not, with the reason.
     pub fn key(&self, act: &Act<'_>) -> Result<&Arc<Key>, Problem> {
         self.may(act)?;
         Ok(self.key.as_ref().ok_or_else(|| Denied::NoKey(act.scope()))?)
     }
 
     /// Counts a wrong key from its address.
-    ///
-    /// # Errors
-    /// If there were too many.
     pub(crate) fn guessed(&self, app: &App) -> Result<(), Problem> {
         count_in(app, Who::Guess(self.address.map(|it| it.to_string()).unwrap_or_default()))
     }
 
     /// Returns the name of its key, if it has one.
-    #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.key.as_ref().map(|key| key.name.as_str())
     }

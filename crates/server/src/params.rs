@@ -79,18 +79,12 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T
 }
 
 /// Reads the timestamp in a parameter.
-///
-/// # Errors
-/// If it is not a timestamp.
 pub fn timestamp(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
     Ok(written_timestamp(name, text)?.map(|written| written.at))
 }
 
 /// Reads the timestamp in a parameter and keeps its text.
-///
-/// # Errors
-/// If it is not a timestamp.
-pub fn written_timestamp<'a>(
+pub(crate) fn written_timestamp<'a>(
     name: &str,
     text: Option<&'a str>,
 ) -> Result<Option<WrittenTimestamp<'a>>, Problem> {
@@ -99,15 +93,11 @@ pub fn written_timestamp<'a>(
 }
 
 /// Returns the problem of a parameter that should be a timestamp.
-#[must_use]
-pub fn not_a_timestamp(name: &str, text: &str, error: TimestampError) -> Problem {
+pub(crate) fn not_a_timestamp(name: &str, text: &str, error: TimestampError) -> Problem {
     Problem::parameter(name, format!("found `{}`, {error}", text.escape_debug()))
 }
 
 /// Reads the number of entries that a list should have.
-///
-/// # Errors
-/// If it is 0 or too large.
 pub fn limit(given: Option<usize>, usual: usize, max: usize) -> Result<usize, Problem> {
     match given.unwrap_or(usual) {
         limit if (1..=max).contains(&limit) => Ok(limit),

@@ -208,7 +208,29 @@ pub struct ProblemPart {
     pub column: Option<u64>,
 }
 
+impl ProblemPart {
+    /// Creates an error at a place.
+    pub(crate) fn new(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { field: Some(field.into()), detail: detail.into(), line: None, column: None }
+    }
+}
+
 impl Problem {
+    /// Returns the problem of all these errors, if there are any; the first is the summary.
+    pub(crate) fn of_parts(code: Code, mut parts: Vec<ProblemPart>) -> Result<(), Self> {
+        /// The largest number of errors that are listed.
+        const LISTED: usize = 100;
+        let Some(first) = parts.first() else { return Ok(()) };
+        let problem = Self::new(code, first.detail.clone()).at(first.field.clone().unwrap_or_default());
+        parts.truncate(LISTED);
+        Err(problem.with_parts(parts))
+    }
+
+    /// Creates the problem of a name that nothing has.
+    pub(crate) fn unknown(what: &str, name: &str, hint: &str) -> Self {
+        Self::not_found(format!("there is no {what} `{}`; {hint}", name.escape_debug()))
+    }
+
     /// Creates a problem that `detail` explains.
     #[must_use]
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
@@ -233,14 +255,12 @@ impl Problem {
     }
 
     /// Creates the problem of an invalid parameter.
-    #[must_use]
-    pub fn parameter(name: &str, detail: impl Into<String>) -> Self {
+    pub(crate) fn parameter(name: &str, detail: impl Into<String>) -> Self {
         Self::new(Code::BadRequest, detail).at(name)
     }
 
     /// Creates the problem of something that does not exist.
-    #[must_use]
-    pub fn not_found(detail: impl Into<String>) -> Self {
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
         Self::new(Code::NotFound, detail)
     }
 
@@ -258,15 +278,13 @@ impl Problem {
     }
 
     /// Adds the digests of the stored item and of the one that was sent.
-    #[must_use]
-    pub fn with_digests(self, stored: Digest, given: Digest) -> Self {
+    pub(crate) fn with_digests(self, stored: Digest, given: Digest) -> Self {
         let written = |digest: Digest| Some(digest.to_string().into_boxed_str());
         Self { stored: written(stored), given: written(given), ..self }
     }
 
     /// Adds the time after which to try again.
-    #[must_use]
-    pub fn retry(self, seconds: u32) -> Self {
+    pub(crate) fn retry(self, seconds: u32) -> Self {
         Self { retry_after_seconds: Some(seconds), ..self }
     }
 
@@ -298,8 +316,7 @@ impl Problem {
     }
 
     /// Returns an error of the engine as a problem of this code, with its parts.
-    #[must_use]
-    pub fn of_error(code: Code, error: &karat::error::Error) -> Self {
+    pub(crate) fn of_error(code: Code, error: &karat::error::Error) -> Self {
         let parts: Vec<ProblemPart> = error
             .problems()
             .iter()
@@ -351,8 +368,7 @@ pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
 }
 
 /// Returns the problem of a request for which there is no turn.
-#[must_use]
-pub fn busy() -> Problem {
+pub(crate) fn busy() -> Problem {
     Problem::new(Code::Busy, "too many requests are at work at the moment; try again later").retry(1)
 }
 

@@ -212,11 +212,7 @@ impl From<Error> for Refused {
 }
 
 /// Returns the value of the header `Idempotency-Key`, with or without quotation marks: the id of an item without one.
-///
-/// # Errors
-///
-/// If it is empty, longer than 128 bytes, or has other characters than visible ASCII.
-pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(given) = headers.get("idempotency-key") else { return Ok(None) };
     let text = given.to_str().unwrap_or_default().trim();
     let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);

@@ -157,10 +157,7 @@ pub fn submission(sender: &str, scored: ScoredItem, replaced: Option<Effect>) ->
 }
 
 /// Makes `scored` the correction of the item `old` of the same subject.
-///
-/// # Errors
-/// If there is no such item, the item is to correct itself, or `key` may not correct it.
-pub fn correction(
+pub(crate) fn correction(
     memory: &Memory,
     key: &Key,
     reader: &mut Reader,

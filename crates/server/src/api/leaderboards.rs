@@ -170,9 +170,6 @@ pub(crate) async fn show(Get(app, _): Get, Params(params): Params<LeaderboardPar
 }
 
 /// Computes the leaderboard as of the first `size` entries of the log.
-///
-/// # Errors
-/// If a parameter is invalid, or no subject has a rank.
 pub async fn make(
     app: &Arc<App>,
     params: &LeaderboardParams,

@@ -8,25 +8,26 @@
 //! * `receipts`, `log`: proofs that items are in the log.
 //! * `events`: new records as they are stored; `health`: health and metrics.
 
-pub mod arena;
-pub mod backfill;
-pub mod batch;
-pub mod events;
-pub mod evidence;
-pub mod flows;
-pub mod health;
-pub mod keys;
-pub mod leaderboards;
-pub mod log;
+mod arena;
+mod backfill;
+mod batch;
+mod events;
+mod evidence;
+mod flows;
+mod health;
+mod keys;
+pub(crate) mod leaderboards;
+mod log;
 pub mod openapi;
-pub mod receipts;
-pub mod records;
+mod receipts;
+pub(crate) mod records;
 pub mod reviews;
-pub mod scorecards;
-pub mod standings;
-pub mod subjects;
-pub mod traces;
-pub mod weights;
+mod scorecards;
+mod signers;
+mod standings;
+mod subjects;
+mod traces;
+mod weights;
 
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ use crate::problem::Problem;
 use crate::state::App;
 
 /// Returns every route, with its description.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
+pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(openapi::head())
         .routes(routes!(evidence::send, evidence::show))
         .routes(routes!(traces::send))

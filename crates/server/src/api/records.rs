@@ -58,7 +58,6 @@ pub struct RecordParams {
 
 impl RecordParams {
     /// Returns the parameters that select records, without those for pages.
-    #[must_use]
     pub fn selection(&self) -> Selection<'_> {
         Selection {
             subject: self.subject.as_deref(),

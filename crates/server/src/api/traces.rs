@@ -15,13 +15,13 @@ use super::bytes;
 use crate::authority::{self, Act};
 use crate::body::{Arrived, expect_media, too_large};
 use crate::cards::ScorerPool;
-use crate::collect::{items, with};
+use crate::collect::items;
 use crate::guard::Caller;
 use crate::keys::Key;
 use crate::params::{Answer, Params, Post};
 use crate::problem::{Absent, Code, PROTOBUF, Problem};
 use crate::spans::{Content, Part, Whose};
-use crate::state::{App, Submission};
+use crate::state::{App, Submission, uninterrupted};
 
 const JSON: &str = "application/json";
 /// Bytes of a request, packed or not.
@@ -131,7 +131,7 @@ async fn store(
     groups: Vec<Group>,
 ) -> Result<Option<(u64, String)>, Problem> {
     let (app, key, card) = (Arc::clone(app), Arc::clone(key), pool.name());
-    let stored = tokio::spawn(async move {
+    uninterrupted(async move {
         let permit = app.memory.spans.permits.take(&key.id).await;
         let (mut contents, mut late, mut why, mut size) = (Vec::new(), 0, String::new(), 0);
         for group in groups {
@@ -153,12 +153,12 @@ async fn store(
         }
         if !contents.is_empty() {
             app.memory.spans.room(&key.id, contents.len(), size)?;
-            app.append_one(with(Submission::by(&key), &app, &contents)?).await?;
+            app.append_one(Submission::by(&key).with_all(contents)?).await?;
         }
         drop(permit);
         Ok((late > 0).then_some((late, why)))
-    });
-    stored.await.map_err(|error| Problem::internal(&error))?
+    })
+    .await
 }
 
 /// Checks that the key may report what spans give, before any is taken.

@@ -25,7 +25,7 @@ use crate::effect::Effect;
 use crate::params::{Answer, Get, Named, Params, Post, limit, timestamp};
 use crate::problem::{Code, Problem, Taken, Unfit};
 use crate::select::size_at;
-use crate::state::{App, Submission};
+use crate::state::{App, Submission, uninterrupted};
 use crate::weights::WeightsItem;
 
 /// The longest id of a proposal, in characters.
@@ -43,6 +43,7 @@ const MOST: usize = 1000;
 pub struct WeightsRequest {
     /// The kind of event; may be left out.
     #[serde(default)]
+    #[expect(dead_code, reason = "it is checked by being read")]
     pub event: ProposalEvent,
     /// An id that no other proposal for the scorecard has, in up to 100 characters.
     #[schema(min_length = 1, max_length = 100, example = "tune-b52163e4e286")]
@@ -58,6 +59,7 @@ pub struct WeightsRequest {
     pub time: Option<String>,
     /// The proposer in the file. It does not count: the proposer is the key that sends the proposal.
     #[serde(default)]
+    #[expect(dead_code, reason = "the file may have it")]
     pub proposer: Option<String>,
 }
 
@@ -292,11 +294,11 @@ where
     W: Future<Output = Result<WeightsStored, Problem>> + Send,
 {
     let app = Arc::clone(app);
-    let turn = async move {
+    uninterrupted(async move {
         let _turn = app.weights_turn.lock().await;
         work(Arc::clone(&app)).await
-    };
-    tokio::spawn(turn).await.map_err(|error| Problem::internal(&error))?
+    })
+    .await
 }
 
 /// Stores the event in a line, unless it changes nothing.

@@ -47,9 +47,6 @@ pub struct RecordData {
 
 impl RecordData {
     /// Reads the record with this id or position in the log.
-    ///
-    /// # Errors
-    /// If there is no such record, or the store cannot be read.
     pub fn read(app: &App, reader: &mut Reader, wanted: &str) -> Result<Self, Problem> {
         let item = find(reader, wanted)?;
         let log_size = reader.head()?.size;
@@ -71,17 +68,11 @@ impl RecordData {
     }
 
     /// Returns the scorecard that the record names, as it is known here.
-    ///
-    /// # Errors
-    /// If it is not known here.
-    pub fn pool(&self, app: &App) -> Result<Arc<ScorerPool>, Problem> {
+    pub(crate) fn pool(&self, app: &App) -> Result<Arc<ScorerPool>, Problem> {
         app.memory.cards().find(&self.claim.document().scorecard.name())
     }
 
     /// Returns the card that scored it, with weights from outside if it was given any.
-    ///
-    /// # Errors
-    /// If the record was made with another card of that name.
     pub fn card(&self, pool: &ScorerPool) -> Result<Arc<CompiledCard>, Error> {
         recompute::overridden(&self.claim, recompute::base(&self.claim, Some(&pool.card))?)
     }

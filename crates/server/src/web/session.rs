@@ -75,7 +75,7 @@ pub async fn enter(Post { app, caller, body }: Post) -> Answer {
 }
 
 /// Signs out.
-pub async fn leave() -> Answer {
+pub(crate) async fn leave() -> Answer {
     to_start(GONE)
 }
 

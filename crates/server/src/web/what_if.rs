@@ -97,7 +97,7 @@ pub async fn section(
 }
 
 /// Returns the same section without the page around it.
-pub async fn fragment(
+pub(crate) async fn fragment(
     Get(app, _): Get,
     headers: HeaderMap,
     Named(name): Named<String>,

@@ -65,7 +65,7 @@ pub(crate) struct ShownAgent {
 pub(crate) async fn register(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::RegisterAgent)?.id.clone();
     let new: NewAgent = body.json(&app).await?;
-    let made = play::register(&app, &sender, &new.agent_id, new.harness_id.as_deref()).await?;
+    let made = play::register_agent(&app, &sender, &new.agent_id, new.harness_id.as_deref()).await?;
     let shown = RegisteredAgent {
         agent: made.agent,
         next_commitment: made.next_commitment,

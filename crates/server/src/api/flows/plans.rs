@@ -99,7 +99,7 @@ pub(crate) async fn show(Get(app, _): Get, Named((task, miner)): Named<(String, 
     ))]
 pub(crate) async fn read_file(Get(app, _): Get, Named((task, miner)): Named<(String, String)>) -> Answer {
     public(&app, &task, &miner)?;
-    let content = market::plan(&app, &task, &miner).await?;
+    let (content, _) = market::plan(&app, &task, &miner).await?;
     Ok(bytes(StatusCode::OK, "application/json", canonical_json(&content).into_bytes()))
 }
 

@@ -12,7 +12,7 @@ use crate::authority::Act;
 use crate::flows::Verdict;
 use crate::market;
 use crate::params::{Answer, Get, Named, Post};
-use crate::problem::{Expired, Taken, Unfit};
+use crate::problem::{Expired, Problem, Taken, Unfit};
 
 /// A recording that was taken.
 #[derive(Debug, Serialize, ToSchema)]
@@ -87,7 +87,7 @@ pub(crate) async fn read_file(Get(app, _): Get, Named(digest): Named<String>) ->
     let delivery = app.memory.flows.state().revealed(&digest).cloned();
     let delivery = delivery.ok_or_else(|| {
         let hint = "a recording is secret until its plan has a verdict";
-        market::unknown("recording", &digest, hint)
+        Problem::unknown("recording", &digest, hint)
     })?;
     let text = market::recording_text(&app, &delivery).await?;
     Ok(bytes(StatusCode::OK, MEDIA, text.into_bytes()))
