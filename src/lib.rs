@@ -101,6 +101,7 @@
 //! `karat-standing`, `karat-evidence` (readers and graders), `karat-store` (the log and its proofs).
 
 pub mod answers;
+pub mod ask;
 pub mod badge;
 pub mod bulk;
 pub mod card;
