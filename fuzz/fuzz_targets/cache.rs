@@ -6,7 +6,7 @@
 
 use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::grade::trace::novelty::{Item, VectorCache, novelty, observe};
+use karat_graders::trace::novelty::{Item, VectorCache, novelty, observe};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use karat_core::facts::Fact;
-use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
+use karat_reader::{FactType, Kind, Reader, ReaderOptions};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -8,9 +8,9 @@ mod mutate;
 use std::collections::BTreeMap;
 
 use karat_evidence::Problems;
-use karat_evidence::grade::arena::{Attempt, Evaluator, MatchOptions, grade_match, parse_evaluator_output};
-use karat_evidence::grade::quality::{CodeEvidence, Evidence, Options, Task, TestResults};
-use karat_evidence::grade::workflow::{
+use karat_graders::arena::{Attempt, Evaluator, MatchOptions, grade_match, parse_evaluator_output};
+use karat_graders::quality::{CodeEvidence, Evidence, Options, Task, TestResults};
+use karat_graders::workflow::{
     Budget, Limits, Log, Plan, PlanRules, References, StepResult, Totals, dry_run, grade_run, resolve,
 };
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};

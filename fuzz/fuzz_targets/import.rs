@@ -3,9 +3,9 @@
 
 use std::ops::ControlFlow;
 
-use karat_evidence::import::requests::{Encoding, put_together, take_apart};
-use karat_evidence::import::{Format, Input, Items, Options, detect, import};
-use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
+use karat_importers::requests::{Encoding, put_together, take_apart};
+use karat_importers::{Format, Input, Items, Options, detect, import};
+use karat_reader::{FactType, Kind, Reader, ReaderOptions};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

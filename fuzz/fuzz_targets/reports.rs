@@ -2,7 +2,7 @@
 #![no_main]
 
 use karat_evidence::Problems;
-use karat_evidence::grade::quality::{CodeOptions, TestResults, code};
+use karat_graders::quality::{CodeOptions, TestResults, code};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader};
 
-use karat_evidence::FactType;
+use karat_reader::FactType;
 use karat_evidence::source::{Layout, Source};
 use libfuzzer_sys::fuzz_target;
 

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use karat_core::scorecard::{FactType, FieldPath, Scorecard};
-use karat_evidence::Kind;
-use karat_evidence::ReaderOptions;
-use karat_evidence::import::Format;
 use karat_evidence::source::{Layout, Source};
+use karat_importers::Format;
+use karat_reader::Kind;
+use karat_reader::ReaderOptions;
 
 use super::kind;
 use crate::cards::wanted_facts;

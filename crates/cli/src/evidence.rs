@@ -16,9 +16,9 @@ use karat::bulk::Intake;
 use karat::engine::{Wanted, each_item};
 use karat::error::{Error, Place, STANDARD_INPUT};
 use karat::text::clean;
-use karat_evidence::Kind;
-use karat_evidence::import::{Format, Items, Options, Summary, import, recognise, unpack};
 use karat_evidence::source::Layout;
+use karat_importers::{Format, Items, Options, Summary, import, recognise, unpack};
+use karat_reader::Kind;
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;

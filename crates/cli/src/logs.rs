@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use karat::text::{clean, named};
-use karat_evidence::import::{
-    Format, ImportError, Input, Options, Retries, Samples, Summary, Verdicts, detect,
-};
+use karat_importers::{Format, ImportError, Input, Options, Retries, Samples, Summary, Verdicts, detect};
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;

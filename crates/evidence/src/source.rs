@@ -27,8 +27,8 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use crate::json::problem::Problem;
-use crate::vocabulary::FactType;
 use json::JsonSource;
+use karat_core::scorecard::FactType;
 use rows::RowSource;
 
 /// The marks that may separate the columns of a table; the first with which a name in the header is known does.

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 
 use karat_core::diagnostic::nearest;
-use karat_evidence::import::{Format, Items, Options, Summary, check, import};
+use karat_importers::{Format, Items, Options, Summary, check, import};
 
 use crate::args::{Cli, ImportArgs, ImportKind};
 use crate::evidence::each_once;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use karat_evidence::Kind;
+use karat_reader::Kind;
 use serde_json::Value;
 
 use crate::common::{Folder, karat, karat_reading, root};

@@ -5,7 +5,7 @@
 use std::fs;
 
 use karat_core::facts::Digest;
-use karat_evidence::import::{Format, Input, Options, check, import};
+use karat_importers::{Format, Input, Options, check, import};
 use serde_json::{Value, json};
 
 use crate::common::Folder;

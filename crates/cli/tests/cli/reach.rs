@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-use karat_evidence::Kind;
-use karat_evidence::import::Format;
+use karat_importers::Format;
+use karat_reader::Kind;
 use serde_json::Value;
 
 use crate::common::{Folder, Run, finish, karat, root};

@@ -5,7 +5,7 @@ use crate::json::locate;
 use crate::json::problem::{Problem, quoted};
 
 /// Returns the problem of bytes that are not UTF-8.
-pub(crate) fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
+pub fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
     let valid =
         bytes.get(..valid_up_to).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default();
     let (line, column) = locate::line_and_column(valid, valid.len());
@@ -21,7 +21,7 @@ pub(crate) fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
 }
 
 /// Returns the problem of a text that does not parse; `document` holds what was parsed before it failed.
-pub(crate) fn parse_failure(
+pub fn parse_failure(
     failure: &ParseFailure,
     document: Document<'_>,
     last: usize,

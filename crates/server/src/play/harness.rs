@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use karat_core::timestamp::Timestamp;
-use karat_evidence::grade::arena::{HarnessStatement, HarnessWord};
+use karat_graders::arena::{HarnessStatement, HarnessWord};
 use karat_store::log::VerifyingKey;
 use serde_json::Value;
 

@@ -9,10 +9,10 @@ use karat::engine::{Wanted, each_item};
 use karat::record::Record;
 use karat::text::clean;
 use karat_core::scorecard::FactType;
-use karat_evidence::Kind;
-use karat_evidence::import::{Format, Options, import, unpack};
 use karat_evidence::profile::Profile;
 use karat_evidence::source::{Layout, SEPARATORS};
+use karat_importers::{Format, Options, import, unpack};
+use karat_reader::Kind;
 
 use super::names::{SUBJECTS, SUCCESS, TASKS};
 use crate::failure::Failure;
