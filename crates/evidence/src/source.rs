@@ -41,7 +41,7 @@ pub enum Layout {
     Auto,
     /// One JSON item per line, even if the first line is broken.
     JsonLines,
-    /// A table with a header, for [`Kind::Facts`](crate::Kind::Facts); columns are separated by one of [`SEPARATORS`].
+    /// A table with a header, for evidence of kind `facts`; columns are separated by one of [`SEPARATORS`].
     Csv,
 }
 
