@@ -17,7 +17,7 @@ use karat::engine::{Wanted, each_item};
 use karat::error::{Error, Place, STANDARD_INPUT};
 use karat::text::clean;
 use karat_evidence::source::Layout;
-use karat_importers::{Format, Items, Options, Summary, import, recognise, unpack};
+use karat_importers::{Importer, Items, Options, Role, Summary, import, recognise, unpack};
 use karat_reader::Kind;
 
 /// Bytes read at once.
@@ -176,7 +176,7 @@ impl Files {
                 let layout = wanted.layout_of_stream(&mut input)?;
                 items(STANDARD_INPUT, input, layout, wanted, visit)?
             } else if let Some(format) = logged(path)?.filter(|it| wanted.is_for(*it)) {
-                if format == Format::SweBench && options.verdicts.is_some() {
+                if matches!(format.role, Role::Report) && options.verdicts.is_some() {
                     continue;
                 }
                 self.is_log.store(true, Ordering::Relaxed);
@@ -332,7 +332,7 @@ pub fn each_once(paths: &[String]) -> Result<(), Failure> {
 }
 
 /// Returns the format of a file that is the log of another tool. A pipe can be read only once, so it is not looked at.
-fn logged(path: &str) -> Result<Option<Format>, Failure> {
+fn logged(path: &str) -> Result<Option<&'static Importer>, Failure> {
     match metadata(path) {
         Ok(about) if about.is_file() => {}
         Ok(about) if logs::is_endless(&about) => {
@@ -349,16 +349,16 @@ fn logged(path: &str) -> Result<Option<Format>, Failure> {
 fn log(
     log: &Log,
     name: &str,
-    format: Format,
+    format: &'static Importer,
     options: Options,
     wanted: &Wanted,
     visit: &mut Visit<'_>,
 ) -> Result<(Flow, Summary), Failure> {
     let items = match wanted.kind {
         Kind::Facts => Items::Runs,
-        Kind::ReasoningTrace if format.has_traces() => Items::Traces,
+        Kind::ReasoningTrace if format.has_traces => Items::Traces,
         kind => {
-            let (words, kind) = (format.words(), kind.name());
+            let (words, kind) = (format.words, kind.name());
             return Err(Failure::new(format!(
                 "`{name}` looks like {words}, which is no evidence of kind `{kind}`"
             ))

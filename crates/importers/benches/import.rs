@@ -42,7 +42,7 @@ fn measure(name: &str, input: Input, bytes: &[u8]) -> Result<(), Box<dyn Error>>
     let packed = bytes.len() as f64 / 1e6;
     let plain = if input.is_packed() { unpacked(bytes).unwrap_or(packed) } else { packed };
     for items in [Items::Runs, Items::Traces] {
-        if items == Items::Traces && !format.has_traces() {
+        if items == Items::Traces && !format.has_traces {
             continue;
         }
         let options = Options { items, ..Options::default() };

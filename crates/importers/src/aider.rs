@@ -5,8 +5,18 @@ use std::io::BufRead as _;
 
 use serde_json::Value;
 
+use super::detect::trimmed;
 use super::out::{Out, Run, known, plain, share};
-use super::{Fault, Input, Stop};
+use super::{Fault, Importer, Input, Stop};
+
+/// The importer of leaderboards of Aider.
+pub(super) static IMPORTER: Importer = Importer {
+    name: "aider",
+    words: "a leaderboard of Aider",
+    begins: is_leaderboard,
+    read,
+    ..Importer::RUNS
+};
 
 /// Longest line and most fields of a record.
 const LINE_MAX: usize = 1 << 16;
@@ -32,7 +42,7 @@ const KEPT: [&str; 12] = [
 const AROUND: [&str; 2] = ["\u{2500}", "costs: "];
 
 /// Returns what comes after the rules above the first record.
-pub(super) fn after_rules(mut text: &[u8]) -> &[u8] {
+fn after_rules(mut text: &[u8]) -> &[u8] {
     while text.starts_with(AROUND[0].as_bytes()) {
         text = text.splitn(2, |&byte| byte == b'\n').nth(1).unwrap_or_default().trim_ascii_start();
     }
@@ -45,7 +55,11 @@ struct Record {
     fields: Vec<(String, String)>,
 }
 
-pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn is_leaderboard(head: &[u8]) -> bool {
+    after_rules(trimmed(head)).starts_with(b"- dirname:")
+}
+
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut lines = std::io::BufReader::new(input.open()?);
     let mut record = Record::default();
     let mut text = String::new();

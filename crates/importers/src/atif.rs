@@ -7,12 +7,22 @@ use serde_json::Value;
 use super::json::{Members, Wanted};
 use super::out::{Out, Run, known, plain};
 use super::steps::{Steps, text_of};
-use super::{Fault, Input, Stop, json};
+use super::{Fault, Importer, Input, Stop, json};
+
+/// The importer of the Agent Trajectory Interchange Format.
+pub(super) static IMPORTER: Importer = Importer {
+    name: "atif",
+    words: "a trajectory in ATIF",
+    has_traces: true,
+    marks: &[&["schema_version=ATIF*"], &["session_id", "agent.name", "steps[].source"]],
+    read,
+    ..Importer::RUNS
+};
 
 const STEP: [&str; 4] =
     ["steps[].message", "steps[].reasoning_content", "steps[].tool_calls", "steps[].observation"];
 
-pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let facts = [
         "schema_version",
         "session_id",

@@ -2,10 +2,22 @@
 
 use serde_json::{Map, Value};
 
+use super::detect::trimmed;
 use super::json::{Element, Members, Wanted};
 use super::out::{Out, mended};
-use super::{Fault, Input, Stop, json};
+use super::{Fault, Importer, Input, Role, Stop, json};
 use karat_evidence::json::problem::quoted;
+
+/// The importer of battles of LMArena.
+pub(super) static IMPORTER: Importer = Importer {
+    name: "battles",
+    words: "a file of battles",
+    role: Role::Matches,
+    marks: &[&["[].model_a", "[].model_b", "[].winner"], &["model_a", "model_b", "winner"]],
+    begins: is_table,
+    read,
+    ..Importer::RUNS
+};
 
 const ROW: [&str; 10] = [
     "[].id",
@@ -20,7 +32,16 @@ const ROW: [&str; 10] = [
     "[].language",
 ];
 
-pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn is_table(head: &[u8]) -> bool {
+    let text = trimmed(head);
+    let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let header = String::from_utf8_lossy(header);
+    let columns: Vec<&str> = header.split(',').map(|cell| cell.trim().trim_matches('"')).collect();
+    !matches!(text.first(), Some(b'<' | b'{' | b'['))
+        && ["model_a", "model_b", "winner"].iter().all(|name| columns.contains(name))
+}
+
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let head = input.head(1 << 12)?;
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
     match head.first() {

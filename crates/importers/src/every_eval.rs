@@ -5,7 +5,20 @@ use serde_json::Value;
 
 use super::json::Wanted;
 use super::out::{MEAN, Out, Run, known, plain};
-use super::{Fault, Input, Stop, json};
+use super::{Fault, Importer, Input, Role, Samples, Stop, json};
+
+/// The importer of Every Eval Ever.
+pub(super) static IMPORTER: Importer = Importer {
+    name: "every-eval-ever",
+    words: "a record of Every Eval Ever",
+    role: Role::Samples { sums: "evaluation_results[]", add: Samples::add_evaluation },
+    marks: &[
+        &["evaluation_id", "sample_id", "model_id"],
+        &["evaluation_id", "model_info", "evaluation_results[]"],
+    ],
+    read,
+    ..Importer::RUNS
+};
 
 const SAMPLE: [&str; 22] = [
     "evaluation_id",
@@ -49,7 +62,7 @@ const RECORD: [&str; 13] = [
     "schema_version",
 ];
 
-pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let outline = json::outline(&input.head(1 << 20)?);
     if outline.iter().any(|path| path == "evaluation_results[]") {
         return record(input, out);

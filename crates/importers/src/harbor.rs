@@ -6,7 +6,18 @@ use serde_json::Value;
 
 use super::json::{Element, Members, Wanted};
 use super::out::{Out, Run, fact_name, known, plain};
-use super::{Fault, Input, Stop, atif, json};
+use super::{Fault, Importer, Input, Role, Stop, atif, json};
+
+/// The importer of trials of Harbor and Terminal-Bench.
+pub(super) static IMPORTER: Importer = Importer {
+    name: "harbor",
+    words: "a result of Harbor",
+    has_traces: true,
+    role: Role::Trial,
+    marks: &[&["task_name", "trial_name", "agent_info"], &["results[].task_id", "results[].is_resolved"]],
+    read,
+    ..Importer::RUNS
+};
 
 const TRIAL: [&str; 16] = [
     "task_name",
@@ -40,7 +51,7 @@ const LISTED: [&str; 10] = [
     "results[].trial_started_at",
 ];
 
-pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let paths: Vec<&str> = TRIAL.iter().chain(&LISTED).copied().collect();
     let about = json::read(input.json()?, &Wanted::new(&paths), &mut |row| old(row, input, out))?;
     if about.has("task_name") { trial(&about, input, out) } else { Ok(()) }

@@ -12,7 +12,17 @@ use super::bytes::json_text;
 use super::json::{Element, Members, Wanted};
 use super::out::{Out, Run, fact_name, plain};
 use super::zip::Archive;
-use super::{Fault, Input, Stop, json};
+use super::{Fault, Importer, Input, Role, Stop, json};
+
+/// The importer of Inspect: `.eval`, `.json`.
+pub(super) static IMPORTER: Importer = Importer {
+    name: "inspect",
+    words: "an Inspect log",
+    role: Role::Try,
+    marks: &[&["eval.task", "eval.model"]],
+    read,
+    ..Importer::RUNS
+};
 
 const SAMPLE: [&str; 12] = [
     "samples[].id",
@@ -70,7 +80,7 @@ fn header_of(archive: &Archive) -> &'static str {
     if archive.has("header.json") { "header.json" } else { "_journal/start.json" }
 }
 
-pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     if let Some(retries) = &out.options.retries
         && let Some((task, created)) = task_id(input)?
         && let Some(later) = retries.later(&task, created)

@@ -5,12 +5,23 @@ use std::io::Read as _;
 
 use karat_core::facts::Outcome;
 
+use super::detect::trimmed;
 use super::out::{Out, Run, mended};
-use super::{Fault, Input, Stop};
+use super::{Fault, Importer, Input, Stop};
 use karat_evidence::json::problem::quoted;
 use karat_evidence::report::{TestCase, TestResults, TestVerdict};
 
-pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+/// The importer of JUnit XML.
+pub(super) static IMPORTER: Importer =
+    Importer { name: "junit", words: "a JUnit report", begins: is_report, read, ..Importer::RUNS };
+
+fn is_report(head: &[u8]) -> bool {
+    let text = trimmed(head);
+    let head = String::from_utf8_lossy(text.get(..4096.min(text.len())).unwrap_or_default());
+    head.starts_with('<') && head.contains("<testsuite")
+}
+
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut bytes = Vec::new();
     let most = TestResults::BYTES_MAX as u64;
     input.open()?.take(most + 1).read_to_end(&mut bytes)?;

@@ -8,7 +8,20 @@ use super::json::{Element, Members, Wanted, name};
 use super::out::{Out, Run, fact_name, known, plain};
 use super::spans::{Amount, circles};
 use super::steps::{Act, Event, asked, of_events, returned, said};
-use super::{Fault, Input, Stop, json};
+use super::{Fault, Importer, Input, Stop, json};
+
+/// The importer of Langfuse.
+pub(super) static IMPORTER: Importer = Importer {
+    name: "langfuse",
+    words: "a trace of Langfuse",
+    has_traces: true,
+    marks: &[
+        &["trace.id", "trace.projectId", "observations[]"],
+        &["projectId", "observations[].traceId", "latency"],
+    ],
+    read,
+    ..Importer::RUNS
+};
 
 const OBSERVATION: [&str; 9] = [
     "observations[].id",
@@ -33,7 +46,7 @@ const STEP: [&str; 7] = [
     "input",
 ];
 
-pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let trace =
         ["trace.id", "trace.name", "trace.timestamp", "trace.latency", "trace.scores", "trace.totalCost"];
     let own = ["id", "name", "timestamp", "latency", "scores", "totalCost"];

@@ -1,7 +1,7 @@
 //! Logs and reports of other tools, read into items of kind `facts`: what a run was, how it ended, what it took; or of
 //! kind `reasoning-trace`: the steps of a run.
 //!
-//! [`detect`] says which tool wrote a file, by its content; [`import`] reads it as it comes, and hands on one item for each
+//! An [`Importer`] is a line of [`IMPORTERS`] and its file. [`detect`] says which tool wrote a file, by its content; [`import`] reads it as it comes, and hands on one item for each
 //! run. The facts have the same names whichever tool measured them: `solved`, `cost_usd`, `seconds`, `tokens`, so that
 //! results of different tools can stand side by side. What a log does not say is missing; what is left out is in the
 //! [`Summary`], with counts and reasons. Each item names its source: the digest of the file, and the place in it.
@@ -12,10 +12,10 @@
 //!
 //! let report = r#"<testsuite name="unit"><testcase name="adds" time="0.5"/></testsuite>"#;
 //! let input = Input::memory("bot-7.xml", report.as_bytes().to_vec());
-//! let format = detect(&input)?.unwrap();
-//! assert_eq!(format.name(), "junit");
+//! let importer = detect(&input)?.unwrap();
+//! assert_eq!(importer.name, "junit");
 //! let mut items = Vec::new();
-//! let summary = import(&input, format, &Options::default(), &mut |item| {
+//! let summary = import(&input, importer, &Options::default(), &mut |item| {
 //!     items.push(String::from_utf8_lossy(item.json).into_owned());
 //!     ControlFlow::Continue(())
 //! })?;
@@ -30,8 +30,8 @@ mod battles;
 mod bytes;
 mod detect;
 mod every_eval;
-mod format;
 mod harbor;
+mod importer;
 mod inspect;
 mod json;
 mod junit;
@@ -58,14 +58,36 @@ use std::sync::Arc;
 
 pub use bytes::{Input, unpack};
 pub use detect::{check, detect, recognise};
-pub use format::Format;
+pub use importer::{Importer, Role};
 pub use out::Summary;
 pub use retries::Retries;
 pub use samples::Samples;
-pub use spans::requests;
+pub use spans::{OTLP, requests};
 pub use verdicts::Verdicts;
 
 use out::Out;
+
+/// Every importer. A file that fits several is one of the first of them.
+pub static IMPORTERS: &[&Importer] = &[
+    &atif::IMPORTER,
+    &inspect::IMPORTER,
+    &promptfoo::IMPORTER,
+    &tau::TAU_2,
+    &tau::TAU_BENCH,
+    &swe_bench::IMPORTER,
+    &lm_eval::IMPORTER,
+    &every_eval::IMPORTER,
+    &swe_agent::SWE_AGENT,
+    &swe_agent::MINI_SWE_AGENT,
+    &langfuse::IMPORTER,
+    &harbor::IMPORTER,
+    &battles::IMPORTER,
+    &OTLP,
+    &spans::JAEGER,
+    &spans::OPENINFERENCE,
+    &junit::IMPORTER,
+    &aider::IMPORTER,
+];
 
 /// The kind of the items that are made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -73,7 +95,7 @@ pub enum Items {
     /// Items of kind `facts`: what a run came to.
     #[default]
     Runs,
-    /// Items of kind `reasoning-trace`: the steps of a run. Formats that [have traces](Format::has_traces) give them.
+    /// Items of kind `reasoning-trace`: the steps of a run. Importers that [have traces](Importer::has_traces) give them.
     Traces,
 }
 
@@ -184,43 +206,23 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// Reads a log of a known format, and hands each item to `take` until it breaks off.
+/// Reads a log by an importer, and hands each item to `take` until it breaks off.
 ///
 /// # Errors
 /// If the log cannot be read, or is not of that format; what came before was handed on.
 pub fn import(
     input: &Input,
-    format: Format,
+    importer: &'static Importer,
     options: &Options,
     take: &mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
 ) -> Result<Summary, ImportError> {
     let digest = input.digest().map_err(|error| Fault::unreadable(&error).of(input))?;
-    if options.items == Items::Traces && !format.has_traces() {
-        let fault = Fault::new("", format.words(), "a log with the steps of an agent");
+    if options.items == Items::Traces && !importer.has_traces {
+        let fault = Fault::new("", importer.words, "a log with the steps of an agent");
         return Err(fault.hint("it has runs, for cards of facts").of(input));
     }
-    let mut out = Out::new(input, digest, format, options, take);
-    let read = match format {
-        Format::Inspect => inspect::read(input, &mut out),
-        Format::JUnit => junit::read(input, &mut out),
-        Format::LmEval => lm_eval::read(input, &mut out),
-        Format::TauBench => tau::read(input, &mut out),
-        Format::Tau2 => tau::read_2(input, &mut out),
-        Format::SweBench => swe_bench::read(input, &mut out),
-        Format::Promptfoo => promptfoo::read(input, &mut out),
-        Format::Aider => aider::read(input, &mut out),
-        Format::EveryEvalEver => every_eval::read(input, &mut out),
-        Format::SweAgent => swe_agent::read(input, &mut out),
-        Format::MiniSweAgent => swe_agent::read_mini(input, &mut out),
-        Format::Langfuse => langfuse::read(input, &mut out),
-        Format::Atif => atif::read(input, &mut out),
-        Format::Harbor => harbor::read(input, &mut out),
-        Format::Battles => battles::read(input, &mut out),
-        Format::Otlp => spans::otlp(input, &mut out),
-        Format::Jaeger => spans::jaeger(input, &mut out),
-        Format::OpenInference => spans::exported(input, &mut out),
-    };
-    match read {
+    let mut out = Out::new(input, digest, importer, options, take);
+    match (importer.read)(input, &mut out) {
         Ok(()) | Err(Stop::Enough) => Ok(out.end()),
         Err(Stop::Fault(fault)) => Err(fault.of(input)),
     }

@@ -6,9 +6,23 @@ use serde_json::Value;
 
 use super::json::{Wanted, members};
 use super::out::{MEAN, Out, Run, fact_name, plain};
-use super::{Fault, Input, Stop, json};
+use super::{Fault, Importer, Input, Role, Samples, Stop, json};
 
-pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+/// The importer of samples of the Language Model Evaluation Harness.
+pub(super) static IMPORTER: Importer = Importer {
+    name: "lm-eval",
+    words: "a file of samples of lm-eval",
+    role: Role::Samples { sums: "configs", add: Samples::add_task },
+    marks: &[
+        &["doc_id", "resps[]", "filtered_resps[]"],
+        &["doc_id", "doc", "target", "arguments"],
+        &["results", "configs", "lm_eval_version"],
+    ],
+    read,
+    ..Importer::RUNS
+};
+
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let about = about(input)?;
     if about.is_sums {
         if let Some(tasks) = out.options.samples.as_ref().and_then(|samples| samples.beside(input)) {

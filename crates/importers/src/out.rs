@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::steps::Steps;
-use super::{Format, Input, Item, Items, Options, Stop};
+use super::{Importer, Input, Item, Items, Options, Stop};
 use karat_evidence::names;
 
 /// Longest name, in characters; what is longer ends in its digest.
@@ -113,7 +113,7 @@ impl Run {
 pub(super) struct Out<'a> {
     input: &'a Input,
     digest: String,
-    format: Format,
+    importer: &'static Importer,
     pub options: &'a Options,
     summary: Summary,
     take: &'a mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
@@ -124,12 +124,12 @@ impl<'a> Out<'a> {
     pub(super) fn new(
         input: &'a Input,
         digest: Digest,
-        format: Format,
+        importer: &'static Importer,
         options: &'a Options,
         take: &'a mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
     ) -> Self {
         let (digest, summary) = (digest.to_string(), Summary::default());
-        Self { input, digest, format, options, summary, take, buffer: Vec::new() }
+        Self { input, digest, importer, options, summary, take, buffer: Vec::new() }
     }
 
     pub(super) fn end(self) -> Summary {
@@ -280,7 +280,7 @@ impl<'a> Out<'a> {
         let source = serde_json::json!({
             "digest": self.digest,
             "file": self.input.name(),
-            "format": self.format.name(),
+            "format": self.importer.name,
             "place": place,
         });
         item.insert("source".into(), source);

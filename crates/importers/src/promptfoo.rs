@@ -5,7 +5,20 @@ use serde_json::Value;
 
 use super::json::{Element, Members, Wanted};
 use super::out::{Out, Run, fact_name, known, plain};
-use super::{Fault, Input, Stop, json};
+use super::{Fault, Importer, Input, Stop, json};
+
+/// The importer of promptfoo.
+pub(super) static IMPORTER: Importer = Importer {
+    name: "promptfoo",
+    words: "a file of results of promptfoo",
+    marks: &[
+        &["results.results[]", "results.prompts[]"],
+        &["results.results[]", "evalId"],
+        &["promptIdx", "testIdx", "success"],
+    ],
+    read,
+    ..Importer::RUNS
+};
 
 const ROW: [&str; 20] = [
     "results.results[].id",
@@ -33,7 +46,7 @@ const ROW: [&str; 20] = [
 /// The reason of a failure that no assertion gave.
 const ERROR: f64 = 2.0;
 
-pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut head = input.head(1 << 16)?;
     head.retain(|byte| !byte.is_ascii_whitespace());
     if !head.starts_with(b"{\"evalId\"") && !head.starts_with(b"{\"results\"") && is_row(&head) {

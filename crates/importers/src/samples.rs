@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::json::{self, Wanted};
-use super::{Format, ImportError, Input, Stop, lm_eval};
+use super::{ImportError, Importer, Input, Role, Stop, lm_eval};
+
+/// Adds the samples of a file.
+pub type AddSamples = fn(&mut Samples, &Input) -> Result<(), ImportError>;
 
 /// The samples in some files, for the files of means and sums among these.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -15,36 +18,35 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Returns whether a file has means or sums, whose samples may be in files beside it.
-    pub fn are_outside(input: &Input, format: Format) -> bool {
-        let mark = match format {
-            Format::EveryEvalEver => "evaluation_results[]",
-            Format::LmEval => "configs",
-            _ => return false,
-        };
-        input.head(1 << 20).is_ok_and(|head| json::outline(&head).iter().any(|path| path == mark))
+    /// Returns whether a file has means or sums, whose samples may be in files beside it: whether it has this member.
+    pub fn are_outside(input: &Input, sums: &str) -> bool {
+        input.head(1 << 20).is_ok_and(|head| json::outline(&head).iter().any(|path| path == sums))
     }
 
-    /// Adds those of a file; none if it has no samples.
+    /// Adds the samples of a file; none if it is of an importer without [samples](Role::Samples), or has means or sums.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn add(&mut self, input: &Input, format: Format) -> Result<(), ImportError> {
-        if Self::are_outside(input, format) {
+    pub fn add(&mut self, input: &Input, importer: &Importer) -> Result<(), ImportError> {
+        let Role::Samples { sums, add } = importer.role else { return Ok(()) };
+        if Self::are_outside(input, sums) {
             return Ok(());
         }
-        match format {
-            Format::EveryEvalEver => match self.evaluation(input) {
-                Err(Stop::Fault(fault)) => return Err(fault.of(input)),
-                Ok(()) | Err(Stop::Enough) => {}
-            },
-            Format::LmEval => {
-                let tasks = self.tasks.entry(folder(input).to_owned()).or_default();
-                tasks.insert(lm_eval::task(input));
-            }
-            _ => {}
-        }
+        add(self, input)
+    }
+
+    /// Adds the task of a file of lm-eval.
+    pub(super) fn add_task(&mut self, input: &Input) -> Result<(), ImportError> {
+        self.tasks.entry(folder(input).to_owned()).or_default().insert(lm_eval::task(input));
         Ok(())
+    }
+
+    /// Adds the samples of a file of Every Eval Ever.
+    pub(super) fn add_evaluation(&mut self, input: &Input) -> Result<(), ImportError> {
+        match self.evaluation(input) {
+            Err(Stop::Fault(fault)) => Err(fault.of(input)),
+            Ok(()) | Err(Stop::Enough) => Ok(()),
+        }
     }
 
     fn evaluation(&mut self, input: &Input) -> Result<(), Stop> {

@@ -7,7 +7,29 @@ use serde_json::{Value, json};
 use super::json::{Element, Members, Wanted};
 use super::out::{Out, Run, known, moment, plain};
 use super::steps::{Steps, text_of};
-use super::{Fault, Input, Stop, json, verdicts};
+use super::{Fault, Importer, Input, Role, Stop, json, verdicts};
+
+/// The importer of SWE-agent.
+pub(super) static SWE_AGENT: Importer = Importer {
+    name: "swe-agent",
+    words: "a trajectory of SWE-agent",
+    has_traces: true,
+    role: Role::Trajectory,
+    marks: &[&["trajectory[].action", "trajectory[].observation"]],
+    read,
+    ..Importer::RUNS
+};
+
+/// The importer of mini-SWE-agent.
+pub(super) static MINI_SWE_AGENT: Importer = Importer {
+    name: "mini-swe-agent",
+    words: "a trajectory of mini-SWE-agent",
+    has_traces: true,
+    role: Role::Trajectory,
+    marks: &[&["trajectory_format", "messages[]"], &["info.exit_status", "info.model_stats", "messages[]"]],
+    read: read_mini,
+    ..Importer::RUNS
+};
 
 /// Words that a command prints when it did not do what was asked. A crash that the agent provokes on purpose looks the same, which
 /// is why only a second call of the same tool counts as recovery.
@@ -26,7 +48,7 @@ struct Way {
     objective: Option<String>,
 }
 
-pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     const STEP: [&str; 6] = [
         "trajectory[].thought",
         "trajectory[].action",
@@ -141,7 +163,7 @@ fn commands(own: &Members, text: &str) -> Vec<String> {
     command.map(|(command, _)| vec![command.trim().to_owned()]).unwrap_or_default()
 }
 
-pub(super) fn read_mini(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn read_mini(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     const STEP: [&str; 7] = [
         "messages[].content",
         "messages[].type",

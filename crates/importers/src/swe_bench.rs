@@ -7,7 +7,17 @@ use serde_json::Value;
 
 use super::json::Wanted;
 use super::out::{Out, Run};
-use super::{Fault, Input, Stop, json};
+use super::{Fault, Importer, Input, Role, Stop, json};
+
+/// The importer of reports of SWE-bench.
+pub(super) static IMPORTER: Importer = Importer {
+    name: "swe-bench",
+    words: "a report of SWE-bench",
+    role: Role::Report,
+    marks: &[&["*.patch_successfully_applied", "*.resolved"], &["resolved_ids[]", "submitted_ids[]"]],
+    read,
+    ..Importer::RUNS
+};
 
 /// Lists in the order in which the later one wins.
 const LISTS: [(&str, Outcome); 8] = [
@@ -87,7 +97,7 @@ pub(super) fn is_single(input: &Input, total: Option<f64>) -> bool {
     total.is_none() && input.stem() == "report"
 }
 
-pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let (instances, total) = instances(input)?;
     for (name, count) in doubtful(input)? {
         out.note(format!(

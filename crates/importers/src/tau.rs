@@ -6,9 +6,34 @@ use serde_json::Value;
 use super::json::{Element, Members, Wanted};
 use super::out::{NEAR, Out, Run, fact_name, known, plain, share};
 use super::steps::Steps;
-use super::{Fault, Input, Stop, json};
+use super::{Fault, Importer, Input, Stop, json};
 
-pub(super) fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+/// The importer of tau2-bench.
+pub(super) static TAU_2: Importer = Importer {
+    name: "tau2",
+    words: "a file of results of tau2-bench",
+    has_traces: true,
+    marks: &[
+        &["simulations[].task_id", "info"],
+        &["info.environment_info", "info.agent_info"],
+        &["task_id", "termination_reason", "trial"],
+        &["model_name", "submitting_organization", "results"],
+    ],
+    read: read_2,
+    ..Importer::RUNS
+};
+
+/// The importer of tau-bench.
+pub(super) static TAU_BENCH: Importer = Importer {
+    name: "tau-bench",
+    words: "a file of results of tau-bench",
+    has_traces: true,
+    marks: &[&["[].task_id", "[].reward", "[].info"]],
+    read,
+    ..Importer::RUNS
+};
+
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     const RUN: [&str; 4] = ["[].task_id", "[].trial", "[].reward", "[].info.error"];
     const STEPS: [&str; 2] = ["[].info.task.instruction", "[].traj"];
     let steps: &[&str] = if out.wants_steps() { &STEPS } else { &[] };
@@ -88,7 +113,7 @@ const RUN: [&str; 14] = [
     "timestamp",
 ];
 
-pub(super) fn read_2(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn read_2(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let listed: [&str; 10] = [
         "simulations[].messages",
         "simulations[].id",

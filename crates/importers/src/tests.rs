@@ -16,19 +16,24 @@ use serde_json::Value;
 
 use karat_reader::{Kind, Reader, ReaderOptions};
 
-use super::{Format, ImportError, Input, Items, Options, Summary, detect, import};
+use super::{ImportError, Importer, Input, Items, Options, Summary, detect, import};
 
 /// Returns the items of a log under the format that is found.
-fn read(name: &str, bytes: &[u8]) -> (Format, Vec<Value>, Summary) {
+fn read(name: &str, bytes: &[u8]) -> (&'static Importer, Vec<Value>, Summary) {
     let format = detect(&Input::memory(name, bytes)).unwrap().expect("a known format");
     let (items, summary) = read_as(name, bytes, format, &Options::default()).unwrap();
     (format, items, summary)
 }
 
+/// Returns the importer of that name.
+fn by_name(name: &str) -> &'static Importer {
+    Importer::named(name).unwrap()
+}
+
 fn read_as(
     name: &str,
     bytes: &[u8],
-    format: Format,
+    format: &'static Importer,
     options: &Options,
 ) -> Result<(Vec<Value>, Summary), ImportError> {
     let input = Input::memory(name, bytes);
@@ -46,21 +51,17 @@ fn read_as(
 }
 
 /// Returns the members of an item without its source, which is checked.
-fn facts(format: Format, name: &str, mut item: Value) -> String {
+fn facts(format: &'static Importer, name: &str, mut item: Value) -> String {
     let source = item.as_object_mut().unwrap().remove("source").unwrap();
-    assert_eq!((&source["format"], &source["file"]), (&format.name().into(), &name.into()));
+    assert_eq!((&source["format"], &source["file"]), (&format.name.into(), &name.into()));
     assert!(source["digest"].as_str().unwrap().starts_with("sha256:"));
     format!("{}  {item}", source["place"].as_str().unwrap())
 }
 
-/// Returns the items and what was left out, for a snapshot.
-fn told(name: &str, bytes: &[u8]) -> String {
-    let (format, items, summary) = read(name, bytes);
-    let mut lines = vec![format.name().to_owned()];
-    lines.extend(items.into_iter().map(|item| facts(format, name, item)));
-    lines.extend(summary.left_out.iter().map(|(reason, count)| format!("{count} {reason}")));
-    lines.extend(summary.notes.iter().map(|note| format!("note: {note}")));
-    lines.join("\n")
+/// Returns a file of the fixtures.
+fn fixture(path: &str) -> Vec<u8> {
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    std::fs::read(fixtures.join(path)).unwrap()
 }
 
 /// Returns the error of a log that is refused.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use karat::engine::kind;
 use karat_core::facts::Digest;
-use karat_importers::{Format, Input, Items, Options, import, requests};
+use karat_importers::{Input, Items, OTLP, Options, import, requests};
 use karat_reader::Kind;
 use karat_store::{Error, Kind as Stored};
 use serde_json::Value;
@@ -246,7 +246,7 @@ fn item(whose: &Whose, items: Items, texts: &[Vec<u8>]) -> Result<Vec<u8>, Probl
     let input = Input::memory(format!("{}.otlp.json", whose.trace), text);
     let options = Options { items, subject: whose.subject.clone(), ..Options::default() };
     let mut found = None;
-    let summary = import(&input, Format::Otlp, &options, &mut |item| {
+    let summary = import(&input, &OTLP, &options, &mut |item| {
         found = Some(item.json.to_vec());
         ControlFlow::Break(())
     })

@@ -9,12 +9,50 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::detect::is_protobuf;
 use super::json::{Element, Wanted};
 use super::out::Out;
-use super::{Fault, Input, Stop, json};
+use super::{Fault, Importer, Input, Stop, json};
 pub(super) use amount::{Amount, circles};
 use trace::{Span, Traces};
+
+/// The importer of spans as OTLP in JSON or protobuf, or as Tempo exports them.
+pub static OTLP: Importer = Importer {
+    name: "otlp",
+    words: "a file of OpenTelemetry spans",
+    has_traces: true,
+    marks: &[
+        &["resourceSpans[]"],
+        &["trace.resourceSpans[]"],
+        &["data.resourceSpans[]"],
+        &["batches[].resource"],
+    ],
+    begins: is_protobuf,
+    read: otlp,
+    ..Importer::RUNS
+};
+
+/// The importer of spans as Jaeger exports them.
+pub(super) static JAEGER: Importer = Importer {
+    name: "jaeger",
+    words: "a file of Jaeger spans",
+    has_traces: true,
+    marks: &[&["data[].traceID", "data[].spans[]"]],
+    read: jaeger,
+    ..Importer::RUNS
+};
+
+/// The importer of spans one by one, as OpenInference and the console exporters of OpenTelemetry write them.
+pub(super) static OPENINFERENCE: Importer = Importer {
+    name: "openinference",
+    words: "a file of OpenTelemetry spans, one by one",
+    has_traces: true,
+    marks: &[
+        &["context.trace_id", "context.span_id", "attributes"],
+        &["[].context.trace_id", "[].context.span_id", "[].attributes"],
+    ],
+    read: exported,
+    ..Importer::RUNS
+};
 
 const PATHS: [&str; 12] = [
     "resourceSpans[].resource.attributes",
@@ -31,11 +69,18 @@ const PATHS: [&str; 12] = [
     "batches[].schemaUrl",
 ];
 
+/// Returns whether a file begins as OTLP in protobuf: with the one member of its outermost message, which is white space in a
+/// text. The length after it may look like a brace; the members within it are bytes that no JSON has.
+fn is_protobuf(head: &[u8]) -> bool {
+    let is_in_no_text = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    head.first() == Some(&b'\n') && head.iter().any(is_in_no_text)
+}
+
 /// The receiver of spans, each with its place.
 type Take<'a> = dyn FnMut(&str, Span) -> Result<(), Stop> + 'a;
 
 /// Reads OTLP in protobuf or JSON, one request or one on each line, and what Tempo exports.
-pub(super) fn otlp(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn otlp(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut traces = Traces::new(out);
     let head = input.head(1 << 20)?;
     let first = head.trim_ascii_start().first().copied();
@@ -153,7 +198,7 @@ fn evaluation(event: &str, about: &Map<String, Value>) -> Option<(String, f64)> 
 }
 
 /// Reads what Jaeger exports: times in microseconds, attributes as tags, services beside the spans.
-pub(super) fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut services: BTreeMap<(String, String), String> = BTreeMap::new();
     json::read(input.json()?, &Wanted::new(&["data[].traceID", "data[].processes"]), &mut |trace| {
         let id = trace.own.text("traceID").unwrap_or_default();
@@ -203,7 +248,7 @@ pub(super) fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
 }
 
 /// Reads spans one by one, as the exporters to a console and OpenInference write them.
-pub(super) fn exported(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+fn exported(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let own = [
         "name",
         "context.trace_id",

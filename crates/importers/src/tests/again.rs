@@ -6,8 +6,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Options, read, read_as};
-use crate::{Format, Input, Item, Retries, import};
+use super::{Options, by_name, read, read_as};
+use crate::{Input, Item, Retries, import};
 
 const VERDICTS: [(&str, &str); 4] = [
     ("", "succeeded"),
@@ -94,7 +94,7 @@ fn the_last_try_at_a_task_of_inspect_counts_alone() {
     let options = Options { retries: Some(Arc::new(retries)), ..Options::default() };
     let found = inputs.each_ref().map(|log| {
         let mut count = 0;
-        let summary = import(log, Format::Inspect, &options, &mut |_: Item<'_>| {
+        let summary = import(log, by_name("inspect"), &options, &mut |_: Item<'_>| {
             count += 1;
             ControlFlow::Continue(())
         });
@@ -119,7 +119,7 @@ fn models_of_lm_eval_are_called_as_the_tool_calls_them() {
             found = serde_json::from_slice::<Value>(item.json).ok();
             ControlFlow::Continue(())
         };
-        import(&Input::file(path), Format::LmEval, &Options::default(), &mut take).unwrap();
+        import(&Input::file(path), by_name("lm-eval"), &Options::default(), &mut take).unwrap();
         let item = found.unwrap();
         (item["subject"].as_str().unwrap().to_owned(), item["id"].as_str().unwrap().to_owned())
     };
@@ -170,7 +170,8 @@ fn what_the_agent_did_itself_is_its_own() {
     };
     let outcome = |status: &str| {
         let log = log(status);
-        let (items, _) = read_as("a.traj", log.as_bytes(), Format::SweAgent, &Options::default()).unwrap();
+        let (items, _) =
+            read_as("a.traj", log.as_bytes(), by_name("swe-agent"), &Options::default()).unwrap();
         items[0]["outcome"].clone()
     };
     for (status, expected) in [
@@ -200,7 +201,7 @@ fn answers_of_the_interface_for_responses_are_steps() {
     assert_eq!(items[0]["steps"], 1);
     let traces = Options { items: crate::Items::Traces, ..Options::default() };
     let (items, _) =
-        read_as("x.traj.json", log.to_string().as_bytes(), Format::MiniSweAgent, &traces).unwrap();
+        read_as("x.traj.json", log.to_string().as_bytes(), by_name("mini-swe-agent"), &traces).unwrap();
     let steps: Vec<&Value> = items[0]["steps"].as_array().unwrap().iter().map(|step| &step["type"]).collect();
     assert_eq!(steps, ["thought", "tool_call", "observation"]);
 }

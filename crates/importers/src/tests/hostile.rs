@@ -5,9 +5,9 @@ use proptest::prelude::*;
 
 use super::inspect::{Packing, archive};
 use super::packed::{gzip, zstandard};
-use super::{Options, read_as, refused};
+use super::{Options, by_name, read_as, refused};
 use crate::requests::{Encoding, take_apart};
-use crate::{Format, Input, Items, detect};
+use crate::{IMPORTERS, Input, Items, detect};
 
 const HEADER: &str = r#"{"eval": {"task": "t", "model": "m"}}"#;
 const SAMPLE: &str = r#"{"id": 1, "epoch": 1, "scores": {"a": {"value": "C"}}}"#;
@@ -33,11 +33,11 @@ fn an_archive_that_is_cut_off_or_changed_is_refused() {
         assert!(error.starts_with("x.eval: "), "{end}: {error}");
     }
     // A changed byte is refused, or in a place that says nothing about the runs.
-    let (right, _) = read_as("x.eval", &whole, Format::Inspect, &Options::default()).unwrap();
+    let (right, _) = read_as("x.eval", &whole, by_name("inspect"), &Options::default()).unwrap();
     for at in 0..whole.len() {
         let mut changed = whole.clone();
         changed[at] ^= 0x41;
-        if let Ok((items, _)) = read_as("x.eval", &changed, Format::Inspect, &Options::default()) {
+        if let Ok((items, _)) = read_as("x.eval", &changed, by_name("inspect"), &Options::default()) {
             let same = |item: &serde_json::Value| {
                 let mut item = item.clone();
                 item["source"]["digest"] = "".into();
@@ -75,7 +75,7 @@ fn bombs_are_refused_before_they_unpack() {
         ("x.json.zst", zstandard(bomb.as_bytes())),
         ("x.eval", archive(&[("header.json", &bomb)], Packing::Deflate)),
     ] {
-        let error = read_as(name, &bytes, Format::Inspect, &Options::default()).unwrap_err().to_string();
+        let error = read_as(name, &bytes, by_name("inspect"), &Options::default()).unwrap_err().to_string();
         assert!(error.contains("unpacks to more than 500 times its size"), "{name}: {error}");
     }
 }
@@ -83,7 +83,7 @@ fn bombs_are_refused_before_they_unpack() {
 #[test]
 fn a_text_without_end_is_refused() {
     let text = format!("{{\"eval\": {{\"task\": \"{}", "x".repeat((64 << 20) + 100_000));
-    let error = read_as("x.json", text.as_bytes(), Format::Inspect, &Options::default()).unwrap_err();
+    let error = read_as("x.json", text.as_bytes(), by_name("inspect"), &Options::default()).unwrap_err();
     assert!(error.to_string().contains("a text of more than 64 MiB"), "{error}");
 }
 
@@ -92,10 +92,10 @@ fn deep_nesting_is_refused_or_passed_over() {
     let deep = |inner: &str, levels: usize| format!("{}{inner}{}", "[".repeat(levels), "]".repeat(levels));
     // Where nothing is wanted, any depth is passed over.
     let ignored = HEADER.replacen('{', &format!("{{\"x\": {}, ", deep("1", 1_000_000)), 1);
-    assert!(read_as("x.json", ignored.as_bytes(), Format::Inspect, &Options::default()).is_ok());
+    assert!(read_as("x.json", ignored.as_bytes(), by_name("inspect"), &Options::default()).is_ok());
     let wanted =
         format!("{{\"eval\": {{\"task\": \"t\", \"model\": \"m\", \"scorers\": {}}}}}", deep("1", 100_000));
-    let error = read_as("x.json", wanted.as_bytes(), Format::Inspect, &Options::default()).unwrap_err();
+    let error = read_as("x.json", wanted.as_bytes(), by_name("inspect"), &Options::default()).unwrap_err();
     assert_snapshot!(error, @"x.json: $.eval.scorers (line 1, column 200049): found recursion limit exceeded, expected well-formed JSON");
     let xml = format!("<testsuite>{}", "<a>".repeat(1_000_000));
     assert!(refused("x.xml", xml.as_bytes()).contains("open elements"));
@@ -132,14 +132,14 @@ proptest! {
         let heads: [&[u8]; 6] = [b"", b"{", b"PK\x03\x04", b"\x1f\x8b\x08", b"(\xb5/\xfd", b"<testsuite>"];
         let bytes = [heads[head], &bytes].concat();
         let _ = detect(&Input::memory("x", bytes.clone()));
-        let _ = read_as("x", &bytes, Format::ALL[format], &Options { items, ..Options::default() });
+        let _ = read_as("x", &bytes, IMPORTERS[format], &Options { items, ..Options::default() });
     }
 
     #[test]
     fn any_json_is_read_or_refused(value in json_value(), format in 0usize..18, items in kinds()) {
         let text = value.to_string();
         let _ = detect(&Input::memory("x", text.clone().into_bytes()));
-        let _ = read_as("x", text.as_bytes(), Format::ALL[format], &Options { items, ..Options::default() });
+        let _ = read_as("x", text.as_bytes(), IMPORTERS[format], &Options { items, ..Options::default() });
     }
 
     #[test]
@@ -172,17 +172,17 @@ fn logs_that_are_cut_off_anywhere_are_read_or_refused() {
     let tau2 = r#"{"info": {"agent_info": {"llm": "m"}}, "simulations": [{"task_id": "7", "reward_info": {"reward": 0}, "messages": [{"role": "user", "content": "a\u00e9\"b"}]}]}"#;
     let spans = r#"{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": "b7ad6b7169203331", "startTimeUnixNano": "1", "attributes": [{"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}}]}]}]}]}"#;
     let logs = [
-        (Format::SweAgent, include_str!("../../../../examples/import/fix-17.traj")),
-        (Format::SweBench, include_str!("../../../../examples/import/swe-bench.json")),
-        (Format::JUnit, include_str!("../../../../examples/import/report.xml")),
-        (Format::Tau2, tau2),
-        (Format::Otlp, spans),
+        (by_name("swe-agent"), include_str!("../../../../examples/import/fix-17.traj")),
+        (by_name("swe-bench"), include_str!("../../../../examples/import/swe-bench.json")),
+        (by_name("junit"), include_str!("../../../../examples/import/report.xml")),
+        (by_name("tau2"), tau2),
+        (by_name("otlp"), spans),
     ];
     for (format, log) in logs {
         let log = log.trim_end().as_bytes();
         for items in [Items::Runs, Items::Traces] {
             let options = Options { items, ..Options::default() };
-            if items == Items::Traces && !format.has_traces() {
+            if items == Items::Traces && !format.has_traces {
                 continue;
             }
             assert!(read_as("x", log, format, &options).is_ok(), "{format}");
@@ -191,7 +191,7 @@ fn logs_that_are_cut_off_anywhere_are_read_or_refused() {
                 if let Err(error) = read_as("x", &log[..end], format, &options) {
                     assert_eq!(error.file, "x", "{format} {end}");
                 } else {
-                    assert!(format == Format::JUnit || end == 0, "{format}: {end} of {}", log.len());
+                    assert!(format == by_name("junit") || end == 0, "{format}: {end} of {}", log.len());
                 }
             }
         }
@@ -201,7 +201,7 @@ fn logs_that_are_cut_off_anywhere_are_read_or_refused() {
 #[test]
 fn numbers_and_texts_that_nothing_holds_are_refused() {
     let log = |reward: &str| format!(r#"[{{"task_id": 1, "trial": 0, "reward": {reward}, "info": {{}}}}]"#);
-    let read = |text: &[u8]| read_as("x.json", text, Format::TauBench, &Options::default());
+    let read = |text: &[u8]| read_as("x.json", text, by_name("tau-bench"), &Options::default());
     assert!(read(log("1e999").as_bytes()).unwrap_err().found.contains("number out of range"));
     let (items, _) = read(log("NaN").as_bytes()).unwrap();
     assert_eq!(items[0]["outcome"], "no-verdict");
@@ -233,7 +233,7 @@ fn an_archive_that_lies_about_its_sizes_is_refused() {
         let mut changed = whole.clone();
         changed[at..at + bytes.len()].copy_from_slice(bytes);
         // A number that nothing is read by may be anything.
-        match read_as("x.eval", &changed, Format::Inspect, &Options::default()) {
+        match read_as("x.eval", &changed, by_name("inspect"), &Options::default()) {
             Err(error) => assert!(error.file == "x.eval" && !error.found.is_empty(), "{at}: {error}"),
             Ok((items, _)) => {
                 assert_eq!(items[0]["solved"], 1, "{at}");

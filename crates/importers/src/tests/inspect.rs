@@ -2,11 +2,9 @@
 
 use std::io::Write as _;
 
-use insta::assert_snapshot;
 use serde_json::json;
 
-use super::{Options, facts, read, read_as, refused, told};
-use crate::Format;
+use super::{Options, by_name, facts, read, read_as};
 
 const EVAL: &str = r#""version": 2, "status": "success", "eval": {"eval_id": "e1", "run_id": "r", "created": "2026-11-22T08:06:14+00:00", "task": "arith", "model": "org/m", "scorers": [{"name": "match"}, {"name": "judge"}]}"#;
 const REST: &str = r#""results": {"total_samples": 9, "completed_samples": 8, "scores": [{"name": "match", "scorer": "match"}, {"name": "judge", "scorer": "judge"}]}, "stats": {"model_usage": {}}"#;
@@ -107,36 +105,13 @@ fn as_archive(packing: Packing) -> Vec<u8> {
 }
 
 #[test]
-fn every_kind_of_sample() {
-    assert_snapshot!(told("log.json", as_json().as_bytes()), @r#"
-    inspect
-    $.samples[0]  {"id":"e1/s1/1","outcome":"succeeded","score_judge":0,"seconds":2.5,"solved":1,"subject":"org/m","task":"arith/s1","time":"2026-11-22T08:06:16.500Z","tokens":9}
-    $.samples[1]  {"id":"e1/2/1","outcome":"failed","solved":0,"subject":"org/m","task":"arith/2","time":"2026-11-22T08:06:14Z"}
-    $.samples[2]  {"id":"e1/3/1","solved":0.5,"subject":"org/m","task":"arith/3","time":"2026-11-22T08:06:14Z"}
-    $.samples[3]  {"id":"e1/4/1","outcome":"no-verdict","subject":"org/m","task":"arith/4","time":"2026-11-22T08:06:14Z"}
-    $.samples[4]  {"id":"e1/5/1","outcome":"stopped","solved":0,"subject":"org/m","task":"arith/5","time":"2026-11-22T08:06:14Z"}
-    $.samples[5]  {"id":"e1/6/1","score_match":7.5,"subject":"org/m","task":"arith/6","time":"2026-11-22T08:06:14Z"}
-    $.samples[6]  {"id":"e1/7/1","outcome":"no-verdict","subject":"org/m","task":"arith/7","time":"2026-11-22T08:06:14Z"}
-    $.samples[7]  {"id":"e1/8/1","outcome":"succeeded","solved":1,"subject":"org/m","task":"arith/8","time":"2026-11-22T08:06:14Z"}
-    $.samples[8]  {"id":"e1/9/1","outcome":"no-verdict","subject":"org/m","task":"arith/9","time":"2026-11-22T08:06:14Z"}
-    1 a score `match` that is no number
-    1 a score outside of 0 to 1, which is no share of a task
-    2 no score of a sample: it has no verdict
-    1 the score of a sample that ended in an error or was made invalid: it has no verdict
-    1 tokens of other models than the one evaluated, such as judges
-    note: `solved` is the score `match` of `match`, `judge`; --score NAME takes another
-    note: `solved` is the score `match.right` of `match.right`, `match.style`; --score NAME takes another
-    "#);
-}
-
-#[test]
 fn both_containers_and_all_packings_are_the_same_log() {
     let name = "log.json";
     let plain: Vec<String> =
         read(name, as_json().as_bytes()).1.into_iter().map(|item| member(item, name)).collect();
     for packing in [Packing::Stored, Packing::Deflate, Packing::Zstandard] {
         let (format, items, summary) = read("log.eval", &as_archive(packing));
-        assert_eq!(format, Format::Inspect);
+        assert_eq!(format, by_name("inspect"));
         let others: Vec<String> = items.into_iter().map(|item| member(item, "log.eval")).collect();
         assert_eq!(plain, others);
         assert_eq!(summary, read(name, as_json().as_bytes()).2);
@@ -144,19 +119,12 @@ fn both_containers_and_all_packings_are_the_same_log() {
 }
 
 fn member(item: serde_json::Value, name: &str) -> String {
-    let line = facts(Format::Inspect, name, item);
+    let line = facts(by_name("inspect"), name, item);
     line.split_once("  ").unwrap().1.to_owned()
 }
 
 #[test]
-fn a_log_that_was_broken_off_says_so() {
-    let start = format!("{{{EVAL}}}").replace("\"status\": \"success\", ", "");
-    let members = [("_journal/start.json", start.as_str()), ("samples/a_epoch_1.json", &samples()[1])];
-    assert_snapshot!(told("log.eval", &archive(&members, Packing::Deflate)), @r#"
-    inspect
-    samples/a_epoch_1.json  {"id":"e1/2/1","outcome":"failed","solved":0,"subject":"org/m","task":"arith/2","time":"2026-11-22T08:06:14Z"}
-    note: the log has no end: it is of a run that was broken off, with the samples until then
-    "#);
+fn a_log_that_was_cancelled_says_so() {
     let cancelled = as_json().replace("success", "cancelled");
     let (_, _, summary) = read("log.json", cancelled.as_bytes());
     assert!(
@@ -168,16 +136,10 @@ fn a_log_that_was_broken_off_says_so() {
 fn another_score_can_be_asked_for() {
     let wanted = |name: &str| Options { score: Some(name.to_owned()), ..Options::default() };
     let read =
-        |name: &str| read_as("log.json", as_json().as_bytes(), Format::Inspect, &wanted(name)).unwrap();
+        |name: &str| read_as("log.json", as_json().as_bytes(), by_name("inspect"), &wanted(name)).unwrap();
     let (items, summary) = read("judge");
     assert_eq!((&items[0]["solved"], &items[0]["score_match"]), (&json!(0), &json!(1)));
     assert_eq!(summary.left_out["no score `judge` of a sample"], 7);
     let (items, _) = read("match.right");
     assert_eq!(items[7]["solved"], 1);
-}
-
-#[test]
-fn samples_before_the_evaluation_are_refused() {
-    let late = format!("{{\"samples\": [{}], {EVAL}}}", samples()[0]);
-    assert_snapshot!(refused("log.json", late.as_bytes()), @"log.json: $.eval: found no model or no task, expected `model` and `task` of the evaluation; they come before the samples in every log that Inspect writes");
 }

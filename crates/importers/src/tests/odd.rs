@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::inspect::{Packing, archive};
 use super::packed::gzip;
-use super::{Options, read, read_as, refused};
-use crate::{Format, Input, Item, detect, import};
+use super::{Options, by_name, read, read_as, refused};
+use crate::{IMPORTERS, Input, Item, detect, import};
 
 const HEADER: &str = r#"{"eval": {"task": "t", "model": "m"}}"#;
 const SAMPLE: &str = r#"{"id": 1, "epoch": 1, "scores": {"a": {"value": "C"}}}"#;
@@ -96,7 +96,7 @@ fn utf_16_is_refused_whatever_the_format() {
 fn an_empty_file_has_no_run_in_any_format() {
     for text in ["", "\n", "\u{feff}", " \r\n\t"] {
         assert_eq!(detect(&Input::memory("x", text.as_bytes())), Ok(None), "{text:?}");
-        for format in Format::ALL {
+        for format in IMPORTERS {
             match read_as("x", text.as_bytes(), format, &Options::default()) {
                 Ok((items, _)) => assert!(items.is_empty(), "{format}"),
                 Err(error) => assert!(error.file == "x" && !error.expected.is_empty(), "{format}: {error}"),
@@ -271,7 +271,8 @@ fn what_a_tool_itself_does_not_judge_has_no_verdict() {
     let sample = br#"{"schema_version": "0.2.2", "evaluation_id": "e", "model_id": "m", "evaluation_name": "n", "sample_id": "s", "interaction_type": "single_turn",
       "error": "timeout of the service", "evaluation": {"score": 0.0, "is_correct": false}}"#;
     let sample: Vec<u8> = sample.iter().copied().filter(|byte| *byte != b'\n').collect();
-    let (items, _) = read_as("a_samples.jsonl", &sample, Format::EveryEvalEver, &Options::default()).unwrap();
+    let (items, _) =
+        read_as("a_samples.jsonl", &sample, by_name("every-eval-ever"), &Options::default()).unwrap();
     assert_eq!(of(&items[0]), (none.clone(), "no-verdict".into(), none));
 }
 
@@ -300,7 +301,7 @@ fn a_verdict_counts_although_the_run_was_stopped() {
             r#"{{"id": 1, "epoch": 1, "scores": {{"a": {{"value": {value}}}}}, "limit": {{"type": "message", "limit": 5}}}}"#
         );
         let text = HEADER.strip_suffix('}').unwrap().to_owned() + ", \"samples\": [" + &sample + "]}";
-        let (items, _) = read_as("a.json", text.as_bytes(), Format::Inspect, &Options::default()).unwrap();
+        let (items, _) = read_as("a.json", text.as_bytes(), by_name("inspect"), &Options::default()).unwrap();
         (items[0]["solved"].clone(), items[0]["outcome"].clone())
     };
     assert_eq!(log("\"C\""), (json!(1), json!("succeeded")));
@@ -316,7 +317,7 @@ fn a_metric_that_is_better_when_lower_solves_nothing() {
             r#"{{"doc_id": 0, "doc_hash": "x", "filter": "none", "metrics": [{metrics}], {values}}}"#
         );
         let (items, summary) =
-            read_as("samples_t.jsonl", line.as_bytes(), Format::LmEval, &Options::default()).unwrap();
+            read_as("samples_t.jsonl", line.as_bytes(), by_name("lm-eval"), &Options::default()).unwrap();
         (items[0]["solved"].clone(), items[0]["score_likelihood_diff"].clone(), summary.left_out.len())
     };
     assert_eq!(row(r#""likelihood_diff""#, r#""likelihood_diff": 0.5"#).0, json!(null));
@@ -369,7 +370,7 @@ fn documents_that_a_file_of_lm_eval_lost_are_noticed() {
         let path = folder.path().join(format!("samples_t_{moment}.jsonl"));
         std::fs::write(&path, rows.iter().map(row).collect::<Vec<_>>().join("\n")).unwrap();
         let mut take = |_: Item<'_>| ControlFlow::Continue(());
-        let summary = import(&Input::file(path), Format::LmEval, &Options::default(), &mut take).unwrap();
+        let summary = import(&Input::file(path), by_name("lm-eval"), &Options::default(), &mut take).unwrap();
         let notes = summary
             .notes
             .into_iter()

@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Items, Options, read, read_as};
-use crate::Format;
+use super::{Items, Options, by_name, read, read_as};
 use crate::requests::{Encoding, put_together, take_apart};
 
 /// A span on its way into both encodings.
@@ -163,7 +162,7 @@ fn as_protobuf(spans: &[Made]) -> Vec<u8> {
 /// Returns the items without their source, and what was left out of them.
 fn told(name: &str, bytes: &[u8], items: Items) -> (Vec<Value>, Vec<(String, u64)>) {
     let options = Options { items, ..Options::default() };
-    let (mut items, summary) = read_as(name, bytes, Format::Otlp, &options).unwrap();
+    let (mut items, summary) = read_as(name, bytes, by_name("otlp"), &options).unwrap();
     for item in &mut items {
         item.as_object_mut().unwrap().remove("source");
     }
@@ -351,7 +350,7 @@ fn observations_of_langfuse_count_once_and_for_what_they_can_be() {
     let of = |list: &[String], items: Items| {
         let options = Options { items, ..Options::default() };
         let (mut items, summary) =
-            read_as("t.json", log(list).as_bytes(), Format::Langfuse, &options).unwrap();
+            read_as("t.json", log(list).as_bytes(), by_name("langfuse"), &options).unwrap();
         (items.remove(0), summary.left_out)
     };
     let twice = [observation("a", "", "7"), observation("b", "a", "8"), observation("a", "", "7")];

@@ -4,63 +4,13 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Items, Options, read_as};
+use super::{Items, Options, by_name, fixture, read_as};
 use crate::requests::{Encoding, put_together, response, take_apart};
-use crate::{Format, Input, detect};
+use crate::{IMPORTERS, Input, detect};
 use karat_reader::{FactType, Kind, Reader, ReaderOptions};
 
 fn options() -> Options {
     Options { items: Items::Traces, ..Options::default() }
-}
-
-/// Returns a log as traces: for each step its type, tool and text, then everything else; then what was left out.
-fn told(name: &str, log: &str) -> String {
-    let format = detect(&Input::memory(name, log.as_bytes())).unwrap().expect("a known format");
-    let (items, summary) = read_as(name, log.as_bytes(), format, &options()).unwrap();
-    let mut lines = vec![format.name().to_owned()];
-    for mut item in items {
-        let source = item["source"].take();
-        assert_eq!((&source["format"], &source["file"]), (&format.name().into(), &name.into()));
-        assert!(source["digest"].as_str().unwrap().starts_with("sha256:"));
-        let steps = item["steps"].take();
-        for member in ["@context", "@type", "source", "steps"] {
-            item.as_object_mut().unwrap().remove(member);
-        }
-        lines.push(format!("{}  {item}", source["place"].as_str().unwrap()));
-        for (number, step) in steps.as_array().unwrap().iter().enumerate() {
-            assert_eq!(step["step_id"], number);
-            let parts = [&step["type"], &step["tool"]["name"], &step["input"], &step["content"]];
-            let parts: Vec<String> =
-                parts.iter().filter(|part| !part.is_null()).map(|part| part.to_string()).collect();
-            lines.push(format!("  {}", parts.join(" ")));
-        }
-    }
-    lines.extend(summary.left_out.iter().map(|(reason, count)| format!("{count} {reason}")));
-    lines.join("\n")
-}
-
-const SWE: &str = include_str!("../../../../examples/import/fix-17.traj");
-
-#[test]
-fn swe_agent() {
-    assert_snapshot!(told("fix-17.traj", SWE), @r#"
-    swe-agent
-    $.info  {"id":"kp:trace:swe-agent/fix-17","metadata":{"agent_id":"swe-agent"},"outcome":{"result_summary":"exit status: submitted"},"task":{"id":"fix-17","objective":"Prices lose their second digit. Mend it."}}
-      "thought" "First I run the test that fails."
-      "tool_call" "pytest" {"command":"pytest -q tests/test_price.py"}
-      "observation" "E   assert 19.9 == 19.99\n1 failed"
-      "thought" "The price is cut to one digit."
-      "tool_call" "edit" {"command":"edit 12:12\n    return round(price, 1\nend_of_edit"}
-      "observation" "Your proposed edit has introduced new syntax error(s)."
-      "thought" "A bracket is missing."
-      "error_recovery" "edit" {"command":"edit 12:12\n    return round(price, 2)\nend_of_edit"}
-      "observation" "File updated."
-      "thought" "Now it passes."
-      "tool_call" "submit" {"command":"submit"}
-    1 `confidence` of a trace: the log has none
-    1 `success` of a trace: the log does not say it
-    1 no time of the run
-    "#);
 }
 
 #[test]
@@ -71,150 +21,11 @@ fn a_crash_is_a_failure_of_the_tool_and_only_its_next_call_a_recovery() {
       {"action": "python a.py", "observation": "", "thought": ""}],
       "history": [{"role": "user", "is_demo": true, "content": "a demonstration"}, {"role": "user", "content": [{"type": "text", "text": "Mend it"}]}],
       "info": {"exit_status": "exit_cost"}}"#;
-    let (items, _) = read_as("a.traj", log.as_bytes(), Format::SweAgent, &options()).unwrap();
+    let (items, _) = read_as("a.traj", log.as_bytes(), by_name("swe-agent"), &options()).unwrap();
     let kinds: Vec<&str> =
         items[0]["steps"].as_array().unwrap().iter().map(|step| step["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["tool_call", "observation", "tool_call", "tool_call"]);
     assert_eq!(items[0]["task"]["objective"], "Mend it");
-}
-
-const MINI: &str = r#"{"info": {"model_stats": {"instance_cost": 0.5, "api_calls": 2}, "config": {"model": {"model_name": "org/m"}}, "exit_status": "Submitted"},
-  "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "Fix it"},
-  {"role": "assistant", "content": null, "tool_calls": [{"function": {"name": "bash", "arguments": "{\"command\": \"ls\"}"}}], "extra": {"actions": [{"command": "ls"}]}},
-  {"role": "tool", "content": "no such file", "extra": {"returncode": 2}},
-  {"role": "assistant", "content": "again", "extra": {"actions": [{"command": "ls ."}]}},
-  {"role": "tool", "content": "a.py", "extra": {"returncode": 0}},
-  {"role": "exit", "content": "diff"}], "trajectory_format": "mini-swe-agent-1.1"}"#;
-
-#[test]
-fn mini_swe_agent() {
-    assert_snapshot!(told("x.traj.json", MINI), @r#"
-    mini-swe-agent
-    $.info  {"id":"kp:trace:org/m/x","metadata":{"agent_id":"org/m"},"outcome":{"result_summary":"exit status: Submitted"},"task":{"id":"x","objective":"Fix it"}}
-      "tool_call" "bash" {"command":"ls"}
-      "observation" "no such file"
-      "thought" "again"
-      "error_recovery" "bash" {"command":"ls ."}
-      "observation" "a.py"
-    1 `confidence` of a trace: the log has none
-    1 `success` of a trace: the log does not say it
-    1 no time of the run
-    "#);
-    let first = r#"[{"role": "system", "content": "s"}, {"role": "user", "content": "Fix it"},
-      {"role": "assistant", "content": "look:\n\n```mswea_bash_command\ncat a\n```"},
-      {"role": "user", "content": "<returncode>1</returncode>\n<output>\n</output>"},
-      {"role": "assistant", "content": "so\n\n```bash\nls\n```"}]"#;
-    assert_snapshot!(told("x.traj.json", first), @r#"
-    mini-swe-agent
-    $  {"id":"kp:trace:mini-swe-agent/x","metadata":{"agent_id":"mini-swe-agent"},"task":{"id":"x","objective":"Fix it"}}
-      "thought" "look:\n\n```mswea_bash_command\ncat a\n```"
-      "tool_call" "bash" {"command":"cat a"}
-      "observation" "<returncode>1</returncode>\n<output>\n</output>"
-      "thought" "so\n\n```bash\nls\n```"
-      "error_recovery" "bash" {"command":"ls"}
-    1 `confidence` of a trace: the log has none
-    1 `success` of a trace: the log does not say it
-    1 how the run ended, cost and model: version 1 wrote only messages
-    1 no time of the run
-    "#);
-    // Other lists of messages are no trajectories.
-    assert_eq!(detect(&Input::memory("chat.json", first.as_bytes())).unwrap(), None);
-}
-
-const TAU: &str = r#"[{"task_id": 4, "trial": 1, "reward": 1.0, "info": {"task": {"instruction": " Book a seat "}}, "traj": [
-  {"role": "system", "content": "The current time is 2024-05-15 15:00:00 EST."}, {"role": "user", "content": "A seat, please"},
-  {"role": "assistant", "content": null, "tool_calls": [{"function": {"name": "book", "arguments": "{\"seat\": 1}"}}]},
-  {"role": "tool", "content": "Error: sold out"},
-  {"role": "assistant", "content": "Another one", "tool_calls": [{"function": {"name": "book", "arguments": "{\"seat\": 2}"}}]},
-  {"role": "tool", "content": "{}"}]},
-  {"task_id": 4, "trial": 2, "reward": 0.0, "info": {"error": "timed out"}, "traj": []}]"#;
-
-#[test]
-fn tau_bench() {
-    assert_snapshot!(told("airline.json", TAU), @r#"
-    tau-bench
-    $[0]  {"id":"kp:trace:airline/4/1","metadata":{"agent_id":"airline","success":true},"outcome":{"result_summary":"reward 1.0"},"task":{"id":"4","objective":"Book a seat"}}
-      "observation" "A seat, please"
-      "tool_call" "book" {"seat":1}
-      "observation" "Error: sold out"
-      "thought" "Another one"
-      "error_recovery" "book" {"seat":2}
-      "observation" "{}"
-    1 `confidence` of a trace: the log has none
-    1 a run without a step of an agent
-    1 the reward of 0 of a run that ended in an error of the program
-    "#);
-}
-
-#[test]
-fn tau2() {
-    let log = r#"{"info": {"agent_info": {"llm": "m"}, "environment_info": {"domain_name": "retail"}}, "simulations": [{"id": "s1", "task_id": "7", "trial": 0,
-      "start_time": "2026-01-01T00:00:00Z", "duration": 3.5, "termination_reason": "user_stop", "reward_info": {"reward": 0.0}, "messages": [
-      {"role": "assistant", "content": "Hello"}, {"role": "user", "content": "Cancel it"},
-      {"role": "assistant", "content": null, "tool_calls": [{"name": "cancel", "arguments": {"id": 1}, "requestor": "assistant"}]},
-      {"role": "tool", "content": "not found", "error": true, "requestor": "assistant"},
-      {"role": "user", "content": null, "tool_calls": [{"name": "look", "arguments": {}, "requestor": "user"}]},
-      {"role": "tool", "content": "seen", "requestor": "user"},
-      {"role": "assistant", "content": null, "tool_calls": [{"name": "cancel", "arguments": {"id": 2}}]}]}]}"#;
-    assert_snapshot!(told("results.json", log), @r#"
-    tau2
-    $.simulations[0]  {"id":"kp:trace:s1","metadata":{"agent_id":"m","created_at":"2026-01-01T00:00:00Z","success":false},"outcome":{"result_summary":"ended by user_stop"},"task":{"id":"retail/7"}}
-      "thought" "Hello"
-      "observation" "Cancel it"
-      "tool_call" "cancel" {"id":1}
-      "observation" "not found"
-      "error_recovery" "cancel" {"id":2}
-    1 `confidence` of a trace: the log has none
-    "#);
-}
-
-#[test]
-fn atif() {
-    let log = r#"{"schema_version": "ATIF-v1.7", "session_id": "s1", "agent": {"name": "terminus", "version": "2", "model_name": "m"}, "steps": [
-      {"step_id": 1, "timestamp": "2026-01-05T00:00:01Z", "source": "user", "message": "What time is it in Tokyo?"},
-      {"step_id": 2, "timestamp": "2026-01-05T00:00:02+01:00", "source": "agent", "message": "Let me check.", "reasoning_content": "A clock is needed.",
-       "tool_calls": [{"tool_call_id": "c1", "function_name": "clock", "arguments": {"zone": "Asia/Tokyo"}}], "observation": {"results": [{"source_call_id": "c1", "content": "15:30"}]}},
-      {"step_id": 3, "source": "system", "message": "ignored"},
-      {"step_id": 4, "source": "user", "message": "Thanks"}, {"step_id": 5, "source": "agent", "message": [{"type": "text", "text": "Half past three."}]}]}"#;
-    assert_snapshot!(told("t.json", log), @r#"
-    atif
-    $  {"id":"kp:trace:s1","metadata":{"agent_id":"terminus (m)","created_at":"2026-01-05T00:00:01Z"},"task":{"objective":"What time is it in Tokyo?"}}
-      "thought" "A clock is needed."
-      "thought" "Let me check."
-      "tool_call" "clock" {"zone":"Asia/Tokyo"}
-      "observation" "15:30"
-      "observation" "Thanks"
-      "thought" "Half past three."
-    1 `confidence` of a trace: the log has none
-    1 `success` of a trace: the log does not say it
-    1 the task: a trajectory names none
-    "#);
-}
-
-#[test]
-fn langfuse() {
-    let log = r#"{"trace": {"id": "t1", "projectId": "p", "name": "Agent run", "timestamp": "2026-06-11T14:01:32.598Z", "input": {"messages": [{"role": "user", "content": "Trending?"}]}, "scores": []},
-      "observations": [
-       {"id": "o3", "traceId": "t1", "type": "GENERATION", "startTime": "2026-06-11T14:01:35Z", "parentObservationId": "o0", "name": "chat", "output": {"choices": [{"message": {"role": "assistant", "content": "Cats."}}]}},
-       {"id": "o2", "traceId": "t1", "type": "TOOL", "startTime": "2026-06-11T14:01:34Z", "parentObservationId": "o0", "name": "search", "level": "ERROR", "input": "{\"q\": \"now\"}", "output": "no answer"},
-       {"id": "o4", "traceId": "t1", "type": "TOOL", "startTime": "2026-06-11T14:01:34.5Z", "parentObservationId": "o0", "name": "search", "input": {"q": "again"}, "output": [{"title": "x"}]},
-       {"id": "o1", "traceId": "t1", "type": "GENERATION", "startTime": "2026-06-11T14:01:33Z", "parentObservationId": "o0", "name": "outer", "output": "the same call"},
-       {"id": "o1b", "traceId": "t1", "type": "GENERATION", "startTime": "2026-06-11T14:01:33.1Z", "parentObservationId": "o1", "name": "inner", "output": "[{\"role\": \"assistant\", \"parts\": [{\"type\": \"tool_call\", \"content\": \"not said\"}, {\"type\": \"text\", \"content\": \"I search.\"}]}]"},
-       {"id": "o0", "traceId": "t1", "type": "AGENT", "startTime": "2026-06-11T14:01:32.598Z", "name": "Agent run", "output": "Cats."}]}"#;
-    assert_snapshot!(told("x.json", log), @r#"
-    langfuse
-    $.trace  {"id":"kp:trace:t1","metadata":{"agent_id":"Agent run","created_at":"2026-06-11T14:01:32.598Z"},"task":{"objective":"Trending?"}}
-      "thought" "I search."
-      "tool_call" "search" {"q":"now"}
-      "observation" "no answer"
-      "error_recovery" "search" {"q":"again"}
-      "observation" "[{\"title\":\"x\"}]"
-      "thought" "Cats."
-    1 `confidence` of a trace: the log has none
-    1 `success` of a trace: the log does not say it
-    1 the task of a trace: it names none
-    1 whether the task was solved: no score says so (--score NAME names one)
-    "#);
 }
 
 /// Spans of a trace: a request, an agent, two calls, a tool that fails and is called again.
@@ -265,63 +76,20 @@ fn otlp(spans: &[Value]) -> String {
 }
 
 #[test]
-fn spans_of_opentelemetry() {
-    assert_snapshot!(told("spans.json", &otlp(&spans())), @r#"
-    otlp
-    $.resourceSpans[0].scopeSpans[0].spans[0]  {"id":"kp:trace:0af7651916cd43dd8448eb211c80319c","metadata":{"agent_id":"scout","created_at":"2026-01-01T00:00:00Z"},"task":{"objective":"Find it"}}
-      "thought" "I search."
-      "tool_call" "search" {"q":1}
-      "observation" "found"
-      "error_recovery" "search" {"q":2}
-      "observation" "found"
-      "thought" "Here it is."
-    1 `confidence` of a trace: the log has none
-    1 `success` of a trace: the log does not say it
-    1 the task: a trace names none
-    "#);
-}
-
-#[test]
-fn spans_of_openinference() {
-    let span = |id: u8, parent: &str, attributes: Value| {
-        json!({"name": "step", "context": {"trace_id": "t1", "span_id": format!("s{id}")}, "parent_id": parent,
-            "start_time": format!("2026-01-01T00:00:0{id}Z"), "end_time": format!("2026-01-01T00:00:0{id}.5Z"), "status_code": "OK", "attributes": attributes})
-        .to_string()
-    };
-    let lines = [
-        span(
-            3,
-            "s1",
-            json!({"openinference.span.kind": "LLM", "llm.output_messages.0.message.content": "23 times 87 is 2001."}),
-        ),
-        span(
-            2,
-            "s1",
-            json!({"openinference.span.kind": "TOOL", "tool.name": "multiply", "input.value": "{\"a\": 23}", "output.value": "2001"}),
-        ),
-        span(1, "", json!({"openinference.span.kind": "CHAIN", "input.value": "what is 23 times 87"})),
-    ];
-    assert_snapshot!(told("spans.jsonl", &lines.join("\n")), @r#"
-    openinference
-    line 1  {"id":"kp:trace:t1","metadata":{"agent_id":"step","created_at":"2026-01-01T00:00:01Z"},"task":{"objective":"what is 23 times 87"}}
-      "tool_call" "multiply" {"a":23}
-      "observation" "2001"
-      "thought" "23 times 87 is 2001."
-    1 `confidence` of a trace: the log has none
-    1 `success` of a trace: the log does not say it
-    1 the task: a trace names none
-    "#);
+fn a_list_of_messages_is_a_trajectory_by_its_name_alone() {
+    let log = fixture("mini-swe-agent/steps-of-version-1/x.traj.json");
+    assert_eq!(detect(&Input::memory("chat.json", log)).unwrap(), None);
 }
 
 #[test]
 fn a_log_without_steps_says_so() {
     let report = br#"<testsuite name="unit"><testcase name="adds" time="0.5"/></testsuite>"#;
-    let refused = read_as("a.xml", report, Format::JUnit, &options()).unwrap_err().to_string();
+    let refused = read_as("a.xml", report, by_name("junit"), &options()).unwrap_err().to_string();
     assert_snapshot!(refused, @"a.xml: found a JUnit report, expected a log with the steps of an agent; it has runs, for cards of facts");
-    for format in Format::ALL {
+    for format in IMPORTERS {
         let read = read_as("a", b"", format, &options());
         let is_of_kind = read.is_err_and(|it| it.expected == "a log with the steps of an agent");
-        assert_eq!(is_of_kind, !format.has_traces(), "{format}");
+        assert_eq!(is_of_kind, !format.has_traces, "{format}");
     }
 }
 
@@ -339,11 +107,11 @@ fn what_is_not_in_a_log_is_missing() {
         .collect();
     let mut reader = Reader::new(Kind::ReasoningTrace, &wanted, ReaderOptions::default()).unwrap();
     for (name, log, known) in [
-        ("a.traj", SWE, [true, false, false, false, false, true]),
-        ("airline.json", TAU, [true, true, false, false, false, true]),
+        ("a.traj", fixture("swe-agent/steps/fix-17.traj"), [true, false, false, false, false, true]),
+        ("airline.json", fixture("tau-bench/steps/airline.json"), [true, true, false, false, false, true]),
     ] {
-        let format = detect(&Input::memory(name, log.as_bytes())).unwrap().unwrap();
-        let (items, _) = read_as(name, log.as_bytes(), format, &options()).unwrap();
+        let format = detect(&Input::memory(name, log.as_slice())).unwrap().unwrap();
+        let (items, _) = read_as(name, &log, format, &options()).unwrap();
         let text = items[0].to_string();
         let evidence = reader.read(text.as_bytes()).unwrap();
         let found: Vec<bool> = evidence
@@ -402,7 +170,7 @@ proptest! {
     #[test]
     fn spans_give_one_trace_in_any_order(order in Just((0..6usize).collect::<Vec<_>>()).prop_shuffle()) {
         let of = |spans: &[Value]| {
-            let (mut items, _) = read_as("spans.json", otlp(spans).as_bytes(), Format::Otlp, &options()).unwrap();
+            let (mut items, _) = read_as("spans.json", otlp(spans).as_bytes(), by_name("otlp"), &options()).unwrap();
             items[0]["source"] = Value::Null;
             items
         };
@@ -440,7 +208,7 @@ proptest! {
         let whole = take_apart(otlp(&all).as_bytes(), Encoding::Json, 1 << 20).unwrap().unwrap();
         prop_assert_eq!(&whole.parts[0].text, &together);
         let of = |text: &[u8]| {
-            let (mut items, _) = read_as("spans.json", text, Format::Otlp, &options()).unwrap();
+            let (mut items, _) = read_as("spans.json", text, by_name("otlp"), &options()).unwrap();
             items[0]["source"] = Value::Null;
             items
         };
@@ -454,7 +222,7 @@ proptest! {
             json!({"thought": text, "action": tool, "observation": "x\u{e9}".repeat(*times)})
         }).collect();
         let log = json!({"trajectory": turns, "history": [], "info": {"exit_status": "submitted"}}).to_string();
-        let (items, _) = read_as("a.traj", log.as_bytes(), Format::SweAgent, &options()).unwrap();
+        let (items, _) = read_as("a.traj", log.as_bytes(), by_name("swe-agent"), &options()).unwrap();
         for item in items {
             prop_assert!(item.to_string().len() < 16 << 20);
         }

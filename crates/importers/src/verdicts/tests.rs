@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::{Format, Options, import};
+use crate::{Importer, Options, import};
 
 fn report(name: &str, resolved: &[&str], unresolved: &[&str]) -> Input {
     let all: Vec<&&str> = resolved.iter().chain(unresolved).collect();
@@ -17,26 +17,29 @@ fn report(name: &str, resolved: &[&str], unresolved: &[&str]) -> Input {
 }
 
 /// Returns a trajectory, of mini-SWE-agent if it names a model.
-fn trajectory(name: &str, model: Option<&str>) -> (Input, Format) {
+fn trajectory(name: &str, model: Option<&str>) -> (Input, &'static Importer) {
     let mut log = serde_json::json!({"info": {"exit_status": "submitted"}, "trajectory": []});
-    let mut format = Format::SweAgent;
+    let mut format = Importer::named("swe-agent").unwrap();
     if let Some(model) = model {
         log["info"]["config"]["model"]["model_name"] = model.into();
         log["messages"] = serde_json::json!([{"role": "user", "content": "u"}]);
-        format = Format::MiniSweAgent;
+        format = Importer::named("mini-swe-agent").unwrap();
     }
     (Input::memory(name, log.to_string().into_bytes()), format)
 }
 
 /// Returns what became of each trajectory, and what is reported.
-fn joined(reports: &[Input], runs: &[(Input, Format)]) -> Result<(Vec<Value>, Vec<String>), ImportError> {
+fn joined(
+    reports: &[Input],
+    runs: &[(Input, &'static Importer)],
+) -> Result<(Vec<Value>, Vec<String>), ImportError> {
     let mut verdicts = Verdicts::default();
     reports.iter().try_for_each(|report| verdicts.add(report))?;
     let verdicts = Arc::new(verdicts);
     let options = Options { verdicts: Some(Arc::clone(&verdicts)), ..Options::default() };
     let mut solved = Vec::new();
     for (input, format) in runs {
-        import(input, *format, &options, &mut |item| {
+        import(input, format, &options, &mut |item| {
             let item: Value = serde_json::from_slice(item.json).unwrap();
             solved.push(item["solved"].clone());
             ControlFlow::Continue(())
@@ -117,8 +120,9 @@ fn a_verdict_without_a_trajectory_is_told() {
 #[test]
 fn a_verdict_is_taken_once_and_of_one_model() {
     let one = report("report.json", &["a"], &["b"]);
-    let refused =
-        |reports: &[Input], runs: &[(Input, Format)]| joined(reports, runs).unwrap_err().to_string();
+    let refused = |reports: &[Input], runs: &[(Input, &'static Importer)]| {
+        joined(reports, runs).unwrap_err().to_string()
+    };
     let twice = [trajectory("x/a.traj", None), trajectory("y/a.traj", None)];
     assert_eq!(
         refused(std::slice::from_ref(&one), &twice),
@@ -159,7 +163,7 @@ proptest! {
             };
             report(&format!("org__m{model}.run.json"), &pick(true), &pick(false))
         }).collect();
-        let mut runs: Vec<((Input, Format), Value)> = table.iter().filter(|(_, (_, _, is_run))| *is_run)
+        let mut runs: Vec<((Input, &'static Importer), Value)> = table.iter().filter(|(_, (_, _, is_run))| *is_run)
             .map(|((model, id), (has, is, _))| {
                 let run = trajectory(&format!("r{model}/{}.traj", ids[*id]), Some(&format!("org/m{model}")));
                 (run, if *has { Value::from(u8::from(*is)) } else { Value::Null })

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use karat_core::timestamp::Timestamp;
 use karat_evidence::ids::joined;
-use karat_importers::{Format, Input, Items, Options as Choices, import};
+use karat_importers::{Input, Items, OTLP, Options as Choices, import};
 use karat_server::Options;
 use karat_server::clock::Clock;
 use serde_json::{Value, json};
@@ -127,7 +127,7 @@ fn imported(text: &[u8]) -> Value {
     let input = Input::memory(format!("{TRACE}.otlp.json"), text);
     let choices = Choices { items: Items::Traces, ..Choices::default() };
     let mut found = Value::Null;
-    import(&input, Format::Otlp, &choices, &mut |item| {
+    import(&input, &OTLP, &choices, &mut |item| {
         found = serde_json::from_slice(item.json).unwrap();
         ControlFlow::Continue(())
     })
