@@ -160,7 +160,7 @@ impl Files {
             let options = together.get(&self.sides.get(path)).map(Together::options).unwrap_or_default();
             let flow = if path == "-" {
                 let mut input = BufReader::with_capacity(BUFFER, watch(open(path, self.color)?));
-                if let Some(format) = recognise(input.fill_buf()?).filter(|it| wanted.is_for(*it)) {
+                if let Some(format) = recognise(input.fill_buf()?).filter(|it| wanted.is_for(it)) {
                     let options = Options::default();
                     self.is_log.store(true, Ordering::Relaxed);
                     let (flow, left_out) =
@@ -175,7 +175,7 @@ impl Files {
                 self.is_log.store(false, Ordering::Relaxed);
                 let layout = wanted.layout_of_stream(&mut input)?;
                 items(STANDARD_INPUT, input, layout, wanted, visit)?
-            } else if let Some(format) = logged(path)?.filter(|it| wanted.is_for(*it)) {
+            } else if let Some(format) = logged(path)?.filter(|it| wanted.is_for(it)) {
                 if matches!(format.role, Role::Report) && options.verdicts.is_some() {
                     continue;
                 }

@@ -278,16 +278,14 @@ pub fn together(paths: &[String]) -> Result<Together, Failure> {
     }
     for path in paths.iter().filter(|path| Path::new(path).is_file()) {
         let input = Input::file(path);
-        match detect(&input) {
-            Ok(Some(importer)) => match importer.role {
-                Role::Report => reports.push(input),
-                Role::Samples { sums, .. } if Samples::are_outside(&input, sums) => has_sums = true,
-                Role::Samples { .. } => of_samples.push((input, importer)),
-                Role::Try => tries.push(input),
-                Role::Trajectory => has_trajectory = true,
-                Role::Runs | Role::Matches | Role::Trial => {}
-            },
-            Ok(None) | Err(_) => {}
+        let Ok(Some(importer)) = detect(&input) else { continue };
+        match importer.role {
+            Role::Report => reports.push(input),
+            Role::Samples { sums, .. } if Samples::are_outside(&input, sums) => has_sums = true,
+            Role::Samples { .. } => of_samples.push((input, importer)),
+            Role::Try => tries.push(input),
+            Role::Trajectory => has_trajectory = true,
+            Role::Runs | Role::Matches | Role::Trial => {}
         }
     }
     let mut together = Together::default();

@@ -2,7 +2,7 @@
 //!
 //! `KARAT_WRITE_FIXTURES=1 cargo test -p karat-importers --test it` writes `items.jsonl` anew; read the difference.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 use std::fs;
