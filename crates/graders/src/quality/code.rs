@@ -102,11 +102,6 @@ pub fn code(
     Ok(CodeGrade { value, pass_rate, lint_score, lint_violations, tests })
 }
 
-/// Returns the number of violations in the output of a linter that prints one a line, such as `pycodestyle`.
-pub fn count_lint_lines(output: &str) -> u64 {
-    output.lines().filter(|line| !line.trim().is_empty()).count() as u64
-}
-
 impl CodeGrade {
     /// Returns the observations: `pass_rate`, `lint_score`, `lint_violations`, `tests` (the detail of the results).
     pub fn detail(&self) -> Value {

@@ -20,7 +20,7 @@ use serde_json::Value;
 use karat_evidence::json::problem::{Problem, Problems, quoted};
 
 pub use checklist::{Checklist, ChecklistGrade, CriterionGrade, UnknownCriterion};
-pub use code::{CodeGrade, CodeOptions, Patterns, PatternsGrade, code, code_patterns, count_lint_lines};
+pub use code::{CodeGrade, CodeOptions, Patterns, PatternsGrade, code, code_patterns};
 pub use karat_evidence::report::{TestCase, TestResults, TestVerdict};
 pub use rouge::{Overlap, Reference, RougeL};
 pub use task::{CodeEvidence, Evidence, Grade, Grading, Options, Task};

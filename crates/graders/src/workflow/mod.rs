@@ -8,7 +8,7 @@
 //! | `attempts` | the event log of a run: every attempt at a step |
 //! | `order` | whether a log respects the edges and references of its plan |
 //! | `account` | what the log amounts to, step by step |
-//! | `run` | the facts of a run, from its log, from totals that a harness gives, or from both |
+//! | `run` | the totals of a run, from its log, from the harness, or from both |
 //! | `dry_run` | what a plan comes to if every step succeeds at its estimated cost |
 //! | `standing` | warm-up scaling and jumps of a score |
 
@@ -30,8 +30,7 @@ pub use dry_run::{Budget, DryRun, DryState, dry_run};
 pub use plan::read as read_plan;
 pub use plan::{Plan, PlanRules, References, Step};
 pub use reference::{RESOLVED_BYTES_MAX, Reference, StepResult, resolve};
-pub use run::{Contradiction, impossible, settle};
-pub use run::{Limits, RunGrade, Totals, grade_run};
+pub use run::{Contradiction, Totals, impossible, settle};
 pub use standing::{Jump, WarmUp, jump, warm_up};
 
 use karat_evidence::json::canonical::Canonical;

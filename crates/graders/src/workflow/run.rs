@@ -1,12 +1,9 @@
-//! The facts of a run: from its log, from the totals that a harness gives, or from both where they agree.
-
-use serde_json::{Value, json};
+//! The totals of a run: from its log, from the harness, or from both where they agree.
 
 use super::account::{Account, account};
 use super::attempts::Log;
 use super::plan::Plan;
 use karat_evidence::json::check::digits;
-use karat_evidence::json::problem::{Problem, Problems};
 
 /// Totals of a run as its harness states them. Everything may be left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -25,45 +22,6 @@ pub struct Totals {
     pub hard_failures: Option<u64>,
     /// True if the budget stopped the run.
     pub budget_aborted: Option<bool>,
-}
-
-/// Limits of the task.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Limits {
-    /// Budget in TAO.
-    pub max_budget_tao: Option<f64>,
-    /// Time limit in seconds.
-    pub max_latency_seconds: Option<f64>,
-}
-
-/// The facts of a run, each under the name by which the workflow scorecard declares it. `None` is what neither the log
-/// nor the harness reports; it is not 0.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RunGrade {
-    /// Steps that ended in success.
-    pub steps_completed: Option<u64>,
-    /// Steps of the plan.
-    pub steps_total: u64,
-    /// Cost in TAO, that of failed attempts included.
-    pub actual_tao: Option<f64>,
-    /// Budget of the task in TAO.
-    pub max_budget_tao: Option<f64>,
-    /// Wall-clock time in seconds.
-    pub actual_seconds: Option<f64>,
-    /// Time limit of the task in seconds.
-    pub max_latency_seconds: Option<f64>,
-    /// Attempts after the first of each step.
-    pub actual_retries: Option<u64>,
-    /// Sum of the retries that the plan declares.
-    pub declared_retry_budget: u64,
-    /// Attempts that exceeded their declared limit.
-    pub timeouts: Option<u64>,
-    /// Steps that failed after all declared retries.
-    pub hard_failures: Option<u64>,
-    /// True if the budget stopped the run.
-    pub budget_aborted: Option<bool>,
-    /// Accounting of the log, if there is one.
-    pub account: Option<Account>,
 }
 
 /// A total that cannot be right beside the log or the other totals.
@@ -139,98 +97,13 @@ const RAO: f64 = 1e-9;
 /// Times agree to the millisecond.
 const MILLISECOND: f64 = 1e-3;
 
-/// Grades a run and returns its facts.
+/// Returns what a log amounts to, the totals of its run, and where those that a harness states contradict it.
 ///
-/// With a log the facts are what the log amounts to, and the totals must agree with it: counts exactly, costs to 1e-9
-/// TAO, times to the millisecond. Where the log is not complete (an attempt without cost, or without moments) the total
-/// of the harness is taken; it must not be below what the log shows for certain. Without a log all totals are taken.
-///
-/// # Errors
-/// If totals contradict the log or, without a log, each other: every one, with both numbers; if totals or limits are negative or not finite: every
-/// one; if more steps are completed than the plan has.
-///
-/// ```
-/// use karat_graders::workflow::{Limits, Log, Plan, PlanRules, Totals, grade_run};
-///
-/// let (plan, _) = Plan::from_json(br#"{"nodes": [{"id": "a"}]}"#, &PlanRules::default()).unwrap();
-/// let log = br#"[{"step": "a", "cost": 0.002, "outcome": "success"}]"#;
-/// let (log, _) = Log::from_json(log, &plan).unwrap();
-/// let totals = Totals { actual_seconds: Some(4.1), ..Totals::default() };
-/// let run = grade_run(&plan, Some(&log), &totals, &Limits::default()).unwrap();
-/// assert_eq!((run.actual_tao, run.actual_seconds), (Some(0.002), Some(4.1)));
-///
-/// let totals = Totals { actual_tao: Some(0.003), ..totals };
-/// assert_eq!(
-///     grade_run(&plan, Some(&log), &totals, &Limits::default()).unwrap_err().to_string(),
-///     "$.result.actual_cost: found 0.003, where the log adds up to 0.002, expected the total of the log; \
-///      correct the one that is wrong, or leave the total out"
-/// );
-/// ```
-pub fn grade_run(
-    plan: &Plan,
-    log: Option<&Log>,
-    totals: &Totals,
-    limits: &Limits,
-) -> Result<RunGrade, Problems> {
-    let mut problems = Problems::default();
-    let mut refuse = |path: String, found: String, expected: &str, hint: &str| {
-        problems.add(|| Problem {
-            path,
-            found,
-            expected: expected.to_owned(),
-            hint: hint.to_owned(),
-            line: None,
-            column: None,
-        });
-    };
-    for (path, amount) in [
-        ("$.result.actual_cost", totals.actual_tao),
-        ("$.result.actual_latency", totals.actual_seconds),
-        ("$.constraints.max_budget_tao", limits.max_budget_tao),
-        ("$.constraints.max_latency_seconds", limits.max_latency_seconds),
-    ] {
-        if let Some(amount) = amount.filter(|amount| !(amount.is_finite() && *amount >= 0.0)) {
-            refuse(path.to_owned(), amount.to_string(), "a number not below 0", "");
-        }
-    }
-    let steps_total = plan.steps().len() as u64;
-    if let Some(completed) = totals.steps_completed.filter(|&completed| completed > steps_total) {
-        let found = format!("{completed} steps done of {steps_total}");
-        refuse("$.result.steps_completed".to_owned(), found, "at most as many as there are", "");
-    }
-    let (grade, mut contradictions) = settle(plan, log, totals, limits);
-    if log.is_none() {
-        contradictions.extend(impossible(totals, steps_total, Some(plan), None));
-    }
-    for Contradiction { field, found, expected, hint } in contradictions {
-        refuse(format!("$.result.{field}"), found, expected, hint);
-    }
-    if problems.is_empty() { Ok(grade) } else { Err(problems) }
-}
-
-/// Returns the facts of a run whose totals and limits have been checked by themselves, and where totals contradict the
-/// log.
-pub fn settle(
-    plan: &Plan,
-    log: Option<&Log>,
-    totals: &Totals,
-    limits: &Limits,
-) -> (RunGrade, Vec<Contradiction>) {
-    let mut grade = RunGrade {
-        steps_completed: totals.steps_completed,
-        steps_total: plan.steps().len() as u64,
-        actual_tao: totals.actual_tao,
-        max_budget_tao: limits.max_budget_tao,
-        actual_seconds: totals.actual_seconds,
-        max_latency_seconds: limits.max_latency_seconds,
-        actual_retries: totals.actual_retries,
-        declared_retry_budget: plan.declared_retry_budget(),
-        timeouts: totals.timeouts,
-        hard_failures: totals.hard_failures,
-        budget_aborted: totals.budget_aborted,
-        account: None,
-    };
-    let Some(log) = log else { return (grade, Vec::new()) };
+/// Totals must agree with the log: counts exactly, costs to 1e-9 TAO, times to the millisecond. Where the log is not complete
+/// (an attempt without cost, or without moments) the total of the harness is taken; it must not be below what the log shows for
+/// certain.
+pub fn settle(plan: &Plan, log: &Log, totals: &Totals) -> (Totals, Account, Vec<Contradiction>) {
+    let mut grade = *totals;
     let run = account(plan, log, totals.budget_aborted);
     let mut contradictions = Vec::new();
     let mut differ = |field, given: String, counted: String| {
@@ -280,43 +153,13 @@ pub fn settle(
         differ("budget_aborted", "`true`".to_owned(), "completes every step".to_owned());
     }
     grade.budget_aborted = Some(run.budget_aborted);
-    grade.account = Some(run);
-    (grade, contradictions)
-}
-
-impl RunGrade {
-    /// Returns the retries beyond the declared ones.
-    #[must_use]
-    pub fn unplanned_retries(&self) -> Option<u64> {
-        Some(self.actual_retries?.saturating_sub(self.declared_retry_budget))
-    }
-
-    /// Returns the observations, to be kept with a score: under `facts` the facts and `unplanned_retries` (`null` if
-    /// absent), under `log` the [detail of the account](Account::detail), or `null` without a log.
-    #[must_use]
-    pub fn detail(&self) -> Value {
-        json!({
-            "facts": {
-                "steps_completed": self.steps_completed,
-                "steps_total": self.steps_total,
-                "actual_tao": self.actual_tao,
-                "max_budget_tao": self.max_budget_tao,
-                "actual_seconds": self.actual_seconds,
-                "max_latency_seconds": self.max_latency_seconds,
-                "actual_retries": self.actual_retries,
-                "declared_retry_budget": self.declared_retry_budget,
-                "unplanned_retries": self.unplanned_retries(),
-                "timeouts": self.timeouts,
-                "hard_failures": self.hard_failures,
-                "budget_aborted": self.budget_aborted,
-            },
-            "log": self.account.as_ref().map(Account::detail),
-        })
-    }
+    (grade, run, contradictions)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::workflow::PlanRules;
 
@@ -337,14 +180,16 @@ mod tests {
         )
     }
 
-    fn grade(log: Option<&Log>, totals: Totals) -> Result<RunGrade, String> {
-        grade_run(&plan(), log, &totals, &Limits::default()).map_err(|problems| problems.to_string())
+    fn grade(log: &Log, totals: Totals) -> Result<(Totals, Account), Vec<(&'static str, String)>> {
+        let (totals, account, contradictions) = settle(&plan(), log, &totals);
+        let wrong: Vec<_> = contradictions.into_iter().map(|it| (it.field, it.found)).collect();
+        if wrong.is_empty() { Ok((totals, account)) } else { Err(wrong) }
     }
 
     #[test]
     fn a_log_gives_every_fact() {
-        let run = grade(Some(&full_log()), Totals::default()).unwrap();
-        assert_eq!((run.steps_completed, run.steps_total), (Some(1), 2));
+        let (run, account) = grade(&full_log(), Totals::default()).unwrap();
+        assert_eq!((run.steps_completed, account.steps_total), (Some(1), 2));
         assert_eq!((run.actual_tao, run.actual_seconds), (Some(0.1 + 0.2), Some(3.0)));
         assert_eq!((run.actual_retries, run.timeouts, run.hard_failures), (Some(0), Some(0), Some(1)));
         assert_eq!(run.budget_aborted, Some(false));
@@ -362,7 +207,7 @@ mod tests {
             budget_aborted: Some(false),
         };
         let log = full_log();
-        assert_eq!(grade(Some(&log), totals), grade(Some(&log), Totals::default()));
+        assert_eq!(grade(&log, totals), grade(&log, Totals::default()));
     }
 
     #[test]
@@ -381,35 +226,34 @@ mod tests {
             {"step": "a", "outcome": "budget_abort"},
             {"step": "b", "start": "2026-01-01T00:00:00Z", "end": "2026-01-01T00:00:03Z", "cost": 0.2, "outcome": "success"}]"#,
         );
-        insta::assert_snapshot!(grade(Some(&log), Totals { hard_failures: Some(1), ..totals }).unwrap_err(), @r"
-        $.result.steps_completed: found 2, where the log counts 1, expected the total of the log; correct the one that is wrong, or leave the total out
-        $.result.actual_retries: found 1, where the log counts 0, expected the total of the log; correct the one that is wrong, or leave the total out
-        $.result.hard_failures: found 1, where the log counts 0, expected the total of the log; correct the one that is wrong, or leave the total out
-        $.result.timeouts: found 3, where the log counts 0, expected the total of the log; correct the one that is wrong, or leave the total out
-        $.result.actual_cost: found 0.2, where the log adds up to 0.30000000000000004, expected the total of the log; correct the one that is wrong, or leave the total out
-        $.result.actual_latency: found 3.002, where the log adds up to 3, expected the total of the log; correct the one that is wrong, or leave the total out
-        $.result.budget_aborted: found `false`, where the log has `budget_abort`, expected the total of the log; correct the one that is wrong, or leave the total out
-        ");
+        let wrong = grade(&log, Totals { hard_failures: Some(1), ..totals }).unwrap_err();
+        let expected = [
+            ("steps_completed", "2, where the log counts 1"),
+            ("actual_retries", "1, where the log counts 0"),
+            ("hard_failures", "1, where the log counts 0"),
+            ("timeouts", "3, where the log counts 0"),
+            ("actual_cost", "0.2, where the log adds up to 0.30000000000000004"),
+            ("actual_latency", "3.002, where the log adds up to 3"),
+            ("budget_aborted", "`false`, where the log has `budget_abort`"),
+        ];
+        assert_eq!(wrong, expected.map(|(field, found)| (field, found.to_owned())));
     }
 
     #[test]
     fn a_run_that_completed_every_step_was_not_stopped() {
         let log = log(r#"[{"step": "a", "outcome": "success"}, {"step": "b", "outcome": "success"}]"#);
         let totals = Totals { budget_aborted: Some(true), ..Totals::default() };
-        let refused = grade(Some(&log), totals).unwrap_err();
-        assert!(
-            refused.starts_with("$.result.budget_aborted: found `true`, where the log completes every step,"),
-            "{refused}"
-        );
+        let found = String::from("`true`, where the log completes every step");
+        assert_eq!(grade(&log, totals).unwrap_err(), [("budget_aborted", found)]);
     }
 
     #[test]
     fn what_the_log_lacks_is_missing_unless_the_harness_tells_it() {
         let log = log(r#"[{"step": "a", "start": "2026-01-01T00:00:00Z", "outcome": "failed"},
             {"step": "b", "start": "2026-01-01T00:00:01Z", "end": "2026-01-01T00:00:03Z", "cost": 0.2, "outcome": "success"}]"#);
-        let run = grade(Some(&log), Totals::default()).unwrap();
+        let (run, account) = grade(&log, Totals::default()).unwrap();
         assert_eq!((run.actual_tao, run.actual_seconds, run.timeouts), (None, None, None));
-        let seen = run.account.unwrap().seen;
+        let seen = account.seen;
         assert_eq!((seen.attempts_without_moments, seen.attempts_without_cost), (1, 1));
         assert_eq!((seen.known_tao, seen.known_seconds), (0.2, Some(3.0)));
 
@@ -419,42 +263,16 @@ mod tests {
             timeouts: Some(1),
             ..Totals::default()
         };
-        let run = grade(Some(&log), totals).unwrap();
+        let (run, _) = grade(&log, totals).unwrap();
         assert_eq!((run.actual_tao, run.actual_seconds, run.timeouts), (Some(0.5), Some(4.0), Some(1)));
 
         let less = Totals { actual_tao: Some(0.1), actual_seconds: Some(2.0), timeouts: Some(2), ..totals };
-        insta::assert_snapshot!(grade(Some(&log), less).unwrap_err(), @r"
-        $.result.timeouts: found 2, where the log has 0 to 1, expected the total of the log; correct the one that is wrong, or leave the total out
-        $.result.actual_cost: found 0.1, where the log shows at least 0.2, expected the total of the log; correct the one that is wrong, or leave the total out
-        $.result.actual_latency: found 2, where the log shows at least 3, expected the total of the log; correct the one that is wrong, or leave the total out
-        ");
-    }
-
-    #[test]
-    fn totals_alone_are_taken() {
-        let totals = Totals { steps_completed: Some(2), actual_retries: Some(3), ..Totals::default() };
-        let run = grade(None, totals).unwrap();
-        assert_eq!((run.steps_completed, run.unplanned_retries(), run.timeouts), (Some(2), Some(3), None));
-        assert_eq!(run.detail()["log"], Value::Null);
-    }
-
-    #[test]
-    fn totals_that_cannot_be_are_refused() {
-        let totals = Totals {
-            steps_completed: Some(3),
-            actual_tao: Some(f64::NAN),
-            actual_seconds: Some(-1.0),
-            ..Totals::default()
-        };
-        let limits = Limits { max_budget_tao: Some(f64::INFINITY), max_latency_seconds: Some(-0.5) };
-        let refused = grade_run(&plan(), None, &totals, &limits).unwrap_err().to_string();
-        insta::assert_snapshot!(refused, @r"
-        $.result.actual_cost: found NaN, expected a number not below 0
-        $.result.actual_latency: found -1, expected a number not below 0
-        $.constraints.max_budget_tao: found inf, expected a number not below 0
-        $.constraints.max_latency_seconds: found -0.5, expected a number not below 0
-        $.result.steps_completed: found 3 steps done of 2, expected at most as many as there are
-        ");
+        let expected = [
+            ("timeouts", "2, where the log has 0 to 1"),
+            ("actual_cost", "0.1, where the log shows at least 0.2"),
+            ("actual_latency", "2, where the log shows at least 3"),
+        ];
+        assert_eq!(grade(&log, less).unwrap_err(), expected.map(|(field, found)| (field, found.to_owned())));
     }
 
     /// Every run of up to three steps, each tried up to three times, of which some declare a limit and none a retry: totals
@@ -506,25 +324,13 @@ mod tests {
                     budget_aborted: Some(stopped),
                     ..Totals::default()
                 };
-                let graded = grade_run(&plan, None, &totals, &Limits::default());
+                let contradictions = impossible(&totals, steps, Some(&plan), None);
                 let is_possible = possible.contains(&(done, failed, retries, timeouts, stopped));
-                assert_eq!(graded.is_ok(), is_possible, "{steps} {limited} {totals:?} {graded:?}");
+                let is_accepted = done <= steps && contradictions.is_empty();
+                assert_eq!(is_accepted, is_possible, "{steps} {limited} {totals:?} {contradictions:?}");
                 compared += 1;
             }
         }
         assert_eq!(compared, 9 * 576);
-    }
-
-    /// The facts under the names that the scorecard declares.
-    #[test]
-    fn the_detail_has_every_fact_of_the_scorecard_but_the_quality() {
-        let card = include_str!("../../../../scorecards/workflow/1.0.0.toml");
-        let facts = card.split("[facts]").nth(1).and_then(|rest| rest.split("[let]").next()).unwrap();
-        let detail = grade(Some(&full_log()), Totals::default()).unwrap().detail();
-        let names: Vec<_> = facts.lines().filter_map(|line| Some(line.split_once(" = ")?.0.trim())).collect();
-        assert_eq!(names.len(), 11);
-        for name in names.iter().filter(|name| **name != "output_quality") {
-            assert!(detail["facts"].get(name).is_some(), "{name}");
-        }
     }
 }

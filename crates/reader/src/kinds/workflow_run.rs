@@ -13,8 +13,7 @@ use karat_evidence::json::locate;
 use karat_evidence::json::problem::quoted;
 use karat_evidence::json::value;
 use karat_graders::workflow::{
-    Account, Contradiction, Limits as TaskLimits, Plan, PlanRules, Totals, impossible, read_log, read_plan,
-    settle,
+    Account, Contradiction, Plan, PlanRules, Totals, impossible, read_log, read_plan, settle,
 };
 
 vocabulary! {
@@ -359,7 +358,7 @@ fn read_attempts(
     if check.problems.len() > faults {
         return None;
     }
-    let (run, contradictions) = settle(plan, Some(&log), &totals(facts), &TaskLimits::default());
+    let (run, account, contradictions) = settle(plan, &log, &totals(facts));
     refuse_totals(contradictions, result, attempts, check);
     let count = |count: Option<u64>| number(count.map(|count| count as f64));
     facts.steps_completed = count(run.steps_completed);
@@ -369,10 +368,8 @@ fn read_attempts(
     facts.timeouts = count(run.timeouts);
     facts.hard_failures = count(run.hard_failures);
     facts.budget_aborted = flag(run.budget_aborted);
-    if let Some(account) = &run.account {
-        work.saw("log", account.detail());
-    }
-    run.account
+    work.saw("log", account.detail());
+    Some(account)
 }
 
 /// Reads the retries that were made: per step, as a total, or both if they agree.

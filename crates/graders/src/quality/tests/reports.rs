@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::quality::{CodeOptions, TestResults, code, code_patterns, count_lint_lines};
+use crate::quality::{CodeOptions, TestResults, code, code_patterns};
 use karat_evidence::json::problem::Problems;
 
 fn counts(results: Result<TestResults, Problems>) -> (u64, u64, u64, u64, u64) {
@@ -211,12 +211,6 @@ fn no_test_at_all_is_an_error_and_not_a_half() {
     let options = CodeOptions { lint_penalty: f64::NAN, ..CodeOptions::default() };
     assert!(code(TestResults::from_counts(1, 0).unwrap(), Some(0), options).is_err());
     assert!(TestResults::from_counts(u64::MAX, 1).is_err());
-}
-
-#[test]
-fn lint_output_has_a_violation_a_line() {
-    assert_eq!(count_lint_lines(""), 0);
-    assert_eq!(count_lint_lines("a.py:1:1: E302\n\n  \na.py:2:80: E501\r\n"), 2);
 }
 
 #[test]
