@@ -372,7 +372,7 @@ impl<'r> Check<'r> {
             let text = node.document().text();
             let (line, column) =
                 locate::line_and_column(text, locate::range(node.document(), node.at()).start);
-            Problem { path, found, expected, hint, line: Some(line), column: Some(column) }
+            Problem::at(path, found, expected, hint).on(line, column)
         });
     }
 }

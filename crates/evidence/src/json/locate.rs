@@ -173,14 +173,7 @@ mod tests {
         ] {
             let words = String::new;
             let (found, expects) = (words(), words());
-            let mut problem = Problem {
-                path: path.to_owned(),
-                found,
-                expected: expects,
-                hint: words(),
-                line: None,
-                column: None,
-            };
+            let mut problem = Problem::at(path, found, expects, words());
             place(root, &mut problem);
             assert_eq!((problem.line.unwrap(), problem.column.unwrap()), expected, "{path}");
         }

@@ -47,12 +47,11 @@ pub fn parse<'a>(tape: &'a mut Tape, bytes: &'a [u8], limits: &Limits) -> Result
 
 /// Returns the problem of an item that is longer than allowed.
 pub fn too_long(bytes: u64, limit: usize) -> Problem {
-    Problem {
-        path: "$".into(),
-        found: format!("an item of {bytes} bytes or more"),
-        expected: format!("at most {limit} bytes"),
-        hint: "leave out what is not scored".into(),
-        line: Some(1),
-        column: Some(1),
-    }
+    Problem::at(
+        "$",
+        format!("an item of {bytes} bytes or more"),
+        format!("at most {limit} bytes"),
+        "leave out what is not scored",
+    )
+    .on(1, 1)
 }

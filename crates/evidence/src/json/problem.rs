@@ -30,15 +30,20 @@ impl Problem {
     }
 
     /// Returns a problem at a JSON path, where no line of a text is known.
-    pub fn at(path: &str, found: String, expected: &str, hint: &str) -> Self {
-        Self {
-            path: path.to_owned(),
-            found,
-            expected: expected.to_owned(),
-            hint: hint.to_owned(),
-            line: None,
-            column: None,
-        }
+    pub fn at(
+        path: impl Into<String>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        let (path, found, expected, hint) = (path.into(), found.into(), expected.into(), hint.into());
+        Self { path, found, expected, hint, line: None, column: None }
+    }
+
+    /// Returns the same problem at a line and column.
+    #[must_use]
+    pub fn on(self, line: u64, column: u64) -> Self {
+        Self { line: Some(line), column: Some(column), ..self }
     }
 }
 
@@ -110,6 +115,27 @@ impl Problems {
                 problem.path = format!("{to}{rest}");
             }
         })
+    }
+
+    /// Returns one problem as the only one.
+    pub fn one(
+        path: impl Into<String>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Problem::at(path, found, expected, hint).into()
+    }
+
+    /// Adds a problem whose line is not known.
+    pub fn refuse(
+        &mut self,
+        path: impl Into<String>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.add(|| Problem::at(path, found, expected, hint));
     }
 
     /// Adds all of `others`.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::detail;
-use super::members::{Members, located, refusal};
+use super::members::{Members, located};
 use karat_evidence::json::problem::Problems;
 
 /// Scores that a script printed.
@@ -48,7 +48,7 @@ pub fn parse_evaluator_output(stdout: &str, exit_code: Option<i32>) -> Result<Ev
         let found =
             exit_code.map_or_else(|| "no exit status".to_owned(), |code| format!("exit status {code}"));
         let hint = "read what the evaluator printed to standard error";
-        return Err(refusal("$.exit_code", found, "exit status 0", hint));
+        return Err(Problems::one("$.exit_code", found, "exit status 0", hint));
     }
     let mut results = stdout.lines().enumerate().filter_map(|(at, line)| {
         // Only a line with an object can hold one: whatever else is printed need not be parsed.
@@ -62,7 +62,7 @@ pub fn parse_evaluator_output(stdout: &str, exit_code: Option<i32>) -> Result<Ev
     let Some((line, scores)) = last else {
         let hint = "print `{\"scores\": {\"DIMENSION\": NUMBER}}` on its own line";
         let found = format!("no scores in {} lines", stdout.lines().count());
-        return Err(refusal("$.stdout", found, "a line with an object `scores`", hint));
+        return Err(Problems::one("$.stdout", found, "a line with an object `scores`", hint));
     };
     let mut problems = Problems::default();
     let members = Members::of(&scores, "$.scores", &mut problems);

@@ -3,7 +3,6 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::members::refusal;
 use karat_evidence::json::problem::{Problems, nearest, quoted};
 
 /// Progress of a match.
@@ -37,7 +36,7 @@ impl MatchStatus {
         known.map(|(_, status)| *status).ok_or_else(|| {
             let near = nearest(name, Self::NAMES.iter().map(|(known, _)| *known));
             let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
-            refusal("$.status", quoted(name), "`pending`, `active`, `completed` or `expired`", &hint)
+            Problems::one("$.status", quoted(name), "`pending`, `active`, `completed` or `expired`", &hint)
         })
     }
 }

@@ -28,7 +28,7 @@ impl<'a> Members<'a> {
     pub fn of(value: &'a Value, path: &str, problems: &mut Problems) -> Option<Self> {
         let map = value.as_object();
         if map.is_none() {
-            refuse(problems, path, described(value), "an object", "");
+            problems.refuse(path, described(value), "an object", "");
         }
         map.map(|map| Self { map, path: path.to_owned(), null_is_absent: false })
     }
@@ -70,7 +70,7 @@ impl<'a> Members<'a> {
     pub fn require(&self, name: &str, expected: &str, problems: &mut Problems) -> Option<Member<'a>> {
         let member = self.get(name);
         if member.is_none() {
-            refuse(problems, &self.path_of(name), "nothing".to_owned(), expected, "");
+            problems.refuse(&self.path_of(name), "nothing", expected, "");
         }
         member
     }
@@ -94,7 +94,7 @@ impl<'a> Members<'a> {
 impl<'a> Member<'a> {
     /// Refuses the value.
     pub fn refuse(&self, expected: &str, hint: &str, problems: &mut Problems) {
-        refuse(problems, &self.path, described(self.value), expected, hint);
+        problems.refuse(&self.path, described(self.value), expected, hint);
     }
 
     /// Reads an object.
@@ -155,16 +155,6 @@ impl<'a> Member<'a> {
         }
         Some(number as u64)
     }
-}
-
-/// Adds a problem whose line is not known.
-pub(crate) fn refuse(problems: &mut Problems, path: &str, found: String, expected: &str, hint: &str) {
-    problems.add(|| Problem::at(path, found, expected, hint));
-}
-
-/// Returns one problem as the only one.
-pub(crate) fn refusal(path: &str, found: String, expected: &str, hint: &str) -> Problems {
-    Problem::at(path, found, expected, hint).into()
 }
 
 /// Returns the same problems with their lines and columns, where `place` knows them.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::constraints::Constraints;
 use super::evaluator::Attempt;
 use super::gate::{Arrival, Gate, MatchStatus, submission_gate};
-use super::members::{Members, refusal};
+use super::members::Members;
 use super::payload::{self, Submission};
 use super::trajectory::Window;
 use karat_evidence::json::problem::{Problems, quoted};
@@ -157,7 +157,7 @@ impl<'a> Played<'a> {
                 ("$.submitted_at", found, "a match within its time limit")
             }
         };
-        Err(refusal(path, found, expected, "leave it out: what is not accepted has no score"))
+        Err(Problems::one(path, found, expected, "leave it out: what is not accepted has no score"))
     }
 }
 

@@ -6,7 +6,6 @@ use karat_core::timestamp::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::members::refuse;
 use super::payload::{Action, Step, TOOL_TEXT_MAX};
 use super::{detail, text};
 use karat_evidence::json::problem::{Problems, quoted};
@@ -36,12 +35,12 @@ impl Window {
         let mut problems = Problems::default();
         let times = [("$.started_at", started_at), ("$.submitted_at", submitted_at)].map(|(path, text)| {
             let time = Timestamp::parse(text).map(|time| time.milliseconds);
-            time.map_err(|error| refuse(&mut problems, path, quoted(text), error.expected(), error.hint()))
+            time.map_err(|error| problems.refuse(path, quoted(text), error.expected(), error.hint()))
         });
         let [Ok(started_at), Ok(submitted_at)] = times else { return Err(problems) };
         if submitted_at < started_at {
             let found = format!("a moment {} ms before the start", started_at - submitted_at);
-            refuse(&mut problems, "$.submitted_at", found, "a moment not before `started_at`", "");
+            problems.refuse("$.submitted_at", found, "a moment not before `started_at`", "");
             return Err(problems);
         }
         Ok(Self { started_at, submitted_at })

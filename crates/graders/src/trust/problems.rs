@@ -6,14 +6,7 @@ use karat_evidence::json::problem::{Problem, Problems, quoted};
 
 /// Returns a problem without a hint, its line not known.
 pub(super) fn found(path: &str, found: impl Display, expected: impl Display) -> Problem {
-    Problem {
-        path: path.to_owned(),
-        found: found.to_string(),
-        expected: expected.to_string(),
-        hint: String::new(),
-        line: None,
-        column: None,
-    }
+    Problem::at(path, found.to_string(), expected.to_string(), "")
 }
 
 /// Refuses a name that is blank.

@@ -146,14 +146,8 @@ pub fn resolve(mut params: Value, results: &BTreeMap<String, StepResult>) -> Res
             }
             Value::String(text) if text.contains("${") => {
                 *text = substitute(text, results, &mut bytes_left, &mut |reference, (expected, hint)| {
-                    problems.add(|| Problem {
-                        path: path(&places, place),
-                        found: quoted(&reference.text()),
-                        expected: expected.to_owned(),
-                        hint,
-                        line: None,
-                        column: None,
-                    });
+                    problems
+                        .add(|| Problem::at(path(&places, place), quoted(&reference.text()), expected, hint));
                 });
             }
             _ => {}

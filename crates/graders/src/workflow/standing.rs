@@ -131,14 +131,12 @@ fn out_of_range(path: &str, score: f64) -> Option<Problem> {
     if (0.0..=1.0).contains(&score) {
         return None;
     }
-    Some(Problem {
-        path: path.to_owned(),
-        found: if score.is_finite() { digits(score) } else { score.to_string() },
-        expected: "a number from 0 to 1".to_owned(),
-        hint: String::new(),
-        line: None,
-        column: None,
-    })
+    Some(Problem::at(
+        path,
+        if score.is_finite() { digits(score) } else { score.to_string() },
+        "a number from 0 to 1",
+        "",
+    ))
 }
 
 #[cfg(test)]

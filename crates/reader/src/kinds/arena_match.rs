@@ -452,14 +452,7 @@ pub fn finalize_breakdown(
     let mut problems = Problems::default();
     let mut require = |path: &dyn Fn() -> String, value: f64| {
         if !(value.is_finite() && value >= 0.0) {
-            problems.add(|| Problem {
-                path: path(),
-                found: quoted(&value.to_string()),
-                expected: "a number not below 0".into(),
-                hint: String::new(),
-                line: None,
-                column: None,
-            });
+            problems.add(|| Problem::at(path(), quoted(&value.to_string()), "a number not below 0", ""));
         }
     };
     for (key, value) in breakdown {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::members::{Member, Members, refuse};
+use super::members::{Member, Members};
 use crate::execution::{Case, CaseReport, Compare, Run, Verdict, is_label};
 use karat_evidence::json::problem::{Problems, quoted};
 use karat_evidence::json::toml;
@@ -180,7 +180,7 @@ fn read_case<'a>(
                 if let Some(member) = case.get(name) {
                     let path = &member.path;
                     let found = format!("`{name}` beside `stdin`");
-                    refuse(problems, path, found, "a call or a program", "make two cases of it");
+                    problems.refuse(path, found, "a call or a program", "make two cases of it");
                 }
             }
             let stdin = stdin.text(problems).map(str::to_owned);
@@ -199,7 +199,7 @@ fn read_case<'a>(
         None => {
             if let Some(member) = case.get("expect_stdout") {
                 let found = "`expect_stdout` without `stdin`".to_owned();
-                refuse(problems, &member.path, found, "`stdin`, or `expect` for a call", "");
+                problems.refuse(&member.path, found, "`stdin`, or `expect` for a call", "");
             }
             let call = read_call(&case, defaults, problems);
             let expect = read_value(&case, "expect", "what the call has to return", problems);
@@ -245,14 +245,14 @@ fn read_value(
     match (case.get(name), case.get(&json)) {
         (Some(_), Some(other)) => {
             let found = format!("`{json}` beside `{name}`");
-            refuse(problems, &other.path, found, "one of them", "leave one of them out");
+            problems.refuse(&other.path, found, "one of them", "leave one of them out");
             None
         }
         (Some(value), None) => Some((value.value.clone(), value.path)),
         (None, Some(text)) => match json_text::parse(text.text(problems)?) {
             Ok(value) => Some((value, text.path)),
             Err((found, expected)) => {
-                refuse(problems, &text.path, found, expected, "");
+                problems.refuse(&text.path, found, expected, "");
                 None
             }
         },
@@ -294,13 +294,7 @@ fn read_function(member: &Member<'_>, problems: &mut Problems) -> Option<String>
             && part.chars().all(|c| c == '_' || c.is_alphanumeric())
     };
     if text.len() > NAME_MAX_BYTES || !text.split('.').all(is_name) {
-        refuse(
-            problems,
-            &member.path,
-            quoted(text),
-            "the name of a function: `solve`, or `module.solve`",
-            "",
-        );
+        problems.refuse(&member.path, quoted(text), "the name of a function: `solve`, or `module.solve`", "");
         return None;
     }
     Some(text.to_owned())
@@ -315,7 +309,7 @@ fn inexact(value: &Value, path: &str, problems: &mut Problems) {
         Value::Number(number) if is_large(number) => {
             let found = format!("the integer `{number}`");
             let hint = "let the function return a text, or compare the number in parts";
-            refuse(problems, path, found, "a whole number below 2^53, which is compared exactly", hint);
+            problems.refuse(path, found, "a whole number below 2^53, which is compared exactly", hint);
         }
         // The reader of the file limits its depth.
         Value::Array(elements) => elements.iter().for_each(|element| inexact(element, path, problems)),

@@ -8,7 +8,7 @@ use karat_core::facts::Digest;
 use super::field::Field;
 use super::{Dimension, Test};
 use crate::arena::cases::CaseFile;
-use crate::arena::members::{Member, Members, refuse};
+use crate::arena::members::{Member, Members};
 use crate::execution::{FileReader, Limits, RUNTIMES, check_path};
 use crate::quality::Schema;
 use karat_evidence::json::problem::{Problem, Problems, nearest, quoted};
@@ -172,7 +172,7 @@ pub(super) fn read(
             if known.digest != *digest {
                 let found = "another digest of the same file".to_owned();
                 let expected = format!("the digest of {}", known.at);
-                refuse(problems, &format!("{at}.digest"), found, &expected, DIGEST_HINT);
+                problems.refuse(format!("{at}.digest"), found, &expected, DIGEST_HINT);
             }
         }
     }
@@ -292,7 +292,7 @@ fn read_files(
     let mut read = BTreeMap::new();
     for (path, member) in members.iter() {
         if let Err(expected) = check_path(path) {
-            refuse(problems, &member.path, quoted(path), expected, "");
+            problems.refuse(&member.path, quoted(path), expected, "");
         }
         let field = member.text(problems).map(Field::parse);
         if field == Some(None) {
@@ -373,7 +373,7 @@ impl Judged {
             let found =
                 format!("{} for {instances} cases and scripts, which is {fuel} together", self.limits.fuel);
             let expected = format!("at most {FUEL_TOTAL_MAX} together");
-            refuse(&mut problems, "$.limits.fuel", found, &expected, "lower the limit, or have fewer cases");
+            problems.refuse("$.limits.fuel", found, &expected, "lower the limit, or have fewer cases");
         }
         if !problems.is_empty() {
             return Err(problems);
@@ -385,7 +385,7 @@ impl Judged {
         let mut problems = Problems::default();
         for used in self.uses.values().filter(|used| used.digest.is_none()) {
             let path = format!("{}.digest", used.at);
-            refuse(&mut problems, &path, "nothing".to_owned(), "the digest of the file", DIGEST_HINT);
+            problems.refuse(&path, "nothing", "the digest of the file", DIGEST_HINT);
         }
         if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
@@ -407,17 +407,16 @@ fn load(
         Err(why) => {
             let digest = used.digest.map_or_else(String::new, |digest| format!(" with the digest {digest}"));
             let expected = format!("the file{digest}");
-            refuse(problems, &at, format!("{file}, which cannot be read: {why}"), &expected, MISSING_HINT);
+            problems.refuse(&at, format!("{file}, which cannot be read: {why}"), &expected, MISSING_HINT);
             return None;
         }
     };
     let most = if *role == Role::Cases { CaseFile::MAX_BYTES } else { SOURCE_MAX_BYTES };
     if bytes.len() > most {
-        refuse(
-            problems,
+        problems.refuse(
             &at,
             format!("{file} with {} bytes", bytes.len()),
-            &format!("at most {most} bytes"),
+            format!("at most {most} bytes"),
             "",
         );
         return None;
@@ -434,14 +433,14 @@ fn load(
                 ),
             ),
         };
-        refuse(problems, &path, found, "the digest of the file", &hint);
+        problems.refuse(&path, found, "the digest of the file", &hint);
     }
     let Ok(text) = String::from_utf8(bytes) else {
-        refuse(problems, &at, format!("{file}, which is not UTF-8"), "a text in UTF-8", "");
+        problems.refuse(&at, format!("{file}, which is not UTF-8"), "a text in UTF-8", "");
         return None;
     };
     let lacks = |expected: &str, problems: &mut Problems| {
-        refuse(problems, &at, format!("{file} without it"), expected, "");
+        problems.refuse(&at, format!("{file} without it"), expected, "");
     };
     match role {
         Role::Cases => match CaseFile::parse(&text) {
@@ -453,7 +452,7 @@ fn load(
                         _ => String::new(),
                     };
                     let told = format!("{} at `{}` of {file}{place}", problem.found, problem.path);
-                    refuse(problems, &at, told, &problem.expected, &problem.hint);
+                    problems.refuse(&at, told, &problem.expected, &problem.hint);
                 }
                 return None;
             }

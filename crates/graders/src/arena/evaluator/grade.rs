@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::judged::{self, Judging};
 use super::{Attempt, Comparison, DimensionGrade, Evaluation, Evaluator, Outcome, PartGrade, Test};
-use crate::arena::members::{Member, refuse};
+use crate::arena::members::Member;
 use crate::arena::primitives::{
     Grade, OverlapMeasure, SetOverlap, api_call_efficiency, coverage_ratio, described, exact_match,
     exact_match_ratio, fuzzy_string, numeric_tolerance, numeric_tolerance_list, set_overlap, time_decay,
@@ -26,7 +26,7 @@ pub(super) fn evaluate(
                 Test::Fields { comparison, field, truth } => {
                     let Some(expected) = truth.of(attempt.ground_truth) else {
                         let path = truth.path("$.ground_truth");
-                        refuse(&mut problems, &path, "nothing".to_owned(), "a value to compare with", "");
+                        problems.refuse(&path, "nothing", "a value to compare with", "");
                         return None;
                     };
                     let expected = Member { value: expected, path: truth.path("$.ground_truth") };

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use rapidfuzz::distance::levenshtein;
 
 use super::{Grade, Seen};
-use crate::arena::members::refusal;
 use crate::arena::text;
 use karat_evidence::json::problem::Problems;
 
@@ -49,7 +48,7 @@ pub fn fuzzy_string(submitted: &str, expected: &str, options: FuzzyString) -> Re
     if rest_a.len().saturating_mul(rest_b.len()) > CELLS_MAX {
         let found = format!("texts that differ over {} and {} UTF-16 code units", rest_a.len(), rest_b.len());
         let expected = format!("lengths whose product is at most {CELLS_MAX}");
-        return Err(refusal("$", found, &expected, "compare shorter texts, or use another primitive"));
+        return Err(Problems::one("$", found, &expected, "compare shorter texts, or use another primitive"));
     }
     let edits = levenshtein::distance(rest_a.iter().copied(), rest_b.iter().copied());
     let value = if length == 0 { 1.0 } else { 1.0 - edits as f64 / length as f64 };

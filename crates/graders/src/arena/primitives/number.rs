@@ -1,7 +1,6 @@
 //! Comparisons of numbers: tolerance, time, calls, coverage.
 
 use super::{Grade, Listing, Seen, all_or_nothing};
-use crate::arena::members::{refusal, refuse};
 use karat_evidence::json::problem::{Problems, quoted};
 
 /// Options of [`numeric_tolerance`].
@@ -26,7 +25,7 @@ impl NumericTolerance {
             return Ok(());
         }
         let found = quoted(&self.tolerance.to_string());
-        Err(refusal("$.tolerance", found, "a number not below 0", ""))
+        Err(Problems::one("$.tolerance", found, "a number not below 0", ""))
     }
 
     /// Returns distance and value; a distance that is not a number is worth nothing.
@@ -159,7 +158,7 @@ pub fn coverage_ratio(found: f64, total: f64) -> Result<Grade, Problems> {
 fn finite(numbers: &[(&str, f64)]) -> Result<(), Problems> {
     let mut problems = Problems::default();
     for (name, number) in numbers.iter().filter(|(_, number)| !number.is_finite()) {
-        refuse(&mut problems, &format!("$.{name}"), quoted(&number.to_string()), "a finite number", "");
+        problems.refuse(format!("$.{name}"), quoted(&number.to_string()), "a finite number", "");
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }

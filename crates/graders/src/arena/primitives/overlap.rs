@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Grade, Listing, Seen, all_or_nothing, described, share};
-use crate::arena::members::refuse;
 use crate::arena::text;
 use karat_evidence::json::problem::{Problems, quoted};
 
@@ -60,7 +59,7 @@ pub fn set_overlap(submitted: &[Value], expected: &[Value], options: SetOverlap)
             Some(form) => drop(wanted.insert(form)),
             None => {
                 let hint = "members of a set are compared by their text; use `exact_match` with `deep` for structures";
-                refuse(&mut problems, &format!("$[{at}]"), described(value), "a scalar", hint);
+                problems.refuse(format!("$[{at}]"), described(value), "a scalar", hint);
             }
         }
     }

@@ -146,14 +146,12 @@ impl Embedder {
         // NaN where a number overflowed on the way, 0 where only its square did.
         let length = vector.iter().fold(0.0, |sum, x| sum + x * x).sqrt();
         if !(0.999..1.001).contains(&length) {
-            return Err(Problems::from(Problem {
-                path: WEIGHTS.0.to_owned(),
-                found: format!("weights that give a text a vector of length {length}"),
-                expected: "length 1".to_owned(),
-                hint: "the model is damaged: download it again".to_owned(),
-                line: None,
-                column: None,
-            }));
+            return Err(Problems::from(Problem::at(
+                WEIGHTS.0,
+                format!("weights that give a text a vector of length {length}"),
+                "length 1",
+                "the model is damaged: download it again",
+            )));
         }
         Ok(Embedding {
             vector,
@@ -187,14 +185,12 @@ impl Embedding {
 fn read(folder: &Path, (file, most): (&str, u64)) -> Result<Vec<u8>, Problems> {
     let path = folder.join(file);
     let problem = |found: String| {
-        Problems::from(Problem {
-            path: path.display().to_string(),
+        Problems::from(Problem::at(
+            path.display().to_string(),
             found,
-            expected: format!("the file `{file}` of all-MiniLM-L6-v2"),
-            hint: "scripts/fetch-embedder gets the files of the model".to_owned(),
-            line: None,
-            column: None,
-        })
+            format!("the file `{file}` of all-MiniLM-L6-v2"),
+            "scripts/fetch-embedder gets the files of the model",
+        ))
     };
     let mut bytes = Vec::new();
     // Bounded by what is read, not by what the file system says: the file may be a device.

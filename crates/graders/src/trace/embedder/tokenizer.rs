@@ -67,14 +67,7 @@ impl Tokenizer {
     pub fn read(bytes: &[u8], size: usize, file: &str) -> Result<Self, Problems> {
         let mut problems = Problems::default();
         let mut problem = |path: &str, found: String, expected: String| {
-            problems.add(|| Problem {
-                path: format!("{file}: {path}"),
-                found,
-                expected,
-                hint: String::new(),
-                line: None,
-                column: None,
-            });
+            problems.add(|| Problem::at(format!("{file}: {path}"), found, expected, ""));
         };
         let json: Value = match serde_json::from_slice(bytes) {
             Ok(json) => json,

@@ -66,13 +66,13 @@ impl Weights {
     /// Reads a file in the format `safetensors` with the tensor names of Hugging Face's `BertModel`. `file` is what
     /// problems call it.
     pub fn read(bytes: &[u8], shape: Shape, file: &str) -> Result<Self, Problems> {
-        let tensors = SafeTensors::deserialize(bytes).map_err(|error| Problem {
-            path: file.to_owned(),
-            found: format!("{} bytes that are not a safetensors file ({error})", bytes.len()),
-            expected: "the model's file `model.safetensors`, whole".to_owned(),
-            hint: "download it again".to_owned(),
-            line: None,
-            column: None,
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| {
+            Problem::at(
+                file,
+                format!("{} bytes that are not a safetensors file ({error})", bytes.len()),
+                "the model's file `model.safetensors`, whole",
+                "download it again",
+            )
         })?;
         let mut reader = Reader { tensors, file, problems: Problems::default() };
         let Shape { vocabulary, positions, hidden, layers, .. } = shape;
@@ -153,14 +153,7 @@ impl Reader<'_> {
     }
 
     fn problem(&mut self, tensor: &str, found: String, expected: String) {
-        self.problems.add(|| Problem {
-            path: format!("{}: tensor `{tensor}`", self.file),
-            found,
-            expected,
-            hint: String::new(),
-            line: None,
-            column: None,
-        });
+        self.problems.add(|| Problem::at(format!("{}: tensor `{tensor}`", self.file), found, expected, ""));
     }
 }
 

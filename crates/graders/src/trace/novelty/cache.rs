@@ -81,7 +81,7 @@ impl VectorError {
                 )
             },
             Self::NotFinite { at, found } => {
-                problem(&format!("{path}[{at}]"), found.to_string(), "a finite number of 32 bits")
+                Problem::at(format!("{path}[{at}]"), found.to_string(), "a finite number of 32 bits", "")
             }
             Self::Earlier { found, newest } => Problem {
                 hint: "score in the order of time, or give the cache as it was then".to_owned(),
@@ -187,7 +187,8 @@ impl VectorCache {
     /// If the dimension is 0 or above [`Settings::DIMENSION_MAX`].
     pub fn new(settings: Settings) -> Result<Self, Problems> {
         let found = settings.dimension;
-        Self::empty(settings).map_err(|expected| problem("$.dimension", found.to_string(), &expected).into())
+        Self::empty(settings)
+            .map_err(|expected| Problem::at("$.dimension", found.to_string(), &expected, "").into())
     }
 
     /// Makes an empty cache, or returns the dimensions that are allowed.
@@ -395,14 +396,14 @@ fn key(id: &str) -> u64 {
 pub fn vector(value: &Value, path: &str) -> Result<Vec<f32>, Problems> {
     let expected = "a number that 32 bits can hold";
     let Some(elements) = value.as_array() else {
-        return Err(problem(path, shown(Some(value)), "an array of numbers").into());
+        return Err(Problem::at(path, shown(Some(value)), "an array of numbers", "").into());
     };
     let mut problems = Problems::default();
     let mut numbers = Vec::with_capacity(elements.len());
     for (at, element) in elements.iter().enumerate() {
         match element.as_f64().map(|number| number as f32).filter(|number| number.is_finite()) {
             Some(number) => numbers.push(number),
-            None => problems.add(|| problem(&format!("{path}[{at}]"), shown(Some(element)), expected)),
+            None => problems.add(|| Problem::at(format!("{path}[{at}]"), shown(Some(element)), expected, "")),
         }
     }
     if problems.is_empty() { Ok(numbers) } else { Err(problems) }
