@@ -70,7 +70,7 @@ impl<'a> Members<'a> {
     pub fn require(&self, name: &str, expected: &str, problems: &mut Problems) -> Option<Member<'a>> {
         let member = self.get(name);
         if member.is_none() {
-            problems.refuse(&self.path_of(name), "nothing", expected, "");
+            problems.refuse(self.path_of(name), "nothing", expected, "");
         }
         member
     }
@@ -85,7 +85,7 @@ impl<'a> Members<'a> {
                     None => "leave it out".to_owned(),
                 };
                 let expected = format!("one of {}", known.join(", "));
-                Problem::at(&self.path_of(name), quoted(name), &expected, &hint)
+                Problem::at(self.path_of(name), quoted(name), &expected, &hint)
             });
         }
     }

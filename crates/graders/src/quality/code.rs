@@ -150,7 +150,7 @@ impl Patterns {
                 Some(text) if !text.trim().is_empty() => loaded.push(text.to_owned()),
                 _ => problems.add(|| {
                     let found = described(pattern);
-                    Problem::at(&format!("{path}[{at}]"), found, "a text that code may lack", "")
+                    Problem::at(format!("{path}[{at}]"), found, "a text that code may lack", "")
                 }),
             }
         }

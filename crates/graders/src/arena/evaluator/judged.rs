@@ -239,7 +239,7 @@ fn broken(faults: &[Fault]) -> Problems {
     for Fault { file, place, found, expected } in faults {
         let found = line(&format!("{found} at {place}"));
         let path = format!("{OF_CHALLENGE}/{}", line(file));
-        problems.add(|| Problem::at(&path, found, &line(expected), HINT));
+        problems.add(|| Problem::at(&path, found, line(expected), HINT));
     }
     if problems.is_empty() {
         let found = "a fault that the judge does not name".to_owned();
