@@ -10,5 +10,5 @@ mod nested;
 mod occasion;
 mod profile;
 mod properties;
-mod published_data;
 mod table;
+mod trace_vectors;
