@@ -47,6 +47,9 @@ const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 /// Beginnings of the lines that are run. The others build, or take long: `.ci/run` has those that must pass.
 const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
 
+/// A command of a checkout that builds karat and runs it.
+const BUILT: &str = "cargo run --release --locked -- ";
+
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
 const SCREENS: [&str; 15] = [
     "karat leaderboard",
@@ -131,7 +134,7 @@ fn commands_run_and_screens_are_what_they_print() {
         for data in DATA {
             copy(&root().join(data), &folder.path().join(data));
         }
-        let text = read(page);
+        let text = read(page).replace(BUILT, "karat ");
         if text.contains("scores.db") {
             store::season_file(folder.path());
         }
@@ -174,6 +177,19 @@ fn what_lands_has_passed_the_test_command_of_the_readme() {
     let command = "cargo test --locked --workspace";
     assert!(read("README.md").contains(&format!("`{command}`")), "README.md does not name `{command}`");
     assert!(stages.lines().any(|line| line.trim() == command), ".ci/run does not run `{command}`");
+}
+
+#[test]
+fn the_quick_start_is_two_commands() {
+    let page = read("README.md");
+    assert!(page.lines().count() <= 150, "{} lines", page.lines().count());
+    let section = page.split("\n## Quick start\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let blocks = blocks(section);
+    let shell: Vec<_> = blocks.iter().filter(|block| block.language == "sh").collect();
+    let [block] = shell.as_slice() else { panic!("{} blocks", shell.len()) };
+    let [run, test] = block.lines.as_slice() else { panic!("{:?}", block.lines) };
+    assert!(run.starts_with(BUILT), "{run}");
+    assert_eq!(*test, "cargo test --locked --workspace");
 }
 
 #[test]
