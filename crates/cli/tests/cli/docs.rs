@@ -316,6 +316,28 @@ fn anchors(page: &str) -> Vec<String> {
     headings.map(|line| name(line).chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
 }
 
+/// Paths from the root in code spans; a name in capitals, such as NAME, stands for any.
+#[test]
+fn files_of_the_pages_on_adding_are_there() {
+    let mut found = Vec::new();
+    pages(&root().join("docs/how-to-add"), &mut found);
+    let (mut problems, mut count) = (Vec::new(), 0);
+    for page in found {
+        let text = prose(&fs::read_to_string(&page).unwrap());
+        let steps = text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
+        for path in steps.filter_map(|line| line.split('`').nth(1)).filter(|path| path.contains('/')) {
+            let is_any = |part: &&str| part.len() > 1 && part.starts_with(|c: char| c.is_ascii_uppercase());
+            let known: PathBuf = path.split('/').take_while(|part| !is_any(part)).collect();
+            count += 1;
+            if !root().join(&known).exists() && !path.contains(' ') {
+                problems.push(format!("{}: {path}", page.display()));
+            }
+        }
+    }
+    assert!(count > 20, "{count}");
+    assert!(problems.is_empty(), "files that are not there:\n{}", problems.join("\n"));
+}
+
 #[test]
 fn links_lead_somewhere() {
     let mut found = Vec::new();
