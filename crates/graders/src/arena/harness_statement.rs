@@ -26,7 +26,7 @@ pub struct HarnessStatement<'a> {
     pub answer: Digest,
 }
 
-/// The reason why a text is no statement about a match.
+/// The reason why a text is not a statement about a match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatementError {
     /// The line that is wrong, from 1.

@@ -62,7 +62,7 @@ pub(super) struct Played<'a> {
     pub workspace_files: Option<BTreeMap<&'a str, &'a str>>,
     /// The seed of the instance, 0 if it has none.
     pub seed: u64,
-    /// The names of the challenge, which are no part of a grade and say under which card the match is scored.
+    /// The names of the challenge, which are not part of a grade and say under which card the match is scored.
     pub named: Vec<(&'static str, &'a Value)>,
 }
 
@@ -161,7 +161,7 @@ impl<'a> Played<'a> {
     }
 }
 
-/// Checks the members that are no part of a grade, and returns those that name the challenge.
+/// Checks the members that are not part of a grade, and returns those that name the challenge.
 fn read_unused<'a>(parts: &Members<'a>, problems: &mut Problems) -> Vec<(&'static str, &'a Value)> {
     for name in ["objective", "flavour_text"] {
         parts.get(name).and_then(|text| text.text(problems));

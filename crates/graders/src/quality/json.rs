@@ -2,7 +2,7 @@
 //!
 //! An output is compared with what was expected, so a text that two readers may understand differently is refused: a
 //! key that is given twice in one object, a whole number that neither 64 bits nor a double hold. Not a number and
-//! infinity are no JSON, and neither are half surrogate pairs.
+//! infinity are not JSON, and neither are half surrogate pairs.
 
 use std::fmt;
 

@@ -338,7 +338,7 @@ pub fn embedding_text(trace: &[u8]) -> Result<String, Problems> {
     Ok(text_of(document.root()))
 }
 
-/// Returns the vector that a trace brings; none if it brings none, or is no trace.
+/// Returns the vector that a trace brings; none if it brings none, or is not a trace.
 ///
 /// ```
 /// let vector = karat_reader::trace_vector(br#"{"vector": [0.25, -1, -0.0]}"#).unwrap();

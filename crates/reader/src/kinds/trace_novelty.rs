@@ -56,7 +56,7 @@ pub(super) fn grade<'a>(
         Some(Name::Number(number)) => digits(number),
         None => id.to_owned(),
     };
-    // A copy under the id of another subject is no repetition.
+    // A copy under the id of another subject is not a repetition.
     let cached = ids::joined([&subject, id]);
     let replaces: Vec<String> =
         work.graders.replaces.iter().map(|old| ids::joined([&subject, old])).collect();

@@ -112,7 +112,7 @@ fn a_claimed_novelty_is_not_believed_where_one_can_be_computed() {
     assert_eq!(fact(Kind::ReasoningTrace, "novelty", graders, &trace), Ok(Some(0.0)));
 }
 
-/// Upstream: a linter that is not installed prints nothing, and no line is no violation.
+/// Upstream: a linter that is not installed prints nothing, and without a line there is no violation.
 #[test]
 fn a_linter_that_did_not_run_is_no_clean_bill() {
     let tests = TestResults::from_counts(7, 1).unwrap();

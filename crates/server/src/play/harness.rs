@@ -1,4 +1,4 @@
-//! What a harness signed about a match.
+//! The statement of a harness about a match.
 
 use karat_core::timestamp::Timestamp;
 use karat_graders::arena::{HarnessStatement, HarnessWord};

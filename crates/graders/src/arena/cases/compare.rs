@@ -113,7 +113,7 @@ impl Compare {
                 comparison.compare(found, expected).map_or(0.0, |grade| grade.value)
             }
         };
-        // NaN is no agreement.
+        // NaN is not agreement.
         Ok(if value > 0.0 { value.min(1.0) } else { 0.0 })
     }
 

@@ -205,7 +205,7 @@ fn comparisons_are_those_of_the_arena() {
         (json!({"primitive": "tokens"}), json!(" 1\t2\r\n"), json!("1 2"), 1.0),
         (json!({"primitive": "tokens"}), json!("12"), json!("1 2"), 0.0),
         (json!({"primitive": "tokens"}), json!(12), json!("12"), 0.0),
-        // What cannot be compared is no agreement.
+        // What cannot be compared is not agreement.
         (json!({"primitive": "set_overlap"}), json!(3), json!([2, 1]), 0.0),
         (json!({"primitive": "numeric_tolerance"}), json!(null), json!(1), 0.0),
     ] {

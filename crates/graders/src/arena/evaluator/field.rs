@@ -36,7 +36,7 @@ impl Field {
         document.pointer(&self.pointer)
     }
 
-    /// Puts a value there, with objects around it that are not there yet. What is no object on the way stays as it is.
+    /// Puts a value there, with objects around it that are not there yet. What is not an object on the way stays as it is.
     pub fn put(&self, document: &mut Value, value: Value) {
         let mut here = document;
         for token in self.tokens() {

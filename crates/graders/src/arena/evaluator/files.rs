@@ -256,7 +256,7 @@ fn read_submission(
     let schema = match submission.get("schema") {
         Some(schema) => Some(read_schema(&schema, problems)?),
         None => {
-            // An odd answer could make an honest script raise, which is no score of 0 but none at all.
+            // An odd answer could make an honest script raise, which is not a score of 0 but none at all.
             if is_used(Role::Script) {
                 submission.require(
                     "schema",
