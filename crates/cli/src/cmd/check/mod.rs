@@ -191,7 +191,7 @@ struct Compared {
     note: Option<String>,
 }
 
-/// Loads the inputs, and with them the baseline, if it is there: each file is read once.
+/// Loads the inputs, and with them the baseline, if it exists: each file is read once.
 fn loaded(
     args: &CheckProjectArgs,
     project: &Project,
