@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use karat::answers::VerificationStatus;
+use karat::gate::Status;
 
 /// The end of the command. The numbers are part of the interface: scripts branch on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +50,18 @@ impl From<VerificationStatus> for Exit {
             VerificationStatus::Verified => Self::Done,
             VerificationStatus::Consistent => Self::Inconclusive,
             VerificationStatus::Failed => Self::VerificationFailed,
+        }
+    }
+}
+
+impl From<Status> for Exit {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Passed => Self::Done,
+            Status::Below => Self::BelowBar,
+            Status::Blocked => Self::Blocked,
+            Status::Inconclusive => Self::Inconclusive,
+            Status::Worse => Self::Worse,
         }
     }
 }
