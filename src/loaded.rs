@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Place};
 use crate::recompute;
 use crate::record::Record;
 use crate::rows::problems::Problems;
-use crate::rows::{Loader, Rows, Selection, StoredRecord};
+use crate::rows::{Fields, Loader, Rows, Selection, StoredRecord};
 
 /// The items of a run.
 #[derive(Debug, Clone)]
@@ -33,6 +33,11 @@ pub struct Loading<'r> {
     is_portable: bool,
     /// The words of a refusal at the door, which names its flags.
     words: fn(Error) -> String,
+    /// The fields that name subject and task, by their flags, as long as no item has had them all.
+    names: Vec<(&'static str, String)>,
+    named: Fields,
+    /// True once an item of evidence was read.
+    has_evidence: bool,
 }
 
 impl<'r> Loading<'r> {
@@ -47,16 +52,29 @@ impl<'r> Loading<'r> {
     ) -> Result<Self, Error> {
         let mut loader = Loader::new(selection)?;
         let mut loading = (None, None, false);
+        let mut names = Vec::new();
         if let Some((card, options)) = card {
             loader.given(&card);
             let is_portable = options.is_portable;
+            let fields = [("--subject-field", &options.subject_field), ("--task-field", &options.task_field)];
+            names.extend(fields.into_iter().filter_map(|(flag, field)| Some((flag, field.clone()?))));
             let mut engine = Engine::new(Arc::clone(&card), options)?;
             engine.set_as_of_written(as_of.map(AsOf::written));
             loading = (Some(card), Some(engine), is_portable);
         }
         let (given, engine, is_portable) = loading;
         let words = |error: Error| error.to_string();
-        Ok(Self { given, engine, loader, problems: Problems::default(), is_portable, words })
+        Ok(Self {
+            given,
+            engine,
+            loader,
+            problems: Problems::default(),
+            is_portable,
+            words,
+            names,
+            named: Fields::default(),
+            has_evidence: false,
+        })
     }
 
     /// Returns the same, which computes as on every machine, and has the words of a door for refusals.
@@ -124,6 +142,11 @@ impl<'r> Loading<'r> {
                 return Ok(());
             }
             (None, Some(engine)) => {
+                self.has_evidence = true;
+                let card = engine.card().card();
+                let named = &mut self.named;
+                self.names
+                    .retain(|(_, field)| named.values(&[field.clone()], |_| None, card, bytes) == [None]);
                 engine.visit_at(place, bytes, |scored| loader.add_from(place, 0, &scored.record, bytes))
             }
             (None, None) => {
@@ -147,6 +170,12 @@ impl<'r> Loading<'r> {
     /// If an item was refused, or no item is left.
     pub fn finish(self) -> Result<Loaded, Error> {
         self.problems.end("nothing was computed: correct what is refused, or leave it out")?;
+        if let Some((card, _)) = self.given.as_ref().zip(self.has_evidence.then_some(())) {
+            // Items would count under their ids: each attempt as a task of its own.
+            for (flag, field) in &self.names {
+                self.named.check(field, flag, std::iter::once(card.card()))?;
+            }
+        }
         Ok(match self.loader.finish_sides()? {
             (Some(rows), both) => Loaded { rows, both: Some(both) },
             (None, rows) => Loaded { rows, both: None },
