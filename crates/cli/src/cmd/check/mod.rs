@@ -131,7 +131,7 @@ fn compared(args: &CheckProjectArgs, answer: &ProjectCheck, both: Option<&Rows>,
     }
 }
 
-/// Loads the inputs, and with them the baseline, if it is there: each file is read once.
+/// Loads the inputs, and with them the baseline, if it exists: each file is read once.
 fn loaded(
     args: &CheckProjectArgs,
     project: &Project,
