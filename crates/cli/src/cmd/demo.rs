@@ -16,6 +16,7 @@ use karat::error::Place;
 use karat::gate::judge_comparison;
 use karat::loaded::Loading;
 use karat::rows::{Rows, Selection};
+use karat::text::wrap;
 use karat_core::number::Decimal;
 
 use super::leaderboard;
@@ -141,7 +142,9 @@ fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
     }
     writeln!(screen, "\n{STRONG}May it be released? The gate `--fail-if-worse` says{STRONG:#}\n")?;
     for line in judge_comparison(&answer, Decimal::ZERO, rows.scale).lines() {
-        writeln!(screen, "{LOSS}{line}{LOSS:#}")?;
+        for part in wrap(&format!("failed: {line}"), screen.width) {
+            writeln!(screen, "{LOSS}{part}{LOSS:#}")?;
+        }
     }
     Ok(writeln!(screen)?)
 }
