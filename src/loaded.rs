@@ -89,7 +89,7 @@ impl<'r> Loading<'r> {
         self.engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted)
     }
 
-    /// Takes all items of a file; what is refused is told at the end.
+    /// Takes all items of a file; what is refused is reported at the end.
     ///
     /// # Errors
     /// If no scorecard is at hand for what it has.
@@ -171,7 +171,7 @@ impl<'r> Loading<'r> {
     pub fn finish(self) -> Result<Loaded, Error> {
         self.problems.end("nothing was computed: correct what is refused, or leave it out")?;
         if let Some((card, _)) = self.given.as_ref().zip(self.has_evidence.then_some(())) {
-            // Items would count under their ids: each attempt as a task of its own.
+            // Items would count under their ids: each attempt as its own task.
             for (flag, field) in &self.names {
                 self.named.check(field, flag, std::iter::once(card.card()))?;
             }

@@ -24,7 +24,7 @@ pub const BASELINE: &str = "baseline";
 /// The side of the run that is judged.
 pub const RUN: &str = "this run";
 
-/// What a run must reach.
+/// The conditions that a run must reach.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gate {
     /// The floors of subjects.
@@ -45,7 +45,7 @@ pub enum Baseline {
     /// No one named any.
     #[default]
     Unnamed,
-    /// What is named was not found.
+    /// The named one was not found.
     Absent {
         /// Its name in sentences.
         name: String,

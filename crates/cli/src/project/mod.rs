@@ -47,7 +47,7 @@ pub struct Project {
     pub renames: Vec<Rename>,
     /// The time of the verdict.
     pub as_of: Option<AsOf>,
-    /// What the run must reach.
+    /// The conditions that the run must reach.
     pub gate: Gate,
 }
 
