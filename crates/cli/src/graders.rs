@@ -12,7 +12,7 @@ use karat_evidence::grade::trace::budget::Budget;
 use karat_evidence::grade::trace::embedder::Embedder;
 use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_evidence::{Graders, Kind};
-use karat_run::judge::{Judges, Options as JudgeOptions};
+use karat_process::{Judges, Options as JudgeOptions};
 
 use crate::args::{FieldArgs, GraderArgs};
 use crate::failure::Failure;

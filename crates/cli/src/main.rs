@@ -22,6 +22,7 @@ mod rating;
 mod receipt;
 mod render;
 mod rescored;
+mod runner;
 mod span;
 mod store;
 mod topics;
