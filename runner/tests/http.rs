@@ -88,7 +88,7 @@ fn job(timeout: Option<f64>) -> Job {
 
 fn run(executors: &Executors, timeout: Option<f64>) -> Ended {
     let job = job(timeout);
-    let ended = karat_runner::live(&job, &executors, &Stop::default(), &|_| {}).unwrap();
+    let ended = karat_runner::live(&job, executors, &Stop::default(), &|_| {}).unwrap();
     let recording = Recording::parse(&ended.recording.text()).unwrap();
     assert_eq!(job.replay(&recording).unwrap().evidence, ended.run.evidence);
     ended

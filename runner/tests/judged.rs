@@ -77,7 +77,7 @@ fn job(params: &Value, handling: &Value) -> Job {
 
 fn run(judge: &Arc<Played>, more: &str, job: &Job) -> Result<Ended, Vec<Fault>> {
     let executors = executors(judge, more).unwrap_or_else(|faults| panic!("{faults:?}"));
-    let ended = karat_runner::live(&job, &executors, &Stop::default(), &|_| {})?;
+    let ended = karat_runner::live(job, &executors, &Stop::default(), &|_| {})?;
     let recording = Recording::parse(&ended.recording.text()).unwrap();
     assert_eq!(job.replay(&recording).unwrap().evidence, ended.run.evidence);
     Ok(ended)

@@ -311,7 +311,8 @@ fn an_interrupt_keeps_what_was_done_and_has_a_status_of_its_own() {
         assert_eq!((replayed.status, replayed.stdout), (0, text.clone()));
         // It is not scored as if it had run to its end.
         folder.write("stopped.json", &text);
-        let scored = finish(program(folder.path()).args(["score", "-c", "workflow", "stopped.json", "--json"]));
+        let scored =
+            finish(program(folder.path()).args(["score", "-c", "workflow", "stopped.json", "--json"]));
         let record: Value = serde_json::from_str(&scored.stdout).unwrap();
         assert_eq!(record["evidence"]["outcome"], "stopped");
     }

@@ -88,7 +88,7 @@ fn node(id: &str, subnet: &str, params: Value) -> Value {
 }
 
 fn run(job: &Job, executors: &Executors) -> Ended {
-    let ended = karat_runner::live(&job, &executors, &Stop::default(), &|_| {})
+    let ended = karat_runner::live(job, executors, &Stop::default(), &|_| {})
         .unwrap_or_else(|faults| panic!("{faults:?}"));
     let recording = Recording::parse(&ended.recording.text()).unwrap();
     let replayed = job.replay(&recording).unwrap_or_else(|faults| panic!("{faults:?}"));

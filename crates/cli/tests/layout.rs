@@ -249,7 +249,8 @@ fn what_scores_reaches_no_network() {
 /// Runs as data: what replays a recording starts nothing and reads no clock; and karat is built without what runs code of others.
 #[test]
 fn what_runs_code_of_others_is_built_apart() {
-    for path in files_below(&root().join("crates/run/src")).iter().filter(|path| !path.ends_with("tests.rs")) {
+    for path in files_below(&root().join("crates/run/src")).iter().filter(|path| !path.ends_with("tests.rs"))
+    {
         let text = read(path);
         for module in ["std::process", "std::thread", "std::time", "std::net", "std::env"] {
             assert!(!text.contains(module), "{}: {module}", relative(path));
