@@ -164,6 +164,14 @@ fn commands_run_and_screens_are_what_they_print() {
 }
 
 #[test]
+fn what_lands_has_passed_the_test_command_of_the_readme() {
+    let stages = read(".ci/run");
+    let command = "cargo test --locked --workspace";
+    assert!(read("README.md").contains(&format!("`{command}`")), "README.md does not name `{command}`");
+    assert!(stages.lines().any(|line| line.trim() == command), ".ci/run does not run `{command}`");
+}
+
+#[test]
 fn a_screen_that_is_not_what_is_printed_is_told() {
     assert!(is_shown(&["a", "...", "c"], &["a", "b", "b", "c"]));
     assert!(is_shown(&["a", "..."], &["a"]));

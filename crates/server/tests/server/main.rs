@@ -22,6 +22,8 @@ mod old_matches;
 mod openapi;
 mod provenance;
 mod results;
+#[cfg(unix)]
+mod seeds;
 mod spans;
 mod stop;
 mod traces;

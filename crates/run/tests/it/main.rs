@@ -1,0 +1,4 @@
+//! Plans that cannot be run, and recordings that someone has been at.
+
+mod hostile;
+mod plans;
