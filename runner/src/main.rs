@@ -135,7 +135,7 @@ impl Run {
                 Progress::Began { step, .. } => Said::Began(step.to_owned()),
                 Progress::Ended(attempt) => Said::ended(attempt),
             };
-            // Where nobody listens, nothing goes on.
+            // Where no one listens, nothing goes on.
             if say(&said).is_err() {
                 stop.ask();
             }

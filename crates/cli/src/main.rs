@@ -6,6 +6,7 @@ mod cmd;
 mod evidence;
 mod exit;
 mod failure;
+#[cfg(feature = "server")]
 mod follow;
 mod format;
 mod graders;
@@ -21,9 +22,11 @@ mod push;
 mod rating;
 mod receipt;
 mod render;
+#[cfg(feature = "server")]
 mod rescored;
 mod runner;
 mod span;
+#[cfg(feature = "server")]
 mod store;
 mod topics;
 

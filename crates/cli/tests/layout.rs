@@ -262,6 +262,19 @@ fn what_runs_code_of_others_is_built_apart() {
     }
 }
 
+/// A program without the server has none of what only the server needs.
+#[test]
+fn without_its_server_karat_has_neither_network_services_nor_a_database() {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["tree", "--locked", "--offline", "-p", "karat-cli", "-e", "normal", "--prefix", "none"]);
+    let output = cargo.arg("--no-default-features").current_dir(root()).output().expect("cargo runs");
+    let tree = String::from_utf8_lossy(&output.stdout);
+    assert!(tree.contains("karat-store v"), "{}", String::from_utf8_lossy(&output.stderr));
+    for name in ["axum", "hyper", "tokio", "rusqlite", "libsqlite3-sys", "karat-server", "karat-demo"] {
+        assert!(!tree.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}");
+    }
+}
+
 /// Files that a crate includes lie inside its folder: others are in a checkout, and not in what is packed.
 #[test]
 fn no_crate_includes_a_file_outside_of_it() {

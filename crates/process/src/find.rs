@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use karat_run::{Fault, quoted};
 
-/// A program that karat starts if it is there.
+/// A program that karat starts where it is installed.
 #[derive(Debug)]
 pub struct Program {
     /// Its name.

@@ -167,7 +167,7 @@ impl Job {
         &self.calls
     }
 
-    /// Returns a fault for each step whose subnet is none of `subnets`, which letter case does not tell apart.
+    /// Returns a fault for each step whose subnet is not among `subnets`. Letter case makes no difference.
     #[must_use]
     pub fn missing(&self, subnets: &[String]) -> Vec<Fault> {
         let mut faults = Vec::new();

@@ -38,7 +38,7 @@ pub enum Said {
         retries_max: u64,
         /// The subnets that have an executor.
         subnets: Vec<String>,
-        /// What sandboxes lack on this machine.
+        /// Layers that sandboxes lack on this machine.
         gaps: Vec<Fault>,
     },
     /// Nothing is run, or the run cannot be handed out.
@@ -56,7 +56,7 @@ pub enum Said {
     },
 }
 
-/// What `karat-runner layers` says: the walls around programs that this machine has.
+/// The answer of `karat-runner layers`: the walls around programs that this machine has.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Layers {
     /// True if all of them stand, so that a strict sandbox is possible.
@@ -70,13 +70,13 @@ pub struct Layers {
 pub struct Layer {
     /// Its name.
     pub name: String,
-    /// What it keeps programs from.
+    /// The things that it keeps programs from.
     pub purpose: String,
-    /// What to do if it is missing.
+    /// A way to get it.
     pub remedy: String,
     /// True if it stands.
     pub holds: bool,
-    /// What it is made by; or why it is missing.
+    /// The means; or the reason why it is missing.
     pub means: String,
 }
 

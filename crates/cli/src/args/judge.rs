@@ -17,8 +17,8 @@ SUBMISSION is an answer as JSON, a match as it was played, a folder with the
 files of the submission, or its only file: a source or a .wasm. No time is
 measured, and no log of steps is checked: play a match for that.
 
---self-check runs the reference and an empty answer, and says which cases tell
-them apart.
+--self-check runs the reference and an empty answer: the first must pass every
+case, the second must not.
 
 Examples:
   karat judge examples/judge/pell/challenge.toml \\

@@ -1,9 +1,9 @@
 //! The moments of the command line: a timestamp, a date, or `now`, by one reader for all flags.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
-use karat_server::clock::Clock;
 
 /// The moments that were not written in full, each with what it means, to be said once.
 static RESOLVED: Mutex<Vec<(String, Timestamp)>> = Mutex::new(Vec::new());
@@ -40,7 +40,7 @@ impl AsOf {
 pub fn moment(text: &str) -> Result<Timestamp, TimestampError> {
     static NOW: OnceLock<Timestamp> = OnceLock::new();
     let resolved = match (text, Timestamp::parse(text)) {
-        ("now", _) => *NOW.get_or_init(|| Clock::system().now()),
+        ("now", _) => *NOW.get_or_init(now),
         // Of the forms that are read leniently, the one whose only lack is the time is a date.
         (_, Err(TimestampError::NoTime)) => Timestamp::parse_lenient(text)?,
         (_, parsed) => return parsed,
@@ -50,6 +50,12 @@ pub fn moment(text: &str) -> Result<Timestamp, TimestampError> {
         said.push((text.to_owned(), resolved));
     }
     Ok(resolved)
+}
+
+/// Returns the time of the clock of this machine, to the millisecond. A clock before 1970 shows 1970.
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp { milliseconds: i64::try_from(since.as_millis()).unwrap_or(i64::MAX) }
 }
 
 /// Returns what was resolved since the last call, as notes.

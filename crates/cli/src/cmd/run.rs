@@ -10,8 +10,8 @@ use karat::text::{clean, count, list};
 use karat_process::on_stop;
 use karat_run::protocol::{Executors, Said, Start};
 use karat_run::{Fault, Job, Notes, RECORDING_MARK, Recording, Refusal, Run};
-use karat_server::secret::Secret;
 use karat_store::log::Signer;
+use karat_store::secret::Secret;
 
 use crate::args::{Cli, RunArgs};
 use crate::exit::Exit;

@@ -1,5 +1,4 @@
 //! Plans that cannot be run.
-#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use karat_run::Job;
 use serde_json::{Value, json};
