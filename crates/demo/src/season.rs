@@ -55,7 +55,7 @@ pub async fn begin(app: &Arc<App>) -> Result<(), Problem> {
     }
     play::register_harness(app, SERVER, HARNESS, &harness()?.verifying_key().to_string()).await?;
     for program in PROGRAMS {
-        play::register(app, SERVER, program.name, Some(program.harness_id)).await?;
+        play::register_agent(app, SERVER, program.name, Some(program.harness_id)).await?;
     }
     Ok(())
 }

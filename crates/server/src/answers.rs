@@ -14,7 +14,6 @@ pub struct Answers(Mutex<VecDeque<(String, Arc<[u8]>)>>);
 
 impl Answers {
     /// Returns the cached answer to a question.
-    #[must_use]
     pub fn get(&self, question: &str) -> Option<Arc<[u8]>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().find(|(other, _)| other == question).map(|(_, answer)| Arc::clone(answer))

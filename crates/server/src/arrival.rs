@@ -16,13 +16,11 @@ const MOMENTS: [&str; 8] =
     ["time", "start", "end", "started_at", "submitted_at", "completed_at", "created_at", "ts"];
 
 /// Returns true if `moment` lies further ahead of the clock of the server than clocks may differ.
-#[must_use]
-pub fn is_ahead(now: Timestamp, moment: Timestamp) -> bool {
+pub(crate) fn is_ahead(now: Timestamp, moment: Timestamp) -> bool {
     moment.milliseconds.saturating_sub(now.milliseconds) > SKEW_MINUTES * 60_000
 }
 
 /// Returns the second half of a sentence about a moment that is ahead.
-#[must_use]
 pub fn ahead(now: Timestamp, moment: Timestamp) -> String {
     format!(
         "{moment}, which lies ahead of the clock of the server, {now}: expected at most {SKEW_MINUTES} minutes after it"
@@ -30,10 +28,7 @@ pub fn ahead(now: Timestamp, moment: Timestamp) -> String {
 }
 
 /// Refuses a moment in the body of a request that is ahead.
-///
-/// # Errors
-/// If it is.
-pub fn refuse_ahead(now: Timestamp, moment: Timestamp) -> Result<(), Problem> {
+pub(crate) fn refuse_ahead(now: Timestamp, moment: Timestamp) -> Result<(), Problem> {
     match is_ahead(now, moment) {
         true => Err(Problem::new(Code::BadRequest, format!("found {}", ahead(now, moment)))),
         false => Ok(()),
@@ -42,9 +37,6 @@ pub fn refuse_ahead(now: Timestamp, moment: Timestamp) -> Result<(), Problem> {
 
 /// Checks the time of an item and the moment of its verdict, if they are given, against the clock of the server and the
 /// newest moment in the item.
-///
-/// # Errors
-/// If one is of the future, or the verdict is from before its evidence.
 pub fn check(
     now: Timestamp,
     time: Option<Timestamp>,
@@ -71,8 +63,7 @@ pub fn check(
 }
 
 /// Returns the newest moment that an item itself has: its time, and in raw evidence that of each part.
-#[must_use]
-pub fn newest_moment(card: &Scorecard, item: &Item<'_>, evidence: &[u8]) -> Option<Timestamp> {
+pub(crate) fn newest_moment(card: &Scorecard, item: &Item<'_>, evidence: &[u8]) -> Option<Timestamp> {
     let has_parts = [Kind::WorkflowRun, Kind::Match, Kind::ReasoningTrace];
     if !has_parts.iter().any(|kind| kind.name() == card.evidence) {
         return item.context.time;

@@ -279,8 +279,7 @@ fn correct(key: &Key, old: &Old) -> Result<(), Denied> {
 
 /// Returns true if evidence of `subject` with that id would stand where a match of the arena stores its own. Ids of
 /// matches can be foretold, so this is so before the match, the agent or the challenge is there.
-#[must_use]
-pub fn is_match_id(subject: &str, id: &str) -> bool {
+pub(crate) fn is_match_id(subject: &str, id: &str) -> bool {
     let rest = id.strip_prefix(subject).and_then(|rest| rest.strip_prefix('.'));
     let Some((slug, number)) = rest.and_then(|rest| rest.split_once('.')) else { return false };
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -288,14 +287,12 @@ pub fn is_match_id(subject: &str, id: &str) -> bool {
 }
 
 /// Returns the id under which a trace of a key is stored where another sender has taken its own.
-#[must_use]
-pub fn kept_id(id: &str, key: &str) -> String {
+pub(crate) fn kept_id(id: &str, key: &str) -> String {
     format!("{id}@{key}")
 }
 
 /// Returns the key for whose traces an id is kept, see [`kept_id`]: nothing else may be there first.
-#[must_use]
-pub fn trace_keeper(id: &str) -> Option<&str> {
+pub(crate) fn trace_keeper(id: &str) -> Option<&str> {
     let (trace, key) = id.strip_prefix("kp:trace:").unwrap_or(id).split_once('@')?;
     let is = |text: &str, length: usize| {
         text.len() == length && text.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))

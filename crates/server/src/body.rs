@@ -27,17 +27,13 @@ use crate::state::App;
 const PACE_BYTES: usize = 1 << 20;
 
 /// Returns the media type of a body in lower case, without its parameters.
-#[must_use]
-pub fn media_type(headers: &HeaderMap) -> String {
+pub(crate) fn media_type(headers: &HeaderMap) -> String {
     let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// Refuses every other media type.
-///
-/// # Errors
-/// If the media type is another one: the problem names both.
-pub fn expect_media(headers: &HeaderMap, expected: &[&str]) -> Result<(), Problem> {
+pub(crate) fn expect_media(headers: &HeaderMap, expected: &[&str]) -> Result<(), Problem> {
     let found = media_type(headers);
     if expected.contains(&found.as_str()) {
         return Ok(());
@@ -84,7 +80,6 @@ pub(crate) struct Watched {
 
 impl Watched {
     /// Wraps a body; the flag is set once it was read to its end.
-    #[must_use]
     pub fn new(body: Body, app: Arc<App>, turn: Option<(Who, HeldTurn)>) -> (Self, Arc<AtomicBool>) {
         let is_read = Arc::new(AtomicBool::new(body.is_end_stream()));
         (Self { body, app, turn, is_read: Arc::clone(&is_read), end: None }, is_read)
@@ -137,6 +132,44 @@ impl HttpBody for Watched {
     }
 }
 
+/// A body that is still to be read, with the headers that describe it.
+pub(crate) struct Arrived {
+    pub headers: HeaderMap,
+    pub body: Body,
+}
+
+impl Arrived {
+    /// Returns its media type.
+    pub(crate) fn media_type(&self) -> String {
+        media_type(&self.headers)
+    }
+
+    /// Returns the whole body, which has one of these media types and at most `bytes_max` bytes.
+    pub async fn whole(self, app: &App, media: &[&str], bytes_max: usize) -> Result<Vec<u8>, Problem> {
+        expect_media(&self.headers, media)?;
+        let bytes = self.incoming(app, bytes_max)?.whole().await?;
+        app.metrics.received(bytes.len() as u64);
+        Ok(bytes)
+    }
+
+    /// Reads it as JSON.
+    pub async fn json<T: DeserializeOwned>(self, app: &App) -> Result<T, Problem> {
+        json(&self.whole(app, &["application/json"], app.options.body_bytes_max).await?)
+    }
+
+    /// Reads it as text.
+    pub async fn text(self, app: &App, media: &[&str], bytes_max: usize) -> Result<String, Problem> {
+        let bytes = self.whole(app, media, bytes_max).await?;
+        String::from_utf8(bytes)
+            .map_err(|_| Problem::new(Code::BadRequest, "the body is not text (UTF-8)").at("$"))
+    }
+
+    /// Returns it as it arrives.
+    pub fn incoming(self, app: &App, bytes_max: usize) -> Result<Incoming, Problem> {
+        Incoming::new(&self.headers, self.body, bytes_max, app.options.body_timeout)
+    }
+}
+
 /// A body as it arrives.
 #[derive(Debug)]
 pub struct Incoming {
@@ -153,9 +186,6 @@ pub struct Incoming {
 
 impl Incoming {
     /// Takes the body of a request, of at most `bytes_max` bytes; each MiB may take `timeout`.
-    ///
-    /// # Errors
-    /// If its header says that it is larger.
     pub fn new(
         headers: &HeaderMap,
         body: Body,
@@ -173,15 +203,11 @@ impl Incoming {
     }
 
     /// Returns the number of bytes that have arrived.
-    #[must_use]
-    pub fn received(&self) -> usize {
+    pub(crate) fn received(&self) -> usize {
         self.received
     }
 
     /// Returns the whole body.
-    ///
-    /// # Errors
-    /// If it is too large or too slow, or the connection breaks.
     pub async fn whole(mut self) -> Result<Vec<u8>, Problem> {
         while self.more().await? {}
         Ok(self.held)
@@ -189,9 +215,6 @@ impl Incoming {
 
     /// Returns the lines that have arrived, once they have `bytes` bytes or the body has ended; empty at the end. Only
     /// the last line of the body may lack an end of line.
-    ///
-    /// # Errors
-    /// As [`Self::whole`], or if a line is longer than `line_max`.
     pub async fn lines(&mut self, bytes: usize, line_max: usize) -> Result<Vec<u8>, Problem> {
         let mut end = None;
         loop {
@@ -244,9 +267,6 @@ impl Incoming {
 }
 
 /// Reads JSON; an error names the JSON path.
-///
-/// # Errors
-/// If a member is invalid, or given twice: two readers could take another one of them.
 pub fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let Once = parsed(bytes)?;
     parsed(bytes)
@@ -335,14 +355,12 @@ fn broken(error: &axum::Error) -> Problem {
 }
 
 /// Returns the problem of a body that is too large, as it came or unpacked.
-#[must_use]
 pub(crate) fn too_large(bytes_max: usize) -> Problem {
     Problem::new(Code::TooLarge, format!("the body is larger than {bytes_max} bytes; send it in parts"))
 }
 
 /// Returns the problem of a line of a batch that is too long.
-#[must_use]
-pub fn line_too_long(line_max: usize) -> Problem {
+pub(crate) fn line_too_long(line_max: usize) -> Problem {
     Problem::new(
         Code::TooLarge,
         format!("a line is longer than {line_max} bytes; leave out what is not scored"),

@@ -45,11 +45,7 @@ impl ScorerPool {
     }
 
     /// Lends an engine to `work`, set to the time of the verdict.
-    ///
-    /// # Errors
-    ///
-    /// If the scorecard is a family, or `work` fails.
-    pub fn with_engine<T>(
+    pub(crate) fn with_engine<T>(
         &self,
         as_of: Option<WrittenTimestamp<'_>>,
         work: impl FnOnce(&mut Engine) -> Result<T, Problem>,
@@ -164,10 +160,7 @@ impl Cards {
 
     /// As [`Cards::find`], for a question about records: where the versions of an id take several kinds of evidence, the id
     /// means the last that takes a kind of which there are records.
-    ///
-    /// # Errors
-    /// If there is no such card; the problem suggests the nearest name.
-    pub fn find_used(&self, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
+    pub(crate) fn find_used(&self, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
         let mut newest_first = self.versions(wanted).rev();
         let used = newest_first.find(|pool| pool.is_used.load(Ordering::Relaxed));
         let alike = used.and_then(|used| {
@@ -177,10 +170,7 @@ impl Cards {
     }
 
     /// As [`Cards::find`], for an item of evidence: an id without a version means the newest that takes its kind.
-    ///
-    /// # Errors
-    /// If there is no such card; the problem suggests the nearest name.
-    pub fn find_for(&self, wanted: &str, item: &[u8]) -> Result<Arc<ScorerPool>, Problem> {
+    pub(crate) fn find_for(&self, wanted: &str, item: &[u8]) -> Result<Arc<ScorerPool>, Problem> {
         if self.versions(wanted).nth(1).is_none() {
             return self.find(wanted);
         }

@@ -91,8 +91,7 @@ impl Clock {
     }
 
     /// Returns the seconds since the server started; never goes back.
-    #[must_use]
-    pub fn running_seconds(&self) -> f64 {
+    pub(crate) fn running_seconds(&self) -> f64 {
         self.started.elapsed().as_secs_f64()
     }
 }

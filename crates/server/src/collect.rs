@@ -14,32 +14,27 @@ use serde_json::Value;
 
 use crate::authority::kept_id;
 use crate::cards::ScorerPool;
-use crate::effect::Effect;
 use crate::keys::Key;
 use crate::problem::{Code, Problem};
-use crate::scoring::{Holder, How, Sent, Shown};
-use crate::sending::submission;
-use crate::spans::{Closed, Content, Taken, Whose};
-use crate::state::{App, Submission};
+use crate::sending::{Sent, send};
+use crate::spans::{Closed, Content, Whose};
+use crate::state::{App, Submission, uninterrupted};
 use crate::traces::queue::Line;
 
 /// Closes every trace whose time has come.
-///
-/// # Errors
-/// If nothing can be read or written.
-pub async fn close_due(app: &Arc<App>) -> Result<(), Problem> {
+pub(crate) async fn close_due(app: &Arc<App>) -> Result<(), Problem> {
     let mut failed = None;
     for whose in app.memory.spans.due(app.clock.now()) {
         let shared = Arc::clone(app);
         // Runs to the end, so that no request gets the permit before memory is updated.
-        let closed = tokio::spawn(async move {
+        let closed = uninterrupted(async move {
             let permit = shared.memory.spans.permits.take(&whose.sender).await;
             let closed = close(&shared, &whose).await;
             drop(permit);
             closed
         });
         // One that cannot be closed does not hold up the others.
-        if let Err(problem) = closed.await.map_err(|error| Problem::internal(&error))? {
+        if let Err(problem) = closed.await {
             failed.get_or_insert(problem);
         }
     }
@@ -78,18 +73,7 @@ async fn close(app: &Arc<App>, whose: &Whose) -> Result<(), Problem> {
     }
     let parts = digests.iter().map(ToString::to_string).collect();
     let content = Content::Closed(Closed { whose: whose.clone(), parts, evidence, reason });
-    let batch = with(Submission::of_server(), app, &[content])?;
-    app.append_one(batch).await.map(drop)
-}
-
-/// Adds items of spans to a batch.
-pub(crate) fn with(mut batch: Submission, app: &App, contents: &[Content]) -> Result<Submission, Problem> {
-    for content in contents {
-        let item = content.item().map_err(|error| Problem::internal(&error))?;
-        let taken = Taken::of(&item, app.clock.now()).map_err(|error| Problem::internal(&error))?;
-        batch = batch.with(item, Some(Effect::Spans(Box::new(taken))));
-    }
-    Ok(batch)
+    app.append_one(Submission::of_server().with_all([content])?).await.map(drop)
 }
 
 /// Returns the spans of a trace out of the store, each part as OTLP in JSON, and the digests of the items.
@@ -170,28 +154,22 @@ async fn enter(
     bytes: &[u8],
     sources: &[Digest],
 ) -> Result<Entered, Problem> {
-    let Sent { shown, outcome } = match app.traces.queue(pool) {
-        Some(queue) => {
-            let line = Line { name: None, bytes: bytes.to_vec(), replaces: None, sources: sources.to_vec() };
-            let sent = queue.push(app, pool, Arc::clone(key), None, vec![line]).await;
-            sent.ok().and_then(|mut sent| sent.pop()).unwrap_or_else(|| Err(Error::Stopped.into()))?
-        }
-        None => apart(app, pool, key, bytes, sources).await?,
-    };
-    match outcome {
-        Ok(_) => Ok(Entered::Stored(shown.evidence)),
-        Err(Error::Refused(refusals)) => Ok(match stands(app, &shown, &key.id).await? {
+    let line = Line { name: None, bytes: bytes.to_vec(), replaces: None, sources: sources.to_vec() };
+    let sent = send(app, pool, Arc::clone(key), None, line).await?;
+    match &sent.outcome {
+        Ok(_) => Ok(Entered::Stored(sent.evidence)),
+        Err(Error::Refused(refusals)) => Ok(match stands(app, &sent, &key.id).await? {
             // What was scored before, as of another moment, is that item.
-            Stands::Same => Entered::Stored(shown.evidence),
-            stands => Entered::Refused { stands, problem: crate::problem::conflict(&refusals) },
+            Stands::Same => Entered::Stored(sent.evidence),
+            stands => Entered::Refused { stands, problem: crate::problem::conflict(refusals) },
         }),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(error.clone().into()),
     }
 }
 
 /// Returns what the store has under the id of an item of a sender.
-async fn stands(app: &App, shown: &Shown, sender: &str) -> Result<Stands, Problem> {
-    let (evidence, record, digest) = (shown.evidence.clone(), shown.record.clone(), shown.digest);
+async fn stands(app: &App, sent: &Sent, sender: &str) -> Result<Stands, Problem> {
+    let (evidence, record, digest) = (sent.evidence.clone(), sent.record.clone(), sent.digest);
     let sender = sender.to_owned();
     app.read(move |reader| {
         let size = reader.head()?.size;
@@ -220,9 +198,6 @@ fn under_kept_id(bytes: &[u8], key: &str) -> Result<Vec<u8>, serde_json::Error> 
 }
 
 /// Returns what a card reads of a trace.
-///
-/// # Errors
-/// If it reads neither traces nor facts.
 pub(crate) fn items(pool: &ScorerPool) -> Result<Items, Problem> {
     match kind(&pool.card) {
         Ok(Kind::ReasoningTrace) => Ok(Items::Traces),
@@ -255,21 +230,4 @@ fn item(whose: &Whose, items: Items, texts: &[Vec<u8>]) -> Result<Vec<u8>, Probl
         let reasons: Vec<&str> = summary.left_out.keys().map(String::as_str).collect();
         Problem::new(Code::EvidenceRefused, format!("no item: {}", reasons.join("; ")))
     })
-}
-
-/// Scores an item from itself alone, and stores it.
-async fn apart(
-    app: &Arc<App>,
-    pool: &Arc<ScorerPool>,
-    key: &Arc<Key>,
-    bytes: &[u8],
-    sources: &[Digest],
-) -> Result<Sent, Problem> {
-    let pool = app.memory.weights().scorer(pool);
-    let holder = Some(Holder { key, now: app.clock.now(), memory: &app.memory });
-    let mut scored = How { pool: &pool, as_of: None, holder, name: None }.score(bytes)?;
-    scored.evidence.sources = sources.to_vec();
-    let shown = Shown::take(&mut scored);
-    let outcome = app.append(vec![submission(&key.id, scored, None)]).await?.pop();
-    Ok(shown.sent(outcome.unwrap_or(Err(Error::Stopped))))
 }

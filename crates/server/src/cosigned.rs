@@ -162,8 +162,7 @@ impl Heads {
     }
 
     /// Returns the newest head of each witness, by key.
-    #[must_use]
-    pub fn of_witnesses(&self) -> Vec<WitnessedHead> {
+    pub(crate) fn of_witnesses(&self) -> Vec<WitnessedHead> {
         let mut found: Vec<WitnessedHead> = Vec::new();
         for head in &self.all {
             for Line { witness, seconds, .. } in &head.lines {

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use karat_core::facts::Digest;
-use karat_store::Outcome;
+use karat_evidence::canonical_json;
+use karat_store::{Kind, NewItem, Outcome};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 
 use crate::arena;
@@ -38,6 +41,50 @@ pub enum Effect {
     Workflow(Box<flows::Content>),
     /// Spans of a trace, or its end.
     Spans(Box<spans::Taken>),
+}
+
+/// The content of items of one kind: JSON with a schema, from which the state in memory follows.
+pub trait Stored: Serialize + DeserializeOwned {
+    /// The kind of the items.
+    const KIND: Kind;
+
+    /// Returns the place of its item in the store.
+    fn place(&self) -> Place;
+
+    /// Returns what it changes, once its item is stored.
+    fn effect(self, item: &NewItem) -> Effect;
+
+    /// Reads the content of an item.
+    ///
+    /// # Errors
+    /// If it is not of this kind.
+    fn parse(content: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(content).map_err(|error| error.to_string())
+    }
+
+    /// Returns the item that stores it.
+    ///
+    /// # Errors
+    /// If it has no canonical JSON. Content made here always has: texts are keys, numbers are finite.
+    fn item(&self) -> Result<NewItem, String> {
+        let value = serde_json::to_value(self).map_err(|error| error.to_string())?;
+        let Place { id, subject, sources, replaces } = self.place();
+        let content = canonical_json(&value).into_bytes();
+        Ok(NewItem { kind: Self::KIND, id, subject, sources, replaces, sender: None, content })
+    }
+}
+
+/// The place of an item in the store.
+#[derive(Debug, Default)]
+pub struct Place {
+    /// Its id.
+    pub id: String,
+    /// Its subject.
+    pub subject: Option<String>,
+    /// The digests of what it was made from.
+    pub sources: Vec<Digest>,
+    /// The id of the item that it replaces.
+    pub replaces: Option<String>,
 }
 
 /// A job of the store that waits to be written, with its effects and the receiver of the outcomes.

@@ -39,9 +39,6 @@ struct State {
 }
 
 /// Streams the records from position `next` of the log, then new ones.
-///
-/// # Errors
-/// If too many streams are open, by all or by this caller.
 pub(crate) fn stream(
     app: Arc<App>,
     who: Who,

@@ -33,9 +33,9 @@ const SPANS: &str = "/v1/traces";
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
-/// Mark of a request whose head announces its body in two ways.
+/// Mark of an answer that was given before the body of its request was read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ambiguous;
+pub(crate) struct Unread;
 
 /// Mark of a request at work, until it is dropped.
 struct AtWork(Arc<App>);
@@ -63,15 +63,11 @@ pub struct Caller {
 
 impl Caller {
     /// Checks that it may do this.
-    ///
-    /// # Errors
-    /// If it may not, with the reason.
-    pub fn may(&self, act: &Act<'_>) -> Result<(), Problem> {
+    pub(crate) fn may(&self, act: &Act<'_>) -> Result<(), Problem> {
         Ok(authority::decide(self.key.as_deref(), self.is_reading_open, act)?)
     }
 
     /// Returns to whom limits apply.
-    #[must_use]
     pub fn who(&self) -> Who {
         match &self.key {
             Some(key) => Who::Key(key.id.clone()),
@@ -80,24 +76,17 @@ impl Caller {
     }
 
     /// Checks that it may do this, and returns the key that it does it with.
-    ///
-    /// # Errors
-    /// If it may not, with the reason.
     pub fn key(&self, act: &Act<'_>) -> Result<&Arc<Key>, Problem> {
         self.may(act)?;
         Ok(self.key.as_ref().ok_or_else(|| Denied::NoKey(act.scope()))?)
     }
 
     /// Counts a wrong key from its address.
-    ///
-    /// # Errors
-    /// If there were too many.
     pub(crate) fn guessed(&self, app: &App) -> Result<(), Problem> {
         count_in(app, Who::Guess(self.address.map(|it| it.to_string()).unwrap_or_default()))
     }
 
     /// Returns the name of its key, if it has one.
-    #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.key.as_ref().map(|key| key.name.as_str())
     }
@@ -154,6 +143,7 @@ pub(crate) async fn guard(app: Arc<App>, request: Request, next: Next) -> Respon
     // The rest of an unread body would be taken for the next request, so the connection ends and the client must know.
     if !is_read.load(Ordering::Relaxed) {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        response.extensions_mut().insert(Unread);
     }
     let seconds = app.clock.running_seconds() - began;
     let status = response.status().as_u16();
@@ -183,10 +173,6 @@ fn count_in(app: &App, who: Who) -> Result<(), Problem> {
 fn admit(app: &App, request: &Request, peer: Option<IpAddr>, is_watching: bool) -> Result<Caller, Problem> {
     let headers = request.headers();
     check_host(app, headers)?;
-    if request.extensions().get::<Ambiguous>().is_some() {
-        let detail = "the head has `Content-Length` and `Transfer-Encoding`: leave out one of them";
-        return Err(Problem::new(Code::BadRequest, detail).at("transfer-encoding"));
-    }
     let count_in = |who: Who| if is_watching { Ok(()) } else { count_in(app, who) };
     let is_reading_open = app.options.is_loopback || app.options.is_public;
     let Some(given) = headers.get(AUTHORIZATION) else {

@@ -21,8 +21,8 @@ use crate::keys::Key;
 use crate::memory::Memory;
 use crate::params::written_timestamp;
 use crate::problem::{Code, Problem};
-use crate::scoring::{Holder, How, Refused, ScoredItem, Sent, Shown};
-use crate::sending::{correction, submission};
+use crate::scoring::{Holder, How, Refused, ScoredItem};
+use crate::sending::{Sent, correction, submission};
 use crate::state::{App, Submission};
 use crate::traces::queue::{Job, Line, Queue, State};
 use crate::traces::{Traces, corrected};
@@ -192,15 +192,15 @@ impl Queue {
     ) -> Result<(), Problem> {
         let Batches { together, apart } = batches;
         let mut all = Submission::of_server();
-        let mut shown = Vec::with_capacity(together.len());
-        for (place, Scored { shown: own, submission, .. }) in together {
-            shown.push((place, own));
+        let mut sent = Vec::with_capacity(together.len());
+        for (place, Scored { sent: own, submission, .. }) in together {
+            sent.push((place, own));
             all.add(submission);
         }
-        let has_group = !shown.is_empty();
+        let has_group = !sent.is_empty();
         let mut submissions: Vec<Submission> = has_group.then_some(all).into_iter().collect();
         let mut places = Vec::with_capacity(apart.len());
-        for (place, Scored { shown: own, submission, .. }) in apart {
+        for (place, Scored { sent: own, submission, .. }) in apart {
             places.push((place, own));
             submissions.push(submission);
         }
@@ -208,22 +208,22 @@ impl Queue {
             return Ok(());
         }
         let mut outcomes = app.append(submissions).await?.into_iter();
-        let mut settle = |place: usize, shown: Shown, outcome| {
+        let mut settle = |place: usize, sent: Sent, outcome| {
             if let Some(member) = members.get_mut(place) {
-                member.result = Some(Ok(shown.sent(outcome)));
+                member.result = Some(Ok(sent.with(outcome)));
             }
         };
         let group = has_group.then(|| outcomes.next().unwrap_or(Err(Error::Stopped)));
-        for ((place, shown), outcome) in places.into_iter().zip(outcomes) {
-            settle(place, shown, outcome);
+        for ((place, sent), outcome) in places.into_iter().zip(outcomes) {
+            settle(place, sent, outcome);
         }
         match group {
             None => {}
             Some(Ok(accepted)) => {
                 let end = accepted.iter().map(|it| it.position + 1).max().unwrap_or_default();
-                let count = shown.len();
-                for ((place, shown), own) in shown.into_iter().zip(accepted.chunks_exact(2)) {
-                    settle(place, shown, Ok(own.to_vec()));
+                let count = sent.len();
+                for ((place, sent), own) in sent.into_iter().zip(accepted.chunks_exact(2)) {
+                    settle(place, sent, Ok(own.to_vec()));
                 }
                 self.stored(app, end, count).await;
             }
@@ -231,7 +231,7 @@ impl Queue {
                 // Those that are refused go apart the next time, and the others against the cache without them.
                 self.forget();
                 let refused: BTreeSet<usize> = refusals.iter().map(|refusal| refusal.place / 2).collect();
-                for (_, (place, _)) in shown.iter().enumerate().filter(|(at, _)| refused.contains(at)) {
+                for (_, (place, _)) in sent.iter().enumerate().filter(|(at, _)| refused.contains(at)) {
                     if let Some(member) = members.get_mut(*place) {
                         member.is_apart = true;
                     }
@@ -308,7 +308,7 @@ struct Group<'a> {
 
 /// A scored trace on its way to the store.
 struct Scored {
-    shown: Shown,
+    sent: Sent,
     submission: Submission,
     /// True if it counts for the novelty of the next ones.
     counts: bool,
@@ -383,7 +383,7 @@ impl Group<'_> {
             Err(Kept::Known) => self.apart(member, given).map(Some),
             // What was scored before, at another moment, is answered as it was.
             Err(Kept::Refused(refused)) => match self.apart(member, given) {
-                Ok(scored) if self.find(Kind::Record, &scored.shown.record)?.is_some() => Ok(Some(scored)),
+                Ok(scored) if self.find(Kind::Record, &scored.sent.record)?.is_some() => Ok(Some(scored)),
                 _ => Err(refused.into()),
             },
         }
@@ -427,7 +427,7 @@ impl Group<'_> {
                 {
                     return Err(Kept::Known);
                 }
-                ids.insert(scored.shown.record.clone());
+                ids.insert(scored.sent.record.clone());
                 Ok(scored)
             });
         if scored.is_ok() {
@@ -498,7 +498,7 @@ impl Scored {
             Some(old) => Some(correction(memory, &member.key, reader, &mut scored, old)?),
         };
         scored.evidence.sources.clone_from(&member.line.sources);
-        let shown = Shown::take(&mut scored);
-        Ok(Self { shown, submission: submission(&member.key.id, scored, effect), counts })
+        let sent = Sent::of(&mut scored);
+        Ok(Self { sent, submission: submission(&member.key.id, scored, effect), counts })
     }
 }

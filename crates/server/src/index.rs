@@ -68,7 +68,6 @@ pub struct Row {
 
 impl Row {
     /// Returns the number of the name of its sender, if its entry has one.
-    #[must_use]
     pub fn sender(&self) -> Option<u32> {
         (self.sender != NO_NAME).then_some(self.sender)
     }
@@ -176,33 +175,30 @@ impl Index {
     }
 
     /// Returns true if a mark before `position` names the record there, which has that id.
-    #[must_use]
-    pub fn is_backfilled(&self, record: &str, position: u64) -> bool {
+    pub(crate) fn is_backfilled(&self, record: &str, position: u64) -> bool {
         let mark = || self.marks.get(&half(Digest::of(record.as_bytes())));
         !self.marks.is_empty() && mark().is_some_and(|mark| *mark < position)
     }
 
     /// Forgets what marks name, once all records of the log are rows.
-    pub fn forget_marks(&mut self) {
+    pub(crate) fn forget_marks(&mut self) {
         self.marks = HashMap::new();
     }
 
     /// Returns the backfilled records up to the log size `size` that count, in order.
-    pub fn backfilled(&self, size: u64) -> impl Iterator<Item = &Row> {
+    pub(crate) fn backfilled(&self, size: u64) -> impl Iterator<Item = &Row> {
         let all = if self.backfilled == 0 { 0 } else { size };
         self.rows(all).filter(|row| row.is_backfilled)
     }
 
     /// Returns the record at a position.
-    #[must_use]
     pub fn at(&self, position: u64) -> Option<&Row> {
         let found = self.rows.binary_search_by_key(&position, |row| row.position).ok()?;
         self.rows.get(found)
     }
 
     /// Returns which of the records at these positions were backfilled.
-    #[must_use]
-    pub fn backfilled_among(&self, positions: &[u64]) -> BTreeSet<u64> {
+    pub(crate) fn backfilled_among(&self, positions: &[u64]) -> BTreeSet<u64> {
         let all = if self.backfilled == 0 { &[] } else { positions };
         let is_backfilled = |position: &&u64| self.at(**position).is_some_and(|row| row.is_backfilled);
         all.iter().filter(is_backfilled).copied().collect()
@@ -216,14 +212,13 @@ impl Index {
     }
 
     /// Notes that by the entry at `known` what `sender` sent at `from` or later was withdrawn.
-    pub fn withdraw(&mut self, sender: &str, from: u64, known: u64) {
+    pub(crate) fn withdraw(&mut self, sender: &str, from: u64, known: u64) {
         let sender = self.names.place(sender);
         self.withdrawn.push(Withdrawn { sender, from, known });
     }
 
     /// Returns the number of withdrawals up to the log size `size`.
-    #[must_use]
-    pub fn withdrawals(&self, size: u64) -> usize {
+    pub(crate) fn withdrawals(&self, size: u64) -> usize {
         self.withdrawn.iter().filter(|it| it.known < size).count()
     }
 
@@ -240,7 +235,7 @@ impl Index {
 
     /// Returns the records up to the log size `size` that were corrected by then, in order, each with true if a key of its
     /// subject corrected it.
-    pub fn corrected(&self, size: u64) -> impl Iterator<Item = (&Row, bool)> {
+    pub(crate) fn corrected(&self, size: u64) -> impl Iterator<Item = (&Row, bool)> {
         let all = if self.replaced.is_empty() { 0 } else { size };
         let end = self.rows.partition_point(|row| row.position < all);
         self.rows.iter().take(end).filter_map(move |row| {
@@ -267,8 +262,7 @@ impl Index {
     }
 
     /// Returns the positions of the records of a scorecard, corrected ones included, at positions within `range`.
-    #[must_use]
-    pub fn positions_of(&self, card: &str, range: Range<u64>) -> Vec<u64> {
+    pub(crate) fn positions_of(&self, card: &str, range: Range<u64>) -> Vec<u64> {
         let Some(card) = self.number(card) else { return Vec::new() };
         self.from(range.start, range.end).filter(|row| row.card == card).map(|row| row.position).collect()
     }
@@ -360,31 +354,26 @@ impl Index {
     }
 
     /// Returns the number of records, corrected ones included.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// Returns true if there are no records.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// Returns the number of names.
-    #[must_use]
     pub fn names(&self) -> usize {
         self.names.len()
     }
 
     /// Returns the number of a name, if a record has it.
-    #[must_use]
     pub fn number(&self, name: &str) -> Option<u32> {
         self.names.places.get(name).copied()
     }
 
     /// Returns the name with that number.
-    #[must_use]
     pub fn name(&self, number: u32) -> &str {
         self.names.name(number)
     }

@@ -173,15 +173,13 @@ impl KeyRequest {
 
 impl Key {
     /// Returns true if it has `scope`.
-    #[must_use]
-    pub fn allows(&self, scope: Scope) -> bool {
+    pub(crate) fn allows(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope) || self.scopes.contains(&Scope::Admin)
     }
 
     /// Returns true if it may report a fact whose provenance is `reporter`. If the scorecard states none, only a key
     /// that may report all facts may report it.
-    #[must_use]
-    pub fn may_report(&self, reporter: Reporter) -> bool {
+    pub(crate) fn may_report(&self, reporter: Reporter) -> bool {
         self.reports.is_empty() && self.subject.is_none() || self.reports.contains(reporter.name())
     }
 
@@ -311,8 +309,7 @@ impl Keys {
 
     /// Returns the key with that secret. It is looked up by a part of its hash, which reveals nothing about the secret;
     /// the hashes are compared in constant time.
-    #[must_use]
-    pub fn authenticate(&self, secret: &str) -> Option<Arc<Key>> {
+    pub(crate) fn authenticate(&self, secret: &str) -> Option<Arc<Key>> {
         let Digest(hash) = Digest::of(secret.as_bytes());
         let key = self.by_id.get(&id_of(&hash))?;
         bool::from(key.hash.ct_eq(&hash)).then(|| Arc::clone(key))
@@ -325,20 +322,17 @@ impl Keys {
     }
 
     /// Returns true if the key with that id was revoked.
-    #[must_use]
-    pub fn is_revoked(&self, id: &str) -> bool {
+    pub(crate) fn is_revoked(&self, id: &str) -> bool {
         self.revoked.contains(id)
     }
 
     /// Returns true if the key with that id is or was one of a subject.
-    #[must_use]
-    pub fn is_of_subject(&self, id: &str) -> bool {
+    pub(crate) fn is_of_subject(&self, id: &str) -> bool {
         self.of_subjects.contains(id)
     }
 
     /// Returns the highest trust class of a record of that sender, who may be a revoked key, the server itself, or not known.
-    #[must_use]
-    pub fn ceiling(&self, sender: Option<&str>) -> Trust {
+    pub(crate) fn ceiling(&self, sender: Option<&str>) -> Trust {
         match sender {
             Some(SERVER) => Trust::Measured,
             Some(key) => self.ceilings.get(key).copied().unwrap_or(Trust::Claimed),

@@ -12,6 +12,7 @@
 //! * [`select`], [`rows`], [`standing`]: the records for an answer, and the answers computed from them; `decisions`: the
 //!   events beside them; `subjects`: answers about all subjects, from what is `kept` of each; [`answers`] caches those
 //!   that took work.
+//! * [`signers`]: harnesses and recorders, whose signatures count.
 //! * [`scoring`]: an item of evidence, scored; [`sending`]: on its way into the store; `in_order`: [`traces`], where each counts
 //!   for the next; [`stored`]: a record on its way out.
 //! * [`replay`]: the records of a log, scored again; [`cosigned`]: what witnesses say of the log; [`secret`]: secret keys in
@@ -22,58 +23,57 @@
 
 #![expect(unused_qualifications, reason = "the macros of utoipa write them")]
 
-pub mod answers;
+mod answers;
 pub mod api;
 pub mod arena;
 mod arrival;
 pub mod authority;
 pub mod backfill;
-pub mod body;
+mod body;
 pub mod cards;
 pub mod clock;
 mod collect;
 pub mod cosigned;
 mod decisions;
 pub mod effect;
-pub mod events;
+mod events;
 pub mod flows;
 pub mod folder;
 mod follower;
-pub mod guard;
-mod heads;
+mod guard;
 pub mod ids;
 mod in_order;
-pub mod index;
+mod index;
 mod index_cache;
 pub mod judging;
 mod kept;
 pub mod keys;
 pub mod limits;
-pub mod listen;
+mod listen;
 pub mod logging;
 mod look_alikes;
 pub mod market;
-pub mod memory;
-pub mod metrics;
-pub mod params;
+mod memory;
+mod metrics;
+mod params;
 pub mod play;
 pub mod problem;
-pub mod readers;
+mod readers;
 pub mod replay;
-pub mod rows;
+mod rows;
 pub mod scoring;
 pub mod secret;
-pub mod select;
+mod select;
 pub mod sending;
-pub mod spans;
-pub mod standing;
+mod signers;
+mod spans;
+mod standing;
 pub mod state;
-pub mod stored;
+mod stored;
 mod subjects;
-mod timed;
 pub mod traces;
-pub mod web;
-pub mod weights;
+mod web;
+mod weights;
 
 use std::future::Future;
 use std::io::ErrorKind;

@@ -2,8 +2,12 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::io::{Error, ErrorKind, IoSlice, Result};
+use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -14,18 +18,17 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use socket2::SockRef;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
-use tokio::time::Instant;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, Sleep, sleep};
 use tower_service::Service as _;
 
 use crate::collect::close_on_time;
-use crate::guard::{Ambiguous, Peer};
-use crate::heads::Announced;
+use crate::guard::{Peer, Unread};
 use crate::limits::Places;
 use crate::market;
 use crate::state::App;
-use crate::timed::Timed;
 
 /// The longest head of a request, in bytes.
 const HEAD_BYTES_MAX: usize = 64 << 10;
@@ -65,7 +68,7 @@ pub(crate) async fn serve(
             Ok(accepted) => accepted,
             Err(error) => {
                 tracing::warn!(%error, "no connection was accepted");
-                tokio::time::sleep(PAUSE).await;
+                sleep(PAUSE).await;
                 continue;
             }
         };
@@ -86,18 +89,19 @@ pub(crate) async fn serve(
         // Nor does the system keep megabytes for each client that takes nothing.
         let _ = SockRef::from(&stream).set_send_buffer_size(UNTAKEN_BYTES_MAX);
         let router = router.clone();
-        let announced = Announced::default();
-        let stream = Timed::new(stream, app.options.write_timeout, announced.clone());
+        let is_unread = Arc::new(AtomicBool::new(false));
+        let stream = Timed::new(stream, app.options.write_timeout, Arc::clone(&is_unread));
         let answer = service_fn(move |request: hyper::Request<Incoming>| {
             let mut router = router.clone();
-            let is_ambiguous = announced.next_is_ambiguous();
+            let is_unread = Arc::clone(&is_unread);
             async move {
                 let mut request: Request = request.map(Body::new);
                 request.extensions_mut().insert(Peer(peer));
-                if is_ambiguous {
-                    request.extensions_mut().insert(Ambiguous);
+                let response = router.call(request).await?;
+                if response.extensions().get::<Unread>().is_some() {
+                    is_unread.store(true, Ordering::Relaxed);
                 }
-                router.call(request).await.map_err(|never: Infallible| never)
+                Ok::<_, Infallible>(response)
             }
         });
         let connection = http1::Builder::new()
@@ -121,7 +125,7 @@ pub(crate) async fn serve(
     let without_work = async {
         let mut quiet_since = Instant::now();
         while quiet_since.elapsed() < LAST {
-            tokio::time::sleep(PAUSE).await;
+            sleep(PAUSE).await;
             if app.at_work.load(Ordering::Relaxed) > 0 {
                 quiet_since = Instant::now();
             }
@@ -130,16 +134,111 @@ pub(crate) async fn serve(
     tokio::select! {
         () = graceful.shutdown() => {}
         () = without_work => tracing::info!("clients that did not take their answers were left"),
-        () = tokio::time::sleep(app.options.stop_timeout) => tracing::warn!(
+        () = sleep(app.options.stop_timeout) => tracing::warn!(
             "some requests were cut off: they took longer than the server waits for when it stops"
         ),
     }
 }
 
-type Accepted = (tokio::sync::OwnedSemaphorePermit, tokio::net::TcpStream, std::net::SocketAddr);
+type Accepted = (OwnedSemaphorePermit, TcpStream, SocketAddr);
 
-async fn accept(permits: &Arc<Semaphore>, listener: &TcpListener) -> std::io::Result<Accepted> {
-    let permit = Arc::clone(permits).acquire_owned().await.map_err(std::io::Error::other)?;
+async fn accept(permits: &Arc<Semaphore>, listener: &TcpListener) -> Result<Accepted> {
+    let permit = Arc::clone(permits).acquire_owned().await.map_err(Error::other)?;
     let (stream, peer) = listener.accept().await?;
     Ok((permit, stream, peer))
+}
+
+/// The bytes of a refused body that are read at most before the connection is closed.
+const UNREAD_BYTES_MAX: usize = 32 << 20;
+/// The time for which they are read at most.
+const UNREAD_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// A stream that ends when the other side takes nothing for too long. Before it closes it reads what a client still sends of a
+/// body that was refused: to close on unread bytes would take the answer away from the client.
+struct Timed {
+    stream: TcpStream,
+    limit: Duration,
+    /// The end of the write that waits, if one does.
+    waiting: Option<Pin<Box<Sleep>>>,
+    is_shut: bool,
+    /// True once a request was answered before its body was read.
+    is_unread: Arc<AtomicBool>,
+    /// The number of bytes that are read of the rest at most, and the end of reading it.
+    rest: usize,
+    end: Option<Pin<Box<Sleep>>>,
+}
+
+impl Timed {
+    fn new(stream: TcpStream, limit: Duration, is_unread: Arc<AtomicBool>) -> Self {
+        Self { stream, limit, waiting: None, is_shut: false, is_unread, rest: UNREAD_BYTES_MAX, end: None }
+    }
+
+    /// Fails if a write has waited for too long.
+    fn watch<T>(&mut self, context: &mut Context<'_>, written: Poll<Result<T>>) -> Poll<Result<T>> {
+        if written.is_ready() {
+            self.waiting = None;
+            return written;
+        }
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.limit)));
+        let late = |()| Err(Error::new(ErrorKind::TimedOut, "the client takes nothing"));
+        waiting.as_mut().poll(context).map(late)
+    }
+}
+
+impl AsyncRead for Timed {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Timed {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watch(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.watch(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.watch(context, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        if !self.is_shut {
+            let shut = Pin::new(&mut self.stream).poll_shutdown(context);
+            ready!(self.watch(context, shut))?;
+            self.is_shut = true;
+        }
+        let mut bytes = [0; 16 << 10];
+        while self.is_unread.load(Ordering::Relaxed) && self.rest > 0 {
+            let mut buffer = ReadBuf::new(&mut bytes);
+            match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
+                Poll::Pending => {
+                    let end = self.end.get_or_insert_with(|| Box::pin(sleep(UNREAD_TIME_MAX)));
+                    return end.as_mut().poll(context).map(Ok);
+                }
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    self.rest = self.rest.saturating_sub(buffer.filled().len());
+                }
+                Poll::Ready(_) => break,
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
 }

@@ -23,7 +23,7 @@ use crate::arena::{self, Arena};
 use crate::authority;
 use crate::backfill::Backfill;
 use crate::cards::{Cards, ScorerPool};
-use crate::effect::{Effect, Waiting};
+use crate::effect::{Effect, Stored as _, Waiting};
 use crate::flows::{self, Flows};
 use crate::ids;
 use crate::index::{Index, NewRow};
@@ -62,9 +62,6 @@ pub struct Memory {
 
 impl Memory {
     /// Returns the memory of an empty log: the released scorecards.
-    ///
-    /// # Errors
-    /// If one of them is broken, which is a defect.
     pub fn new() -> Result<Self, Problem> {
         Ok(Self {
             index: RwLock::default(),
@@ -82,9 +79,6 @@ impl Memory {
 
     /// Loads the log of `store`, before anything is written to it, and reports the progress to `watch`. Rows of the
     /// index that are in the cache at `cache`, if there is one, are not computed again.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub(crate) fn load(
         &self,
         store: &Store<Waiting>,
@@ -194,29 +188,24 @@ impl Memory {
     }
 
     /// Finds the scorecard with this name, under the weights in force now.
-    ///
-    /// # Errors
-    /// If there is no such card.
     pub fn scorer(&self, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
         let own = self.cards().find(wanted)?;
         Ok(self.weights().scorer(&own))
     }
 
     /// Returns the time of the newest entry of the log; the earliest of all times for an empty log.
-    #[must_use]
     pub fn newest(&self) -> Timestamp {
         Timestamp { milliseconds: self.newest.load(Ordering::Acquire) }
     }
 
     /// Returns the size of the log as memory knows it, and watches it grow.
-    #[must_use]
     pub fn size(&self) -> watch::Receiver<u64> {
         self.size.subscribe()
     }
 
     /// Applies the effects of everything that was committed together, then sends the outcomes: so a request that
     /// follows an answer sees its effects.
-    pub fn take_in(&self, mut committed: Vec<(Waiting, Vec<Outcome>)>) {
+    pub(crate) fn take_in(&self, mut committed: Vec<(Waiting, Vec<Outcome>)>) {
         let mut effects = Vec::new();
         let mut size = *self.size.borrow();
         for (waiting, outcomes) in &mut committed {
@@ -329,8 +318,11 @@ impl Memory {
                 .map_or_else(damaged, |item| Some(Effect::Weights(Box::new(item)))),
             Kind::Workflow => flows::Content::parse(&item.content)
                 .map_or_else(damaged, |content| Some(Effect::Workflow(Box::new(content)))),
-            Kind::Spans => spans::Taken::parse(&item.entry.id, &item.content, item.entry.moment)
-                .map_or_else(damaged, |taken| Some(Effect::Spans(Box::new(taken)))),
+            Kind::Spans => spans::Content::parse(&item.content).map_or_else(damaged, |content| {
+                let (id, bytes) = (&item.entry.id, item.content.len());
+                let taken = spans::Taken::new(id, content, bytes, item.entry.moment);
+                Some(Effect::Spans(Box::new(taken)))
+            }),
             Kind::Review | Kind::Recording => None,
         }
     }

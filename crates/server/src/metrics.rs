@@ -50,7 +50,6 @@ impl Metrics {
     }
 
     /// Returns the number of answered requests.
-    #[must_use]
     pub fn answered_total(&self) -> u64 {
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.values().map(|it| it.count).sum()
@@ -66,17 +65,16 @@ impl Metrics {
     }
 
     /// Counts bytes of bodies that were read.
-    pub fn received(&self, bytes: u64) {
+    pub(crate) fn received(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Counts a request that was turned away because of load.
-    pub fn turned_away(&self) {
+    pub(crate) fn turned_away(&self) {
         self.turned_away.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns all metrics in the text format of Prometheus 0.0.4. `gauges` are current values: name, help and value.
-    #[must_use]
     pub fn text(&self, gauges: &[(&str, &str, f64)]) -> String {
         let mut out = String::new();
         // Writing to a string cannot fail.

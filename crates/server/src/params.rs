@@ -1,11 +1,52 @@
 //! Parameters of requests; invalid ones are refused with a problem.
 
-use axum::extract::{FromRequestParts, Path, Query};
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::Response;
 use axum::http::request::Parts;
 use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
 use serde::de::DeserializeOwned;
 
+use crate::authority::Act;
+use crate::body::Arrived;
+use crate::guard::Caller;
 use crate::problem::{Code, Problem};
+use crate::state::App;
+
+/// The answer to a request.
+pub(crate) type Answer = Result<Response<Body>, Problem>;
+
+/// The server, for a caller who may read, and that caller.
+pub(crate) struct Get(pub Arc<App>, pub Caller);
+
+impl FromRequestParts<Arc<App>> for Get {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        let caller = Caller::from_request_parts(parts, app).await?;
+        caller.may(&Act::Read)?;
+        Ok(Self(Arc::clone(app), caller))
+    }
+}
+
+/// A request with a body. Whether its caller may make it is decided before the body is read.
+pub(crate) struct Post {
+    pub app: Arc<App>,
+    pub caller: Caller,
+    pub body: Arrived,
+}
+
+impl FromRequest<Arc<App>> for Post {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        let (mut head, body) = request.into_parts();
+        let caller = Caller::from_request_parts(&mut head, app).await?;
+        Ok(Self { app: Arc::clone(app), caller, body: Arrived { headers: head.headers, body } })
+    }
+}
 
 /// The query of a request. Unknown names are refused: a misspelled filter would not filter.
 #[derive(Debug)]
@@ -38,18 +79,12 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T
 }
 
 /// Reads the timestamp in a parameter.
-///
-/// # Errors
-/// If it is not a timestamp.
 pub fn timestamp(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
     Ok(written_timestamp(name, text)?.map(|written| written.at))
 }
 
 /// Reads the timestamp in a parameter and keeps its text.
-///
-/// # Errors
-/// If it is not a timestamp.
-pub fn written_timestamp<'a>(
+pub(crate) fn written_timestamp<'a>(
     name: &str,
     text: Option<&'a str>,
 ) -> Result<Option<WrittenTimestamp<'a>>, Problem> {
@@ -58,15 +93,11 @@ pub fn written_timestamp<'a>(
 }
 
 /// Returns the problem of a parameter that should be a timestamp.
-#[must_use]
-pub fn not_a_timestamp(name: &str, text: &str, error: TimestampError) -> Problem {
+pub(crate) fn not_a_timestamp(name: &str, text: &str, error: TimestampError) -> Problem {
     Problem::parameter(name, format!("found `{}`, {error}", text.escape_debug()))
 }
 
 /// Reads the number of entries that a list should have.
-///
-/// # Errors
-/// If it is 0 or too large.
 pub fn limit(given: Option<usize>, usual: usize, max: usize) -> Result<usize, Problem> {
     match given.unwrap_or(usual) {
         limit if (1..=max).contains(&limit) => Ok(limit),

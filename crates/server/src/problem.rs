@@ -1,6 +1,8 @@
 //! Every error of the API: `application/problem+json` after RFC 9457, with a stable code and, if one is at fault, the
 //! field.
 
+use std::collections::BTreeMap;
+
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{Response, StatusCode};
@@ -9,7 +11,8 @@ use karat_core::facts::Digest;
 use karat_evidence::import::requests::status;
 use karat_store::{Error, Refusal};
 use serde::{Serialize, Serializer};
-use utoipa::ToSchema;
+use utoipa::openapi::{Content, Ref, RefOr, Response as Described, ResponseBuilder};
+use utoipa::{IntoResponses, ToSchema};
 
 /// The media type of protocol buffers.
 pub(crate) const PROTOBUF: &str = "application/x-protobuf";
@@ -162,6 +165,33 @@ fn write_status<S: Serializer>(code: &Code, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_u16(code.status().as_u16())
 }
 
+/// Declares answers in the description of the API: problems with one status each.
+macro_rules! described {
+    ($($name:ident $status:literal $doc:literal)+) => {$(
+        #[doc = $doc]
+        pub(crate) struct $name;
+
+        impl IntoResponses for $name {
+            fn responses() -> BTreeMap<String, RefOr<Described>> {
+                BTreeMap::from([(String::from($status), described())])
+            }
+        }
+    )+};
+}
+
+described! {
+    Absent "404" "There is no such thing."
+    Taken "409" "It contradicts what is stored."
+    Expired "410" "It is too late."
+    Unfit "422" "It is refused, or the question has no answer."
+}
+
+/// Returns the description of an answer that is a problem.
+pub(crate) fn described() -> RefOr<Described> {
+    let content = Content::new(Some(Ref::from_schema_name("Problem")));
+    ResponseBuilder::new().content("application/problem+json", content).into()
+}
+
 /// One of several errors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ProblemPart {
@@ -178,7 +208,29 @@ pub struct ProblemPart {
     pub column: Option<u64>,
 }
 
+impl ProblemPart {
+    /// Creates an error at a place.
+    pub(crate) fn new(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { field: Some(field.into()), detail: detail.into(), line: None, column: None }
+    }
+}
+
 impl Problem {
+    /// Returns the problem of all these errors, if there are any; the first is the summary.
+    pub(crate) fn of_parts(code: Code, mut parts: Vec<ProblemPart>) -> Result<(), Self> {
+        /// The largest number of errors that are listed.
+        const LISTED: usize = 100;
+        let Some(first) = parts.first() else { return Ok(()) };
+        let problem = Self::new(code, first.detail.clone()).at(first.field.clone().unwrap_or_default());
+        parts.truncate(LISTED);
+        Err(problem.with_parts(parts))
+    }
+
+    /// Creates the problem of a name that nothing has.
+    pub(crate) fn unknown(what: &str, name: &str, hint: &str) -> Self {
+        Self::not_found(format!("there is no {what} `{}`; {hint}", name.escape_debug()))
+    }
+
     /// Creates a problem that `detail` explains.
     #[must_use]
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
@@ -203,14 +255,12 @@ impl Problem {
     }
 
     /// Creates the problem of an invalid parameter.
-    #[must_use]
-    pub fn parameter(name: &str, detail: impl Into<String>) -> Self {
+    pub(crate) fn parameter(name: &str, detail: impl Into<String>) -> Self {
         Self::new(Code::BadRequest, detail).at(name)
     }
 
     /// Creates the problem of something that does not exist.
-    #[must_use]
-    pub fn not_found(detail: impl Into<String>) -> Self {
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
         Self::new(Code::NotFound, detail)
     }
 
@@ -228,15 +278,13 @@ impl Problem {
     }
 
     /// Adds the digests of the stored item and of the one that was sent.
-    #[must_use]
-    pub fn with_digests(self, stored: Digest, given: Digest) -> Self {
+    pub(crate) fn with_digests(self, stored: Digest, given: Digest) -> Self {
         let written = |digest: Digest| Some(digest.to_string().into_boxed_str());
         Self { stored: written(stored), given: written(given), ..self }
     }
 
     /// Adds the time after which to try again.
-    #[must_use]
-    pub fn retry(self, seconds: u32) -> Self {
+    pub(crate) fn retry(self, seconds: u32) -> Self {
         Self { retry_after_seconds: Some(seconds), ..self }
     }
 
@@ -268,8 +316,7 @@ impl Problem {
     }
 
     /// Returns an error of the engine as a problem of this code, with its parts.
-    #[must_use]
-    pub fn of_error(code: Code, error: &karat::error::Error) -> Self {
+    pub(crate) fn of_error(code: Code, error: &karat::error::Error) -> Self {
         let parts: Vec<ProblemPart> = error
             .problems()
             .iter()
@@ -321,8 +368,7 @@ pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
 }
 
 /// Returns the problem of a request for which there is no turn.
-#[must_use]
-pub fn busy() -> Problem {
+pub(crate) fn busy() -> Problem {
     Problem::new(Code::Busy, "too many requests are at work at the moment; try again later").retry(1)
 }
 

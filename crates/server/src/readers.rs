@@ -26,15 +26,11 @@ impl std::fmt::Debug for Readers {
 
 impl Readers {
     /// Creates the pool without readers.
-    #[must_use]
     pub fn new(store: Arc<Store<Waiting>>) -> Self {
         Self { store, idle: Mutex::default(), turns: Semaphore::new(READERS) }
     }
 
     /// Reads the store on a thread that may wait for the disk.
-    ///
-    /// # Errors
-    /// If `read` fails, or the store cannot be read.
     pub async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(&mut Reader) -> Result<T, Problem> + Send + 'static,

@@ -32,17 +32,13 @@ pub struct ReadOptions {
 
 impl ReadOptions {
     /// Returns true if a field is not in every record, so that evidence is read for it.
-    #[must_use]
-    pub fn needs_evidence(&self, pools: &[Arc<ScorerPool>]) -> bool {
+    pub(crate) fn needs_evidence(&self, pools: &[Arc<ScorerPool>]) -> bool {
         let is_known = |field: &String| pools.iter().all(|pool| is_declared(&pool.card, field));
         !self.labels.iter().chain(&self.kept).all(is_known)
     }
 }
 
 /// Reads the records at these positions, which `pools` scored.
-///
-/// # Errors
-/// If there are no records, they cannot be compared, or the store cannot be read.
 pub fn read(
     memory: &Memory,
     reader: &mut Reader,
@@ -54,10 +50,7 @@ pub fn read(
 }
 
 /// Does the same for a part of the records; `None` if none of them matches.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_part(
+pub(crate) fn read_part(
     memory: &Memory,
     reader: &mut Reader,
     pools: &[Arc<ScorerPool>],
@@ -144,13 +137,11 @@ fn evidence_of(reader: &mut Reader, record: &Item, card: &str) -> Result<Vec<u8>
 }
 
 /// Returns the problem of a question that has no answer.
-#[must_use]
-pub fn unanswerable(error: &Error) -> Problem {
+pub(crate) fn unanswerable(error: &Error) -> Problem {
     Problem::of_error(Code::Unanswerable, error)
 }
 
 /// Returns the problem of statistics that have no answer.
-#[must_use]
 pub fn refused(error: &StatisticsError) -> Problem {
     Problem::new(Code::Unanswerable, error.to_string())
 }

@@ -7,7 +7,7 @@ use karat_core::facts::{Digest, Fact, Item};
 use karat_core::scorecard::{FactDeclaration, Scorecard};
 use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use karat_evidence::Note;
-use karat_store::{Kind, NewItem, Outcome};
+use karat_store::{Kind, NewItem};
 
 use crate::arrival::{self, newest_moment};
 use crate::authority::{self, Act, Denied};
@@ -35,49 +35,6 @@ pub struct ScoredItem {
     pub row: NewRow,
     /// Notes that help to read the score.
     pub notes: Vec<Note>,
-}
-
-/// Part of a scored item that the answer shows.
-#[derive(Debug)]
-pub struct Shown {
-    /// The id of the evidence in the store.
-    pub evidence: String,
-    /// The id of the record in the store.
-    pub record: String,
-    /// The digest of the evidence.
-    pub digest: Digest,
-    /// The record.
-    pub content: Vec<u8>,
-    /// Notes that help to read the score.
-    pub notes: Vec<Note>,
-}
-
-impl Shown {
-    /// Copies it from an item, but for the notes, which are taken.
-    pub fn take(scored: &mut ScoredItem) -> Self {
-        Self {
-            evidence: scored.evidence.id.clone(),
-            record: scored.record.id.clone(),
-            digest: scored.row.evidence,
-            content: scored.record.content.clone(),
-            notes: std::mem::take(&mut scored.notes),
-        }
-    }
-
-    /// Adds what the store said.
-    #[must_use]
-    pub fn sent(self, outcome: Outcome) -> Sent {
-        Sent { shown: self, outcome }
-    }
-}
-
-/// A scored item, and what the store said.
-#[derive(Debug)]
-pub struct Sent {
-    /// The item.
-    pub shown: Shown,
-    /// The answer of the store.
-    pub outcome: Outcome,
 }
 
 /// The key that sends an item, the moment at which it does, and the memory of the server.
@@ -255,11 +212,7 @@ impl From<Error> for Refused {
 }
 
 /// Returns the value of the header `Idempotency-Key`, with or without quotation marks: the id of an item without one.
-///
-/// # Errors
-///
-/// If it is empty, longer than 128 bytes, or has other characters than visible ASCII.
-pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(given) = headers.get("idempotency-key") else { return Ok(None) };
     let text = given.to_str().unwrap_or_default().trim();
     let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);

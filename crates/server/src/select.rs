@@ -46,9 +46,6 @@ pub struct Filter {
 
 impl Filter {
     /// Returns the filter of a selection, with the scorecards that it names.
-    ///
-    /// # Errors
-    /// If a parameter is wrong, or there is no such scorecard.
     pub fn new(
         app: &App,
         index: &Index,
@@ -73,8 +70,7 @@ impl Filter {
     }
 
     /// Returns true if a record is selected. A record without a time is in no period.
-    #[must_use]
-    pub fn admits(&self, row: &Row) -> bool {
+    pub(crate) fn admits(&self, row: &Row) -> bool {
         self.subject.is_none_or(|it| it == row.subject)
             && self.cards.as_ref().is_none_or(|it| it.contains(&row.card))
             && self.tasks.as_ref().is_none_or(|it| row.task.is_some_and(|task| it.contains(&task)))
@@ -108,7 +104,6 @@ impl Marks {
     }
 
     /// Returns a sentence for each.
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let corrected = self.corrected.iter().map(CorrectedRecords::sentence);
         corrected.chain(self.backfilled.iter().map(BackfilledRecords::sentence)).collect()
@@ -116,10 +111,7 @@ impl Marks {
 }
 
 /// Returns the counts beside the scores of the selected records, by subject.
-///
-/// # Errors
-/// If a parameter is wrong, or there is no such scorecard.
-pub fn marks(
+pub(crate) fn marks(
     app: &App,
     index: &Index,
     selection: &Selection<'_>,
@@ -151,9 +143,6 @@ fn pools(app: &App, card: &str) -> Result<Vec<Arc<ScorerPool>>, Problem> {
 }
 
 /// Returns the size of the log at a timestamp, or now.
-///
-/// # Errors
-/// If the store cannot be read, or the timestamp is invalid.
 pub async fn size_at(app: &App, known_at: Option<&str>) -> Result<u64, Problem> {
     match timestamp("known_at", known_at)? {
         None => Ok(*app.memory.size().borrow()),

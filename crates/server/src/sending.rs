@@ -1,21 +1,153 @@
-//! A scored item on its way into the store: what is kept of it, and what it corrects.
+//! An item on its way into the store: scored, with what is kept of it and what it corrects, and what the store says.
 
 use std::sync::Arc;
 
 use karat::record::Record;
 use karat_core::facts::Digest;
 use karat_core::scorecard::{Reporter, Scorecard};
-use karat_store::{Error, Kind, Reader};
+use karat_evidence::Note;
+use karat_store::{Accepted, Error, Kind, Outcome, Reader, Refusal};
 
+use crate::api::records::raw;
 use crate::authority::{self, Act, Old, OldPart, Provenances};
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
 use crate::ids;
 use crate::keys::Key;
 use crate::memory::Memory;
-use crate::problem::Problem;
-use crate::scoring::ScoredItem;
-use crate::state::Submission;
+use crate::params::written_timestamp;
+use crate::problem::{Problem, conflict};
+use crate::scoring::{Holder, How, ScoredItem};
+use crate::state::{App, Submission};
+use crate::traces::queue::Line;
+
+/// The size in bytes from which an item is scored on a separate thread, so that others do not wait for it.
+const LARGE_BYTES: usize = 16 << 10;
+
+/// A scored item that was sent to the store.
+#[derive(Debug)]
+pub struct Sent {
+    /// The id of the evidence in the store.
+    pub evidence: String,
+    /// The id of the record in the store.
+    pub record: String,
+    /// The digest of the evidence.
+    pub digest: Digest,
+    /// The record.
+    pub content: Vec<u8>,
+    /// Notes that help to read the score.
+    pub notes: Vec<Note>,
+    /// The answer of the store.
+    pub outcome: Outcome,
+}
+
+impl Sent {
+    /// Copies an item that is about to be sent, but for the notes, which are taken.
+    pub fn of(scored: &mut ScoredItem) -> Self {
+        Self {
+            evidence: scored.evidence.id.clone(),
+            record: scored.record.id.clone(),
+            digest: scored.row.evidence,
+            content: scored.record.content.clone(),
+            notes: std::mem::take(&mut scored.notes),
+            outcome: Err(Error::Stopped),
+        }
+    }
+
+    /// Adds what the store said.
+    #[must_use]
+    pub fn with(self, outcome: Outcome) -> Self {
+        Self { outcome, ..self }
+    }
+
+    /// Returns how the store has evidence and record, which may have been scored before: by another version of the engine, or as
+    /// of another timestamp. A record is made once, and that one is then the content.
+    pub(crate) async fn stored(&mut self, app: &App) -> Result<(Accepted, Accepted), Problem> {
+        let accepted = match std::mem::replace(&mut self.outcome, Err(Error::Stopped)) {
+            Ok(accepted) => accepted,
+            Err(Error::Refused(refusals)) => {
+                let found = earlier(app, &refusals, &self.evidence, self.digest).await?;
+                let (accepted, content) = found.ok_or_else(|| conflict(&refusals))?;
+                self.content = content;
+                accepted
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let unanswered = || Problem::internal(&"the store did not answer for every item");
+        let [evidence, record] = <[Accepted; 2]>::try_from(accepted).map_err(|_| unanswered())?;
+        Ok((evidence, record))
+    }
+}
+
+/// Scores an item and stores it: a trace after those before it, and all else from itself alone.
+pub(crate) async fn send(
+    app: &Arc<App>,
+    pool: &Arc<ScorerPool>,
+    key: Arc<Key>,
+    as_of: Option<String>,
+    line: Line,
+) -> Result<Sent, Problem> {
+    if let Some(queue) = app.traces.queue(pool) {
+        let sent = queue.push(app, pool, key, as_of, vec![line]).await;
+        return sent.ok().and_then(|mut sent| sent.pop()).unwrap_or_else(|| Err(Error::Stopped.into()));
+    }
+    let pool = app.memory.weights().scorer(pool);
+    let Line { name, bytes, replaces, sources } = line;
+    let is_large = bytes.len() >= LARGE_BYTES;
+    let (shared, of_sender, sender) = (Arc::clone(app), Arc::clone(&key), key.id.clone());
+    let work = move || {
+        let as_of = written_timestamp("as_of", as_of.as_deref())?;
+        let holder = Some(Holder { key: &of_sender, now: shared.clock.now(), memory: &shared.memory });
+        How { pool: &pool, as_of, holder, name: name.as_deref() }.score(&bytes)
+    };
+    let mut scored = if is_large { app.checked(work).await? } else { work()? };
+    scored.evidence.sources = sources;
+    let mut effect = None;
+    if let Some(old) = replaces {
+        let shared = Arc::clone(app);
+        let corrected = app.read(move |reader| {
+            let effect = correction(&shared.memory, &key, reader, &mut scored, &old)?;
+            Ok((scored, Some(effect)))
+        });
+        (scored, effect) = corrected.await?;
+    }
+    let sent = Sent::of(&mut scored);
+    let outcome = app.append(vec![submission(&sender, scored, effect)]).await?.pop();
+    Ok(sent.with(outcome.unwrap_or(Err(Error::Stopped))))
+}
+
+/// Returns what the store has of the same evidence, if it refused nothing but another record of it.
+async fn earlier(
+    app: &App,
+    refusals: &[Refusal],
+    evidence: &str,
+    digest: Digest,
+) -> Result<Option<(Vec<Accepted>, Vec<u8>)>, Problem> {
+    let [Refusal { kind: Kind::Record, id, problem: karat_store::Problem::Conflict { .. }, .. }] = refusals
+    else {
+        return Ok(None);
+    };
+    let (evidence, record) = (evidence.to_owned(), id.clone());
+    app.read(move |reader| {
+        let size = reader.head()?.size;
+        let found =
+            (reader.find(Kind::Evidence, &evidence, size)?, reader.find(Kind::Record, &record, size)?);
+        let (Some(evidence), Some(record)) = found else { return Ok(None) };
+        if evidence.entry.content != digest || !record.entry.sources.contains(&digest) {
+            return Ok(None);
+        }
+        // It is sent unchanged, and was stored before this request.
+        raw(record.content.clone())?;
+        let accepted = [&evidence, &record].map(|item| Accepted {
+            position: item.position,
+            content: item.entry.content,
+            moment: item.entry.moment,
+            repeated: true,
+        });
+        Ok(Some((accepted.to_vec(), record.content)))
+    })
+    .await
+}
 
 /// Returns what the store keeps of a scored item: the evidence, then its record.
 #[must_use]
@@ -25,10 +157,7 @@ pub fn submission(sender: &str, scored: ScoredItem, replaced: Option<Effect>) ->
 }
 
 /// Makes `scored` the correction of the item `old` of the same subject.
-///
-/// # Errors
-/// If there is no such item, the item is to correct itself, or `key` may not correct it.
-pub fn correction(
+pub(crate) fn correction(
     memory: &Memory,
     key: &Key,
     reader: &mut Reader,

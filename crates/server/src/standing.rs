@@ -38,7 +38,6 @@ pub struct Question {
 
 impl Question {
     /// Returns the question for the standings of `subjects`, with the default intervals.
-    #[must_use]
     pub fn new(pool: Arc<ScorerPool>, subjects: Vec<String>, as_of: Timestamp, size: u64) -> Self {
         Self { pool, subjects, as_of, size, interval: INTERVAL, proposed: None }
     }
@@ -57,9 +56,6 @@ pub struct Standings {
 const INTERVAL: Interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
 
 /// Computes the standings of the subjects of the question.
-///
-/// # Errors
-/// If the scorecard has no section `[standing]`, or there are no records.
 pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Problem> {
     let lines = |answer: &Answer<'_>, shown: &[SubjectStanding]| Standings {
         subjects: shown.iter().map(|it| Standing::new(answer, it)).collect(),
@@ -79,9 +75,6 @@ pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Pro
 }
 
 /// Computes the standings and passes them to `tell`, whose result it returns.
-///
-/// # Errors
-/// As [`answer`].
 pub async fn answered<T: Send + 'static>(
     app: &Arc<App>,
     question: Question,
@@ -144,9 +137,6 @@ pub async fn answered<T: Send + 'static>(
 }
 
 /// Returns the rules for standings of a scorecard.
-///
-/// # Errors
-/// If it has no section `[standing]`.
 pub fn rules(pool: &ScorerPool) -> Result<&scorecard::Standing, Problem> {
     pool.card.standing.as_ref().ok_or_else(|| {
         let name = pool.card.name();

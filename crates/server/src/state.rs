@@ -8,7 +8,7 @@ use std::time::Duration;
 use karat_core::timestamp::Timestamp;
 use karat_store::log::Signer;
 use karat_store::port::Backend;
-use karat_store::{Accepted, Error, Kind, NewItem, Outcome, Reader, Store};
+use karat_store::{Accepted, Error, Item, Kind, NewItem, Outcome, Reader, Store};
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
@@ -17,7 +17,7 @@ use crate::answers::Answers;
 use crate::cards::ScorerPool;
 use crate::clock::{Clock, random};
 use crate::cosigned::{Cosigned, WitnessedHead};
-use crate::effect::{Effect, Waiting};
+use crate::effect::{Effect, Stored, Waiting};
 use crate::folder;
 use crate::follower::Follower;
 use crate::index::Index;
@@ -114,6 +114,15 @@ impl Submission {
         self.effects.extend(other.effects.into_iter().map(|(at, effect)| (place + at, effect)));
     }
 
+    /// Adds items with this content.
+    pub(crate) fn with_all<C: Stored>(self, contents: impl IntoIterator<Item = C>) -> Result<Self, Problem> {
+        contents.into_iter().try_fold(self, |batch, content| {
+            let item = content.item().map_err(|error| Problem::internal(&error))?;
+            let effect = content.effect(&item);
+            Ok(batch.with(item, Some(effect)))
+        })
+    }
+
     /// Adds one more item.
     #[must_use]
     pub fn with(mut self, mut item: NewItem, mut effect: Option<Effect>) -> Self {
@@ -145,10 +154,7 @@ impl App {
 
     /// Does the same, keeps the rows of the index and the caches of vectors in files in `folder` between starts, and reports
     /// progress to `watch`: items of the log read so far, and their total.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub fn open_watched(
+    pub(crate) fn open_watched(
         backend: Arc<dyn Backend>,
         signer: Signer,
         options: Options,
@@ -281,6 +287,18 @@ impl App {
         self.readers.run(read).await
     }
 
+    /// Finds the item of that kind with that id.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub(crate) async fn find(&self, kind: Kind, id: String) -> Result<Option<Item>, Problem> {
+        self.read(move |reader| {
+            let size = reader.head()?.size;
+            Ok(reader.find(kind, &id, size)?)
+        })
+        .await
+    }
+
     /// Does long work on a separate thread, so that other requests do not wait.
     ///
     /// # Errors
@@ -294,10 +312,7 @@ impl App {
 
     /// Reads the index on such a thread: it is as long as the log. Commits wait until `look` is done, so it should only
     /// read.
-    ///
-    /// # Errors
-    /// If `look` fails.
-    pub async fn indexed<T: Send + 'static>(
+    pub(crate) async fn indexed<T: Send + 'static>(
         self: &Arc<Self>,
         look: impl FnOnce(&Self, &Index) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
@@ -354,6 +369,13 @@ impl App {
         let outcomes = receiver.blocking_recv().map_err(|_| Error::Stopped)?;
         outcomes.into_iter().try_for_each(|outcome| outcome.map(|_| ()))
     }
+}
+
+/// Runs to the end even if the client disconnects, so that no other request gets the permit before memory is updated.
+pub(crate) async fn uninterrupted<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Problem>> + Send + 'static,
+) -> Result<T, Problem> {
+    tokio::spawn(work).await.map_err(|error| Problem::internal(&error))?
 }
 
 /// Returns the item of the log that stores a scorecard.

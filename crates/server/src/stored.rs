@@ -12,7 +12,6 @@ use serde::Deserialize;
 const NOVELTY: &str = "novelty";
 
 /// Returns the task of a record: its name, that of the challenge or that of all cases; `None` if the item is its own task.
-#[must_use]
 pub fn task(record: &RecordDocument, card: &Scorecard) -> Option<String> {
     let challenge = || card.base.is_some().then(|| card.id.clone());
     let all_cases = || record.evidence.n.map(|_| ALL_CASES.to_owned());
@@ -21,13 +20,11 @@ pub fn task(record: &RecordDocument, card: &Scorecard) -> Option<String> {
 
 /// Returns true if the fact with that name was measured by this server and not stated: the novelty of a trace that it
 /// embedded.
-#[must_use]
-pub fn is_measured_here(card: &Scorecard, fact: &str, is_embedded: bool) -> bool {
+pub(crate) fn is_measured_here(card: &Scorecard, fact: &str, is_embedded: bool) -> bool {
     is_embedded && fact == NOVELTY && card.evidence == karat_evidence::Kind::ReasoningTrace.name()
 }
 
 /// Returns the trust class of a record that was not graded here, whose sender may state facts up to the class `ceiling`.
-#[must_use]
 pub fn trust(record: &RecordDocument, card: &Scorecard, ceiling: Trust) -> Trust {
     let is_embedded = record.is_embedded();
     let stated = |name: &str| record.facts.contains_key(name) && !is_measured_here(card, name, is_embedded);
@@ -59,7 +56,6 @@ impl Trust {
     pub const ALL: [Self; 4] = [Self::Claimed, Self::Judged, Self::Measured, Self::Graded];
 
     /// Returns the name as written.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Claimed => "claimed",
@@ -70,8 +66,7 @@ impl Trust {
     }
 
     /// Returns the class of a fact with that provenance.
-    #[must_use]
-    pub const fn of_fact(reporter: Reporter) -> Self {
+    pub(crate) const fn of_fact(reporter: Reporter) -> Self {
         match reporter {
             Reporter::Harness | Reporter::Task => Self::Measured,
             Reporter::Judge | Reporter::ThirdParty => Self::Judged,
@@ -86,8 +81,7 @@ impl Trust {
 
     /// Returns the highest class of a record that was sent with a key which `reports` these provenances. A key without any may
     /// state everything, and so does not say for whom it speaks.
-    #[must_use]
-    pub fn ceiling(reports: &BTreeSet<String>) -> Self {
+    pub(crate) fn ceiling(reports: &BTreeSet<String>) -> Self {
         let reported = Reporter::ALL.into_iter().filter(|reporter| reports.contains(reporter.name()));
         reported.map(Self::of_fact).max().unwrap_or(Self::Claimed)
     }

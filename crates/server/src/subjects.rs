@@ -30,9 +30,6 @@ use crate::state::App;
 type Stood = (Option<OfficialScore>, Score);
 
 /// Returns all subjects of a scorecard at `as_of`, from the first `size` entries of the log.
-///
-/// # Errors
-/// If there are no records, or no standings, or the store cannot be read.
 pub(crate) async fn all_subjects(
     app: &Arc<App>,
     pool: &Arc<ScorerPool>,

@@ -28,9 +28,6 @@ pub struct WeightsItem {
 
 impl WeightsItem {
     /// Reads the event in `line`, about the weights of `card`.
-    ///
-    /// # Errors
-    /// If it is not such an event, or a name in it is refused.
     pub fn new(card: String, line: String) -> Result<Self, String> {
         let read = events::read("$", &line);
         Self::of(card, line, read)
@@ -44,9 +41,6 @@ impl WeightsItem {
     }
 
     /// Reads an item of the log.
-    ///
-    /// # Errors
-    /// If it is not an event about weights.
     pub fn parse(id: &str, content: &[u8]) -> Result<Self, String> {
         // The name of a scorecard needs no encoding.
         let card = id.split('/').next().unwrap_or_default();
@@ -56,10 +50,7 @@ impl WeightsItem {
 
     /// Checks that the event comes after those `known`. Events count by their seconds, so that a standing could not tell
     /// which of two decisions in one second came first.
-    ///
-    /// # Errors
-    /// If it is before the last event, or a decision in the second of another.
-    pub fn follows(&self, known: &OverrideLog) -> Result<(), String> {
+    pub(crate) fn follows(&self, known: &OverrideLog) -> Result<(), String> {
         let (at_seconds, decided) = match &self.event {
             OverrideEvent::Proposed(proposal) => (proposal.at_seconds, None),
             OverrideEvent::Accepted(own) | OverrideEvent::Refused(own) | OverrideEvent::Revoked(own) => {
@@ -79,7 +70,6 @@ impl WeightsItem {
     }
 
     /// Returns what the log keeps: `CARD/PROPOSAL/WHAT`, so that each happens at most once to a proposal.
-    #[must_use]
     pub fn item(&self) -> NewItem {
         let (proposal, what) = match &self.event {
             OverrideEvent::Proposed(proposal) => (&proposal.id, "proposed"),
@@ -117,9 +107,6 @@ struct OfCard {
 
 impl Weights {
     /// Adds the item at `position`, which is higher than all earlier ones; `own` is its scorecard with its own weights.
-    ///
-    /// # Errors
-    /// If the event changes nothing. It stays in the list, as in a file of events.
     pub fn add(&mut self, position: u64, item: WeightsItem, own: &ScorerPool) -> Result<(), String> {
         let card = &own.card;
         let known = self.by_card.entry(own.name()).or_insert_with(|| OfCard {
@@ -142,20 +129,17 @@ impl Weights {
     }
 
     /// Returns the scorecard `own` under the weights in force now.
-    #[must_use]
     pub fn scorer(&self, own: &Arc<ScorerPool>) -> Arc<ScorerPool> {
         let weighted = self.by_card.get(&own.name()).and_then(|known| known.scorer.as_ref());
         Arc::clone(weighted.unwrap_or(own))
     }
 
     /// Returns the lines of events of a scorecard, up to the log size `size`.
-    #[must_use]
     pub fn lines(&self, card: &str, size: u64) -> Vec<String> {
         self.items(card, size).map(|item| item.line.clone()).collect()
     }
 
     /// Returns the proposals for a scorecard and what became of them by `as_of`, up to the log size `size`.
-    #[must_use]
     pub fn log(&self, own: &ScorerPool, size: u64, as_of: Timestamp) -> OverrideLog {
         let events: Vec<Event> =
             self.items(&own.name(), size).map(|item| Event::Weights(item.event.clone())).collect();
@@ -163,7 +147,6 @@ impl Weights {
     }
 
     /// Returns the proposals for a scorecard as they are now.
-    #[must_use]
     pub fn now(&self, own: &ScorerPool) -> OverrideLog {
         self.by_card.get(&own.name()).map_or_else(|| OverrideLog::new(&own.card), |known| known.log.clone())
     }

@@ -16,6 +16,8 @@ mod doors;
 mod every_format;
 mod formats;
 mod gates;
+#[cfg(unix)]
+mod golden;
 mod graders;
 mod help;
 mod hostile;

@@ -3,23 +3,18 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::{Response, StatusCode};
 use karat_store::{Accepted, Error};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::batch::{self, numbered};
-use super::json;
 use super::weights::REASON_MAX_CHARACTERS;
+use super::{json, stored};
 use crate::authority::Act;
 use crate::backfill::Backfill;
-use crate::body::{Incoming, expect_media, media_type};
-use crate::guard::Caller;
 use crate::keys::Key;
-use crate::params::{Params, written_timestamp};
-use crate::problem::{Code, Problem, ProblemPart, conflict};
+use crate::params::{Answer, Params, Post, written_timestamp};
+use crate::problem::{Absent, Code, Problem, ProblemPart, Taken, Unfit, conflict};
 use crate::scoring::{Holder, How, ScoredItem, idempotency_key};
 use crate::sending::submission;
 use crate::state::{App, Submission};
@@ -78,31 +73,19 @@ pub(crate) struct BackfilledRecord {
     responses(
         (status = 201, body = BackfillAnswer, description = "The items are stored with their records."),
         (status = 200, body = BackfillAnswer, description = "All of it was already stored."),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
-        (status = 422, body = Problem, content_type = "application/problem+json"),
+        Absent, Taken, Unfit,
     ))]
-pub(crate) async fn send(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Params(how): Params<BackfillParams>,
-    request: Request,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn send(Params(how): Params<BackfillParams>, Post { app, caller, body }: Post) -> Answer {
     let key = Arc::clone(caller.key(&Act::Backfill)?);
     if how.reason.trim().is_empty() || how.reason.chars().count() > REASON_MAX_CHARACTERS {
         let detail = format!("expected 1 to {REASON_MAX_CHARACTERS} characters that say why it comes now");
         return Err(Problem::parameter("reason", detail));
     }
     drop(app.memory.cards().find(&how.card)?);
-    let (head, body) = request.into_parts();
-    let name = idempotency_key(&head.headers)?;
-    expect_media(&head.headers, &["application/json", batch::MEDIA])?;
-    let is_batch = media_type(&head.headers) == batch::MEDIA;
-    let options = &app.options;
-    let bytes_max = if is_batch { options.batch_bytes_max } else { options.body_bytes_max };
-    let body = Incoming::new(&head.headers, body, bytes_max, options.body_timeout)?;
-    let bytes = body.whole().await?;
-    app.metrics.received(bytes.len() as u64);
+    let name = idempotency_key(&body.headers)?;
+    let is_batch = body.media_type() == batch::MEDIA;
+    let bytes_max = if is_batch { app.options.batch_bytes_max } else { app.options.body_bytes_max };
+    let bytes = body.whole(&app, &["application/json", batch::MEDIA], bytes_max).await?;
     let (shared, of_sender) = (Arc::clone(&app), Arc::clone(&key));
     let scored = app.checked(move || {
         let lines: Vec<(u64, &[u8])> =
@@ -137,7 +120,7 @@ pub(crate) async fn send(
         Some(Err(error)) => return Err(error.into()),
         None => return Err(Error::Stopped.into()),
     };
-    let Some((mark, stored)) = accepted.split_first() else {
+    let Some((mark, kept)) = accepted.split_first() else {
         return Err(Problem::internal(&"the store did not answer for every item"));
     };
     let record = |(id, own): (String, &[Accepted])| {
@@ -145,12 +128,12 @@ pub(crate) async fn send(
         let repeated = evidence.repeated && record.repeated;
         Some(BackfilledRecord { id, position: record.position, repeated })
     };
-    let records: Vec<BackfilledRecord> = ids.into_iter().zip(stored.chunks(2)).filter_map(record).collect();
+    let records: Vec<BackfilledRecord> = ids.into_iter().zip(kept.chunks(2)).filter_map(record).collect();
     let repeated = records.iter().filter(|it| it.repeated).count() as u64;
     app.metrics.items(records.len() as u64 - repeated, repeated, 0);
     let answer =
         BackfillAnswer { position: mark.position, repeated: accepted.iter().all(|it| it.repeated), records };
-    json(if answer.repeated { StatusCode::OK } else { StatusCode::CREATED }, &answer)
+    json(stored(answer.repeated), &answer)
 }
 
 /// Scores all items; returns the mark of their records, and the items with their lines.

@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::StatusCode;
 use karat_store::{Error, Outcome};
 use serde::Serialize;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
-use super::evidence::{Scoring, earlier};
+use super::evidence::Scoring;
 use super::json;
-use crate::body::{Incoming, line_too_long};
+use crate::body::{Arrived, line_too_long};
 use crate::keys::Key;
-use crate::params::written_timestamp;
-use crate::problem::{Code, Problem, conflict};
-use crate::scoring::{Holder, How, Sent, Shown};
-use crate::sending::submission;
+use crate::params::{Answer, written_timestamp};
+use crate::problem::{Code, Problem};
+use crate::scoring::{Holder, How};
+use crate::sending::{Sent, submission};
 use crate::state::App;
 use crate::traces::queue::Line;
 
@@ -99,7 +98,7 @@ struct BatchPart {
 /// The way of a line into the store.
 enum Way {
     /// It was scored from itself alone.
-    Apart(Shown),
+    Apart(Sent),
     /// It is a trace, and waits for those before it.
     Queued,
 }
@@ -119,9 +118,7 @@ impl BatchPart {
         };
         let mut result = |way| match (way, &mut outcomes) {
             (Way::Queued, _) => sent.next().unwrap_or_else(|| Err(Error::Stopped.into())),
-            (Way::Apart(shown), Ok(outcomes)) => {
-                Ok(shown.sent(outcomes.next().unwrap_or(Err(Error::Stopped))))
-            }
+            (Way::Apart(sent), Ok(outcomes)) => Ok(sent.with(outcomes.next().unwrap_or(Err(Error::Stopped)))),
             (Way::Apart(_), Err(problem)) => Err(problem.clone()),
         };
         Ok(self.lines.into_iter().map(|(line, way)| (line, way.and_then(&mut result))).collect())
@@ -134,14 +131,13 @@ pub(crate) async fn send(
     key: Arc<Key>,
     how: Scoring,
     name: Option<String>,
-    headers: &HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+    body: Arrived,
+) -> Answer {
     if how.replaces.is_some() {
         return Err(Problem::parameter("replaces", "a batch corrects nothing: send corrections one by one"));
     }
     let options = &app.options;
-    let mut body = Incoming::new(headers, body, options.batch_bytes_max, options.body_timeout)?;
+    let mut body = body.incoming(app, options.batch_bytes_max)?;
     let mut answer = BatchAnswer::default();
     let mut waiting: Option<BatchPart> = None;
     let mut next = 1;
@@ -215,9 +211,9 @@ async fn part(
             let holder = Some(Holder { key: &own, now, memory: &shared.memory });
             let scored = How { pool: &pool, as_of, holder, name: name.as_deref() }.score(bytes);
             let way = scored.map(|mut scored| {
-                let shown = Shown::take(&mut scored);
+                let sent = Sent::of(&mut scored);
                 submissions.push(submission(&own.id, scored, None));
-                Way::Apart(shown)
+                Way::Apart(sent)
             });
             ways.push((line, way));
         }
@@ -238,29 +234,15 @@ pub(crate) fn numbered(lines: &[u8], first: u64) -> impl Iterator<Item = (u64, &
 /// Waits for the writer and adds the result of each line.
 async fn settle(app: &App, part: BatchPart, answer: &mut BatchAnswer) -> Result<(), Problem> {
     for (line, result) in part.results().await? {
-        let Sent { shown, outcome } = match result {
-            Ok(sent) => sent,
-            Err(problem) => {
-                answer.refused(line, problem);
-                continue;
-            }
+        let stored = match result {
+            Ok(mut sent) => sent.stored(app).await.map(|stored| (sent.record, stored)),
+            Err(problem) => Err(problem),
         };
-        let accepted = match outcome {
-            Ok(accepted) => Ok(accepted),
-            Err(Error::Refused(refusals)) => {
-                match earlier(app, &refusals, &shown.evidence, shown.digest).await? {
-                    Some((accepted, _)) => Ok(accepted),
-                    None => Err(conflict(&refusals)),
-                }
+        match stored {
+            Ok((id, (evidence, record))) => {
+                answer.kept(line, id, record.position, evidence.repeated && record.repeated);
             }
-            Err(error) => Err(error.into()),
-        };
-        match accepted.as_deref() {
-            Ok([evidence, record]) => {
-                answer.kept(line, shown.record, record.position, evidence.repeated && record.repeated);
-            }
-            Ok(_) => return Err(Problem::internal(&"the store did not answer for every item")),
-            Err(problem) => answer.refused(line, problem.clone()),
+            Err(problem) => answer.refused(line, problem),
         }
     }
     Ok(())

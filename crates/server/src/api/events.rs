@@ -11,7 +11,7 @@ use crate::authority::Act;
 use crate::events;
 use crate::guard::Caller;
 use crate::params::Params;
-use crate::problem::{Code, Problem};
+use crate::problem::{Absent, Code, Problem};
 use crate::select::{Filter, size_at};
 use crate::state::App;
 
@@ -27,7 +27,7 @@ use crate::state::App;
     ("trust" = Option<crate::stored::Trust>, Query, description = "only records of at least this trust class"),
 ), responses(
     (status = 200, content_type = "text/event-stream", body = String),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
+    Absent,
 ))]
 pub(crate) async fn stream(
     State(app): State<Arc<App>>,

@@ -3,33 +3,24 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use karat::record::RecordDocument;
-use karat_core::facts::Digest;
-use karat_store::{Accepted, Error, Kind, Refusal};
+use karat_store::{Accepted, Kind};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::records::raw;
-use super::{batch, json, json_ending, later};
+use super::{batch, json, json_ending, later, stored};
 use crate::authority::Act;
-use crate::body::{Incoming, expect_media, media_type};
-use crate::cards::ScorerPool;
-use crate::guard::Caller;
 use crate::ids;
 use crate::keys::Key;
-use crate::params::{Named, Params, written_timestamp};
-use crate::problem::{Problem, conflict};
-use crate::scoring::{Holder, How, Sent, Shown, idempotency_key};
-use crate::sending::{correction, submission};
+use crate::params::{Answer, Get, Named, Params, Post};
+use crate::problem::{Absent, Problem, Taken, Unfit};
+use crate::scoring::idempotency_key;
+use crate::sending;
 use crate::state::App;
 use crate::traces::queue::Line;
-
-/// The size in bytes from which an item is scored on a separate thread, so that others do not wait for it.
-const LARGE_BYTES: usize = 16 << 10;
 
 /// The parameters for scoring evidence.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
@@ -105,9 +96,9 @@ pub(crate) struct StoredEvidence {
 }
 
 impl LogItem {
-    fn new(id: &str, accepted: &Accepted) -> Self {
+    fn new(id: String, accepted: &Accepted) -> Self {
         Self {
-            id: id.to_owned(),
+            id,
             position: accepted.position,
             digest: accepted.content.to_string(),
             moment: accepted.moment.to_string(),
@@ -129,30 +120,17 @@ impl LogItem {
         (status = 201, body = EvidenceScored, description = "The item is stored with its record."),
         (status = 200, content((EvidenceScored = "application/json"), (batch::BatchAnswer = "application/json")),
             description = "The item was already stored; or a batch, answered line by line."),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
-        (status = 422, body = Problem, content_type = "application/problem+json"),
+        Absent, Taken, Unfit,
     ))]
-pub(crate) async fn send(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Params(how): Params<Scoring>,
-    request: Request,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn send(Params(how): Params<Scoring>, Post { app, caller, body }: Post) -> Answer {
     let key = Arc::clone(caller.key(&Act::Send(None))?);
     // A name that nothing has is refused before the body is read.
     drop(app.memory.cards().find(&how.card)?);
-    let (head, body) = request.into_parts();
-    let headers = &head.headers;
-    let name = idempotency_key(headers)?;
-    if media_type(headers) == batch::MEDIA {
-        return batch::send(&app, key, how, name, headers, body).await;
+    let name = idempotency_key(&body.headers)?;
+    if body.media_type() == batch::MEDIA {
+        return batch::send(&app, key, how, name, body).await;
     }
-    expect_media(headers, &["application/json", batch::MEDIA])?;
-    let options = &app.options;
-    let body = Incoming::new(headers, body, options.body_bytes_max, options.body_timeout)?;
-    let bytes = body.whole().await?;
-    app.metrics.received(bytes.len() as u64);
+    let bytes = body.whole(&app, &["application/json", batch::MEDIA], app.options.body_bytes_max).await?;
     let kept = one(&app, key, &how, name, bytes).await;
     match &kept {
         Ok(kept) if kept.repeated => app.metrics.items(0, 1, 0),
@@ -160,8 +138,7 @@ pub(crate) async fn send(
         Err(_) => app.metrics.items(0, 0, 1),
     }
     let kept = kept?;
-    let status = if kept.repeated { StatusCode::OK } else { StatusCode::CREATED };
-    json_ending(status, &kept, &kept.content)
+    json_ending(stored(kept.repeated), &kept, &kept.content)
 }
 
 async fn one(
@@ -172,110 +149,18 @@ async fn one(
     bytes: Vec<u8>,
 ) -> Result<EvidenceScored, Problem> {
     let pool = app.memory.cards().find_for(&how.card, &bytes)?;
-    let sent = match app.traces.queue(&pool) {
-        Some(queue) => {
-            let line = Line { name, bytes, replaces: how.replaces.clone(), sources: Vec::new() };
-            let sent = queue.push(app, &pool, key, how.as_of.clone(), vec![line]).await;
-            sent.ok().and_then(|mut sent| sent.pop()).unwrap_or_else(|| Err(Error::Stopped.into()))?
-        }
-        None => apart(app, &pool, key, how, name, bytes).await?,
-    };
-    let Sent { shown: Shown { evidence, record, digest, content, notes }, outcome } = sent;
-    let (accepted, content) = match outcome {
-        Ok(accepted) => (accepted, content),
-        Err(Error::Refused(refusals)) => match earlier(app, &refusals, &evidence, digest).await? {
-            Some(found) => found,
-            None => return Err(conflict(&refusals)),
-        },
-        Err(error) => return Err(error.into()),
-    };
-    let [of_evidence, of_record] = accepted.as_slice() else {
-        return Err(Problem::internal(&"the store did not answer for every item"));
-    };
+    let line = Line { name, bytes, replaces: how.replaces.clone(), sources: Vec::new() };
+    let mut sent = sending::send(app, &pool, key, how.as_of.clone(), line).await?;
+    let (of_evidence, of_record) = sent.stored(app).await?;
     let note = |note: karat_evidence::Note| EvidenceNote { field: note.path, text: note.text };
     Ok(EvidenceScored {
         repeated: of_evidence.repeated && of_record.repeated,
-        evidence: LogItem::new(&evidence, of_evidence),
-        record: LogItem::new(&record, of_record),
+        evidence: LogItem::new(sent.evidence, &of_evidence),
+        record: LogItem::new(sent.record, &of_record),
         receipt: format!("/v1/receipts/{}", of_record.position),
-        notes: notes.into_iter().map(note).collect(),
-        content,
+        notes: sent.notes.into_iter().map(note).collect(),
+        content: sent.content,
     })
-}
-
-/// Scores an item from itself alone, and stores it.
-async fn apart(
-    app: &Arc<App>,
-    pool: &Arc<ScorerPool>,
-    key: Arc<Key>,
-    how: &Scoring,
-    name: Option<String>,
-    bytes: Vec<u8>,
-) -> Result<Sent, Problem> {
-    let pool = app.memory.weights().scorer(pool);
-    let is_large = bytes.len() >= LARGE_BYTES;
-    let as_of = how.as_of.clone();
-    let (shared, of_sender, sender) = (Arc::clone(app), Arc::clone(&key), key.id.clone());
-    let work = move || {
-        let as_of = written_timestamp("as_of", as_of.as_deref())?;
-        let holder = Some(Holder { key: &of_sender, now: shared.clock.now(), memory: &shared.memory });
-        How { pool: &pool, as_of, holder, name: name.as_deref() }.score(&bytes)
-    };
-    let mut scored = if is_large { app.checked(work).await? } else { work()? };
-    let effect = match how.replaces.clone() {
-        None => None,
-        Some(old) => {
-            let shared = Arc::clone(app);
-            let (back, effect) = app
-                .read(move |reader| {
-                    let effect = correction(&shared.memory, &key, reader, &mut scored, &old)?;
-                    Ok((scored, effect))
-                })
-                .await?;
-            scored = back;
-            Some(effect)
-        }
-    };
-    let shown = Shown::take(&mut scored);
-    let outcome =
-        app.append(vec![submission(&sender, scored, effect)]).await?.pop().unwrap_or(Err(Error::Stopped));
-    Ok(shown.sent(outcome))
-}
-
-/// Returns what was stored for the same evidence before, by another version of the engine or as of another timestamp: a
-/// record is made once.
-pub(crate) async fn earlier(
-    app: &App,
-    refusals: &[Refusal],
-    evidence: &str,
-    digest: Digest,
-) -> Result<Option<(Vec<Accepted>, Vec<u8>)>, Problem> {
-    let is_record = |it: &&Refusal| {
-        matches!(&it.problem, karat_store::Problem::Conflict { .. }) && it.kind == Kind::Record
-    };
-    let Some(refusal) = refusals.iter().find(is_record).filter(|_| refusals.len() == 1) else {
-        return Ok(None);
-    };
-    let (evidence, record) = (evidence.to_owned(), refusal.id.clone());
-    app.read(move |reader| {
-        let size = reader.head()?.size;
-        let found =
-            (reader.find(Kind::Evidence, &evidence, size)?, reader.find(Kind::Record, &record, size)?);
-        let (Some(evidence), Some(record)) = found else { return Ok(None) };
-        if evidence.entry.content != digest || !record.entry.sources.contains(&digest) {
-            return Ok(None);
-        }
-        // It is sent unchanged, and was stored before this request.
-        raw(record.content.clone())?;
-        let accepted = [&evidence, &record].map(|item| Accepted {
-            position: item.position,
-            content: item.entry.content,
-            moment: item.entry.moment,
-            repeated: true,
-        });
-        Ok(Some((accepted.to_vec(), record.content)))
-    })
-    .await
 }
 
 /// Returns an item of evidence, as it was scored.
@@ -284,12 +169,7 @@ pub(crate) async fn earlier(
 ), responses(
     (status = 200, body = StoredEvidence),
 ))]
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(wanted): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn show(Get(app, _): Get, Named(wanted): Named<String>) -> Answer {
     let shared = Arc::clone(&app);
     let evidence = app
         .read(move |reader| {

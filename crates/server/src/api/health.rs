@@ -3,16 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use karat_core::record::ENGINE_VERSION;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{bytes, json};
-use crate::authority::Act;
-use crate::guard::Caller;
+use crate::params::{Answer, Get};
 use crate::problem::Problem;
 use crate::state::App;
 
@@ -54,7 +52,7 @@ pub(crate) struct JudgeHealth {
 #[utoipa::path(get, operation_id = "show_health", path = "/healthz", tag = "server", security(()), responses(
     (status = 200, body = ServerHealth), (status = 500, body = Problem, content_type = "application/problem+json"),
 ))]
-pub(crate) async fn health(State(app): State<Arc<App>>) -> Result<Response<Body>, Problem> {
+pub(crate) async fn health(State(app): State<Arc<App>>) -> Answer {
     let log_size = app.read(|reader| Ok(reader.head()?.size)).await?;
     let judges = app.judging.judges();
     let judge = judges.known_hello().map(|hello| {
@@ -77,8 +75,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Result<Response<Body>
 #[utoipa::path(get, operation_id = "read_metrics", path = "/metrics", tag = "server", responses(
     (status = 200, content_type = "text/plain", body = String),
 ))]
-pub(crate) async fn metrics(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn metrics(Get(app, _): Get) -> Answer {
     let (records, names) = {
         let index = app.memory.index();
         (index.len(), index.names())

@@ -2,24 +2,23 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::StatusCode;
 use karat::look_alikes::LookAlikes;
 use karat_core::timestamp::{Timestamp, TimestampError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::weights::{REASON_MAX_CHARACTERS, is_text};
-use super::{json, read};
+use super::{done, json};
 use crate::arrival;
 use crate::authority::{Act, Revoked};
 use crate::clock::random;
 use crate::effect::Effect;
 use crate::guard::Caller;
 use crate::keys::{Key, KeyRequest, Scope, Withdrawal};
-use crate::params::Named;
-use crate::problem::{Code, Problem};
+use crate::params::{Answer, Named, Post};
+use crate::problem::{Absent, Code, Problem, Taken};
 use crate::state::{App, Submission};
 
 /// A key, without its secret.
@@ -72,7 +71,7 @@ impl KnownKey {
 #[utoipa::path(get, operation_id = "list_keys", path = "/v1/keys", tag = "keys", security(("key" = ["admin"])), responses(
     (status = 200, body = KnownKeys),
 ))]
-pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
+pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Answer {
     caller.may(&Act::ReadKeys)?;
     let keys = app.memory.keys();
     let look_alikes = LookAlikes::among(keys.iter().map(|key| key.name.as_str()));
@@ -84,16 +83,11 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
 /// Creates a key. Its secret is in the answer and nowhere else.
 #[utoipa::path(post, operation_id = "make_key", path = "/v1/keys", tag = "keys", security(("key" = ["admin"])), request_body = KeyRequest, responses(
     (status = 201, body = MadeKey),
-    (status = 409, body = Problem, content_type = "application/problem+json"),
+    Taken,
 ))]
-pub(crate) async fn make(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn make(Post { app, caller, body }: Post) -> Answer {
     let maker = Arc::clone(caller.key(&Act::MakeKey)?);
-    let request: KeyRequest = read(&app, &headers, body).await?;
+    let request: KeyRequest = body.json(&app).await?;
     if app.memory.keys().iter().any(|key| key.name == request.name) {
         let name = request.name.escape_debug();
         let detail =
@@ -113,13 +107,9 @@ pub(crate) async fn make(
     ("key" = String, Path, description = "the id of the key"),
 ), responses(
     (status = 204, description = "It was revoked."),
-    (status = 409, body = Problem, content_type = "application/problem+json"),
+    Taken,
 ))]
-pub(crate) async fn revoke(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(id): Named<String>,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn revoke(State(app): State<Arc<App>>, caller: Caller, Named(id): Named<String>) -> Answer {
     caller.may(&Act::RevokeKey(None))?;
     let (key, is_last) = {
         let keys = app.memory.keys();
@@ -132,9 +122,7 @@ pub(crate) async fn revoke(
     let revoker = caller.key(&Act::RevokeKey(Some(Revoked { is_last_admin })))?;
     let effect = Effect::Key(Key::clone(&key), true);
     app.append_one(Submission::by(revoker).with(key.item(true), Some(effect))).await?;
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    Ok(response)
+    done()
 }
 
 /// The request to withdraw what a revoked key sent.
@@ -172,18 +160,11 @@ pub(crate) struct StoredWithdrawal {
     ("key" = String, Path, description = "the id of a revoked key"),
 ), request_body = WithdrawalRequest, responses(
     (status = 201, body = StoredWithdrawal),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
-    (status = 409, body = Problem, content_type = "application/problem+json"),
+    Absent, Taken,
 ))]
-pub(crate) async fn withdraw(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn withdraw(Named(id): Named<String>, Post { app, caller, body }: Post) -> Answer {
     let sender = Arc::clone(caller.key(&Act::Withdraw)?);
-    let request: WithdrawalRequest = read(&app, &headers, body).await?;
+    let request: WithdrawalRequest = body.json(&app).await?;
     let wrong = |error: TimestampError| Problem::new(Code::BadRequest, error.to_string()).at("$.since");
     let since = Timestamp::parse(&request.since).map_err(wrong)?;
     arrival::refuse_ahead(app.clock.now(), since).map_err(|problem| problem.at("$.since"))?;

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::{Basis, ItemsUsed};
 use karat::answers::leaderboard::columns::{self, Column};
@@ -32,13 +30,11 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::{answered, bytes};
-use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::decisions::Decisions;
-use crate::guard::Caller;
 use crate::index::Names;
-use crate::params::{Params, limit, timestamp};
-use crate::problem::{Code, Problem};
+use crate::params::{Answer, Get, Params, limit, timestamp};
+use crate::problem::{Absent, Code, Problem, Unfit};
 use crate::rows::{self, RECORDS_MAX, ReadOptions, refused, unanswerable};
 use crate::select::{Filter, Marks, Selection, marks, size_at};
 use crate::state::App;
@@ -158,15 +154,9 @@ struct Selected {
 /// resamples are null.
 #[utoipa::path(get, operation_id = "show_leaderboard", path = "/v1/leaderboards", tag = "records", params(LeaderboardParams), responses(
     (status = 200, body = LeaderboardAnswer, content_type = "application/json", description = "`karat/leaderboard/1`"),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
-    (status = 422, body = Problem, content_type = "application/problem+json"),
+    Absent, Unfit,
 ))]
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Params(params): Params<LeaderboardParams>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn show(Get(app, _): Get, Params(params): Params<LeaderboardParams>) -> Answer {
     let size = size_at(&app, params.known_at.as_deref()).await?;
     let params = params.at_moment(&app)?;
     let question = format!("{size} {params:?}");
@@ -180,9 +170,6 @@ pub(crate) async fn show(
 }
 
 /// Computes the leaderboard as of the first `size` entries of the log.
-///
-/// # Errors
-/// If a parameter is invalid, or no subject has a rank.
 pub async fn make(
     app: &Arc<App>,
     params: &LeaderboardParams,
@@ -492,7 +479,7 @@ impl LeaderboardParams {
 
     /// Returns what to read of the records.
     fn options(&self, pools: &[Arc<ScorerPool>]) -> Result<ReadOptions, Problem> {
-        let condition = self.condition.as_deref().map(Condition::parse).transpose();
+        let condition = self.condition.as_deref().map(str::parse::<Condition>).transpose();
         let condition = condition.map_err(|problem| Problem::parameter("where", problem))?;
         let is_value = |pool: &ScorerPool, key: &str| {
             let card = &pool.card;

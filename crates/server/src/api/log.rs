@@ -1,12 +1,8 @@
 //! The log for its followers: its signed checkpoint, the word of witnesses about it, the changes of its key, and its tiles at
 //! the paths of C2SP `tlog-tiles`.
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, HeaderValue};
-use axum::http::{HeaderMap, Response, StatusCode};
 use karat_store::log::TilePath;
 use karat_store::port::Head;
 use serde::{Deserialize, Serialize};
@@ -15,11 +11,9 @@ use utoipa::{IntoParams, ToSchema};
 use super::receipts::Receipt;
 use super::{bytes, json};
 use crate::authority::Act;
-use crate::body::{Incoming, expect_media};
 use crate::cosigned::WitnessedHead;
-use crate::guard::Caller;
-use crate::params::{Named, Params};
-use crate::problem::{Code, Problem};
+use crate::params::{Answer, Get, Named, Params, Post};
+use crate::problem::{Absent, Problem, Taken};
 use crate::state::App;
 
 /// The longest checkpoint that is taken, in bytes.
@@ -69,8 +63,7 @@ pub struct CosignedParams {
 #[utoipa::path(get, operation_id = "show_log", path = "/v1/log", tag = "log", responses(
     (status = 200, body = LogInfo),
 ))]
-pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn about(Get(app, _): Get) -> Answer {
     let (head, root, rotations) = app
         .read(|reader| {
             let head = reader.head()?;
@@ -88,14 +81,9 @@ pub(crate) async fn about(State(app): State<Arc<App>>, caller: Caller) -> Result
 /// `tlog-cosignature`.
 #[utoipa::path(get, operation_id = "read_cosigned", path = "/v1/log/cosigned", tag = "log", params(CosignedParams), responses(
     (status = 200, content_type = "text/plain", body = String),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
+    Absent,
 ))]
-pub(crate) async fn cosigned(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Params(params): Params<CosignedParams>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn cosigned(Get(app, _): Get, Params(params): Params<CosignedParams>) -> Answer {
     let head = cosigned_head(&app, params.witnesses)?;
     Ok(bytes(StatusCode::OK, "text/plain; charset=utf-8", head.checkpoint.into_bytes()))
 }
@@ -119,20 +107,12 @@ pub(super) fn cosigned_head(app: &App, witnesses: Option<usize>) -> Result<Head,
     request_body(content = String, content_type = "text/plain", description = "the checkpoint with its signatures"),
     responses(
         (status = 200, body = Cosignatures),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
+        Taken,
     ),
 )]
-pub(crate) async fn add_cosignatures(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn add_cosignatures(Post { app, caller, body }: Post) -> Answer {
     caller.may(&Act::Cosign)?;
-    expect_media(&headers, &["text/plain"])?;
-    let body = Incoming::new(&headers, body, NOTE_MAX_BYTES, app.options.body_timeout)?.whole().await?;
-    let note = String::from_utf8(body)
-        .map_err(|_| Problem::new(Code::BadRequest, "the body is not text (UTF-8)").at("$"))?;
+    let note = body.text(&app, &["text/plain"], NOTE_MAX_BYTES).await?;
     let cosignatures = app.cosign(note).await?;
     json(StatusCode::OK, &Cosignatures { cosignatures })
 }
@@ -141,11 +121,7 @@ pub(crate) async fn add_cosignatures(
 #[utoipa::path(get, operation_id = "list_rotations", path = "/v1/log/rotations", tag = "log", responses(
     (status = 200, body = RotationList),
 ))]
-pub(crate) async fn rotations(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn rotations(Get(app, _): Get) -> Answer {
     let rotations = app
         .read(|reader| {
             let head = reader.head()?;
@@ -163,11 +139,7 @@ pub(crate) async fn rotations(
 #[utoipa::path(get, operation_id = "read_checkpoint", path = "/checkpoint", tag = "log", responses(
     (status = 200, content_type = "text/plain", body = String),
 ))]
-pub(crate) async fn checkpoint(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn checkpoint(Get(app, _): Get) -> Answer {
     let head = app.read(|reader| Ok(reader.head()?)).await?;
     Ok(bytes(StatusCode::OK, "text/plain; charset=utf-8", head.checkpoint.into_bytes()))
 }
@@ -179,12 +151,7 @@ pub(crate) async fn checkpoint(
 ), responses(
     (status = 200, content_type = "application/octet-stream", body = Vec<u8>),
 ))]
-pub(crate) async fn tile(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(path): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn tile(Get(app, _): Get, Named(path): Named<String>) -> Answer {
     let wanted: TilePath = format!("tile/{path}").parse().map_err(Problem::not_found)?;
     let found = app.read(move |reader| Ok(reader.resource(wanted)?)).await?;
     let found = found.ok_or_else(|| Problem::not_found("the log has fewer entries"))?;

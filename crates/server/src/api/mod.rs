@@ -8,51 +8,42 @@
 //! * `receipts`, `log`: proofs that items are in the log.
 //! * `events`: new records as they are stored; `health`: health and metrics.
 
-pub mod arena;
-pub mod backfill;
-pub mod batch;
-pub mod events;
-pub mod evidence;
-pub mod flows;
-pub mod health;
-pub mod keys;
-pub mod leaderboards;
-pub mod log;
+mod arena;
+mod backfill;
+mod batch;
+mod events;
+mod evidence;
+mod flows;
+mod health;
+mod keys;
+pub(crate) mod leaderboards;
+mod log;
 pub mod openapi;
-pub mod receipts;
-pub mod records;
+mod receipts;
+pub(crate) mod records;
 pub mod reviews;
-pub mod scorecards;
-pub mod standings;
-pub mod subjects;
-pub mod traces;
-pub mod weights;
+mod scorecards;
+mod signers;
+mod standings;
+mod subjects;
+mod traces;
+mod weights;
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
-use axum::http::{HeaderMap, Response, StatusCode};
-use serde::de::DeserializeOwned;
+use axum::http::{Response, StatusCode};
 use serde::{Serialize, Serializer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::body::{Incoming, expect_media};
+use crate::params::Answer;
 use crate::problem::Problem;
 use crate::state::App;
 
-/// Reads a body of JSON.
-async fn read<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -> Result<T, Problem> {
-    expect_media(headers, &["application/json"])?;
-    let body =
-        Incoming::new(headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
-    app.metrics.received(body.len() as u64);
-    crate::body::json(&body)
-}
-
 /// Returns every route, with its description.
-pub fn routes() -> OpenApiRouter<Arc<App>> {
+pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(openapi::head())
         .routes(routes!(evidence::send, evidence::show))
         .routes(routes!(traces::send))
@@ -90,19 +81,27 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(openapi::document))
 }
 
+/// Returns the status of something that was stored now, or before.
+pub(crate) const fn stored(repeated: bool) -> StatusCode {
+    if repeated { StatusCode::OK } else { StatusCode::CREATED }
+}
+
+/// Answers that something was done, and with nothing more.
+pub(crate) fn done() -> Answer {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    Ok(response)
+}
+
 /// Returns an answer in JSON.
-pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Result<Response<Body>, Problem> {
+pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Answer {
     let body = serde_json::to_vec(value).map_err(|error| Problem::internal(&error))?;
     Ok(bytes(status, "application/json", body))
 }
 
 /// Returns an answer in JSON whose last member, marked with [`later`] in `value`, is JSON that this server wrote, so
 /// that it need not be parsed again.
-pub(crate) fn json_ending(
-    status: StatusCode,
-    value: &impl Serialize,
-    last: &[u8],
-) -> Result<Response<Body>, Problem> {
+pub(crate) fn json_ending(status: StatusCode, value: &impl Serialize, last: &[u8]) -> Answer {
     let mut body = Vec::with_capacity(1024 + last.len());
     serde_json::to_writer(&mut body, value).map_err(|error| Problem::internal(&error))?;
     let kept = body.strip_suffix(b"null}").map(<[u8]>::len);

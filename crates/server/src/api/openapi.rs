@@ -3,14 +3,15 @@
 use std::sync::OnceLock;
 
 use axum::body::{Body, Bytes};
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use utoipa::OpenApi;
+use utoipa::openapi::RefOr;
 use utoipa::openapi::path::{Operation, ParameterIn};
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Content, Ref, RefOr, Response as Described, ResponseBuilder};
 
-use crate::problem::Problem;
+use crate::params::Answer;
+use crate::problem::{Problem, described};
 use crate::stored::Trust;
 
 #[derive(OpenApi)]
@@ -33,8 +34,8 @@ use crate::stored::Trust;
         (name = "keys", description = "Keys and their scopes"),
         (name = "server", description = "Health and metrics"),
     ),
-    // Used only in parameters, from which schemas are not collected.
-    components(schemas(Trust)),
+    // Used only in parameters and problems, from which schemas are not collected.
+    components(schemas(Problem, Trust)),
 )]
 struct Head;
 
@@ -92,7 +93,7 @@ fn complete(operation: &mut Operation) {
         ("503", true),
     ];
     for (status, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
-        operation.responses.responses.entry(status.to_owned()).or_insert_with(problem);
+        operation.responses.responses.entry(status.to_owned()).or_insert_with(described);
     }
 }
 
@@ -109,15 +110,10 @@ fn as_bytes(operation: &mut Operation) {
     }
 }
 
-fn problem() -> RefOr<Described> {
-    let content = Content::new(Some(Ref::from_schema_name("Problem")));
-    ResponseBuilder::new().content("application/problem+json", content).into()
-}
-
 /// Returns this description.
 #[utoipa::path(get, operation_id = "read_description", path = "/v1/openapi.json", tag = "server", security(()),
     responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json", body = BTreeMap<String, Value>)))]
-pub(crate) async fn document() -> Result<Response<Body>, Problem> {
+pub(crate) async fn document() -> Answer {
     /// The text, written once: it is long, and anyone may ask for it.
     static WRITTEN: OnceLock<Bytes> = OnceLock::new();
     let text = match WRITTEN.get() {

@@ -2,19 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use karat::answers::ItemKind;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{bytes, log, records};
-use crate::authority::Act;
-use crate::guard::Caller;
-use crate::params::{Named, Params};
+use crate::params::{Answer, Get, Named, Params};
 use crate::problem::Problem;
-use crate::state::App;
 
 /// A receipt, `karat/receipt/1`: an item of the log with the proof that the log has it. The server sends the canonical
 /// JSON that the store writes.
@@ -78,12 +73,10 @@ pub struct ReceiptParams {
     (status = 200, description = "`karat/receipt/1`", content_type = "application/json", body = Receipt),
 ))]
 pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
+    Get(app, _): Get,
     Named(wanted): Named<String>,
     Params(params): Params<ReceiptParams>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+) -> Answer {
     let shared = Arc::clone(&app);
     let receipt = app
         .read(move |reader| {

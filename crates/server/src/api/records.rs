@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use karat::answers::explanation::Explanation;
 use karat::error::Error as EngineError;
 use karat::recompute;
@@ -18,12 +16,10 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{answered, bytes, json};
-use crate::authority::Act;
-use crate::guard::Caller;
 use crate::index::{Index, Row};
 use crate::keys::{Key, Withdrawal};
-use crate::params::{Named, Params, limit};
-use crate::problem::{Code, Problem};
+use crate::params::{Answer, Get, Named, Params, limit};
+use crate::problem::{Absent, Code, Problem, Unfit};
 use crate::select::{Filter, Selection, size_at};
 use crate::state::App;
 use crate::stored::Trust;
@@ -62,7 +58,6 @@ pub struct RecordParams {
 
 impl RecordParams {
     /// Returns the parameters that select records, without those for pages.
-    #[must_use]
     pub fn selection(&self) -> Selection<'_> {
         Selection {
             subject: self.subject.as_deref(),
@@ -132,14 +127,9 @@ pub(crate) struct RecordDetail {
 /// Lists records, newest first.
 #[utoipa::path(get, operation_id = "list_records", path = "/v1/records", tag = "records", params(RecordParams), responses(
     (status = 200, body = RecordList),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
+    Absent,
 ))]
-pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Params(params): Params<RecordParams>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn list(Get(app, _): Get, Params(params): Params<RecordParams>) -> Answer {
     let limit = limit(params.limit, USUAL, MOST)?;
     let size = size_at(&app, params.known_at.as_deref()).await?;
     let found = app.indexed(move |app, index| {
@@ -167,12 +157,7 @@ pub(crate) async fn list(
 ), responses(
     (status = 200, body = RecordDetail),
 ))]
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(wanted): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn show(Get(app, _): Get, Named(wanted): Named<String>) -> Answer {
     let shared = Arc::clone(&app);
     let detail = app
         .read(move |reader| {
@@ -195,14 +180,9 @@ pub(crate) async fn show(
     ("record" = String, Path, description = "its position in the log, or its id with `/` written `%2F`", example = "12"),
 ), responses(
     (status = 200, description = "the answer of `karat explain --json`", content_type = "application/json", body = Explanation),
-    (status = 422, body = Problem, content_type = "application/problem+json"),
+    Unfit,
 ))]
-pub(crate) async fn explanation(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(wanted): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn explanation(Get(app, _): Get, Named(wanted): Named<String>) -> Answer {
     let item = app.read(move |reader| find(reader, &wanted)).await?;
     let shared = Arc::clone(&app);
     let text = app.checked(move || explained(&shared, &item.content)).await?;

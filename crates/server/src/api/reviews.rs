@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::StatusCode;
 pub use karat::answers::ReviewVerdict;
 use karat::answers::review::{PendingReview, Review};
 use karat_core::timestamp::Timestamp;
@@ -15,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{answer as response, read};
+use super::answer as response;
 use crate::authority::Act;
 use crate::clock::random;
 use crate::guard::Caller;
 use crate::ids;
-use crate::params::Params;
-use crate::problem::{Code, Problem};
+use crate::params::{Answer, Params, Post};
+use crate::problem::{Absent, Code, Problem, Taken, Unfit};
 use crate::select::size_at;
 use crate::standing::{Question, answer, rules};
 use crate::state::{App, Submission};
@@ -111,14 +110,13 @@ pub(crate) struct KeptReview {
 /// Lists the scores that wait for a decision.
 #[utoipa::path(get, operation_id = "list_reviews", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), params(QueueParams), responses(
     (status = 200, body = ReviewQueue),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
-    (status = 422, body = Problem, content_type = "application/problem+json"),
+    Absent, Unfit,
 ))]
 pub(crate) async fn queue(
     State(app): State<Arc<App>>,
     caller: Caller,
     Params(params): Params<QueueParams>,
-) -> Result<Response<Body>, Problem> {
+) -> Answer {
     caller.may(&Act::ReadReviews)?;
     let reviews = waiting(&app, params.card.as_deref()).await?;
     Ok(response(StatusCode::OK, &ReviewQueue { reviews }))
@@ -172,19 +170,11 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingRe
 /// A decision is refused, and not stored, if the reviewer operates the subject or if no score waits for a decision.
 #[utoipa::path(post, operation_id = "decide_review", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), request_body = ReviewRequest, responses(
     (status = 201, body = KeptReview),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
-    (status = 409, body = Problem, content_type = "application/problem+json"),
-    (status = 422, body = Problem, content_type = "application/problem+json"),
+    Absent, Taken, Unfit,
 ))]
-pub(crate) async fn decide(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn decide(Post { app, caller, body }: Post) -> Answer {
     let reviewer = Arc::clone(caller.key(&Act::Review)?);
-    let (position, review) =
-        keep(&app, read(&app, &headers, body).await?, &reviewer.name, &reviewer.id).await?;
+    let (position, review) = keep(&app, body.json(&app).await?, &reviewer.name, &reviewer.id).await?;
     Ok(response(StatusCode::CREATED, &KeptReview { position, review }))
 }
 

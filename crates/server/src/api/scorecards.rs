@@ -2,22 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::StatusCode;
 use karat::card::CompiledCard;
 use karat_core::diagnostic::Diagnostic;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{bytes, json};
+use super::{bytes, json, stored};
 use crate::authority::Act;
-use crate::body::{Incoming, expect_media};
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
-use crate::guard::Caller;
-use crate::params::Named;
-use crate::problem::{Code, Problem};
+use crate::params::{Answer, Get, Named, Post};
+use crate::problem::{Code, Problem, Taken, Unfit};
 use crate::state::{App, Submission, scorecard_item};
 
 /// The media types in which a scorecard may be sent.
@@ -116,8 +112,7 @@ impl From<&CompiledCard> for ScorecardSummary {
 #[utoipa::path(get, operation_id = "list_scorecards", path = "/v1/scorecards", tag = "scorecards", responses(
     (status = 200, body = ScorecardList),
 ))]
-pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn list(Get(app, _): Get) -> Answer {
     let scorecards = app.memory.cards().iter().map(|pool| ScorecardSummary::from(&*pool.card)).collect();
     json(StatusCode::OK, &ScorecardList { scorecards })
 }
@@ -128,12 +123,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
 ), responses(
     (status = 200, body = ScorecardDetail),
 ))]
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(wanted): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn show(Get(app, _): Get, Named(wanted): Named<String>) -> Answer {
     let pool = app.memory.cards().find(&wanted)?;
     json(
         StatusCode::OK,
@@ -147,12 +137,7 @@ pub(crate) async fn show(
 ), responses(
     (status = 200, content_type = "application/toml", body = String),
 ))]
-pub(crate) async fn text(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(wanted): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn text(Get(app, _): Get, Named(wanted): Named<String>) -> Answer {
     let pool = app.memory.cards().find(&wanted)?;
     Ok(bytes(StatusCode::OK, "application/toml; charset=utf-8", pool.card.text().as_bytes().to_vec()))
 }
@@ -163,25 +148,21 @@ pub(crate) async fn text(
     responses(
         (status = 201, body = PublishedScorecard),
         (status = 200, body = PublishedScorecard, description = "It was already published."),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
-        (status = 422, body = Problem, content_type = "application/problem+json"),
+        Taken, Unfit,
     ))]
-pub(crate) async fn publish(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn publish(Post { app, caller, body }: Post) -> Answer {
     let key = Arc::clone(caller.key(&Act::PublishCard)?);
-    let text = received(&app, &headers, body).await?;
+    let text = body.text(&app, &MEDIA, app.options.body_bytes_max).await?;
     let shared = Arc::clone(&app);
     let pool = app.checked(move || sound(&shared, &text)).await?;
     let pool = Arc::new(pool);
     let effect = Effect::Card(Arc::clone(&pool));
     let accepted = app.append_one(Submission::by(&key).with(scorecard_item(&pool), Some(effect))).await?;
     let (position, repeated) = accepted.first().map_or((0, false), |it| (it.position, it.repeated));
-    let status = if repeated { StatusCode::OK } else { StatusCode::CREATED };
-    json(status, &PublishedScorecard { card: ScorecardSummary::from(&*pool.card), position, repeated })
+    json(
+        stored(repeated),
+        &PublishedScorecard { card: ScorecardSummary::from(&*pool.card), position, repeated },
+    )
 }
 
 /// Checks a scorecard and stores nothing.
@@ -190,14 +171,9 @@ pub(crate) async fn publish(
     responses(
         (status = 200, body = ScorecardFindings),
     ))]
-pub(crate) async fn check(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn check(Post { app, caller, body }: Post) -> Answer {
     caller.may(&Act::Read)?;
-    let text = received(&app, &headers, body).await?;
+    let text = body.text(&app, &MEDIA, app.options.body_bytes_max).await?;
     let shared = Arc::clone(&app);
     let findings = app.checked(move || {
         let checked = shared.memory.cards().check(&text);
@@ -211,13 +187,6 @@ pub(crate) async fn check(
         })
     });
     json(StatusCode::OK, &findings.await?)
-}
-
-async fn received(app: &App, headers: &HeaderMap, body: Body) -> Result<String, Problem> {
-    expect_media(headers, &MEDIA)?;
-    let bytes =
-        Incoming::new(headers, body, app.options.body_bytes_max, app.options.body_timeout)?.whole().await?;
-    String::from_utf8(bytes).map_err(|_| Problem::new(Code::BadRequest, "the scorecard is not text in UTF-8"))
 }
 
 /// Reads the scorecard in `text`, which may be a challenge of a family that is published here.

@@ -3,20 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use karat::answers::standing::Standing;
 use karat_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::answer as response;
-use crate::authority::Act;
 use crate::cards::ScorerPool;
-use crate::guard::Caller;
-use crate::params::{Named, Params, limit, timestamp};
-use crate::problem::Problem;
+use crate::params::{Answer, Get, Named, Params, limit, timestamp};
+use crate::problem::{Absent, Problem, Unfit};
 use crate::rows::RECORDS_MAX;
 use crate::select::{Filter, Selection, size_at};
 use crate::standing::{Question, answer, rules};
@@ -77,15 +73,13 @@ pub(crate) struct StandingList {
     ("subject" = String, Path, description = "who is scored", example = "17"), StandingParams,
 ), responses(
     (status = 200, description = "`karat/standing/1`", content_type = "application/json", body = Standing),
-    (status = 422, body = Problem, content_type = "application/problem+json"),
+    Unfit,
 ))]
 pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
+    Get(app, _): Get,
     Named(subject): Named<String>,
     Params(params): Params<StandingParams>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+) -> Answer {
     let missing =
         || Problem::not_found(format!("there is no record of `{}` up to that time", subject.escape_debug()));
     let (pool, as_of, size) = asked(&app, &params).await?;
@@ -97,15 +91,9 @@ pub(crate) async fn show(
 /// Lists the standings of the subjects of a scorecard, in the order of their names.
 #[utoipa::path(get, operation_id = "list_standings", path = "/v1/standings", tag = "records", params(ListParams), responses(
     (status = 200, body = StandingList),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
-    (status = 422, body = Problem, content_type = "application/problem+json"),
+    Absent, Unfit,
 ))]
-pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Params(params): Params<ListParams>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn list(Get(app, _): Get, Params(params): Params<ListParams>) -> Answer {
     let limit = limit(params.limit, USUAL, MOST)?;
     let one = StandingParams { card: params.card, as_of: params.as_of, known_at: params.known_at };
     let (pool, as_of, size) = asked(&app, &one).await?;

@@ -1,11 +1,8 @@
 //! Subjects: the list of those with records, and the history of one.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use karat::answers::Outcome;
 use karat::record::Record;
 use karat_store::{Item, Kind};
@@ -13,13 +10,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::json;
-use crate::authority::Act;
-use crate::guard::Caller;
 use crate::index::Index;
-use crate::params::{Named, Params, limit};
-use crate::problem::Problem;
+use crate::params::{Answer, Get, Named, Params, limit};
+use crate::problem::{Absent, Problem};
 use crate::select::{Filter, Selection, size_at};
-use crate::state::App;
 
 /// The default number of entries in a list.
 const USUAL: usize = 100;
@@ -63,14 +57,9 @@ pub(crate) struct SubjectSummary {
 /// Lists subjects in the order of their names.
 #[utoipa::path(get, operation_id = "list_subjects", path = "/v1/subjects", tag = "records", params(SubjectParams), responses(
     (status = 200, body = SubjectList),
-    (status = 404, body = Problem, content_type = "application/problem+json"),
+    Absent,
 ))]
-pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Params(params): Params<SubjectParams>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn list(Get(app, _): Get, Params(params): Params<SubjectParams>) -> Answer {
     let limit = limit(params.limit, USUAL, MOST)?;
     let subjects = app.indexed(move |app, index| {
         let selection = Selection { card: params.card.as_deref(), ..Selection::default() };
@@ -163,12 +152,10 @@ pub(crate) struct HistoryEntry {
     (status = 200, body = SubjectHistory),
 ))]
 pub(crate) async fn history(
-    State(app): State<Arc<App>>,
-    caller: Caller,
+    Get(app, _): Get,
     Named(subject): Named<String>,
     Params(params): Params<HistoryParams>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+) -> Answer {
     let limit = limit(params.limit, USUAL, MOST)?;
     let log_size = size_at(&app, params.known_at.as_deref()).await?;
     let card = params.card.as_deref().map(|card| app.memory.cards().find_used(card)).transpose()?;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
 use axum::http::header::CONTENT_ENCODING;
 use axum::http::{HeaderMap, Response, StatusCode};
 use axum::response::IntoResponse as _;
@@ -14,15 +13,15 @@ use utoipa::IntoParams;
 
 use super::bytes;
 use crate::authority::{self, Act};
-use crate::body::{Incoming, expect_media, media_type, too_large};
+use crate::body::{Arrived, expect_media, too_large};
 use crate::cards::ScorerPool;
-use crate::collect::{items, with};
+use crate::collect::items;
 use crate::guard::Caller;
 use crate::keys::Key;
-use crate::params::Params;
-use crate::problem::{Code, PROTOBUF, Problem};
+use crate::params::{Answer, Params, Post};
+use crate::problem::{Absent, Code, PROTOBUF, Problem};
 use crate::spans::{Content, Part, Whose};
-use crate::state::{App, Submission};
+use crate::state::{App, Submission, uninterrupted};
 
 const JSON: &str = "application/json";
 /// Bytes of a request, packed or not.
@@ -77,46 +76,35 @@ fn trace() -> String {
             (BTreeMap<String, Value> = "application/json"),
             (String = "application/x-protobuf"),
         )),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
+        Absent,
     ))]
 pub(crate) async fn send(
-    State(app): State<Arc<App>>,
-    caller: Caller,
     how: Result<Params<Intake>, Problem>,
-    request: Request,
+    Post { app, caller, body }: Post,
 ) -> Response<Body> {
-    let (head, body) = request.into_parts();
-    let headers = head.headers;
+    let media = body.media_type();
     let taken = match how {
-        Ok(Params(how)) => take(&app, &caller, how, &headers, body).await,
+        Ok(Params(how)) => take(&app, &caller, how, body).await,
         Err(problem) => Err(problem),
     };
-    match (taken, media_type(&headers).as_str()) {
+    match (taken, media.as_str()) {
         (Ok(answer), _) => answer,
         (Err(problem), PROTOBUF) => problem.in_protobuf(),
         (Err(problem), _) => problem.into_response(),
     }
 }
 
-async fn take(
-    app: &Arc<App>,
-    caller: &Caller,
-    how: Intake,
-    headers: &HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+async fn take(app: &Arc<App>, caller: &Caller, how: Intake, body: Arrived) -> Answer {
     let key = Arc::clone(caller.key(&Act::Send(None))?);
     let pool = app.memory.cards().find(&how.card)?;
     items(&pool)?;
     let subject = how.subject.or_else(|| key.subject.clone());
-    expect_media(headers, &[JSON, PROTOBUF])?;
-    let encoding = if media_type(headers) == JSON { Encoding::Json } else { Encoding::Protobuf };
-    expect_encoding(headers)?;
+    expect_media(&body.headers, &[JSON, PROTOBUF])?;
+    let encoding = if body.media_type() == JSON { Encoding::Json } else { Encoding::Protobuf };
+    expect_encoding(&body.headers)?;
     // Before the work: a request is large.
     may_send(&key, &pool, subject.as_deref())?;
-    let body = Incoming::new(headers, body, BYTES_MAX, app.options.body_timeout)?;
-    let body = body.whole().await?;
-    app.metrics.received(body.len() as u64);
+    let body = body.whole(app, &[JSON, PROTOBUF], BYTES_MAX).await?;
     let taken = app.checked(move || {
         take_apart(&body, encoding, BYTES_MAX as u64)
             .map_err(|error| Problem::new(Code::BadRequest, error.to_string()).at("body"))?
@@ -143,7 +131,7 @@ async fn store(
     groups: Vec<Group>,
 ) -> Result<Option<(u64, String)>, Problem> {
     let (app, key, card) = (Arc::clone(app), Arc::clone(key), pool.name());
-    let stored = tokio::spawn(async move {
+    uninterrupted(async move {
         let permit = app.memory.spans.permits.take(&key.id).await;
         let (mut contents, mut late, mut why, mut size) = (Vec::new(), 0, String::new(), 0);
         for group in groups {
@@ -165,12 +153,12 @@ async fn store(
         }
         if !contents.is_empty() {
             app.memory.spans.room(&key.id, contents.len(), size)?;
-            app.append_one(with(Submission::by(&key), &app, &contents)?).await?;
+            app.append_one(Submission::by(&key).with_all(contents)?).await?;
         }
         drop(permit);
         Ok((late > 0).then_some((late, why)))
-    });
-    stored.await.map_err(|error| Problem::internal(&error))?
+    })
+    .await
 }
 
 /// Checks that the key may report what spans give, before any is taken.

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::StatusCode;
 use karat::answers::WeightsVerdict;
 use karat::answers::weights::{WeightsInForce, WeightsProposal};
 use karat::weights::weights as exact_weights;
@@ -19,16 +17,15 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{answer as response, read};
+use super::{answer as response, stored};
 use crate::arrival;
 use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::effect::Effect;
-use crate::guard::Caller;
-use crate::params::{Named, Params, limit, timestamp};
-use crate::problem::{Code, Problem};
+use crate::params::{Answer, Get, Named, Params, Post, limit, timestamp};
+use crate::problem::{Code, Problem, Taken, Unfit};
 use crate::select::size_at;
-use crate::state::{App, Submission};
+use crate::state::{App, Submission, uninterrupted};
 use crate::weights::WeightsItem;
 
 /// The longest id of a proposal, in characters.
@@ -46,6 +43,7 @@ const MOST: usize = 1000;
 pub struct WeightsRequest {
     /// The kind of event; may be left out.
     #[serde(default)]
+    #[expect(dead_code, reason = "it is checked by being read")]
     pub event: ProposalEvent,
     /// An id that no other proposal for the scorecard has, in up to 100 characters.
     #[schema(min_length = 1, max_length = 100, example = "tune-b52163e4e286")]
@@ -61,6 +59,7 @@ pub struct WeightsRequest {
     pub time: Option<String>,
     /// The proposer in the file. It does not count: the proposer is the key that sends the proposal.
     #[serde(default)]
+    #[expect(dead_code, reason = "the file may have it")]
     pub proposer: Option<String>,
 }
 
@@ -140,15 +139,13 @@ pub(crate) struct WeightsStored {
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "trust@1.1.0"), WeightsParams,
 ), responses(
     (status = 200, body = WeightsHistory),
-    (status = 422, body = Problem, content_type = "application/problem+json"),
+    Unfit,
 ))]
 pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    caller: Caller,
+    Get(app, _): Get,
     Named(wanted): Named<String>,
     Params(params): Params<WeightsParams>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+) -> Answer {
     let pool = app.memory.cards().find(&wanted)?;
     let as_of = timestamp("as_of", params.as_of.as_deref())?.unwrap_or_else(|| app.moment());
     let size = size_at(&app, params.known_at.as_deref()).await?;
@@ -196,18 +193,11 @@ pub(crate) fn merged(pool: &ScorerPool, log: &OverrideLog) -> Option<BTreeMap<St
 ), request_body = WeightsRequest, responses(
     (status = 201, body = WeightsStored),
     (status = 200, body = WeightsStored, description = "The key has proposed the same before."),
-    (status = 409, body = Problem, content_type = "application/problem+json"),
-    (status = 422, body = Problem, content_type = "application/problem+json"),
+    Taken, Unfit,
 ))]
-pub(crate) async fn propose(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(wanted): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn propose(Named(wanted): Named<String>, Post { app, caller, body }: Post) -> Answer {
     let proposer = caller.key(&Act::ProposeWeights)?.id.clone();
-    let request: WeightsRequest = read(&app, &headers, body).await?;
+    let request: WeightsRequest = body.json(&app).await?;
     let pool = accepting(&app, &wanted)?;
     is_text("$.id", &request.id, ID_MAX_CHARACTERS)?;
     is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
@@ -226,7 +216,7 @@ pub(crate) async fn propose(
             format!("the weight of `{}` is {weight}, which has too many digits", name.escape_debug());
         return Err(Problem::new(Code::BadRequest, detail).at("$.weights"));
     }
-    let stored = in_turn(&app, move |app| async move {
+    let kept = in_turn(&app, move |app| async move {
         let known = app.memory.weights().now(&pool);
         if let Some(record) =
             known.proposals.get(&request.id).filter(|it| is_same(it, &request, &given, &proposer))
@@ -248,9 +238,8 @@ pub(crate) async fn propose(
         };
         keep(&app, &proposer, &pool, &known, &request.id, line).await
     });
-    let stored = stored.await?;
-    let status = if stored.repeated { StatusCode::OK } else { StatusCode::CREATED };
-    Ok(response(status, &stored))
+    let kept = kept.await?;
+    Ok(response(stored(kept.repeated), &kept))
 }
 
 /// Decides on a proposal of weights. The decider is the id of the key, which is not that of the proposer; the time is
@@ -262,18 +251,14 @@ pub(crate) async fn propose(
     ("proposal" = String, Path, description = "the id of the proposal", example = "tune-b52163e4e286"),
 ), request_body = WeightsDecisionRequest, responses(
     (status = 201, body = WeightsStored),
-    (status = 409, body = Problem, content_type = "application/problem+json"),
-    (status = 422, body = Problem, content_type = "application/problem+json"),
+    Taken, Unfit,
 ))]
 pub(crate) async fn decide(
-    State(app): State<Arc<App>>,
-    caller: Caller,
     Named((wanted, id)): Named<(String, String)>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+    Post { app, caller, body }: Post,
+) -> Answer {
     let decider = caller.key(&Act::DecideWeights(None))?.id.clone();
-    let request: WeightsDecisionRequest = read(&app, &headers, body).await?;
+    let request: WeightsDecisionRequest = body.json(&app).await?;
     let pool = accepting(&app, &wanted)?;
     is_text("$.reason", &request.reason, REASON_MAX_CHARACTERS)?;
     let stored = in_turn(&app, move |app| async move {
@@ -309,11 +294,11 @@ where
     W: Future<Output = Result<WeightsStored, Problem>> + Send,
 {
     let app = Arc::clone(app);
-    let turn = async move {
+    uninterrupted(async move {
         let _turn = app.weights_turn.lock().await;
         work(Arc::clone(&app)).await
-    };
-    tokio::spawn(turn).await.map_err(|error| Problem::internal(&error))?
+    })
+    .await
 }
 
 /// Stores the event in a line, unless it changes nothing.

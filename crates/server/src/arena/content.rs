@@ -3,13 +3,14 @@
 use karat::answers::Voucher;
 use karat::answers::arena::Settled;
 use karat::record::MatchAnswer;
-use karat_evidence::canonical_json;
 use karat_store::{Kind, NewItem};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{Challenge, Draw, Drawn, Harness};
+use super::{Challenge, Draw, Drawn};
+use crate::effect::{Effect, Place, Stored};
+use crate::signers::{Harness, Signer as _};
 
 /// The content of an item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -197,49 +198,35 @@ pub struct Scored {
     pub settled: Settled,
 }
 
-impl Content {
-    /// Reads the content of an item.
-    ///
-    /// # Errors
-    /// If it is not an item of the arena.
-    pub fn parse(content: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(content).map_err(|error| error.to_string())
+impl Stored for Content {
+    const KIND: Kind = Kind::Match;
+
+    fn place(&self) -> Place {
+        match self {
+            Self::Challenge(it) => Place { id: format!("challenge/{}", it.slug), ..Place::default() },
+            Self::Agent(StoredAgent { agent, .. }) => Place {
+                id: format!("agent/{}", agent.agent_id),
+                subject: Some(agent.agent_id.clone()),
+                ..Place::default()
+            },
+            Self::Match(stored) => Place {
+                id: stored.game.item_id(),
+                subject: Some(stored.game.agent_id.clone()),
+                replaces: stored.game.replaced_id(),
+                ..Place::default()
+            },
+            Self::Harness(harness) => harness.place(),
+        }
     }
 
-    /// Returns the item that stores it.
-    ///
-    /// # Errors
-    /// If it has no canonical JSON. Content made here always has: texts are keys, numbers are finite.
-    pub fn item(&self) -> Result<NewItem, String> {
-        let value = serde_json::to_value(self).map_err(|error| error.to_string())?;
-        let (id, subject, replaces) = match self {
-            Self::Challenge(challenge) => (format!("challenge/{}", challenge.slug), None, None),
-            Self::Agent(StoredAgent { agent, .. }) => {
-                (format!("agent/{}", agent.agent_id), Some(&agent.agent_id), None)
-            }
-            Self::Match(stored) => {
-                let game = &stored.game;
-                (game.item_id(), Some(&game.agent_id), game.replaced_id())
-            }
-            Self::Harness(harness) => (harness.item_id(), None, harness.replaced_id()),
-        };
-        let content = canonical_json(&value).into_bytes();
-        Ok(NewItem {
-            kind: Kind::Match,
-            id,
-            subject: subject.cloned(),
-            sources: Vec::new(),
-            replaces,
-            sender: None,
-            content,
-        })
+    fn effect(self, _: &NewItem) -> Effect {
+        Effect::Arena(Box::new(self))
     }
 }
 
 impl Match {
     /// Returns the id of the item with this state.
-    #[must_use]
-    pub fn item_id(&self) -> String {
+    pub(crate) fn item_id(&self) -> String {
         let entered = format!("match/{}", self.match_id);
         match self.state {
             State::Entered => entered,
@@ -260,8 +247,7 @@ impl Match {
     }
 
     /// Returns the same match in another state.
-    #[must_use]
-    pub fn in_state(&self, state: State) -> Self {
+    pub(crate) fn in_state(&self, state: State) -> Self {
         Self {
             match_id: self.match_id.clone(),
             agent_id: self.agent_id.clone(),

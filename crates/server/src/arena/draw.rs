@@ -93,8 +93,7 @@ impl<'de> Deserialize<'de> for Draw {
 }
 
 /// Returns true if `nonce` can be the nonce of an agent: 1 to 64 visible ASCII characters.
-#[must_use]
-pub fn is_nonce(nonce: &str) -> bool {
+pub(crate) fn is_nonce(nonce: &str) -> bool {
     (1..=NONCE_MAX_BYTES).contains(&nonce.len()) && nonce.bytes().all(|byte| byte.is_ascii_graphic())
 }
 

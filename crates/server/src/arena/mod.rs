@@ -4,29 +4,49 @@
 //! is a subject with its own key; a [`Match`] is entered, then submitted and scored, or expired, and each state
 //! replaces the one before. Mostly it is scored at once; where code has to run, the answer may wait for its verdict. The evidence of a scored match and its record are stored together with it.
 //!
-//! * `challenge`, `content`, `harness`: stored items; `draw`: which instance a match is played at; `state`: their state in memory, computed at each start.
+//! * `challenge`, `content`: stored items; `draw`: which instance a match is played at; `state`: their state in memory, computed at each start.
 //! * `table`: agents by rating.
-//! * `permits`: one change at a time for each agent.
 
 mod challenge;
 mod content;
 mod draw;
-mod harness;
-mod permits;
 mod state;
 mod table;
+
+use karat_core::facts::Digest;
+use tokio::sync::{Mutex, MutexGuard};
 
 pub use challenge::{Challenge, Instance};
 pub use content::{
     Agent, Content, Match, Scored, State, StoredAgent, StoredMatch, Submitted, VoidCause, Voided,
 };
-pub use draw::{Draw, Drawn, NONCE_MAX_BYTES, is_nonce};
-pub use harness::{HARNESS_MAX_BYTES, Harness, is_harness};
+pub use draw::{Draw, Drawn};
+pub(crate) use draw::{NONCE_MAX_BYTES, is_nonce};
 pub use karat::answers::arena::{Career, CategoryRating, Rating, Settled};
 pub use karat::answers::skill::{Skill, SkillRating, Skills};
-pub(crate) use permits::Permits;
 pub use state::{AgentState, Arena, ArenaState, Point};
 pub use table::{RatedAgent, ranked};
+
+/// The number of slots of permits: two names in one slot wait for each other.
+const PERMITS: usize = 64;
+
+/// Permits to change what has a name, one change at a time: a rating follows from the one before.
+#[derive(Debug)]
+pub(crate) struct Permits([Mutex<()>; PERMITS]);
+
+impl Default for Permits {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Mutex::default()))
+    }
+}
+
+impl Permits {
+    /// Waits until no other request changes what has that name.
+    pub(crate) async fn take(&self, name: &str) -> Option<MutexGuard<'_, ()>> {
+        let Digest([first, ..]) = Digest::of(name.as_bytes());
+        Some(self.0.get(usize::from(first) % PERMITS)?.lock().await)
+    }
+}
 
 /// The longest name of an agent, challenge or category.
 pub const NAME_MAX_BYTES: usize = 40;

@@ -6,11 +6,11 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use karat_core::timestamp::Timestamp;
 use karat_stats::rating::Outcome;
 
-use super::permits::Permits;
 use super::{
-    Agent, Career, Challenge, Content, Draw, Harness, Match, Skill, Skills, State, StoredAgent, StoredMatch,
+    Agent, Career, Challenge, Content, Draw, Match, Permits, Skill, Skills, State, StoredAgent, StoredMatch,
     Submitted,
 };
+use crate::signers::Harness;
 
 /// The arena of a server.
 #[derive(Debug, Default)]
@@ -19,6 +19,8 @@ pub struct Arena {
     pub(crate) permits: Permits,
     /// Permits to use up instances of a challenge, taken after the permit of the agent.
     pub(crate) entries: Permits,
+    /// One change of the harnesses at a time.
+    pub(crate) signers: tokio::sync::RwLock<()>,
 }
 
 /// Challenges, agents and matches as they are now.
@@ -67,8 +69,7 @@ pub struct AgentState {
 impl AgentState {
     /// Returns the commitment to the draw for its next match. It is missing while a match is open, and before the first match of
     /// an agent that was registered before there were any.
-    #[must_use]
-    pub fn next_commitment(&self) -> Option<String> {
+    pub(crate) fn next_commitment(&self) -> Option<String> {
         self.next_draw.map(|draw| draw.commitment(&self.agent.agent_id))
     }
 }
@@ -105,13 +106,12 @@ impl ArenaState {
     }
 
     /// Returns true if a challenge is scored by that scorecard, `id@version`.
-    #[must_use]
-    pub fn has_card(&self, name: &str) -> bool {
+    pub(crate) fn has_card(&self, name: &str) -> bool {
         self.cards.contains(name)
     }
 
     /// Returns all challenges, by name.
-    pub fn challenges(&self) -> impl Iterator<Item = &Arc<Challenge>> {
+    pub(crate) fn challenges(&self) -> impl Iterator<Item = &Arc<Challenge>> {
         self.challenges.values()
     }
 
@@ -133,19 +133,17 @@ impl ArenaState {
     }
 
     /// Returns the harness with that id.
-    #[must_use]
-    pub fn harness(&self, id: &str) -> Option<Arc<Harness>> {
-        self.harnesses.get(id).map(Arc::clone)
+    pub(crate) fn harness(&self, id: &str) -> Option<&Harness> {
+        self.harnesses.get(id).map(|it| &**it)
     }
 
     /// Returns all harnesses, by id.
-    pub fn harnesses(&self) -> impl Iterator<Item = &Arc<Harness>> {
+    pub(crate) fn signers(&self) -> impl Iterator<Item = &Arc<Harness>> {
         self.harnesses.values()
     }
 
     /// Returns the instances of a challenge, from 1, that the next match of an agent may be played at.
-    #[must_use]
-    pub fn unused(&self, challenge: &Challenge, agent: &AgentState) -> Vec<u32> {
+    pub(crate) fn unused(&self, challenge: &Challenge, agent: &AgentState) -> Vec<u32> {
         let used = if challenge.single_use { &self.used } else { &agent.used };
         let used = used.get(&challenge.slug);
         (1..=challenge.count()).filter(|it| used.is_none_or(|used| !used.contains(it))).collect()
@@ -163,8 +161,7 @@ impl ArenaState {
     }
 
     /// Returns the agents with a match that expired before `now_milliseconds`.
-    #[must_use]
-    pub fn overdue(&self, now_milliseconds: i64) -> Vec<String> {
+    pub(crate) fn overdue(&self, now_milliseconds: i64) -> Vec<String> {
         let end = (now_milliseconds, String::new());
         self.open.range(..end).map(|(_, agent)| agent.clone()).collect()
     }

@@ -3,9 +3,7 @@
 use karat_core::facts::Digest;
 use karat_core::number::{Score, UNITS_PER_ONE};
 use karat_core::timestamp::Timestamp;
-use karat_evidence::canonical_json;
 use karat_evidence::ids::joined;
-use karat_store::log::VerifyingKey;
 use karat_store::{Kind, NewItem};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,6 +11,8 @@ use utoipa::ToSchema;
 
 use super::{Phase, milliseconds};
 use crate::arena::Draw;
+use crate::effect::{Effect, Place, Stored};
+use crate::signers::{Recorder, Signer as _};
 
 /// The content of an item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,21 +33,6 @@ pub enum Content {
     /// The verdict on a plan.
     #[serde(rename = "karat/workflow-verdict/1")]
     Verdict(Box<Verdict>),
-}
-
-/// A validator whose signed recordings count, with its public key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Recorder {
-    /// Its id: 1 to 100 letters, digits, dots, hyphens and low lines.
-    #[schema(example = "validator-2")]
-    pub recorder_id: String,
-    /// The key that its recordings are checked with, `NAME+ID+KEY` after C2SP `signed-note`, with Ed25519.
-    #[schema(example = "validator.example/runs+1e711c4d+ARtdyKm9SkcG20uqIePCXfNRLttI++KS21jK/YsLjHnT")]
-    pub key: String,
-    /// The time of registration.
-    pub registered_at: String,
-    /// The time from which it is drawn no more and its signatures count no more; null while they do.
-    pub revoked_at: Option<String>,
 }
 
 /// A task, as anyone may see it at any time.
@@ -191,18 +176,9 @@ pub enum VerdictState {
     },
 }
 
-impl Recorder {
-    /// Returns the key.
-    #[must_use]
-    pub fn verifying_key(&self) -> Option<VerifyingKey> {
-        self.key.parse().ok()
-    }
-}
-
 impl Task {
     /// Returns its phase at a moment.
-    #[must_use]
-    pub fn phase(&self, now: Timestamp) -> Phase {
+    pub(crate) fn phase(&self, now: Timestamp) -> Phase {
         if now.milliseconds <= milliseconds(&self.plans_until) {
             Phase::Plans
         } else if now.milliseconds <= milliseconds(&self.recordings_until) {
@@ -213,47 +189,36 @@ impl Task {
     }
 }
 
-impl Content {
-    /// Reads the content of an item.
-    ///
-    /// # Errors
-    /// If it is not an item of workflows.
-    pub fn parse(content: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(content).map_err(|error| error.to_string())
-    }
+impl Stored for Content {
+    const KIND: Kind = Kind::Workflow;
 
-    /// Returns the item that stores it.
-    ///
-    /// # Errors
-    /// If it has no canonical JSON. Content made here always has: texts are keys, numbers are finite.
-    pub fn item(&self) -> Result<NewItem, String> {
-        let value = serde_json::to_value(self).map_err(|error| error.to_string())?;
-        let (id, subject, sources, replaces) = match self {
-            Self::Recorder(recorder) => {
-                let id = joined(["recorder", &recorder.recorder_id]);
-                match recorder.revoked_at {
-                    None => (id, None, Vec::new(), None),
-                    Some(_) => (format!("{id}/revoked"), None, Vec::new(), Some(id)),
-                }
-            }
-            Self::Task(task) => (joined(["task", &task.task.task_id]), None, Vec::new(), None),
+    fn place(&self) -> Place {
+        let of = |id, miner: &str, sources| Place {
+            id,
+            subject: Some(miner.to_owned()),
+            sources,
+            ..Place::default()
+        };
+        match self {
+            Self::Recorder(recorder) => recorder.place(),
+            Self::Task(task) => Place { id: joined(["task", &task.task.task_id]), ..Place::default() },
             Self::Plan(stored) => {
                 let plan = &stored.plan;
-                (plan_id(&plan.task_id, &plan.miner), Some(&plan.miner), Vec::new(), None)
+                of(plan_id(&plan.task_id, &plan.miner), &plan.miner, Vec::new())
             }
             Self::Delivery(it) => {
                 let id = joined(["delivery", &it.task_id, &it.miner, &it.recorder]);
-                (id, Some(&it.miner), Digest::parse(&it.recording).into_iter().collect(), None)
+                of(id, &it.miner, Digest::parse(&it.recording).into_iter().collect())
             }
             Self::Verdict(it) => {
                 let recordings = it.recordings.iter().filter_map(|it| Digest::parse(&it.recording));
-                let id = joined(["verdict", &it.task_id, &it.miner]);
-                (id, Some(&it.miner), recordings.collect(), None)
+                of(joined(["verdict", &it.task_id, &it.miner]), &it.miner, recordings.collect())
             }
-        };
-        let content = canonical_json(&value).into_bytes();
-        let subject = subject.cloned();
-        Ok(NewItem { kind: Kind::Workflow, id, subject, sources, replaces, sender: None, content })
+        }
+    }
+
+    fn effect(self, _: &NewItem) -> Effect {
+        Effect::Workflow(Box::new(self))
     }
 }
 
@@ -297,6 +262,7 @@ pub(crate) fn plan_id(task: &str, miner: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use karat_evidence::canonical_json;
     use proptest::prelude::*;
 
     use super::*;

@@ -13,9 +13,7 @@ mod state;
 use karat_core::timestamp::Timestamp;
 
 pub(crate) use content::plan_id;
-pub use content::{
-    Content, Delivery, Plan, Recorder, Scored, StoredPlan, StoredTask, Task, Verdict, VerdictState,
-};
+pub use content::{Content, Delivery, Plan, Scored, StoredPlan, StoredTask, Task, Verdict, VerdictState};
 pub use draw::{commitment, drawn};
 pub use state::{FlowState, Flows, PlanState, TaskState};
 

@@ -6,10 +6,10 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use karat_core::timestamp::Timestamp;
 
 use super::{
-    Content, Delivery, Phase, Plan, Recorder, StoredPlan, StoredTask, Verdict, VerdictState, drawn,
-    milliseconds,
+    Content, Delivery, Phase, Plan, StoredPlan, StoredTask, Verdict, VerdictState, drawn, milliseconds,
 };
 use crate::arena::Permits;
+use crate::signers::Recorder;
 
 /// The workflows of a server.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub struct Flows {
     /// Permits to change a task, or a plan with all that is delivered for it.
     pub(crate) permits: Permits,
     /// One change at a time of the recorders, and none while a recording is stored that one of them has signed.
-    pub(crate) recorders: tokio::sync::RwLock<()>,
+    pub(crate) signers: tokio::sync::RwLock<()>,
 }
 
 /// Recorders, tasks and plans as they are now.
@@ -74,16 +74,14 @@ impl Flows {
 
 impl TaskState {
     /// Returns whether plans, task and draw are public.
-    #[must_use]
-    pub fn is_public(&self, now: Timestamp) -> bool {
+    pub(crate) fn is_public(&self, now: Timestamp) -> bool {
         self.task.task.phase(now) != Phase::Plans
     }
 }
 
 impl PlanState {
     /// Returns whether every recorder that was drawn has delivered.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.drawn.iter().all(|recorder| self.deliveries.contains_key(recorder))
     }
 }
@@ -91,12 +89,12 @@ impl PlanState {
 impl FlowState {
     /// Returns the recorder with that id.
     #[must_use]
-    pub fn recorder(&self, id: &str) -> Option<Arc<Recorder>> {
-        self.recorders.get(id).map(Arc::clone)
+    pub fn recorder(&self, id: &str) -> Option<&Recorder> {
+        self.recorders.get(id).map(|it| &**it)
     }
 
     /// Returns all recorders, by id.
-    pub fn recorders(&self) -> impl Iterator<Item = &Arc<Recorder>> {
+    pub(crate) fn signers(&self) -> impl Iterator<Item = &Arc<Recorder>> {
         self.recorders.values()
     }
 
@@ -118,20 +116,17 @@ impl FlowState {
     }
 
     /// Returns true if the record with that id is of a verdict.
-    #[must_use]
-    pub fn has_record(&self, id: &str) -> bool {
+    pub(crate) fn has_record(&self, id: &str) -> bool {
         self.records.contains(id)
     }
 
     /// Returns true if a recording with that digest was delivered. The evidence of its run has that id.
-    #[must_use]
-    pub fn is_delivered(&self, digest: &str) -> bool {
+    pub(crate) fn is_delivered(&self, digest: &str) -> bool {
         self.delivered.contains(digest)
     }
 
     /// Returns the delivery of the recording with that digest, once the plan that it is of has a verdict.
-    #[must_use]
-    pub fn revealed(&self, digest: &str) -> Option<&Delivery> {
+    pub(crate) fn revealed(&self, digest: &str) -> Option<&Delivery> {
         self.revealed.get(digest)
     }
 

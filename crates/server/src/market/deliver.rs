@@ -9,15 +9,16 @@ use karat_store::{Kind, NewItem};
 use serde_json::Value;
 
 use super::settle::settle;
-use super::{RECORDING_BYTES_MAX, hand_in, no_plan, no_task, refused, uninterrupted, with};
+use super::{RECORDING_BYTES_MAX, hand_in, no_plan, no_task, refused};
 use crate::arrival;
 use crate::cards::ScorerPool;
-use crate::flows::{Content, Delivery, PlanState, Recorder, StoredTask, plan_id};
+use crate::flows::{Content, Delivery, PlanState, StoredTask, plan_id};
 use crate::ids;
 use crate::play::Done;
 use crate::problem::{Code, Problem, ProblemPart};
 use crate::scoring::How;
-use crate::state::{App, Submission};
+use crate::signers::Recorder;
+use crate::state::{App, Submission, uninterrupted};
 
 /// The first bytes of the last line of a recording.
 const FOOT: &str = "{\"digest\":";
@@ -65,8 +66,8 @@ pub async fn deliver(
         let plan = plan.cloned().ok_or_else(|| no_plan(task, miner))?;
         (Arc::clone(&of_task.task), plan)
     };
-    let content = hand_in::stored(app, task, miner).await?;
-    let recorders: Vec<Arc<Recorder>> = app.memory.flows.state().recorders().map(Arc::clone).collect();
+    let (content, _) = hand_in::stored(app, task, miner).await?;
+    let recorders: Vec<Arc<Recorder>> = app.memory.flows.state().signers().map(Arc::clone).collect();
     let pool = app.memory.scorer(&stored.task.card)?;
     let work = {
         let (stored, plan) = (Arc::clone(&stored), plan.clone());
@@ -103,13 +104,13 @@ pub async fn deliver(
             let detail = format!("recordings of this task were accepted until {}", stored.task.recordings_until);
             return Err(Problem::new(Code::Expired, detail));
         }
-        if is_taken(&app, &miner, &digest).await? {
+        if app.find(Kind::Evidence, ids::evidence(&miner, &digest)).await?.is_some() {
             let detail = "evidence with the digest of this recording as its id was sent before, so its run could not count: \
                           run the plan again";
             return Err(Problem::new(Code::Conflict, detail));
         }
         // It may have been revoked since its signature was checked.
-        let in_force = app.memory.flows.recorders.read().await;
+        let in_force = app.memory.flows.signers.read().await;
         if app.memory.flows.state().recorder(&recorder).is_none_or(|it| it.revoked_at.is_some()) {
             return Err(revoked(&recorder));
         }
@@ -130,7 +131,7 @@ pub async fn deliver(
             sender: None,
             content: recording.lines().as_bytes().to_vec(),
         };
-        let batch = with(batch.with(item, None), vec![Content::Delivery(delivery.clone())])?;
+        let batch = batch.with(item, None).with_all([Content::Delivery(delivery.clone())])?;
         app.append_one(batch).await?;
         drop(in_force);
         let delivered = known.deliveries.len() + 1;
@@ -141,16 +142,6 @@ pub async fn deliver(
         }
         drop(permit);
         Ok(Done { value: Delivered { delivery, delivered }, repeated: false })
-    })
-    .await
-}
-
-/// Returns whether there is evidence of that subject with that id.
-async fn is_taken(app: &App, subject: &str, id: &str) -> Result<bool, Problem> {
-    let id = ids::evidence(subject, id);
-    app.read(move |reader| {
-        let size = reader.head()?.size;
-        Ok(reader.find(Kind::Evidence, &id, size)?.is_some())
     })
     .await
 }
@@ -258,10 +249,8 @@ fn compare(evidence: &str, run: &Run) -> Result<(), Problem> {
     let expected: Value = serde_json::from_str(&run.evidence).unwrap_or_default();
     let mut found = Vec::new();
     differences("$", Some(&given), Some(&expected), &mut found);
-    let parts: Vec<ProblemPart> = found
-        .into_iter()
-        .map(|(field, detail)| ProblemPart { field: Some(field), detail, line: None, column: None })
-        .collect();
+    let parts: Vec<ProblemPart> =
+        found.into_iter().map(|(field, detail)| ProblemPart::new(field, detail)).collect();
     let first =
         parts.first().map(|part| format!("{}: {}", part.field.as_deref().unwrap_or_default(), part.detail));
     let detail = format!(

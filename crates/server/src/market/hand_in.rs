@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use karat::error::Error;
+use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
 use karat_run::{Job, Notes, Refusal};
@@ -11,11 +12,12 @@ use karat_store::Kind;
 use serde_json::Value;
 
 use super::publish::BLIND_DIGITS;
-use super::{PLAN_BYTES_MAX, no_task, uninterrupted, write};
+use super::{PLAN_BYTES_MAX, no_task};
+use crate::effect::Stored as _;
 use crate::flows::{Content, Phase, Plan, StoredPlan, StoredTask, plan_id};
 use crate::play::Done;
 use crate::problem::{Code, Problem, ProblemPart};
-use crate::state::{App, Submission};
+use crate::state::{App, Submission, uninterrupted};
 
 /// Takes the plan of a miner for a task, which arrived at `now`. A miner hands in one plan for a task; the same again changes
 /// nothing.
@@ -81,7 +83,7 @@ pub async fn hand_in(
             return Err(Problem::new(Code::Conflict, detail));
         }
         let content = Content::Plan(Box::new(StoredPlan { plan: plan.clone(), content, blind }));
-        write(&app, vec![content], batch).await?;
+        app.append_one(batch.with_all([content])?).await?;
         drop(permit);
         Ok(Done { value: plan, repeated: false })
     })
@@ -111,18 +113,12 @@ fn problem(Refusal { plan, task, faults }: &Refusal) -> Problem {
     Problem::new(Code::EvidenceRefused, detail).with_parts(parts)
 }
 
-/// Returns the plan of a miner for a task, out of the store.
-pub(crate) async fn stored(app: &App, task: &str, miner: &str) -> Result<Value, Problem> {
-    let id = plan_id(task, miner);
-    let found = app
-        .read(move |reader| {
-            let size = reader.head()?.size;
-            Ok(reader.find(Kind::Workflow, &id, size)?)
-        })
-        .await?;
+/// Returns the plan of a miner for a task, out of the store, and the digest of its item.
+pub(crate) async fn stored(app: &App, task: &str, miner: &str) -> Result<(Value, Digest), Problem> {
+    let found = app.find(Kind::Workflow, plan_id(task, miner)).await?;
     let found = found.ok_or_else(|| Problem::internal(&"a plan is not in the store"))?;
     match Content::parse(&found.content) {
-        Ok(Content::Plan(stored)) => Ok(stored.content),
+        Ok(Content::Plan(stored)) => Ok((stored.content, found.entry.content)),
         Ok(_) => Err(Problem::internal(&"the item of a plan is another")),
         Err(error) => Err(Problem::internal(&error)),
     }

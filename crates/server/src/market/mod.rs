@@ -4,24 +4,21 @@
 mod deliver;
 mod hand_in;
 mod publish;
-mod recorders;
 mod settle;
 
-use std::future::Future;
+use std::sync::Arc;
 
 use karat_run::Fault;
-use karat_store::Accepted;
 
-use crate::effect::Effect;
-use crate::flows::Content;
+use crate::play::Done;
 use crate::problem::{Code, Problem, ProblemPart};
-use crate::state::{App, Submission};
+use crate::signers::{Recorder, register};
+use crate::state::App;
 
 pub use deliver::{Delivered, deliver};
 pub use hand_in::hand_in;
 pub(crate) use hand_in::stored as plan;
 pub use publish::{TaskRequest, publish};
-pub use recorders::{register_recorder, revoke_recorder};
 pub use settle::settle_due;
 pub(crate) use settle::settle_on_time;
 pub(crate) use settle::text as recording_text;
@@ -33,35 +30,22 @@ pub const RECORDING_BYTES_MAX: usize = 16 << 20;
 /// The most bytes of a plan.
 pub const PLAN_BYTES_MAX: usize = 256 << 10;
 
-/// Writes items of workflows to the log.
-async fn write(app: &App, contents: Vec<Content>, batch: Submission) -> Result<Vec<Accepted>, Problem> {
-    app.append_one(with(batch, contents)?).await
-}
-
-/// Adds items of workflows to a batch.
-fn with(mut batch: Submission, contents: Vec<Content>) -> Result<Submission, Problem> {
-    for content in contents {
-        let item = content.item().map_err(|error| Problem::internal(&error))?;
-        batch = batch.with(item, Some(Effect::Workflow(Box::new(content))));
-    }
-    Ok(batch)
-}
-
-/// Runs to the end even if the client disconnects, so that no other request gets the permit before memory is updated.
-async fn uninterrupted<T: Send + 'static>(
-    work: impl Future<Output = Result<T, Problem>> + Send + 'static,
-) -> Result<T, Problem> {
-    tokio::spawn(work).await.map_err(|error| Problem::internal(&error))?
-}
-
-/// Returns the problem of a name that nothing has.
-pub(crate) fn unknown(what: &str, name: &str, hint: &str) -> Problem {
-    Problem::not_found(format!("there is no {what} `{}`; {hint}", name.escape_debug()))
+/// Registers the key of a recorder.
+///
+/// # Errors
+/// If id or key are not valid, or the id is taken by another key or a revoked one, or the key by another recorder.
+pub async fn register_recorder(
+    app: &Arc<App>,
+    sender: &str,
+    id: &str,
+    key: &str,
+) -> Result<Done<Arc<Recorder>>, Problem> {
+    register(app, sender, id, key).await
 }
 
 /// Returns the problem of a task that no one has posted.
 pub(crate) fn no_task(name: &str) -> Problem {
-    unknown("task", name, "GET /v1/workflows/tasks lists them all")
+    Problem::unknown("task", name, "GET /v1/workflows/tasks lists them all")
 }
 
 /// Returns the problem of a plan that was not handed in.

@@ -12,14 +12,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{RETRIES_MAX, uninterrupted, write};
-use crate::arena::{Draw, HARNESS_MAX_BYTES, is_harness};
+use super::RETRIES_MAX;
+use crate::arena::Draw;
 use crate::cards::ScorerPool;
 use crate::flows::{Content, StoredTask, Task, commitment, milliseconds};
 use crate::play::Done;
 use crate::problem::{Code, Problem, ProblemPart};
 use crate::scoring::How;
-use crate::state::{App, Submission};
+use crate::signers::{ID_MAX_BYTES, is_id};
+use crate::state::{App, Submission, uninterrupted};
 
 /// The longest time from the posting of a task to the last recording: a year.
 const LONGEST_MILLISECONDS: i64 = 366 * 86_400_000;
@@ -96,10 +97,10 @@ pub async fn publish(
             let now = app.clock.now();
             let mut parts = Vec::new();
             check_times(&request, now, &mut parts);
-            let all = state.recorders().filter(|it| it.revoked_at.is_none());
+            let all = state.signers().filter(|it| it.revoked_at.is_none());
             let known: BTreeSet<String> = all.map(|it| it.recorder_id.clone()).collect();
             let (recordings, recorders, may_record) = check_recorders(&request, &known, &mut parts);
-            all_of(parts)?;
+            Problem::of_parts(Code::BadRequest, parts)?;
             let draw = Draw::new(bytes);
             let written = |text: &str| Timestamp { milliseconds: milliseconds(text) }.to_string();
             let task = Task {
@@ -116,7 +117,7 @@ pub async fn publish(
             };
             StoredTask { task, content: request.task, draw, blind }
         };
-        write(&app, vec![Content::Task(Box::new(stored.clone()))], batch).await?;
+        app.append_one(batch.with_all([Content::Task(Box::new(stored.clone()))])?).await?;
         drop(permit);
         Ok(Done { value: Arc::new(stored), repeated: false })
     })
@@ -137,42 +138,36 @@ fn is_same(request: &TaskRequest, known: &StoredTask) -> bool {
         && request.retries_max == task.retries_max
 }
 
-fn part(field: &str, detail: String) -> ProblemPart {
-    ProblemPart { field: Some(field.to_owned()), detail, line: None, column: None }
-}
-
-/// Returns the problem with all these parts, if there are any.
-fn all_of(mut parts: Vec<ProblemPart>) -> Result<(), Problem> {
-    let Some(first) = parts.first() else { return Ok(()) };
-    let (field, detail) = (first.field.clone().unwrap_or_default(), first.detail.clone());
-    parts.truncate(100);
-    Err(Problem::new(Code::BadRequest, detail).at(field).with_parts(parts))
-}
-
 /// Checks what can be checked without the state of the server, and returns the id of the task.
 fn check(request: &TaskRequest, pool: &ScorerPool) -> Result<String, Problem> {
     let mut parts = Vec::new();
     if request.card != pool.name() {
         let found = request.card.escape_debug();
-        parts.push(part("$.card", format!("found `{found}`, expected its version, too: `{}`", pool.name())));
+        parts.push(ProblemPart::new(
+            "$.card",
+            format!("found `{found}`, expected its version, too: `{}`", pool.name()),
+        ));
     }
     let is_run = engine::kind(&pool.card).is_ok_and(|kind| kind == EvidenceKind::WorkflowRun);
     if !is_run {
         let expected = "a scorecard of the kind `workflow-run`";
-        parts.push(part("$.card", format!("found `{}`, expected {expected}", pool.name())));
+        parts.push(ProblemPart::new("$.card", format!("found `{}`, expected {expected}", pool.name())));
     }
     if request.retries_max > RETRIES_MAX {
         let found = request.retries_max;
-        parts.push(part("$.retries_max", format!("found {found}, expected 0 to {RETRIES_MAX}")));
+        parts.push(ProblemPart::new("$.retries_max", format!("found {found}, expected 0 to {RETRIES_MAX}")));
     }
     let id = match request.task.get("task_id") {
         Some(Value::String(id)) => id.clone(),
         Some(Value::Number(number)) => number.to_string(),
         _ => String::new(),
     };
-    if !is_harness(&id) {
-        let expected = format!("1 to {HARNESS_MAX_BYTES} letters, digits, dots, hyphens and low lines");
-        parts.push(part("$.task.task_id", format!("found `{}`, expected {expected}", id.escape_debug())));
+    if !is_id(&id) {
+        let expected = format!("1 to {ID_MAX_BYTES} letters, digits, dots, hyphens and low lines");
+        parts.push(ProblemPart::new(
+            "$.task.task_id",
+            format!("found `{}`, expected {expected}", id.escape_debug()),
+        ));
     }
     match probes(&request.task) {
         Err(refusal) => parts.extend(parts_of(&refusal)),
@@ -182,7 +177,7 @@ fn check(request: &TaskRequest, pool: &ScorerPool) -> Result<String, Problem> {
             for scored in probes.iter().map(score) {
                 match scored {
                     Err(problem) => {
-                        parts.push(part(
+                        parts.push(ProblemPart::new(
                             "$.task",
                             format!("no run of it could be scored: {}", problem.detail),
                         ));
@@ -190,7 +185,7 @@ fn check(request: &TaskRequest, pool: &ScorerPool) -> Result<String, Problem> {
                     Ok(scored) if scored.row.score.is_none() => {
                         let expected = "expected `task_type`, `reference`, and in `constraints` `max_budget_tao` and \
                                         `max_latency_seconds`";
-                        parts.push(part(
+                        parts.push(ProblemPart::new(
                             "$.task",
                             format!("not every run of it would have a score: {expected}"),
                         ));
@@ -202,7 +197,7 @@ fn check(request: &TaskRequest, pool: &ScorerPool) -> Result<String, Problem> {
         }
         Ok(_) => {}
     }
-    all_of(parts)?;
+    Problem::of_parts(Code::BadRequest, parts)?;
     Ok(id)
 }
 
@@ -243,8 +238,8 @@ fn parts_of(Refusal { plan, task, faults }: &Refusal) -> Vec<ProblemPart> {
         let list = problems.iter().map(|problem| {
             let path = problem.path.strip_prefix('$').unwrap_or(&problem.path);
             let hint = if problem.hint.is_empty() { String::new() } else { format!("; {}", problem.hint) };
-            part(
-                &format!("$.task{path}"),
+            ProblemPart::new(
+                format!("$.task{path}"),
                 format!("found {}, expected {}{hint}", problem.found, problem.expected),
             )
         });
@@ -252,9 +247,9 @@ fn parts_of(Refusal { plan, task, faults }: &Refusal) -> Vec<ProblemPart> {
     };
     let mut parts = listed(task);
     if parts.is_empty() {
-        parts.extend(plan.iter().map(|problem| part("$.task", problem.to_string())));
+        parts.extend(plan.iter().map(|problem| ProblemPart::new("$.task", problem.to_string())));
     }
-    parts.extend(faults.iter().map(|fault| part("$.task", fault.to_string())));
+    parts.extend(faults.iter().map(|fault| ProblemPart::new("$.task", fault.to_string())));
     parts
 }
 
@@ -262,7 +257,7 @@ fn check_times(request: &TaskRequest, now: Timestamp, parts: &mut Vec<ProblemPar
     let mut read = |field: &str, text: &str| match Timestamp::parse(text) {
         Ok(moment) => Some(moment),
         Err(error) => {
-            parts.push(part(field, format!("found `{}`, {error}", text.escape_debug())));
+            parts.push(ProblemPart::new(field, format!("found `{}`, {error}", text.escape_debug())));
             None
         }
     };
@@ -270,7 +265,7 @@ fn check_times(request: &TaskRequest, now: Timestamp, parts: &mut Vec<ProblemPar
     let recordings = read("$.recordings_until", &request.recordings_until);
     let latest = Timestamp { milliseconds: now.milliseconds.saturating_add(LONGEST_MILLISECONDS) };
     if let Some(plans) = plans.filter(|plans| *plans <= now) {
-        parts.push(part(
+        parts.push(ProblemPart::new(
             "$.plans_until",
             format!("found {plans}, expected a time after that of the server, {now}"),
         ));
@@ -278,10 +273,10 @@ fn check_times(request: &TaskRequest, now: Timestamp, parts: &mut Vec<ProblemPar
     if let Some((plans, recordings)) = plans.zip(recordings) {
         if recordings <= plans {
             let detail = format!("found {recordings}, expected a time after `plans_until`, {plans}");
-            parts.push(part("$.recordings_until", detail));
+            parts.push(ProblemPart::new("$.recordings_until", detail));
         } else if recordings > latest {
             let detail = format!("found {recordings}, expected at most a year from now: {latest}");
-            parts.push(part("$.recordings_until", detail));
+            parts.push(ProblemPart::new("$.recordings_until", detail));
         }
     }
 }
@@ -300,9 +295,9 @@ fn check_recorders(
                 if !known.contains(name) {
                     let detail =
                         format!("found `{}`, expected a recorder that is in force", name.escape_debug());
-                    parts.push(part(&field, detail));
+                    parts.push(ProblemPart::new(field, detail));
                 } else if names.iter().take(at).any(|before| before == name) {
-                    parts.push(part(&field, format!("found `{name}` a second time")));
+                    parts.push(ProblemPart::new(field, format!("found `{name}` a second time")));
                 }
             }
             names.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect()
@@ -312,16 +307,16 @@ fn check_recorders(
     let recorders = request.recorders.unwrap_or(recordings);
     let count = u32::try_from(pool.len()).unwrap_or(u32::MAX);
     if recordings == 0 {
-        parts.push(part("$.recordings", String::from("found 0, expected at least 1")));
+        parts.push(ProblemPart::new("$.recordings", String::from("found 0, expected at least 1")));
     } else if recorders < recordings {
         let detail = format!("found {recorders}, expected at least as many as `recordings`, {recordings}");
-        parts.push(part("$.recorders", detail));
+        parts.push(ProblemPart::new("$.recorders", detail));
     } else if count < recorders {
         let detail = format!(
             "found {recorders}, expected at most as many as may record, {count}: an administrator registers \
              recorders with POST /v1/workflows/recorders"
         );
-        parts.push(part("$.recorders", detail));
+        parts.push(ProblemPart::new("$.recorders", detail));
     }
     (recordings, recorders, pool)
 }

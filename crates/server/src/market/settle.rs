@@ -10,13 +10,13 @@ use karat_store::{Kind, NewItem};
 use serde_json::Value;
 
 use super::deliver::replay;
-use super::{hand_in, no_plan, no_task, uninterrupted, with};
+use super::{hand_in, no_plan, no_task};
 use crate::cards::ScorerPool;
-use crate::effect::Effect;
+use crate::effect::{Effect, Stored as _};
 use crate::flows::{Content, Delivery, PlanState, Scored, StoredTask, Task, Verdict, VerdictState, plan_id};
 use crate::problem::{Code, Problem};
 use crate::scoring::{How, ScoredItem};
-use crate::state::{App, Submission};
+use crate::state::{App, Submission, uninterrupted};
 use crate::stored::Trust;
 
 /// Gives a verdict to every plan for which no more recordings are accepted.
@@ -65,7 +65,7 @@ pub(super) async fn settle(app: &Arc<App>, task: &str, miner: &str) -> Result<()
     if state.verdict.is_some() {
         return Ok(());
     }
-    let plan = hand_in::stored(app, task, miner).await?;
+    let (plan, source) = hand_in::stored(app, task, miner).await?;
     let mut recordings = Vec::new();
     for delivery in state.deliveries.values() {
         recordings.push((Arc::clone(delivery), recording(app, delivery).await?));
@@ -79,14 +79,14 @@ pub(super) async fn settle(app: &Arc<App>, task: &str, miner: &str) -> Result<()
         }
     };
     let (verdict, counted) = app.checked(move || Ok(work())).await?;
-    let batch = batch(&stored, &plan_source(app, task, miner).await?, verdict.clone(), counted)?;
+    let batch = batch(&stored, &source, verdict.clone(), counted)?;
     match app.append_one(batch).await {
         Ok(_) => Ok(()),
         // Evidence with that id from before the task was posted.
         Err(problem) if problem.code == Code::Conflict => {
             let reason = String::from("another item of the log has the id of its evidence");
             let verdict = Verdict { state: VerdictState::NoVerdict { reason }, ..verdict };
-            let batch = with(Submission::of_server(), vec![Content::Verdict(Box::new(verdict))])?;
+            let batch = Submission::of_server().with_all([Content::Verdict(Box::new(verdict))])?;
             app.append_one(batch).await.map(|_| ())
         }
         Err(problem) => Err(problem),
@@ -110,7 +110,7 @@ fn batch(
         batch =
             batch.with(scored.evidence, None).with(scored.record, Some(Effect::Record(Box::new(scored.row))));
     }
-    with(batch, vec![Content::Verdict(Box::new(verdict))])
+    batch.with_all([Content::Verdict(Box::new(verdict))])
 }
 
 /// Everything that a verdict rests on but the recordings.
@@ -184,18 +184,6 @@ impl Bench<'_> {
     }
 }
 
-/// Returns the digest of the item that stores a plan.
-async fn plan_source(app: &App, task: &str, miner: &str) -> Result<Digest, Problem> {
-    let id = plan_id(task, miner);
-    let found = app
-        .read(move |reader| {
-            let size = reader.head()?.size;
-            Ok(reader.find(Kind::Workflow, &id, size)?)
-        })
-        .await?;
-    found.map(|item| item.entry.content).ok_or_else(|| Problem::internal(&"a plan is not in the store"))
-}
-
 /// Returns a recording that was delivered, out of the store.
 async fn recording(app: &App, delivery: &Delivery) -> Result<Recording, Problem> {
     let text = text(app, delivery).await?;
@@ -204,13 +192,7 @@ async fn recording(app: &App, delivery: &Delivery) -> Result<Recording, Problem>
 
 /// Returns the text of a recording that was delivered, with the signature of its recorder.
 pub(crate) async fn text(app: &App, delivery: &Delivery) -> Result<String, Problem> {
-    let id = delivery.recording.clone();
-    let found = app
-        .read(move |reader| {
-            let size = reader.head()?.size;
-            Ok(reader.find(Kind::Recording, &id, size)?)
-        })
-        .await?;
+    let found = app.find(Kind::Recording, delivery.recording.clone()).await?;
     let found = found.ok_or_else(|| Problem::internal(&"a recording is not in the store"))?;
     let lines = String::from_utf8(found.content).map_err(|error| Problem::internal(&error))?;
     Ok(Recording::signed_text(&lines, &delivery.note))

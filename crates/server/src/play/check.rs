@@ -28,7 +28,7 @@ const INSTANCES_MAX: usize = 1000;
 pub(super) fn check(challenge: &Challenge, pool: &ScorerPool, judge: &dyn Judge) -> Result<(), Problem> {
     let mut parts = Vec::new();
     let mut refuse = |field: String, detail: String| {
-        parts.push(ProblemPart { field: Some(field), detail, line: None, column: None });
+        parts.push(ProblemPart::new(field, detail));
     };
     for (field, name) in [("$.slug", &challenge.slug), ("$.category", &challenge.category)] {
         if !is_name(name) {
@@ -125,10 +125,7 @@ pub(super) fn check(challenge: &Challenge, pool: &ScorerPool, judge: &dyn Judge)
     if let (Some(reference), Some(evaluator), true) = (&challenge.reference, &loaded, parts.is_empty()) {
         parts.extend(unfit_reference(challenge, evaluator, reference, judge)?);
     }
-    let Some(first) = parts.first() else { return Ok(()) };
-    let (field, detail) = (first.field.clone().unwrap_or_default(), first.detail.clone());
-    parts.truncate(100);
-    Err(Problem::new(Code::BadRequest, detail).at(field).with_parts(parts))
+    Problem::of_parts(Code::BadRequest, parts)
 }
 
 /// Runs the reference at every instance that may give another result, and returns what is wrong with it.
@@ -186,8 +183,7 @@ fn unfit_reference(
             break;
         }
     }
-    let part = |detail| ProblemPart { field: Some(field.to_owned()), detail, line: None, column: None };
-    Ok(wrong.into_iter().map(part).collect())
+    Ok(wrong.into_iter().map(|detail| ProblemPart::new(field, detail)).collect())
 }
 
 /// Grades an answer to that instance.

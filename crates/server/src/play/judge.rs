@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::arena::{Challenge, Content, Draw, Instance, Match, Scored, State, StoredMatch, Submitted};
 use crate::cards::ScorerPool;
-use crate::effect::Effect;
+use crate::effect::{Effect, Stored as _};
 use crate::problem::{Code, Problem};
 use crate::scoring::{How, digest};
 use crate::state::Submission;

@@ -10,7 +10,6 @@ mod harness;
 mod judge;
 mod waiting;
 
-use std::future::Future;
 use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
@@ -25,13 +24,14 @@ use crate::arena::{
     Scored, State, StoredAgent, StoredMatch, Submitted, is_name, is_nonce,
 };
 use crate::clock::random;
-use crate::effect::Effect;
+use crate::effect::{Effect, Stored as _};
+use crate::flows::milliseconds;
 use crate::keys::{KeyRequest, Scope};
 use crate::problem::{Code, Problem};
-use crate::state::{App, Submission};
-pub use harness::{register_harness, revoke_harness};
+use crate::signers::{Harness, register};
+use crate::state::{App, Submission, uninterrupted};
 use judge::{Bench, Ending, blinded, expired, too_late};
-pub use waiting::{judge_waiting, void};
+pub(crate) use waiting::{judge_waiting, void};
 
 /// The number of hexadecimal digits of the nonce of a match.
 const MATCH_NONCE_DIGITS: usize = 32;
@@ -119,18 +119,31 @@ pub async fn publish(
             );
             return Err(Problem::new(Code::Conflict, detail).at("$.slug"));
         }
-        write(&app, vec![Content::Challenge(challenge.clone())], batch).await?;
+        app.append_one(batch.with_all([Content::Challenge(challenge.clone())])?).await?;
         drop(permit);
         Ok(Done { value: Arc::new(challenge), repeated: false })
     })
     .await
 }
 
+/// Registers the key of a harness.
+///
+/// # Errors
+/// If id or key are not valid, or the id is taken by another key or a revoked one.
+pub async fn register_harness(
+    app: &Arc<App>,
+    sender: &str,
+    id: &str,
+    key: &str,
+) -> Result<Done<Arc<Harness>>, Problem> {
+    register(app, sender, id, key).await
+}
+
 /// Registers an agent and creates its key.
 ///
 /// # Errors
 /// If the name is not valid, or is taken.
-pub async fn register(
+pub async fn register_agent(
     app: &Arc<App>,
     sender: &str,
     name: &str,
@@ -175,7 +188,7 @@ pub async fn register(
         }
         let effect = Effect::Key(made.key.clone(), false);
         let batch = batch.with(made.key.item(false), Some(effect));
-        write(&app, vec![content], batch).await?;
+        app.append_one(batch.with_all([content])?).await?;
         drop(permit);
         Ok(Registered { agent, next_commitment, secret: made.secret, key_id })
     })
@@ -209,9 +222,9 @@ pub async fn enter(app: &Arc<App>, sender: &str, entry: Entry<'_>) -> Result<Don
             let state = app.memory.arena.state();
             let known = state
                 .agent(&agent)
-                .ok_or_else(|| unknown("agent", &agent, "an administrator registers agents"))?;
+                .ok_or_else(|| Problem::unknown("agent", &agent, "an administrator registers agents"))?;
             let challenge = state.challenge(&slug).ok_or_else(|| {
-                unknown("challenge", &slug, "GET /v1/arena/challenges lists them all").at("$.challenge")
+                Problem::unknown("challenge", &slug, "GET /v1/arena/challenges lists them all").at("$.challenge")
             })?;
             if let Some(open) = known.open_match.as_deref().and_then(|id| state.game(id)) {
                 if open.challenge == slug {
@@ -252,7 +265,7 @@ pub async fn enter(app: &Arc<App>, sender: &str, entry: Entry<'_>) -> Result<Don
             StoredMatch { game, open_draw: Some(open_draw), next_draw: None }
         };
         let game = Arc::new(stored.game.clone());
-        write(&app, vec![Content::Match(Box::new(stored))], batch).await?;
+        app.append_one(batch.with_all([Content::Match(Box::new(stored))])?).await?;
         drop((permit, turn));
         Ok(Done { value: game, repeated: false })
     })
@@ -316,7 +329,8 @@ pub async fn submit(
     let (app, sender, id) = (Arc::clone(app), sender.to_owned(), id.to_owned());
     uninterrupted(async move {
         let find = || app.memory.arena.state().game(&id);
-        let entered = find().ok_or_else(|| unknown("match", &id, "POST /v1/arena/matches enters one"))?;
+        let entered =
+            find().ok_or_else(|| Problem::unknown("match", &id, "POST /v1/arena/matches enters one"))?;
         let agent = entered.agent_id.clone();
         let permit = app.memory.arena.permits.take(&agent).await;
         let game = find().unwrap_or(entered);
@@ -343,7 +357,7 @@ pub async fn submit(
         let ending = ending(&app, &agent, &sender, false)?;
         if runs_code {
             let submitted = bench.submitted(ending.draws.0);
-            write(&app, vec![submitted], Submission::from_sender(&sender)).await?;
+            app.append_one(Submission::from_sender(&sender).with_all([submitted])?).await?;
             drop(permit);
             let value = waiting::verdict(&app, &game.match_id).await?;
             return Ok(Done { value, repeated: false });
@@ -392,7 +406,8 @@ async fn expire(app: &App, agent: &str, now: Timestamp) -> Result<(), Problem> {
         let Some(challenge) = state.challenge(&game.challenge) else { return Ok(()) };
         expired(&game, &challenge, &known.career, (known.open_draw, next))?
     };
-    write(app, vec![Content::Match(Box::new(ended))], Submission::of_server()).await.map(|_| ())
+    let batch = Submission::of_server().with_all([Content::Match(Box::new(ended))])?;
+    app.append_one(batch).await.map(drop)
 }
 
 /// Returns what grading a submission needs, which arrived at `now`.
@@ -464,13 +479,8 @@ async fn repeated(
     scored: &Scored,
     payload: &Value,
 ) -> Result<Done<Answered>, Problem> {
-    let record = scored.record.clone();
-    let found = app.read(move |reader| {
-        let size = reader.head()?.size;
-        Ok(reader.find(Kind::Record, &record, size)?)
-    });
     let missing = || Problem::internal(&"a scored match has no record");
-    let record = found.await?.ok_or_else(missing)?;
+    let record = app.find(Kind::Record, scored.record.clone()).await?.ok_or_else(missing)?;
     let blind = same(app, game, payload).await?.blind;
     let value = Answered { game: game.clone(), record_position: Some(record.position), blind };
     Ok(Done { value, repeated: true })
@@ -479,11 +489,8 @@ async fn repeated(
 /// Returns the submission to a match as it was stored, with the key that sent it.
 async fn stored_submission(app: &App, game: &Match) -> Result<(Submitted, String), Problem> {
     let id = game.in_state(State::Submitted(Submitted::default())).item_id();
-    let found = app.read(move |reader| {
-        let size = reader.head()?.size;
-        Ok(reader.find(Kind::Match, &id, size)?)
-    });
-    let item = found.await?.ok_or_else(|| Problem::internal(&"a submitted match has no submission"))?;
+    let missing = || Problem::internal(&"a submitted match has no submission");
+    let item = app.find(Kind::Match, id).await?.ok_or_else(missing)?;
     let stored = Content::parse(&item.content).map_err(|error| Problem::internal(&error))?;
     match stored {
         Content::Match(stored) => match stored.game.state {
@@ -504,32 +511,4 @@ async fn same(app: &App, game: &Match, payload: &Value) -> Result<Submitted, Pro
         return Err(Problem::new(Code::Conflict, detail).with_digests(stored, given));
     }
     Ok(submitted)
-}
-
-async fn write(
-    app: &App,
-    contents: Vec<Content>,
-    batch: Submission,
-) -> Result<Vec<karat_store::Accepted>, Problem> {
-    let mut batch = batch;
-    for content in contents {
-        let item = content.item().map_err(|error| Problem::internal(&error))?;
-        batch = batch.with(item, Some(Effect::Arena(Box::new(content))));
-    }
-    app.append_one(batch).await
-}
-
-/// Runs to the end even if the client disconnects, so that no other request gets the permit before memory is updated.
-async fn uninterrupted<T: Send + 'static>(
-    work: impl Future<Output = Result<T, Problem>> + Send + 'static,
-) -> Result<T, Problem> {
-    tokio::spawn(work).await.map_err(|error| Problem::internal(&error))?
-}
-
-fn unknown(what: &str, name: &str, hint: &str) -> Problem {
-    Problem::not_found(format!("there is no {what} `{}`; {hint}", name.escape_debug()))
-}
-
-fn milliseconds(moment: &str) -> i64 {
-    Timestamp::parse(moment).map_or(i64::MAX, |moment| moment.milliseconds)
 }

@@ -14,12 +14,10 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::judge::Ungraded;
-use super::{
-    Answered, Done, bench, draw, ending, same, settle, stored_submission, uninterrupted, unknown, write,
-};
+use super::{Answered, Done, bench, draw, ending, same, settle, stored_submission};
 use crate::arena::{Content, Match, State, Submitted, VoidCause, Voided};
 use crate::problem::{Code, Problem};
-use crate::state::{App, Submission};
+use crate::state::{App, Submission, uninterrupted};
 
 /// Returns the answer about a match that was submitted before and waits: it is judged again, if the submission is the same.
 pub(super) async fn repeated(
@@ -50,7 +48,7 @@ pub(super) async fn verdict(app: &Arc<App>, id: &str) -> Result<Answered, Proble
 
 /// Judges every match that waits and does not rest, one after the other, unless that is going on or was just tried. The one that was
 /// tried least comes first.
-pub async fn judge_waiting(app: &Arc<App>) {
+pub(crate) async fn judge_waiting(app: &Arc<App>) {
     if app.memory.arena.state().waiting().next().is_none() {
         return;
     }
@@ -70,14 +68,12 @@ pub async fn judge_waiting(app: &Arc<App>) {
 }
 
 /// Ends a match that waits for its verdict, without one. Its rating does not change.
-///
-/// # Errors
-/// If there is no such match, or it does not wait.
-pub async fn void(app: &Arc<App>, sender: &str, id: &str) -> Result<Match, Problem> {
+pub(crate) async fn void(app: &Arc<App>, sender: &str, id: &str) -> Result<Match, Problem> {
     let (app, sender, id) = (Arc::clone(app), sender.to_owned(), id.to_owned());
     uninterrupted(async move {
         let find = || app.memory.arena.state().game(&id);
-        let game = find().ok_or_else(|| unknown("match", &id, "GET /v1/arena/matches lists them"))?;
+        let game =
+            find().ok_or_else(|| Problem::unknown("match", &id, "GET /v1/arena/matches lists them"))?;
         if let State::Void(_) = game.state {
             return Ok(Match::clone(&game));
         }
@@ -99,7 +95,7 @@ pub async fn void(app: &Arc<App>, sender: &str, id: &str) -> Result<Match, Probl
 /// Judges a match that waits, and settles it. Where there is no verdict, it goes on waiting.
 async fn decide(app: Arc<App>, id: String) -> Result<Answered, Problem> {
     let Some(_turn) = app.judging.begin(&id) else { return still_waiting(&app, &id).await };
-    let find = || app.memory.arena.state().game(&id).ok_or_else(|| unknown("match", &id, ""));
+    let find = || app.memory.arena.state().game(&id).ok_or_else(|| Problem::unknown("match", &id, ""));
     let game = find()?;
     let State::Submitted(_) = game.state else { return still_waiting(&app, &id).await };
     if !app.judging.is_rested(&id) {
@@ -143,7 +139,7 @@ async fn decide(app: Arc<App>, id: String) -> Result<Answered, Problem> {
 
 /// Returns a match as it is now, with the blind of its submission.
 async fn still_waiting(app: &App, id: &str) -> Result<Answered, Problem> {
-    let game = app.memory.arena.state().game(id).ok_or_else(|| unknown("match", id, ""))?;
+    let game = app.memory.arena.state().game(id).ok_or_else(|| Problem::unknown("match", id, ""))?;
     let (submitted, _) = stored_submission(app, &game).await?;
     if let State::Scored(scored) = &game.state {
         // It was settled in between.
@@ -166,7 +162,7 @@ async fn end(app: &App, game: &Match, cause: VoidCause, batch: Submission) -> Re
         now.ended(State::Void(void), agent.open_draw, next)
     };
     let game = ended.game.clone();
-    write(app, vec![Content::Match(Box::new(ended))], batch).await?;
+    app.append_one(batch.with_all([Content::Match(Box::new(ended))])?).await?;
     drop(permit);
     Ok(Some(game))
 }

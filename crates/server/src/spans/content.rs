@@ -2,11 +2,12 @@
 
 use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::canonical_json;
 use karat_evidence::ids::joined;
 use karat_store::{Kind, NewItem};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::effect::{Effect, Place, Stored};
 
 /// The content of an item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,49 +74,39 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Takes an item of the log; spans themselves stay in the store.
-    ///
-    /// # Errors
-    /// If it is not an item of spans.
-    pub(crate) fn of(item: &NewItem, moment: Timestamp) -> Result<Self, String> {
-        Self::parse(&item.id, &item.content, moment)
-    }
-
-    /// Does the same with the parts of an item.
-    ///
-    /// # Errors
-    /// If it is not an item of spans.
-    pub(crate) fn parse(id: &str, content: &[u8], moment: Timestamp) -> Result<Self, String> {
-        let mut read: Content = serde_json::from_slice(content).map_err(|error| error.to_string())?;
-        if let Content::Part(part) = &mut read {
+    /// Takes the content of an item of that many bytes; spans themselves stay in the store.
+    pub(crate) fn new(id: &str, mut content: Content, bytes: usize, moment: Timestamp) -> Self {
+        if let Content::Part(part) = &mut content {
             part.request = Value::Null;
         }
-        Ok(Self { id: id.to_owned(), content: read, bytes: content.len() as u64, moment })
+        Self { id: id.to_owned(), content, bytes: bytes as u64, moment }
     }
 }
 
-impl Content {
-    /// Returns the item that stores it.
-    ///
-    /// # Errors
-    /// If it has no canonical JSON. Content made here always has: texts are keys, numbers are finite.
-    pub fn item(&self) -> Result<NewItem, String> {
-        let value = serde_json::to_value(self).map_err(|error| error.to_string())?;
-        let content = canonical_json(&value).into_bytes();
+impl Stored for Content {
+    const KIND: Kind = Kind::Spans;
+
+    fn place(&self) -> Place {
         let of = |Whose { sender, card, subject, trace }: &Whose, last: &str| {
             joined([sender, card, subject.as_deref().unwrap_or_default(), trace, last])
         };
-        let (id, sources) = match self {
+        match self {
             // The same spans in two requests are one item: an exporter sends again what it is not sure of.
             Self::Part(part) => {
-                (of(&part.whose, &Digest::of(part.request.to_string().as_bytes()).to_string()), Vec::new())
+                let spans = Digest::of(part.request.to_string().as_bytes()).to_string();
+                Place { id: of(&part.whose, &spans), ..Place::default() }
             }
             Self::Closed(closed) => {
-                let parts = closed.parts.iter().filter_map(|digest| Digest::parse(digest)).collect();
                 let first = closed.parts.first().map_or("", String::as_str);
-                (of(&closed.whose, &format!("closed {first}")), parts)
+                let sources = closed.parts.iter().filter_map(|digest| Digest::parse(digest)).collect();
+                Place { id: of(&closed.whose, &format!("closed {first}")), sources, ..Place::default() }
             }
-        };
-        Ok(NewItem { kind: Kind::Spans, id, subject: None, sources, replaces: None, sender: None, content })
+        }
+    }
+
+    fn effect(self, item: &NewItem) -> Effect {
+        // Its moment is that of its arrival in the log.
+        let moment = Timestamp { milliseconds: 0 };
+        Effect::Spans(Box::new(Taken::new(&item.id, self, item.content.len(), moment)))
     }
 }

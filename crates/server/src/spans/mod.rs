@@ -112,9 +112,6 @@ impl Spans {
     }
 
     /// Checks that a sender may add that many bytes, of that many traces.
-    ///
-    /// # Errors
-    /// If it, or all together, would have too many open.
     pub(crate) fn room(&self, sender: &str, traces: usize, bytes: u64) -> Result<(), Problem> {
         const SECONDS: u32 = 15;
         let state = self.state();

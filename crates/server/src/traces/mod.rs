@@ -88,8 +88,7 @@ impl Traces {
     }
 
     /// Returns how caches are computed from the log.
-    #[must_use]
-    pub fn rebuild(&self) -> Rebuild {
+    pub(crate) fn rebuild(&self) -> Rebuild {
         Rebuild { settings: self.cache, embedder: self.embedder.clone() }
     }
 
@@ -106,10 +105,12 @@ impl Traces {
 
 /// Returns the ids of the items of `subject` that a correction of the item `old` corrects: that one, the one it corrected, and
 /// so on.
-///
-/// # Errors
-/// If the store cannot be read.
-pub fn corrected(reader: &mut Reader, subject: &str, old: &str, size: u64) -> Result<Vec<String>, Error> {
+pub(crate) fn corrected(
+    reader: &mut Reader,
+    subject: &str,
+    old: &str,
+    size: u64,
+) -> Result<Vec<String>, Error> {
     let mut all = vec![old.to_owned()];
     while let Some(last) = all.last().filter(|_| all.len() < CORRECTED_MAX)
         && let Some(item) = reader.find(karat_store::Kind::Evidence, &ids::evidence(subject, last), size)?

@@ -32,7 +32,7 @@ pub fn scorecard(name: &str) -> String {
 }
 
 /// Returns the same page with another query: those of `fields` that are not empty.
-pub fn query(path: &str, fields: &[(&str, &str)]) -> String {
+pub(crate) fn query(path: &str, fields: &[(&str, &str)]) -> String {
     let said: Vec<String> = fields
         .iter()
         .filter(|(_, value)| !value.is_empty())

@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::Response;
 use karat::estimate::whole_percent;
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, History, Kind, Point, Row, Series, Table};
@@ -16,11 +13,7 @@ use super::address;
 use super::form::given;
 use super::layout::{Sheet, heading};
 use crate::arena::{AgentState, ArenaState, Match, SkillRating, State as Played, ranked};
-use crate::authority::Act;
-use crate::guard::Caller;
-use crate::params::Params;
-use crate::problem::Problem;
-use crate::state::App;
+use crate::params::{Answer, Get, Params};
 
 /// The number of matches on a page.
 const MATCHES: usize = 25;
@@ -40,12 +33,7 @@ pub struct Asked {
 }
 
 /// Shows the page.
-pub async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Params(asked): Params<Asked>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub async fn show(Get(app, caller): Get, Params(asked): Params<Asked>) -> Answer {
     let content = app
         .checked({
             let app = Arc::clone(&app);

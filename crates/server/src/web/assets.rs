@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, Response, StatusCode};
 use karat::page;
 use karat_core::facts::Digest;
 
-use crate::params::Named;
+use crate::params::{Answer, Named};
 use crate::problem::Problem;
 
 /// A file that the server provides.
@@ -50,7 +50,7 @@ pub static ICON: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("icon", "svg", "image/svg+xml", page::compact(include_str!("icon.svg"))));
 
 /// Returns a file.
-pub async fn file(headers: HeaderMap, Named(name): Named<String>) -> Result<Response<Body>, Problem> {
+pub async fn file(headers: HeaderMap, Named(name): Named<String>) -> Answer {
     let path = format!("/static/{name}");
     let Some(asset) = [&*STYLE, &*SCRIPT, &*ICON].into_iter().find(|asset| asset.path == path) else {
         return Err(Problem::not_found("there is no such file"));

@@ -1,10 +1,5 @@
 //! The workflows: a page of all tasks, and one of each with its plans, recordings and scores.
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::Response;
 use karat::number::cut;
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
@@ -15,20 +10,15 @@ use serde_json::Value;
 
 use super::address;
 use super::layout::{Sheet, heading, words};
-use crate::authority::Act;
 use crate::flows::{self, FlowState, Phase, PlanState, StoredTask, TaskState, VerdictState};
-use crate::guard::Caller;
 use crate::market;
-use crate::params::Named;
-use crate::problem::Problem;
-use crate::state::App;
+use crate::params::{Answer, Get, Named};
 
 /// The most characters of a digest in a table.
 const DIGEST_CHARACTERS: usize = 19;
 
 /// Shows all tasks.
-pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub async fn show(Get(app, caller): Get) -> Answer {
     let now = app.clock.now();
     let content = {
         let state = app.memory.flows.state();
@@ -40,12 +30,7 @@ pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Respons
 }
 
 /// Shows one task.
-pub async fn task(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(id): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub async fn task(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
     // If verdicts that are due cannot be written now, the next request tries again.
     let _ = market::settle_due(&app).await;
     let now = app.clock.now();

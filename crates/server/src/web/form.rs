@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use axum::body::Body;
-use axum::http::HeaderMap;
 use karat_core::timestamp::Timestamp;
 
-use crate::body::{Incoming, expect_media};
+use crate::body::Arrived;
 use crate::params::not_a_timestamp;
 use crate::problem::Problem;
 use crate::state::App;
@@ -15,12 +13,8 @@ use crate::state::App;
 const BYTES_MAX: usize = 64 << 10;
 
 /// Reads the fields of a form; of a name that is given twice, the last value counts.
-///
-/// # Errors
-/// If it is not a form, is too large or arrives too slowly.
-pub async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<BTreeMap<String, String>, Problem> {
-    expect_media(headers, &["application/x-www-form-urlencoded"])?;
-    let bytes = Incoming::new(headers, body, BYTES_MAX, app.options.body_timeout)?.whole().await?;
+pub async fn read(app: &App, body: Arrived) -> Result<BTreeMap<String, String>, Problem> {
+    let bytes = body.whole(app, &["application/x-www-form-urlencoded"], BYTES_MAX).await?;
     Ok(form_urlencoded::parse(&bytes).into_owned().collect())
 }
 
@@ -30,9 +24,6 @@ pub fn given(text: Option<&str>) -> Option<&str> {
 }
 
 /// Reads the timestamp in a field: in full, or a day as browsers write it, which means its start.
-///
-/// # Errors
-/// If it is neither.
 pub fn timestamp(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
     let read = |text| Timestamp::parse_lenient(text).map_err(|error| not_a_timestamp(name, text, error));
     given(text).map(read).transpose()

@@ -1,10 +1,5 @@
 //! One match: the challenge, the score of the answer, and the change of the rating.
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::Response;
 use karat::answers::Voucher;
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, Kind, Part, Row, Table, Waterfall};
@@ -15,19 +10,11 @@ use super::arena::signed;
 use super::layout::{Sheet, heading, words};
 use super::{address, answer};
 use crate::arena::{Challenge, Drawn, Match, Scored, Settled, State as Played, Submitted, Voided};
-use crate::authority::Act;
-use crate::guard::Caller;
-use crate::params::Named;
+use crate::params::{Answer, Get, Named};
 use crate::problem::Problem;
-use crate::state::App;
 
 /// Shows the page.
-pub async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(id): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub async fn show(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
     let (game, challenge) = {
         let state = app.memory.arena.state();
         let none = || Problem::not_found(format!("there is no match `{}`", id.escape_debug()));

@@ -24,9 +24,6 @@ pub struct Found {
 }
 
 /// Reads the newest records of a scorecard, of one subject or of all.
-///
-/// # Errors
-/// If there is no such scorecard, or the store cannot be read.
 pub async fn rows(app: &Arc<App>, card: &str, subject: Option<&str>) -> Result<Found, Problem> {
     let (card, subject) = (card.to_owned(), subject.map(str::to_owned));
     let selected = app.indexed(move |app, index| {
@@ -53,10 +50,7 @@ pub fn position(rows: &Rows, row: &Row) -> u64 {
 }
 
 /// Returns the scorecards that have records, each with their number, the largest first.
-///
-/// # Errors
-/// If the thread panics.
-pub async fn used_cards(app: &Arc<App>) -> Result<Vec<(Arc<ScorerPool>, usize)>, Problem> {
+pub(crate) async fn used_cards(app: &Arc<App>) -> Result<Vec<(Arc<ScorerPool>, usize)>, Problem> {
     app.indexed(|app, index| Ok(used(app, index))).await
 }
 
@@ -77,7 +71,7 @@ fn used(app: &App, index: &Index) -> Vec<(Arc<ScorerPool>, usize)> {
 }
 
 /// Returns the table with the names of subjects as links to their pages.
-pub fn linked(mut table: Table, card: &str) -> Figure {
+pub(crate) fn linked(mut table: Table, card: &str) -> Figure {
     let names = table.columns.iter().position(|column| column.kind == Kind::Name);
     for row in &mut table.rows {
         let cell = names.and_then(|at| row.cells.get_mut(at));

@@ -39,7 +39,7 @@ impl Sheet<'_> {
     }
 
     /// Answers with the whole page and another status.
-    pub fn answer_with(&self, status: StatusCode, content: Markup) -> Response<Body> {
+    pub(crate) fn answer_with(&self, status: StatusCode, content: Markup) -> Response<Body> {
         answer(status, self.whole(content))
     }
 
@@ -96,12 +96,12 @@ impl Sheet<'_> {
 }
 
 /// Returns the name of the key of the request, if it had one.
-pub fn holder(caller: &Caller) -> Option<String> {
+pub(crate) fn holder(caller: &Caller) -> Option<String> {
     caller.name().map(str::to_owned)
 }
 
 /// Answers with a part of a page, which the script inserts.
-pub fn fragment(content: Markup) -> Response<Body> {
+pub(crate) fn fragment(content: Markup) -> Response<Body> {
     answer(StatusCode::OK, content)
 }
 
@@ -117,7 +117,7 @@ fn answer(status: StatusCode, content: Markup) -> Response<Body> {
 }
 
 /// Shows a heading with the links that lead to it above.
-pub fn heading(trail: &[(&str, &str)], title: &str, lead: &str) -> Markup {
+pub(crate) fn heading(trail: &[(&str, &str)], title: &str, lead: &str) -> Markup {
     html! {
         @if !trail.is_empty() {
             nav.trail aria-label="Above this page" {

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response};
+use axum::http::HeaderMap;
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::Basis;
 use karat::answers::leaderboard::method::Page;
@@ -32,10 +30,8 @@ use super::items::{self, linked};
 use super::layout::{Sheet, heading, notes, words};
 use super::{address, welcome};
 use crate::api::leaderboards::{LeaderboardParams, Made, Pages, make};
-use crate::authority::Act;
 use crate::cards::ScorerPool;
-use crate::guard::Caller;
-use crate::params::Params;
+use crate::params::{Answer, Get, Params};
 use crate::problem::{Code, Problem};
 use crate::select::Marks;
 use crate::state::App;
@@ -71,13 +67,7 @@ pub fn settings(pool: &ScorerPool) -> Settings {
 }
 
 /// Shows the page.
-pub async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    Params(asked): Params<Asked>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Params<Asked>) -> Answer {
     let (params, page) = (params(&asked)?, number("page", asked.page.as_deref())?);
     let used = items::used_cards(&app).await?;
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find_used(card)).transpose()?;

@@ -39,7 +39,7 @@ use axum::routing::{get, post};
 use crate::state::App;
 
 /// Returns the routes of the pages.
-pub fn routes() -> Router<Arc<App>> {
+pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/", get(leaderboard::show))
         .route("/subjects", get(subject::named))

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
-use axum::http::{Response, StatusCode};
 use karat::card::CompiledCard;
 use karat::error::Error;
 use karat::recompute;
@@ -19,12 +17,10 @@ use super::layout::{Sheet, heading};
 use super::{address, answer, breakdown};
 use crate::api::bytes;
 use crate::api::records::{Provenance, find, withdrawal};
-use crate::authority::Act;
 use crate::cards::ScorerPool;
-use crate::guard::Caller;
 use crate::ids;
 use crate::keys::{SERVER, Withdrawal};
-use crate::params::Named;
+use crate::params::{Answer, Get, Named};
 use crate::problem::{Code, Problem};
 use crate::state::App;
 use crate::stored::Trust;
@@ -51,9 +47,6 @@ pub struct RecordData {
 
 impl RecordData {
     /// Reads the record with this id or position in the log.
-    ///
-    /// # Errors
-    /// If there is no such record, or the store cannot be read.
     pub fn read(app: &App, reader: &mut Reader, wanted: &str) -> Result<Self, Problem> {
         let item = find(reader, wanted)?;
         let log_size = reader.head()?.size;
@@ -75,29 +68,18 @@ impl RecordData {
     }
 
     /// Returns the scorecard that the record names, as it is known here.
-    ///
-    /// # Errors
-    /// If it is not known here.
-    pub fn pool(&self, app: &App) -> Result<Arc<ScorerPool>, Problem> {
+    pub(crate) fn pool(&self, app: &App) -> Result<Arc<ScorerPool>, Problem> {
         app.memory.cards().find(&self.claim.document().scorecard.name())
     }
 
     /// Returns the card that scored it, with weights from outside if it was given any.
-    ///
-    /// # Errors
-    /// If the record was made with another card of that name.
     pub fn card(&self, pool: &ScorerPool) -> Result<Arc<CompiledCard>, Error> {
         recompute::overridden(&self.claim, recompute::base(&self.claim, Some(&pool.card))?)
     }
 }
 
 /// Shows the page.
-pub async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(wanted): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer {
     let shared = Arc::clone(&app);
     let kept = app.read(move |reader| RecordData::read(&shared, reader, &wanted)).await?;
     let pool = kept.pool(&app)?;
@@ -227,12 +209,7 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
 }
 
 /// Returns a file of the record: receipt, record, evidence, or the key that verifies the log.
-pub async fn file(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named((wanted, name)): Named<(String, String)>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub async fn file(Get(app, _): Get, Named((wanted, name)): Named<(String, String)>) -> Answer {
     let key = format!("{}\n", app.log_key());
     let (shared, asked) = (Arc::clone(&app), name.clone());
     let (media_type, content) = app

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header::{HeaderMap, HeaderValue, LOCATION};
+use axum::http::header::{HeaderValue, LOCATION};
 use axum::http::{Response, StatusCode};
 use karat::answers::ReviewVerdict;
 use karat::answers::review::PendingReview;
@@ -17,6 +17,7 @@ use crate::api::reviews::{ReviewEvent, ReviewRequest, keep, waiting};
 use crate::authority::Act;
 use crate::cards::ScorerPool;
 use crate::guard::Caller;
+use crate::params::{Answer, Post};
 use crate::problem::{Code, Problem};
 use crate::state::App;
 
@@ -24,7 +25,7 @@ use crate::state::App;
 const LEAD: &str = "A score that swings too far is held until reviewers who do not operate its subject decide, or the deadline passes.";
 
 /// Shows the page.
-pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
+pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Answer {
     caller.may(&Act::ReadReviews)?;
     let cards: Vec<String> = {
         let has_reviews = |pool: &&Arc<ScorerPool>| {
@@ -88,14 +89,9 @@ fn review(at: usize, it: &PendingReview) -> Markup {
 }
 
 /// Stores a decision.
-pub async fn decide(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub async fn decide(Post { app, caller, body }: Post) -> Answer {
     let reviewer = Arc::clone(caller.key(&Act::Review)?);
-    let mut fields = form::read(&app, &headers, body).await?;
+    let mut fields = form::read(&app, body).await?;
     let mut field = |name: &str| {
         let given = fields.remove(name).filter(|text| !text.trim().is_empty());
         given.ok_or_else(|| Problem::parameter(name, format!("expected a `{name}`")))

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response};
+use axum::http::HeaderMap;
 use karat::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
 use karat::estimate::whole_percent;
 use karat::leaderboard::stress::weights;
@@ -18,22 +16,16 @@ use maud::{Markup, html};
 use super::layout::{Sheet, heading, words};
 use super::weights::section as weights_section;
 use super::what_if::{self, Asked};
-use crate::authority::Act;
 use crate::cards::ScorerPool;
-use crate::guard::Caller;
-use crate::params::{Named, Params};
-use crate::problem::Problem;
-use crate::state::App;
+use crate::params::{Answer, Get, Named, Params};
 
 /// Shows the page.
 pub async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
+    Get(app, caller): Get,
     headers: HeaderMap,
     Named(name): Named<String>,
     Params(asked): Params<Asked>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+) -> Answer {
     let pool = app.memory.cards().find(&name)?;
     let what_if = what_if::section(&app, &pool, &asked, &headers).await?;
     let (title, lead) = (pool.name(), pool.card.title.clone());

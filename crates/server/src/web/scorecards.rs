@@ -3,23 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::Response;
 use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
 use maud::html;
 
 use super::layout::{Sheet, heading};
 use super::{address, items};
-use crate::authority::Act;
-use crate::guard::Caller;
-use crate::problem::Problem;
-use crate::state::App;
+use crate::params::{Answer, Get};
 
 /// Shows the page.
-pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub async fn show(Get(app, caller): Get) -> Answer {
     let used = items::used_cards(&app).await?;
     let used: BTreeMap<String, usize> =
         used.into_iter().map(|(pool, records)| (pool.name(), records)).collect();

@@ -1,10 +1,7 @@
 //! Signing in: a key in a cookie that no script can read and no other site can use. It lasts until the browser is
 //! closed.
 
-use std::sync::Arc;
-
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::header::{COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN, SET_COOKIE};
 use axum::http::{Response, StatusCode};
 use maud::{Markup, html};
@@ -12,8 +9,8 @@ use maud::{Markup, html};
 use super::form;
 use super::layout::{Sheet, heading};
 use crate::guard::Caller;
+use crate::params::{Answer, Post};
 use crate::problem::Problem;
-use crate::state::App;
 
 /// The name of the cookie.
 const NAME: &str = "karat_key";
@@ -63,27 +60,22 @@ fn page(caller: &Caller, status: StatusCode, wrong: &str) -> Response<Body> {
 }
 
 /// Signs in with a known key.
-pub async fn enter(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
-    let fields = form::read(&app, &headers, body).await?;
+pub async fn enter(Post { app, caller, body }: Post) -> Answer {
+    // If the page came over TLS, the cookie is never sent without it.
+    let is_secure = body.headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    let fields = form::read(&app, body).await?;
     let secret = fields.get("key").map_or("", |key| key.trim());
     if !is_key(secret) || app.memory.keys().authenticate(secret).is_none() {
         caller.guessed(&app)?;
         let wrong = "this key is not known here, or it was revoked";
         return Ok(page(&caller, StatusCode::FORBIDDEN, wrong));
     }
-    // If the page came over TLS, the cookie is never sent without it.
-    let is_secure = headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
     let secure = if is_secure { "; Secure" } else { "" };
     to_start(&format!("{NAME}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}"))
 }
 
 /// Signs out.
-pub async fn leave() -> Result<Response<Body>, Problem> {
+pub(crate) async fn leave() -> Answer {
     to_start(GONE)
 }
 

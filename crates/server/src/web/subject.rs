@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::Response;
 use karat::answers::leaderboard::Leaderboard;
 use karat::answers::review::{ScoreChange, score_history};
 use karat::answers::standing::official_points;
@@ -17,7 +14,7 @@ use karat::page::figure;
 use karat::page::model::{Cell, Column, Figure, Kind, Row as Line, Section, Table};
 use karat::pages;
 use karat::rows::{Row, Rows};
-use karat::standing::Answer;
+use karat::standing::Answer as Standings;
 use karat::standing::notes::{changes_ahead, percent, states};
 use karat::text::{Tone, count, list};
 use karat_core::scorecard::Scorecard;
@@ -30,10 +27,8 @@ use super::form::{given, timestamp};
 use super::items::{self, Found};
 use super::layout::{Sheet, heading, notes, words};
 use super::{address, leaderboard};
-use crate::authority::Act;
 use crate::cards::ScorerPool;
-use crate::guard::Caller;
-use crate::params::{Named, Params};
+use crate::params::{Answer, Get, Named, Params};
 use crate::problem::{Code, Problem};
 use crate::select::{Marks, Selection, marks};
 use crate::standing::{Question, answered};
@@ -53,23 +48,13 @@ pub struct Asked {
 }
 
 /// Shows the page of the subject that the query names.
-pub async fn named(
-    state: State<Arc<App>>,
-    caller: Caller,
-    Params(asked): Params<Asked>,
-) -> Result<Response<Body>, Problem> {
+pub async fn named(reading: Get, Params(asked): Params<Asked>) -> Answer {
     let name = asked.name.clone().unwrap_or_default();
-    show(state, caller, Named(name), Params(asked)).await
+    show(reading, Named(name), Params(asked)).await
 }
 
 /// Shows the page.
-pub async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(name): Named<String>,
-    Params(asked): Params<Asked>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub async fn show(Get(app, caller): Get, Named(name): Named<String>, Params(asked): Params<Asked>) -> Answer {
     let cards = cards_of(&app, &name).await?;
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find_used(card)).transpose()?;
     let none = || Problem::not_found(format!("there is no record of `{}`", name.escape_debug()));
@@ -157,7 +142,7 @@ async fn stands(
 ) -> Result<Markup, Problem> {
     let size = *app.memory.size().borrow();
     let question = Question::new(Arc::clone(pool), vec![name.to_owned()], as_of, size);
-    let tell = |answer: &Answer<'_>, shown: &[SubjectStanding]| match shown.first() {
+    let tell = |answer: &Standings<'_>, shown: &[SubjectStanding]| match shown.first() {
         None => html! { p.care { "No item counts up to " time { (answer.as_of.to_string()) } "." } },
         Some(standing) => {
             let page = pages::standing::standing(answer, shown);

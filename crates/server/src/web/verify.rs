@@ -4,9 +4,6 @@ use std::collections::BTreeMap;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::Response;
 use karat::answers::{ChangedPart, CheckOutcome, VerificationStatus};
 use karat::verification::{Check, causes, recomputed, status};
 use karat_core::facts::Digest;
@@ -17,22 +14,15 @@ use maud::{Markup, html};
 use super::address;
 use super::layout::{Sheet, heading, words};
 use super::record::RecordData;
-use crate::authority::Act;
 use crate::cards::ScorerPool;
-use crate::guard::Caller;
-use crate::params::Named;
+use crate::params::{Answer, Get, Named};
 use crate::problem::Problem;
 use crate::replay::{Replay, Replayed};
 use crate::state::App;
 use karat::receipt;
 
 /// Shows the page.
-pub async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(wanted): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer {
     let key = VerifyingKey::from_str(&app.log_key()).map_err(|error| Problem::internal(&error))?;
     let shared = Arc::clone(&app);
     let (kept, pool, (found, trust), replayed) = app

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response};
+use axum::http::HeaderMap;
 use karat::answers::leaderboard::officials::Officials;
 use karat::estimate::{Writing, ranks, whole_percent};
 use karat::leaderboard::Settings;
@@ -21,11 +19,9 @@ use karat_stats::ranks::RankRange;
 use maud::{Markup, html};
 
 use super::{address, layout, leaderboard, welcome};
-use crate::authority::Act;
 use crate::cards::ScorerPool;
-use crate::guard::Caller;
 use crate::kept::AllSubjects;
-use crate::params::{Named, Params};
+use crate::params::{Answer, Get, Named, Params};
 use crate::problem::{Code, Problem};
 use crate::state::App;
 use crate::subjects::all_subjects;
@@ -101,14 +97,12 @@ pub async fn section(
 }
 
 /// Returns the same section without the page around it.
-pub async fn fragment(
-    State(app): State<Arc<App>>,
-    caller: Caller,
+pub(crate) async fn fragment(
+    Get(app, _): Get,
     headers: HeaderMap,
     Named(name): Named<String>,
     Params(asked): Params<Asked>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+) -> Answer {
     let pool = app.memory.cards().find(&name)?;
     let wanted = asked_weights(&pool, &asked)?;
     answer(&app, &pool, wanted, welcome::host(&headers)).await.map(layout::fragment)

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
 use karat_server::clock::Clock;
+use karat_server::effect::Stored as _;
 use karat_server::judging::JudgeOptions;
 use karat_server::{Options, arena};
 use serde_json::{Value, json};

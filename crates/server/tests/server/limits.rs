@@ -290,7 +290,7 @@ fn who_sends_too_much_is_told_so() {
 }
 
 #[test]
-fn a_head_with_two_lengths_is_refused() {
+fn after_a_head_with_two_lengths_the_connection_ends() {
     let server = Running::new();
     let item = include_str!("../../../../examples/workflow/worked-example.json");
     let chunk = format!("{:x}\r\n{item}\r\n0\r\n\r\n", item.len());
@@ -301,13 +301,13 @@ fn a_head_with_two_lengths_is_refused() {
     for lengths in both {
         let head = head(&server, &format!("{lengths}\r\n"));
         let first = server.raw(format!("{head}{chunk}").as_bytes());
-        assert!(first.starts_with("HTTP/1.1 400 ") && first.contains("leave out one of them"), "{first}");
+        assert!(first.starts_with("HTTP/1.1 20"), "the chunks are the body: {first}");
         // After others on the same connection.
         let plain = head.replace("connection: close\r\n", "").replace("content-length: 4\r\n", "");
         let plain = plain.replace("Content-Length: 4\r\n", "");
         let last = server.raw(format!("{plain}{chunk}{plain}{chunk}{head}{chunk}{plain}{chunk}").as_bytes());
         let codes: Vec<&str> = last.split("HTTP/1.1 ").skip(1).filter_map(|it| it.get(..3)).collect();
-        assert!(matches!(codes.as_slice(), ["201" | "200", "200", "400"]), "{codes:?}");
+        assert!(codes == ["200"; 3], "nothing after it is taken for a request: {codes:?}");
     }
 }
 

@@ -1,23 +1,16 @@
 //! Agents: registered by administrators, each with its own key.
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::freshen;
 use crate::api::json;
-use crate::api::read;
 use crate::arena::{Agent, Career, Point, Skill};
 use crate::authority::Act;
-use crate::guard::Caller;
-use crate::params::Named;
+use crate::params::{Answer, Get, Named, Post};
 use crate::play;
-use crate::problem::Problem;
-use crate::state::App;
+use crate::problem::{Problem, Taken};
 
 /// The request to register an agent.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -67,17 +60,12 @@ pub(crate) struct ShownAgent {
 #[utoipa::path(post, operation_id = "register_agent", path = "/v1/arena/agents", tag = "arena", security(("key" = ["admin"])), request_body = NewAgent,
     responses(
         (status = 201, body = RegisteredAgent),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
+        Taken,
     ))]
-pub(crate) async fn register(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn register(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::RegisterAgent)?.id.clone();
-    let new: NewAgent = read(&app, &headers, body).await?;
-    let made = play::register(&app, &sender, &new.agent_id, new.harness_id.as_deref()).await?;
+    let new: NewAgent = body.json(&app).await?;
+    let made = play::register_agent(&app, &sender, &new.agent_id, new.harness_id.as_deref()).await?;
     let shown = RegisteredAgent {
         agent: made.agent,
         next_commitment: made.next_commitment,
@@ -93,12 +81,7 @@ pub(crate) async fn register(
 ), responses(
     (status = 200, body = ShownAgent),
 ))]
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(name): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn show(Get(app, _): Get, Named(name): Named<String>) -> Answer {
     freshen(&app).await;
     let known = {
         let state = app.memory.arena.state();

@@ -1,24 +1,17 @@
 //! Challenges: published by administrators, public except for the right answers.
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::freshen;
-use crate::api::json;
-use crate::api::read;
+use crate::api::{json, stored};
 use crate::arena::{self, Challenge};
 use crate::authority::Act;
-use crate::guard::Caller;
-use crate::params::Named;
+use crate::params::{Answer, Get, Named, Post};
 use crate::play;
-use crate::problem::Problem;
-use crate::state::App;
+use crate::problem::{Absent, Problem, Taken};
 
 /// A challenge as agents see it.
 #[derive(Debug, Serialize, ToSchema)]
@@ -86,8 +79,7 @@ impl ShownChallenge {
 #[utoipa::path(get, operation_id = "list_challenges", path = "/v1/arena/challenges", tag = "arena", responses(
     (status = 200, body = ChallengeList),
 ))]
-pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn list(Get(app, _): Get) -> Answer {
     freshen(&app).await;
     let challenges = {
         let state = app.memory.arena.state();
@@ -102,12 +94,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
 ), responses(
     (status = 200, body = ShownChallenge),
 ))]
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(slug): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn show(Get(app, _): Get, Named(slug): Named<String>) -> Answer {
     freshen(&app).await;
     let shown = {
         let state = app.memory.arena.state();
@@ -123,19 +110,12 @@ pub(crate) async fn show(
     responses(
         (status = 200, description = "It was already published.", body = ShownChallenge),
         (status = 201, body = ShownChallenge),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
+        Absent, Taken,
     ))]
-pub(crate) async fn publish(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn publish(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::PublishChallenge)?.id.clone();
-    let challenge: Challenge = read(&app, &headers, body).await?;
+    let challenge: Challenge = body.json(&app).await?;
     let done = play::publish(&app, &sender, challenge).await?;
-    let status = if done.repeated { StatusCode::OK } else { StatusCode::CREATED };
     let shown = ShownChallenge::new(&done.value, &app.memory.arena.state());
-    json(status, &shown)
+    json(stored(done.repeated), &shown)
 }

@@ -3,23 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
-use axum::http::{HeaderMap, Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{cut, freshen};
-use crate::api::json;
-use crate::api::read;
+use crate::api::{json, stored};
 use crate::arena::{Match, State as MatchState};
 use crate::authority::Act;
 use crate::guard::Caller;
-use crate::params::{Named, Params, limit};
+use crate::params::{Answer, Get, Named, Params, Post, limit};
 use crate::play;
-use crate::problem::Problem;
+use crate::problem::{Absent, Expired, Problem, Taken, Unfit};
 use crate::state::App;
 
 /// The states of a match.
@@ -127,18 +125,12 @@ pub(crate) struct MatchList {
     responses(
         (status = 200, description = "It was entered before.", body = EnteredMatch),
         (status = 201, body = EnteredMatch),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
+        Absent, Taken,
     ))]
-pub(crate) async fn enter(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn enter(Post { app, caller, body }: Post) -> Answer {
     let key = Arc::clone(caller.key(&Act::Play(None))?);
     let agent = key.subject.clone().unwrap_or_default();
-    let entry: MatchRequest = read(&app, &headers, body).await?;
+    let entry: MatchRequest = body.json(&app).await?;
     let MatchRequest { challenge, memoryless, nonce } = &entry;
     let asked = play::Entry { agent: &agent, challenge, memoryless: *memoryless, nonce: nonce.as_deref() };
     let done = play::enter(&app, &key.id, asked).await?;
@@ -154,7 +146,7 @@ pub(crate) async fn enter(
         submission: format!("/v1/arena/matches/{}/submission", game.match_id),
         game,
     };
-    json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &shown)
+    json(stored(done.repeated), &shown)
 }
 
 /// Submits the answer, once and in time. Sending the same again gets the same result; another answer is refused. Where code has to
@@ -167,19 +159,11 @@ pub(crate) async fn enter(
         (status = 201, body = ScoredMatch),
         (status = 202, description = "It waits for its verdict (`submitted`): send the same again. Or it ended without one (`void`), because of \
             a fault of the challenge: the rating is unchanged.", body = UnscoredMatch),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
-        (status = 410, body = Problem, content_type = "application/problem+json"),
-        (status = 422, body = Problem, content_type = "application/problem+json"),
+        Taken, Expired, Unfit,
     ))]
-pub(crate) async fn submit(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(id): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn submit(Named(id): Named<String>, Post { app, caller, body }: Post) -> Answer {
     caller.may(&Act::Play(None))?;
-    let payload: Value = read(&app, &headers, body).await?;
+    let payload: Value = body.json(&app).await?;
     let game = app.memory.arena.state().game(&id);
     let key = caller.key(&Act::Play(game.as_ref().map(|game| game.agent_id.as_str())))?;
     // An answer is in time if all of it has arrived in time.
@@ -200,7 +184,7 @@ pub(crate) async fn submit(
         record_position,
         receipt: format!("/v1/receipts/{record_position}"),
     };
-    json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &shown)
+    json(stored(done.repeated), &shown)
 }
 
 /// Ends a match whose answer waits for a verdict, without one: for a challenge that no judge can run. The rating of the agent does not
@@ -209,14 +193,9 @@ pub(crate) async fn submit(
     params(("match" = String, Path, description = "the id of the match")),
     responses(
         (status = 200, body = Match),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
+        Absent, Taken,
     ))]
-pub(crate) async fn void(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(id): Named<String>,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn void(State(app): State<Arc<App>>, caller: Caller, Named(id): Named<String>) -> Answer {
     let sender = caller.key(&Act::VoidMatch)?.id.clone();
     json(StatusCode::OK, &play::void(&app, &sender, &id).await?)
 }
@@ -225,12 +204,7 @@ pub(crate) async fn void(
 #[utoipa::path(get, operation_id = "list_matches", path = "/v1/arena/matches", tag = "arena", params(Which), responses(
     (status = 200, body = MatchList),
 ))]
-pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Params(which): Params<Which>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn list(Get(app, _): Get, Params(which): Params<Which>) -> Answer {
     let limit = limit(which.limit, 100, 1000)?;
     if let Some(state) = which.state.as_deref().filter(|state| !STATES.contains(state)) {
         let found = state.escape_debug();
@@ -257,12 +231,7 @@ pub(crate) async fn list(
 ), responses(
     (status = 200, body = Match),
 ))]
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(id): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn show(Get(app, _): Get, Named(id): Named<String>) -> Answer {
     freshen(&app).await;
     let game = app.memory.arena.state().game(&id);
     let game =

@@ -2,7 +2,6 @@
 
 mod agents;
 mod challenges;
-mod harnesses;
 mod matches;
 mod ratings;
 
@@ -11,6 +10,7 @@ use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::signers;
 use crate::play;
 use crate::state::App;
 
@@ -21,8 +21,8 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(challenges::show))
         .routes(routes!(agents::register))
         .routes(routes!(agents::show))
-        .routes(routes!(harnesses::list, harnesses::register))
-        .routes(routes!(harnesses::revoke))
+        .routes(routes!(signers::list_harnesses, signers::register_harness))
+        .routes(routes!(signers::revoke_harness))
         .routes(routes!(matches::list, matches::enter))
         .routes(routes!(matches::show))
         .routes(routes!(matches::submit))

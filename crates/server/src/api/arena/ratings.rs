@@ -1,21 +1,13 @@
 //! The table of agents by rating, overall or in a category.
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{Response, StatusCode};
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{cut, freshen};
 use crate::api::json;
 use crate::arena::{RatedAgent, ranked};
-use crate::authority::Act;
-use crate::guard::Caller;
-use crate::params::{Params, limit};
-use crate::problem::Problem;
-use crate::state::App;
+use crate::params::{Answer, Get, Params, limit};
 
 /// The parameters of the table.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -43,12 +35,7 @@ pub(crate) struct RatingList {
 #[utoipa::path(get, operation_id = "list_ratings", path = "/v1/arena/ratings", tag = "arena", params(Which), responses(
     (status = 200, body = RatingList),
 ))]
-pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Params(which): Params<Which>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn list(Get(app, _): Get, Params(which): Params<Which>) -> Answer {
     let limit = limit(which.limit, 100, 1000)?;
     freshen(&app).await;
     let rows = ranked(&app.memory.arena.state(), which.category.as_deref(), which.matches_min.unwrap_or(0));

@@ -1,7 +1,6 @@
 //! Workflows over HTTP: recorders, tasks, plans, recordings.
 
 mod plans;
-mod recorders;
 mod recordings;
 mod tasks;
 
@@ -10,14 +9,15 @@ use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::signers;
 use crate::market;
 use crate::state::App;
 
 /// Returns every route of workflows.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
-        .routes(routes!(recorders::list, recorders::register))
-        .routes(routes!(recorders::revoke))
+        .routes(routes!(signers::list_recorders, signers::register_recorder))
+        .routes(routes!(signers::revoke_recorder))
         .routes(routes!(tasks::list, tasks::post))
         .routes(routes!(tasks::show))
         .routes(routes!(tasks::read_file))

@@ -2,23 +2,19 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::StatusCode;
 use karat_evidence::canonical_json;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::freshen;
 use super::tasks::too_early;
-use crate::api::{bytes, json};
+use crate::api::{bytes, json, stored};
 use crate::authority::Act;
-use crate::body::{Incoming, expect_media};
 use crate::flows::{self, PlanState, Verdict};
-use crate::guard::Caller;
 use crate::market;
-use crate::params::Named;
-use crate::problem::Problem;
+use crate::params::{Answer, Get, Named, Post};
+use crate::problem::{Expired, Problem, Taken, Unfit};
 use crate::state::App;
 
 /// A plan as it is shown, once no plan is accepted any more.
@@ -64,28 +60,18 @@ impl ShownPlan {
     responses(
         (status = 200, description = "It was handed in before.", body = AcceptedPlan),
         (status = 201, body = AcceptedPlan),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
-        (status = 410, body = Problem, content_type = "application/problem+json"),
-        (status = 422, body = Problem, content_type = "application/problem+json"),
+        Taken, Expired, Unfit,
     ))]
-pub(crate) async fn hand_in(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(task): Named<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn hand_in(Named(task): Named<String>, Post { app, caller, body }: Post) -> Answer {
     let key = Arc::clone(caller.key(&Act::HandIn)?);
     let miner = key.subject.clone().unwrap_or_default();
-    expect_media(&headers, &["application/json"])?;
     let most = market::PLAN_BYTES_MAX.min(app.options.body_bytes_max);
-    let body = Incoming::new(&headers, body, most, app.options.body_timeout)?.whole().await?;
-    app.metrics.received(body.len() as u64);
+    let body = body.whole(&app, &["application/json"], most).await?;
     // A plan is in time if all of it has arrived in time.
     let now = app.clock.now();
-    let (done, notes) = market::hand_in(&app, &key.id, &task, &miner, body.to_vec(), now).await?;
+    let (done, notes) = market::hand_in(&app, &key.id, &task, &miner, body, now).await?;
     let shown = AcceptedPlan { plan: done.value, repeated: done.repeated, notes };
-    json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &shown)
+    json(stored(done.repeated), &shown)
 }
 
 /// Returns a plan with the recorders that were drawn for it, its recordings and its verdict, once no plan is accepted any more.
@@ -94,14 +80,9 @@ pub(crate) async fn hand_in(
     ("miner" = String, Path, description = "the name of its author"),
 ), responses(
     (status = 200, body = ShownPlan),
-    (status = 409, body = Problem, content_type = "application/problem+json"),
+    Taken,
 ))]
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named((task, miner)): Named<(String, String)>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn show(Get(app, _): Get, Named((task, miner)): Named<(String, String)>) -> Answer {
     freshen(&app).await;
     let shown = ShownPlan::new(&public(&app, &task, &miner)?);
     json(StatusCode::OK, &shown)
@@ -114,16 +95,11 @@ pub(crate) async fn show(
         ("miner" = String, Path, description = "the name of its author"),
     ), responses(
         (status = 200, description = "canonical JSON", body = BTreeMap<String, Value>, content_type = "application/json"),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
+        Taken,
     ))]
-pub(crate) async fn read_file(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named((task, miner)): Named<(String, String)>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn read_file(Get(app, _): Get, Named((task, miner)): Named<(String, String)>) -> Answer {
     public(&app, &task, &miner)?;
-    let content = market::plan(&app, &task, &miner).await?;
+    let (content, _) = market::plan(&app, &task, &miner).await?;
     Ok(bytes(StatusCode::OK, "application/json", canonical_json(&content).into_bytes()))
 }
 

@@ -1,25 +1,18 @@
 //! Recordings: delivered by recorders, and public once their plan has a verdict.
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::freshen;
 use super::plans::public;
 use crate::api::batch::MEDIA;
-use crate::api::{bytes, json};
+use crate::api::{bytes, json, stored};
 use crate::authority::Act;
-use crate::body::{Incoming, expect_media};
 use crate::flows::Verdict;
-use crate::guard::Caller;
 use crate::market;
-use crate::params::Named;
-use crate::problem::Problem;
-use crate::state::App;
+use crate::params::{Answer, Get, Named, Post};
+use crate::problem::{Expired, Problem, Taken, Unfit};
 
 /// A recording that was taken.
 #[derive(Debug, Serialize, ToSchema)]
@@ -57,24 +50,16 @@ pub(crate) struct AcceptedRecording {
     responses(
         (status = 200, description = "It was delivered before.", body = AcceptedRecording),
         (status = 201, body = AcceptedRecording),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
-        (status = 410, body = Problem, content_type = "application/problem+json"),
-        (status = 422, body = Problem, content_type = "application/problem+json"),
+        Taken, Expired, Unfit,
     ))]
 pub(crate) async fn deliver(
-    State(app): State<Arc<App>>,
-    caller: Caller,
     Named((task, miner)): Named<(String, String)>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+    Post { app, caller, body }: Post,
+) -> Answer {
     let sender = caller.key(&Act::Deliver)?.id.clone();
-    expect_media(&headers, &[MEDIA])?;
-    let incoming = Incoming::new(&headers, body, market::RECORDING_BYTES_MAX, app.options.body_timeout)?;
-    let body = incoming.whole().await?;
-    app.metrics.received(body.len() as u64);
+    let body = body.whole(&app, &[MEDIA], market::RECORDING_BYTES_MAX).await?;
     let now = app.clock.now();
-    let done = market::deliver(&app, &sender, &task, &miner, body.to_vec(), now).await?;
+    let done = market::deliver(&app, &sender, &task, &miner, body, now).await?;
     let plan = public(&app, &task, &miner)?;
     let market::Delivered { delivery, delivered } = done.value;
     let shown = AcceptedRecording {
@@ -88,7 +73,7 @@ pub(crate) async fn deliver(
         drawn: plan.drawn.len(),
         result: plan.verdict.as_ref().map(|verdict| Verdict::clone(verdict)),
     };
-    json(if done.repeated { StatusCode::OK } else { StatusCode::CREATED }, &shown)
+    json(stored(done.repeated), &shown)
 }
 
 /// Returns a recording with the signature of its recorder, once its plan has a verdict: `karat run --replay` replays it.
@@ -97,17 +82,12 @@ pub(crate) async fn deliver(
 ), responses(
     (status = 200, description = "lines of canonical JSON", body = String, content_type = "application/x-ndjson"),
 ))]
-pub(crate) async fn read_file(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(digest): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn read_file(Get(app, _): Get, Named(digest): Named<String>) -> Answer {
     freshen(&app).await;
     let delivery = app.memory.flows.state().revealed(&digest).cloned();
     let delivery = delivery.ok_or_else(|| {
         let hint = "a recording is secret until its plan has a verdict";
-        market::unknown("recording", &digest, hint)
+        Problem::unknown("recording", &digest, hint)
     })?;
     let text = market::recording_text(&app, &delivery).await?;
     Ok(bytes(StatusCode::OK, MEDIA, text.into_bytes()))

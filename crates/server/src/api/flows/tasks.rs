@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::StatusCode;
 use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
@@ -14,14 +12,12 @@ use utoipa::ToSchema;
 
 use super::freshen;
 use super::plans::ShownPlan;
-use crate::api::{bytes, json, read};
+use crate::api::{bytes, json, stored};
 use crate::authority::Act;
 use crate::flows::{StoredTask, Task, TaskState};
-use crate::guard::Caller;
 use crate::market::{self, TaskRequest};
-use crate::params::Named;
-use crate::problem::{Code, Problem};
-use crate::state::App;
+use crate::params::{Answer, Get, Named, Post};
+use crate::problem::{Absent, Code, Problem, Taken};
 
 /// The members of a task that miners see while they may hand in plans.
 const FOR_MINERS: [&str; 6] =
@@ -82,8 +78,7 @@ impl ShownTask {
 #[utoipa::path(get, operation_id = "list_tasks", path = "/v1/workflows/tasks", tag = "workflows", responses(
     (status = 200, body = TaskList),
 ))]
-pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn list(Get(app, _): Get) -> Answer {
     let now = app.clock.now();
     let tasks = app.memory.flows.state().tasks().map(|task| ShownTask::new(task, now)).collect();
     json(StatusCode::OK, &TaskList { tasks })
@@ -95,12 +90,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Result<
 ), responses(
     (status = 200, body = TaskWithPlans),
 ))]
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(id): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn show(Get(app, _): Get, Named(id): Named<String>) -> Answer {
     freshen(&app).await;
     let now = app.clock.now();
     let shown = {
@@ -118,14 +108,9 @@ pub(crate) async fn show(
     ("task" = String, Path, description = "its id"),
 ), responses(
     (status = 200, description = "canonical JSON", body = BTreeMap<String, Value>, content_type = "application/json"),
-    (status = 409, body = Problem, content_type = "application/problem+json"),
+    Taken,
 ))]
-pub(crate) async fn read_file(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    Named(id): Named<String>,
-) -> Result<Response<Body>, Problem> {
-    caller.may(&Act::Read)?;
+pub(crate) async fn read_file(Get(app, _): Get, Named(id): Named<String>) -> Answer {
     let now = app.clock.now();
     let task = {
         let state = app.memory.flows.state();
@@ -150,21 +135,17 @@ pub(super) fn too_early(task: &Task) -> Problem {
     responses(
         (status = 200, description = "It was already posted.", body = ShownTask),
         (status = 201, body = ShownTask),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
-        (status = 409, body = Problem, content_type = "application/problem+json"),
+        Absent, Taken,
     ))]
-pub(crate) async fn post(
-    State(app): State<Arc<App>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Problem> {
+pub(crate) async fn post(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::PostTask)?.id.clone();
-    let request: TaskRequest = read(&app, &headers, body).await?;
+    let request: TaskRequest = body.json(&app).await?;
     let done = market::publish(&app, &sender, request).await?;
-    let status = if done.repeated { StatusCode::OK } else { StatusCode::CREATED };
     let now = app.clock.now();
     let id = &done.value.task.task_id;
     let shown = app.memory.flows.state().task(id).map(|of_task| ShownTask::new(of_task, now));
-    json(status, &shown.ok_or_else(|| Problem::internal(&"a task that was posted is not there"))?)
+    json(
+        stored(done.repeated),
+        &shown.ok_or_else(|| Problem::internal(&"a task that was posted is not there"))?,
+    )
 }

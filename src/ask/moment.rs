@@ -1,46 +1,58 @@
-//! The moments of the command line: a timestamp, a date, or `now`, by one reader for all flags.
+//! Moments as people give them: a timestamp; where a door set its clock, a date or `now` too.
 
+use std::str::FromStr;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
+
+/// The clock of the door, and the one moment that `now` is in all of a command.
+static CLOCK: OnceLock<fn() -> Timestamp> = OnceLock::new();
+static NOW: OnceLock<Timestamp> = OnceLock::new();
 
 /// The moments that were not written in full, each with what it means, to be said once.
 static RESOLVED: Mutex<Vec<(String, Timestamp)>> = Mutex::new(Vec::new());
 
+/// Sets the clock of a command, which from then on understands `now` and dates. A server has none: its answers name each moment
+/// in full.
+pub fn set_clock(clock: fn() -> Timestamp) {
+    CLOCK.get_or_init(|| clock);
+}
+
 /// A timestamp with the text that was given, which records keep; of `now` and a date alone, the text in full.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AsOf {
     text: String,
     /// The timestamp.
     pub at: Timestamp,
 }
 
-impl AsOf {
-    /// Reads a moment.
-    ///
-    /// # Errors
-    /// If the text is neither a timestamp nor a date nor `now`.
-    pub fn parse(text: &str) -> Result<Self, TimestampError> {
+impl FromStr for AsOf {
+    type Err = TimestampError;
+
+    fn from_str(text: &str) -> Result<Self, TimestampError> {
         let at = moment(text)?;
         let is_full = Timestamp::parse(text).is_ok();
         Ok(Self { text: if is_full { text.to_owned() } else { at.to_string() }, at })
     }
+}
 
+impl AsOf {
     /// Returns the timestamp with its text, as records take it.
+    #[must_use]
     pub fn written(&self) -> WrittenTimestamp<'_> {
         WrittenTimestamp { text: &self.text, at: self.at }
     }
 }
 
-/// Reads a timestamp, a date, which is its midnight in UTC, or `now`, which is one moment in all of a command.
+/// Reads a timestamp; where there is a clock, also a date, which is its midnight in UTC, or `now`.
 ///
 /// # Errors
 /// If the text has another form.
 pub fn moment(text: &str) -> Result<Timestamp, TimestampError> {
-    static NOW: OnceLock<Timestamp> = OnceLock::new();
-    let resolved = match (text, Timestamp::parse(text)) {
-        ("now", _) => *NOW.get_or_init(now),
+    let parsed = Timestamp::parse(text);
+    let Some(clock) = CLOCK.get() else { return parsed };
+    let resolved = match (text, parsed) {
+        ("now", _) => *NOW.get_or_init(clock),
         // Of the forms that are read leniently, the one whose only lack is the time is a date.
         (_, Err(TimestampError::NoTime)) => Timestamp::parse_lenient(text)?,
         (_, parsed) => return parsed,
@@ -50,12 +62,6 @@ pub fn moment(text: &str) -> Result<Timestamp, TimestampError> {
         said.push((text.to_owned(), resolved));
     }
     Ok(resolved)
-}
-
-/// Returns the time of the clock of this machine, to the millisecond. A clock before 1970 shows 1970.
-fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp { milliseconds: i64::try_from(since.as_millis()).unwrap_or(i64::MAX) }
 }
 
 /// Returns what was resolved since the last call, as notes.
@@ -70,17 +76,16 @@ mod tests {
 
     #[test]
     fn a_date_is_its_midnight_and_now_is_one_moment() {
-        assert_eq!(AsOf::parse("2026-06-01").unwrap().written().text, "2026-06-01T00:00:00Z");
-        assert_eq!(
-            AsOf::parse("2026-06-01T02:00:00+02:00").unwrap().written().text,
-            "2026-06-01T02:00:00+02:00"
-        );
-        assert_eq!(moment("now"), moment("now"));
+        set_clock(|| Timestamp { milliseconds: 1000 });
+        let full = |text: &str| text.parse::<AsOf>().unwrap().written().text.to_owned();
+        assert_eq!(full("2026-06-01"), "2026-06-01T00:00:00Z");
+        assert_eq!(full("2026-06-01T02:00:00+02:00"), "2026-06-01T02:00:00+02:00");
+        assert_eq!(full("now"), "1970-01-01T00:00:01Z");
         assert!(moment("2026-02-30").is_err() && moment("Now").is_err() && moment("2026-06-01 ").is_err());
     }
 
     #[test]
-    fn what_is_no_moment_is_answered_as_elsewhere() {
+    fn other_texts_are_refused_as_elsewhere() {
         for text in ["", "yesterday", "2026-06", "2026-06-01T12:00", "2026-06-01 12:00:00Z", "1769860800"] {
             assert_eq!(moment(text), Timestamp::parse(text), "{text}");
         }

@@ -1,0 +1,215 @@
+//! Those whose signatures count, each by a public key that an administrator registers and revokes: harnesses, which run agents and
+//! sign what they saw, and recorders, which run plans and sign the recordings.
+
+use std::sync::Arc;
+
+use karat_core::timestamp::Timestamp;
+use karat_store::log::VerifyingKey;
+use serde::{Deserialize, Serialize};
+use tokio::sync::RwLock;
+use utoipa::ToSchema;
+
+use crate::effect::Place;
+use crate::play::Done;
+use crate::problem::{Code, Problem};
+use crate::state::{App, Submission, uninterrupted};
+use crate::{arena, flows};
+
+/// The longest id.
+pub const ID_MAX_BYTES: usize = 100;
+
+/// A harness whose signature counts, with its public key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Harness {
+    /// Its id, as in `harness_id` of agents and submissions.
+    #[schema(example = "loop-2")]
+    pub harness_id: String,
+    /// The key that its statements are checked with, `NAME+ID+KEY` after C2SP `signed-note`, with Ed25519.
+    #[schema(example = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW")]
+    pub key: String,
+    /// The time of registration.
+    pub registered_at: String,
+    /// The time from which its signatures no longer count; null while they do.
+    pub revoked_at: Option<String>,
+}
+
+/// A validator whose signed recordings count, with its public key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Recorder {
+    /// Its id: 1 to 100 letters, digits, dots, hyphens and low lines.
+    #[schema(example = "validator-2")]
+    pub recorder_id: String,
+    /// The key that its recordings are checked with, `NAME+ID+KEY` after C2SP `signed-note`, with Ed25519.
+    #[schema(example = "validator.example/runs+1e711c4d+ARtdyKm9SkcG20uqIePCXfNRLttI++KS21jK/YsLjHnT")]
+    pub key: String,
+    /// The time of registration.
+    pub registered_at: String,
+    /// The time from which it is drawn no more and its signatures count no more; null while they do.
+    pub revoked_at: Option<String>,
+}
+
+impl Harness {
+    /// Returns the key, if the harness was in force at that moment.
+    pub(crate) fn key_at(&self, moment: Timestamp) -> Option<VerifyingKey> {
+        let revoked = self.revoked_at.as_deref();
+        let was_revoked = revoked.is_some_and(|at| Timestamp::parse(at).is_ok_and(|at| at <= moment));
+        if was_revoked { None } else { self.key.parse().ok() }
+    }
+}
+
+impl Recorder {
+    /// Returns the key.
+    pub fn verifying_key(&self) -> Option<VerifyingKey> {
+        self.key.parse().ok()
+    }
+}
+
+/// A kind of signer.
+pub(crate) trait Signer: Clone + Send + Sync + 'static {
+    const NAME: &'static str;
+    /// True if no two may have one key: who had two ids would be drawn twice.
+    const IS_ALONE: bool;
+
+    fn new(id: String, key: String, registered_at: String) -> Self;
+    /// Returns id, key, and the time at which it was revoked.
+    fn parts(&self) -> (&str, &str, Option<&str>);
+    fn revoked(&self, at: String) -> Self;
+    /// Returns all of its kind, by id, revoked ones included.
+    fn all(app: &App) -> Vec<Arc<Self>>;
+    /// Returns the lock for a change: two must not get the same id at once.
+    fn turn(app: &App) -> &RwLock<()>;
+    fn added_to(self, batch: Submission) -> Result<Submission, Problem>;
+
+    /// Returns the place of the item with this state.
+    fn place(&self) -> Place {
+        let (id, _, revoked_at) = self.parts();
+        let registered = format!("{}/{id}", Self::NAME);
+        match revoked_at {
+            None => Place { id: registered, ..Place::default() },
+            Some(_) => {
+                Place { id: format!("{registered}/revoked"), replaces: Some(registered), ..Place::default() }
+            }
+        }
+    }
+}
+
+macro_rules! signer {
+    ($type:ident, $id:ident, $name:literal, $is_alone:literal, $content:path, $state:ident) => {
+        impl Signer for $type {
+            const NAME: &'static str = $name;
+            const IS_ALONE: bool = $is_alone;
+
+            fn new($id: String, key: String, registered_at: String) -> Self {
+                Self { $id, key, registered_at, revoked_at: None }
+            }
+
+            fn parts(&self) -> (&str, &str, Option<&str>) {
+                (&self.$id, &self.key, self.revoked_at.as_deref())
+            }
+
+            fn revoked(&self, at: String) -> Self {
+                Self { revoked_at: Some(at), ..self.clone() }
+            }
+
+            fn all(app: &App) -> Vec<Arc<Self>> {
+                app.memory.$state.state().signers().map(Arc::clone).collect()
+            }
+
+            fn turn(app: &App) -> &RwLock<()> {
+                &app.memory.$state.signers
+            }
+
+            fn added_to(self, batch: Submission) -> Result<Submission, Problem> {
+                batch.with_all([$content(self)])
+            }
+        }
+    };
+}
+
+signer!(Harness, harness_id, "harness", false, arena::Content::Harness, arena);
+signer!(Recorder, recorder_id, "recorder", true, flows::Content::Recorder, flows);
+
+/// Registers a signer. Registering the same again changes nothing; a key never changes.
+pub(crate) async fn register<S: Signer>(
+    app: &Arc<App>,
+    sender: &str,
+    id: &str,
+    key: &str,
+) -> Result<Done<Arc<S>>, Problem> {
+    let field = format!("$.{}_id", S::NAME);
+    let refused = |field: &str, detail: String| Err(Problem::new(Code::BadRequest, detail).at(field));
+    if !is_id(id) {
+        let found = id.escape_debug();
+        let expected = format!("1 to {ID_MAX_BYTES} letters, digits, dots, hyphens and low lines");
+        return refused(&field, format!("found `{found}`, expected {expected}"));
+    }
+    let parsed = match key.parse::<VerifyingKey>() {
+        Ok(parsed) => parsed,
+        Err(error) => return refused("$.key", error.to_string()),
+    };
+    let signer = S::new(id.to_owned(), key.to_owned(), app.clock.now().to_string());
+    let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
+    uninterrupted(async move {
+        let turn = S::turn(&app).write().await;
+        let (id, key, _) = signer.parts();
+        for known in S::all(&app) {
+            let (known_id, known_key, revoked_at) = known.parts();
+            if known_id == id {
+                if revoked_at.is_none() && known_key == key {
+                    return Ok(Done { value: known, repeated: true });
+                }
+                let detail = format!(
+                    "there is already a {} `{id}` with another key, or a revoked one: choose another id",
+                    S::NAME
+                );
+                return Err(Problem::new(Code::Conflict, detail).at(field));
+            }
+            // The same key under another name is no other key.
+            let is_twin = || known_key.parse::<VerifyingKey>().is_ok_and(|it| it.is_same_key(&parsed));
+            if S::IS_ALONE && is_twin() {
+                let detail = format!("the {} `{known_id}` has this key", S::NAME);
+                return Err(Problem::new(Code::Conflict, detail).at("$.key"));
+            }
+        }
+        app.append_one(signer.clone().added_to(batch)?).await?;
+        drop(turn);
+        Ok(Done { value: Arc::new(signer), repeated: false })
+    })
+    .await
+}
+
+/// Revokes a signer: its signatures count no more, and those that were counted stay.
+pub(crate) async fn revoke<S: Signer>(app: &Arc<App>, sender: &str, id: &str) -> Result<(), Problem> {
+    let (app, id, batch) = (Arc::clone(app), id.to_owned(), Submission::from_sender(sender));
+    uninterrupted(async move {
+        let turn = S::turn(&app).write().await;
+        let is_wanted = |it: &Arc<S>| it.parts().0 == id && it.parts().2.is_none();
+        let known = S::all(&app).into_iter().find(is_wanted).ok_or_else(|| {
+            Problem::not_found(format!("there is no {} `{}` in force", S::NAME, id.escape_debug()))
+        })?;
+        let revoked = known.revoked(app.clock.now().to_string());
+        app.append_one(revoked.added_to(batch)?).await?;
+        drop(turn);
+        Ok(())
+    })
+    .await
+}
+
+/// Returns true if `id` can name a signer: 1 to 100 letters, digits, dots, hyphens and low lines of ASCII.
+pub(crate) fn is_id(id: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=ID_MAX_BYTES).contains(&id.len()) && id.bytes().all(is_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn ids_of_signers() {
+        for (id, expected) in [("loop-2", true), ("claude-code-a59be15c8f6f88d7", true), ("a.b_C", true)] {
+            assert_eq!(super::is_id(id), expected, "{id}");
+        }
+        for id in ["", "a/b", "a b", "é", "a%2Fb", &"a".repeat(101)] {
+            assert!(!super::is_id(id), "{id}");
+        }
+    }
+}
