@@ -4,7 +4,7 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use karat_evidence::grade::workflow::Step;
+use karat_graders::workflow::Step;
 use karat_run::{Attempt, Ended, Fault, Halt, Job, Outcome, Request, Source};
 
 use crate::executor::{Answer, Call, Executor, Reply};

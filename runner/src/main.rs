@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use karat_evidence::execution::Judge;
+use karat_graders::execution::Judge;
 use karat_process::{Judges, Options, on_stop};
 use karat_run::protocol::{self, Layer, Layers, Said};
 use karat_run::{Fault, Job};

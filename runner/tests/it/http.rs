@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use karat_evidence::execution::Judge;
+use karat_graders::execution::Judge;
 use karat_process::{Judges, Options};
 use karat_run::{Ended, Event, Job, Outcome, Recording};
 use karat_runner::{Executors, Stop, Surroundings};

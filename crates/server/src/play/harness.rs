@@ -1,7 +1,7 @@
-//! What a harness signed about a match.
+//! The statement of a harness about a match.
 
 use karat_core::timestamp::Timestamp;
-use karat_evidence::grade::arena::{HarnessStatement, HarnessWord};
+use karat_graders::arena::{HarnessStatement, HarnessWord};
 use serde_json::Value;
 
 use crate::arena::{ArenaState, Match};

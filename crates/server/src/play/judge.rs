@@ -5,9 +5,9 @@ use std::sync::Arc;
 use karat::answers::arena::{Career, Settled};
 use karat::record::RecordDocument;
 use karat_core::facts::Digest;
-use karat_evidence::execution::Judge;
-use karat_evidence::grade::arena::{Evaluator, HarnessWord, MatchGrade, MatchOptions, grade_match};
 use karat_evidence::{Problems, canonical_json};
+use karat_graders::arena::{Evaluator, HarnessWord, MatchGrade, MatchOptions, grade_match};
+use karat_graders::execution::Judge;
 use karat_stats::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent};
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use karat::text::{clean, fit, wrap};
-use karat_evidence::execution::RUNTIMES;
+use karat_graders::execution::RUNTIMES;
 use karat_process::{Hello, JUDGE, Judges, Options};
 use karat_run::protocol::Layers;
 use serde_json::{Value, json};
