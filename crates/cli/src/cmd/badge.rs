@@ -47,7 +47,7 @@ pub fn run(args: &BadgeArgs, cli: &Cli) -> Result<Exit, Failure> {
                     several.iter().take(NAMED).map(|name| format!("`{}`", short(name))).collect();
                 let more = if several.len() > NAMED { ", ..." } else { "" };
                 return Err(Failure::new(format!(
-                    "there are {} subjects, and a badge is of one",
+                    "there are {} subjects, and a badge shows one",
                     several.len()
                 ))
                 .help("choose one with --subject NAME")
