@@ -4,7 +4,7 @@ use karat::card_words::effect;
 use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
 use karat::explanation::{GroupRow, Part as Kind, groups, open, rows};
 use karat::number::{Points, billionths, cut, published};
-use karat::page::model::{Cell, Column, Figure, Kind as Type, Part, Row as Line, Table, Waterfall};
+use karat::page::model::{Figure, Kind as Type, Part, Table, Waterfall};
 use karat::page::{figure, scrolling};
 use karat::text::{Tone, list};
 use karat_core::explain::Change;
@@ -16,7 +16,7 @@ use karat_core::scorecard::{Dimension, Reporter, Scorecard};
 use karat_core::weights::OverrideUse;
 use maud::{Markup, html};
 
-use super::layout::words;
+use super::layout::{column, line, table_section, text, text_or, words};
 
 /// Returns the explanation of `record`; `change` is the nearest one that would reach the next level.
 pub fn record(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
@@ -122,17 +122,14 @@ fn groups_of(record: &Record<'_>) -> Markup {
         return html! {};
     }
     let points = Points::new(record.card.scale, groups.iter().map(|it| it.group.contribution));
-    let text = |text: String| Cell::Text(text);
-    let row = |GroupRow { name, depth, group }: &GroupRow<'_>| Line {
-        cells: vec![
+    let row = |GroupRow { name, depth, group }: &GroupRow<'_>| {
+        line([
             text(format!("{}{name}", "\u{2003}".repeat(*depth))),
-            group.reading.map_or_else(|| Cell::Absent(String::from("none")), |it| text(billionths(it))),
+            text_or(group.reading.map(|it| billionths(it)), "none"),
             text(format!("{}%", cut(group.effective_weight, 7, 1))),
             text(points.signed(points.shown(group.contribution))),
-        ],
-        group: None,
+        ])
     };
-    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
     let table = Table {
         caption: String::from("The mean of each group, and the contribution of its dimensions"),
         columns: vec![
@@ -143,12 +140,7 @@ fn groups_of(record: &Record<'_>) -> Markup {
         ],
         rows: groups.iter().map(row).collect(),
     };
-    html! {
-        section aria-labelledby="groups" {
-            h2 id="groups" { "Groups" }
-            (figure("groups-figure", &Figure::Table(table)))
-        }
-    }
+    table_section("groups", "Groups", table)
 }
 
 /// Lists why each dimension of a record without a score has no value.

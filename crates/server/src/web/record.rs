@@ -14,7 +14,7 @@ use karat_store::{Entry, Item, Kind, Reader};
 use maud::{Markup, html};
 
 use super::layout::{Sheet, heading};
-use super::{address, answer, breakdown};
+use super::{address, breakdown, game};
 use crate::api::bytes;
 use crate::api::records::{Provenance, find, withdrawal};
 use crate::cards::ScorerPool;
@@ -116,7 +116,7 @@ fn page(kept: &RecordData, pool: &ScorerPool) -> Result<(String, Markup), Proble
                 }
             }
         }
-        @if let Some(found) = &document.r#match { (answer::breakdown(found)) (answer::findings(found)) }
+        @if let Some(found) = &document.r#match { (game::breakdown_of(found)) (game::findings(found)) }
         (receipt(kept, &card))
     };
     Ok((title, content))
