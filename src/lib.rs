@@ -100,6 +100,7 @@
 //! `karat-standing`, `karat-evidence` (readers and graders), `karat-store` (the log and its proofs).
 
 pub mod answers;
+pub mod ask;
 pub mod bulk;
 pub mod card;
 pub mod cards;

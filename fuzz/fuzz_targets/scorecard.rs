@@ -1,69 +1,7 @@
-//! Any text is a scorecard or is refused with findings whose places lie inside the text; a card that is not refused scores
-//! whatever facts its evidence has. The same text is a file of hidden cases, or refused as one.
+//! See `targets/scorecard.rs`.
 #![no_main]
 
-use karat_core::check::check_text;
-use karat_core::diagnostic::Severity;
-use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::facts::{Digest, Fact, Item, ItemContext};
-use karat_core::scorecard::FactType;
-use karat_evidence::grade::arena::{CaseFile, Evaluator};
-use libfuzzer_sys::fuzz_target;
-use serde_json::Value;
+#[path = "../targets/scorecard.rs"]
+mod scorecard;
 
-/// The family of the challenges among the seeds.
-const ARENA: &str = include_str!("../../scorecards/arena/1.0.0.toml");
-
-fuzz_target!(|bytes: &[u8]| {
-    let Ok(text) = core::str::from_utf8(bytes) else { return };
-    if let Ok(file) = CaseFile::parse(text) {
-        assert!(!file.cases().is_empty(), "a file without cases");
-        for case in file.cases() {
-            let value = case.compare.value(&case.expect, &case.expect);
-            assert!(value.is_ok_and(|value| (0.0..=1.0).contains(&value)), "{case:?}");
-            assert!(case.compare.value(&Value::Null, &case.expect).is_ok(), "{case:?}");
-        }
-    }
-    let _ = Evaluator::from_toml_with(text, &["correctness", "speed"], &|_| Ok(bytes.to_vec()));
-    let checked = check_text(text, &|name| (name == "arena@1.0.0").then(|| ARENA.to_owned()));
-    for finding in &checked.diagnostics {
-        assert!(text.get(finding.span.clone()).is_some(), "{finding:?} points outside of the text");
-    }
-    let refused = checked.diagnostics.iter().any(|finding| finding.severity == Severity::Error);
-    assert_eq!(checked.card.is_none(), refused, "refused without an error, or used in spite of one");
-    let Some(scorer) = checked.card.and_then(|card| Scorer::new(card).ok()) else { return };
-    for number in [0.0, 0.5, 1.0, 86_400.0, f64::MAX, f64::MIN_POSITIVE, -1.0] {
-        let facts: Vec<Fact<'_>> = scorer
-            .card()
-            .facts
-            .iter()
-            .map(|fact| match fact.kind {
-                FactType::Number => Fact::Number(number),
-                FactType::Boolean => Fact::Flag(number == 0.0),
-                FactType::Text => Fact::Text("default"),
-            })
-            .collect();
-        same_on_every_path(&scorer, &facts);
-    }
-    same_on_every_path(&scorer, &vec![Fact::Missing; scorer.card().facts.len()]);
-});
-
-/// The instructions that this processor has and those that every processor has give the same record.
-fn same_on_every_path(scorer: &Scorer, facts: &[Fact<'_>]) {
-    let item = Item {
-        subject: "subject",
-        id: "id",
-        context: ItemContext::default(),
-        digest: Digest::of(b"{}"),
-        facts,
-        grading: None,
-        suspicions: &[],
-    };
-    let context = Context { as_of: None };
-    let digest = |mut work: Workspace| scorer.score(&mut work, &item, &context).map(|record| record.digest());
-    match (digest(Workspace::new(scorer)), digest(Workspace::portable(scorer))) {
-        (Ok(native), Ok(portable)) => assert_eq!(native, portable, "{facts:?}"),
-        (Err(native), Err(portable)) => assert_eq!(native.len(), portable.len(), "{facts:?}"),
-        _ => panic!("refused on one path only: {facts:?}"),
-    }
-}
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| scorecard::check(bytes));

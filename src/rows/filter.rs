@@ -1,5 +1,7 @@
 //! The filter of items: `--where FIELD=VALUE` and a span of time; and the fields by which items are grouped.
 
+use std::str::FromStr;
+
 use karat_core::diagnostic::nearest;
 use karat_core::facts::{Fact, Outcome};
 use karat_core::record::Record;
@@ -24,9 +26,11 @@ pub struct Filter {
     pub is_not: bool,
 }
 
-impl Filter {
+impl FromStr for Filter {
+    type Err = String;
+
     /// Reads `FIELD=VALUE` or `FIELD!=VALUE`.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let (field, value) =
             text.split_once('=').ok_or_else(|| String::from("expected FIELD=VALUE or FIELD!=VALUE"))?;
         let (field, is_not) = field.strip_suffix('!').map_or((field, false), |field| (field, true));
@@ -35,7 +39,9 @@ impl Filter {
         }
         Ok(Self { field: field.trim().to_owned(), value: value.to_owned(), is_not })
     }
+}
 
+impl Filter {
     /// Returns true if a record meets the condition.
     #[must_use]
     pub fn is_met(&self, record: &RecordDocument) -> bool {
@@ -192,8 +198,7 @@ mod tests {
     #[test]
     fn a_filter_by_what_a_field_never_is_is_refused() {
         let trace = CompiledCard::released("trace").unwrap();
-        let check =
-            |text: &str| check_filter(&Filter::parse(text).unwrap(), "--where", std::iter::once(&**trace));
+        let check = |text: &str| check_filter(&text.parse().unwrap(), "--where", std::iter::once(&**trace));
         for good in [
             "outcome=failed",
             "outcome!=succeeded",
@@ -222,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_filter_reads_its_parts() {
-        let filter = |text: &str| Filter::parse(text).unwrap();
+        let filter = |text: &str| text.parse::<Filter>().unwrap();
         assert_eq!(
             filter("domain=air=line"),
             Filter { field: "domain".into(), value: "air=line".into(), is_not: false }
@@ -233,7 +238,7 @@ mod tests {
         );
         assert_eq!(filter("task=").value, "");
         for wrong in ["domain", "=x", "!=x", ""] {
-            assert!(Filter::parse(wrong).is_err(), "{wrong}");
+            assert!(wrong.parse::<Filter>().is_err(), "{wrong}");
         }
     }
 }

@@ -43,6 +43,8 @@ pub struct Selection<'a> {
     pub is_query: bool,
     /// Names that stand for files, where several files are one side of a comparison.
     pub sides: &'a [(String, String)],
+    /// The side whose items are also kept by themselves, under the own names of their subjects: see [`Loader::finish_sides`].
+    pub alone: Option<&'a str>,
 }
 
 /// The arrival of an item in a log.
@@ -78,6 +80,8 @@ pub struct Loader<'r> {
     fields: Fields,
     /// The side of the last item: items come file by file.
     side: usize,
+    /// The items of the side that is kept by itself, too.
+    alone: Option<Box<Self>>,
 }
 
 /// The moments of the verdicts of all items.
@@ -109,7 +113,20 @@ impl<'r> Loader<'r> {
     /// If a name has two new names, or a new name is itself renamed.
     pub fn new(selection: Selection<'r>) -> Result<Self, Error> {
         let renames = Renames::new(selection.renames)?;
-        Ok(Self { selection, renames, ..Self::default() })
+        let alone = match selection.alone {
+            Some(_) => {
+                let selection = Selection { by_file: false, sides: &[], alone: None, ..selection };
+                Some(Box::new(Self::new(selection)?))
+            }
+            None => None,
+        };
+        Ok(Self { selection, renames, alone, ..Self::default() })
+    }
+
+    /// Names the scorecard of evidence, before the first item.
+    pub fn given(&mut self, scorer: &Arc<CompiledCard>) {
+        self.scorer(scorer);
+        self.alone.iter_mut().for_each(|alone| alone.given(scorer));
     }
 
     /// Returns the scorer of the record's card, if it was made for an earlier record.
@@ -138,13 +155,10 @@ impl<'r> Loader<'r> {
     ) -> Result<(), Error> {
         let at = self.scorer(base);
         let card = overridden(record, Arc::clone(base))?;
-        let before = self.rows.len();
         let raw = record.as_bytes();
-        recompute(record, &card, is_portable, |scoring| self.add_from(place, at, scoring, raw))?;
-        if let Some((row, arrival)) = self.rows.get_mut(before).zip(arrival) {
-            (row.time, row.arrived) = arrival.times(row.time());
-        }
-        Ok(())
+        recompute(record, &card, is_portable, |scoring| {
+            self.put(scoring.item.id, place, at, scoring, raw, arrival);
+        })
     }
 
     /// Adds an item that was just scored by the scorer with the index `scorer`.
@@ -154,15 +168,31 @@ impl<'r> Loader<'r> {
 
     /// Adds such an item with the JSON it was read from, which has fields that the scorecard does not declare.
     pub fn add_from(&mut self, place: &Place, scorer: usize, record: &Scoring<'_>, raw: &[u8]) {
-        self.put(record.item.id, place, scorer, record, raw);
+        self.put(record.item.id, place, scorer, record, raw, None);
     }
 
     /// Adds such an item under the id `id`.
     pub(crate) fn add_as(&mut self, id: &str, place: &Place, scorer: usize, record: &Scoring<'_>) {
-        self.put(id, place, scorer, record, &[]);
+        self.put(id, place, scorer, record, &[], None);
     }
 
-    fn put(&mut self, id: &str, place: &Place, scorer: usize, record: &Scoring<'_>, raw: &[u8]) {
+    fn put(
+        &mut self,
+        id: &str,
+        place: &Place,
+        scorer: usize,
+        record: &Scoring<'_>,
+        raw: &[u8],
+        arrival: Option<Arrival>,
+    ) {
+        let kept_alone = self.selection.alone;
+        if kept_alone.is_some()
+            && kept_alone == Some(self.side(&place.file))
+            && let Some((alone, card)) = self.alone.as_mut().zip(self.scorers.get(scorer))
+        {
+            let scorer = alone.scorer(card);
+            alone.put(id, place, scorer, record, raw, arrival);
+        }
         let item = &record.item;
         let time = item.context.time;
         let subject = self.renames.apply(item.subject);
@@ -199,6 +229,8 @@ impl<'r> Loader<'r> {
         };
         self.moments.add(record.as_of);
         let of_file = self.selection.by_file.then(|| format!("{}{IN_FILE}{subject}", self.side(&place.file)));
+        let own_time = time.map_or(NONE, |time| time.milliseconds);
+        let (time, arrived) = arrival.map_or((own_time, NONE), |arrival| arrival.times(time));
         let row = Row {
             subject: self.subjects.index(of_file.as_deref().unwrap_or(subject)) as usize,
             digest: item.digest,
@@ -207,8 +239,8 @@ impl<'r> Loader<'r> {
             arrival: self.names.add(id, place),
             task: item.context.task.map_or(NO_TASK, |task| self.names.tasks.index(task)),
             coverage: coverage(record.coverage),
-            time: time.map_or(NONE, |time| time.milliseconds),
-            arrived: NONE,
+            time,
+            arrived,
             score: record.score.map_or(NONE, Score::units),
             readings: Readings::new(record.dimensions.len() + record.groups.len(), readings),
             more: (more != NO_MORE).then(|| Box::new(more)),
@@ -290,6 +322,15 @@ impl<'r> Loader<'r> {
             more: (more != NO_MORE).then(|| Box::new(more)),
         };
         self.rows.push(row);
+    }
+
+    /// Returns the items of both sides, and before them those of the side that is kept by itself.
+    ///
+    /// # Errors
+    /// If either has no item, or items that are not for each other.
+    pub fn finish_sides(mut self) -> Result<(Option<Rows>, Rows), Error> {
+        let alone = self.alone.take().map(|alone| alone.finish()).transpose()?;
+        Ok((alone, self.finish()?))
     }
 
     /// Sorts the items and removes repeated ones; the order in which they came does not matter.

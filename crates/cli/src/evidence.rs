@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _, Read, Write as 
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::failure::Failure;
 use crate::logs::{self, Log, Together};
@@ -16,6 +16,7 @@ use karat::bulk::Intake;
 use karat::engine::{Wanted, each_item};
 use karat::error::{Error, Place, STANDARD_INPUT};
 use karat::text::clean;
+use karat_core::facts::{Digest, Digester};
 use karat_evidence::Kind;
 use karat_evidence::import::{Format, Items, Options, Summary, import, recognise, unpack};
 use karat_evidence::source::Layout;
@@ -71,7 +72,12 @@ pub struct Files {
     is_told: AtomicBool,
     /// The sides of files, where each side has reports that are about its trajectories alone.
     sides: BTreeMap<String, String>,
+    /// The digests of the files that were read to their end, if they are asked for.
+    digests: Option<Digests>,
 }
+
+/// The digests of files by their paths, taken as they are read.
+pub type Digests = Arc<Mutex<BTreeMap<String, Digest>>>;
 
 impl Files {
     /// Returns the files named, or standard input if none is. Fails before anything is scored if a file does not exist.
@@ -92,7 +98,14 @@ impl Files {
             is_log: AtomicBool::new(false),
             is_told: AtomicBool::new(false),
             sides: BTreeMap::new(),
+            digests: None,
         })
+    }
+
+    /// Returns the same, which notes the digests of files as it reads them.
+    #[must_use]
+    pub fn digested(self, digests: Option<Digests>) -> Self {
+        Self { digests, ..self }
     }
 
     /// Returns the same with the side of each file.
@@ -158,7 +171,7 @@ impl Files {
         }
         for path in &self.paths {
             let options = together.get(&self.sides.get(path)).map(Together::options).unwrap_or_default();
-            let flow = if path == "-" {
+            if path == "-" {
                 let mut input = BufReader::with_capacity(BUFFER, watch(open(path, self.color)?));
                 if let Some(format) = recognise(input.fill_buf()?).filter(|it| wanted.is_for(*it)) {
                     let options = Options::default();
@@ -174,8 +187,13 @@ impl Files {
                 self.taken().has_items = true;
                 self.is_log.store(false, Ordering::Relaxed);
                 let layout = wanted.layout_of_stream(&mut input)?;
-                items(STANDARD_INPUT, input, layout, wanted, visit)?
-            } else if let Some(format) = logged(path)?.filter(|it| wanted.is_for(*it)) {
+                if items(STANDARD_INPUT, input, layout, wanted, visit)? == Flow::Stop {
+                    return self.tell(progress);
+                }
+                continue;
+            }
+            let Looked { format, file } = look(path, self.digests.as_ref())?;
+            let flow = if let Some(format) = format.filter(|it| wanted.is_for(*it)) {
                 if format == Format::SweBench && options.verdicts.is_some() {
                     continue;
                 }
@@ -187,7 +205,10 @@ impl Files {
                 self.taken().has_items = true;
                 self.is_log.store(false, Ordering::Relaxed);
                 let layout = wanted.layout_of_file(path)?;
-                let file = open(path, self.color).map_err(|error| Failure::reading(path, &error))?;
+                let file = match file {
+                    Some(file) => file,
+                    None => open(path, self.color).map_err(|error| Failure::reading(path, &error))?,
+                };
                 let input = BufReader::with_capacity(BUFFER, watch(file));
                 items(path, input, layout, wanted, visit)?
             };
@@ -329,6 +350,78 @@ pub fn each_once(paths: &[String]) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// A file that was looked at: its format, if it is the log of another tool, else the file itself from its beginning.
+#[derive(Default)]
+struct Looked {
+    format: Option<Format>,
+    file: Option<Box<dyn Read + Send>>,
+}
+
+/// Bytes that show what a file is.
+const HEAD: u64 = 1 << 20;
+
+/// Looks at a file, which is opened once if it is no log.
+fn look(path: &str, digests: Option<&Digests>) -> Result<Looked, Failure> {
+    let is_begun = || {
+        let begun = BEGUN.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.as_ref().is_some_and(|(begun, _)| begun == path)
+    };
+    // What a pipe, an archive or a name shows takes more than a head.
+    if !metadata(path).is_ok_and(|about| about.is_file()) || path.contains(".traj") || is_begun() {
+        return Ok(Looked { format: logged(path)?, file: None });
+    }
+    let begin = || -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
+        let file = File::open(path)?;
+        let mut file = unpack(match digests {
+            Some(digests) => Box::new(Digested::new(file, path, digests)) as Box<dyn Read + Send>,
+            None => Box::new(file),
+        })?;
+        let mut head = Vec::new();
+        file.by_ref().take(HEAD).read_to_end(&mut head)?;
+        Ok((head, file))
+    };
+    match begin() {
+        Ok((head, file)) if !OTHERWISE.iter().any(|begin| head.starts_with(begin)) => {
+            Ok(match recognise(&head) {
+                Some(format) => Looked { format: Some(format), file: None },
+                None => Looked { format: None, file: Some(Box::new(Cursor::new(head).chain(file))) },
+            })
+        }
+        _ => Ok(Looked { format: logged(path)?, file: None }),
+    }
+}
+
+/// The beginnings of archives, and of texts in UTF-16.
+const OTHERWISE: [&[u8]; 3] = [b"PK\x03\x04", &[0xff, 0xfe], &[0xfe, 0xff]];
+
+/// A file whose digest is noted once it was read to its end.
+struct Digested {
+    file: File,
+    path: String,
+    digester: Option<Digester>,
+    digests: Digests,
+}
+
+impl Digested {
+    fn new(file: File, path: &str, digests: &Digests) -> Self {
+        let digester = Some(Digester::default());
+        Self { file, path: path.to_owned(), digester, digests: Arc::clone(digests) }
+    }
+}
+
+impl Read for Digested {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(into)?;
+        if count > 0 {
+            self.digester.iter_mut().for_each(|it| it.add(into.get(..count).unwrap_or_default()));
+        } else if let Some(digester) = self.digester.take_if(|_| !into.is_empty()) {
+            let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+            digests.insert(self.path.clone(), digester.end());
+        }
+        Ok(count)
+    }
 }
 
 /// Returns the format of a file that is the log of another tool. A pipe can be read only once, so it is not looked at.

@@ -14,9 +14,10 @@ use karat_evidence::grade::trace::novelty::VectorCache;
 use karat_evidence::{Graders, Kind};
 use karat_run::judge::{Judges, Options as JudgeOptions};
 
-use crate::args::{FieldArgs, GraderArgs};
+use crate::args::GraderArgs;
 use crate::failure::Failure;
 use crate::output::replace;
+use karat::ask::Fields;
 use karat::engine::{Options, kind};
 
 /// Largest cache that is read, in bytes: 4 GiB hold 2.7 million vectors of 384 numbers.
@@ -27,7 +28,7 @@ const CACHE_BYTES: u64 = 4 << 30;
 pub fn options(
     card: &Scorecard,
     args: &GraderArgs,
-    fields: &FieldArgs,
+    fields: &Fields,
     portable: bool,
 ) -> Result<Options, Failure> {
     let kind = kind(card)?;
@@ -42,7 +43,7 @@ pub fn options(
         }
     }
     let Graders { embedder, cache, judge, .. } = of_kind(kind, args, None, portable)?;
-    let FieldArgs { subject_field, task_field } = fields.clone();
+    let Fields { subject_field, task_field } = fields.clone();
     Ok(Options {
         subject_field,
         task_field,

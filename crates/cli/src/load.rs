@@ -6,55 +6,92 @@ use karat::engine::{Engine, Wanted};
 use karat::record::Record;
 use karat::rows::problems::Problems;
 use karat::rows::{Loader, Rows, Selection, StoredRecord};
-use karat_core::timestamp::WrittenTimestamp;
 
-use crate::args::{Cli, FieldArgs};
+use crate::args::Cli;
 use crate::cards;
-use crate::evidence::{Files, Flow};
+use crate::evidence::{Digests, Files, Flow};
 use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
+use karat::ask::{AsOf, Items};
 use karat::error::Code;
 use karat::recompute;
 
 /// The files to load, and how to read them.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// Records, or evidence for `card`.
-    pub files: &'a [String],
+    /// The items that count.
+    pub items: &'a Items,
     /// The scorecard of evidence; records name their own.
     pub card: Option<&'a str>,
-    /// The fields of an item of facts that name something.
-    pub fields: &'a FieldArgs,
-    /// The time of the verdict, for evidence that is graded by it.
-    pub as_of: Option<WrittenTimestamp<'a>>,
-    /// The items to keep.
-    pub selection: Selection<'a>,
+    /// Records, or evidence for `card`.
+    pub files: &'a [String],
     /// No progress bar.
-    pub quiet: bool,
+    pub is_quiet: bool,
+    /// Fields whose values go into the labels of the items.
+    pub labels: &'a [String],
+    /// Fields whose values each item keeps.
+    pub kept: &'a [String],
+    /// The side of each file, if the subjects of each side are others.
+    pub sides: &'a [(String, String)],
+    /// The side whose items are kept by themselves, too.
+    pub alone: Option<&'a str>,
+    /// The place for the digests of files, if they are asked for.
+    pub digests: Option<&'a Digests>,
+}
+
+impl<'a> Request<'a> {
+    /// Creates a request for the items of files.
+    pub fn new(items: &'a Items, card: Option<&'a str>, files: &'a [String], is_quiet: bool) -> Self {
+        Self { items, card, files, is_quiet, labels: &[], kept: &[], sides: &[], alone: None, digests: None }
+    }
+
+    fn selection(&self) -> Selection<'a> {
+        Selection {
+            wish: self.items.wish(),
+            labels: self.labels,
+            kept: self.kept,
+            renames: &self.items.rename,
+            by_file: !self.sides.is_empty(),
+            sides: self.sides,
+            alone: self.alone,
+            ..Selection::default()
+        }
+    }
 }
 
 /// Loads all items, or reports every problem.
 pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
+    Ok(read(request, cli)?.finish()?)
+}
+
+/// Loads the items of both sides at once; before them, those of `alone` by themselves.
+pub fn load_sides(request: &Request<'_>, cli: &Cli) -> Result<(Option<Rows>, Rows), Failure> {
+    Ok(read(request, cli)?.finish_sides()?)
+}
+
+fn read<'r>(request: &Request<'r>, cli: &Cli) -> Result<Loader<'r>, Failure> {
     let given = match request.card {
         Some(card) => Some(cards::compiled(&cards::named(card, request.files, cli.color)?, cli.color)?),
         None => None,
     };
     let mut engine = match &given {
         Some(card) => {
-            let options = graders::options(card.card(), &Default::default(), request.fields, cli.portable)?;
+            let fields = &request.items.fields;
+            let options = graders::options(card.card(), &Default::default(), fields, cli.portable)?;
             let mut engine = Engine::new(Arc::clone(card), options)?;
-            engine.set_as_of_written(request.as_of);
+            engine.set_as_of_written(request.items.as_of.as_ref().map(AsOf::written));
             Some(engine)
         }
         None => None,
     };
     let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
-    let files = Files::new(request.files, cli.color)?.of_sides(request.selection.sides);
-    let progress = Progress::new(files.bytes(), request.quiet);
-    let mut loader = Loader::new(request.selection)?;
+    let files = Files::new(request.files, cli.color)?.of_sides(request.sides);
+    let files = files.digested(request.digests.cloned());
+    let progress = Progress::new(files.bytes(), request.is_quiet);
+    let mut loader = Loader::new(request.selection())?;
     if let Some(card) = &given {
-        loader.scorer(card);
+        loader.given(card);
     }
     let mut problems = Problems::default();
     files.each(&wanted, &progress, &mut |place, bytes| {
@@ -110,5 +147,5 @@ pub fn load(request: &Request<'_>, cli: &Cli) -> Result<Rows, Failure> {
     })?;
     drop(progress);
     problems.end("nothing was computed: correct what is refused, or leave it out")?;
-    Ok(loader.finish()?)
+    Ok(loader)
 }

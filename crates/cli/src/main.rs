@@ -39,6 +39,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| last_resort()));
+    karat::ask::moment::set_clock(|| karat_server::clock::Clock::system().now());
     let parsed = args::menu::command().try_get_matches();
     let mut cli = match parsed.and_then(|matches| args::Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use karat_core::facts::Digest;
 use karat_core::record::Record as Scoring;
 
-use crate::args::{Cli, FieldArgs, GraderArgs};
+use crate::args::{Cli, GraderArgs};
 use crate::evidence::{Files, Flow};
 use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
 use crate::render::judged;
+use karat::ask::Fields;
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Scored};
 use karat::error::Error;
@@ -47,7 +48,7 @@ pub struct Request<'a> {
     /// The file.
     pub path: &'a str,
     /// The fields of an item of facts that name something.
-    pub fields: &'a FieldArgs,
+    pub fields: &'a Fields,
     /// The inputs of graders.
     pub graders: &'a GraderArgs,
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 /// Every dependency of one package of the project on another, of any kind. A new one is a decision, and belongs here.
@@ -239,6 +239,192 @@ fn what_scores_reaches_no_network() {
             assert!(!read(&path).contains("std::net"), "{}", relative(&path));
         }
     }
+}
+
+/// Files that a crate includes lie inside its folder: others are in a checkout, and not in what is packed.
+#[test]
+fn no_crate_includes_a_file_outside_of_it() {
+    // What the manifest at the root packs.
+    const OF_ROOT: [&str; 3] = ["src", "scorecards", "examples"];
+    let mut seen = 0;
+    let mut outside = Vec::new();
+    for folder in crate_folders().into_iter().chain([root()]) {
+        for file in files_below(&folder.join("src")).into_iter().filter(|file| is_product(file)) {
+            let (text, _) = split_tests(&read(&file));
+            let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+            let code = code.join("\n");
+            for word in ["include_str!(", "include_bytes!(", "include!(", "#[path = "] {
+                for path in code.split(word).skip(1).filter_map(|rest| rest.split('"').nth(1)) {
+                    seen += 1;
+                    let found = plain(&file.parent().expect("a folder").join(path));
+                    let is_packed = match found.strip_prefix(&folder) {
+                        // Some of a path is put together: its beginning is the folder.
+                        Ok(inner) if folder == root() => {
+                            inner.iter().next().is_none_or(|first| OF_ROOT.iter().any(|name| first == *name))
+                        }
+                        Ok(_) => true,
+                        Err(_) => false,
+                    };
+                    if !is_packed {
+                        outside.push(format!("{}: {path}", relative(&file)));
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen > 10, "only {seen} files are included");
+    assert!(outside.is_empty(), "not packed with the crate:\n{}", outside.join("\n"));
+}
+
+/// Returns a path without `..` in it.
+fn plain(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut plain, part| {
+        if part == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(part);
+        }
+        plain
+    })
+}
+
+/// The lines that a part of the product may have: Rust below these folders, without tests and benches.
+struct Budget {
+    name: &'static str,
+    folders: &'static [&'static str],
+    /// Folders inside of those, with a separate row.
+    without: &'static [&'static str],
+    lines_max: usize,
+    /// A row above its aim only goes down.
+    aim: usize,
+}
+
+const fn budget(
+    name: &'static str,
+    folders: &'static [&'static str],
+    without: &'static [&'static str],
+    lines_max: usize,
+    aim: usize,
+) -> Budget {
+    Budget { name, folders, without, lines_max, aim }
+}
+
+/// Raising a row is a decision.
+const BUDGETS: &[Budget] = &[
+    budget("core", &["crates/core/src"], &["crates/core/src/check"], 12_450, 10_500),
+    budget("checker", &["crates/core/src/check"], &[], 6_050, 4_800),
+    budget("stats", &["crates/stats/src"], &[], 10_150, 9_000),
+    budget("standing", &["crates/standing/src"], &[], 5_250, 4_800),
+    budget("evidence", &["crates/evidence/src"], &[IMPORTERS, GRADERS], 8_150, 7_500),
+    budget("importers", &[IMPORTERS], &[], 6_800, 6_000),
+    budget("graders", &[GRADERS], &[], 17_350, 15_000),
+    budget("karat", &["src"], &[], 23_000, 23_000),
+    budget("store", &["crates/store/src"], &[], 5_050, 4_900),
+    budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 21_500, 16_500),
+    budget("command line", &["crates/cli/src"], &[], 24_850, 8_500),
+    budget("conformance and demo", &["conformance/src", "crates/demo/src"], &[], 4_150, 3_500),
+    budget("main workspace", &["src", "crates", "conformance"], RUNNER, 143_150, 115_000),
+    budget("runner", RUNNER, &[], 13_000, 13_000),
+];
+
+const IMPORTERS: &str = "crates/evidence/src/import";
+const GRADERS: &str = "crates/evidence/src/grade";
+const RUNNER: &[&str] = &["crates/run", "crates/sandbox", "crates/judge", "runner"];
+
+/// Lines of tests, in the folders of every row.
+const TEST_LINES_MAX: usize = 75_000;
+const TEST_LINES_AIM: usize = 60_000;
+
+#[test]
+fn every_part_keeps_within_its_budget() {
+    let counts: BTreeMap<String, (usize, usize)> = tracked_files()
+        .iter()
+        .filter(|file| file.extension().is_some_and(|it| it == "rs") && file.exists())
+        .map(|file| (relative(file), lines(file)))
+        .collect();
+    let mut table = Vec::new();
+    let mut row = |name: &str, found: usize, lines_max: usize, aim: usize| {
+        let mark = if found > lines_max { "  too many" } else { "" };
+        table.push(format!("{name:<22}{found:>8} of {lines_max:>7}, aim {aim:>7}{mark}"));
+        found <= lines_max
+    };
+    let mut is_kept = true;
+    for budget in BUDGETS {
+        let is_in =
+            |name: &str, folders: &[&str]| folders.iter().any(|folder| Path::new(name).starts_with(folder));
+        let counted =
+            counts.iter().filter(|(name, _)| is_in(name, budget.folders) && !is_in(name, budget.without));
+        let found: usize = counted.map(|(_, (product, _))| product).sum();
+        assert!(found > 0, "{}: there is nothing in {:?}", budget.name, budget.folders);
+        is_kept &= row(budget.name, found, budget.lines_max, budget.aim);
+    }
+    let tests = counts.values().map(|(_, tests)| tests).sum();
+    is_kept &= row("tests", tests, TEST_LINES_MAX, TEST_LINES_AIM);
+    assert!(is_kept, "raising a row is a decision:\n{}", table.join("\n"));
+}
+
+/// Returns the lines of a file that are the product, and those that are tests; benches and examples are neither.
+fn lines(file: &Path) -> (usize, usize) {
+    let text = read(file);
+    if is_product(file) {
+        let (product, tests) = split_tests(&text);
+        return (product.lines().count(), tests.lines().count());
+    }
+    let is_in = |name: &str| file.iter().any(|part| part == name);
+    let is_test = is_in("tests") || (is_in("src") && !is_in("benches") && !is_in("examples"));
+    (0, if is_test { text.lines().count() } else { 0 })
+}
+
+/// Returns true if a file is Rust in the folder `src` of a crate, and not a module of its tests.
+fn is_product(file: &Path) -> bool {
+    let is_test = |part: &str| part == "tests" || part == "tests.rs";
+    file.extension().is_some_and(|it| it == "rs")
+        && file.iter().any(|part| part == "src")
+        && !file.strip_prefix(root()).unwrap_or(file).iter().any(|part| is_test(&part.to_string_lossy()))
+        && !is_module_of_tests(file)
+}
+
+/// Returns true if the module around a file declares it for tests only.
+fn is_module_of_tests(file: &Path) -> bool {
+    let (Some(folder), Some(name)) = (file.parent(), file.file_stem()) else { return false };
+    let line = format!("#[cfg(test)]\nmod {};\n", name.to_string_lossy());
+    let public = line.replace("mod ", "pub(crate) mod ");
+    ["mod.rs", "lib.rs", "main.rs"]
+        .map(|around| folder.join(around))
+        .into_iter()
+        .chain([folder.with_extension("rs")])
+        .filter_map(|around| fs::read_to_string(around).ok())
+        .any(|text| text.contains(&line) || text.contains(&public))
+}
+
+/// Returns a text without its modules of tests, and those.
+fn split_tests(text: &str) -> (String, String) {
+    let (mut product, mut tests) = (String::new(), String::new());
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        let starts = line.trim_end() == "#[cfg(test)]"
+            && lines.peek().is_some_and(|next| next.contains("mod ") && next.trim_end().ends_with('{'));
+        if !starts {
+            product.push_str(line);
+            continue;
+        }
+        tests.push_str(line);
+        for line in lines.by_ref() {
+            tests.push_str(line);
+            if line.trim_end() == "}" {
+                break;
+            }
+        }
+    }
+    (product, tests)
+}
+
+#[test]
+fn modules_of_tests_are_told_from_the_product() {
+    let text = "a\n#[cfg(test)]\nmod tests {\n    b\n    }\n}\nc\n#[cfg(test)]\nmod more;\n";
+    let (product, tests) = split_tests(text);
+    assert_eq!(product, "a\nc\n#[cfg(test)]\nmod more;\n");
+    assert_eq!(tests, "#[cfg(test)]\nmod tests {\n    b\n    }\n}\n");
 }
 
 /// Returns the start of the first path in `line` that begins in a local folder.

@@ -456,7 +456,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 128, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn mid_p_is_less_than_exact_and_falls_with_the_lead(less in 0u64..60, lead in 1u64..60) {

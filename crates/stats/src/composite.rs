@@ -324,7 +324,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn the_means_keep_their_order(cells in prop::collection::vec((0..=BILLION, 1u32..100), 1..6)) {

@@ -341,7 +341,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 96, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn no_smaller_set_of_tasks_does_it(rows in prop::collection::vec(prop::array::uniform3(0i64..6), 1..8)) {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the child answers its parent so")]
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 #[cfg(unix)]

@@ -1,16 +1,31 @@
 //! A gate on a leaderboard: the least score, or value in a dimension, that each subject must have.
 
+use std::str::FromStr;
+
 use super::{Leaderboard, LeaderboardRow};
 use crate::answers::UnrankedReason;
 use crate::answers::basis::Estimate;
 
 /// The value of an estimate that must reach the floor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum On {
     /// The mean, or the official score by which subjects are ranked.
+    #[default]
     Mean,
     /// The lower end of its interval.
     Low,
+}
+
+impl FromStr for On {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "mean" => Ok(Self::Mean),
+            "low" => Ok(Self::Low),
+            _ => Err(String::from("expected mean or low")),
+        }
+    }
 }
 
 /// The least that subjects must have.

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::many::{ItemArgs, SureArgs};
+use karat::ask::{Items, Sure};
 
 /// The subject of a badge, and what it says.
 #[derive(Debug, Args)]
@@ -38,10 +38,13 @@ pub struct BadgeArgs {
     pub endpoint: bool,
     /// The items
     #[command(flatten)]
-    pub items: ItemArgs,
+    pub items: Items,
     /// The confidence
     #[command(flatten)]
-    pub sure: SureArgs,
+    pub sure: Sure,
+    /// No progress bar
+    #[arg(long)]
+    pub no_progress: bool,
     /// Records, or evidence with --card; `-` or none reads standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,

@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use super::{FieldArgs, GraderArgs};
+use super::GraderArgs;
+use karat::ask::Fields;
 
 /// The items to export, and the format.
 #[derive(Debug, Args)]
@@ -31,7 +32,7 @@ pub struct ExportArgs {
     pub out: Option<String>,
     /// The fields of an item that name something
     #[command(flatten)]
-    pub fields: FieldArgs,
+    pub fields: Fields,
     /// The inputs of graders
     #[command(flatten)]
     pub graders: GraderArgs,

@@ -3,7 +3,7 @@
 use clap::Args;
 use karat_core::number::Decimal;
 
-use super::points;
+use karat::ask::points;
 
 /// The data to profile, and the answers to the questions.
 #[derive(Debug, Args)]

@@ -12,7 +12,6 @@ mod install;
 mod judge;
 mod many;
 pub mod menu;
-pub mod moment;
 mod push;
 pub mod rate;
 mod run;
@@ -41,8 +40,9 @@ pub use import::{ImportArgs, ImportKind};
 pub use init::InitArgs;
 pub use install::{CompletionsArgs, ManArgs};
 pub use judge::JudgeArgs;
-pub use many::{CompareArgs, Floor, ItemArgs, LeaderboardArgs, StressArgs, SureArgs};
-pub use moment::AsOf;
+use karat::ask::moment::{AsOf, moment};
+use karat::ask::{Fields, points};
+pub use many::{CompareArgs, FormArgs, LeaderboardArgs, StressArgs};
 pub use push::PushArgs;
 pub use run::RunArgs;
 pub use schema::SchemaArgs;
@@ -162,12 +162,12 @@ pub struct ScoreArgs {
     pub card: Option<String>,
     /// The fields of an item that name something
     #[command(flatten)]
-    pub fields: FieldArgs,
+    pub fields: Fields,
     /// A JSON file of weights by dimension, for a card that accepts them
     #[arg(long = "override", value_name = "FILE")]
     pub override_file: Option<String>,
     /// The time of the verdict, such as 2026-01-31T12:00:00Z; goes into the records
-    #[arg(long, value_name = "TIME", value_parser = AsOf::parse)]
+    #[arg(long, value_name = "TIME")]
     pub as_of: Option<AsOf>,
     /// The inputs of graders
     #[command(flatten)]
@@ -207,17 +207,6 @@ pub struct ScoreArgs {
     pub files: Vec<String>,
 }
 
-/// The fields of an item of facts that name something.
-#[derive(Debug, Clone, Default, Args)]
-pub struct FieldArgs {
-    /// The field of an item that names the subject
-    #[arg(long, value_name = "FIELD")]
-    pub subject_field: Option<String>,
-    /// The field of an item that names the task
-    #[arg(long, value_name = "FIELD", hide = true)]
-    pub task_field: Option<String>,
-}
-
 /// The inputs of graders besides evidence.
 #[derive(Debug, Default, Args)]
 pub struct GraderArgs {
@@ -252,7 +241,7 @@ pub struct GradeArgs {
     #[command(flatten)]
     pub graders: GraderArgs,
     /// The time of the verdict, such as 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = moment::moment)]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
     pub as_of: Option<Timestamp>,
     /// JSON, one object per line (the default in a pipe)
     #[arg(long, conflicts_with = "table")]
@@ -362,7 +351,7 @@ pub struct ExplainArgs {
     pub item: Option<String>,
     /// The fields of an item that name something
     #[command(flatten)]
-    pub fields: FieldArgs,
+    pub fields: Fields,
     /// The format
     #[command(flatten)]
     pub format: FormatArgs,
@@ -470,23 +459,13 @@ pub struct DiffArgs {
     pub files: Vec<String>,
     /// The fields of an item that name something
     #[command(flatten)]
-    pub fields: FieldArgs,
+    pub fields: Fields,
     /// Number of movers to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
     /// One JSON object
     #[arg(long)]
     pub json: bool,
-}
-
-/// Reads a number of points as people write it.
-pub fn points(text: &str) -> Result<Decimal, String> {
-    match Decimal::parse(text) {
-        Ok((points, true)) if points >= Decimal::ZERO => Ok(points),
-        Ok((_, true)) => Err(String::from("points are not negative")),
-        Ok((_, false)) => Err(String::from("at most six decimals")),
-        Err(_) => Err(String::from("expected a decimal such as 700 or 0.75")),
-    }
 }
 
 #[cfg(test)]
@@ -498,13 +477,5 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn points_are_decimals() {
-        assert_eq!(points("0.75"), Ok(Decimal::from_millionths(750_000)));
-        for bad in ["-1", "0.1234567", "many", "NaN", ""] {
-            assert!(points(bad).is_err(), "{bad}");
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::AsOf;
+use karat::ask::AsOf;
 
 /// The items to send, and where to.
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ pub struct PushArgs {
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<String>,
     /// The time of the verdict; goes into the records
-    #[arg(long, value_name = "TIME", value_parser = AsOf::parse)]
+    #[arg(long, value_name = "TIME")]
     pub as_of: Option<AsOf>,
     /// Names items without an id: NAME:LINE
     #[arg(long, value_name = "NAME")]

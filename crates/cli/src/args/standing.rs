@@ -4,8 +4,8 @@ use clap::{ArgGroup, Args};
 
 use karat_core::number::Decimal;
 
-use super::many::{FormArgs, ItemArgs, level};
-use super::points;
+use super::many::FormArgs;
+use karat::ask::{Confidence, Items, points};
 
 /// The items, the events and the moment of a standing.
 #[derive(Debug, Args)]
@@ -41,16 +41,10 @@ pub struct StandingArgs {
     pub tasks: bool,
     /// The items
     #[command(flatten)]
-    pub items: ItemArgs,
-    /// Confidence of intervals
-    #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = level)]
-    pub level: f64,
-    /// Bootstrap resamples of tasks
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub resamples: u32,
-    /// The seed of the resamples
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    pub items: Items,
+    /// The confidence
+    #[command(flatten)]
+    pub sure: Confidence,
     /// The form
     #[command(flatten)]
     pub form: FormArgs,

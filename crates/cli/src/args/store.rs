@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use karat_core::timestamp::Timestamp;
 
+use super::GraderArgs;
 use super::follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
-use super::moment::moment;
-use super::{FieldArgs, GraderArgs};
+use karat::ask::Fields;
+use karat::ask::moment::moment;
 
 /// `karat verify`
 #[derive(Debug, Args)]
@@ -46,7 +47,7 @@ pub struct VerifyArgs {
     pub graders: GraderArgs,
     /// The fields of the evidence that name something
     #[command(flatten)]
-    pub fields: FieldArgs,
+    pub fields: Fields,
     /// JSON, a line per receipt (default in a pipe)
     #[arg(long, conflicts_with = "table")]
     pub json: bool,

@@ -2,7 +2,7 @@
 
 use clap::{ArgGroup, Args};
 
-use super::many::{ItemArgs, level};
+use karat::ask::{Items, level};
 
 /// The items, the outcome to predict, and the files to write.
 #[derive(Debug, Args)]
@@ -28,7 +28,10 @@ pub struct TuneArgs {
     pub wins: Option<String>,
     /// The items
     #[command(flatten)]
-    pub items: ItemArgs,
+    pub items: Items,
+    /// No progress bar
+    #[arg(long)]
+    pub no_progress: bool,
     /// The share that judges the weights
     #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = level)]
     pub holdout: f64,

@@ -9,10 +9,11 @@ use karat_core::scorecard::Scorecard;
 
 use super::leaderboard::{Judged, compute};
 use super::many;
-use crate::args::{BadgeArgs, Cli, LeaderboardArgs, Show};
+use crate::args::{BadgeArgs, Cli, FormArgs, LeaderboardArgs, Show};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format;
+use karat::ask::Leaderboard;
 
 /// Most subjects that are named.
 const NAMED: usize = 8;
@@ -20,11 +21,15 @@ const NAMED: usize = 8;
 /// Writes the badge of a subject.
 pub fn run(args: &BadgeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let asked = LeaderboardArgs {
-        card: args.card.clone(),
-        items: args.items.clone(),
-        by: args.by.clone(),
-        events: args.events.clone(),
-        sure: args.sure.clone(),
+        ask: Leaderboard {
+            card: args.card.clone(),
+            items: args.items.clone(),
+            by: args.by.clone(),
+            events: args.events.clone(),
+            sure: args.sure.clone(),
+            ..Leaderboard::default()
+        },
+        form: FormArgs { no_progress: args.no_progress, ..FormArgs::default() },
         files: args.files.clone(),
         ..LeaderboardArgs::default()
     };

@@ -13,6 +13,7 @@ use crate::evidence::{are_sides, expanded};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
+use crate::load::{Request, load};
 use crate::output::{Screen, save_page};
 use crate::render::changes::comparisons as screen_of_several;
 use crate::render::compare::compare;
@@ -24,6 +25,7 @@ use karat::answers::changes::Gate as FoundGate;
 use karat::answers::comparison::{
     ComparedPair, Comparison, ComparisonAnswer, Comparisons, ComparisonsSchema,
 };
+use karat::ask::Compare;
 use karat::leaderboard::attempts::Pass;
 use karat::leaderboard::gate::{Gate, GateFinding};
 use karat::leaderboard::pair::Pair;
@@ -53,22 +55,24 @@ pub struct Files {
 /// Compares two subjects, or the subjects of two files.
 pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen = args.form.format.chosen("compare")?;
-    if args.first == args.second {
-        return Err(Failure::new(format!("`{}` cannot be compared with itself", clean(&args.first)))
+    if args.ask.first == args.ask.second {
+        return Err(Failure::new(format!("`{}` cannot be compared with itself", clean(&args.ask.first)))
             .help("name two subjects: karat compare A B FILE"));
     }
-    let (rows, asked) = if args.files.is_empty() && are_sides(&args.first, &args.second) {
+    let (rows, asked) = if args.files.is_empty() && are_sides(&args.ask.first, &args.ask.second) {
         of_files(args, cli)?
     } else {
-        let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;
-        let pair = (many::subject(&rows, &args.first)?, many::subject(&rows, &args.second)?);
+        let asked =
+            Request::new(&args.ask.items, args.ask.card.as_deref(), &args.files, args.form.no_progress);
+        let rows = load(&asked, cli)?;
+        let pair = (many::subject(&rows, &args.ask.first)?, many::subject(&rows, &args.ask.second)?);
         (rows, Asked::Pair(pair))
     };
-    let settings = many::settings(&args.sure, By::Score, &rows);
+    let settings = many::settings(&args.ask.sure, By::Score, &rows);
     let most = if args.all { usize::MAX } else { TASKS };
     let gaps = many::gaps_of(&rows, By::Score);
     let failed = |pair: &ComparedPair| gate::failed(pair, rows.scale.max);
-    let answer = answer(args, &rows, asked)?;
+    let answer = answer(&args.ask, &rows, asked)?;
     let page = || match &answer {
         ComparisonAnswer::Pair(answer) => page_of(&rows, answer, &settings),
         ComparisonAnswer::Several(answer) => page_of_several(&rows, answer, &settings),
@@ -98,20 +102,20 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
             out.flush()?;
         }
     }
-    match args.fail_if_worse {
+    match args.ask.fail_if_worse {
         Some(margin) => verdict(&answer, margin, rows.scale).tell(cli.color),
         None => Ok(Exit::Done),
     }
 }
 
 /// Compares the subjects, and asks the gate.
-pub fn answer(args: &CompareArgs, rows: &Rows, asked: Asked) -> Result<ComparisonAnswer, Failure> {
-    let settings = many::settings(&args.sure, By::Score, rows);
-    let pass = many::pass(args.pass, rows.scale)?;
-    let gate = match args.fail_if_worse {
+pub fn answer(ask: &Compare, rows: &Rows, asked: Asked) -> Result<ComparisonAnswer, Failure> {
+    let settings = many::settings(&ask.sure, By::Score, rows);
+    let pass = many::pass(ask.pass, rows.scale)?;
+    let gate = match ask.fail_if_worse {
         Some(points) => {
             let margin = many::share_of_scale("--fail-if-worse", points, rows.scale)?;
-            Some(Gate { margin, is_strict: args.strict })
+            Some(Gate { margin, is_strict: ask.strict })
         }
         None => None,
     };
@@ -130,8 +134,8 @@ pub fn answer(args: &CompareArgs, rows: &Rows, asked: Asked) -> Result<Compariso
             Ok(ComparisonAnswer::Several(Box::new(Comparisons {
                 schema: ComparisonsSchema::V1,
                 basis: Basis::new(rows, &settings),
-                first_file: args.first.clone(),
-                second_file: args.second.clone(),
+                first_file: ask.first.clone(),
+                second_file: ask.second.clone(),
                 comparisons: pairs.collect::<Result<_, Failure>>()?,
                 only_first: files.only_first,
                 only_second: files.only_second,
@@ -201,13 +205,15 @@ impl Compared<'_> {
 
 /// Reads the two files, or the logs in two folders: as two subjects if each has one, else each subject that both have.
 fn of_files(args: &CompareArgs, cli: &Cli) -> Result<(Rows, Asked), Failure> {
-    let mut sides = Vec::new();
-    for side in [&args.first, &args.second] {
+    let (mut paths, mut sides) = (Vec::new(), Vec::new());
+    for side in [&args.ask.first, &args.ask.second] {
         let files = expanded(std::slice::from_ref(side), cli.color)?;
+        paths.extend(files.iter().cloned());
         sides.extend(files.into_iter().map(|file| (file, side.clone())));
     }
-    let rows = many::rows_by_side(&args.items, args.card.as_deref(), &sides, cli)?;
-    let asked = of_sides(&rows, &args.first, &args.second)?;
+    let asked = Request::new(&args.ask.items, args.ask.card.as_deref(), &paths, args.form.no_progress);
+    let rows = load(&Request { sides: &sides, ..asked }, cli)?;
+    let asked = of_sides(&rows, &args.ask.first, &args.ask.second)?;
     Ok((rows, asked))
 }
 

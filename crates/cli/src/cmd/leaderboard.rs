@@ -13,6 +13,7 @@ use karat::answers::leaderboard::official::Asked;
 use karat::answers::leaderboard::officials::Officials;
 use karat::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
 use karat::answers::stress::Robustness;
+use karat::ask::{Floor as AskedFloor, Floors, Leaderboard as AskedBoard};
 use karat::leaderboard::attempts::Attempts;
 use karat::leaderboard::stress::{CONCENTRATION, Stress};
 use karat::leaderboard::{By, Ranking, Settings};
@@ -23,24 +24,25 @@ use karat::rows::Rows;
 use karat::text::clean;
 use karat_core::timestamp::Timestamp;
 use karat_standing::stand::Interval;
-use karat_stats::bootstrap::Plan;
 
 use super::many;
 use super::standing::events_of;
-use crate::args::{self, Cli, LeaderboardArgs};
+use crate::args::{Cli, LeaderboardArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
+use crate::load::{Request, load};
 use crate::output::{Screen, save_page};
 use crate::render::gate::{self, Verdict};
 use crate::render::{leaderboard as screen, stress as stress_screen};
 
 /// Ranks all subjects of the items given, and asks the gates.
 pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, Judged), Failure> {
-    let labels: Vec<String> = args.group_by.iter().cloned().collect();
-    let kept = kept(args);
-    let mut rows = many::rows_with(&args.items, args.card.as_deref(), &args.files, (&labels, &kept), cli)?;
-    let judged = judge(args, &mut rows, cli)?;
+    let labels: Vec<String> = args.ask.group_by.iter().cloned().collect();
+    let kept = kept(&args.ask);
+    let asked = Request::new(&args.ask.items, args.ask.card.as_deref(), &args.files, args.form.no_progress);
+    let mut rows = load(&Request { labels: &labels, kept: &kept, ..asked }, cli)?;
+    let judged = judge(&args.ask, &args.floors, &mut rows, cli)?;
     Ok((rows, judged))
 }
 
@@ -58,7 +60,7 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
         Chosen::Report(document) => format::emit(&report::leaderboard(answer, failing), document)?,
         Chosen::Screen => {
             let mut out = Screen::stdout(cli.color);
-            show(args, &rows, &judged, &mut out)?;
+            show(args.top, &rows, &judged, &mut out)?;
             out.flush()?;
         }
     }
@@ -77,60 +79,58 @@ pub struct Judged {
 }
 
 /// Returns the key of `--by`, if it is neither the official score nor the mean.
-fn fact_asked(args: &LeaderboardArgs) -> Option<Key> {
-    let flags = (args.lower_is_better || args.higher_is_better).then_some(args.lower_is_better);
-    let key = Key::parse(args.by.as_deref()?);
+fn fact_asked(ask: &AskedBoard) -> Option<Key> {
+    let flags = (ask.lower_is_better || ask.higher_is_better).then_some(ask.lower_is_better);
+    let key = Key::parse(ask.by.as_deref()?);
     key.field()?;
     Some(Key { is_lower_better: key.is_lower_better.or(flags), ..key })
 }
 
 /// Returns the fields of the items that columns and the order need.
-fn kept(args: &LeaderboardArgs) -> Vec<String> {
-    let columns = args.with.iter().flat_map(|all| all.iter()).filter_map(Column::kept);
-    let all: BTreeSet<_> = columns.chain(fact_asked(args).map(|key| key.name)).collect();
+fn kept(ask: &AskedBoard) -> Vec<String> {
+    let columns = ask.with.iter().flat_map(|all| all.0.iter()).filter_map(Column::kept);
+    let all: BTreeSet<_> = columns.chain(fact_asked(ask).map(|key| key.name)).collect();
     all.into_iter().collect()
 }
 
 /// Ranks the subjects, and asks the gates.
-pub fn judge(args: &LeaderboardArgs, rows: &mut Rows, cli: &Cli) -> Result<Judged, Failure> {
-    let by_fact = match fact_asked(args).filter(|key| rows.dimension(&key.name).is_none()) {
-        Some(key) => rank_by_fact(args, rows, &key)?,
+pub fn judge(ask: &AskedBoard, asked_floors: &Floors, rows: &mut Rows, cli: &Cli) -> Result<Judged, Failure> {
+    let by_fact = match fact_asked(ask).filter(|key| rows.dimension(&key.name).is_none()) {
+        Some(key) => rank_by_fact(ask, rows, &key)?,
         None => None,
     };
     let (by, officials) = match by_fact {
         Some(by) => (by, Basing::Means(None)),
-        None => by(args, rows, cli)?,
+        None => by(ask, asked_floors, rows, cli)?,
     };
-    let settings = settings(args, rows, by)?;
-    let method = method(args, rows)?;
-    let mut boards = leaderboards(args, rows, method, &settings, officials)?;
-    let columns: &[Column] = args.with.as_deref().map_or(&[], Vec::as_slice);
+    let settings = settings(ask, rows, by)?;
+    let method = method(ask, asked_floors, rows)?;
+    let mut boards = leaderboards(ask, rows, method, &settings, officials)?;
+    let columns: &[Column] = ask.with.as_ref().map_or(&[], |all| all.0.as_slice());
     for (board, (_, items)) in boards.iter_mut().zip(rows.groups()) {
         columns::add(board, rows, &items, columns, "--with")?;
     }
-    boards.iter_mut().try_for_each(|board| sort(rows, board, &args.sort))?;
+    boards.iter_mut().try_for_each(|board| sort(rows, board, &ask.sort))?;
     let basis = Basis::new(rows, &settings);
-    let mut answer = answer(basis, method, args.group_by.clone(), boards, Page::ALL);
+    let mut answer = answer(basis, method, ask.group_by.clone(), boards, Page::ALL);
     answer.mark_look_alikes(&LookAlikes::among(rows.subjects.iter().map(String::as_str)));
-    let failing = failing(&floors(args, rows, by)?, args, &answer);
+    let failing = failing(&floors(asked_floors, rows, by)?, asked_floors, &answer);
     let mut verdict = verdict(&failing);
     // Scores are official by one moment, whatever the group.
     let as_of = answer.leaderboards.iter().find_map(|board| Timestamp::parse(board.as_of.as_deref()?).ok());
-    if let Some(as_of) = as_of.filter(|_| !args.fail_under.is_empty()) {
+    if let Some(as_of) = as_of.filter(|_| !asked_floors.fail_under.is_empty()) {
         gate::outside(rows, as_of).into_iter().for_each(|line| verdict.warn(line));
     }
-    let of_score =
-        args.fail_under.iter().chain(&args.fail_under_dimension).filter(|it| it.dimension.is_none());
+    let of_score = asked_floors.all().filter(|it| it.dimension.is_none());
     let slight = of_score.filter_map(|floor| gate::slight("a floor", floor.least, rows.scale.max, 1));
     slight.for_each(|line| verdict.warn(line));
     Ok(Judged { verdict, answer, failing, settings })
 }
 
 /// Writes the screen.
-pub fn show(args: &LeaderboardArgs, rows: &Rows, judged: &Judged, out: &mut Screen) -> Result<(), Failure> {
+pub fn show(top: Option<usize>, rows: &Rows, judged: &Judged, out: &mut Screen) -> Result<(), Failure> {
     let Judged { answer, settings, .. } = judged;
-    let layout =
-        screen::Layout { width: out.width, top: args.top.filter(|&top| top > 0).unwrap_or(usize::MAX) };
+    let layout = screen::Layout { width: out.width, top: top.filter(|&top| top > 0).unwrap_or(usize::MAX) };
     let gaps = many::gaps_of(rows, settings.by);
     write!(out, "{}", screen::head(answer, &gaps, layout))?;
     for board in &answer.leaderboards {
@@ -144,11 +144,11 @@ pub fn show(args: &LeaderboardArgs, rows: &Rows, judged: &Judged, out: &mut Scre
 
 /// Ranks by a field, if an item has it. The direction is that of the key or of the flags, else the one in which the score
 /// moves.
-fn rank_by_fact(args: &LeaderboardArgs, rows: &mut Rows, key: &Key) -> Result<Option<By>, Failure> {
+fn rank_by_fact(ask: &AskedBoard, rows: &mut Rows, key: &Key) -> Result<Option<By>, Failure> {
     if !key.rank(rows, "--by")? {
         return Ok(None);
     }
-    for (flag, is_given) in [("--attempts", args.attempts.is_some()), ("--robustness", args.robustness)] {
+    for (flag, is_given) in [("--attempts", ask.attempts.is_some()), ("--robustness", ask.robustness)] {
         if is_given {
             return Err(Failure::new(format!(
                 "{flag} is about scores, and `{}` is a fact",
@@ -161,35 +161,35 @@ fn rank_by_fact(args: &LeaderboardArgs, rows: &mut Rows, key: &Key) -> Result<Op
 }
 
 /// Returns the floors that are asked for.
-fn floors(args: &LeaderboardArgs, rows: &Rows, by: By) -> Result<Vec<Floor>, Failure> {
-    for name in &args.subject {
+fn floors(asked: &Floors, rows: &Rows, by: By) -> Result<Vec<Floor>, Failure> {
+    for name in &asked.subject {
         many::subject(rows, name)?;
     }
-    let floor = |asked: &args::Floor| {
-        let least = match &asked.dimension {
+    let floor = |floor: &AskedFloor| {
+        let least = match &floor.dimension {
             Some(key) if rows.dimension(key).is_none() => {
                 return Err(unknown_key("--fail-under", key, &[], rows));
             }
-            Some(_) => asked.least.millionths() * 1000,
+            Some(_) => floor.least.millionths() * 1000,
             None if by != By::Score => {
                 return Err(Failure::new(
                     "--fail-under: these subjects are ranked by something else than points",
                 )
                 .help("give the dimension, such as --fail-under safety=0.99, or leave out --by"));
             }
-            None => many::billionths_of_scale("--fail-under", asked.least, rows.scale)?,
+            None => many::billionths_of_scale("--fail-under", floor.least, rows.scale)?,
         };
-        Ok(Floor { dimension: asked.dimension.clone(), least, on: args.on })
+        Ok(Floor { dimension: floor.dimension.clone(), least, on: asked.on })
     };
-    args.fail_under.iter().chain(&args.fail_under_dimension).map(floor).collect()
+    asked.all().map(floor).collect()
 }
 
 /// Returns the subjects that fail the floors.
-fn failing(floors: &[Floor], args: &LeaderboardArgs, answer: &LeaderboardAnswer) -> Vec<Failing> {
+fn failing(floors: &[Floor], asked: &Floors, answer: &LeaderboardAnswer) -> Vec<Failing> {
     let mut all = Vec::new();
     for floor in floors {
         for board in &answer.leaderboards {
-            let found = floor.shortfalls(board, &args.subject).into_iter();
+            let found = floor.shortfalls(board, &asked.subject).into_iter();
             all.extend(found.map(|found| Failing {
                 line: gate::below(floor, &found, board.group.as_deref(), &answer.basis),
                 subject: found.subject,
@@ -211,16 +211,15 @@ fn verdict(failing: &[Failing]) -> Verdict {
 }
 
 /// Returns the method asked for, or the one for the number of items. Options that need resamples choose the bootstrap.
-fn method(args: &LeaderboardArgs, rows: &Rows) -> Result<LeaderboardMethod, Failure> {
-    let has_dimension =
-        args.fail_under.iter().chain(&args.fail_under_dimension).any(|it| it.dimension.is_some());
+fn method(ask: &AskedBoard, floors: &Floors, rows: &Rows) -> Result<LeaderboardMethod, Failure> {
+    let has_dimension = floors.all().any(|it| it.dimension.is_some());
     let needs = [
-        ("--attempts", args.attempts.is_some()),
-        ("--robustness", args.robustness),
+        ("--attempts", ask.attempts.is_some()),
+        ("--robustness", ask.robustness),
         ("--fail-under of a dimension", has_dimension),
     ];
     let needs = needs.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name);
-    match (args.method.or(args.census.then_some(LeaderboardMethod::Census)), needs) {
+    match (ask.method.or(ask.census.then_some(LeaderboardMethod::Census)), needs) {
         (Some(LeaderboardMethod::Student), Some(name)) => {
             Err(Failure::new(format!("{name} needs resamples, and --method student draws none"))
                 .help("leave out --method, or give --method bootstrap"))
@@ -231,17 +230,17 @@ fn method(args: &LeaderboardArgs, rows: &Rows) -> Result<LeaderboardMethod, Fail
     }
 }
 
-fn settings(args: &LeaderboardArgs, rows: &Rows, by: By) -> Result<Settings, Failure> {
-    let attempts = match args.attempts {
-        Some(most) => Some(Attempts { most, pass: many::pass(args.pass, rows.scale)? }),
+fn settings(ask: &AskedBoard, rows: &Rows, by: By) -> Result<Settings, Failure> {
+    let attempts = match ask.attempts {
+        Some(most) => Some(Attempts { most, pass: many::pass(ask.pass, rows.scale)? }),
         None => None,
     };
-    Ok(Settings { attempts, tasks_min: args.min_tasks, ..many::settings(&args.sure, by, rows) })
+    Ok(Settings { attempts, tasks_min: ask.min_tasks, ..many::settings(&ask.sure, by, rows) })
 }
 
 /// Returns the basis of the means, and the official scores, or why ranks are not by them.
-fn by(args: &LeaderboardArgs, rows: &Rows, cli: &Cli) -> Result<(By, Basing), Failure> {
-    let is_asked = match args.by.as_deref() {
+fn by(ask: &AskedBoard, floors: &Floors, rows: &Rows, cli: &Cli) -> Result<(By, Basing), Failure> {
+    let is_asked = match ask.by.as_deref() {
         None => false,
         Some(OFFICIAL) => true,
         Some(MEAN) => return Ok((By::Score, Basing::Means(None))),
@@ -265,20 +264,20 @@ fn by(args: &LeaderboardArgs, rows: &Rows, cli: &Cli) -> Result<(By, Basing), Fa
             Err(Failure::new(format!("--by official: {why}")).help("rank by the mean of runs: --by mean"))
         }
     };
-    let items = &args.items;
+    let items = &ask.items;
     let asked = Asked {
         is_selection: !items.filters.is_empty() || items.since.is_some() || items.until.is_some(),
-        is_grouped: args.group_by.is_some(),
-        has_other_outcomes: !args.sure.counts.is_empty(),
+        is_grouped: ask.group_by.is_some(),
+        has_other_outcomes: !ask.sure.counts.is_empty(),
     };
     if let Some(why) = asked.without_official() {
         return without(why);
     }
-    let events = events_of(args.events.as_deref())?;
+    let events = events_of(ask.events.as_deref())?;
     let as_of = items.as_of.as_ref().map(|as_of| as_of.at).or_else(|| rows.newest());
-    let plan = Plan { draws: args.sure.resamples, seed: args.sure.seed };
-    let is_drawn = method(args, rows)? == LeaderboardMethod::Bootstrap;
-    let interval = is_drawn.then_some(Interval { plan, level: args.sure.level });
+    let plan = many::plan(&ask.sure.confidence);
+    let is_drawn = method(ask, floors, rows)? == LeaderboardMethod::Bootstrap;
+    let interval = is_drawn.then_some(Interval { plan, level: ask.sure.confidence.level });
     match Officials::new(rows, &card, &events, as_of.unwrap_or(Timestamp { milliseconds: 0 }), interval) {
         Ok(officials) => Ok((By::Score, Basing::Officials(officials))),
         Err(error) if rows.newest().is_none() => without(&error.to_string()),
@@ -296,7 +295,7 @@ enum Basing {
 
 /// Returns one leaderboard over all items, or one for each value of a field.
 fn leaderboards(
-    args: &LeaderboardArgs,
+    ask: &AskedBoard,
     rows: &Rows,
     method: LeaderboardMethod,
     settings: &Settings,
@@ -307,14 +306,14 @@ fn leaderboards(
         Basing::Means(why) => (None, why),
     };
     let found = rows.groups().into_iter().map(|(value, items)| {
-        let name = args.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
+        let name = ask.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
         let ranked = match &officials {
             Some(officials) => rank_by_official(rows, &items, method, settings, Page::ALL, officials),
             None => rank(rows, &items, name, method, settings, Page::ALL),
         };
         let ranked = ranked.map_err(|error| {
             let failure = many::refused(&error, rows);
-            let failure = match args.group_by.as_ref().zip(value) {
+            let failure = match ask.group_by.as_ref().zip(value) {
                 Some((field, value)) => {
                     let (field, value) = (clean(field), clean(value));
                     failure.help(format!(
@@ -323,9 +322,9 @@ fn leaderboards(
                 }
                 None => failure,
             };
-            if args.min_tasks > 1 { failure.help("or lower --min-tasks") } else { failure }
+            if ask.min_tasks > 1 { failure.help("or lower --min-tasks") } else { failure }
         })?;
-        let robustness = match ranked.ranking.filter(|_| args.robustness) {
+        let robustness = match ranked.ranking.filter(|_| ask.robustness) {
             Some(ranking) => Some(robustness(rows, &items, &ranking, settings)?),
             None => None,
         };

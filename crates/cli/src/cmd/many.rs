@@ -9,68 +9,17 @@ use karat_stats::StatisticsError;
 use karat_stats::bootstrap::Plan;
 use serde::Serialize;
 
-use crate::args::{AsOf, Cli, ItemArgs, SureArgs};
+use crate::args::Cli;
 use crate::cards;
 use crate::failure::Failure;
-use crate::load::{Request, load};
 use crate::output::lines;
 use karat::answers;
+use karat::ask::{Confidence, Sure};
 use karat::leaderboard::attempts::Pass;
 use karat::leaderboard::{By, Settings};
-use karat::rows::filter::Wish;
+use karat::rows::Rows;
 use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
-use karat::rows::{Rows, Selection};
 use karat::text::{clean, short};
-
-/// Loads the selected items, with the values of `labels`.
-pub fn rows(
-    items: &ItemArgs,
-    card: Option<&str>,
-    files: &[String],
-    labels: &[String],
-    cli: &Cli,
-) -> Result<Rows, Failure> {
-    rows_with(items, card, files, (labels, &[]), cli)
-}
-
-/// Loads the selected items, with the values of `labels`, and of the fields to keep.
-pub fn rows_with(
-    items: &ItemArgs,
-    card: Option<&str>,
-    files: &[String],
-    (labels, kept): (&[String], &[String]),
-    cli: &Cli,
-) -> Result<Rows, Failure> {
-    let request = request(items, card, files);
-    load(&Request { selection: Selection { labels, kept, ..request.selection }, ..request }, cli)
-}
-
-/// Loads the selected items, the subjects of each side apart; `sides` has the side of each file.
-pub fn rows_by_side(
-    items: &ItemArgs,
-    card: Option<&str>,
-    sides: &[(String, String)],
-    cli: &Cli,
-) -> Result<Rows, Failure> {
-    let files: Vec<String> = sides.iter().map(|(file, _)| file.clone()).collect();
-    let request = request(items, card, &files);
-    load(&Request { selection: Selection { by_file: true, sides, ..request.selection }, ..request }, cli)
-}
-
-fn request<'a>(items: &'a ItemArgs, card: Option<&'a str>, files: &'a [String]) -> Request<'a> {
-    Request {
-        files,
-        card,
-        fields: &items.fields,
-        as_of: items.as_of.as_ref().map(AsOf::written),
-        selection: Selection {
-            wish: Wish { filters: &items.filters, since: items.since, until: items.until },
-            renames: &items.rename,
-            ..Selection::default()
-        },
-        quiet: items.no_progress,
-    }
-}
 
 /// Returns the card whose section `[standing]` applies: that of the items, or the family of their challenges; none for items
 /// of cards that are not related.
@@ -88,15 +37,16 @@ pub fn card_of<'r>(rows: &'r Rows, cli: &Cli) -> Result<Option<Cow<'r, Scorecard
 }
 
 /// Returns the settings that every answer has.
-pub fn settings(sure: &SureArgs, by: By, rows: &Rows) -> Settings {
-    let mut settings = Settings {
-        by,
-        level: sure.level,
-        plan: Plan { draws: sure.resamples, seed: sure.seed },
-        ..Settings::usual(rows)
-    };
+pub fn settings(sure: &Sure, by: By, rows: &Rows) -> Settings {
+    let mut settings =
+        Settings { by, level: sure.confidence.level, plan: plan(&sure.confidence), ..Settings::usual(rows) };
     sure.counts.iter().for_each(|&(outcome, treatment)| settings.treat(outcome, treatment));
     settings
+}
+
+/// Returns the plan of the resamples.
+pub fn plan(asked: &Confidence) -> Plan {
+    Plan { draws: asked.resamples, seed: asked.seed }
 }
 
 /// Returns the condition for a pass: at these points and above, or by the outcome.

@@ -38,11 +38,12 @@ mod witness;
 
 use std::io::Write as _;
 
-use crate::args::{Cli, Verb, moment};
+use crate::args::{Cli, Verb};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{CARE, Screen};
 use crate::project;
+use karat::ask::moment;
 
 /// Runs the command of the command line.
 pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {

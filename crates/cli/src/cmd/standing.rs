@@ -12,7 +12,6 @@ use karat_core::number::Decimal;
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Interval, SubjectStanding, stand, tasks as stand_tasks};
-use karat_stats::bootstrap::Plan;
 
 use super::many;
 use crate::args::{Cli, StandingArgs};
@@ -20,6 +19,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen, Document};
 use crate::input::read_text;
+use crate::load::{Request, load};
 use crate::output::{Screen, lines, save_page};
 use crate::render::gate::{self, Verdict};
 use crate::render::standing::table;
@@ -36,7 +36,8 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
     let Some(as_of) = args.items.as_of.as_ref().map(|as_of| as_of.at) else {
         return Err(Failure::new("a standing needs a moment").help("--as-of 2026-01-31T12:00:00Z"));
     };
-    let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;
+    let rows =
+        load(&Request::new(&args.items, args.card.as_deref(), &args.files, args.form.no_progress), cli)?;
     let card = many::card_of(&rows, cli)?.ok_or_else(several_cards)?;
     if args.tasks {
         return run_tasks(args, chosen, &rows, &card, as_of, cli);
@@ -45,14 +46,13 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
         .tell(cli.color)
 }
 
-/// Returns whose official score is below the floor, and shows nothing.
-pub fn verdict_of(args: &StandingArgs, cli: &Cli) -> Result<Verdict, Failure> {
+/// Returns whose official score is below the floor among items that are loaded, and shows nothing.
+pub fn verdict_of(args: &StandingArgs, rows: &Rows, cli: &Cli) -> Result<Verdict, Failure> {
     let Some(as_of) = args.items.as_of.as_ref().map(|as_of| as_of.at) else {
         return Err(Failure::new("a standing needs a moment").help("--as-of 2026-01-31T12:00:00Z"));
     };
-    let rows = many::rows(&args.items, args.card.as_deref(), &args.files, &[], cli)?;
-    let card = many::card_of(&rows, cli)?.ok_or_else(several_cards)?;
-    with_answer(args, &rows, &card, as_of, |_, _| Ok(()))
+    let card = many::card_of(rows, cli)?.ok_or_else(several_cards)?;
+    with_answer(args, rows, &card, as_of, |_, _| Ok(()))
 }
 
 fn several_cards() -> Failure {
@@ -70,7 +70,7 @@ fn with_answer(
 ) -> Result<Verdict, Failure> {
     let events = events_of(args.events.as_deref())?;
     let items = items::items(rows, card, &events)?;
-    let interval = Interval { plan: Plan { draws: args.resamples, seed: args.seed }, level: args.level };
+    let interval = Interval { plan: many::plan(&args.sure), level: args.sure.level };
     let standings = stand(card, &items, &events.events, as_of.seconds(), Some(interval))
         .map_err(|errors| refused(&errors))?;
     let look_alikes = LookAlikes::among(rows.subjects.iter().map(String::as_str));
@@ -168,9 +168,9 @@ fn run_tasks(
     let events = Events::default();
     let items = items::items(rows, card, &events)?;
     let standings =
-        stand_tasks(card, &items, as_of.seconds(), args.level).map_err(|errors| refused(&errors))?;
+        stand_tasks(card, &items, as_of.seconds(), args.sure.level).map_err(|errors| refused(&errors))?;
     let Some(rules) = &card.standing else { return Err(refused::<String>(&[]).into()) };
-    let answer = tasks::Answer { card, rules, rows, standings: &standings, as_of, level: args.level };
+    let answer = tasks::Answer { card, rules, rows, standings: &standings, as_of, level: args.sure.level };
     match chosen {
         Chosen::Json | Chosen::Report(Document::Jsonl) => {
             let mut out = lines();

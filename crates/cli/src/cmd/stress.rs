@@ -14,6 +14,7 @@ use crate::args::{Cli, StressArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
+use crate::load::{Request, load};
 use crate::output::{Screen, save_page};
 use crate::render::leaderboard::{Layout, heading};
 use crate::render::stress::stress;
@@ -21,7 +22,7 @@ use crate::render::stress::stress;
 /// Tries other weights, other means, fewer dimensions and fewer tasks.
 pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen = args.form.format.chosen("stress")?;
-    let rows = many::rows(&args.items, Some(&args.card), &args.files, &[], cli)?;
+    let rows = load(&Request::new(&args.items, Some(&args.card), &args.files, args.form.no_progress), cli)?;
     let settings = many::settings(&args.sure, By::Score, &rows);
     let items: Vec<usize> = (0..rows.rows.len()).collect();
     let refused = |error| many::refused(&error, &rows);

@@ -11,17 +11,19 @@ use karat_core::scorecard::Scorecard;
 use serde_json::json;
 
 use super::many;
+use crate::args::Cli;
 use crate::args::tune::TuneArgs;
-use crate::args::{AsOf, Cli};
 use crate::cards;
 use crate::evidence::Files;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::load::{Request, load};
 use crate::matches::columns::Columns;
 use crate::matches::{Matches, Reading};
 use crate::output::{Screen, create, is_watched};
 use crate::progress::Progress;
 use crate::render::tune::tune as screen_of;
+use karat::ask::AsOf;
 
 /// The field of an item that says how it ended.
 const OUTCOME: &str = "outcome";
@@ -35,7 +37,8 @@ pub fn run(args: &TuneArgs, cli: &Cli) -> Result<Exit, Failure> {
     check(args, &card)?;
     let labels: Vec<String> = args.outcome.iter().cloned().collect();
     let matches = args.wins.as_ref().map(|path| wins(path, args, cli)).transpose()?;
-    let rows = many::rows(&args.items, Some(&named), &args.files, &labels, cli)?;
+    let asked = Request::new(&args.items, Some(&named), &args.files, args.no_progress);
+    let rows = load(&Request { labels: &labels, ..asked }, cli)?;
     let wins: Vec<Win<'_>> = matches.iter().flat_map(pairs).collect();
     let target = if matches.is_some() { Target::Wins(&wins) } else { Target::Outcome };
     let needed = (4.0 / (1.0 - args.level)).ceil();
@@ -101,7 +104,7 @@ fn check(args: &TuneArgs, card: &Scorecard) -> Result<(), Failure> {
 /// Reads the pairs, in any form that `karat rate` reads.
 fn wins(path: &str, args: &TuneArgs, cli: &Cli) -> Result<Matches, Failure> {
     let files = Files::new(&[path.to_owned()], cli.color)?;
-    let progress = Progress::new(files.bytes(), args.items.no_progress);
+    let progress = Progress::new(files.bytes(), args.no_progress);
     let reading = Reading {
         columns: &Columns::default(),
         renames: &args.items.rename,

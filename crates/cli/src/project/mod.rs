@@ -12,13 +12,13 @@ use karat::cards::CardText;
 use karat::text::clean;
 use karat_core::number::Decimal;
 
-use crate::args::{AsOf, Floor};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::read_text;
 use crate::output::{Color, FAINT, Screen};
 use crate::render::diagnostics::refuse;
 use karat::answers::leaderboard::floor::On;
+use karat::ask::{AsOf, Floor};
 use karat::renames::Rename;
 use karat::rows::filter::Filter;
 

@@ -8,9 +8,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Gates, Project};
-use crate::args::{AsOf, Floor, points};
 use crate::cards::released;
 use karat::answers::leaderboard::floor::On;
+use karat::ask::{AsOf, Floor, points};
 use karat::rows::filter::Filter;
 use karat_core::number::Decimal;
 use karat_core::scorecard::FieldPath;
@@ -64,9 +64,9 @@ pub(super) fn read(text: &str, folder: &Path) -> Result<Project, Vec<Diagnostic>
             faults.add(Code::BadValue, span, format!("`{field}` is not a path"), &help);
         }
     }
-    let filters = top.parsed("where", &mut faults, Filter::parse);
+    let filters = top.parsed("where", &mut faults, |text| text.parse::<Filter>());
     let renames = top.parsed("rename", &mut faults, |text| text.parse::<karat::renames::Rename>());
-    let as_of = top.parsed("as_of", &mut faults, AsOf::parse).into_iter().next();
+    let as_of = top.parsed("as_of", &mut faults, |text| text.parse::<AsOf>()).into_iter().next();
     let gates = gates(&top, &mut faults);
     if !faults.found.is_empty() {
         faults.found.sort_by_key(|fault| fault.span.start);

@@ -7,10 +7,11 @@ use clap::error::ErrorKind;
 use karat::record::Record;
 
 use super::{NAME, Project, find, open, tell};
-use crate::args::{Cli, FieldArgs, ItemArgs, Verb};
+use crate::args::{Cli, Verb};
 use crate::evidence::{are_sides, first_item};
 use crate::failure::Failure;
 use crate::output::Color;
+use karat::ask::{Fields, Items};
 
 /// Fills in what `score`, `leaderboard`, `compare` and `standing` were not told and the project file knows. Where something is
 /// piped in, that is read; records name their own scorecard.
@@ -26,17 +27,17 @@ pub fn take(verb: &mut Verb, color: Color) -> Result<(), Failure> {
             set_fields(&mut args.fields, &project);
             tell(&project, what, color)
         }
-        Verb::Leaderboard(args) if args.card.is_none() => {
-            from_project(&mut args.card, &mut args.items, &mut args.files, &[], color)
+        Verb::Leaderboard(args) if args.ask.card.is_none() => {
+            from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, &[], color)
         }
         Verb::Standing(args) if args.card.is_none() => {
             from_project(&mut args.card, &mut args.items, &mut args.files, &[], color)
         }
-        Verb::Compare(args) if args.card.is_none() => {
-            let named = [args.first.clone(), args.second.clone()];
-            let are_files = args.files.is_empty() && are_sides(&args.first, &args.second);
+        Verb::Compare(args) if args.ask.card.is_none() => {
+            let named = [args.ask.first.clone(), args.ask.second.clone()];
+            let are_files = args.files.is_empty() && are_sides(&args.ask.first, &args.ask.second);
             let named = if are_files { &named[..] } else { &[] };
-            from_project(&mut args.card, &mut args.items, &mut args.files, named, color)
+            from_project(&mut args.ask.card, &mut args.ask.items, &mut args.files, named, color)
         }
         _ => Ok(()),
     }
@@ -45,7 +46,7 @@ pub fn take(verb: &mut Verb, color: Color) -> Result<(), Failure> {
 /// Fills in the card, and the files where none is named; `named` are files that stand elsewhere.
 fn from_project(
     card: &mut Option<String>,
-    items: &mut ItemArgs,
+    items: &mut Items,
     files: &mut Vec<String>,
     named: &[String],
     color: Color,
@@ -70,7 +71,7 @@ fn from_project(
     tell(&project, what, color)
 }
 
-fn set_fields(into: &mut FieldArgs, project: &Project) {
+fn set_fields(into: &mut Fields, project: &Project) {
     set(&mut into.subject_field, project.subject.as_ref());
     set(&mut into.task_field, project.task.as_ref());
 }

@@ -37,10 +37,10 @@ const OTHERS: &[&str] = &[
 ];
 
 /// The folders that the commands of a page may use.
-const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
+pub const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 
 /// Beginnings of the lines that are run. The others build, or take long: `.ci/run` has those that must pass.
-const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
+pub const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
 const SCREENS: [&str; 15] = [
@@ -61,18 +61,18 @@ const SCREENS: [&str; 15] = [
     "karat run",
 ];
 
-fn read(path: &str) -> String {
+pub fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap()
 }
 
 /// A fenced block of a page.
-struct Block<'p> {
-    language: &'p str,
+pub struct Block<'p> {
+    pub language: &'p str,
     line: usize,
-    lines: Vec<&'p str>,
+    pub lines: Vec<&'p str>,
 }
 
-fn blocks(page: &str) -> Vec<Block<'_>> {
+pub fn blocks(page: &str) -> Vec<Block<'_>> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     let mut inside = false;
     for (number, line) in page.lines().enumerate() {
@@ -90,14 +90,14 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
 }
 
 /// Returns a command and the status in its comment, 0 without one.
-fn command(line: &str) -> (&str, i32) {
+pub fn command(line: &str) -> (&str, i32) {
     match line.split_once("# exit status ") {
         Some((command, status)) => (command.trim(), status.trim().parse().unwrap()),
         None => (line.split(" # ").next().unwrap_or(line).trim(), 0),
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let (path, copied) = (entry.path(), to.join(entry.file_name()));
@@ -161,6 +161,14 @@ fn commands_run_and_screens_are_what_they_print() {
         assert!(commands >= least_commands, "{page}: {commands} commands");
         assert!(screens >= least_screens, "{page}: {screens} screens");
     }
+}
+
+#[test]
+fn what_lands_has_passed_the_test_command_of_the_readme() {
+    let stages = read(".ci/run");
+    let command = "cargo test --locked --workspace";
+    assert!(read("README.md").contains(&format!("`{command}`")), "README.md does not name `{command}`");
+    assert!(stages.lines().any(|line| line.trim() == command), ".ci/run does not run `{command}`");
 }
 
 #[test]

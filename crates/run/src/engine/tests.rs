@@ -133,8 +133,6 @@ fn the_output_is_that_of_the_first_step_of_the_last_tier_with_a_success() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
     /// Ids begin with the letter `t`, then their tier, so that the moments of the source fit the plan.
     #[test]
     fn a_run_is_the_same_whatever_the_timing_and_out_of_its_recording(

@@ -124,8 +124,7 @@ impl ShownChallenge {
 
 /// Lists all challenges, without the right answers.
 #[utoipa::path(get, operation_id = "list_challenges", path = "/v1/arena/challenges", tag = "arena", responses(
-    (status = 200, body = ChallengeList),
-))]
+    (status = 200, body = ChallengeList)))]
 pub(crate) async fn list_challenges(Get(app, _): Get) -> Answer {
     freshen(&app).await;
     let challenges = {
@@ -137,10 +136,7 @@ pub(crate) async fn list_challenges(Get(app, _): Get) -> Answer {
 
 /// Returns a challenge, without the right answers.
 #[utoipa::path(get, operation_id = "show_challenge", path = "/v1/arena/challenges/{challenge}", tag = "arena", params(
-    ("challenge" = String, Path, description = "its slug"),
-), responses(
-    (status = 200, body = ShownChallenge),
-))]
+    ("challenge" = String, Path, description = "its slug")), responses((status = 200, body = ShownChallenge)))]
 pub(crate) async fn show_challenge(Get(app, _): Get, Named(slug): Named<String>) -> Answer {
     freshen(&app).await;
     let shown = {
@@ -153,12 +149,8 @@ pub(crate) async fn show_challenge(Get(app, _): Get, Named(slug): Named<String>)
 
 /// Publishes a challenge. It never changes; publishing the same again changes nothing.
 #[utoipa::path(post, operation_id = "publish_challenge", path = "/v1/arena/challenges", tag = "arena", security(("key" = ["admin"])),
-    request_body = Challenge,
-    responses(
-        (status = 200, description = "It was already published.", body = ShownChallenge),
-        (status = 201, body = ShownChallenge),
-        Absent, Taken,
-    ))]
+    request_body = Challenge, responses((status = 200, description = "It was already published.", body = ShownChallenge),
+    (status = 201, body = ShownChallenge), Absent, Taken))]
 pub(crate) async fn publish_challenge(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::PublishChallenge)?.id.clone();
     let challenge: Challenge = body.json(&app).await?;
@@ -213,10 +205,7 @@ pub(crate) struct ShownAgent {
 
 /// Registers an agent. The secret of its key is in the answer and nowhere else.
 #[utoipa::path(post, operation_id = "register_agent", path = "/v1/arena/agents", tag = "arena", security(("key" = ["admin"])), request_body = NewAgent,
-    responses(
-        (status = 201, body = RegisteredAgent),
-        Taken,
-    ))]
+    responses((status = 201, body = RegisteredAgent), Taken))]
 pub(crate) async fn register_agent(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::RegisterAgent)?.id.clone();
     let new: NewAgent = body.json(&app).await?;
@@ -232,10 +221,7 @@ pub(crate) async fn register_agent(Post { app, caller, body }: Post) -> Answer {
 
 /// Returns an agent: its ratings, its titles, its rating after each match.
 #[utoipa::path(get, operation_id = "show_agent", path = "/v1/arena/agents/{agent}", tag = "arena", params(
-    ("agent" = String, Path, description = "its name"),
-), responses(
-    (status = 200, body = ShownAgent),
-))]
+    ("agent" = String, Path, description = "its name")), responses((status = 200, body = ShownAgent)))]
 pub(crate) async fn show_agent(Get(app, _): Get, Named(name): Named<String>) -> Answer {
     freshen(&app).await;
     let known = {
@@ -357,12 +343,8 @@ pub(crate) struct MatchList {
 /// Enters a match and starts the clock, at an instance drawn from those that the agent has not entered yet. An agent has one
 /// open match at a time: entering the same challenge again gives the same match.
 #[utoipa::path(post, operation_id = "enter_match", path = "/v1/arena/matches", tag = "arena", security(("key" = ["write:evidence"])),
-    request_body = MatchRequest,
-    responses(
-        (status = 200, description = "It was entered before.", body = EnteredMatch),
-        (status = 201, body = EnteredMatch),
-        Absent, Taken,
-    ))]
+    request_body = MatchRequest, responses((status = 200, description = "It was entered before.", body = EnteredMatch),
+    (status = 201, body = EnteredMatch), Absent, Taken))]
 pub(crate) async fn enter_match(Post { app, caller, body }: Post) -> Answer {
     let key = Arc::clone(caller.key(&Act::Play(None))?);
     let agent = key.subject.clone().unwrap_or_default();
@@ -426,10 +408,7 @@ pub(crate) async fn submit_match(Named(id): Named<String>, Post { app, caller, b
 /// Ends a match whose answer waits for a verdict, without one: for a challenge that no judge can run. The rating of the agent does not
 /// change, and it may enter the next match.
 #[utoipa::path(post, operation_id = "void_match", path = "/v1/arena/matches/{match}/void", tag = "arena", security(("key" = ["admin"])),
-    params(("match" = String, Path, description = "the id of the match")),
-    responses(
-        (status = 200, body = Match),
-        Absent, Taken,
+    params(("match" = String, Path, description = "the id of the match")), responses((status = 200, body = Match), Absent, Taken,
     ))]
 pub(crate) async fn void_match(
     State(app): State<Arc<App>>,
@@ -442,8 +421,7 @@ pub(crate) async fn void_match(
 
 /// Lists matches, the last entered first.
 #[utoipa::path(get, operation_id = "list_matches", path = "/v1/arena/matches", tag = "arena", params(WhichMatches), responses(
-    (status = 200, body = MatchList),
-))]
+    (status = 200, body = MatchList)))]
 pub(crate) async fn list_matches(Get(app, _): Get, Params(which): Params<WhichMatches>) -> Answer {
     let limit = limit(which.limit, 100, 1000)?;
     if let Some(state) = which.state.as_deref().filter(|state| !STATES.contains(state)) {
@@ -467,10 +445,7 @@ pub(crate) async fn list_matches(Get(app, _): Get, Params(which): Params<WhichMa
 
 /// Returns a match.
 #[utoipa::path(get, operation_id = "show_match", path = "/v1/arena/matches/{match}", tag = "arena", params(
-    ("match" = String, Path, description = "its id"),
-), responses(
-    (status = 200, body = Match),
-))]
+    ("match" = String, Path, description = "its id")), responses((status = 200, body = Match)))]
 pub(crate) async fn show_match(Get(app, _): Get, Named(id): Named<String>) -> Answer {
     freshen(&app).await;
     let game = app.memory.arena.state().game(&id);
@@ -503,8 +478,7 @@ pub(crate) struct RatingList {
 
 /// Lists agents by rating, overall or in a category.
 #[utoipa::path(get, operation_id = "list_ratings", path = "/v1/arena/ratings", tag = "arena", params(WhichRatings), responses(
-    (status = 200, body = RatingList),
-))]
+    (status = 200, body = RatingList)))]
 pub(crate) async fn list_ratings(Get(app, _): Get, Params(which): Params<WhichRatings>) -> Answer {
     let limit = limit(which.limit, 100, 1000)?;
     freshen(&app).await;

@@ -100,8 +100,7 @@ impl ShownTask {
 
 /// Lists all tasks, the last posted first.
 #[utoipa::path(get, operation_id = "list_tasks", path = "/v1/workflows/tasks", tag = "workflows", responses(
-    (status = 200, body = TaskList),
-))]
+    (status = 200, body = TaskList)))]
 pub(crate) async fn list_tasks(Get(app, _): Get) -> Answer {
     let now = app.clock.now();
     let tasks = app.memory.flows.state().tasks().map(|task| ShownTask::new(task, now)).collect();
@@ -110,10 +109,7 @@ pub(crate) async fn list_tasks(Get(app, _): Get) -> Answer {
 
 /// Returns a task, and once no plan is accepted any more its plans with their recordings and verdicts.
 #[utoipa::path(get, operation_id = "show_task", path = "/v1/workflows/tasks/{task}", tag = "workflows", params(
-    ("task" = String, Path, description = "its id"),
-), responses(
-    (status = 200, body = TaskWithPlans),
-))]
+    ("task" = String, Path, description = "its id")), responses((status = 200, body = TaskWithPlans)))]
 pub(crate) async fn show_task(Get(app, _): Get, Named(id): Named<String>) -> Answer {
     freshen(&app).await;
     let now = app.clock.now();
@@ -129,11 +125,8 @@ pub(crate) async fn show_task(Get(app, _): Get, Named(id): Named<String>) -> Ans
 
 /// Returns the whole task for `karat run --task`, once no plan is accepted any more.
 #[utoipa::path(get, operation_id = "read_task", path = "/v1/workflows/tasks/{task}/task", tag = "workflows", params(
-    ("task" = String, Path, description = "its id"),
-), responses(
-    (status = 200, description = "canonical JSON", body = BTreeMap<String, Value>, content_type = "application/json"),
-    Taken,
-))]
+    ("task" = String, Path, description = "its id")), responses(
+    (status = 200, description = "canonical JSON", body = BTreeMap<String, Value>, content_type = "application/json"), Taken))]
 pub(crate) async fn read_task(Get(app, _): Get, Named(id): Named<String>) -> Answer {
     let now = app.clock.now();
     let task = {
@@ -155,12 +148,8 @@ pub(super) fn too_early(task: &Task) -> Problem {
 
 /// Posts a task. It never changes; posting the same again changes nothing.
 #[utoipa::path(post, operation_id = "post_task", path = "/v1/workflows/tasks", tag = "workflows",
-    security(("key" = ["admin"])), request_body = TaskRequest,
-    responses(
-        (status = 200, description = "It was already posted.", body = ShownTask),
-        (status = 201, body = ShownTask),
-        Absent, Taken,
-    ))]
+    security(("key" = ["admin"])), request_body = TaskRequest, responses(
+    (status = 200, description = "It was already posted.", body = ShownTask), (status = 201, body = ShownTask), Absent, Taken))]
 pub(crate) async fn post_task(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::PostTask)?.id.clone();
     let request: TaskRequest = body.json(&app).await?;
@@ -213,12 +202,9 @@ impl ShownPlan {
 /// no plan is accepted any more. The same again changes nothing.
 #[utoipa::path(post, operation_id = "hand_in_plan", path = "/v1/workflows/tasks/{task}/plans", tag = "workflows",
     security(("key" = ["write:evidence"])), params(("task" = String, Path, description = "the id of the task")),
-    request_body(content = BTreeMap<String, Value>, content_type = "application/json"),
-    responses(
-        (status = 200, description = "It was handed in before.", body = AcceptedPlan),
-        (status = 201, body = AcceptedPlan),
-        Taken, Expired, Unfit,
-    ))]
+    request_body(content = BTreeMap<String, Value>, content_type = "application/json"), responses(
+    (status = 200, description = "It was handed in before.", body = AcceptedPlan), (status = 201, body = AcceptedPlan),
+    Taken, Expired, Unfit))]
 pub(crate) async fn hand_in_plan(Named(task): Named<String>, Post { app, caller, body }: Post) -> Answer {
     let key = Arc::clone(caller.key(&Act::HandIn)?);
     let miner = key.subject.clone().unwrap_or_default();
@@ -233,12 +219,8 @@ pub(crate) async fn hand_in_plan(Named(task): Named<String>, Post { app, caller,
 
 /// Returns a plan with the recorders that were drawn for it, its recordings and its verdict, once no plan is accepted any more.
 #[utoipa::path(get, operation_id = "show_plan", path = "/v1/workflows/tasks/{task}/plans/{miner}", tag = "workflows", params(
-    ("task" = String, Path, description = "the id of the task"),
-    ("miner" = String, Path, description = "the name of its author"),
-), responses(
-    (status = 200, body = ShownPlan),
-    Taken,
-))]
+    ("task" = String, Path, description = "the id of the task"), ("miner" = String, Path, description = "the name of its author"),
+    ), responses((status = 200, body = ShownPlan), Taken))]
 pub(crate) async fn show_plan(Get(app, _): Get, Named((task, miner)): Named<(String, String)>) -> Answer {
     freshen(&app).await;
     let shown = ShownPlan::new(&public(&app, &task, &miner)?);
@@ -246,14 +228,10 @@ pub(crate) async fn show_plan(Get(app, _): Get, Named((task, miner)): Named<(Str
 }
 
 /// Returns a plan for `karat run`, with the name of its author, once no plan is accepted any more.
-#[utoipa::path(get, operation_id = "read_plan", path = "/v1/workflows/tasks/{task}/plans/{miner}/plan", tag = "workflows",
-    params(
-        ("task" = String, Path, description = "the id of the task"),
-        ("miner" = String, Path, description = "the name of its author"),
+#[utoipa::path(get, operation_id = "read_plan", path = "/v1/workflows/tasks/{task}/plans/{miner}/plan", tag = "workflows", params(
+    ("task" = String, Path, description = "the id of the task"), ("miner" = String, Path, description = "the name of its author"),
     ), responses(
-        (status = 200, description = "canonical JSON", body = BTreeMap<String, Value>, content_type = "application/json"),
-        Taken,
-    ))]
+    (status = 200, description = "canonical JSON", body = BTreeMap<String, Value>, content_type = "application/json"), Taken))]
 pub(crate) async fn read_plan(Get(app, _): Get, Named((task, miner)): Named<(String, String)>) -> Answer {
     public(&app, &task, &miner)?;
     let (content, _) = market::plan(&app, &task, &miner).await?;
@@ -298,17 +276,11 @@ pub(crate) struct AcceptedRecording {
 /// if you like the evidence of that run on one line after them. The server replays the recording; evidence that does not follow
 /// from it is refused.
 #[utoipa::path(post, operation_id = "deliver_recording", path = "/v1/workflows/tasks/{task}/plans/{miner}/recordings",
-    tag = "workflows", security(("key" = ["write:evidence"])),
-    params(
-        ("task" = String, Path, description = "the id of the task"),
-        ("miner" = String, Path, description = "the name of the author of the plan"),
-    ),
-    request_body(content = String, content_type = "application/x-ndjson"),
-    responses(
-        (status = 200, description = "It was delivered before.", body = AcceptedRecording),
-        (status = 201, body = AcceptedRecording),
-        Taken, Expired, Unfit,
-    ))]
+    tag = "workflows", security(("key" = ["write:evidence"])), params(("task" = String, Path, description = "the id of the task"),
+    ("miner" = String, Path, description = "the name of the author of the plan")),
+    request_body(content = String, content_type = "application/x-ndjson"), responses(
+    (status = 200, description = "It was delivered before.", body = AcceptedRecording), (status = 201, body = AcceptedRecording),
+    Taken, Expired, Unfit))]
 pub(crate) async fn deliver_recording(
     Named((task, miner)): Named<(String, String)>,
     Post { app, caller, body }: Post,
@@ -335,10 +307,8 @@ pub(crate) async fn deliver_recording(
 
 /// Returns a recording with the signature of its recorder, once its plan has a verdict: `karat run --replay` replays it.
 #[utoipa::path(get, operation_id = "read_recording", path = "/v1/workflows/recordings/{recording}", tag = "workflows", params(
-    ("recording" = String, Path, description = "its digest, `sha256:...`"),
-), responses(
-    (status = 200, description = "lines of canonical JSON", body = String, content_type = "application/x-ndjson"),
-))]
+    ("recording" = String, Path, description = "its digest, `sha256:...`")), responses(
+    (status = 200, description = "lines of canonical JSON", body = String, content_type = "application/x-ndjson")))]
 pub(crate) async fn read_recording(Get(app, _): Get, Named(digest): Named<String>) -> Answer {
     freshen(&app).await;
     let delivery = app.memory.flows.state().revealed(&digest).cloned();

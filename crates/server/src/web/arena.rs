@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::address;
 use super::items::given;
-use super::layout::{Sheet, absent, column, heading, line, table_section, text, text_or, turn};
+use super::layout::{Sheet, absent, column, heading, line, section, table_section, text, text_or, turn};
 use crate::arena::{AgentState, ArenaState, Match, SkillRating, State as Played, ranked};
 use crate::params::{Answer, Get, Params};
 
@@ -126,9 +126,10 @@ fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
             .collect(),
         rows: rows.iter().map(row).collect(),
     };
-    html! {
-        section aria-labelledby="ratings" {
-            h2 id="ratings" { "Ratings" }
+    section(
+        "ratings",
+        "Ratings",
+        html! {
             nav.pages aria-label="Categories" {
                 a href="/arena" aria-current=[category.is_none().then_some("page")] { "all" }
                 @for name in categories {
@@ -145,8 +146,8 @@ fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
                 }
                 @if category.is_none() { details { summary { "The ratings over time" } (over_time(state, &rows)) } }
             }
-        }
-    }
+        },
+    )
 }
 
 /// Returns the last ratings of an agent, oldest first.
@@ -286,15 +287,16 @@ fn matches(state: &ArenaState, asked: &Asked) -> Markup {
         let query: Vec<(&str, &str)> = query.iter().map(|(name, value)| (*name, value.as_str())).collect();
         address::query("/arena", &query) + "#matches"
     };
-    html! {
-        section aria-labelledby="matches" {
-            h2 id="matches" { "Matches" }
+    section(
+        "matches",
+        "Matches",
+        html! {
             @if agent.is_some() || challenge.is_some() { p { a href="/arena#matches" { "All matches" } } }
             @if let Some(agent) = agent.and_then(|agent| state.agent(agent)) { (career(state, agent)) }
             (figure("matches-figure", &Figure::Table(table)))
             (turn("matches", ["Newer", "Older"], (page, pages), to))
-        }
-    }
+        },
+    )
 }
 
 /// Shows one agent in a few numbers.

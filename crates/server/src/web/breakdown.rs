@@ -16,7 +16,7 @@ use karat_core::scorecard::{Dimension, Reporter, Scorecard};
 use karat_core::weights::OverrideUse;
 use maud::{Markup, html};
 
-use super::layout::{column, line, table_section, text, text_or, words};
+use super::layout::{column, line, section, table_section, text, text_or, words};
 
 /// Returns the explanation of `record`; `change` is the nearest one that would reach the next level.
 pub fn record(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
@@ -150,15 +150,16 @@ fn unmeasured(record: &Record<'_>) -> Markup {
 }
 
 fn missing(record: &Record<'_>) -> Markup {
-    html! {
-        section aria-labelledby="missing" {
-            h2 id="missing" { "What is missing" }
+    section(
+        "missing",
+        "What is missing",
+        html! {
             @match gap(record) {
                 Some(line) => p.care { "Not measured: " (words(&line)) "." },
                 None => p { "Nothing: every dimension that applies was measured." },
             }
-        }
-    }
+        },
+    )
 }
 
 fn next(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
@@ -169,17 +170,18 @@ fn next(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
     if step.is_none() && blockers.is_empty() && cautions.is_empty() {
         return html! {};
     }
-    html! {
-        section aria-labelledby="next" {
-            h2 id="next" { "What would change it" }
+    section(
+        "next",
+        "What would change it",
+        html! {
             @if let Some(step) = step { p { b { "Nearest: " } (words(&step)) "." } }
             @if let Some(next) = next {
                 p { "Not " b { (next) } " yet:" }
                 ul.sentences { @for line in &blockers { li { (words(line)) } } }
             }
             @if !cautions.is_empty() { ul.sentences { @for line in &cautions { li.care { (words(line)) } } } }
-        }
-    }
+        },
+    )
 }
 
 /// Lists every rule and gate of the scorecard, with its effect here.
@@ -211,16 +213,17 @@ fn conditions(record: &Record<'_>) -> Markup {
     let gates = card.gates.iter().map(|gate| {
         ("gate", &gate.name, &gate.when.text, effect(gate, card), did(&gate.name, StepKind::Gate))
     });
-    html! {
-        section aria-labelledby="rules" {
-            h2 id="rules" { "Rules and gates" }
+    section(
+        "rules",
+        "Rules and gates",
+        html! {
             ul.sentences {
                 @for (kind, name, when, what, (is_care, did)) in rules.chain(gates) {
                     li { b { (kind) " " (name) } ": when " code { (when) } ", " (what) ". Here " span.care[is_care] { (did) } "." }
                 }
             }
-        }
-    }
+        },
+    )
 }
 
 /// Lists the facts that each dimension reads, directly or through `let`.
@@ -257,12 +260,13 @@ fn facts(record: &Record<'_>) -> Markup {
 }
 
 fn scrolling_section(content: Markup) -> Markup {
-    html! {
-        section aria-labelledby="facts" {
-            h2 id="facts" { "The facts behind each bar" }
+    section(
+        "facts",
+        "The facts behind each bar",
+        html! {
             (scrolling("facts-table", "What the evidence said, and who said it", content))
-        }
-    }
+        },
+    )
 }
 
 fn written(fact: &Fact<'_>) -> String {

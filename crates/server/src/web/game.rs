@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::address;
 use super::arena::signed;
-use super::layout::{Sheet, column, heading, line, table_section, text, words};
+use super::layout::{Sheet, column, heading, line, section, table_section, text, words};
 use crate::arena::{Challenge, Drawn, Match, Scored, Settled, State as Played, Submitted, Voided};
 use crate::params::{Answer, Get, Named};
 use crate::problem::Problem;
@@ -127,12 +127,13 @@ fn breakdown(scored: &Scored) -> Markup {
         range: (0.0, 1000.0),
         parts,
     };
-    html! {
-        section aria-labelledby="breakdown" {
-            h2 id="breakdown" { "Breakdown" }
+    section(
+        "breakdown",
+        "Breakdown",
+        html! {
             (figure("breakdown-figure", &Figure::Waterfall(waterfall)))
-        }
-    }
+        },
+    )
 }
 
 /// Shows the change of the rating, factor by factor.
@@ -167,13 +168,14 @@ fn rating(settled: &Settled) -> Markup {
         columns: vec![column("part", Kind::Name), column("points", Kind::Number)],
         rows: rows.into_iter().map(row).collect(),
     };
-    html! {
-        section aria-labelledby="rating" {
-            h2 id="rating" { "Rating" }
+    section(
+        "rating",
+        "Rating",
+        html! {
             (figure("rating-figure", &Figure::Table(table)))
             @if !settled.titles.is_empty() { p { "Titles: " (settled.titles.join(", ")) } }
-        }
-    }
+        },
+    )
 }
 
 /// Shows the score, the weight and the points of each dimension.

@@ -20,7 +20,7 @@ use karat_core::scorecard::{Dimension, Scorecard};
 use karat_standing::overrides::OverrideLog;
 use maud::{Markup, html};
 
-use super::layout::{Sheet, absent, column, heading, line, table_section, text, words};
+use super::layout::{Sheet, absent, column, heading, line, section, table_section, text, words};
 use super::what_if::{self, Asked};
 use super::{address, items};
 use crate::cards::ScorerPool;
@@ -176,9 +176,10 @@ fn dimensions(card: &Scorecard) -> Markup {
         ],
         rows: card.dimensions.iter().enumerate().map(row).collect(),
     };
-    html! {
-        section aria-labelledby="dimensions" {
-            h2 id="dimensions" { "Dimensions" }
+    section(
+        "dimensions",
+        "Dimensions",
+        html! {
             (figure("dimensions-figure", &Figure::Table(table)))
             @if !card.groups.is_empty() {
                 ul.sentences {
@@ -198,8 +199,8 @@ fn dimensions(card: &Scorecard) -> Markup {
             @if let Some(policy) = &card.override_policy {
                 p { "Weights may be given from outside; their sum must be within " (policy.tolerance) " of 1." }
             }
-        }
-    }
+        },
+    )
 }
 
 /// Shows the weights of each profile.
@@ -229,9 +230,10 @@ fn adjustments(card: &Scorecard) -> Markup {
     if card.rules.is_empty() && card.gates.is_empty() {
         return html! {};
     }
-    html! {
-        section aria-labelledby="rules" {
-            h2 id="rules" { "Rules and gates" }
+    section(
+        "rules",
+        "Rules and gates",
+        html! {
             p { "After the mean, in this order." }
             ul.sentences {
                 @for rule in &card.rules {
@@ -241,23 +243,24 @@ fn adjustments(card: &Scorecard) -> Markup {
                     li { b { (gate.name) } ": when " code { (gate.when.text) } ", " (effect(gate, card)) }
                 }
             }
-        }
-    }
+        },
+    )
 }
 
 fn badges(card: &Scorecard) -> Markup {
     if card.bands.is_empty() && card.tiers.is_empty() {
         return html! {};
     }
-    html! {
-        section aria-labelledby="levels" {
-            h2 id="levels" { "Bands and tiers" }
+    section(
+        "levels",
+        "Bands and tiers",
+        html! {
             ul.sentences {
                 @for band in &card.bands { li { "band " b { (band.name) } ": from " (band.from) } }
                 @for tier in &card.tiers { li { "tier " b { (tier.name) } ": " (conditions(tier, card)) } }
             }
-        }
-    }
+        },
+    )
 }
 
 fn facts(card: &Scorecard) -> Markup {
@@ -284,9 +287,10 @@ fn facts(card: &Scorecard) -> Markup {
 
 /// Shows the findings of the checker; an allowed one says why.
 fn checked(found: &[Diagnostic]) -> Markup {
-    html! {
-        section aria-labelledby="checked" {
-            h2 id="checked" { "What the checker finds" }
+    section(
+        "checked",
+        "What the checker finds",
+        html! {
             @if found.is_empty() { p { "The checker finds nothing." } }
             ul.sentences {
                 @for it in found {
@@ -296,8 +300,8 @@ fn checked(found: &[Diagnostic]) -> Markup {
                     }
                 }
             }
-        }
-    }
+        },
+    )
 }
 
 /// The number of proposals that are shown; the API has all of them.
@@ -310,16 +314,17 @@ fn proposals(pool: &ScorerPool, log: &OverrideLog) -> Markup {
         return html! {};
     }
     let all = WeightsProposal::all(log);
-    html! {
-        section aria-labelledby="weights" {
-            h2 id="weights" { "Weights from outside" }
+    section(
+        "weights",
+        "Weights from outside",
+        html! {
             @match WeightsInForce::of(log) {
                 Some(weights) => p.care { (words(&in_force(&weights))) "." },
                 None => p { "The weights of the scorecard are in force." }
             }
             @if !all.is_empty() { (figure("weights-figure", &Figure::Table(proposal_table(&all)))) }
-        }
-    }
+        },
+    )
 }
 
 fn proposal_table(all: &[WeightsProposal]) -> Table {

@@ -25,7 +25,9 @@ use serde::Deserialize;
 
 use super::items::{self, Found};
 use super::items::{given, timestamp};
-use super::layout::{Sheet, absent, column, heading, line, notes, table_section, text, text_or, turn, words};
+use super::layout::{
+    Sheet, absent, column, heading, line, notes, section, table_section, text, text_or, turn, words,
+};
 use super::{address, leaderboard};
 use crate::cards::ScorerPool;
 use crate::params::{Answer, Get, Named, Params};
@@ -220,9 +222,10 @@ fn next_tier(standing: &SubjectStanding) -> Markup {
         return html! {};
     };
     let missing: Vec<String> = tier.earned.missing.iter().map(ToString::to_string).collect();
-    html! {
-        section aria-labelledby="tier" {
-            h2 id="tier" { "The next tier" }
+    section(
+        "tier",
+        "The next tier",
+        html! {
             @match missing.as_slice() {
                 [] => p { "Nothing is in the way of " b { (next) } "." },
                 [only] => p { "One thing is in the way of " b { (next) } ": " (only) "." },
@@ -231,8 +234,8 @@ fn next_tier(standing: &SubjectStanding) -> Markup {
                     ul.sentences { @for line in several { li { (line) } } }
                 }
             }
-        }
-    }
+        },
+    )
 }
 
 /// Shows the changes of the score, the newest first, with what reviewers decided.
@@ -361,12 +364,13 @@ fn evidence(name: &str, rows: &Rows, found: &Found, pool: &ScorerPool, page: usi
         let own = address::subject(name, Some(&card));
         format!("{own}&page={page}#evidence")
     };
-    html! {
-        section aria-labelledby="evidence" {
-            h2 id="evidence" { "Evidence" }
+    section(
+        "evidence",
+        "Evidence",
+        html! {
             (figure("evidence-figure", &Figure::Table(table)))
             (turn("evidence", ["Newer", "Older"], (page, pages), to))
             @if found.unread > 0 { p.care { (found.unread) " older records are left out." } }
-        }
-    }
+        },
+    )
 }

@@ -21,6 +21,8 @@ mod old_matches;
 mod openapi;
 mod provenance;
 mod requests;
+#[cfg(unix)]
+mod seeds;
 mod spans;
 mod stop;
 mod traces;

@@ -178,7 +178,7 @@ mod tests {
     type Drawn = (i64, Option<i64>, Option<i64>, bool, Option<i64>);
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 400, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn a_later_standing_is_that_of_all_items(

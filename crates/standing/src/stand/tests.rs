@@ -508,7 +508,7 @@ fn ids(rows: &[Row]) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 256, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// An item neither raises nor makes younger what it does not measure, whenever it took place.
     #[test]
@@ -541,7 +541,7 @@ fn without_places(mut standings: Standings) -> Standings {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn order_and_repetition_change_nothing(rows in rows(), turn in 0usize..14, twice in 0usize..14) {

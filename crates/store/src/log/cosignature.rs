@@ -235,7 +235,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn a_changed_text_time_signature_or_key_fails(size: u64, seconds in 0..=SECONDS_MAX, at: prop::sample::Index, bit in 0u8..7, other in 2u8..) {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
+use std::sync::PoisonError;
 
 use karat::engine::{Engine, Wanted};
 use karat::record::Record;
@@ -10,15 +11,16 @@ use karat::rows::problems::Problems;
 use karat::text::{clean, count};
 use karat_core::facts::Digest;
 
-use crate::args::{AsOf, Cli, FieldArgs};
+use crate::args::Cli;
 use crate::cards;
-use crate::evidence::{Files, Flow, expanded};
+use crate::evidence::{Digests, Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::graders;
-use crate::output::{Color, Screen, replace};
+use crate::output::{Screen, replace};
 use crate::progress::Progress;
 use crate::project::Project;
+use karat::ask::{AsOf, Fields};
 
 /// Writes the items of the inputs as the baseline: JSON lines, each in canonical form; at every moment it is either the old
 /// one or the new one, complete.
@@ -35,7 +37,7 @@ pub fn update(project: &Project, is_quiet: bool, cli: &Cli) -> Result<Exit, Fail
         return Err(Failure::new(message).help("baseline = \"baseline.jsonl\""));
     }
     let card = cards::compiled(&cards::named(&project.card, &project.inputs, cli.color)?, cli.color)?;
-    let fields = FieldArgs { subject_field: project.subject.clone(), task_field: project.task.clone() };
+    let fields = Fields { subject_field: project.subject.clone(), task_field: project.task.clone() };
     let options = graders::options(card.card(), &Default::default(), &fields, cli.portable)?;
     let mut engine = Engine::new(card, options)?;
     engine.set_as_of_written(project.as_of.as_ref().map(AsOf::written));
@@ -78,19 +80,23 @@ pub fn update(project: &Project, is_quiet: bool, cli: &Cli) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
-/// Refuses a baseline that is not the one whose digest stands beside it.
-pub fn check_digests(baseline: &[String], color: Color) -> Result<(), Failure> {
-    // The files that are compared: a digest is asked of each.
-    for path in &expanded(baseline, color)? {
+/// Refuses a baseline that is not the one whose digest stands beside it. `found` has the digests of files that were read.
+pub fn check_digests(files: &[String], found: &Digests) -> Result<(), Failure> {
+    for path in files {
         let beside = digest_file(path);
         // Only where nothing is there, nothing is stated: a link to nowhere is something.
         let line = match fs::symlink_metadata(&beside) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             _ => fs::read_to_string(&beside).map_err(|error| Failure::reading(&beside, &error))?,
         };
-        let text = fs::read(path).map_err(|error| Failure::reading(path, &error))?;
-        let found = Digest::of(&text).to_string();
+        let known = found.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied();
+        let found = match known {
+            Some(digest) => digest,
+            // An importer reads logs as it needs them; what is refused is not read to its end.
+            None => Digest::of(&fs::read(path).map_err(|error| Failure::reading(path, &error))?),
+        };
         let stated = line.split_whitespace().next().unwrap_or_default();
+        let found = found.to_string();
         if found.trim_start_matches("sha256:") != stated {
             let message =
                 format!("the baseline `{}` is not the one that `{}` names", clean(path), clean(&beside));

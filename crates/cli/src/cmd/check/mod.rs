@@ -6,11 +6,11 @@ mod watch;
 use std::io::Write as _;
 use std::path::Path;
 
-use clap::Parser as _;
 use karat::answers::ComparisonVerdict;
 use karat::answers::check::{AskedGate, CheckSchema, ProjectCheck};
 use karat::answers::comparison::{ComparedPair, ComparisonAnswer};
 use karat::answers::leaderboard::floor::On;
+use karat::ask::{Compare, Confidence, Fields, Floor, Floors, Items, Leaderboard};
 use karat::error::Place;
 use karat::report;
 use karat::rows::Rows;
@@ -19,11 +19,12 @@ use karat_core::number::Decimal;
 
 use super::fail_under::FailUnder;
 use super::{compare, leaderboard, many, standing};
-use crate::args::{CheckProjectArgs, Cli, CompareArgs, Floor, ItemArgs, LeaderboardArgs, Verb};
-use crate::evidence::expanded;
+use crate::args::{CheckProjectArgs, Cli, FormArgs, StandingArgs};
+use crate::evidence::{Digests, expanded};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
+use crate::load::{Request, load, load_sides};
 use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::project::{self, Project, absent};
 use crate::render::changes::comparisons as screen_of_several;
@@ -76,16 +77,26 @@ impl Gate {
 
 /// Checks once.
 fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -> Result<Exit, Failure> {
-    let board_args = leaderboard_args(args, project)?;
-    let mut rows = many::rows(&board_args.items, Some(&project.card), &project.inputs, &[], cli)?;
-    let board = leaderboard::judge(&board_args, &mut rows, cli)?;
-    let compared = against_baseline(args, project, cli)?;
+    let items = items_of(project);
+    let (mut rows, both) = loaded(args, project, &items, cli)?;
+    let asked = Leaderboard { items: items.clone(), ..Leaderboard::default() };
+    let floors = Floors {
+        fail_under: project.gates.floors.clone(),
+        on: project.gates.on.unwrap_or_default(),
+        subject: project.gates.subjects.clone(),
+        ..Floors::default()
+    };
+    let board = leaderboard::judge(&asked, &floors, &mut rows, cli)?;
+    let compared = match both {
+        Some(both) => against_baseline(project, items, both)?,
+        None => without_baseline(project),
+    };
     let floors = Gate { words: floor_words(project), verdict: board.verdict.clone() };
     let parts = [
         (!project.gates.floors.is_empty()).then_some(floors),
         compared.verdict.clone().map(|verdict| Gate { words: worse_words(project), verdict }),
         items_gate(project, &rows),
-        standing_gate(project, cli)?,
+        standing_gate(project, &rows, cli)?,
     ];
     let gates: Vec<Gate> = parts.into_iter().flatten().collect();
     let mut notes: Vec<String> = compared.note.iter().cloned().collect();
@@ -119,7 +130,7 @@ fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -
             let mut out = Screen::stdout(cli.color);
             let head = format!("{}: {} on {}", project.path, project.card, project.inputs.join(", "));
             writeln!(out, "{FAINT}{head}{FAINT:#}")?;
-            leaderboard::show(&board_args, &rows, &board, &mut out)?;
+            leaderboard::show(Some(TOP), &rows, &board, &mut out)?;
             write!(out, "{}", compared.screen(args, out.width))?;
             summary(&answer, &mut out)?;
             out.flush()?;
@@ -185,32 +196,59 @@ impl Compared {
     }
 }
 
-fn against_baseline(args: &CheckProjectArgs, project: &Project, cli: &Cli) -> Result<Compared, Failure> {
-    let gate = project.gates.fail_if_worse;
-    if project.baseline.is_empty() {
-        return Ok(Compared::default());
+/// Loads the inputs, and with them the baseline, if it is there: each file is read once.
+fn loaded(
+    args: &CheckProjectArgs,
+    project: &Project,
+    items: &Items,
+    cli: &Cli,
+) -> Result<(Rows, Option<Rows>), Failure> {
+    let card = Some(project.card.as_str());
+    if project.baseline.is_empty() || !absent(&project.baseline).is_empty() {
+        let rows = load(&Request::new(items, card, &project.inputs, args.no_progress), cli)?;
+        return Ok((rows, None));
     }
-    if let [first, ..] = absent(&project.baseline).as_slice() {
-        let line = format!(
-            "there is no baseline `{}`; `karat check --update-baseline` keeps this run",
-            clean(first)
-        );
-        if gate.is_none() {
-            return Ok(Compared { note: Some(line), ..Compared::default() });
-        }
-        let mut verdict = Verdict::default();
-        verdict.add(Exit::Inconclusive, vec![line]);
-        return Ok(Compared { verdict: Some(verdict), ..Compared::default() });
-    }
-    baseline::check_digests(&project.baseline, cli.color)?;
-    let side = |files: &[String], side: &str| -> Result<Vec<(String, String)>, Failure> {
-        Ok(expanded(files, cli.color)?.into_iter().map(|file| (file, side.to_owned())).collect())
+    let (baseline, inputs) = (expanded(&project.baseline, cli.color)?, expanded(&project.inputs, cli.color)?);
+    let side = |files: &[String], side: &str| -> Vec<(String, String)> {
+        files.iter().map(|file| (file.clone(), side.to_owned())).collect()
     };
-    let sides = [side(&project.baseline, BEFORE)?, side(&project.inputs, NOW)?].concat();
-    let compare_args = compare_args(args, project)?;
-    let rows = many::rows_by_side(&compare_args.items, Some(&project.card), &sides, cli)?;
+    let sides = [side(&baseline, BEFORE), side(&inputs, NOW)].concat();
+    let files = [baseline.clone(), inputs].concat();
+    let asked = Request::new(items, card, &files, args.no_progress);
+    let digests = Digests::default();
+    let asked = Request { sides: &sides, alone: Some(NOW), digests: Some(&digests), ..asked };
+    let loaded = load_sides(&asked, cli);
+    // A baseline that was changed is refused as that, whatever else is wrong with it.
+    baseline::check_digests(&baseline, &digests)?;
+    let (rows, both) = loaded?;
+    Ok((rows.unwrap_or_else(|| both.clone()), Some(both)))
+}
+
+/// Says that the baseline of a project is not there.
+fn without_baseline(project: &Project) -> Compared {
+    let Some(first) = absent(&project.baseline).first().copied() else { return Compared::default() };
+    let line =
+        format!("there is no baseline `{}`; `karat check --update-baseline` keeps this run", clean(first));
+    if project.gates.fail_if_worse.is_none() {
+        return Compared { note: Some(line), ..Compared::default() };
+    }
+    let mut verdict = Verdict::default();
+    verdict.add(Exit::Inconclusive, vec![line]);
+    Compared { verdict: Some(verdict), ..Compared::default() }
+}
+
+fn against_baseline(project: &Project, items: Items, rows: Rows) -> Result<Compared, Failure> {
+    let gate = project.gates.fail_if_worse;
+    let ask = Compare {
+        first: String::from(BEFORE),
+        second: String::from(NOW),
+        items,
+        fail_if_worse: gate,
+        strict: project.gates.is_strict,
+        ..Compare::default()
+    };
     let asked = compare::of_sides(&rows, BEFORE, NOW)?;
-    let answer = compare::answer(&compare_args, &rows, asked)?;
+    let answer = compare::answer(&ask, &rows, asked)?;
     let verdict = gate.map(|margin| compare::verdict(&answer, margin, rows.scale));
     Ok(Compared { answer: Some(answer), dimensions: rows.dimensions, verdict, note: None })
 }
@@ -257,55 +295,29 @@ fn items_gate(project: &Project, rows: &Rows) -> Option<Gate> {
 }
 
 /// Asks the gate on official scores.
-fn standing_gate(project: &Project, cli: &Cli) -> Result<Option<Gate>, Failure> {
+fn standing_gate(project: &Project, rows: &Rows, cli: &Cli) -> Result<Option<Gate>, Failure> {
     let Some(least) = project.gates.standing_floor else { return Ok(None) };
-    let moment = project.as_of.as_ref().map_or_else(String::new, |as_of| as_of.at.to_string());
-    let Verb::Standing(mut args) = verb(&["karat", "standing", "--as-of", &moment])? else {
-        return Ok(None);
+    let args = StandingArgs {
+        card: Some(project.card.clone()),
+        events: None,
+        subject: None,
+        fail_under: Some(least),
+        tasks: false,
+        items: items_of(project),
+        sure: Confidence::default(),
+        form: FormArgs::default(),
+        files: project.inputs.clone(),
     };
-    args.card = Some(project.card.clone());
-    args.files.clone_from(&project.inputs);
-    args.fail_under = Some(least);
-    set_items(&mut args.items, project, true);
-    let verdict = standing::verdict_of(&args, cli)?;
+    let verdict = standing::verdict_of(&args, rows, cli)?;
     Ok(Some(Gate { words: format!("each subject: official score at least {least}"), verdict }))
 }
 
-/// Returns the arguments that the command line would give: the flags have their defaults.
-fn verb(line: &[&str]) -> Result<Verb, Failure> {
-    let parsed = Cli::try_parse_from(line).map_err(|error| Failure::new(error.to_string()))?;
-    Ok(parsed.verb)
-}
-
-fn set_items(items: &mut ItemArgs, project: &Project, is_quiet: bool) {
-    items.fields.subject_field.clone_from(&project.subject);
-    items.fields.task_field.clone_from(&project.task);
-    items.rename.clone_from(&project.renames);
-    items.filters.clone_from(&project.filters);
-    items.no_progress = is_quiet;
-    if let Some(as_of) = &project.as_of {
-        items.as_of = Some(as_of.clone());
+fn items_of(project: &Project) -> Items {
+    Items {
+        fields: Fields { subject_field: project.subject.clone(), task_field: project.task.clone() },
+        rename: project.renames.clone(),
+        filters: project.filters.clone(),
+        as_of: project.as_of.clone(),
+        ..Items::default()
     }
-}
-
-fn leaderboard_args(args: &CheckProjectArgs, project: &Project) -> Result<LeaderboardArgs, Failure> {
-    let Verb::Leaderboard(mut board) = verb(&["karat", "leaderboard"])? else {
-        return Err(Failure::new("`leaderboard` is no leaderboard"));
-    };
-    set_items(&mut board.items, project, args.no_progress);
-    board.top = Some(TOP);
-    board.fail_under.clone_from(&project.gates.floors);
-    board.on = project.gates.on.unwrap_or(board.on);
-    board.subject.clone_from(&project.gates.subjects);
-    Ok(board)
-}
-
-fn compare_args(args: &CheckProjectArgs, project: &Project) -> Result<CompareArgs, Failure> {
-    let Verb::Compare(mut compare) = verb(&["karat", "compare", BEFORE, NOW])? else {
-        return Err(Failure::new("`compare` is no comparison"));
-    };
-    set_items(&mut compare.items, project, args.no_progress);
-    compare.fail_if_worse = project.gates.fail_if_worse;
-    compare.strict = project.gates.is_strict;
-    Ok(compare)
 }

@@ -9,9 +9,9 @@ use karat_evidence::profile::{Field, Shape};
 use super::data::Data;
 use super::names::Direction;
 use super::plan::{Plan, column, countable, find};
-use crate::args::points;
 use crate::failure::Failure;
 use crate::output::{CARE, Color, FAINT, STRONG, Screen};
+use karat::ask::points;
 
 /// Asks what the data does not say, and changes the plan.
 pub fn ask<'d>(plan: &mut Plan<'d>, data: &'d Data, color: Color) -> Result<(), Failure> {

@@ -125,8 +125,6 @@ fn a_log_that_is_cut_off_has_a_place() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
     #[test]
     fn nothing_makes_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), head in 0usize..6, format in 0usize..18, items in kinds()) {
         let heads: [&[u8]; 6] = [b"", b"{", b"PK\x03\x04", b"\x1f\x8b\x08", b"(\xb5/\xfd", b"<testsuite>"];

@@ -173,8 +173,6 @@ fn told(name: &str, bytes: &[u8], items: Items) -> (Vec<Value>, Vec<(String, u64
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 2000 }))]
-
     #[test]
     fn spans_give_the_same_items_in_any_encoding_and_order(
         spans in prop::collection::vec(made(), 1..9),

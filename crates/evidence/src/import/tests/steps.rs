@@ -396,8 +396,6 @@ fn a_request_with_spans_that_have_no_id_is_taken_in_part() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
     /// The order in which spans come changes nothing but the place.
     #[test]
     fn spans_give_one_trace_in_any_order(order in Just((0..6usize).collect::<Vec<_>>()).prop_shuffle()) {

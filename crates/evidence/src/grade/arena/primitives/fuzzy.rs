@@ -128,8 +128,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(200))]
-
         #[test]
         fn the_distance_is_exact(a in "[ab海🦀]{0,150}", b in "[ab海🦁]{0,150}") {
             let [x, y] = [&a, &b].map(|text| text.encode_utf16().collect::<Vec<_>>());

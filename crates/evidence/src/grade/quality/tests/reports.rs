@@ -1,8 +1,5 @@
 //! Test reports and the grade of code.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use crate::grade::quality::{CodeOptions, TestResults, code, code_patterns, count_lint_lines};
 use crate::json::problem::Problems;
 
@@ -225,28 +222,4 @@ fn patterns_stand_in_code_literally() {
     let grade = code_patterns(&patterns, "def f(x):\n    Return x\n    return");
     assert_eq!((grade.value, grade.found, grade.missing), (0.75, 3, vec!["while".to_owned()]));
     assert_eq!(code_patterns(&[], "x").value, 0.0);
-}
-
-/// Reports of Jest, JUnit 4, Maven, pytest and Swift that others have published; they are not part of the repository.
-#[test]
-fn published_junit_reports_are_read() {
-    let folder = std::env::var_os("KARAT_REAL_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/real"), PathBuf::from);
-    let folder = folder.join("junit-xml");
-    if !folder.exists() {
-        println!("skipped: `{}` is not there; KARAT_REAL_DATA may name the folder", folder.display());
-        return;
-    }
-    for (name, expected) in [
-        ("empty-jest-junit", (0, 0, 0, 0, 0)),
-        ("jest-junit", (1, 4, 0, 1, 0)),
-        ("junit-basic", (8, 1, 0, 0, 0)),
-        ("junit4-basic", (5, 1, 0, 0, 0)),
-        ("pulsar-test-report", (793, 1, 0, 14, 0)),
-        ("python-xunit-pytest", (6, 2, 0, 2, 0)),
-        ("swift-xunit", (2, 1, 0, 0, 0)),
-    ] {
-        let report = fs::read_to_string(folder.join(name).with_extension("xml")).unwrap();
-        assert_eq!(counts(TestResults::from_report(&report)), expected, "{name}");
-    }
 }

@@ -189,8 +189,6 @@ fn is_subsequence(part: &[String], of: &[String]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
     #[test]
     fn the_common_length_is_that_of_the_textbook(a in words(0..300), b in words(0..200)) {
         let reference = Reference::new(&a, Tokenizer::Reference).unwrap();

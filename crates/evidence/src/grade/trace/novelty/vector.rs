@@ -94,8 +94,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(200))]
-
         #[test]
         fn the_search_is_brute_force_bit_for_bit(
             (vectors, query, from, to, skipped) in (1_usize..70, 0_usize..40).prop_flat_map(|(dimension, count)| (

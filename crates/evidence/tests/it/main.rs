@@ -1,0 +1,15 @@
+//! Evidence: how it is read and graded, and why it is refused.
+
+mod contradictions;
+mod dimensions;
+mod embedder;
+mod graded;
+mod holes;
+mod hostile;
+mod kinds;
+mod known_fields;
+mod nested;
+mod occasion;
+mod properties;
+mod table;
+mod trace_vectors;

@@ -1,0 +1,4 @@
+//! Intervals and gates on simulated data, whose truth is known.
+
+mod coverage;
+mod gate;
