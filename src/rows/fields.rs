@@ -246,7 +246,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use karat_core::facts::Fact;
-    use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
+    use karat_reader::{FactType, Kind, Reader, ReaderOptions};
     use proptest::prelude::*;
     use serde_json::json;
 

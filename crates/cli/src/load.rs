@@ -32,7 +32,7 @@ pub struct Request<'a> {
     pub labels: &'a [String],
     /// Fields whose values each item keeps.
     pub kept: &'a [String],
-    /// The side of each file, if the subjects of each side are others.
+    /// The side of each file, if the subjects of each side differ.
     pub sides: &'a [(String, String)],
     /// The side whose items are kept by themselves, too.
     pub alone: Option<&'a str>,

@@ -39,7 +39,7 @@ fn record(examples: &Path, task: &[u8], run: &Run) -> Result<Recording, Failed> 
     let folder = examples.join("season/crossing/recorders");
     let services = fs::read_to_string(folder.join(format!("{}.toml", run.recorder)))?;
     let judge =
-        || Arc::new(Judges::found(None, Options::default())) as Arc<dyn karat_evidence::execution::Judge>;
+        || Arc::new(Judges::found(None, Options::default())) as Arc<dyn karat_graders::execution::Judge>;
     let around = Surroundings { folder: &folder, variable: &|name| std::env::var(name).ok(), judge: &judge };
     let executors = Executors::parse(&services, &around).map_err(all)?;
     let (job, _) = Job::new(&plan, task, Some(run.miner), Some(1)).map_err(|refusal| {

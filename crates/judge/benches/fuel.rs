@@ -17,7 +17,7 @@ mod work;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use karat_evidence::execution::{Case, Compare, Limits, Run, Task, TaskReport};
+use karat_graders::execution::{Case, Compare, Limits, Run, Task, TaskReport};
 use karat_judge::EngineKind;
 use serde_json::json;
 

@@ -15,7 +15,7 @@ mod shown;
 use std::io::{self, BufWriter, Write as _};
 use std::sync::Mutex;
 
-use karat_evidence::execution::{Job, Judge, Report, Unjudged};
+use karat_graders::execution::{Job, Judge, Report, Unjudged};
 use serde_json::json;
 use shown::{attacks, exercises};
 

@@ -1,6 +1,6 @@
 //! Cases: each in an instance by itself, compared by the host.
 
-use karat_evidence::execution::{Case, CaseReport, Fault, Job, Run, TaskReport, Verdict};
+use karat_graders::execution::{Case, CaseReport, Fault, Job, Run, TaskReport, Verdict};
 use serde_json::Value;
 
 use crate::answer::{Answer, is_memory, reason};

@@ -1,6 +1,6 @@
 //! Comparison of what came out with what is expected: the primitives of the evaluators, and `tokens` for texts.
 
-use karat_evidence::execution::{Compare, Run};
+use karat_graders::execution::{Compare, Run};
 use serde_json::Value;
 
 use crate::numbers::Parsed;

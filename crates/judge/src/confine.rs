@@ -3,7 +3,7 @@
 use std::time::Duration;
 use std::{io, process, thread};
 
-use karat_evidence::execution::Limits;
+use karat_graders::execution::Limits;
 use karat_sandbox::{ConfineError, Confinement, Layers, confine_self};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use karat_evidence::execution::Fault;
+use karat_graders::execution::Fault;
 
 /// Reason for which there is no report.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use karat_evidence::execution::{Identity, Job, Report, Run, Task, TaskReport};
+use karat_graders::execution::{Identity, Job, Report, Run, Task, TaskReport};
 use wasmtime::Engine;
 
 use crate::cases;

@@ -1,7 +1,7 @@
 //! Judge of submitted code: runs it in WebAssembly under exact limits and says what came out, the same on every machine.
 //!
 //! A [`Judge`] is built once, for one folder of runtimes and one engine, and answers
-//! [`Job`](karat_evidence::execution::Job)s. The expected values of a job never enter the instance of a submission.
+//! [`Job`](karat_graders::execution::Job)s. The expected values of a job never enter the instance of a submission.
 
 mod answer;
 mod cases;

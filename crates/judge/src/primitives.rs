@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use karat_evidence::Problems;
-use karat_evidence::execution::Compare;
-use karat_evidence::grade::arena::{Grade, api_call_efficiency, time_decay};
+use karat_graders::execution::Compare;
+use karat_graders::arena::{Grade, api_call_efficiency, time_decay};
 use serde::Deserialize;
 use serde_json::Value;
 

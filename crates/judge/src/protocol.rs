@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use karat_evidence::execution::Job;
+use karat_graders::execution::Job;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

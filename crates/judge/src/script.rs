@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use karat_evidence::execution::{Fault, Job, TaskReport};
+use karat_graders::execution::{Fault, Job, TaskReport};
 use serde_json::Value;
 use wasmtime::Error;
 

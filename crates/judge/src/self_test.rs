@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use karat_evidence::execution::{Case, CaseReport, Compare, Job, Limits, Run, Task, TaskReport, Verdict};
+use karat_graders::execution::{Case, CaseReport, Compare, Job, Limits, Run, Task, TaskReport, Verdict};
 use serde_json::json;
 
 use crate::judge::Judge;

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use karat_evidence::execution::{CaseReport, Fault, Job, TaskReport, Verdict};
+use karat_graders::execution::{CaseReport, Fault, Job, TaskReport, Verdict};
 use wasmtime::Error;
 
 use crate::answer::{Answer, reason};

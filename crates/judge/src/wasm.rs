@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use karat_core::facts::Digest;
-use karat_evidence::execution::{Fault, Job, Run, Task};
+use karat_graders::execution::{Fault, Job, Run, Task};
 use wasmtime::{Engine, Linker, Module};
 
 use crate::cases::{Done, host, output};

@@ -28,7 +28,7 @@ mod linux {
     use std::os::unix::process::CommandExt as _;
     use std::process::{Command, Stdio};
 
-    use karat_evidence::execution::{Case, Compare, Job, Limits, Report, Run, Task, TaskReport, Verdict};
+    use karat_graders::execution::{Case, Compare, Job, Limits, Report, Run, Task, TaskReport, Verdict};
     use karat_judge::EngineKind;
     use karat_judge::confine::{MEMORY, confine};
     use karat_sandbox::Layer;

@@ -10,8 +10,8 @@ mod shown;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use karat_evidence::execution::Verdict;
-use karat_evidence::grade::arena::{Attempt, Evaluation, ExecutionEnd, Judging, TaskGrade};
+use karat_graders::execution::Verdict;
+use karat_graders::arena::{Attempt, Evaluation, ExecutionEnd, Judging, TaskGrade};
 use karat_judge::EngineKind;
 use serde_json::json;
 use shown::exercises::{self, JAVASCRIPT, MODULES, PYTHON, ROUTES, evaluator, wrong};

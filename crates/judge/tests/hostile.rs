@@ -8,7 +8,7 @@
 
 mod shown;
 
-use karat_evidence::execution::{CaseReport, TaskReport, Verdict};
+use karat_graders::execution::{CaseReport, TaskReport, Verdict};
 use karat_judge::EngineKind;
 use shown::attacks::{Attack, File, Verdicts};
 use shown::judge;

@@ -1,7 +1,8 @@
 //! One attempt at a step: what is asked, under which key it is kept, and what came of it.
 
 use karat_core::facts::Digest;
-use karat_evidence::{Call, canonical_json};
+use karat_evidence::canonical_json;
+use karat_reader::Call;
 use serde_json::{Value, json};
 
 /// Nano-TAO in a TAO.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::thread;
 
-use karat_evidence::grade::workflow::{Step, StepResult, resolve};
+use karat_graders::workflow::{Step, StepResult, resolve};
 use serde_json::Value;
 
 use crate::attempt::{Attempt, Outcome, Request};

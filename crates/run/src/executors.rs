@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use karat_core::diagnostic::nearest;
-use karat_evidence::execution::Judge;
+use karat_graders::execution::Judge;
 use toml::de::DeTable;
 
 use crate::attempt::NANO;

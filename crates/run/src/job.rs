@@ -1,8 +1,9 @@
 //! A plan and a task, checked: everything that a run needs but answers.
 
 use karat_core::facts::Digest;
-use karat_evidence::grade::workflow::{Budget, Plan, PlanRules, References};
-use karat_evidence::{Call, Note, Problems, RunTask, Submission, canonical_json, names};
+use karat_evidence::{Note, Problems, canonical_json, names};
+use karat_graders::workflow::{Budget, Plan, PlanRules, References};
+use karat_reader::{Call, RunTask, Submission};
 use serde_json::{Map, Value};
 
 use crate::attempt::NANO;

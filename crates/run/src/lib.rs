@@ -18,7 +18,7 @@
 //!     command = ["/bin/echo", '{"output": {"text": "hello"}}']
 //!     cost = 0.001
 //! "#;
-//! let judge = || Arc::new(Judges::found(None, Options::default())) as Arc<dyn karat_evidence::execution::Judge>;
+//! let judge = || Arc::new(Judges::found(None, Options::default())) as Arc<dyn karat_graders::execution::Judge>;
 //! let around = Surroundings { folder: std::path::Path::new("."), variable: &|_| None, judge: &judge };
 //! let executors = Executors::parse(file, &around).unwrap();
 //! let (job, _notes) = Job::new(plan, task, None, Some(executors.retries_max)).unwrap();

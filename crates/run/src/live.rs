@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use karat_evidence::grade::workflow::Step;
+use karat_graders::workflow::Step;
 
 use crate::attempt::{Attempt, Outcome, Request};
 use crate::engine::{self, Halt, Source};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use karat_core::facts::Digest;
-use karat_evidence::grade::workflow::{Account, Log, Step, account};
+use karat_graders::workflow::{Account, Log, Step, account};
 use serde_json::Value;
 
 use crate::attempt::{Attempt, Request};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use karat_evidence::execution::Judge;
+use karat_graders::execution::Judge;
 use karat_run::judge::Judges;
 use tokio::time::Instant;
 

@@ -8,7 +8,7 @@ use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use karat_core::facts::Digest;
-use karat_evidence::import::requests::status;
+use karat_importers::requests::status;
 use karat_store::{Error, Refusal};
 use serde::{Serialize, Serializer};
 use utoipa::openapi::{Content, Ref, RefOr, Response as Described, ResponseBuilder};

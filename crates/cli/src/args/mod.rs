@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::grade::trace::novelty::Settings;
+use karat_graders::trace::novelty::Settings;
 
 use crate::format::FormatArgs;
 use crate::output::Color;

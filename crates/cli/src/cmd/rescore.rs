@@ -19,7 +19,7 @@ use karat::{answers, recompute};
 use karat_core::facts::Digest;
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::Kind as EvidenceKind;
+use karat_reader::Kind as EvidenceKind;
 use karat_server::keys::Withdrawal;
 use karat_store::port::Order;
 use karat_store::{Item, Kind, Reader, Term};

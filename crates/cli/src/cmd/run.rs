@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use karat::text::{clean, count, list};
-use karat_evidence::execution::Judge;
+use karat_graders::execution::Judge;
 use karat_run::judge::{self, Judges};
 use karat_run::{
     Executors, Fault, Job, Notes, Progress, RECORDING_MARK, Recording, Refusal, Run, Stop, Surroundings,

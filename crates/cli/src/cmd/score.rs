@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use karat_core::number::Decimal;
 use karat_evidence::Note;
-use karat_evidence::grade::trace::budget::{Budget, Overrun};
+use karat_graders::trace::budget::{Budget, Overrun};
 
 use super::fail_under::FailUnder;
 use super::listing::{Held, Listing, Order, Summary};

@@ -103,7 +103,7 @@ pub struct Matches {
     pub categories: Names,
     /// True if rows have a time. If not, they are in the order of time.
     pub has_time: bool,
-    /// Rows that are no match, by their result.
+    /// Rows that are not matches, by their result.
     pub skipped: u64,
     /// Rows after a row of a later time.
     pub late: u64,

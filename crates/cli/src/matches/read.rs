@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use karat_evidence::Kind;
 use karat_evidence::names::{self, NameFault};
+use karat_reader::Kind;
 
 use super::columns::{Columns, Field};
 use super::ended::{Ended, Ending};

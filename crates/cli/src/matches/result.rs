@@ -75,7 +75,7 @@ pub fn outcome(text: &str, sides: &Sides<'_>) -> Result<Outcome, String> {
 /// Returns the outcome of a match from both scores; more is better.
 ///
 /// # Errors
-/// If one of the two is no number.
+/// If one of the two is not a number.
 pub fn by_scores(first: &str, second: &str) -> Result<Outcome, String> {
     let number = |text: &str| match text.trim().parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),

@@ -27,7 +27,7 @@ pub struct Report {
     pub level: f64,
     /// The source of intervals.
     pub intervals: Intervals,
-    /// Rows that are no match, by their result.
+    /// Rows that are not matches, by their result.
     pub skipped: u64,
     /// Rows after a row of a later time, sorted by time.
     pub late: u64,

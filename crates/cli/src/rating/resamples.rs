@@ -64,7 +64,7 @@ impl Clusters {
 /// matches are drawn.
 ///
 /// # Errors
-/// If the counts are no league.
+/// If the counts are not a league.
 pub fn resample(
     model: &BradleyTerry,
     counts: &Counts,

@@ -126,7 +126,7 @@ fn settle(
         calibrated_difficulty: solo.calibrated.as_deref(),
     };
     let attempt = Attempt {
-        // An attempt of unknown number is no first one.
+        // An attempt of unknown number is not the first one.
         attempt_number: solo.attempt_number.unwrap_or(u64::MAX),
         memoryless: solo.memoryless,
         verified: solo.verified,

@@ -51,7 +51,7 @@ struct Last {
 /// Reads the file at `path`.
 ///
 /// # Errors
-/// If it is no such file, of another system or other settings, or has a rating out of range.
+/// If it is not such a file, of another system or other settings, or has a rating out of range.
 pub fn read<S: Stored>(path: &str, system: &S, chosen: &Chosen) -> Result<Leagues<S::Rating>, Failure> {
     let text = read_text(path, "a file of ratings", Exit::CouldNotRun)?;
     let refuse = |why: String| {

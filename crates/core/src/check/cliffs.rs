@@ -116,7 +116,7 @@ pub(super) fn check(
     (cliffs.collect(), slopes)
 }
 
-/// Finds steep places that are no comparison: of dimensions, and of the score that a rule sets.
+/// Finds steep places that are not comparisons: of dimensions, and of the score that a rule sets.
 fn on_slopes<'c>(
     card: &'c Scorecard,
     declared: &Declared<'_>,

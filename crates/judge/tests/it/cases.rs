@@ -1,6 +1,6 @@
 //! Cases in Python: what a submission may do, and what it gets for it.
 
-use karat_evidence::execution::{Compare, Verdict};
+use karat_graders::execution::{Compare, Verdict};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -175,8 +175,8 @@ fn files_of_a_submission_import_each_other() {
     }
     let mut run = |function: &str, expected: Value| {
         let mut case = case("case", call(&[]), expected);
-        case.run = karat_evidence::execution::Run::Call { function: function.to_owned(), args: Vec::new() };
-        job.tasks = vec![karat_evidence::execution::Task::Cases { file: "c".to_owned(), cases: vec![case] }];
+        case.run = karat_graders::execution::Run::Call { function: function.to_owned(), args: Vec::new() };
+        job.tasks = vec![karat_graders::execution::Task::Cases { file: "c".to_owned(), cases: vec![case] }];
         one(&job).verdict
     };
     assert_eq!(run("solve", json!(3)), Verdict::Pass);
@@ -236,7 +236,7 @@ fn the_same_seed_gives_the_same_numbers_and_another_seed_others() {
             .chars()
             .map(|digit| case(&digit.to_string(), program(""), json!(digit.to_string())));
         job.tasks =
-            vec![karat_evidence::execution::Task::Cases { file: "c".to_owned(), cases: cases.collect() }];
+            vec![karat_graders::execution::Task::Cases { file: "c".to_owned(), cases: cases.collect() }];
         let report = cranelift().judge(&job).unwrap();
         let passed = cases_of(&report).iter().find(|case| case.verdict == Verdict::Pass);
         passed.expect("one digit is right").name.clone()

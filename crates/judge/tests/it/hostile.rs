@@ -1,6 +1,6 @@
 //! Hostile submissions: each twice and on both engines, with the same verdict and the same fuel, and nothing gained.
 
-use karat_evidence::execution::{Case, Report, Verdict};
+use karat_graders::execution::{Case, Report, Verdict};
 use karat_judge::EngineKind;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use karat_evidence::execution::{Case, CaseReport, Job, Run, Task, TaskReport, Verdict};
+use karat_graders::execution::{Case, CaseReport, Job, Run, Task, TaskReport, Verdict};
 use karat_judge::{EngineKind, JudgeError};
 use proptest::prelude::*;
 use serde_json::{Value, json};

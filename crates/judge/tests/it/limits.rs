@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use karat_evidence::execution::{Job, Verdict};
+use karat_graders::execution::{Job, Verdict};
 use serde_json::json;
 
 use crate::support::*;

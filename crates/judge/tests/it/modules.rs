@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use karat_evidence::execution::{Job, Task, Verdict};
+use karat_graders::execution::{Job, Task, Verdict};
 use karat_judge::EngineKind;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use karat_evidence::execution::{Job, Limits, Task, TaskReport};
+use karat_graders::execution::{Job, Limits, Task, TaskReport};
 use serde_json::{Value, json};
 
 use crate::support::*;

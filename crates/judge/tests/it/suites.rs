@@ -1,6 +1,6 @@
 //! Hidden suites, in two instances.
 
-use karat_evidence::execution::{CaseReport, Job, Task, Verdict};
+use karat_graders::execution::{CaseReport, Job, Task, Verdict};
 use karat_judge::EngineKind;
 
 use crate::support::*;

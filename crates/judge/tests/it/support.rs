@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use karat_evidence::execution::{
+use karat_graders::execution::{
     Case, CaseReport, Compare, Job, Limits, Report, Run, Task, TaskReport, Verdict,
 };
 use karat_judge::{EngineKind, Judge, JudgeError, Options};

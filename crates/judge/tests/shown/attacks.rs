@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use karat_evidence::execution::{Case, Compare, Job, Limits, Run, Task, Verdict};
+use karat_graders::execution::{Case, Compare, Job, Limits, Run, Task, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

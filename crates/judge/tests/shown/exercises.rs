@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use karat_evidence::execution::Judge;
-use karat_evidence::grade::arena::{Attempt, Evaluation, Evaluator, Judging};
+use karat_graders::execution::Judge;
+use karat_graders::arena::{Attempt, Evaluation, Evaluator, Judging};
 use serde_json::{Value, json};
 
 use super::{base64, examples, read, text};

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
-use karat_evidence::execution::{self, Job, Limits, Report, Unjudged};
+use karat_graders::execution::{self, Job, Limits, Report, Unjudged};
 use karat_judge::{EngineKind, Judge, JudgeError, Options};
 
 /// Returns the folder of the exercises.

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Instant;
 
 use karat_core::facts::Digest;
-use karat_evidence::execution::{self, Job, Judge, Limits, Task, TaskReport, Unjudged};
+use karat_graders::execution::{self, Job, Judge, Limits, Task, TaskReport, Unjudged};
 use serde_json::{Map, Value};
 
 use super::{Answer, Call, Executor, Reply};

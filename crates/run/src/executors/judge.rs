@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use karat_core::diagnostic::nearest;
 use karat_core::facts::Digest;
-use karat_evidence::execution::Limits;
+use karat_graders::execution::Limits;
 
 use super::ExecutorReader;
 use crate::attempt::NANO;

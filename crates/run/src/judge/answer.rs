@@ -1,6 +1,6 @@
 //! The answer of a judge, checked against the job before anyone believes it.
 
-use karat_evidence::execution::{Fault, Job, Report, TaskReport};
+use karat_graders::execution::{Fault, Job, Report, TaskReport};
 use serde_json::{Map, Value};
 
 use super::process::Hello;

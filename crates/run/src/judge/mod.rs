@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use karat_evidence::execution::{Job, Judge, Report, Task, Unjudged};
+use karat_graders::execution::{Job, Judge, Report, Task, Unjudged};
 
 use crate::fault::Fault;
 use answer::Answer;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use karat_evidence::execution::Job;
+use karat_graders::execution::Job;
 use serde_json::Value;
 
 use super::answer::{self, Answer};

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
-use karat_evidence::execution::{Case, Compare, Limits, Run, TaskReport};
+use karat_graders::execution::{Case, Compare, Limits, Run, TaskReport};
 use serde_json::{Value, json};
 
 use super::*;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use karat_evidence::execution::{self, Identity, Judge, Limits, Report, Task, TaskReport, Unjudged};
+use karat_graders::execution::{self, Identity, Judge, Limits, Report, Task, TaskReport, Unjudged};
 use karat_run::{Ended, Event, Executors, Fault, Job, Outcome, Recording, Stop, Surroundings};
 use serde_json::{Value, json};
 

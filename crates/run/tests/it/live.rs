@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use karat_evidence::execution::Judge;
+use karat_graders::execution::Judge;
 use karat_run::judge::{Judges, Options};
 use karat_run::{Ended, Event, Executors, Job, Outcome, Progress, Recording, Stop, Surroundings};
 use serde_json::{Value, json};

@@ -37,7 +37,7 @@ impl Bench {
             "KEY" => Some(SECRET.to_owned()),
             _ => None,
         };
-        let judge = || -> std::sync::Arc<dyn karat_evidence::execution::Judge> {
+        let judge = || -> std::sync::Arc<dyn karat_graders::execution::Judge> {
             unreachable!("no executor asks one")
         };
         let around = Surroundings { folder: self.folder.path(), variable: &variable, judge: &judge };

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::header::CONTENT_ENCODING;
 use axum::http::{HeaderMap, Response, StatusCode};
 use axum::response::IntoResponse as _;
-use karat_evidence::import::requests::{Encoding, Part as Group, Parts, response, take_apart};
+use karat_importers::requests::{Encoding, Part as Group, Parts, response, take_apart};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;

@@ -6,11 +6,9 @@ use karat::answers::arena::{Career, Settled};
 use karat::record::RecordDocument;
 use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::execution::Judge;
-use karat_evidence::grade::arena::{
-    Evaluator, HarnessStatement, HarnessWord, MatchGrade, MatchOptions, grade_match,
-};
 use karat_evidence::{Problems, canonical_json};
+use karat_graders::arena::{Evaluator, HarnessStatement, HarnessWord, MatchGrade, MatchOptions, grade_match};
+use karat_graders::execution::Judge;
 use karat_stats::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent};
 use serde_json::{Value, json};
 

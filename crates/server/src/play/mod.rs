@@ -13,7 +13,7 @@ use std::sync::Arc;
 use data_encoding::HEXLOWER;
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
-use karat_evidence::grade::arena::MatchGrade;
+use karat_graders::arena::MatchGrade;
 use karat_store::Kind;
 use serde_json::Value;
 

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use crate::common::Running;
 use crate::requests::{SOLVED, with_card};
 
-const CLAIMS: &str = include_str!("../../../evidence/tests/claims.json");
+const CLAIMS: &str = include_str!("../../../reader/tests/claims.json");
 const MOMENT: &str = "2027-01-01T00:00:00Z";
 const METHODS: [LeaderboardMethod; 3] =
     [LeaderboardMethod::Bootstrap, LeaderboardMethod::Student, LeaderboardMethod::Census];

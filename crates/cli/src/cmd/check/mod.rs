@@ -196,7 +196,7 @@ impl Compared {
     }
 }
 
-/// Loads the inputs, and with them the baseline, if it is there: each file is read once.
+/// Loads the inputs, and with them the baseline, if it exists: each file is read once.
 fn loaded(
     args: &CheckProjectArgs,
     project: &Project,

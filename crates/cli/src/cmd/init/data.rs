@@ -9,10 +9,10 @@ use karat::engine::{Wanted, each_item};
 use karat::record::Record;
 use karat::text::clean;
 use karat_core::scorecard::FactType;
-use karat_evidence::Kind;
-use karat_evidence::import::{Format, Options, import, unpack};
 use karat_evidence::profile::Profile;
 use karat_evidence::source::{Layout, SEPARATORS};
+use karat_importers::{Importer, Options, import, unpack};
+use karat_reader::Kind;
 
 use super::names::{SUBJECTS, SUCCESS, TASKS};
 use crate::failure::Failure;
@@ -30,7 +30,7 @@ pub struct Data {
     /// Profile of all items.
     pub profile: Profile,
     /// The formats of logs among the files.
-    pub formats: Vec<Format>,
+    pub formats: Vec<&'static Importer>,
     /// True if a file is a table or JSON, and no log.
     pub has_own: bool,
 }
@@ -56,7 +56,7 @@ pub fn read<'a>(given: &[String], named: impl Iterator<Item = &'a str>) -> Resul
                 return Err(Failure::new(format!(
                     "`{}` is {}, which are rated and not scored",
                     clean(&file.path),
-                    format.words()
+                    format.words
                 ))
                 .help(format!("karat rate {}", file.path)));
             }
@@ -99,7 +99,7 @@ fn is_data(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-fn add_log(log: &Log, format: Format, options: &Options, data: &mut Data) -> Result<(), Failure> {
+fn add_log(log: &Log, format: &'static Importer, options: &Options, data: &mut Data) -> Result<(), Failure> {
     let mut wrong = None;
     import(&log.input, format, options, &mut |item| match data.profile.add(item.json, false) {
         Ok(()) => ControlFlow::Continue(()),

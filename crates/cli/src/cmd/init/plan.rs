@@ -19,7 +19,7 @@ const GROUPS: usize = 20;
 const GROUP_FIELDS: usize = 4;
 /// Longest text that is a name of something, in characters.
 const NAME: usize = 64;
-/// Numbers beyond this are no measurements that a scale fits.
+/// Numbers beyond this are not measurements that a scale fits.
 const LARGEST: f64 = 1e15;
 
 /// The plan.
@@ -491,7 +491,7 @@ fn task<'d>(fields: &[&'d Field], subject: Option<&Field>) -> Option<&'d Field> 
     ranked.first().map(|(_, field)| *field)
 }
 
-/// Refuses ids that are no names: the reader would refuse every such item.
+/// Refuses ids that are not names: the reader would refuse every such item.
 fn check_ids(fields: &[&Field]) -> Result<(), Failure> {
     let id = fields.iter().find(|field| column(field) == "id" && !field.is_nested());
     match id {

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use karat::text::{clean, fit, wrap};
-use karat_evidence::execution::RUNTIMES;
+use karat_graders::execution::RUNTIMES;
 use karat_run::judge::{self, Hello, Judges, Options};
 use karat_run::sandbox::{Layers, Sandbox, State};
 use serde_json::{Value, json};

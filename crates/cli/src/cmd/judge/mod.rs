@@ -14,7 +14,7 @@ use karat::card::CompiledCard;
 use karat::engine::{Engine, Options, Scored};
 use karat::error::{Code, Error};
 use karat_core::explain::nearest_change;
-use karat_evidence::execution::Judge;
+use karat_graders::execution::Judge;
 use serde_json::Value;
 
 use crate::args::{Cli, JudgeArgs, JudgeVerb};

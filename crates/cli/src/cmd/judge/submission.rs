@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use karat::card::CompiledCard;
 use karat::text::{clean, list};
-use karat_evidence::grade::arena::Evaluator;
+use karat_graders::arena::Evaluator;
 use serde_json::{Map, Value, json};
 
 use crate::exit::Exit;
