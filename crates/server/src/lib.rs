@@ -39,7 +39,6 @@ pub mod effect;
 mod events;
 pub mod flows;
 pub mod folder;
-mod follower;
 mod guard;
 pub mod ids;
 mod in_order;

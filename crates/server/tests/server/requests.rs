@@ -1,4 +1,4 @@
-//! Numbers worked out by hand, over HTTP: who an item is, how old its evidence is, what is certain about few results.
+//! What a request is: its items, their names and times, and how many there are.
 
 use karat_core::timestamp::Timestamp;
 use karat_server::Options;
@@ -38,16 +38,6 @@ pub fn with_card(card: &str) -> Running {
 pub fn fill(server: &Running, card: &str, lines: &str) {
     let sent = server.post(&format!("/v1/evidence?card={card}"), Some(&server.admin), LINES, lines);
     assert_eq!(sent.is(200).at("/refused"), 0, "{}", sent.body);
-}
-
-/// Returns lines of `subject task solved` as items, each with its own id.
-pub fn items(rows: &str) -> String {
-    let rows = rows.lines().map(|row| row.split_whitespace().collect::<Vec<_>>()).enumerate();
-    let line = |(at, row): (usize, Vec<&str>)| {
-        let solved: f64 = row[2].parse().unwrap();
-        json!({"id": format!("{at}"), "subject": row[0], "task": row[1], "solved": solved}).to_string() + "\n"
-    };
-    rows.map(line).collect()
 }
 
 pub fn row(found: &Value, subject: &str) -> Value {
@@ -119,104 +109,6 @@ fn a_name_of_a_request_is_never_taken_for_another_item() {
     assert_eq!(server.get("/v1/leaderboards?card=solved@1.0.0").at("/items/count"), 6);
 }
 
-/// A point of a thousand a week, after a week of grace: the loss is (days - 7) / 7000.
-#[test]
-fn a_record_takes_from_each_dimension_what_its_own_age_takes() {
-    let server = with_card(SOLVED);
-    let year = "as_of=2026-01-01T00:00:00Z";
-    for (name, (rest, moment, accuracy, told)) in [
-        // 365 days: 358 / 7000.
-        (r#""time":"2025-01-01T00:00:00Z","dimensions":{"accuracy":0.9}"#, year, 0.848_857_143, ""),
-        (r#""time":"2025-12-25T00:00:00Z","dimensions":{"accuracy":0.9}"#, year, 0.9, ""),
-        (r#""time":"2025-12-18T02:00:00+02:00","dimensions":{"accuracy":0.9}"#, year, 0.899, ""),
-        // 7 days at the time of the item and 31 since: 31 / 7000.
-        (
-            r#""time":"2025-12-01T00:00:00Z","dimensions":{"accuracy":{"score":0.9,"age_seconds":604800}}"#,
-            year,
-            0.895_571_429,
-            "",
-        ),
-        (r#""dimensions":{"accuracy":{"score":0.9,"age_seconds":1209600}}"#, "", 0.899, ""),
-        (r#""dimensions":{"accuracy":0.9}"#, year, 0.9, "not decayed: no age given"),
-        (
-            r#""time":"2020-01-01T00:00:00Z","dimensions":{"accuracy":0.9}"#,
-            "",
-            0.9,
-            "not decayed: no age given",
-        ),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let sent = server.send(
-            &format!("card=trust@1.0.0&{moment}"),
-            &format!(r#"{{"agent_id":"a","id":"{name}",{rest}}}"#),
-        );
-        let record = sent.is(201).at("/content");
-        assert_eq!(record["dimensions"][0]["reading"].as_f64(), Some(accuracy), "{rest}");
-        let warnings = record["warnings"].as_array().unwrap().iter();
-        let said: Vec<&str> = warnings
-            .filter(|it| it["code"] == "not-decayed")
-            .map(|it| it["message"].as_str().unwrap())
-            .collect();
-        assert_eq!(said.concat(), told, "{rest}");
-    }
-}
-
-/// A value of the first day of 2025 is a year old on the first of 2026, whatever was sent since.
-#[test]
-fn a_new_item_makes_nothing_younger_that_it_does_not_measure() {
-    let server = with_card(SOLVED);
-    for (subject, more, accuracy) in [
-        ("nothing", None, 0.848_857_143),
-        ("teamwork", Some(r#""dimensions":{"teamwork":1}"#), 0.848_857_143),
-        ("null", Some(r#""dimensions":{"accuracy":null,"teamwork":1}"#), 0.848_857_143),
-        ("apart", Some(r#""dimensions":{"bond":"not-applicable"}"#), 0.848_857_143),
-        (
-            "restated",
-            Some(r#""dimensions":{"accuracy":{"score":0.9,"age_seconds":31536000}}"#),
-            0.848_857_143,
-        ),
-        ("measured", Some(r#""dimensions":{"accuracy":0.9}"#), 0.9),
-    ] {
-        let send = |id: u32, time: &str, rest: &str| {
-            let item = format!(r#"{{"agent_id":"{subject}","id":"{id}","time":"{time}",{rest}}}"#);
-            server.send("card=trust@1.0.0", &item).is(201);
-        };
-        send(1, "2025-01-01T00:00:00Z", r#""dimensions":{"accuracy":0.9,"security":0.9}"#);
-        if let Some(more) = more {
-            send(2, "2026-01-01T00:00:00Z", more);
-        }
-        let found =
-            server.get(&format!("/v1/standings/{subject}?card=trust@1.0.0&as_of=2026-01-01T00:00:00Z"));
-        let found = found.is(200).json();
-        let of = found["dimensions"].as_array().unwrap().iter().find(|it| it["key"] == "accuracy").unwrap();
-        assert_eq!((&of["measured"], of["value"].as_f64()), (&json!(0.9), Some(accuracy)), "{subject}");
-    }
-}
-
-#[test]
-fn a_leaderboard_counts_the_age_of_evidence() {
-    let server = with_card(SOLVED);
-    let lines = concat!(
-        r#"{"agent_id":"old","id":"1","time":"2024-01-01T00:00:00Z","dimensions":{"accuracy":0.90,"security":0.90}}"#,
-        "\n",
-        r#"{"agent_id":"new","id":"2","time":"2025-12-31T00:00:00Z","dimensions":{"accuracy":0.85,"security":0.85}}"#
-    );
-    fill(&server, "trust@1.0.0", lines);
-    // 731 days: 724 / 7000. 1096 and 366: 1089 and 359 of 7000, also by the clock of the server.
-    for (query, old, new) in [
-        ("&as_of=2026-01-01T00:00:00Z", 0.797, 0.85),
-        ("&as_of=2027-01-01T00:00:00Z", 0.744, 0.799),
-        ("", 0.744, 0.799),
-    ] {
-        let found = server.get(&format!("/v1/leaderboards?card=trust@1.0.0{query}")).is(200).json();
-        assert_eq!(found["leaderboards"][0]["rows"][0]["subject"], "new", "{query}");
-        near(&row(&found, "old")["score"]["mean"], old);
-        near(&row(&found, "new")["score"]["mean"], new);
-    }
-}
-
 /// An item without a time counts from its arrival on, and stops nothing.
 #[test]
 fn an_item_without_a_time_has_that_of_its_arrival() {
@@ -278,4 +170,79 @@ fn every_question_reads_the_same_timestamps() {
     };
     assert_eq!((count("since=2026-12-31T23:59:59Z"), count("since=2026-12-31T23:59:59.001Z")), (1, 0));
     assert_eq!((count("until=2026-12-31T23:59:59Z"), count("until=2027-01-01T01:59:59.001%2B02:00")), (0, 1));
+}
+
+/// More records of one subject than are read at once: it has a standing, and every selection is of all of them.
+#[test]
+fn a_subject_with_very_many_records_is_whole_at_every_door() {
+    let server = with_card(&format!("{SOLVED}[standing]\nscore = \"window\"\nwindow = {{ tasks = 4 }}\n"));
+    let many = 20_500;
+    // The newest four are 1, 1, 0, 1 and the others 0; a second subject has one.
+    let line = |at: u64| {
+        let (day, second) = (1 + at / 86_400, at % 86_400);
+        let time =
+            format!("2026-05-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60);
+        let solved = u64::from(at + 4 >= many && at + 2 != many);
+        format!(r#"{{"id":"{at}","subject":"busy","task":"t{}","time":"{time}","solved":{solved}}}"#, at % 5)
+    };
+    fill(&server, "solved@1.0.0", &(0..many).map(|at| line(at) + "\n").collect::<String>());
+    fill(
+        &server,
+        "solved@1.0.0",
+        r#"{"id":"1","subject":"idle","task":"t1","time":"2026-05-01T00:00:00Z","solved":0.5}"#,
+    );
+    let busy = server.get("/v1/standings/busy?card=solved@1.0.0").is(200).json();
+    near(&busy["points"], 0.75);
+    assert_eq!(busy["items"]["given"], many);
+    let found = server.get("/v1/leaderboards?card=solved@1.0.0").is(200).json();
+    assert_eq!(
+        (&found["items"]["count"], &found["leaderboards"][0]["by"]),
+        (&(many + 1).into(), &"official".into())
+    );
+    near(&row(&found, "busy")["score"]["mean"], 0.75);
+    near(&row(&found, "idle")["score"]["mean"], 0.5);
+    // Task t1 is 4,100 of the items, of which the last but three is solved.
+    let one_task = server.get("/v1/leaderboards?card=solved@1.0.0&where=task=t1").is(200).json();
+    near(&row(&one_task, "busy")["score"]["mean"], 1.0 / 4100.0);
+    assert_eq!(row(&one_task, "idle")["score"]["mean"], 0.5);
+    let page = server.get("/subjects/busy");
+    assert!(page.is(200).body.contains("0.750") && !page.body.contains("no standing"), "{}", page.body);
+}
+
+/// The mean of a group is its own on trial as well: what a page says of other weights is worked out on the tree.
+#[test]
+fn other_weights_are_tried_on_the_tree_of_groups() {
+    let card = r#"
+schema = "karat/scorecard/1"
+id = "tree"
+version = "1.0.0"
+title = "A group that is as good as its worst"
+evidence = "facts"
+facts = { x = { min = 0, max = 1 }, y = { min = 0, max = 1 }, z = { min = 0, max = 1 } }
+dimension = [{ key = "x", weight = 1 }, { key = "y", weight = 1, group = "g" }, { key = "z", weight = 1, group = "g" }]
+group = [{ key = "g", mean = "minimum", weight = 1 }]
+"#;
+    let server = with_card(card);
+    let lines = [
+        json!({"id": "1", "subject": "ann", "x": 0.9, "y": 0.9, "z": 0.2}),
+        json!({"id": "2", "subject": "bob", "x": 0.5, "y": 0.8, "z": 0.8}),
+        json!({"id": "3", "subject": "cy", "x": 0.4, "y": 0.75}),
+    ];
+    fill(&server, "tree@1.0.0", &lines.map(|line| line.to_string()).join("\n"));
+    // 0.55, 0.65, 0.575; with x three times as heavy 0.725, 0.575, 0.4875. The weights of y and z change no minimum.
+    for (query, order, first) in [
+        ("", ["bob", "cy", "ann"], "No rank changes"),
+        ("?w.y=5&w.z=0.1", ["bob", "cy", "ann"], "No rank changes"),
+        ("?w.x=3", ["ann", "bob", "cy"], "would have rank 1"),
+    ] {
+        let page = server.get(&format!("/scorecards/tree@1.0.0/what-if{query}"));
+        assert!(page.is(200).body.contains(first), "{query}: {}", page.body);
+        let table = page.body.split("<tbody>").nth(1).unwrap();
+        let places = order.map(|subject| table.find(&format!(">{subject}<")));
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{query}: {table}");
+    }
+    let found = server.get("/v1/leaderboards?card=tree@1.0.0").is(200).json();
+    for (subject, mean) in [("ann", 0.55), ("bob", 0.65), ("cy", 0.575)] {
+        near(&row(&found, subject)["score"]["mean"], mean);
+    }
 }
