@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use karat_evidence::source::Layout;
+use crate::Layout;
 
 use crate::ask::AsOf;
 use crate::card::CompiledCard;

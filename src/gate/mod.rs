@@ -11,9 +11,9 @@
 //! use karat::engine::Options;
 //! use karat::gate::{BASELINE, Baseline, Gate, RUN, Status};
 //! use karat::loaded::Loading;
+//! use karat::Layout;
 //! use karat::rows::Selection;
 //! use karat_core::number::Decimal;
-//! use karat_evidence::source::Layout;
 //!
 //! let card = Arc::new(CompiledCard::parse(&std::fs::read_to_string("examples/cards/task-run.toml")?)?);
 //! let sides = [BASELINE, RUN].map(|side| (side.to_owned(), side.to_owned()));
