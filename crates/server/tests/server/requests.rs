@@ -1,4 +1,4 @@
-//! What a request is: its items, their names and times, and how many there are.
+//! The form of a request: its items, their names and times, and how many there are.
 
 use karat_core::timestamp::Timestamp;
 use karat_server::Options;
