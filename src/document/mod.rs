@@ -15,7 +15,7 @@ pub use check::check;
 pub use comparison::{View as ComparisonView, comparison};
 pub use explanation::explanation;
 pub use leaderboard::{
-    Failing, View as LeaderboardView, bridge, by, cards, has_intervals, items, leaderboard, ranked, resamples,
+    View as LeaderboardView, bridge, by, cards, has_intervals, items, leaderboard, ranked, resamples,
 };
 pub use standing::{standings, tasks};
 pub use stress::stress;

@@ -2,8 +2,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 use core::num::NonZeroU32;
 
 use super::ratio::Ratio;
@@ -162,9 +160,10 @@ pub struct DecayedDimension {
 }
 
 /// The reason why a list of dimensions has no decayed composite.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecayError {
     /// A reading is not between 0 and 1.
+    #[error("`{key}` is {reading} billionths, expected 0 to {BILLION}", BILLION = BILLION)]
     Reading {
         /// The dimension.
         key: String,
@@ -172,6 +171,7 @@ pub enum DecayError {
         reading: i64,
     },
     /// A weight is below zero.
+    #[error("the weight of `{key}` is {weight}, expected 0 or more")]
     Weight {
         /// The dimension.
         key: String,
@@ -179,36 +179,18 @@ pub enum DecayError {
         weight: Decimal,
     },
     /// A dimension is given twice.
+    #[error("`{0}` is given twice, expected each dimension once")]
     Twice(
         /// The dimension.
         String,
     ),
     /// The weights are too fine for their size, so that a mean over them is not exact (decision 0001).
+    #[error("the weights are too fine for their size: {units} units, expected at most {MOST_WEIGHT_UNITS}; use fewer decimals", MOST_WEIGHT_UNITS = MOST_WEIGHT_UNITS)]
     TooFine {
         /// Their sum in units of their greatest common divisor.
         units: i128,
     },
 }
-
-impl fmt::Display for DecayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Reading { key, reading } => {
-                write!(f, "`{key}` is {reading} billionths, expected 0 to {BILLION}")
-            }
-            Self::Weight { key, weight } => {
-                write!(f, "the weight of `{key}` is {weight}, expected 0 or more")
-            }
-            Self::Twice(key) => write!(f, "`{key}` is given twice, expected each dimension once"),
-            Self::TooFine { units } => write!(
-                f,
-                "the weights are too fine for their size: {units} units, expected at most {MOST_WEIGHT_UNITS}; use fewer decimals"
-            ),
-        }
-    }
-}
-
-impl Error for DecayError {}
 
 fn problems(dimensions: &[Aged]) -> Vec<DecayError> {
     let mut errors = Vec::new();

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use karat::answers::leaderboard::Leaderboard;
 use karat::answers::stress::Stress as StressAnswer;
+use karat::ask::answer::{gaps_of, refused, settings};
 use karat::document;
 use karat::leaderboard::stress::Stress;
 use karat::leaderboard::{By, Ranking};
@@ -23,9 +24,9 @@ use crate::output::{Screen, save_page};
 pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen = args.form.format.chosen()?;
     let rows = load(&Request::new(&args.items, Some(&args.card), &args.files, args.form.no_progress), cli)?;
-    let settings = many::settings(&args.sure, By::Score, &rows);
+    let settings = settings(&args.sure, By::Score, &rows);
     let items: Vec<usize> = (0..rows.rows.len()).collect();
-    let refused = |error| many::refused(&error, &rows);
+    let refused = |error| refused(&error, &rows);
     let ranking = Ranking::new(&rows, &items, None, &settings).map_err(refused)?;
     let Some(card) = rows.only_card() else {
         return Err(Failure::new("the items are scored by several scorecards, each with its own weights")
@@ -37,7 +38,7 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let found = Stress::new(&rows, &items, &ranking, card, args.concentration, &settings).map_err(refused)?;
     let answer = StressAnswer::new(&rows, &found, args.concentration, &settings);
-    let gaps = many::gaps_of(&rows, By::Score);
+    let gaps = gaps_of(&rows, By::Score);
     let mut document = document::stress(&answer, &gaps);
     let is_page = chosen == Chosen::Form(Form::Html) || args.form.html.is_some();
     let board = is_page.then(|| Leaderboard::of_resamples(&rows, &ranking, &settings));

@@ -2,10 +2,7 @@
 
 mod check;
 mod doctor;
-mod javascript;
-mod mutants;
 mod submission;
-mod tokens;
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -49,8 +46,7 @@ pub fn run(args: &JudgeArgs, cli: &Cli) -> Result<Exit, Failure> {
         }
         (_, Some(reference)) => {
             let reference = submissions.read(reference)?;
-            let bench = check::Bench { card: &card, submissions: &submissions, judges: &judges, cli };
-            check::run(&bench, &reference, args.mutants.into(), chosen == Chosen::Json)
+            check::run(&card, judges, (&submissions, &reference), cli, chosen == Chosen::Json)
         }
         (Some(path), None) => {
             let item = submissions.item(&submissions.read(path)?);
