@@ -114,7 +114,7 @@ impl Files {
         Self { sides: sides.iter().cloned().collect(), ..self }
     }
 
-    /// Returns the same, which says nothing of what logs have and no item has.
+    /// Returns the same without notes on what the logs have and the items lack.
     #[must_use]
     pub fn quiet(self) -> Self {
         Self { is_told: AtomicBool::new(true), ..self }

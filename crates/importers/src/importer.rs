@@ -1,4 +1,4 @@
-//! What an importer is.
+//! The interface of an importer.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
-//! Each importer over its logs: `fixtures/TOOL/CASE/` has the files of a log, and in `items.jsonl` what comes of them.
+//! Each importer over its logs: `fixtures/TOOL/CASE/` has the files of a log, and in `items.jsonl` the items that they give.
 //!
-//! `KARAT_WRITE_FIXTURES=1 cargo test -p karat-importers --test it` writes `items.jsonl` anew; read the difference.
+//! `KARAT_WRITE_FIXTURES=1 cargo test -p karat-importers --test it` writes `items.jsonl` again; read the difference.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

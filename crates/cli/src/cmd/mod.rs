@@ -8,7 +8,6 @@ mod compare;
 mod demo;
 mod explain;
 mod export;
-mod fail_under;
 mod grade;
 mod help;
 mod import;

@@ -184,7 +184,7 @@ fn stock(database: &str, known_at: Option<Timestamp>, progress: &Progress) -> Re
     Ok(Stock { reader, size, evidence, cards, records, withdrawn })
 }
 
-/// Returns what was withdrawn of what revoked keys sent.
+/// Returns the withdrawals of items that revoked keys sent.
 fn withdrawals(reader: &mut Reader, size: u64) -> Result<Vec<Withdrawal>, karat_store::Error> {
     let states = reader.list(Term::kind(Kind::Key), 0..size, Order::Oldest, usize::MAX)?;
     Ok(states.iter().filter_map(|item| Withdrawal::parse(&item.content)).collect())

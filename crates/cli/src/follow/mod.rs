@@ -42,7 +42,7 @@ struct Unread(Failure);
 
 impl From<ProofError> for Unread {
     fn from(error: ProofError) -> Self {
-        Self(Failure::new(format!("the tiles of the log are not those of its head: {error}")))
+        Self(Failure::new(format!("the tiles of the log do not match its head: {error}")))
     }
 }
 
@@ -133,8 +133,8 @@ impl Log {
     pub fn send(&self, note: &str) -> Result<(), Failure> {
         match &self.source {
             Source::Server(server) => server.send(note),
-            Source::Database { .. } => Err(Failure::new("a database takes no cosignatures")
-                .help("name the address of the server, or send the output to it with --send later")),
+            Source::Database { .. } => Err(Failure::new("cosignatures need a server")
+                .help("name its address, or send the output to it later")),
         }
     }
 

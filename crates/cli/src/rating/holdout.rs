@@ -31,10 +31,10 @@ pub struct Forecaster {
     pub name: &'static str,
     /// Its losses.
     pub forecast: Forecast,
-    /// Its log-loss less that of Elo, match by match: the mean, and the ends of its normal interval. `None` for Elo,
+    /// The mean over the matches of its log-loss minus Elo's, and the ends of the normal interval. `None` for Elo,
     /// and for fewer than two matches.
     pub beside_elo: Option<(f64, f64, f64)>,
-    /// The same less that of the base rate; `None` for the base rate itself.
+    /// The same beside the base rate; `None` for the base rate itself.
     pub beside_base_rate: Option<(f64, f64, f64)>,
 }
 

@@ -1,5 +1,5 @@
-//! What every command of README and guide writes in every format: a change shows here what else it moves.
-//! `INSTA_UPDATE=always` writes the files anew.
+//! The output of every command of README and guide in every format: a change shows here what else it moves.
+//! `INSTA_UPDATE=always` writes the files again.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::collections::{BTreeMap, BTreeSet};

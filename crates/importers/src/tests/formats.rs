@@ -1,4 +1,4 @@
-//! Formats: what is none, and the same log in several forms.
+//! Formats: files of none, and the same log in several forms.
 
 use serde_json::Value;
 

@@ -1,17 +1,16 @@
-//! `--fail-under` of `karat score`: what the records show, and the line that says why it fails.
+//! The gate on each item: the least published score.
 
 use karat_core::number::Decimal;
 use karat_core::record::{Published, Record as Scoring};
 
-use crate::exit::Exit;
-use crate::render::gate::{self, Verdict};
-use karat::error::Place;
-use karat::number::published;
-use karat::text::{clean, count, list, short};
+use super::{Status, Verdict, slight};
+use crate::error::Place;
+use crate::number::published;
+use crate::text::{clean, count, list, short};
 
-/// The findings of `--fail-under`. The exit status is that of the gravest case.
+/// The findings of a floor of items. The status is that of the gravest case.
 #[derive(Debug, Default)]
-pub struct FailUnder {
+pub struct ItemFloor {
     blocked: Case,
     below: Case,
     inconclusive: Case,
@@ -39,11 +38,12 @@ impl Case {
 }
 
 /// Returns true if an item fails at these points: below them, without a score, or held by a gate.
+#[must_use]
 pub fn fails(record: &Scoring<'_>, points: Decimal) -> bool {
     !record.gates.is_empty() || !record.published.is_some_and(|published| published.reaches(points))
 }
 
-impl FailUnder {
+impl ItemFloor {
     /// Looks at the record of the item at `place`.
     pub fn see(&mut self, place: &Place, record: &Scoring<'_>, points: Decimal) {
         self.see_parts(record.item.subject, place, record.published, &record.gates, points);
@@ -78,29 +78,30 @@ impl FailUnder {
         self.inconclusive.add(next.inconclusive);
     }
 
-    fn exit(&self) -> Exit {
+    fn status(&self) -> Status {
         match self {
-            Self { blocked: Case { count: 1.., .. }, .. } => Exit::Blocked,
-            Self { below: Case { count: 1.., .. }, .. } => Exit::BelowBar,
-            Self { inconclusive: Case { count: 1.., .. }, .. } => Exit::Inconclusive,
-            _ => Exit::Done,
+            Self { blocked: Case { count: 1.., .. }, .. } => Status::Blocked,
+            Self { below: Case { count: 1.., .. }, .. } => Status::Below,
+            Self { inconclusive: Case { count: 1.., .. }, .. } => Status::Inconclusive,
+            _ => Status::Passed,
         }
     }
 
     /// Returns the verdict on all items, of which each must have `least` points on a scale.
+    #[must_use]
     pub fn verdict(&self, least: Decimal, scale: u32) -> Verdict {
         let mut verdict = Verdict::default();
-        verdict.add(self.exit(), self.line().into_iter().collect());
-        gate::slight("a floor", least, scale, 1).into_iter().for_each(|line| verdict.warn(line));
+        verdict.add(self.status(), self.line().into_iter().collect());
+        slight("a floor", least, scale, 1).into_iter().for_each(|line| verdict.warn(line));
         verdict
     }
 
     /// Returns why it fails, if it does: the first item of the case that gives the status, and how many there are of each.
     fn line(&self) -> Option<String> {
-        let gravest = match self.exit() {
-            Exit::Blocked => &self.blocked,
-            Exit::BelowBar => &self.below,
-            Exit::Inconclusive => &self.inconclusive,
+        let gravest = match self.status() {
+            Status::Blocked => &self.blocked,
+            Status::Below => &self.below,
+            Status::Inconclusive => &self.inconclusive,
             _ => return None,
         };
         let cases = [
