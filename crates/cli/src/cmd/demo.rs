@@ -7,14 +7,19 @@ use std::sync::Arc;
 
 use karat::Layout;
 use karat::answers::comparison::ComparisonAnswer;
+use karat::ask::answer::subject;
+use karat::ask::compare::Asked;
+use karat::ask::leaderboard::judge;
 use karat::ask::{Compare, Floors, Leaderboard};
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Options, Scored};
 use karat::error::Place;
+use karat::gate::judge_comparison;
 use karat::rows::{Loader, Rows};
+use karat::standing::events::Events;
 use karat_core::number::Decimal;
 
-use super::{compare, leaderboard, many};
+use super::leaderboard;
 use crate::args::Cli;
 use crate::cards;
 use crate::exit::Exit;
@@ -119,7 +124,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
 fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
     let mut rows = ranked(cli)?;
     writeln!(screen, "{STRONG}Who leads? Agents that share a letter are tied{STRONG:#}\n")?;
-    let board = leaderboard::judge(&Leaderboard::default(), &Floors::default(), &mut rows, cli)?;
+    let board = judge(&Leaderboard::default(), &Floors::default(), &mut rows, &Events::default())?;
     leaderboard::show(None, &rows, &board, screen)?;
     let (first, second) = COMPARED;
     writeln!(screen, "\n{STRONG}Would it be worse with {second} in place of {first}?{STRONG:#}\n")?;
@@ -129,14 +134,14 @@ fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
         fail_if_worse: Some(Decimal::ZERO),
         ..Compare::default()
     };
-    let pair = compare::Asked::Pair((many::subject(&rows, first)?, many::subject(&rows, second)?));
-    let answer = compare::answer(&ask, &rows, pair)?;
+    let pair = Asked::Pair((subject(&rows, first)?, subject(&rows, second)?));
+    let answer = ask.answer(&rows, pair)?;
     if let ComparisonAnswer::Pair(answer) = &answer {
         let width = screen.width;
         write!(screen, "{}", screen_of_pair(answer, &rows.dimensions, &[], TASKS, width))?;
     }
     writeln!(screen, "\n{STRONG}May it be released? The gate `--fail-if-worse` says{STRONG:#}\n")?;
-    for line in compare::verdict(&answer, Decimal::ZERO, rows.scale).lines() {
+    for line in judge_comparison(&answer, Decimal::ZERO, rows.scale).lines() {
         writeln!(screen, "{LOSS}{line}{LOSS:#}")?;
     }
     Ok(writeln!(screen)?)
