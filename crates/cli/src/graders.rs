@@ -11,8 +11,9 @@ use karat_graders::execution::Judge;
 use karat_graders::trace::budget::Budget;
 use karat_graders::trace::embedder::Embedder;
 use karat_graders::trace::novelty::VectorCache;
+
+use karat_process::{Judges, Options as JudgeOptions};
 use karat_reader::{Graders, Kind};
-use karat_run::judge::{Judges, Options as JudgeOptions};
 
 use crate::args::GraderArgs;
 use crate::failure::Failure;

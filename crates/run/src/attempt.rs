@@ -6,9 +6,9 @@ use karat_reader::Call;
 use serde_json::{Value, json};
 
 /// Nano-TAO in a TAO.
-pub(crate) const NANO: f64 = 1e9;
+pub const NANO: f64 = 1e9;
 /// The largest whole number that every reader of JSON keeps exactly: 2^53.
-pub(crate) const EXACT: u64 = 1 << 53;
+pub const EXACT: u64 = 1 << 53;
 
 /// A request to an executor. Its text is canonical JSON of step, attempt, subnet, action and resolved parameters, and the
 /// digest of the text is the key under which the attempt is recorded.

@@ -34,6 +34,7 @@ pub use badge::{BadgeArgs, Show};
 pub use check::CheckProjectArgs;
 pub use doctor::{DoctorArgs, JudgeVerb};
 pub use export::ExportArgs;
+#[cfg(feature = "server")]
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 pub use help::HelpArgs;
 pub use import::{ImportArgs, ImportKind};
@@ -46,11 +47,13 @@ pub use many::{CompareArgs, FormArgs, LeaderboardArgs, StressArgs};
 pub use push::PushArgs;
 pub use run::RunArgs;
 pub use schema::SchemaArgs;
-pub use serve::{Log, ServeArgs};
+#[cfg(feature = "server")]
+pub use serve::Log;
+pub use serve::ServeArgs;
 pub use standing::StandingArgs;
-pub use store::{
-    LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs, RescoreArgs, VerifyArgs,
-};
+#[cfg(feature = "server")]
+pub use store::{LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerifyArgs};
+pub use store::{LogVerb, RescoreArgs, VerifyArgs};
 
 /// Scores about AI agents that anyone can check.
 #[derive(Debug, Parser)]

@@ -2,7 +2,6 @@
 //! no files.
 
 use std::io::Write as _;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use karat::Layout;
@@ -15,8 +14,9 @@ use karat::card::CompiledCard;
 use karat::engine::{Engine, Options, Scored};
 use karat::error::Place;
 use karat::gate::judge_comparison;
-use karat::rows::{Loader, Rows};
-use karat::standing::events::Events;
+use karat::loaded::Loading;
+use karat::rows::{Rows, Selection};
+use karat::text::wrap;
 use karat_core::number::Decimal;
 
 use super::leaderboard;
@@ -124,7 +124,7 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
 fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
     let mut rows = ranked(cli)?;
     writeln!(screen, "{STRONG}Who leads? Agents that share a letter are tied{STRONG:#}\n")?;
-    let board = judge(&Leaderboard::default(), &Floors::default(), &mut rows, &Events::default())?;
+    let board = judge(&Leaderboard::default(), &Floors::default(), &mut rows, &Default::default())?;
     leaderboard::show(None, &rows, &board, screen)?;
     let (first, second) = COMPARED;
     writeln!(screen, "\n{STRONG}Would it be worse with {second} in place of {first}?{STRONG:#}\n")?;
@@ -142,7 +142,9 @@ fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
     }
     writeln!(screen, "\n{STRONG}May it be released? The gate `--fail-if-worse` says{STRONG:#}\n")?;
     for line in judge_comparison(&answer, Decimal::ZERO, rows.scale).lines() {
-        writeln!(screen, "{LOSS}{line}{LOSS:#}")?;
+        for part in wrap(&format!("failed: {line}"), screen.width) {
+            writeln!(screen, "{LOSS}{part}{LOSS:#}")?;
+        }
     }
     Ok(writeln!(screen)?)
 }
@@ -151,21 +153,10 @@ fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
 fn ranked(cli: &Cli) -> Result<Rows, Failure> {
     let (card, runs) = RANKED;
     let options = Options { is_portable: cli.portable, ..Options::default() };
-    let mut engine = Engine::new(CompiledCard::parse(example(card)?)?, options)?;
-    let mut loader = Loader::default();
-    let scorer = loader.scorer(engine.card());
-    let mut refused = None;
-    engine.score_all(runs, example(runs)?.as_bytes(), Layout::Csv, |place, scored| {
-        match scored {
-            Ok(scored) => loader.add(place, scorer, &scored.record),
-            Err(error) => refused = Some(error),
-        }
-        ControlFlow::Continue(())
-    });
-    match refused {
-        Some(error) => Err(error.into()),
-        None => Ok(loader.finish()?),
-    }
+    let card = Arc::new(CompiledCard::parse(example(card)?)?);
+    let mut loading = Loading::new(Selection::default(), Some((card, options)), None)?;
+    loading.read(runs, example(runs)?.as_bytes(), Layout::Csv)?;
+    Ok(loading.finish()?.rows)
 }
 
 /// Returns the text of an example.

@@ -66,18 +66,10 @@ fn trace() -> String {
 /// A trace becomes an item, with a record, once no spans of it came for 15 seconds, or for two minutes if none is its root.
 /// An error of a request in protobuf is a `google.rpc.Status`.
 #[utoipa::path(post, operation_id = "send_traces", path = "/v1/traces", tag = "evidence", security(("key" = ["write:evidence"])), params(Intake,
-    ("Content-Encoding" = Option<String>, Header, description = "`gzip`, or nothing", example = "gzip")),
-    request_body(content(
-        (BTreeMap<String, Value> = "application/json"),
-        (String = "application/x-protobuf"),
-    )),
-    responses(
-        (status = 200, description = "The spans are stored.", content(
-            (BTreeMap<String, Value> = "application/json"),
-            (String = "application/x-protobuf"),
-        )),
-        Absent,
-    ))]
+    ("Content-Encoding" = Option<String>, Header, description = "`gzip`, or nothing", example = "gzip")), request_body(content(
+    (BTreeMap<String, Value> = "application/json"), (String = "application/x-protobuf"))), responses(
+    (status = 200, description = "The spans are stored.", content((BTreeMap<String, Value> = "application/json"),
+    (String = "application/x-protobuf"))), Absent))]
 pub(crate) async fn send(
     how: Result<Params<Intake>, Problem>,
     Post { app, caller, body }: Post,

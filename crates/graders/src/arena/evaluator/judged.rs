@@ -432,26 +432,12 @@ impl Evaluator {
     #[must_use]
     pub fn answer_of(&self, files: &BTreeMap<String, String>) -> Value {
         let mut answer = Value::Object(Map::new());
-        self.put_files(&mut answer, files);
-        answer
-    }
-
-    /// Puts these files into an answer where the challenge wants them, in place of those that it has.
-    pub fn put_files(&self, answer: &mut Value, files: &BTreeMap<String, String>) {
         for (path, field) in self.judged.iter().flat_map(|judged| &judged.files) {
             if let Some(text) = files.get(path) {
-                field.put(answer, text.as_str().into());
+                field.put(&mut answer, text.as_str().into());
             }
         }
-    }
-
-    /// Returns the files that an answer has where the challenge wants them.
-    #[must_use]
-    pub fn files_of(&self, answer: &Value) -> BTreeMap<String, String> {
-        let files = self.judged.iter().flat_map(|judged| &judged.files);
-        files
-            .filter_map(|(path, field)| Some((path.clone(), field.of(answer)?.as_str()?.to_owned())))
-            .collect()
+        answer
     }
 
     /// Returns the dimensions that have no score where there is no verdict: those with a part that a judge grades, and those that
