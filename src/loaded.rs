@@ -145,8 +145,9 @@ impl<'r> Loading<'r> {
                 self.has_evidence = true;
                 let card = engine.card().card();
                 let named = &mut self.named;
-                self.names
-                    .retain(|(_, field)| named.values(&[field.clone()], |_| None, card, bytes) == [None]);
+                self.names.retain(|(_, field)| {
+                    named.values(std::slice::from_ref(field), |_| None, card, bytes) == [None]
+                });
                 engine.visit_at(place, bytes, |scored| loader.add_from(place, 0, &scored.record, bytes))
             }
             (None, None) => {

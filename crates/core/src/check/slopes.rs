@@ -10,8 +10,8 @@ use core::cmp::Ordering;
 
 use super::graph::{Graph, Value};
 use super::moved::Moved;
-use super::range::Interval;
 use crate::formula::{Expr, Symbol};
+use crate::range::Interval;
 use crate::scorecard::Scorecard;
 
 /// A small step, as a part of the declared range of a fact; of the fact itself where the range has no end.

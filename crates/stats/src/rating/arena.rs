@@ -267,15 +267,6 @@ impl Arena {
     ///
     /// # Errors
     /// If the match cannot be settled: every [`SettleError`].
-    ///
-    /// ```
-    /// use karat_stats::rating::{Outcome, arena::{Arena, Attempt, Challenge}};
-    /// let arena = Arena::default();
-    /// let challenge = Challenge { category: "coding", difficulty: "contender", calibrated_difficulty: None };
-    /// let attempt = Attempt { attempt_number: 1, memoryless: true, verified: true, outcome: Outcome::Win };
-    /// let settled = arena.settle(&arena.newcomer(), &challenge, &attempt).unwrap();
-    /// assert_eq!((settled.play_points, settled.bonus_points, settled.career.elo), (16, 3, 1019));
-    /// ```
     pub fn settle(
         &self,
         career: &Career,
@@ -345,14 +336,6 @@ impl Arena {
     ///
     /// # Errors
     /// If the difficulty has no rating, and the rules give unlisted ones none.
-    ///
-    /// ```
-    /// use karat_stats::rating::arena::{Arena, Challenge};
-    /// let arena = Arena::default();
-    /// let challenge = Challenge { category: "coding", difficulty: "legendary", calibrated_difficulty: None };
-    /// let career = arena.expire(&arena.newcomer(), &challenge).unwrap().career;
-    /// assert_eq!((career.elo, career.match_count, career.draw_count), (1000, 1, 1));
-    /// ```
     pub fn expire(&self, career: &Career, challenge: &Challenge<'_>) -> Result<Settlement, SettleError> {
         let (opponent_elo, opponent_source) = self.opponent(challenge)?;
         let elo_before = career.elo;
