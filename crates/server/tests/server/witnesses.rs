@@ -5,7 +5,7 @@ use std::path::Path;
 
 use karat_core::timestamp::Timestamp;
 use karat_server::folder::{self, COSIGNED, NEXT, PUBLIC, SECRET, STORE};
-use karat_server::secret::draw;
+use karat_server::secret::{Secret, draw};
 use karat_server::{Options, Server};
 use karat_store::log::{Checkpoint, Hash, Keys, Signer, VerifyingKey, Witness};
 use karat_store::port::Backend as _;

@@ -93,7 +93,11 @@ fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -
             let head = format!("{}: {} on {}", project.path, project.card, project.inputs.join(", "));
             writeln!(out, "{FAINT}{head}{FAINT:#}")?;
             let layout = screen::Layout { width: out.width, most: TOP, all: "" };
-            write!(out, "{}", screen::document(&document::leaderboard(&answer.leaderboard, leaders()), layout))?;
+            write!(
+                out,
+                "{}",
+                screen::document(&document::leaderboard(&answer.leaderboard, leaders()), layout)
+            )?;
             if let Some(compared) = &answer.comparison {
                 writeln!(out)?;
                 let most = if args.all { usize::MAX } else { TASKS };
