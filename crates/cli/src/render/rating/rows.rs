@@ -4,28 +4,27 @@ use karat::estimate::plain;
 use karat::report::{Column, Finding, Level, Report, Sheet, Value};
 
 use super::{notes, rated};
-use crate::rating::{Board, Line, Report as Ratings, described};
+use karat::ratings::{Board, Competitor, Rating};
 
 /// Returns the report of ratings.
-pub fn report(ratings: &Ratings) -> Report {
-    let row = |board: &Board, line: &Line| {
-        let estimate = &line.estimate;
-        let number = |number: Option<f64>| Value::of_number(number.map(shown), plain);
+pub fn report(ratings: &Rating) -> Report {
+    let row = |board: &Board, line: &Competitor| {
+        let number = |number: Option<f64>| Value::of_number(number, plain);
         vec![
             Value::of_text(board.category.clone()),
             Value::Count(line.rank.into()),
-            line.range.map_or(Value::Absent, |range| Value::Count(range.best.into())),
-            line.range.map_or(Value::Absent, |range| Value::Count(range.worst.into())),
+            line.rank_range.map_or(Value::Absent, |range| Value::Count(range.best.into())),
+            line.rank_range.map_or(Value::Absent, |range| Value::Count(range.worst.into())),
             line.group.map_or(Value::Absent, |group| Value::Count(group.into())),
             Value::Text(line.name.clone()),
-            number(Some(estimate.points)),
-            number(estimate.interval.map(|(low, _)| low)),
-            number(estimate.interval.map(|(_, high)| high)),
-            number(estimate.deviation),
-            Value::Count(line.tally.matches()),
-            Value::Count(line.tally.won),
-            Value::Count(line.tally.drawn),
-            Value::Count(line.tally.lost),
+            number(Some(line.points)),
+            number(line.interval.map(|ends| ends.low)),
+            number(line.interval.map(|ends| ends.high)),
+            number(line.deviation_points),
+            Value::Count(line.matches.matches()),
+            Value::Count(line.matches.won),
+            Value::Count(line.matches.drawn),
+            Value::Count(line.matches.lost),
         ]
     };
     let has_groups = ratings.boards.iter().any(|board| board.groups.is_some());
@@ -47,17 +46,13 @@ pub fn report(ratings: &Ratings) -> Report {
         Column::number("drawn"),
         Column::number("lost"),
     ];
-    let rows = ratings.boards.iter().flat_map(|board| board.lines.iter().map(move |line| row(board, line)));
+    let rows =
+        ratings.boards.iter().flat_map(|board| board.competitors.iter().map(move |line| row(board, line)));
     Report {
-        title: format!("Ratings: {}", ratings.chosen.name()),
-        lines: vec![rated(&ratings.boards), described(&ratings.chosen.settings())],
+        title: format!("Ratings: {}", ratings.system.name()),
+        lines: vec![rated(&ratings.boards), ratings.described_settings()],
         sheets: vec![Sheet { caption: String::new(), columns, rows: rows.collect() }],
         cases: Vec::new(),
         findings: notes(ratings).into_iter().map(|note| Finding::new(Level::Notice, "rate", note)).collect(),
     }
-}
-
-/// Returns a number with the digits that the JSON has.
-fn shown(number: f64) -> f64 {
-    (number * 1e6).round_ties_even() / 1e6
 }
