@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Changes the JSON in the first `size` bytes of `data` somewhere and gives its new size; what is no JSON, and now and then
+/// Changes the JSON in the first `size` bytes of `data` somewhere and gives its new size; what is not JSON, and now and then
 /// what is, has its bytes changed instead.
 pub fn json(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
     let mut random = Random(u64::from(seed) << 1 | 1);

@@ -260,7 +260,7 @@ def power(a, b):
     corners = []
     for x in a:
         for y in b:
-            # Zero to a negative power is infinite; Python raises an error of its own for it.
+            # Zero to a negative power is infinite; Python raises its own error for it.
             corners.append(math.inf if x == 0 and y < 0 else end_value(math.pow, x, y))
     return Interval(min(corners), max(corners))
 

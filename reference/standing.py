@@ -207,7 +207,7 @@ MANDATORY = (
     ("gold", ("scopeHonesty", "selfAudit", "runtimeCompliance")),
     ("platinum", ("latency", "evalRigor", "bond")),
 )
-# By tier, in hundredths where it is no count: score in points, coverage, floor, security, evaluations, days, confidence,
+# By tier, in hundredths where it is not a count: score in points, coverage, floor, security, evaluations, days, confidence,
 # runners, days since the newest batch.
 ASKED = (
     (400, 40, 30, 0, 5, 1, 30, 0, 180),

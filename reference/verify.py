@@ -552,7 +552,7 @@ def main():
     try:
         key = read_key(text_or_file(given.key)) if given.key is not None else None
         witnesses = [read_key(text_or_file(witness), WITNESS) for witness in given.witness]
-        # What is no text is no receipt either.
+        # What is not a text is not a receipt either.
         rotations = [Path(path).read_bytes().decode(errors="surrogateescape") for path in given.rotation]
         arguments = {
             "trust": trust_in(key, rotations, witnesses),

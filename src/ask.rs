@@ -4,6 +4,9 @@
 //! With the feature `cli` their fields are flags, with `schema` parameters of a query; a door adds only what the form of its
 //! answers needs. Limits that protect a door, such as the most resamples of a server, are its own.
 
+pub mod answer;
+pub mod compare;
+pub mod leaderboard;
 pub mod moment;
 
 use std::fmt::Display;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use karat_core::evaluate::Scorer;
 use karat_core::number::Decimal;
 use karat_core::scorecard::{Dimension, MissingPolicy, Scorecard};
-use karat_evidence::Kind;
-use karat_evidence::execution::FileReader;
-use karat_evidence::grade::arena::{Challenge, Evaluator};
+use karat_graders::arena::{Challenge, Evaluator};
+use karat_graders::execution::FileReader;
+use karat_reader::Kind;
 
 use crate::cards::{self, CardText, EMBEDDED, files_of, library};
 use crate::error::{Code, Error};

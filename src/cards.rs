@@ -7,9 +7,9 @@ use std::path::Path;
 use karat_core::check::{Checked, check_text};
 use karat_core::diagnostic::{Code, Diagnostic, Severity, nearest};
 use karat_core::scorecard::{FactType, Scorecard};
-use karat_evidence::execution::FileReader;
-use karat_evidence::grade::arena::Evaluator;
-use karat_evidence::{Kind, Reader, ReaderOptions};
+use karat_graders::arena::Evaluator;
+use karat_graders::execution::FileReader;
+use karat_reader::{Kind, Reader, ReaderOptions};
 
 use crate::error::{Code as ErrorCode, Error};
 use crate::record::Record;

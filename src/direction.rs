@@ -13,7 +13,7 @@ const MARKS: (&str, &str) = ("\u{2068}", "\u{2069}");
 const ELEMENTS: (&str, &str) = ("<bdi>", "</bdi>");
 /// Elements whose text may have no elements in it, or only those of SVG.
 const WITHOUT_ELEMENTS: [&str; 4] = ["title", "option", "textarea", "svg"];
-/// Elements whose text is no text.
+/// Elements whose text is not a text.
 const NO_TEXT: [&str; 2] = ["script", "style"];
 
 /// Isolates the runs of a line for a terminal.

@@ -14,12 +14,13 @@ use karat_core::facts::{Fact, Item};
 use karat_core::record::Record as Scoring;
 use karat_core::scorecard::{FactType, FieldPath, Scorecard};
 use karat_core::timestamp::{Timestamp, WrittenTimestamp};
-use karat_evidence::execution::Judge;
-use karat_evidence::grade::trace::budget::{Budget, Overrun};
-use karat_evidence::grade::trace::embedder::Embedder;
-use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
 use karat_evidence::source::Layout;
-use karat_evidence::{Evidence, Graders, Kind, Note, Problem, Reader, ReaderOptions, Watch as _};
+use karat_evidence::{Note, Problem};
+use karat_graders::execution::Judge;
+use karat_graders::trace::budget::{Budget, Overrun};
+use karat_graders::trace::embedder::Embedder;
+use karat_graders::trace::novelty::{Settings, VectorCache};
+use karat_reader::{Evidence, Graders, Kind, Reader, ReaderOptions, Watch as _};
 use serde::Serialize;
 
 use crate::bulk::Noticed;

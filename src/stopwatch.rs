@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use karat_evidence::Watch;
-use karat_evidence::grade::trace::budget::{Budget, Overrun, StageTimes};
+use karat_graders::trace::budget::{Budget, Overrun, StageTimes};
+use karat_reader::Watch;
 
 /// A watch that times the stages of one item after another.
 #[derive(Debug)]

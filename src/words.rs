@@ -4,7 +4,7 @@ use karat_core::explain::LevelKind as CoreLevel;
 use karat_core::facts::Outcome as CoreOutcome;
 use karat_core::record::{ReadingStatus as CoreReading, Status as CoreStatus};
 use karat_core::scorecard::{Mean as CoreMean, StandingScore as CoreBasis};
-use karat_evidence::grade::arena::Voucher as CoreVoucher;
+use karat_graders::arena::Voucher as CoreVoucher;
 use karat_standing::calibration::Difficulty as CoreDifficulty;
 use karat_standing::certification::Cause as CoreTierCause;
 use karat_standing::lifecycle::TaskStatus as CoreTaskStatus;

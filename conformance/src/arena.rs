@@ -4,7 +4,7 @@ use karat::card::CompiledCard;
 use karat_core::number::Decimal;
 use karat_core::scorecard::family::{self, Description, DimensionInfo};
 use karat_core::scorecard::{Publish, Scale, Scorecard};
-use karat_evidence::grade::arena::validate_dimensions;
+use karat_graders::arena::validate_dimensions;
 use serde_json::{Map, Value, json};
 
 use crate::given::Given;
@@ -138,7 +138,7 @@ pub fn finalize_breakdown(given: &Given<'_>) -> Result<Value, String> {
         .into_iter()
         .map(|(key, value)| (key.to_owned(), value.value().as_f64().unwrap_or(f64::NAN)))
         .collect();
-    Ok(match karat_evidence::finalize_breakdown(&breakdown, max_score) {
+    Ok(match karat_reader::finalize_breakdown(&breakdown, max_score) {
         Ok(finished) => {
             let finished: Map<String, Value> =
                 finished.into_iter().map(|(key, value)| (key, number(value))).collect();

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use karat_core::scorecard::Scorecard;
-use karat_evidence::grade::trace::embedder::Embedder;
+use karat_graders::trace::embedder::Embedder;
 use serde_json::Value;
 
 use crate::given::Given;

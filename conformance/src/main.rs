@@ -23,8 +23,8 @@ use clap::Parser;
 use compare::{TOLERANCE, differences};
 use functions::Functions;
 use judge::Answer;
-use karat_evidence::ReaderOptions;
 use karat_evidence::source::{Layout, Source};
+use karat_reader::ReaderOptions;
 use report::{Outcome, Report};
 use serde_json::{Map, Value, json};
 

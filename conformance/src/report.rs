@@ -123,7 +123,7 @@ impl Report {
     }
 
     /// True when a case passed, none failed, and every line held one. Where nothing passed, nothing was checked: a file
-    /// of functions that the engine does not have is no proof of anything.
+    /// of functions that the engine does not have is not proof of anything.
     pub fn is_clean(&self) -> bool {
         let total = self.total();
         total.passed > 0 && total.failed == 0 && self.bad == 0

@@ -1,8 +1,8 @@
 //! Reasoning traces: the score of a trace whose likeness to earlier ones is known.
 
 use karat_core::record::StepKind;
-use karat_evidence::embedding_text;
-use karat_evidence::grade::trace::embedder::Embedder;
+use karat_graders::trace::embedder::Embedder;
+use karat_reader::embedding_text;
 use serde_json::{Map, Value, json};
 
 use crate::given::Given;

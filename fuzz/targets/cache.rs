@@ -5,7 +5,7 @@
 
 use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::grade::trace::novelty::{Item, VectorCache, novelty, observe};
+use karat_graders::trace::novelty::{Item, VectorCache, novelty, observe};
 
 /// Panics if an input breaks the promise.
 pub fn check(bytes: &[u8]) {

@@ -1,7 +1,7 @@
 //! Any bytes are one evidence item of the kind that the first byte chooses, or are refused with what is wrong.
 
 use karat_core::facts::Fact;
-use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
+use karat_reader::{FactType, Kind, Reader, ReaderOptions};
 
 /// Panics if an input breaks the promise.
 pub fn check(bytes: &[u8]) {

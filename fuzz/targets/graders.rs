@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use karat_evidence::Problems;
-use karat_evidence::grade::arena::{Attempt, Evaluator, MatchOptions, grade_match, parse_evaluator_output};
-use karat_evidence::grade::quality::{CodeEvidence, Evidence, Options, Task, TestResults};
-use karat_evidence::grade::workflow::{
-    Budget, Limits, Log, Plan, PlanRules, References, StepResult, Totals, dry_run, grade_run, resolve,
+use karat_graders::arena::{Attempt, Evaluator, MatchOptions, grade_match, parse_evaluator_output};
+use karat_graders::quality::{CodeEvidence, Evidence, Options, Task, TestResults};
+use karat_graders::workflow::{
+    Budget, Log, Plan, PlanRules, References, StepResult, Totals, dry_run, resolve, settle,
 };
 use serde_json::{Value, json};
 
@@ -43,7 +43,6 @@ fn run(input: &Value) -> Result<Value, Problems> {
         "every step in one tier"
     );
     let number = |name: &str| input["totals"][name].as_f64();
-    let limits = Limits { max_budget_tao: number("budget"), max_latency_seconds: number("limit") };
     let dry = dry_run(
         &plan,
         &Budget { max_budget_tao: number("budget"), total_estimated_cost_tao: number("estimate") },
@@ -55,10 +54,9 @@ fn run(input: &Value) -> Result<Value, Problems> {
         ..Totals::default()
     };
     let (log, _) = Log::from_json(input["log"].to_string().as_bytes(), &plan)?;
-    let run = grade_run(&plan, Some(&log), &totals, &limits)?;
-    let account = run.account.as_ref().map(|account| account.steps_completed + account.hard_failures);
-    assert!(account.is_some_and(|ended| ended <= run.steps_total), "{run:?}");
-    Ok(json!([dry.detail(), run.detail()]))
+    let (_, account, _) = settle(&plan, &log, &totals);
+    assert!(account.steps_completed + account.hard_failures <= account.steps_total, "{account:?}");
+    Ok(json!([dry.detail(), account.detail()]))
 }
 
 fn resolved(input: &Value) -> Result<Value, Problems> {

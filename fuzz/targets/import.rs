@@ -2,22 +2,22 @@
 
 use std::ops::ControlFlow;
 
-use karat_evidence::import::requests::{Encoding, put_together, take_apart};
-use karat_evidence::import::{Format, Input, Items, Options, detect, import};
-use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
+use karat_importers::requests::{Encoding, put_together, take_apart};
+use karat_importers::{IMPORTERS, Importer, Input, Items, OTLP, Options, detect, import};
+use karat_reader::{FactType, Kind, Reader, ReaderOptions};
 
 /// Panics if an input breaks the promise.
 pub fn check(bytes: &[u8]) {
     let Some((first, rest)) = bytes.split_first() else { return };
     let input = Input::memory("log", rest);
     let found = detect(&input).ok().flatten();
-    let chosen = Format::ALL.get(usize::from(*first & 0x7f) % (Format::ALL.len() + 1)).copied();
+    let chosen = IMPORTERS.get(usize::from(*first & 0x7f) % (IMPORTERS.len() + 1)).copied();
     let Some(format) = chosen.or(found) else { return };
     if format.is_matches() {
         let _ = import(&input, format, &Options::default(), &mut |_| ControlFlow::Continue(()));
         return;
     }
-    if format == Format::Otlp {
+    if *format == OTLP {
         for encoding in [Encoding::Json, Encoding::Protobuf] {
             let Ok(Some(taken)) = take_apart(rest, encoding, 1 << 20) else { continue };
             for part in taken.parts {
@@ -26,7 +26,7 @@ pub fn check(bytes: &[u8]) {
             }
         }
     }
-    if *first >= 0x80 && format.has_traces() {
+    if *first >= 0x80 && format.has_traces {
         traces(&input, format);
         return;
     }
@@ -46,7 +46,7 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-fn traces(input: &Input, format: Format) {
+fn traces(input: &Input, format: &'static Importer) {
     let wanted = [("step_count".to_owned(), FactType::Number), ("success".to_owned(), FactType::Boolean)];
     let mut reader =
         Reader::new(Kind::ReasoningTrace, &wanted, ReaderOptions::default()).expect("facts of traces");

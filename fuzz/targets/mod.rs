@@ -1,4 +1,4 @@
-//! What each fuzz target checks, by name: libFuzzer calls these functions, and a test of every change calls them with all seeds.
+//! The checks of each fuzz target, by name: libFuzzer calls these functions, and a test of every change calls them with all seeds.
 
 pub mod cache;
 pub mod evidence;

@@ -1,7 +1,7 @@
 //! Any text is a report of tests in one of three forms, or is refused; what a program prints behind its last line adds no test.
 
 use karat_evidence::Problems;
-use karat_evidence::grade::quality::{CodeOptions, TestResults, code};
+use karat_graders::quality::{CodeOptions, TestResults, code};
 
 /// Panics if an input breaks the promise.
 pub fn check(bytes: &[u8]) {

@@ -1,4 +1,4 @@
-//! Any request is answered, never with an error of the server; and what a program is refused, it is told as a problem.
+//! Any request is answered, never with an error of the server; and what a program is refused, the answer says as a problem.
 //!
 //! An input is written like HTTP: a line with method and target, lines of headers, a blank line, the body. In a header the
 //! word `ADMIN` stands for the key of an administrator, which is another one in every run.
@@ -21,7 +21,7 @@ use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use tower_service::Service as _;
 
-/// From so many items on the log is given up for a new one, so that a long run does not fill the memory.
+/// From this many items on the log is given up for a new one, so that a long run does not fill the memory.
 const ITEMS_MAX: u64 = 20_000;
 
 thread_local! {
@@ -74,7 +74,7 @@ impl Server {
             assert!(!status.is_server_error(), "{asked}: {status}");
             let media = response.headers().get(header::CONTENT_TYPE).cloned();
             let media = media.as_ref().and_then(|media| media.to_str().ok()).unwrap_or_default();
-            // Events come as long as somebody listens.
+            // Events come as long as someone listens.
             if media == "text/event-stream" {
                 return;
             }
@@ -117,7 +117,7 @@ impl Server {
         if !has_host {
             request = request.header(header::HOST, "localhost");
         }
-        // In pieces, as a network delivers them; their borders are nobody's lines.
+        // In pieces, as a network delivers them; their borders are not line ends.
         let pieces: Vec<Result<Bytes, Infallible>> =
             body.chunks(509).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
         request.body(Body::from_stream(stream::iter(pieces))).ok()

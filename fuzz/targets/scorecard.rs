@@ -6,7 +6,7 @@ use karat_core::diagnostic::Severity;
 use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::{Digest, Fact, Item, ItemContext};
 use karat_core::scorecard::FactType;
-use karat_evidence::grade::arena::{CaseFile, Evaluator};
+use karat_graders::arena::{CaseFile, Evaluator};
 use serde_json::Value;
 
 /// The family of the challenges among the seeds.

@@ -2,8 +2,8 @@
 
 use std::io::{BufRead, BufReader};
 
-use karat_evidence::FactType;
 use karat_evidence::source::{Layout, Source};
+use karat_reader::FactType;
 
 /// Small, so that items beyond it are found, too.
 const MAX_ITEM_BYTES: usize = 1 << 10;

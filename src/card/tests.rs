@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use karat_core::facts::Digest;
-use karat_evidence::execution::{CaseReport, Identity, Job, Judge, Report, TaskReport, Unjudged, Verdict};
+use karat_graders::execution::{CaseReport, Identity, Job, Judge, Report, TaskReport, Unjudged, Verdict};
 use serde_json::{Value, json};
 
 use super::*;

@@ -1,6 +1,6 @@
 //! Items without an id, for those who hand items on and have to name them.
 
-use karat_evidence::{Kind, Reader, ReaderOptions};
+use karat_reader::{Kind, Reader, ReaderOptions};
 
 use super::Wanted;
 

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use karat_core::scorecard::{FactType, FieldPath, Scorecard};
-use karat_evidence::Kind;
-use karat_evidence::ReaderOptions;
-use karat_evidence::import::Format;
 use karat_evidence::source::{Layout, Source};
+use karat_importers::Importer;
+use karat_reader::Kind;
+use karat_reader::ReaderOptions;
 
 use super::kind;
 use crate::cards::wanted_facts;
@@ -44,9 +44,9 @@ impl Wanted {
     /// Returns whether a log of another tool is to be imported: battles where matches are read, unless their columns were named;
     /// runs elsewhere.
     #[must_use]
-    pub fn is_for(&self, format: Format) -> bool {
+    pub fn is_for(&self, importer: &Importer) -> bool {
         let has_own_names = self.columns.iter().any(|name| name == "model_a");
-        self.columns.is_empty() != format.is_matches() && !has_own_names
+        self.columns.is_empty() != importer.is_matches() && !has_own_names
     }
 
     /// Adds the facts of `other`.

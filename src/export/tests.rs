@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use karat_evidence::import::{Input, Options, Samples, detect, import};
+use karat_importers::{Input, Options, Samples, detect, import};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

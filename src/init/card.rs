@@ -238,7 +238,7 @@ fn scale(measure: &Measure<'_>) -> Scale {
         Some(range) if field.shape() == Shape::Number => range,
         _ => return Scale::Flag,
     };
-    // Seconds below one are no share of anything.
+    // Seconds below one are not a share of anything.
     if low >= 0.0 && high <= 1.0 && unit(&column(field)) == "1" {
         return Scale::Share;
     }

@@ -4,10 +4,10 @@ use std::io::{self, BufRead as _, BufReader, Read};
 use std::ops::ControlFlow;
 
 use karat_core::scorecard::FactType;
-use karat_evidence::Kind;
-use karat_evidence::import::{Format, ImportError, Input, Options, import};
 use karat_evidence::profile::Profile;
 use karat_evidence::source::{Layout, SEPARATORS};
+use karat_importers::{ImportError, Importer, Input, Options, import};
+use karat_reader::Kind;
 
 use super::names::{SUBJECTS, SUCCESS, TASKS};
 use super::{Question, refused};
@@ -55,9 +55,14 @@ impl Data {
     ///
     /// # Errors
     /// If the log cannot be read.
-    pub fn add_log(&mut self, input: &Input, format: Format, options: &Options) -> Result<(), ImportError> {
+    pub fn add_log(
+        &mut self,
+        input: &Input,
+        importer: &'static Importer,
+        options: &Options,
+    ) -> Result<(), ImportError> {
         self.has_logs = true;
-        import(input, format, options, &mut |item| {
+        import(input, importer, options, &mut |item| {
             // An importer writes JSON objects, which a profile takes.
             let _ = self.profile.add(item.json, false);
             ControlFlow::Continue(())

@@ -20,7 +20,7 @@ const GROUPS: usize = 20;
 const GROUP_FIELDS: usize = 4;
 /// Longest text that is a name of something, in characters.
 const NAME: usize = 64;
-/// Numbers beyond this are no measurements that a scale fits.
+/// Numbers beyond this are not measurements that a scale fits.
 const LARGEST: f64 = 1e15;
 
 /// Who is scored, on what, which fields count and how much, and what stops a release.
@@ -495,7 +495,7 @@ fn likeliest<'d>(fields: impl Iterator<Item = &'d Field>, list: &str) -> Option<
         .map(|it| it.1)
 }
 
-/// Refuses ids that are no names: the reader would refuse every such item.
+/// Refuses ids that are not names: the reader would refuse every such item.
 fn check_ids(fields: &[Field]) -> Result<(), Error> {
     let id = fields.iter().find(|field| column(field) == "id" && !field.is_nested());
     match id {

@@ -103,7 +103,7 @@ fn item(rows: &Rows, row: &Row, writing: Writing) -> ListedItem {
 
 /// Returns the address of a file from a page in the folder in which the command ran; none if it is not a file.
 fn link(file: &str, line: Option<u64>) -> Option<String> {
-    // An item of an archive or of a stream has a place that is no file.
+    // An item of an archive or of a stream has a place that is not a file.
     let line = line?;
     if file.is_empty() || file == crate::error::STANDARD_INPUT {
         return None;

@@ -8,7 +8,7 @@ pub mod stress;
 use std::num::NonZeroU32;
 
 use karat_core::number::Score;
-use karat_standing::rolling::RollingMean;
+use karat_standing::rolling::rolling_means;
 
 use crate::answers::basis::{Basis, Estimate};
 use crate::answers::leaderboard::{Leaderboard, LeaderboardRow};
@@ -127,15 +127,13 @@ pub fn profiles(rows: &Rows, board: &Leaderboard) -> Option<Section> {
 /// Returns the values of the items over time, by subject. None if no item has a time.
 pub fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Option<Section> {
     let writing = Writing::of(rows.scale.max);
-    let rolling = RollingMean::new(WINDOW);
     let series = subjects.iter().filter_map(|&subject| {
         // Items are in order of time, those without one first.
         let items = rows.rows.iter().filter(|row| row.subject == subject);
         let scored: Vec<_> =
             items.filter_map(|row| Some((row.time()?, counted(row, settings.policy)?))).collect();
         let scores: Vec<Score> = scored.iter().map(|&(_, score)| score).collect();
-        let mut means = vec![Score::ZERO; scores.len()];
-        rolling.column(&scores, &mut means).ok()?;
+        let means = rolling_means(&scores, WINDOW);
         let shown = |score: Score| writing.value(score.billionths() as f64 / 1e9);
         let points = scored.iter().zip(means).map(|(&(time, score), mean)| Point {
             time: Some(time),

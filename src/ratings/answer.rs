@@ -44,7 +44,7 @@ pub struct Rating {
     /// The seed of the resamples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Rows that are no match, by their result.
+    /// Rows that are not matches, by their result.
     pub skipped_rows: u64,
     /// Rows after a row of a later time, sorted by time.
     pub late_rows: u64,

@@ -226,7 +226,7 @@ struct Last {
 /// Reads a file of ratings.
 ///
 /// # Errors
-/// If it is no such file, of another system or other settings, or has a rating out of range.
+/// If it is not such a file, of another system or other settings, or has a rating out of range.
 fn read<S: Stored>(
     (path, text): State<'_>,
     system: &S,

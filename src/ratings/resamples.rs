@@ -65,7 +65,7 @@ impl Clusters {
 /// matches are drawn.
 ///
 /// # Errors
-/// If the counts are no league.
+/// If the counts are not a league.
 pub(super) fn resample(
     model: &BradleyTerry,
     counts: &Counts,

@@ -1,7 +1,7 @@
 //! The part of a record that says what the novelty of a trace was read from.
 
 use karat_core::facts::Digest;
-use karat_evidence::grade::trace::novelty::{Basis, Settings};
+use karat_graders::trace::novelty::{Basis, Settings};
 use serde::Deserialize;
 
 use super::document::{RecordDocument, digest};

@@ -1,8 +1,9 @@
 //! The report of the check of a project: a test case for each gate, then what the leaderboard and the comparison say.
 
-use super::{Case, CaseResult, Column, Failing, Finding, Level, Report, Sheet, Value};
+use super::{Case, CaseResult, Column, Finding, Level, Report, Sheet, Value};
 use crate::answers::check::{AskedGate, ProjectCheck};
 use crate::answers::comparison::{ComparedPair, ComparisonAnswer};
+use crate::gate::Failing;
 use crate::text::count;
 
 /// Returns the report of a check. `failing` are the subjects below a floor, and `failed` says why the gate of a pair fails.

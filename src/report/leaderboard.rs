@@ -6,21 +6,9 @@ use crate::answers::leaderboard::notes::notes;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
 use crate::answers::{IntervalMethod, LeaderboardMethod, Outcome};
 use crate::estimate::{Writing, percent, ranks, whole_percent};
+use crate::gate::Failing;
 use crate::text::{NAMED, Tone, count, list};
 use karat_core::facts::Outcome as CoreOutcome;
-
-/// A subject that fails a gate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failing {
-    /// The subject.
-    pub subject: String,
-    /// The group of its leaderboard.
-    pub group: Option<String>,
-    /// The line of the gate.
-    pub line: String,
-    /// True if there is nothing to compare, so that nothing decides it.
-    pub is_open: bool,
-}
 
 /// Returns the report of leaderboards, with the subjects that fail a gate.
 #[must_use]

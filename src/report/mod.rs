@@ -20,7 +20,7 @@ mod standing;
 
 pub use check::check;
 pub use comparison::{comparison, comparisons};
-pub use leaderboard::{Failing, by, cards, has_intervals, items, leaderboard, resamples};
+pub use leaderboard::{by, cards, has_intervals, items, leaderboard, resamples};
 pub use one::{explanation, stress};
 pub use standing::{standings, tasks};
 

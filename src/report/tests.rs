@@ -1,6 +1,6 @@
 //! Hostile names in every format: each is what it is where it is read back, and nothing more.
 
-use karat_evidence::grade::quality::{TestCase, TestResults, TestVerdict};
+use karat_graders::quality::{TestCase, TestResults, TestVerdict};
 use proptest::prelude::*;
 
 use super::badge::{Badge, Color};

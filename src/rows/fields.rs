@@ -21,7 +21,7 @@ const DEPTH: usize = 6;
 
 /// The fields that were asked for and found, and those that there are.
 #[derive(Debug, Default)]
-pub(super) struct Fields {
+pub(crate) struct Fields {
     found: BTreeSet<String>,
     seen: BTreeSet<String>,
     /// The number of items whose fields were noted.
@@ -31,7 +31,7 @@ pub(super) struct Fields {
 impl Fields {
     /// Returns the values of `fields` of an item under a card: by `own`, of its record, else of the JSON that it was read
     /// from.
-    pub(super) fn values(
+    pub(crate) fn values(
         &mut self,
         fields: &[String],
         own: impl Fn(&str) -> Option<String>,
@@ -60,7 +60,7 @@ impl Fields {
     }
 
     /// Rejects a field that no item has.
-    pub(super) fn check<'c>(
+    pub(crate) fn check<'c>(
         &self,
         field: &str,
         flag: &str,
@@ -246,7 +246,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use karat_core::facts::Fact;
-    use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
+    use karat_reader::{FactType, Kind, Reader, ReaderOptions};
     use proptest::prelude::*;
     use serde_json::json;
 

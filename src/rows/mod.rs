@@ -21,6 +21,7 @@ use karat_core::number::Score;
 use karat_core::scorecard::{Scale, Scorecard};
 use karat_core::timestamp::Timestamp;
 
+pub(crate) use fields::Fields;
 pub use fields::{FactScale, number};
 pub use load::{Arrival, Loader, Selection};
 pub use stored::StoredRecord;

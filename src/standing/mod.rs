@@ -55,6 +55,15 @@ pub fn subject<'s>(standings: &'s Standings, name: &str) -> Result<&'s SubjectSt
     })
 }
 
+/// Returns the refusal of items whose scorecards have other rules for standings.
+pub fn several_cards() -> Error {
+    Error::new(
+        Code::InvalidOption,
+        "the items are scored by several scorecards, each with other rules for standings",
+    )
+    .hint("give the items of one scorecard, or of the challenges of one family")
+}
+
 /// Formats whole seconds since 1970 as a timestamp in UTC.
 pub fn written(at_seconds: i64) -> String {
     Timestamp::from_seconds(at_seconds).to_string()

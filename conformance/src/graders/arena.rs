@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use karat_evidence::Problems;
-use karat_evidence::grade::arena::{self, Grade};
+use karat_graders::arena::{self, Grade};
 use serde_json::{Map, Value, json};
 
 use crate::given::Given;

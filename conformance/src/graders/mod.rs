@@ -1,4 +1,4 @@
-//! Cases about graders: their inputs to calls of `karat_evidence::grade`, one file per folder there.
+//! Cases about graders: their inputs to calls of `karat_graders`, one file per folder there.
 
 mod arena;
 mod quality;

@@ -3,7 +3,7 @@
 //! The cases come from a grader more lenient than the engine's defaults: objects get partial credit, a criterion of
 //! an unknown kind is unmet, code is graded by patterns. They run with the options for that.
 
-use karat_evidence::grade::quality::{
+use karat_graders::quality::{
     self, Checklist, CodeEvidence, CodeOptions, Evidence, Options, PartialCredit, Reference, Task,
     TestResults, Tokenizer, Transform, UnknownCriterion, code,
 };

@@ -1,8 +1,8 @@
 //! Cases about reasoning traces: the novelty cache, the embedder, votes.
 
 use karat_core::timestamp::Timestamp;
-use karat_evidence::grade::trace::eigentrust::{Options, Stop, eigentrust, votes};
-use karat_evidence::grade::trace::novelty::{Settings, VectorCache, VectorError, value, vector};
+use karat_graders::trace::eigentrust::{Options, Stop, eigentrust, votes};
+use karat_graders::trace::novelty::{Settings, VectorCache, VectorError, value, vector};
 use serde_json::{Map, Value, json};
 
 use crate::given::Given;

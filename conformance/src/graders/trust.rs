@@ -1,6 +1,6 @@
 //! Cases about agents: evaluations, juries, estimators.
 
-use karat_evidence::grade::trust::jury::{JuryRules, Panel, SeatPlace, Verdict, VerdictStatus, panel};
+use karat_graders::trust::jury::{JuryRules, Panel, SeatPlace, Verdict, VerdictStatus, panel};
 use serde_json::{Value, json};
 
 use crate::given::Given;

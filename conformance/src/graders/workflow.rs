@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use karat_evidence::Problems;
-use karat_evidence::grade::workflow::{
+use karat_graders::workflow::{
     Budget, Plan, PlanRules, References, StepResult, dry_run, jump, resolve, warm_up,
 };
 use serde_json::{Value, json};

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use karat_core::number::Decimal;
-use karat_stats::attempts::{Attempt, Attempts, Eligible, enough};
+use karat_stats::attempts::{
+    Attempt, Attempts, Eligible, TrackMethod, Trend, enough, score_trend, track_score,
+};
 use karat_stats::distribution::{ChallengeStatistics, Entry, Summary};
 use karat_stats::proportion::Proportion;
-use karat_stats::track::{TrackMethod, track_score};
-use karat_stats::trend::{Trend, score_trend};
 use serde_json::{Map, Value, json};
 
 use crate::given::Given;

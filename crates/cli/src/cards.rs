@@ -9,7 +9,7 @@ use karat::card::CompiledCard;
 pub use karat::cards::{CardText, EMBEDDED, check, library, released};
 use karat::cards::{Embedded, for_item, has_versions, of_kind, unknown};
 use karat_core::scorecard::Scorecard;
-use karat_evidence::Kind;
+use karat_reader::Kind;
 
 use crate::evidence::first_item;
 use crate::exit::Exit;

@@ -17,9 +17,9 @@ use karat::engine::{Wanted, each_item};
 use karat::error::{Error, Place, STANDARD_INPUT};
 use karat::text::clean;
 use karat_core::facts::{Digest, Digester};
-use karat_evidence::Kind;
-use karat_evidence::import::{Format, Items, Options, Summary, import, recognise, unpack};
 use karat_evidence::source::Layout;
+use karat_importers::{Importer, Items, Options, Role, Summary, import, recognise, unpack};
+use karat_reader::Kind;
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;
@@ -114,7 +114,7 @@ impl Files {
         Self { sides: sides.iter().cloned().collect(), ..self }
     }
 
-    /// Returns the same, which says nothing of what logs have and no item has.
+    /// Returns the same without notes on what the logs have and the items lack.
     #[must_use]
     pub fn quiet(self) -> Self {
         Self { is_told: AtomicBool::new(true), ..self }
@@ -173,7 +173,7 @@ impl Files {
             let options = together.get(&self.sides.get(path)).map(Together::options).unwrap_or_default();
             if path == "-" {
                 let mut input = BufReader::with_capacity(BUFFER, watch(open(path, self.color)?));
-                if let Some(format) = recognise(input.fill_buf()?).filter(|it| wanted.is_for(*it)) {
+                if let Some(format) = recognise(input.fill_buf()?).filter(|it| wanted.is_for(it)) {
                     let options = Options::default();
                     self.is_log.store(true, Ordering::Relaxed);
                     let (flow, left_out) =
@@ -193,8 +193,8 @@ impl Files {
                 continue;
             }
             let Looked { format, file } = look(path, self.digests.as_ref())?;
-            let flow = if let Some(format) = format.filter(|it| wanted.is_for(*it)) {
-                if format == Format::SweBench && options.verdicts.is_some() {
+            let flow = if let Some(format) = format.filter(|it| wanted.is_for(it)) {
+                if matches!(format.role, Role::Report) && options.verdicts.is_some() {
                     continue;
                 }
                 self.is_log.store(true, Ordering::Relaxed);
@@ -355,7 +355,7 @@ pub fn each_once(paths: &[String]) -> Result<(), Failure> {
 /// A file that was looked at: its format, if it is the log of another tool, else the file itself from its beginning.
 #[derive(Default)]
 struct Looked {
-    format: Option<Format>,
+    format: Option<&'static Importer>,
     file: Option<Box<dyn Read + Send>>,
 }
 
@@ -425,7 +425,7 @@ impl Read for Digested {
 }
 
 /// Returns the format of a file that is the log of another tool. A pipe can be read only once, so it is not looked at.
-fn logged(path: &str) -> Result<Option<Format>, Failure> {
+fn logged(path: &str) -> Result<Option<&'static Importer>, Failure> {
     match metadata(path) {
         Ok(about) if about.is_file() => {}
         Ok(about) if logs::is_endless(&about) => {
@@ -442,16 +442,16 @@ fn logged(path: &str) -> Result<Option<Format>, Failure> {
 fn log(
     log: &Log,
     name: &str,
-    format: Format,
+    format: &'static Importer,
     options: Options,
     wanted: &Wanted,
     visit: &mut Visit<'_>,
 ) -> Result<(Flow, Summary), Failure> {
     let items = match wanted.kind {
         Kind::Facts => Items::Runs,
-        Kind::ReasoningTrace if format.has_traces() => Items::Traces,
+        Kind::ReasoningTrace if format.has_traces => Items::Traces,
         kind => {
-            let (words, kind) = (format.words(), kind.name());
+            let (words, kind) = (format.words, kind.name());
             return Err(Failure::new(format!(
                 "`{name}` looks like {words}, which is no evidence of kind `{kind}`"
             ))

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use karat::answers::VerificationStatus;
+use karat::gate::Status;
 
 /// The end of the command. The numbers are part of the interface: scripts branch on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +38,7 @@ Exit status:
    2  the command line was not understood
   10  a score is below --fail-under
   11  a gate of the scorecard held (under --fail-under)
-  12  nothing decides it: no score, too few tasks, no key, cache or verdict
+  12  inconclusive: no score, too few tasks, no key, cache or verdict
   13  a scorecard was refused
   14  a record does not follow from its facts or evidence, or was changed
   15  a run was stopped before its end
@@ -49,6 +50,18 @@ impl From<VerificationStatus> for Exit {
             VerificationStatus::Verified => Self::Done,
             VerificationStatus::Consistent => Self::Inconclusive,
             VerificationStatus::Failed => Self::VerificationFailed,
+        }
+    }
+}
+
+impl From<Status> for Exit {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Passed => Self::Done,
+            Status::Below => Self::BelowBar,
+            Status::Blocked => Self::Blocked,
+            Status::Inconclusive => Self::Inconclusive,
+            Status::Worse => Self::Worse,
         }
     }
 }

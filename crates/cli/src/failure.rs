@@ -11,7 +11,7 @@ use crate::exit::Exit;
 /// A reason to stop.
 #[derive(Debug)]
 pub enum Failure {
-    /// The reader of our output went away (`| head`), which is no error.
+    /// The reader of our output went away (`| head`), which is not an error.
     ReaderGone,
     /// The errors are printed already; only the status is left.
     Shown(Exit),

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::execution::Judge;
-use karat_evidence::grade::trace::budget::Budget;
-use karat_evidence::grade::trace::embedder::Embedder;
-use karat_evidence::grade::trace::novelty::VectorCache;
-use karat_evidence::{Graders, Kind};
-use karat_run::judge::{Judges, Options as JudgeOptions};
+use karat_graders::execution::Judge;
+use karat_graders::trace::budget::Budget;
+use karat_graders::trace::embedder::Embedder;
+use karat_graders::trace::novelty::VectorCache;
+
+use karat_process::{Judges, Options as JudgeOptions};
+use karat_reader::{Graders, Kind};
 
 use crate::args::GraderArgs;
 use crate::failure::Failure;

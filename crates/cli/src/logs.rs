@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use karat::text::{clean, named};
-use karat_evidence::import::{
-    Format, ImportError, Input, Options, Retries, Samples, Summary, Verdicts, detect,
+use karat_importers::{
+    ImportError, Importer, Input, Options, Retries, Role, Samples, Summary, Verdicts, detect,
 };
 use tempfile::NamedTempFile;
 
@@ -113,11 +113,10 @@ fn add(path: &str, files: &mut Vec<Named>) -> Result<(), Failure> {
     }
     let mut found = BTreeSet::new();
     walk(Path::new(path), 0, &mut found)?;
-    // A trial of Harbor has its result, and beside it the trajectory of the same run.
     let trials: BTreeSet<PathBuf> = found
         .iter()
         .filter(|file| file.file_name().is_some_and(|name| name == "result.json"))
-        .filter(|file| detect(&Input::file(file)).is_ok_and(|found| found == Some(Format::Harbor)))
+        .filter(|file| is_trial(file))
         .filter_map(|file| file.parent().map(Path::to_owned))
         .collect();
     let is_part = |file: &Path| {
@@ -132,6 +131,12 @@ fn add(path: &str, files: &mut Vec<Named>) -> Result<(), Failure> {
     };
     files.extend(whole.map(named));
     Ok(())
+}
+
+/// Returns whether a file is the result of a trial, which lies in a folder with the trajectory of the same run.
+fn is_trial(file: &Path) -> bool {
+    let found = detect(&Input::file(file)).ok().flatten();
+    found.is_some_and(|importer| matches!(importer.role, Role::Trial))
 }
 
 fn walk(folder: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result<(), Failure> {
@@ -222,12 +227,12 @@ fn is_pipe(_: &fs::Metadata) -> bool {
 }
 
 /// Returns the format of a file, none if karat does not know it.
-pub fn format_of(input: &Input) -> Result<Option<Format>, Failure> {
+pub fn format_of(input: &Input) -> Result<Option<&'static Importer>, Failure> {
     detect(input).map_err(refused)
 }
 
 /// Returns the format of a file among others, none if karat does not know it. What cannot be opened or unpacked may be a log.
-pub fn recognised(input: &Input) -> Result<Option<Format>, Failure> {
+pub fn recognised(input: &Input) -> Result<Option<&'static Importer>, Failure> {
     match format_of(input) {
         Err(failure)
             if input.is_packed() || input.path().is_some_and(|path| fs::File::open(path).is_err()) =>
@@ -267,24 +272,20 @@ impl Together {
 pub fn together(paths: &[String]) -> Result<Together, Failure> {
     let (mut reports, mut has_trajectory) = (Vec::new(), false);
     let (mut of_samples, mut has_sums) = (Vec::new(), false);
-    let mut of_inspect = Vec::new();
+    let mut tries = Vec::new();
     if paths.len() < 2 {
         return Ok(Together::default());
     }
     for path in paths.iter().filter(|path| Path::new(path).is_file()) {
         let input = Input::file(path);
-        match detect(&input) {
-            Ok(Some(Format::SweBench)) => reports.push(input),
-            Ok(Some(format @ (Format::EveryEvalEver | Format::LmEval))) => {
-                if Samples::are_outside(&input, format) {
-                    has_sums = true;
-                } else {
-                    of_samples.push((input, format));
-                }
-            }
-            Ok(Some(Format::Inspect)) => of_inspect.push(input),
-            Ok(Some(format)) => has_trajectory |= format.is_trajectory(),
-            Ok(None) | Err(_) => {}
+        let Ok(Some(importer)) = detect(&input) else { continue };
+        match importer.role {
+            Role::Report => reports.push(input),
+            Role::Samples { sums, .. } if Samples::are_outside(&input, sums) => has_sums = true,
+            Role::Samples { .. } => of_samples.push((input, importer)),
+            Role::Try => tries.push(input),
+            Role::Trajectory => has_trajectory = true,
+            Role::Runs | Role::Matches | Role::Trial => {}
         }
     }
     let mut together = Together::default();
@@ -295,12 +296,12 @@ pub fn together(paths: &[String]) -> Result<Together, Failure> {
     }
     if !of_samples.is_empty() && has_sums {
         let mut samples = Samples::default();
-        of_samples.iter().try_for_each(|(file, format)| samples.add(file, *format)).map_err(refused)?;
+        of_samples.iter().try_for_each(|(file, importer)| samples.add(file, importer)).map_err(refused)?;
         together.samples = Some(Arc::new(samples));
     }
-    if of_inspect.len() > 1 {
+    if tries.len() > 1 {
         let mut retries = Retries::default();
-        of_inspect.iter().for_each(|log| retries.add(log));
+        tries.iter().for_each(|log| retries.add(log));
         together.retries = Some(Arc::new(retries));
     }
     Ok(together)

@@ -6,6 +6,7 @@ mod cmd;
 mod evidence;
 mod exit;
 mod failure;
+#[cfg(feature = "server")]
 mod follow;
 mod format;
 mod graders;
@@ -19,15 +20,20 @@ mod project;
 mod push;
 mod receipt;
 mod render;
+#[cfg(feature = "server")]
 mod rescored;
+mod runner;
 mod span;
+#[cfg(feature = "server")]
 mod store;
 mod topics;
 
 use std::io::{Write as _, stdout};
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::FromArgMatches as _;
+use karat_core::timestamp::Timestamp;
 use mimalloc::MiMalloc;
 
 /// A server allocates on one thread and frees on another, where the allocator of the platform makes threads wait for
@@ -37,7 +43,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| last_resort()));
-    karat::ask::moment::set_clock(|| karat_server::clock::Clock::system().now());
+    karat::ask::moment::set_clock(now);
     let parsed = args::menu::command().try_get_matches();
     let mut cli = match parsed.and_then(|matches| args::Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
@@ -50,6 +56,12 @@ fn main() -> ExitCode {
             failure.exit().into()
         }
     }
+}
+
+/// Returns the time of the clock of this machine, to the millisecond. A clock before 1970 shows 1970.
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp { milliseconds: i64::try_from(since.as_millis()).unwrap_or(i64::MAX) }
 }
 
 /// Prints the help, or the errors of the command line.

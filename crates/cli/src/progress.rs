@@ -37,6 +37,7 @@ impl Progress {
     }
 
     /// Returns a bar that counts items, not shown yet; never shown if `quiet` or without a terminal.
+    #[cfg(feature = "server")]
     pub fn of_items(quiet: bool) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         Self::with(bar, quiet, "{bar:40} {human_pos} of {human_len} items, {per_sec}, {eta} left")
@@ -88,6 +89,7 @@ impl Progress {
     }
 
     /// Shows that `done` of `all` items are done.
+    #[cfg(feature = "server")]
     pub fn reached(&self, done: u64, all: u64) {
         self.show_if_long();
         self.bar.set_length(all);

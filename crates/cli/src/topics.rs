@@ -1,5 +1,7 @@
 //! The pages of `karat help TOPIC`.
 
+use karat_importers::{IMPORTERS, Importer};
+
 use crate::exit;
 
 /// A page: its name, one line about it, and its text.
@@ -8,8 +10,15 @@ pub struct Topic {
     pub name: &'static str,
     /// A description of one line.
     pub about: &'static str,
-    /// The page.
-    pub text: &'static str,
+    text: &'static str,
+}
+
+impl Topic {
+    /// Returns the page.
+    pub fn page(&self) -> String {
+        let line = |importer: &&Importer| format!("  {:17}{}\n", importer.name, importer.words);
+        self.text.replace("{importers}\n", &IMPORTERS.iter().map(line).collect::<String>())
+    }
 }
 
 /// Makes a topic of the file that has its name.

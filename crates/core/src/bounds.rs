@@ -3,12 +3,12 @@
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use crate::check::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
 use crate::decay::Loss;
 use crate::facts::Fact;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
 use crate::number::{BILLION, Score, UNITS_PER_ONE, round};
 use crate::plan::{mean_of_points, units};
+use crate::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
 use crate::record::{Published, Record};
 use crate::scorecard::{DecayScope, FactType, Scorecard};
 use crate::scorer::Scorer;

@@ -21,6 +21,7 @@ pub mod mean;
 pub mod number;
 pub mod outcome;
 mod plan;
+mod range;
 pub mod record;
 pub mod scorecard;
 mod scorer;

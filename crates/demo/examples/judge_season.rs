@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use karat_demo::judged::Judged;
-use karat_evidence::execution::{Job, Judge, Report, Unjudged};
+use karat_graders::execution::{Job, Judge, Report, Unjudged};
 use karat_server::clock::Clock;
 use karat_server::{Options, Server};
 

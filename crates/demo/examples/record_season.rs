@@ -3,17 +3,16 @@
 //! It runs every plan of `examples/season/crossing` with the services of each recorder and writes `recordings/`, signed
 //! with the keys of the demo. Costs, durations and outputs are those of the runs. Only the start of a run is set, to
 //! the moment at which the recorder of the demo begins it: a server refuses recordings of the future, and the clock of
-//! the demo shows a day in June. Needs `python3`.
+//! the demo shows a day in June. Needs `python3`, and the programs `karat` (named in `KARAT`, else in `PATH`) and `karat-runner`.
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::process::{Command, Stdio};
 
 use karat_demo::crossing::{Run, plan_path, runs, signer, task_path};
 use karat_evidence::canonical_json;
-use karat_run::judge::{Judges, Options};
-use karat_run::{Executors, Fault, Job, Recording, Stop, Surroundings};
+use karat_run::{Fault, Job, Recording};
 use serde_json::Value;
 
 type Failed = Box<dyn Error + Send + Sync>;
@@ -36,20 +35,20 @@ fn main() -> Result<(), Failed> {
 /// Runs a plan with the services of a recorder, and returns what it signs.
 fn record(examples: &Path, task: &[u8], run: &Run) -> Result<Recording, Failed> {
     let plan = fs::read(examples.join(plan_path(run.miner)))?;
-    let folder = examples.join("season/crossing/recorders");
-    let services = fs::read_to_string(folder.join(format!("{}.toml", run.recorder)))?;
-    let judge =
-        || Arc::new(Judges::found(None, Options::default())) as Arc<dyn karat_evidence::execution::Judge>;
-    let around = Surroundings { folder: &folder, variable: &|name| std::env::var(name).ok(), judge: &judge };
-    let executors = Executors::parse(&services, &around).map_err(all)?;
     let (job, _) = Job::new(&plan, task, Some(run.miner), Some(1)).map_err(|refusal| {
         format!("{}: {} {} {:?}", plan_path(run.miner), refusal.plan, refusal.task, refusal.faults)
     })?;
-    let ended = job.run(&executors, &Stop::default(), &|_| {}).map_err(all)?;
-    if let Some(fault) = ended.fault {
-        return Err(fault.into());
+    let services = examples.join("season/crossing/recorders").join(format!("{}.toml", run.recorder));
+    let kept = tempfile::tempdir()?;
+    let kept = kept.path().join("run.jsonl");
+    let mut karat = Command::new(std::env::var_os("KARAT").unwrap_or_else(|| "karat".into()));
+    karat.arg("run").arg(examples.join(plan_path(run.miner))).arg("--task").arg(examples.join(task_path()));
+    karat.args(["--subject", run.miner, "--executors"]).arg(services).arg("--record").arg(&kept);
+    if !karat.stdout(Stdio::null()).status()?.success() {
+        return Err(format!("{} was not run", plan_path(run.miner)).into());
     }
-    let mut recording = begun(&ended.recording, run)?;
+    let recorded = Recording::parse(&fs::read_to_string(kept)?).map_err(all)?;
+    let mut recording = begun(&recorded, run)?;
     recording.sign(&signer(run.recorder)?)?;
     job.replay(&recording).map_err(all)?;
     Ok(recording)

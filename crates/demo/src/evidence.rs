@@ -6,8 +6,9 @@ use std::sync::Arc;
 use karat::Timestamp;
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Options, Wanted};
+use karat_evidence::canonical_json;
 use karat_evidence::source::{Layout, Source};
-use karat_evidence::{ReaderOptions, canonical_json};
+use karat_reader::ReaderOptions;
 use serde_json::{Map, Value};
 
 use karat_server::cards::ScorerPool;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use karat_evidence::canonical_json;
-use karat_evidence::execution::{Job, Judge, Report, Unjudged};
+use karat_graders::execution::{Job, Judge, Report, Unjudged};
 use serde_json::{Value, json};
 
 /// Reports by the digest of their job.

@@ -16,7 +16,7 @@ mod season;
 use std::sync::Arc;
 
 use karat::Timestamp;
-use karat_evidence::execution::Judge;
+use karat_graders::execution::Judge;
 use karat_store::Error;
 
 use karat_server::problem::Problem;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::NOW;
 use crate::programs::{GAMES, Game, JUDGED, PROGRAMS, Played, Program, STEP_MILLISECONDS};
-use karat_evidence::grade::arena::{HarnessStatement, HarnessWord, chain};
+use karat_graders::arena::{HarnessStatement, HarnessWord, chain};
 use karat_server::arena::Match;
 use karat_server::keys::SERVER;
 use karat_server::play;

@@ -8,7 +8,7 @@ use karat::Timestamp;
 use karat::engine::Engine;
 use karat_demo::crossing;
 use karat_demo::judged::Judged;
-use karat_evidence::execution::{Job, Judge as _, Limits, Unjudged};
+use karat_graders::execution::{Job, Judge as _, Limits, Unjudged};
 use karat_run::{Event, Job as Plan, Outcome, Recording, Run};
 use karat_server::arena::{Match, RatedAgent, State, ranked};
 use karat_server::cards::Cards;

@@ -2,7 +2,7 @@
 //! the others. A declared type makes the meaning certain, or the value is refused; decision 0033 has the reasons.
 
 use crate::json::document::{EXACT, Value};
-use crate::vocabulary::FactType;
+use karat_core::scorecard::FactType;
 
 /// The texts that programs write for a value that is not there, in small letters.
 const MISSING: [&str; 9] = ["na", "n/a", "#n/a", "<na>", "nan", "nat", "none", "null", "-"];
@@ -57,7 +57,7 @@ pub fn flag(text: &str) -> Option<bool> {
 
 /// Returns what to do about a value of a fact that is not of the declared type; none if it is, or if there is no better
 /// advice than that of its type.
-pub(crate) fn hint(value: Value<'_>, fact_type: FactType) -> Option<&'static str> {
+pub fn hint(value: Value<'_>, fact_type: FactType) -> Option<&'static str> {
     match (fact_type, value) {
         (FactType::Number, Value::Text(text)) => hint_for_number(text.trim()),
         (FactType::Number, Value::Flag(_)) => {

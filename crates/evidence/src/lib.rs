@@ -1,54 +1,19 @@
-//! Readers that turn evidence about AI agents into facts.
+//! Texts of evidence about AI agents, below graders and readers: JSON with its checks and canonical form, names and cells,
+//! sources of items, test reports, and what a judge of submitted code is asked.
 //!
-//! An evidence item is one JSON object (or one row of a CSV table). A [`Reader`] checks it against the schema of its
-//! [`Kind`], takes out the facts that a scorecard declares, and digests its canonical form. A [`source::Source`] cuts
-//! files and streams into items without holding more than one of them.
-//!
-//! ```
-//! use karat_evidence::{FactType, Kind, Reader, ReaderOptions};
-//! use karat_core::facts::Fact;
-//!
-//! let wanted = [("solved".to_owned(), FactType::Number), ("escalated".to_owned(), FactType::Boolean)];
-//! let mut reader = Reader::new(Kind::Facts, &wanted, ReaderOptions::default()).unwrap();
-//!
-//! let evidence = reader.read(br#"{"subject": "bot-7", "solved": 12, "note": "by hand"}"#).unwrap();
-//! let item = evidence.item();
-//! assert_eq!(item.subject, "bot-7");
-//! assert_eq!(item.facts, [Fact::Number(12.0), Fact::Missing]);
-//! drop(evidence);
-//! assert_eq!(reader.unknown_fields().collect::<Vec<_>>(), [("$.note", 1)]);
-//! ```
-//!
-//! **Missing.** A `null` means a value that is not known, like a field that is left out; only a reasoning trace,
-//! whose published schema is strict, refuses it.
-//!
-//! **Identity.** The subject is the first field that names one (the kinds say which), else the item's own id; an item
-//! with neither is refused. An item without an id has the name that the caller gives it, such as its file and
-//! line; without a name, its digest.
+//! A [`source::Source`] cuts files and streams into items without holding more than one of them; [`json`] reads one, with a
+//! place for everything that is wrong with it.
 
 pub mod cells;
-pub mod execution;
-pub mod grade;
-mod graders;
+pub mod fact_table;
 pub mod ids;
-pub mod import;
-mod json;
-mod kind;
-mod kinds;
+pub mod json;
 pub mod names;
 pub mod profile;
-mod reader;
+pub mod report;
 pub mod source;
-mod vocabulary;
 
-pub use graders::{Graders, Watch};
 pub use json::check::UnknownFields;
 pub use json::note::Note;
 pub use json::problem::{Problem, Problems};
 pub use json::value::canonical_json;
-pub use kind::Kind;
-pub use kinds::arena_match::finalize_breakdown;
-pub use kinds::reasoning_trace::{embedding_text, trace_vector};
-pub use kinds::workflow_submission::{Call, RunTask, Submission};
-pub use reader::{Evidence, Reader, ReaderOptions, UnknownFact};
-pub use vocabulary::{FactSpec, FactType};

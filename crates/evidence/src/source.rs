@@ -27,8 +27,8 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use crate::json::problem::Problem;
-use crate::vocabulary::FactType;
 use json::JsonSource;
+use karat_core::scorecard::FactType;
 use rows::RowSource;
 
 /// The marks that may separate the columns of a table; the first with which a name in the header is known does.
@@ -41,7 +41,7 @@ pub enum Layout {
     Auto,
     /// One JSON item per line, even if the first line is broken.
     JsonLines,
-    /// A table with a header, for [`Kind::Facts`](crate::Kind::Facts); columns are separated by one of [`SEPARATORS`].
+    /// A table with a header, for evidence of kind `facts`; columns are separated by one of [`SEPARATORS`].
     Csv,
 }
 

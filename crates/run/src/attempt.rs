@@ -1,13 +1,14 @@
 //! One attempt at a step: what is asked, under which key it is kept, and what came of it.
 
 use karat_core::facts::Digest;
-use karat_evidence::{Call, canonical_json};
+use karat_evidence::canonical_json;
+use karat_reader::Call;
 use serde_json::{Value, json};
 
 /// Nano-TAO in a TAO.
-pub(crate) const NANO: f64 = 1e9;
+pub const NANO: f64 = 1e9;
 /// The largest whole number that every reader of JSON keeps exactly: 2^53.
-pub(crate) const EXACT: u64 = 1 << 53;
+pub const EXACT: u64 = 1 << 53;
 
 /// A request to an executor. Its text is canonical JSON of step, attempt, subnet, action and resolved parameters, and the
 /// digest of the text is the key under which the attempt is recorded.

@@ -5,27 +5,31 @@
 //! never on what other steps of the tier have come to.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::thread;
 
-use karat_evidence::grade::workflow::{Step, StepResult, resolve};
+use karat_graders::workflow::{Step, StepResult, resolve};
 use serde_json::Value;
 
 use crate::attempt::{Attempt, Outcome, Request};
 use crate::job::Job;
 
 /// A source of the attempts of a run.
-pub(crate) trait Source: Sync {
-    /// True if the steps of a tier are to run side by side.
-    const SIDE_BY_SIDE: bool;
-
+pub trait Source: Sync {
     /// Makes an attempt, or finds it.
+    ///
+    /// # Errors
+    /// If there is no attempt, and so the run cannot go on.
     fn attempt(&self, step: &Step, request: Request) -> Result<Attempt, Halt>;
+
+    /// Calls `run` for the steps of a tier, one after the other unless the source does otherwise. The results are in the order
+    /// of the steps, each with the reason if a step could not be begun.
+    fn tier<T: Send>(&self, steps: &[&Step], run: impl Fn(&Step) -> T + Sync) -> Vec<Result<T, String>> {
+        steps.iter().map(|step| Ok(run(step))).collect()
+    }
 }
 
 /// The reason why there is no attempt.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Halt {
+pub enum Halt {
     /// The run is stopped.
     Stopped,
     /// The attempt cannot be made or found, through no fault of the plan.
@@ -124,28 +128,9 @@ fn run_tier(
     results: &BTreeMap<String, StepResult>,
     spent_nano_tao: u64,
 ) -> Vec<StepCourse> {
-    let run = |step: &Step| run_step(job, source, step, results, spent_nano_tao);
-    if steps.len() < 2 || !side_by_side(source) {
-        return steps.iter().map(|step| run(step)).collect();
-    }
-    let no_thread = |error: io::Error| StepCourse {
-        halt: Some(Halt::Fault(format!("no thread for a step: {error}"))),
-        ..StepCourse::default()
-    };
-    thread::scope(|scope| {
-        let run = &run;
-        let threads: Vec<_> =
-            steps.iter().map(|step| thread::Builder::new().spawn_scoped(scope, move || run(step))).collect();
-        let ended = threads.into_iter().map(|thread| match thread {
-            Ok(thread) => thread.join().unwrap_or_else(|_| no_thread(io::Error::other("it panicked"))),
-            Err(error) => no_thread(error),
-        });
-        ended.collect()
-    })
-}
-
-fn side_by_side<S: Source>(_: &S) -> bool {
-    S::SIDE_BY_SIDE
+    let courses = source.tier(steps, |step| run_step(job, source, step, results, spent_nano_tao));
+    let lacking = |reason| StepCourse { halt: Some(Halt::Fault(reason)), ..StepCourse::default() };
+    courses.into_iter().map(|course| course.unwrap_or_else(lacking)).collect()
 }
 
 fn run_step(

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use karat_core::diagnostic::steers_terminal;
+use serde::{Deserialize, Serialize};
 
 /// One fault, with its place where it is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// Line and column in characters, from 1.
     pub place: Option<(u64, u64)>,
@@ -16,7 +17,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    /// Creates a fault without a place.
+    pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { place: None, message: message.into(), hint: hint.into() }
     }
 
@@ -41,12 +43,14 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 /// Puts a foreign text in backticks, cut to a length that fits a line, without what could steer a terminal.
-pub(crate) fn quoted(text: &str) -> String {
+#[must_use]
+pub fn quoted(text: &str) -> String {
     format!("`{}`", shown(text, 60))
 }
 
 /// Returns at most `most` characters of a foreign text, without what could steer a terminal.
-pub(crate) fn shown(text: &str, most: usize) -> String {
+#[must_use]
+pub fn shown(text: &str, most: usize) -> String {
     let mut short: String =
         text.chars().take(most).map(|c| if steers_terminal(c) { '\u{fffd}' } else { c }).collect();
     if text.chars().nth(most).is_some() {

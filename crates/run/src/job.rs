@@ -1,8 +1,10 @@
 //! A plan and a task, checked: everything that a run needs but answers.
 
+use karat_core::diagnostic::nearest;
 use karat_core::facts::Digest;
-use karat_evidence::grade::workflow::{Budget, Plan, PlanRules, References};
-use karat_evidence::{Call, Note, Problems, RunTask, Submission, canonical_json, names};
+use karat_evidence::{Note, Problems, canonical_json, names};
+use karat_graders::workflow::{Budget, Plan, PlanRules, References};
+use karat_reader::{Call, RunTask, Submission};
 use serde_json::{Map, Value};
 
 use crate::attempt::NANO;
@@ -164,6 +166,26 @@ impl Job {
     #[must_use]
     pub fn calls(&self) -> &[Call] {
         &self.calls
+    }
+
+    /// Returns a fault for each step whose subnet is not among `subnets`. Letter case makes no difference.
+    #[must_use]
+    pub fn missing(&self, subnets: &[String]) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for (step, call) in self.plan.steps().iter().zip(&self.calls) {
+            if !subnets.iter().any(|known| known.eq_ignore_ascii_case(&call.subnet)) {
+                let (step, subnet) = (quoted(&step.id), quoted(&call.subnet));
+                let hint = match nearest(&call.subnet, subnets.iter().map(String::as_str)) {
+                    Some(near) => format!("there is {}", quoted(near)),
+                    None => "add a table `[executor.NAME]`".to_owned(),
+                };
+                faults.push(Fault::new(
+                    format!("no executor for the subnet {subnet} of the step {step}"),
+                    hint,
+                ));
+            }
+        }
+        faults
     }
 
     /// Returns the digest of the plan with all that its author said with it, over canonical JSON.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use karat_core::facts::Digest;
-use karat_evidence::grade::workflow::{Account, Log, Step, account};
+use karat_graders::workflow::{Account, Log, Step, account};
 use serde_json::Value;
 
 use crate::attempt::{Attempt, Request};
@@ -11,7 +11,7 @@ use crate::engine::{self, Course, Event, Halt, Source};
 use crate::evidence::evidence;
 use crate::fault::{Fault, quoted};
 use crate::job::Job;
-use crate::recording::Recording;
+use crate::recording::{Head, Recording};
 
 /// The way out of a recording that does not fit: nothing in it can be put right by hand, as it is signed.
 const HINT: &str = "give the recording of this very run, or record the run again";
@@ -29,14 +29,23 @@ pub struct Run {
     pub is_stopped: bool,
 }
 
+/// A live run that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// The run.
+    pub run: Run,
+    /// Its recording.
+    pub recording: Recording,
+    /// The reason why it could not go on, if it was not asked to stop.
+    pub fault: Option<String>,
+}
+
 /// Attempts out of a recording.
 struct Recorded<'a> {
     recording: &'a Recording,
 }
 
 impl Source for Recorded<'_> {
-    const SIDE_BY_SIDE: bool = false;
-
     fn attempt(&self, _: &Step, request: Request) -> Result<Attempt, Halt> {
         let same_place =
             |attempt: &&Attempt| attempt.step == request.step && attempt.number == request.attempt;
@@ -57,6 +66,32 @@ impl Source for Recorded<'_> {
 }
 
 impl Job {
+    /// Runs the job with attempts from `source`, from a moment in microseconds since 1970-01-01T00:00:00Z on, and records it.
+    ///
+    /// # Errors
+    /// If the recording does not replay to the same evidence, which is a defect.
+    pub fn record(&self, source: &impl Source, started_microseconds: u64) -> Result<Ended, Vec<Fault>> {
+        let course = engine::run(self, source);
+        let head = Head {
+            plan: self.plan_digest(),
+            task: self.task_digest(),
+            is_stopped: course.is_stopped,
+            started_microseconds,
+        };
+        let recording = Recording::new(head, attempts(&course).cloned().collect());
+        let fault = course.fault.clone();
+        let run = self.ended(course, &recording)?;
+        // What no one could replay is not handed out.
+        let replayed = self.replay(&recording)?;
+        if replayed.evidence != run.evidence {
+            return Err(vec![Fault::new(
+                "the recording gives other evidence than the run",
+                "this is a defect of karat",
+            )]);
+        }
+        Ok(Ended { run, recording, fault })
+    }
+
     /// Replays a recording of this job. The evidence is, byte for byte, that of the run which was recorded.
     ///
     /// # Errors

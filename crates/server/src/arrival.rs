@@ -4,7 +4,7 @@
 use karat_core::facts::Item;
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::{Timestamp, WrittenTimestamp};
-use karat_evidence::Kind;
+use karat_reader::Kind;
 use serde_json::Value;
 
 use crate::problem::{Code, Problem};

@@ -12,7 +12,7 @@ use karat::error::Error;
 use karat_core::check::Checked;
 use karat_core::diagnostic::nearest;
 use karat_core::timestamp::WrittenTimestamp;
-use karat_evidence::Kind;
+use karat_reader::Kind;
 use karat_store::port::Order;
 use karat_store::{Reader, Term};
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use karat::engine::kind;
 use karat_core::facts::Digest;
-use karat_evidence::Kind;
-use karat_evidence::import::{Format, Input, Items, Options, import, requests};
+use karat_importers::{Input, Items, OTLP, Options, import, requests};
+use karat_reader::Kind;
 use karat_store::{Error, Kind as Stored};
 use serde_json::Value;
 
@@ -216,12 +216,12 @@ pub(crate) fn items(pool: &ScorerPool) -> Result<Items, Problem> {
 /// Returns the item that a trace is.
 fn item(whose: &Whose, items: Items, texts: &[Vec<u8>]) -> Result<Vec<u8>, Problem> {
     let refused =
-        |error: karat_evidence::import::ImportError| Problem::new(Code::EvidenceRefused, error.to_string());
+        |error: karat_importers::ImportError| Problem::new(Code::EvidenceRefused, error.to_string());
     let text = requests::put_together(texts.iter().map(Vec::as_slice)).map_err(refused)?;
     let input = Input::memory(format!("{}.otlp.json", whose.trace), text);
     let options = Options { items, subject: whose.subject.clone(), ..Options::default() };
     let mut found = None;
-    let summary = import(&input, Format::Otlp, &options, &mut |item| {
+    let summary = import(&input, &OTLP, &options, &mut |item| {
         found = Some(item.json.to_vec());
         ControlFlow::Break(())
     })

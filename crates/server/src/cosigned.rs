@@ -10,13 +10,13 @@ use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
 use karat_store::log::{Checkpoint, Keys, NoteError, VerifyingKey, WitnessKey};
 use karat_store::port::Head;
+use karat_store::secret::replace;
 use karat_store::{Error, Reader};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::problem::{Code, Problem};
-use crate::secret::replace;
 
 /// Schema of the file.
 const SCHEMA: &str = "karat/cosigned/1";

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use karat_core::timestamp::Timestamp;
 use karat_store::log::{Checkpoint, Signer, VerifyingKey};
 use karat_store::port::Backend as _;
+use karat_store::secret::{Secret, refused, replace};
 use karat_store::sqlite::{self, Sqlite};
 use karat_store::{Error, Reader};
 
 use crate::keys::SERVER;
-use crate::secret::{Secret, refused, replace};
+use crate::secret::draw;
 
 /// The store.
 pub const STORE: &str = "karat.db";
@@ -48,7 +49,7 @@ pub fn open(folder: &Path, name: Option<&str>) -> Result<(Sqlite, Signer), Error
             )));
         }
         None => {
-            let secret = Secret::draw(name)?;
+            let secret = draw(name)?;
             secret.write(&path)?;
             secret
         }
@@ -93,7 +94,7 @@ pub fn rotate(folder: &Path, now: Timestamp) -> Result<Rotated, Error> {
     }
     let (sqlite, signer) = open(folder, None)?;
     let old = signer.verifying_key().clone();
-    let secret = Secret::draw(Some(old.name()))?;
+    let secret = draw(Some(old.name()))?;
     let new = secret.signer()?;
     let key = new.verifying_key().clone();
     let prepare = || secret.write(&folder.join(NEXT));

@@ -10,8 +10,8 @@ use std::sync::{Arc, PoisonError};
 
 use karat::engine::{Engine, Options};
 use karat_core::timestamp::{Timestamp, WrittenTimestamp};
-use karat_evidence::grade::trace::budget::Budget;
-use karat_evidence::grade::trace::novelty::VectorCache;
+use karat_graders::trace::budget::Budget;
+use karat_graders::trace::novelty::VectorCache;
 use karat_store::{Error, Kind, Reader};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;

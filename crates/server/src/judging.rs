@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use karat_evidence::execution::Judge;
-use karat_run::judge::Judges;
+use karat_graders::execution::Judge;
+use karat_process::Judges;
 use tokio::time::Instant;
 
 /// The shortest time between two rounds over all that waits.
@@ -78,13 +78,8 @@ impl Judging {
     #[must_use]
     pub fn new(options: &JudgeOptions) -> Self {
         let JudgeOptions { program, runtimes, processes, queue, wait, .. } = options.clone();
-        let of_pool = karat_run::judge::Options {
-            runtimes,
-            processes,
-            queue,
-            wait,
-            ..karat_run::judge::Options::default()
-        };
+        let of_pool =
+            karat_process::Options { runtimes, processes, queue, wait, ..karat_process::Options::default() };
         Self {
             judges: Arc::new(Judges::found(program.as_deref(), of_pool)),
             instead: RwLock::default(),

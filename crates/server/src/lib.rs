@@ -39,7 +39,6 @@ pub mod effect;
 mod events;
 pub mod flows;
 pub mod folder;
-mod follower;
 mod guard;
 pub mod ids;
 mod in_order;
@@ -323,53 +322,4 @@ async fn nothing(uri: Uri) -> Problem {
 /// One layer for both: the router copies its layers for every request.
 async fn answer(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     web::browser::around(request, |request| guard::guard(app, request, next)).await
-}
-
-/// Runs `then`, once, when the process is asked to stop by a terminal or a supervisor. When this returns, no such signal is
-/// missed.
-///
-/// # Errors
-/// If the system cannot report signals, or has no thread to wait for them.
-pub fn on_stop(then: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-    let within = runtime.enter();
-    #[cfg(unix)]
-    let (mut pressed, mut ended, mut hung_up) = {
-        use tokio::signal::unix::{SignalKind, signal};
-        let hung_up = if hears_of_hangups() { Some(signal(SignalKind::hangup())?) } else { None };
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, hung_up)
-    };
-    #[cfg(windows)]
-    let (mut pressed, mut ended, mut hung_up) = {
-        use tokio::signal::windows::{ctrl_c, ctrl_close, ctrl_shutdown};
-        (ctrl_c()?, ctrl_close()?, Some(ctrl_shutdown()?))
-    };
-    drop(within);
-    thread::Builder::new().name(String::from("karat-stop")).spawn(move || {
-        runtime.block_on(async {
-            let hung_up = async {
-                match &mut hung_up {
-                    Some(hung_up) => _ = hung_up.recv().await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                _ = pressed.recv() => {}
-                _ = ended.recv() => {}
-                () = hung_up => {}
-            }
-        });
-        then();
-    })?;
-    Ok(())
-}
-
-/// Returns whether the end of the terminal is to end the process. Under `nohup` it is not.
-#[cfg(unix)]
-fn hears_of_hangups() -> bool {
-    const HANGUP: u64 = 1;
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // Where the system does not say, the signal stays what it is.
-    ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).is_some_and(|bits| bits & HANGUP == 0)
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
-use axum::http::Response;
 use axum::http::request::Parts;
+use axum::http::{Response, Uri};
 use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
 use serde::de::DeserializeOwned;
 
@@ -56,12 +56,17 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        Query::try_from_uri(&parts.uri).map(|Query(params)| Self(params)).map_err(|error| {
-            let text = error.body_text();
-            let detail = text.rsplit_once("query string: ").map_or(text.as_str(), |(_, detail)| detail);
-            Problem::new(Code::BadRequest, detail).at("query")
-        })
+        query(&parts.uri).map(Self)
     }
+}
+
+/// Reads the query of an address.
+pub(crate) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
+    Query::try_from_uri(uri).map(|Query(params)| params).map_err(|error| {
+        let text = error.body_text();
+        let detail = text.rsplit_once("query string: ").map_or(text.as_str(), |(_, detail)| detail);
+        Problem::new(Code::BadRequest, detail).at("query")
+    })
 }
 
 /// The parts of a path that are names.

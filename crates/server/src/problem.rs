@@ -8,7 +8,7 @@ use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use karat_core::facts::Digest;
-use karat_evidence::import::requests::status;
+use karat_importers::requests::status;
 use karat_store::{Error, Refusal};
 use serde::{Serialize, Serializer};
 use utoipa::openapi::{Content, Ref, RefOr, Response as Described, ResponseBuilder};
@@ -17,102 +17,75 @@ use utoipa::{IntoResponses, ToSchema};
 /// The media type of protocol buffers.
 pub(crate) const PROTOBUF: &str = "application/x-protobuf";
 
-/// The kind of error, for programs: a code never changes its meaning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schema(as = ProblemCode)]
-pub enum Code {
-    /// A parameter, header or body is invalid.
-    BadRequest,
-    /// No key was given, or an unknown one.
-    Unauthenticated,
-    /// The key may not do this.
-    Forbidden,
-    /// There is no such thing, or no such path.
-    NotFound,
-    /// The path has no such method.
-    MethodNotAllowed,
-    /// The request did not arrive in time.
-    Timeout,
-    /// The id is taken by another item.
-    Conflict,
-    /// The time limit of the match has passed.
-    Expired,
-    /// The body is larger than allowed.
-    TooLarge,
-    /// The body has the wrong media type.
-    UnsupportedMediaType,
-    /// The header `Host` names another server.
-    Misdirected,
-    /// The evidence does not fit its kind or its scorecard.
-    EvidenceRefused,
-    /// The scorecard has errors.
-    CardRefused,
-    /// The question has no answer, for the reason given.
-    Unanswerable,
-    /// Too many requests with this key or from this address.
-    TooManyRequests,
-    /// The server has too much to do now.
-    Busy,
-    /// Code has to run for the answer, and there is no verdict now: the judge is missing, or fails.
-    NoVerdict,
-    /// There is no space left to store the request.
-    StorageFull,
-    /// A defect of the server or of its store.
-    Internal,
+/// Declares the kinds of errors: each with its meaning, its status and its name as written.
+macro_rules! codes {
+    ($($(#[$doc:meta])+ $code:ident $status:ident $name:literal)+) => {
+        /// The kind of error, for programs: a code never changes its meaning.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+        #[schema(as = ProblemCode)]
+        pub enum Code {
+            $($(#[$doc])+ #[serde(rename = $name)] $code,)+
+        }
+
+        impl Code {
+            /// Returns the status of the code.
+            #[must_use]
+            pub const fn status(self) -> StatusCode {
+                match self {
+                    $(Self::$code => StatusCode::$status,)+
+                }
+            }
+
+            /// Returns the name as written.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$code => $name,)+
+                }
+            }
+        }
+    };
 }
 
-impl Code {
-    /// Returns the status of the code.
-    #[must_use]
-    pub const fn status(self) -> StatusCode {
-        match self {
-            Self::BadRequest => StatusCode::BAD_REQUEST,
-            Self::Unauthenticated => StatusCode::UNAUTHORIZED,
-            Self::Forbidden => StatusCode::FORBIDDEN,
-            Self::NotFound => StatusCode::NOT_FOUND,
-            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Timeout => StatusCode::REQUEST_TIMEOUT,
-            Self::Conflict => StatusCode::CONFLICT,
-            Self::Expired => StatusCode::GONE,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
-            Self::EvidenceRefused | Self::CardRefused | Self::Unanswerable => {
-                StatusCode::UNPROCESSABLE_ENTITY
-            }
-            Self::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
-            Self::Busy | Self::NoVerdict => StatusCode::SERVICE_UNAVAILABLE,
-            Self::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
-            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    }
-
-    /// Returns the name as written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::BadRequest => "bad-request",
-            Self::Unauthenticated => "unauthenticated",
-            Self::Forbidden => "forbidden",
-            Self::NotFound => "not-found",
-            Self::MethodNotAllowed => "method-not-allowed",
-            Self::Timeout => "timeout",
-            Self::Conflict => "conflict",
-            Self::Expired => "expired",
-            Self::TooLarge => "too-large",
-            Self::UnsupportedMediaType => "unsupported-media-type",
-            Self::Misdirected => "misdirected",
-            Self::EvidenceRefused => "evidence-refused",
-            Self::CardRefused => "card-refused",
-            Self::Unanswerable => "unanswerable",
-            Self::TooManyRequests => "too-many-requests",
-            Self::Busy => "busy",
-            Self::NoVerdict => "no-verdict",
-            Self::StorageFull => "storage-full",
-            Self::Internal => "internal",
-        }
-    }
+codes! {
+    /// A parameter, header or body is invalid.
+    BadRequest BAD_REQUEST "bad-request"
+    /// No key was given, or an unknown one.
+    Unauthenticated UNAUTHORIZED "unauthenticated"
+    /// The key may not do this.
+    Forbidden FORBIDDEN "forbidden"
+    /// There is no such thing, or no such path.
+    NotFound NOT_FOUND "not-found"
+    /// The path has no such method.
+    MethodNotAllowed METHOD_NOT_ALLOWED "method-not-allowed"
+    /// The request did not arrive in time.
+    Timeout REQUEST_TIMEOUT "timeout"
+    /// The id is taken by another item.
+    Conflict CONFLICT "conflict"
+    /// The time limit of the match has passed.
+    Expired GONE "expired"
+    /// The body is larger than allowed.
+    TooLarge PAYLOAD_TOO_LARGE "too-large"
+    /// The body has the wrong media type.
+    UnsupportedMediaType UNSUPPORTED_MEDIA_TYPE "unsupported-media-type"
+    /// The header `Host` names another server.
+    Misdirected MISDIRECTED_REQUEST "misdirected"
+    /// The evidence does not fit its kind or its scorecard.
+    EvidenceRefused UNPROCESSABLE_ENTITY "evidence-refused"
+    /// The scorecard has errors.
+    CardRefused UNPROCESSABLE_ENTITY "card-refused"
+    /// The question has no answer, for the reason given.
+    Unanswerable UNPROCESSABLE_ENTITY "unanswerable"
+    /// Too many requests with this key or from this address.
+    TooManyRequests TOO_MANY_REQUESTS "too-many-requests"
+    /// The server has too much to do now.
+    Busy SERVICE_UNAVAILABLE "busy"
+    /// Code has to run for the answer, and there is no verdict now: the judge is missing, or fails.
+    NoVerdict SERVICE_UNAVAILABLE "no-verdict"
+    /// There is no space left to store the request.
+    StorageFull INSUFFICIENT_STORAGE "storage-full"
+    /// A defect of the server or of its store.
+    Internal INTERNAL_SERVER_ERROR "internal"
 }
 
 /// An error, after RFC 9457.

@@ -12,8 +12,8 @@ use karat::record::Record;
 use karat::record::novelty::CacheReading;
 use karat_core::facts::Digest;
 use karat_core::record::ENGINE_VERSION;
-use karat_evidence::grade::trace::embedder::Embedder;
-use karat_evidence::grade::trace::novelty::VectorCache;
+use karat_graders::trace::embedder::Embedder;
+use karat_graders::trace::novelty::VectorCache;
 use karat_store::{Item, Kind, Reader};
 
 use crate::ids;

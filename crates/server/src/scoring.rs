@@ -149,7 +149,7 @@ impl How<'_> {
                 || has_evaluator && memory.arena.state().has_card(&card.name()),
             // Under the id of a recording stands the evidence of its run, and would no more if another item came first.
             is_of_task: memory.flows.state().is_delivered(item.id)
-                || card.evidence == karat_evidence::Kind::WorkflowRun.name()
+                || card.evidence == karat_reader::Kind::WorkflowRun.name()
                     && item.context.task.is_some_and(|task| memory.flows.state().task(task).is_some()),
             keeper: authority::trace_keeper(item.id),
         }));

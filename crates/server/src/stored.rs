@@ -21,7 +21,7 @@ pub fn task(record: &RecordDocument, card: &Scorecard) -> Option<String> {
 /// Returns true if the fact with that name was measured by this server and not stated: the novelty of a trace that it
 /// embedded.
 pub(crate) fn is_measured_here(card: &Scorecard, fact: &str, is_embedded: bool) -> bool {
-    is_embedded && fact == NOVELTY && card.evidence == karat_evidence::Kind::ReasoningTrace.name()
+    is_embedded && fact == NOVELTY && card.evidence == karat_reader::Kind::ReasoningTrace.name()
 }
 
 /// Returns the trust class of a record that was not graded here, whose sender may state facts up to the class `ceiling`.

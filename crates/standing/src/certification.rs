@@ -4,8 +4,6 @@
 //! so what it holds follows with hysteresis.
 
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 use super::tiers::{TierFacts, TierRule, TierStanding, tier};
 pub use karat_core::scorecard::CertificationRules;
@@ -93,25 +91,16 @@ pub struct Certified {
 }
 
 /// A recomputation before the last one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the recomputation is of second {at_seconds}, expected {latest_seconds} or later; give them in order of time"
+)]
 pub struct OutOfOrder {
     /// Its moment.
     pub at_seconds: i64,
     /// The moment of the last one.
     pub latest_seconds: i64,
 }
-
-impl fmt::Display for OutOfOrder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { at_seconds, latest_seconds } = self;
-        write!(
-            f,
-            "the recomputation is of second {at_seconds}, expected {latest_seconds} or later; give them in order of time"
-        )
-    }
-}
-
-impl Error for OutOfOrder {}
 
 impl Certificate {
     /// Returns the certificate after a recomputation, by the tiers of the card (lowest first) and the rules of certification.

@@ -68,22 +68,6 @@ pub struct Confidence {
 ///
 /// A sample of `n` items where `m` are needed gives `n / (n + m)`, which is one minus the uncertainty of Jøsang and
 /// Ismail, "The beta reputation system" (2002), times what its age leaves. Weights and sizes below zero count as zero.
-///
-/// ```
-/// use karat_core::number::Decimal;
-/// use karat_standing::confidence::{Backing, Evidence, FreshnessRule, confidence};
-///
-/// let measured = Evidence::Sample { effective_items: Decimal::from_millionths(30_000_000), needed_items: 10 };
-/// let backing = |evidence| Backing {
-///     key: "accuracy".into(),
-///     weight: Decimal::ONE,
-///     evidence,
-///     age_seconds: 0,
-///     is_carried: false,
-/// };
-/// let found = confidence(&[backing(Some(measured)), backing(None)], FreshnessRule::default());
-/// assert_eq!((found.value, found.dimensions), (Some(375_000_000), vec![750_000_000, 0]));
-/// ```
 #[must_use]
 pub fn confidence(backings: &[Backing], rule: FreshnessRule) -> Confidence {
     let dimensions: Vec<i64> = backings.iter().map(|backing| of_dimension(backing, rule)).collect();

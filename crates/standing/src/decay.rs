@@ -2,8 +2,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 use core::num::NonZeroU32;
 
 use super::ratio::Ratio;
@@ -36,14 +34,6 @@ fn lost(rule: DecayRule, age_seconds: i64) -> (i128, i128) {
 }
 
 /// Decays one composite as a whole by the age of its last evidence: the other reading of the document. Not below 0.
-///
-/// ```
-/// use karat_core::number::Score;
-/// use karat_standing::decay::{DecayRule, decay_composite};
-/// let composite = Score::from_billionths(900_000_000);
-/// let quarter = 90 * 86_400;
-/// assert_eq!(decay_composite(DecayRule::default(), composite, quarter).to_string(), "6217/7000");
-/// ```
 #[must_use]
 pub fn decay_composite(rule: DecayRule, composite: Score, age_seconds: i64) -> Ratio {
     let (lost, period) = lost(rule, age_seconds);
@@ -67,21 +57,6 @@ fn left(rule: DecayRule, reading: i64, age_seconds: i64) -> i128 {
 ///
 /// # Errors
 /// If there are problems: every [`DecayError`] of the dimensions.
-///
-/// ```
-/// use karat_core::number::Decimal;
-/// use karat_standing::decay::{Aged, DecayRule, WEEK_SECONDS, decay_dimensions};
-///
-/// let dimension = |key: &str, reading, weeks| Aged {
-///     key: key.into(),
-///     weight: Decimal::from_millionths(500_000),
-///     measured: Some((reading, weeks * i64::from(WEEK_SECONDS))),
-/// };
-/// let dimensions = [dimension("safety", 900_000_000, 11), dimension("latency", 700_000_000, 0)];
-/// let decayed = decay_dimensions(DecayRule::default(), &dimensions).unwrap();
-/// assert_eq!(decayed.dimensions[0].reading, Some(890_000_000));
-/// assert_eq!(decayed.composite.unwrap().to_string(), "159/200");
-/// ```
 pub fn decay_dimensions(rule: DecayRule, dimensions: &[Aged]) -> Result<Decayed, Vec<DecayError>> {
     let errors = problems(dimensions);
     if !errors.is_empty() {
@@ -162,9 +137,10 @@ pub struct DecayedDimension {
 }
 
 /// The reason why a list of dimensions has no decayed composite.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecayError {
     /// A reading is not between 0 and 1.
+    #[error("`{key}` is {reading} billionths, expected 0 to {BILLION}", BILLION = BILLION)]
     Reading {
         /// The dimension.
         key: String,
@@ -172,6 +148,7 @@ pub enum DecayError {
         reading: i64,
     },
     /// A weight is below zero.
+    #[error("the weight of `{key}` is {weight}, expected 0 or more")]
     Weight {
         /// The dimension.
         key: String,
@@ -179,36 +156,18 @@ pub enum DecayError {
         weight: Decimal,
     },
     /// A dimension is given twice.
+    #[error("`{0}` is given twice, expected each dimension once")]
     Twice(
         /// The dimension.
         String,
     ),
     /// The weights are too fine for their size, so that a mean over them is not exact (decision 0001).
+    #[error("the weights are too fine for their size: {units} units, expected at most {MOST_WEIGHT_UNITS}; use fewer decimals", MOST_WEIGHT_UNITS = MOST_WEIGHT_UNITS)]
     TooFine {
         /// Their sum in units of their greatest common divisor.
         units: i128,
     },
 }
-
-impl fmt::Display for DecayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Reading { key, reading } => {
-                write!(f, "`{key}` is {reading} billionths, expected 0 to {BILLION}")
-            }
-            Self::Weight { key, weight } => {
-                write!(f, "the weight of `{key}` is {weight}, expected 0 or more")
-            }
-            Self::Twice(key) => write!(f, "`{key}` is given twice, expected each dimension once"),
-            Self::TooFine { units } => write!(
-                f,
-                "the weights are too fine for their size: {units} units, expected at most {MOST_WEIGHT_UNITS}; use fewer decimals"
-            ),
-        }
-    }
-}
-
-impl Error for DecayError {}
 
 fn problems(dimensions: &[Aged]) -> Vec<DecayError> {
     let mut errors = Vec::new();
@@ -237,14 +196,6 @@ fn problems(dimensions: &[Aged]) -> Vec<DecayError> {
 
 /// Returns the moment from which the age of a dimension counts: that of the `batch`-th newest of its items, so that
 /// one new item cannot make old evidence young. None where there are fewer.
-///
-/// ```
-/// use core::num::NonZeroU32;
-/// use karat_standing::decay::anchor_seconds;
-/// let batch = NonZeroU32::new(3).unwrap();
-/// assert_eq!(anchor_seconds(&[10, 900, 20, 30], batch), Some(20));
-/// assert_eq!(anchor_seconds(&[10], batch), None);
-/// ```
 #[must_use]
 pub fn anchor_seconds(moments_seconds: &[i64], batch: NonZeroU32) -> Option<i64> {
     let mut newest_first = moments_seconds.to_vec();

@@ -6,8 +6,6 @@
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 use karat_core::number::Decimal;
 use karat_core::scorecard::Scorecard;
@@ -112,9 +110,12 @@ pub struct OverrideLog {
 }
 
 /// The reason why an event changed nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideRefusal {
     /// It is before the last event.
+    #[error(
+        "the event is of second {at_seconds}, expected {latest_seconds} or later; give events in order of time"
+    )]
     OutOfOrder {
         /// Its time.
         at_seconds: i64,
@@ -122,6 +123,7 @@ pub enum OverrideRefusal {
         latest_seconds: i64,
     },
     /// The log is of another card.
+    #[error("the log is of `{log}`, expected one of `{card}`; each version of a card has its own")]
     OtherCard {
         /// The card of the log.
         log: String,
@@ -129,16 +131,19 @@ pub enum OverrideRefusal {
         card: String,
     },
     /// There is a proposal of this id.
+    #[error("there is a proposal `{0}` already, expected another id")]
     SameId(
         /// The id.
         String,
     ),
     /// There is no such proposal.
+    #[error("there is no proposal `{0}`")]
     Unknown(
         /// The id.
         String,
     ),
     /// The proposal does not wait for this decision.
+    #[error("the proposal `{id}` is {}, expected one that is {}", .found.name(), .expected.name())]
     Status {
         /// The id.
         id: String,
@@ -148,46 +153,18 @@ pub enum OverrideRefusal {
         expected: ProposalStatus,
     },
     /// A proposal may not be accepted by the one who made it.
+    #[error("`{0}` made the proposal, expected someone else to accept it")]
     OwnProposal(
         /// The proposer.
         String,
     ),
     /// No name, or no reason.
+    #[error("`{0}` is empty, expected a text")]
     Unsigned(
         /// The empty field: `proposer`, `decider`, `reason` or `id`.
         &'static str,
     ),
 }
-
-impl fmt::Display for OverrideRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OutOfOrder { at_seconds, latest_seconds } => {
-                write!(
-                    f,
-                    "the event is of second {at_seconds}, expected {latest_seconds} or later; give events in order of time"
-                )
-            }
-            Self::OtherCard { log, card } => {
-                write!(
-                    f,
-                    "the log is of `{log}`, expected one of `{card}`; each version of a card has its own"
-                )
-            }
-            Self::SameId(id) => write!(f, "there is a proposal `{id}` already, expected another id"),
-            Self::Unknown(id) => write!(f, "there is no proposal `{id}`"),
-            Self::Status { id, found, expected } => {
-                write!(f, "the proposal `{id}` is {}, expected one that is {}", found.name(), expected.name())
-            }
-            Self::OwnProposal(name) => {
-                write!(f, "`{name}` made the proposal, expected someone else to accept it")
-            }
-            Self::Unsigned(field) => write!(f, "`{field}` is empty, expected a text"),
-        }
-    }
-}
-
-impl Error for OverrideRefusal {}
 
 impl OverrideLog {
     /// Returns a log without proposals.

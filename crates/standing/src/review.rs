@@ -195,21 +195,6 @@ impl History {
     }
 
     /// Takes in one event; deadlines that came before it are kept first.
-    ///
-    /// ```
-    /// use karat_standing::review::{Candidate, Event, History, ReviewRules, State};
-    ///
-    /// let rules = ReviewRules::default();
-    /// let scored = |at_seconds, points| {
-    ///     let (runner, cause) = ("lab".into(), "evaluation".into());
-    ///     Event::Scored(Candidate { at_seconds, points, is_into_top: false, runner, cause })
-    /// };
-    /// let (history, _) = History::new("operator".into()).next(&rules, scored(0, 800));
-    /// let (history, outcome) = history.next(&rules, scored(60, 500));
-    /// assert_eq!(outcome.transitions[0].state, State::PendingReview);
-    /// assert_eq!(history.canonical.as_ref().unwrap().points, 800);
-    /// assert_eq!(history.gating_points(), Some(500));
-    /// ```
     #[must_use]
     pub fn next(mut self, rules: &ReviewRules, event: Event) -> (Self, Outcome) {
         let mut outcome = Outcome::default();

@@ -2,8 +2,6 @@
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use core::error::Error;
-use core::fmt;
 
 use karat_core::number::{Decimal, MILLION, Score, UNITS_PER_ONE, apportion, round_ratio};
 pub use karat_core::scorecard::{ShareRules, TooFew};
@@ -40,14 +38,16 @@ pub enum ShareCase {
 }
 
 /// The reason why there are no shares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ShareError {
     /// The cap is not above 0 and at most 1.
+    #[error("the cap is {0}, expected above 0 and at most 1")]
     Cap(
         /// The cap, as given.
         Decimal,
     ),
     /// A score is below zero.
+    #[error("score {at} is {score}, expected 0 or more")]
     Negative {
         /// Its index.
         at: usize,
@@ -55,17 +55,6 @@ pub enum ShareError {
         score: Score,
     },
 }
-
-impl fmt::Display for ShareError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cap(cap) => write!(f, "the cap is {cap}, expected above 0 and at most 1"),
-            Self::Negative { at, score } => write!(f, "score {at} is {score}, expected 0 or more"),
-        }
-    }
-}
-
-impl Error for ShareError {}
 
 /// Shares the whole out in proportion to `scores`, none above the cap.
 ///

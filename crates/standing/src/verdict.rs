@@ -14,8 +14,6 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 use super::decay::{Aged, DecayError, DecayRule, Decayed, decay_dimensions};
 use super::gate::{self, GateFacts, Gated, SecurityGate};
@@ -79,9 +77,10 @@ pub struct Verdict {
 }
 
 /// The reason why there is no verdict.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VerdictError {
     /// The card has no such dimension.
+    #[error("the card has no dimension `{key}`{}", did_you_mean(.nearest.as_deref()))]
     Unknown {
         /// The dimension as given.
         key: String,
@@ -89,30 +88,19 @@ pub enum VerdictError {
         nearest: Option<String>,
     },
     /// The mean of the card is not one weighted mean over all dimensions, so their ages cannot be taken one by one.
+    #[error("the card has {0}, expected one weighted mean over all dimensions")]
     Shape(
         /// The part of the card: its mean, groups or profiles.
         String,
     ),
     /// The readings or weights are invalid.
+    #[error(transparent)]
     Decay(DecayError),
 }
 
-impl fmt::Display for VerdictError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown { key, nearest: Some(nearest) } => {
-                write!(f, "the card has no dimension `{key}`; did you mean `{nearest}`?")
-            }
-            Self::Unknown { key, nearest: None } => write!(f, "the card has no dimension `{key}`"),
-            Self::Shape(found) => {
-                write!(f, "the card has {found}, expected one weighted mean over all dimensions")
-            }
-            Self::Decay(error) => error.fmt(f),
-        }
-    }
+pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| alloc::format!("; did you mean `{nearest}`?"))
 }
-
-impl Error for VerdictError {}
 
 /// Returns the score of a subject at a moment, by a card whose mean is one weighted mean over its dimensions. Rules
 /// and gates of the card belong to single items: here the gate is that of `rules`.

@@ -1,4 +1,5 @@
-//! Metrics of numbered attempts of many subjects at one challenge, as the arena document counts them.
+//! Metrics of numbered attempts of many subjects at one challenge, the score of a track of challenges, and the direction
+//! of recent scores, as the arena document counts them.
 //!
 //! They look at the first attempts only, so a subject that tries more often gains nothing. An attempt that was entered and
 //! never finished keeps its number: give the finished ones, and leave the number of the other out.
@@ -7,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::StatisticsError;
 use super::proportion::{Proportion, half_up};
-use karat_core::number::Decimal;
+use karat_core::number::{Decimal, MILLION};
 
 /// A finished attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,6 +170,86 @@ pub fn enough<T>(figure: Option<T>, subjects: u64) -> Option<T> {
     figure.filter(|_| subjects >= FEWEST_SUBJECTS)
 }
 
+/// The rule by which the best scores of a track become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrackMethod {
+    /// The sum of them.
+    Sum,
+    /// The mean of them.
+    Average,
+    /// The lowest of them.
+    Min,
+}
+
+/// Returns the score of a track in points, from the best scores of one subject; 0 without scores. Challenges without a
+/// best score do not count, so a subject that attempts only what it is good at has a higher mean.
+pub fn track_score(best: impl IntoIterator<Item = Decimal>, method: TrackMethod) -> f64 {
+    let (mut sum, mut count, mut lowest) = (0i128, 0u64, None::<Decimal>);
+    for points in best {
+        sum += i128::from(points.millionths());
+        count += 1;
+        lowest = Some(lowest.map_or(points, |lowest| lowest.min(points)));
+    }
+    // One division of whole numbers, so one rounding.
+    match method {
+        TrackMethod::Sum => sum as f64 / MILLION as f64,
+        TrackMethod::Average if count == 0 => 0.0,
+        TrackMethod::Average => sum as f64 / (count as f64 * MILLION as f64),
+        TrackMethod::Min => lowest.map_or(0.0, Decimal::to_f64),
+    }
+}
+
+/// Number of scores that are looked at.
+pub const WINDOW: usize = 3;
+/// Scores that lie no further apart than this many points make a plateau.
+pub const PLATEAU_POINTS: Decimal = Decimal::from_millionths(50_000_000);
+
+/// The direction of recent scores. It does not say whether the direction could be chance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trend {
+    /// No score is below the one before.
+    Improving,
+    /// No score is above the one before.
+    Declining,
+    /// The scores are close together, or go up and down.
+    Plateau,
+}
+
+impl Trend {
+    /// Returns the name as written: `improving`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Improving => "improving",
+            Self::Declining => "declining",
+            Self::Plateau => "plateau",
+        }
+    }
+}
+
+/// Returns the direction of the last [`WINDOW`] of `scores` (points, oldest first); none of fewer than two scores.
+///
+/// Scores within [`PLATEAU_POINTS`] are a plateau, whatever their order.
+#[must_use]
+pub fn score_trend(scores: &[Decimal]) -> Option<Trend> {
+    if scores.len() < 2 {
+        return None;
+    }
+    let recent = scores.get(scores.len().saturating_sub(WINDOW)..)?;
+    let (lowest, highest) = (recent.iter().min()?, recent.iter().max()?);
+    let is_close =
+        highest.millionths().abs_diff(lowest.millionths()) <= PLATEAU_POINTS.millionths().unsigned_abs();
+    Some(if is_close {
+        Trend::Plateau
+    } else if recent.is_sorted() {
+        Trend::Improving
+    } else if recent.iter().rev().is_sorted() {
+        Trend::Declining
+    } else {
+        Trend::Plateau
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,5 +314,31 @@ mod tests {
         assert_eq!((enough(Some(1), 2), enough(Some(1), 3)), (None, Some(1)));
         assert_eq!(MeanPoints { sum: 1294, count: 2 }.mean().unwrap().to_f64(), 647.0);
         assert_eq!(MeanPoints { sum: 9_761, count: 20 }.mean().unwrap().to_f64(), 488.1, "488.05, half up");
+    }
+
+    #[test]
+    fn directions() {
+        let trend = |points: &[i64]| {
+            let points: Vec<Decimal> =
+                points.iter().map(|p| Decimal::from_millionths(p * 1_000_000)).collect();
+            score_trend(&points)
+        };
+        assert_eq!(trend(&[]), None);
+        assert_eq!(trend(&[700, 750]), Some(Trend::Plateau), "50 apart is close");
+        assert_eq!(trend(&[700, 751]), Some(Trend::Improving));
+        assert_eq!(trend(&[751, 751, 700]), Some(Trend::Declining));
+        assert_eq!(trend(&[100, 900, 100]), Some(Trend::Plateau), "up and down");
+        assert_eq!(trend(&[1000, 100, 500, 500]), Some(Trend::Improving), "the first is too old");
+        let extreme = [Decimal::from_millionths(i64::MIN), Decimal::from_millionths(i64::MAX)];
+        assert_eq!(score_trend(&extreme), Some(Trend::Improving));
+    }
+
+    #[test]
+    fn the_score_of_a_track_is_rounded_once() {
+        let best = [800, 600, 701].map(|points| Decimal::from_millionths(points * 1_000_000));
+        let scores =
+            [TrackMethod::Sum, TrackMethod::Average, TrackMethod::Min].map(|it| track_score(best, it));
+        assert_eq!(scores, [2101.0, 2101.0 / 3.0, 600.0]);
+        assert_eq!(track_score([], TrackMethod::Average), 0.0);
     }
 }

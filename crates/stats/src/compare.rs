@@ -223,20 +223,6 @@ fn spread(values: &[f64]) -> Option<f64> {
 ///
 /// # Errors
 /// If `level` is not between 0 and 1, the subjects share no task, or the resamples are too few for this level.
-///
-/// ```
-/// use karat_stats::bootstrap::Plan;
-/// use karat_stats::compare::{Verdict, paired_bootstrap};
-/// use karat_stats::table::{Observation, TaskTable};
-/// // Equal but at ten tasks, of which the first has nine.
-/// let passed = |subject: usize, task: usize| if task < 10 { (subject == 0) == (task < 9) } else { task % 2 == 0 };
-/// let results: Vec<_> =
-///     (0..50).flat_map(|task| [0, 1].map(|who| Observation::of_success(who, task, passed(who, task)))).collect();
-/// let table = TaskTable::new(2, &results)?;
-/// let difference = paired_bootstrap(&table, 0, 1, Plan { draws: 1000, seed: 1 }, 0.95)?;
-/// assert_eq!((difference.estimate.mean, difference.verdict), (0.16, Verdict::FirstAhead));
-/// # Ok::<(), karat_stats::StatisticsError>(())
-/// ```
 pub fn paired_bootstrap(
     table: &TaskTable,
     first: usize,

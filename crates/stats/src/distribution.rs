@@ -79,12 +79,6 @@ pub(crate) fn nearest_rank<T: Copy>(ordered: &[T], percent: u8) -> Option<T> {
 ///
 /// A bucket holds its lowest point and not that of the next: with a width of 100, the points 0 to 99, and 1000 alone in
 /// the last.
-///
-/// ```
-/// use karat_stats::distribution::histogram;
-/// let buckets = histogram([0, 99, 100, 1000], 100);
-/// assert_eq!(buckets.into_iter().collect::<Vec<_>>(), [(0, 2), (100, 1), (1000, 1)]);
-/// ```
 pub fn histogram(points: impl IntoIterator<Item = u32>, width: u32) -> BTreeMap<u32, u64> {
     let mut buckets = BTreeMap::new();
     for points in points {

@@ -192,12 +192,6 @@ impl Lead {
 /// For a given number of removals from each list, the highest of the first and the lowest of the second leave the lowest
 /// mean of the first and the highest of the second that any choice can, so only the two numbers are to be found; and what
 /// the second list needs falls as the first gives more, so one pass over both finds the smallest sum.
-///
-/// ```
-/// use karat_stats::influence::fewest_of_two_lists;
-/// assert_eq!(fewest_of_two_lists(&[9, 9, 2], &[8, 1, 7]), Some((0, 1)));
-/// assert_eq!(fewest_of_two_lists(&[9, 9], &[8, 8]), None);
-/// ```
 #[must_use]
 pub fn fewest_of_two_lists(first: &[i64], second: &[i64]) -> Option<(usize, usize)> {
     let mut first: Vec<i128> = first.iter().map(|&value| i128::from(value)).collect();
@@ -242,16 +236,6 @@ pub fn fewest_of_two_lists(first: &[i64], second: &[i64]) -> Option<(usize, usiz
 /// each item at most once, those that carry the lead first, as the caller's rule suggests (for a rating: matches that the
 /// leader won, against the rival nearest to it). The result changes who is first, and one item less, in this order, does
 /// not; another choice of items may need fewer.
-///
-/// ```
-/// use karat_stats::influence::fewest_in_order;
-/// let votes = ["a", "a", "a", "b", "b"];
-/// let first = |removed: &[bool]| {
-///     let count = |name| votes.iter().zip(removed).filter(|&(vote, gone)| *vote == name && !gone).count();
-///     Some(usize::from(count("b") > count("a")))
-/// };
-/// assert_eq!(fewest_in_order(votes.len(), &[0, 1, 2], first), Some(2));
-/// ```
 pub fn fewest_in_order(
     items: usize,
     order: &[usize],

@@ -11,7 +11,6 @@
 //! | [`trials`] | pass@k, pass^k and best-of-k from repeated trials of a task |
 //! | [`attempts`] | the same from numbered attempts, as the arena document counts them; learning curve |
 //! | [`distribution`] | middle, spread and shape of scores; what happened at a challenge |
-//! | [`trend`], [`track`] | the direction of recent scores; the score over a list of challenges |
 //! | [`table`], [`bootstrap`] | results by subject and task; intervals by resampling tasks |
 //! | [`cases`] | results that are themselves shares of a number of cases |
 //! | [`compare`], [`verdicts`] | two subjects on the same tasks: which is ahead, or not distinguishable; all pairs |
@@ -30,9 +29,6 @@
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
-
-use core::error::Error;
-use core::fmt;
 
 pub mod attempts;
 pub mod bootstrap;
@@ -58,8 +54,6 @@ pub mod robustness;
 mod special;
 pub mod student;
 pub mod table;
-pub mod track;
-pub mod trend;
 pub mod trials;
 pub mod tune;
 pub mod verdicts;
@@ -107,14 +101,16 @@ impl Method {
 }
 
 /// The reason why there is no answer: what was found, what was expected, how to fix it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum StatisticsError {
     /// A confidence that is not between 0 and 1.
+    #[error("the confidence is {found}, expected a number above 0 and below 1, such as 0.95")]
     Level {
         /// The confidence given.
         found: f64,
     },
     /// Too few resamples for the ends of an interval at this confidence.
+    #[error("{found} resamples are too few for this confidence, expected {needed} or more")]
     Draws {
         /// The number that was asked for.
         found: u32,
@@ -122,6 +118,9 @@ pub enum StatisticsError {
         needed: u32,
     },
     /// Enough resamples, but too few of them have a task of a subject that has only some of the tasks.
+    #[error(
+        "of {made} resamples of tasks {found} have a task of subject {subject}, expected {needed} or more"
+    )]
     UsableDraws {
         /// The subject, by its index in the caller's list of subjects.
         subject: usize,
@@ -133,11 +132,13 @@ pub enum StatisticsError {
         needed: u32,
     },
     /// A concentration of drawn weights that is not above 0 and finite.
+    #[error("the concentration of the weights is {found}, expected a number above 0, such as 100")]
     Concentration {
         /// The concentration given.
         found: f64,
     },
     /// Too few of something to estimate from.
+    #[error("found {found} {what}, expected {needed} or more")]
     TooFew {
         /// The thing that is too few, such as `tasks`.
         what: &'static str,
@@ -147,6 +148,7 @@ pub enum StatisticsError {
         needed: usize,
     },
     /// More of something than can be counted exactly.
+    #[error("found {found} {what}, expected {most} at most")]
     TooMany {
         /// The thing that is too many, such as `tasks`.
         what: &'static str,
@@ -156,6 +158,7 @@ pub enum StatisticsError {
         most: u64,
     },
     /// A row that cannot be used.
+    #[error("row {row}: the {part} is {found}, expected {expected}")]
     Row {
         /// Its index in the slice given.
         row: usize,
@@ -167,6 +170,7 @@ pub enum StatisticsError {
         expected: &'static str,
     },
     /// Two rows with the same identity.
+    #[error("rows {first} and {second} are both {what}; keep one of them")]
     Twice {
         /// The thing that is given twice, such as `attempt 2 of a subject`.
         what: &'static str,
@@ -176,41 +180,6 @@ pub enum StatisticsError {
         second: usize,
     },
 }
-
-impl fmt::Display for StatisticsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Level { found } => {
-                write!(f, "the confidence is {found}, expected a number above 0 and below 1, such as 0.95")
-            }
-            Self::Draws { found, needed } => {
-                write!(f, "{found} resamples are too few for this confidence, expected {needed} or more")
-            }
-            Self::UsableDraws { subject, found, made, needed } => write!(
-                f,
-                "of {made} resamples of tasks {found} have a task of subject {subject}, expected {needed} or more"
-            ),
-            Self::Concentration { found } => {
-                write!(
-                    f,
-                    "the concentration of the weights is {found}, expected a number above 0, such as 100"
-                )
-            }
-            Self::TooFew { what, found, needed } => {
-                write!(f, "found {found} {what}, expected {needed} or more")
-            }
-            Self::TooMany { what, found, most } => write!(f, "found {found} {what}, expected {most} at most"),
-            Self::Row { row, part, found, expected } => {
-                write!(f, "row {row}: the {part} is {found}, expected {expected}")
-            }
-            Self::Twice { what, first, second } => {
-                write!(f, "rows {first} and {second} are both {what}; keep one of them")
-            }
-        }
-    }
-}
-
-impl Error for StatisticsError {}
 
 /// Returns the share of cases outside of an interval, 1 - `level`.
 fn outside(level: f64) -> Result<f64, StatisticsError> {

@@ -18,7 +18,7 @@ pub enum WeightDistribution {
     /// Around the nominal weights, on each level of the tree by itself. The shapes of the Dirichlet distribution are the
     /// weights times `n`, the product of the concentration and the number of members: a weight `w` has the mean `w` and the
     /// deviation `sqrt(w (1 - w) / (n + 1))`. With a concentration of 20 weights move by about a fifth of themselves,
-    /// however many they are. A weight of 0 stays 0, and is no member.
+    /// however many they are. A weight of 0 stays 0, and is not a member.
     Around {
         /// The concentration for each member, above 0 and finite.
         concentration: f64,

@@ -332,7 +332,7 @@ mod tests {
             |rows: Vec<StudentRow>| rows.iter().map(|it| (it.rank.best, it.rank.worst)).collect::<Vec<_>>();
         assert_eq!(ranks(ranking.rows(0, 9)), [(1, 1), (2, 3), (2, 3), (4, 4)]);
         assert_eq!(ranks(ranking.rows(1, 2)), [(2, 3), (2, 3)]);
-        // That the two tasks of each gave the same is no certainty.
+        // That the two tasks of each gave the same is not certainty.
         assert_eq!(ranking.rows(3, 1)[0].rank_range, Some(RankRange { best: 1, worst: 4 }));
         assert_eq!(ranking.rows(3, 1)[0].interval.unwrap().method, crate::Method::ClopperPearson);
         let none = ranked(3, 0.95).unwrap();

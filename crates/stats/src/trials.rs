@@ -37,14 +37,6 @@ impl Trials {
     /// equation of section 4.
     ///
     /// None if there are fewer than `k` trials, `k` is 0, or more passed than tried.
-    ///
-    /// ```
-    /// use karat_stats::trials::Trials;
-    /// let most = Trials { passed: 3, trials: 4 };
-    /// assert_eq!(most.pass_hat_k(1), Some(0.75));
-    /// assert_eq!(most.pass_hat_k(3), Some(0.25));
-    /// assert_eq!(most.pass_hat_k(4), Some(0.0));
-    /// ```
     #[must_use]
     pub fn pass_hat_k(self, k: u64) -> Option<f64> {
         self.is_enough_for(k).then(|| chance_of_none(self.trials - self.passed, self.trials, k))
@@ -94,12 +86,6 @@ fn chance_of_some(marked: u64, all: u64, k: u64) -> f64 {
 /// with replacement.
 ///
 /// `values` in any order. None if there are fewer than `k`, `k` is 0, or one is not a number.
-///
-/// ```
-/// use karat_stats::trials::expected_best_of_k;
-/// assert_eq!(expected_best_of_k(&[0.2, 0.8, 0.5], 1), Some(0.5));
-/// assert_eq!(expected_best_of_k(&[0.2, 0.8, 0.5], 3), Some(0.8));
-/// ```
 #[must_use]
 pub fn expected_best_of_k(values: &[f64], k: usize) -> Option<f64> {
     let count = values.len();
@@ -149,14 +135,6 @@ pub struct OverTasks {
 ///
 /// # Errors
 /// If more passed than tried at a task, or `k` is 0.
-///
-/// ```
-/// use karat_stats::trials::{Estimator, Trials, over_tasks};
-/// let tasks = [Trials { passed: 4, trials: 4 }, Trials { passed: 2, trials: 4 }, Trials { passed: 1, trials: 1 }];
-/// let all = over_tasks(&tasks, 2, Estimator::PassHatK)?;
-/// assert_eq!((all.mean, all.tasks, all.tasks_with_too_few_trials), (Some((1.0 + 1.0 / 6.0) / 2.0), 2, 1));
-/// # Ok::<(), karat_stats::StatisticsError>(())
-/// ```
 pub fn over_tasks(tasks: &[Trials], k: u64, estimator: Estimator) -> Result<OverTasks, StatisticsError> {
     if k == 0 {
         return Err(StatisticsError::TooFew { what: "trials to draw", found: 0, needed: 1 });

@@ -1,8 +1,6 @@
 //! Following a log from outside: whether the head that it shows goes on from one that was kept, through changes of its
 //! key. No input or output: the caller brings heads, receipts and tiles.
 
-use std::fmt;
-
 use crate::log::{
     Checkpoint, Hash, Keys, NoteError, ProofError, Tile, VerifyingKey, consistency, inclusion,
     verify_consistency, verify_inclusion,
@@ -39,15 +37,19 @@ pub enum FollowError<E> {
 }
 
 /// The way in which a log departs from what was kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Departure {
     /// The head that was kept is not one of the log: the keys do not belong to it.
+    #[error("the head that was kept is not one of this log: {0}")]
     Kept(NoteError),
     /// The head that is shown is not signed as it should be.
+    #[error("the head that the log shows: {0}")]
     Shown(NoteError),
     /// A change of the key does not hold.
+    #[error("{0}")]
     Rotation(String),
     /// The log is shorter than it was.
+    #[error("the log went back: it had {kept} entries, and shows {shown}")]
     WentBack {
         /// The number of entries that it had.
         kept: u64,
@@ -55,6 +57,7 @@ pub enum Departure {
         shown: u64,
     },
     /// The log has another history.
+    #[error("the log does not go on from its head of {kept} entries to that of {shown}: {why}")]
     Forked {
         /// The number of entries that it had.
         kept: u64,
@@ -63,22 +66,6 @@ pub enum Departure {
         /// The step of the proof that failed.
         why: ProofError,
     },
-}
-
-impl fmt::Display for Departure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Kept(error) => write!(f, "the head that was kept is not one of this log: {error}"),
-            Self::Shown(error) => write!(f, "the head that the log shows: {error}"),
-            Self::Rotation(problem) => f.write_str(problem),
-            Self::WentBack { kept, shown } => {
-                write!(f, "the log went back: it had {kept} entries, and shows {shown}")
-            }
-            Self::Forked { kept, shown, why } => {
-                write!(f, "the log does not go on from its head of {kept} entries to that of {shown}: {why}")
-            }
-        }
-    }
 }
 
 /// Checks that the head of a log is signed by the key of its time, and goes on from the head `kept` before, if there is

@@ -54,6 +54,7 @@ pub mod memory;
 pub mod port;
 mod reader;
 mod receipt;
+pub mod secret;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod store;

@@ -23,7 +23,7 @@ impl<'a> Cells<'a> {
     /// are asked for, and the others while there is room.
     ///
     /// # Errors
-    /// If the bytes are no such object.
+    /// If the bytes are not such an object.
     pub(crate) fn read(
         bytes: &'a [u8],
         columns: &'a Columns,

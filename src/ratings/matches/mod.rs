@@ -95,7 +95,7 @@ pub struct Matches {
     pub(super) categories: Names,
     /// True if rows have a time. If not, they are in the order of time.
     pub(super) has_time: bool,
-    /// Rows that are no match, by their result.
+    /// Rows that are not matches, by their result.
     pub(super) skipped: u64,
     /// Rows after a row of a later time.
     pub(super) late: u64,

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use karat_core::timestamp::{Timestamp, TimestampError};
-use karat_evidence::Kind;
 use karat_evidence::names::{self, NameFault};
+use karat_reader::Kind;
 
 use super::super::{Question, refused};
 use super::cells::Cells;

@@ -10,7 +10,7 @@ use crate::format::FormatArgs;
 Reads karat.toml here or in a folder above: the scorecard, the inputs, the
 baseline, the gates. Shows who ranks where and what changed since the baseline,
 and ends with the status of the gravest gate that fails: 16 worse than the
-baseline, 11 held by a gate of the scorecard, 10 below, 12 nothing decides it.
+baseline, 11 held by a gate of the scorecard, 10 below, 12 inconclusive.
 
 Examples:
   karat check --project examples/project/karat.toml

@@ -17,8 +17,8 @@ SUBMISSION is an answer as JSON, a match as it was played, a folder with the
 files of the submission, or its only file: a source or a .wasm. No time is
 measured, and no log of steps is checked: play a match for that.
 
---self-check runs the reference, an empty answer, and the reference with one
-small fault each (mutants), and says which of them the cases notice.
+--self-check runs the reference and an empty answer: the first must pass every
+case, the second must not.
 
 Examples:
   karat judge examples/judge/pell/challenge.toml \\
@@ -45,9 +45,6 @@ pub struct JudgeArgs {
     /// An answer that is right
     #[arg(long, value_name = "FILE", requires = "self_check")]
     pub reference: Option<String>,
-    /// The most mutants of the reference (60)
-    #[arg(long, value_name = "N", default_value_t = 60, hide_default_value = true, requires = "self_check")]
-    pub mutants: u16,
     /// The program `karat-judge`
     #[arg(long, value_name = "PATH")]
     pub judge: Option<PathBuf>,

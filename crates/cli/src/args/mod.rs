@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use karat_core::number::Decimal;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::grade::trace::novelty::Settings;
+use karat_graders::trace::novelty::Settings;
 
 use crate::format::FormatArgs;
 use crate::output::Color;
@@ -34,6 +34,7 @@ pub use badge::{BadgeArgs, Show};
 pub use check::CheckProjectArgs;
 pub use doctor::{DoctorArgs, JudgeVerb};
 pub use export::ExportArgs;
+#[cfg(feature = "server")]
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
 pub use help::HelpArgs;
 pub use import::{ImportArgs, ImportKind};
@@ -46,11 +47,13 @@ pub use many::{CompareArgs, FormArgs, LeaderboardArgs, StressArgs};
 pub use push::PushArgs;
 pub use run::RunArgs;
 pub use schema::SchemaArgs;
-pub use serve::{Log, ServeArgs};
+#[cfg(feature = "server")]
+pub use serve::Log;
+pub use serve::ServeArgs;
 pub use standing::StandingArgs;
-pub use store::{
-    LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs, RescoreArgs, VerifyArgs,
-};
+#[cfg(feature = "server")]
+pub use store::{LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerifyArgs};
+pub use store::{LogVerb, RescoreArgs, VerifyArgs};
 
 /// Scores about AI agents that anyone can check.
 #[derive(Debug, Parser)]

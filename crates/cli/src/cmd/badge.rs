@@ -7,13 +7,14 @@ use karat::text::{clean, short};
 use karat_core::number::Decimal;
 use karat_core::scorecard::Scorecard;
 
-use super::leaderboard::{Judged, compute};
-use super::many;
+use super::leaderboard::compute;
 use crate::args::{BadgeArgs, Cli, FormArgs, LeaderboardArgs, Show};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format;
 use karat::ask::Leaderboard;
+use karat::ask::answer::{card_of, subject as subject_of};
+use karat::ask::leaderboard::Judged;
 
 /// Most subjects that are named.
 const NAMED: usize = 8;
@@ -36,7 +37,7 @@ pub fn run(args: &BadgeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let (rows, Judged { answer, .. }) = compute(&asked, cli)?;
     let subject = match &args.subject {
         Some(name) => {
-            many::subject(&rows, name)?;
+            subject_of(&rows, name)?;
             name.clone()
         }
         None => match rows.subjects.as_slice() {
@@ -46,7 +47,7 @@ pub fn run(args: &BadgeArgs, cli: &Cli) -> Result<Exit, Failure> {
                     several.iter().take(NAMED).map(|name| format!("`{}`", short(name))).collect();
                 let more = if several.len() > NAMED { ", ..." } else { "" };
                 return Err(Failure::new(format!(
-                    "there are {} subjects, and a badge is of one",
+                    "there are {} subjects, and a badge shows one",
                     several.len()
                 ))
                 .help("choose one with --subject NAME")
@@ -54,7 +55,7 @@ pub fn run(args: &BadgeArgs, cli: &Cli) -> Result<Exit, Failure> {
             }
         },
     };
-    let card = many::card_of(&rows, cli)?;
+    let card = card_of(&rows)?;
     let badge = badge(&answer, card.as_deref(), &subject, args.show, args.label.clone());
     format::text(&if args.endpoint { badge.endpoint() } else { badge.svg() })?;
     Ok(Exit::Done)

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use karat_evidence::grade::trace::novelty::VectorCache;
+use karat_graders::trace::novelty::VectorCache;
 use serde_json::{Value, json};
 
 use crate::args::{CacheNewArgs, CacheShowArgs, CacheVerb, Cli};

@@ -1,20 +1,42 @@
-//! `karat demo`: the four scorecards on small evidence that is built in; needs no files.
+//! `karat demo`: a leaderboard, a comparison and a gate, then the four scorecards, on small evidence that is built in; needs
+//! no files.
 
 use std::io::Write as _;
-
 use std::sync::Arc;
 
+use karat::Layout;
+use karat::answers::comparison::ComparisonAnswer;
+use karat::ask::answer::subject;
+use karat::ask::compare::Asked;
+use karat::ask::leaderboard::judge;
+use karat::ask::{Compare, Floors, Leaderboard};
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Options, Scored};
 use karat::error::Place;
+use karat::gate::judge_comparison;
+use karat::loaded::Loading;
+use karat::rows::{Rows, Selection};
+use karat::text::wrap;
+use karat_core::number::Decimal;
 
+use super::leaderboard;
 use crate::args::Cli;
 use crate::cards;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{FAINT, STRONG, Screen};
+use crate::output::{FAINT, LOSS, STRONG, Screen};
+use crate::render::compare::compare as screen_of_pair;
 use crate::render::table::Table;
 use crate::render::waterfall::waterfall;
+
+/// The scorecard and the runs that are ranked.
+const RANKED: (&str, &str) = ("cards/task-run.toml", "leaderboard/runs.csv");
+
+/// The agent in use, and the one that could take its place.
+const COMPARED: (&str, &str) = ("ibis", "heron");
+
+/// Most tasks of a list of the comparison.
+const TASKS: usize = 3;
 
 /// A table of the tour: what it shows, the scorecard, and the evidence.
 struct Stop {
@@ -80,6 +102,7 @@ pub const NEXT: &str = r#"Now with your own data:
 /// Runs the tour.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     let mut screen = Screen::stdout(cli.color);
+    decide(cli, &mut screen)?;
     for stop in &TOUR {
         let card = cards::compiled(stop.card, cli.color)?;
         let table = Table::new(card.card(), screen.width);
@@ -97,6 +120,50 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Ranks agents, compares two of them, and asks whether one may take the place of the other.
+fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
+    let mut rows = ranked(cli)?;
+    writeln!(screen, "{STRONG}Who leads? Agents that share a letter are tied{STRONG:#}\n")?;
+    let board = judge(&Leaderboard::default(), &Floors::default(), &mut rows, &Default::default())?;
+    leaderboard::show(None, &rows, &board, screen)?;
+    let (first, second) = COMPARED;
+    writeln!(screen, "\n{STRONG}Would it be worse with {second} in place of {first}?{STRONG:#}\n")?;
+    let ask = Compare {
+        first: first.to_owned(),
+        second: second.to_owned(),
+        fail_if_worse: Some(Decimal::ZERO),
+        ..Compare::default()
+    };
+    let pair = Asked::Pair((subject(&rows, first)?, subject(&rows, second)?));
+    let answer = ask.answer(&rows, pair)?;
+    if let ComparisonAnswer::Pair(answer) = &answer {
+        let width = screen.width;
+        write!(screen, "{}", screen_of_pair(answer, &rows.dimensions, &[], TASKS, width))?;
+    }
+    writeln!(screen, "\n{STRONG}May it be released? The gate `--fail-if-worse` says{STRONG:#}\n")?;
+    for line in judge_comparison(&answer, Decimal::ZERO, rows.scale).lines() {
+        for part in wrap(&format!("failed: {line}"), screen.width) {
+            writeln!(screen, "{LOSS}{part}{LOSS:#}")?;
+        }
+    }
+    Ok(writeln!(screen)?)
+}
+
+/// Scores the runs that are ranked.
+fn ranked(cli: &Cli) -> Result<Rows, Failure> {
+    let (card, runs) = RANKED;
+    let options = Options { is_portable: cli.portable, ..Options::default() };
+    let card = Arc::new(CompiledCard::parse(example(card)?)?);
+    let mut loading = Loading::new(Selection::default(), Some((card, options)), None)?;
+    loading.read(runs, example(runs)?.as_bytes(), Layout::Csv)?;
+    Ok(loading.finish()?.rows)
+}
+
+/// Returns the text of an example.
+fn example(path: &str) -> Result<&'static str, Failure> {
+    karat::examples::text(path).ok_or_else(|| Failure::new(format!("there is no example `{path}`")))
+}
+
 /// Scores the evidence of a stop and writes every record as `show` formats it.
 fn each(
     stop: &Stop,
@@ -108,9 +175,7 @@ fn each(
     let options = Options { is_portable: cli.portable, ..Options::default() };
     let mut engine = Engine::new(Arc::clone(card), options)?;
     for path in stop.evidence {
-        let missing = || Failure::new(format!("there is no example `{path}`"));
-        let text = karat::examples::text(path).ok_or_else(missing)?;
-        for (place, item) in items(text) {
+        for (place, item) in items(example(path)?) {
             let place = Place { file: stop.card.to_owned(), line: Some(place), nth: 1, is_row: false };
             let shown =
                 engine.visit(item.as_bytes(), |scored| show(scored)).map_err(|error| error.at(place))?;

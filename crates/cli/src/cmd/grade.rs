@@ -3,7 +3,7 @@
 use std::io::{BufWriter, StdoutLock, Write};
 
 use karat_core::facts::Fact;
-use karat_evidence::{Evidence, FactSpec, Graders, Kind};
+use karat_reader::{Evidence, FactSpec, Graders, Kind};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Cli, GradeArgs};

@@ -20,11 +20,11 @@ pub fn run(args: &HelpArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut screen = Screen::stdout(cli.color);
     match words.as_slice() {
         [] => list(&mut screen)?,
-        [name] if topics::find(name).is_some() => {
-            let text = topics::find(name).map_or("", |topic| topic.text);
-            writeln!(screen, "{}", text.trim_end())?;
+        words => {
+            let topic = if let [name] = words { topics::find(name) } else { None };
+            let page = topic.map_or_else(|| of_command(words), |topic| Ok(topic.page()))?;
+            writeln!(screen, "{}", page.trim_end())?;
         }
-        words => writeln!(screen, "{}", of_command(words)?.trim_end())?,
     }
     screen.flush()?;
     Ok(Exit::Done)

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 
 use karat_core::diagnostic::nearest;
-use karat_evidence::import::{Format, Items, Options, Summary, check, import};
+use karat_importers::{IMPORTERS, Importer, Items, Options, Role, Summary, check, import};
 
 use crate::args::{Cli, ImportArgs, ImportKind};
 use crate::evidence::each_once;
@@ -60,7 +60,7 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
                     return Err(logs::refused(error));
                 }
             },
-            (None, Ok(Some(format))) if file.is_found && items == Items::Traces && !format.has_traces() => {
+            (None, Ok(Some(format))) if file.is_found && items == Items::Traces && !format.has_traces => {
                 passed.push(file.path);
                 continue;
             }
@@ -78,7 +78,7 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
                 return Err(unknown(&file.path));
             }
         };
-        if format == Format::SweBench && options.verdicts.is_some() {
+        if matches!(format.role, Role::Report) && options.verdicts.is_some() {
             continue;
         }
         let mut failed = None;
@@ -137,11 +137,11 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn format(name: &str) -> Result<Format, Failure> {
-    Format::from_name(name).ok_or_else(|| {
-        let names = Format::ALL.map(Format::name);
+fn format(name: &str) -> Result<&'static Importer, Failure> {
+    Importer::named(name).ok_or_else(|| {
+        let names: Vec<&str> = IMPORTERS.iter().map(|it| it.name).collect();
         let failure = Failure::new(format!("there is no format `{}`", clean(name)));
-        let failure = match nearest(name, names) {
+        let failure = match nearest(name, names.iter().copied()) {
             Some(near) => failure.help(format!("did you mean `{near}`?")),
             None => failure,
         };
@@ -159,12 +159,12 @@ fn unknown(path: &str) -> Failure {
 fn tell(
     total: &Summary,
     items: Items,
-    read: &[Format],
+    read: &[&'static Importer],
     passed: &[String],
     color: Color,
 ) -> Result<(), Failure> {
     let mut screen = Screen::stderr(color);
-    let mut names: Vec<&str> = read.iter().map(|format| format.name()).collect();
+    let mut names: Vec<&str> = read.iter().map(|format| format.name).collect();
     names.sort_unstable();
     names.dedup();
     let what = if items == Items::Traces {

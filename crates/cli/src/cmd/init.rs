@@ -7,7 +7,7 @@ use std::path::Path;
 use karat::Layout;
 use karat::init::{Data, Plan, Prompt};
 use karat::text::{clean, count};
-use karat_evidence::import::unpack;
+use karat_importers::unpack;
 
 use crate::args::{Cli, InitArgs};
 use crate::exit::Exit;
@@ -70,7 +70,7 @@ fn read(args: &InitArgs) -> Result<Data, Failure> {
         let log = Log::file(&path);
         match logs::format_of(&log.input) {
             Ok(Some(format)) if format.is_matches() => {
-                let (name, words) = (clean(&path), format.words());
+                let (name, words) = (clean(&path), format.words);
                 return Err(Failure::new(format!("`{name}` is {words}, which are rated and not scored"))
                     .help(format!("karat rate {path}")));
             }

@@ -10,10 +10,10 @@ use karat_core::record::Record as Scoring;
 
 use anstyle::Style;
 
-use super::fail_under::fails;
 use super::score_rows::Written;
 use crate::output::{CARE, FAINT, STRONG};
 use karat::estimate::Writing;
+use karat::gate::fails;
 use karat::text::{clean, count, list, wrap};
 
 /// The order of the items.

@@ -8,7 +8,6 @@ mod compare;
 mod demo;
 mod explain;
 mod export;
-mod fail_under;
 mod grade;
 mod help;
 mod import;
@@ -17,23 +16,29 @@ mod install;
 mod judge;
 mod leaderboard;
 mod listing;
+#[cfg(feature = "server")]
 mod log;
 mod many;
+#[cfg(feature = "server")]
 mod monitor;
 mod push;
 pub mod rate;
 mod rerun;
+#[cfg(feature = "server")]
 pub mod rescore;
+#[cfg(feature = "server")]
 mod rotate;
 mod run;
 mod schema;
 mod score;
 mod score_rows;
+#[cfg(feature = "server")]
 mod serve;
 pub mod standing;
 mod stress;
 mod tune;
 mod verify;
+#[cfg(feature = "server")]
 mod witness;
 
 use std::io::Write as _;
@@ -70,9 +75,17 @@ pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
         Verb::Run(args) => run::run(args, cli),
         Verb::Judge(args) => judge::run(args, cli),
         Verb::Verify(args) => verify::run(args, cli),
+        #[cfg(feature = "server")]
         Verb::Log(verb) => log::run(verb, cli),
+        #[cfg(feature = "server")]
         Verb::Rescore(args) => rescore::run(args, cli),
+        #[cfg(feature = "server")]
         Verb::Serve(args) => serve::run(args, cli),
+        #[cfg(not(feature = "server"))]
+        Verb::Log(_) | Verb::Rescore(_) | Verb::Serve(_) => Err(Failure::new(
+            "`serve`, `log` and `rescore` need the server, and this karat was built without it",
+        )
+        .help("build it with `cargo build --release --locked --package karat-cli`")),
         Verb::Export(args) => export::run(args, cli),
         Verb::Badge(args) => badge::run(args, cli),
         Verb::Demo => demo::run(cli),

@@ -19,7 +19,7 @@ use karat::{answers, recompute};
 use karat_core::facts::Digest;
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::Kind as EvidenceKind;
+use karat_reader::Kind as EvidenceKind;
 use karat_server::keys::Withdrawal;
 use karat_store::port::Order;
 use karat_store::{Item, Kind, Reader, Term};
@@ -184,7 +184,7 @@ fn stock(database: &str, known_at: Option<Timestamp>, progress: &Progress) -> Re
     Ok(Stock { reader, size, evidence, cards, records, withdrawn })
 }
 
-/// Returns what was withdrawn of what revoked keys sent.
+/// Returns the withdrawals of items that revoked keys sent.
 fn withdrawals(reader: &mut Reader, size: u64) -> Result<Vec<Withdrawal>, karat_store::Error> {
     let states = reader.list(Term::kind(Kind::Key), 0..size, Order::Oldest, usize::MAX)?;
     Ok(states.iter().filter_map(|item| Withdrawal::parse(&item.content)).collect())

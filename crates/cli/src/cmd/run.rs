@@ -1,29 +1,27 @@
 //! `karat run`: carries out a workflow plan by executors, or replays a recording, and writes the evidence.
 
 use std::collections::BTreeSet;
-use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{IsTerminal as _, Write as _, stderr};
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use karat::text::{clean, count, list};
-use karat_evidence::execution::Judge;
-use karat_run::judge::{self, Judges};
-use karat_run::{
-    Executors, Fault, Job, Notes, Progress, RECORDING_MARK, Recording, Refusal, Run, Stop, Surroundings,
-};
-use karat_server::secret::Secret;
+use karat_process::on_stop;
+use karat_run::protocol::{Executors, Said, Start};
+use karat_run::{Fault, Job, Notes, RECORDING_MARK, Recording, Refusal, Run};
 use karat_store::log::Signer;
+use karat_store::secret::Secret;
 
 use crate::args::{Cli, RunArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::read_text;
 use crate::output::{CARE, Screen, is_watched, lines, replace_own, tell};
-use crate::progress::Progress as Bar;
+use crate::progress::Progress;
 use crate::receipt;
 use crate::render::run as render;
+use crate::runner::Runner;
 
 /// Runs or replays, and reports.
 pub fn run(args: &RunArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -46,28 +44,29 @@ fn live(args: &RunArgs, cli: &Cli, (plan, task): (&str, &str), path: &str) -> Re
     let text = read_text(path, "a file of executors", Exit::CouldNotRun)?;
     let folder = Path::new(path).parent().filter(|_| path != "-").unwrap_or(Path::new("."));
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let judges: OnceLock<Arc<dyn Judge>> = OnceLock::new();
-    let judge = || {
-        let options = || judge::Options { runtimes: args.runtimes.clone(), ..judge::Options::default() };
-        Arc::clone(judges.get_or_init(|| Arc::new(Judges::found(args.judge.as_deref(), options()))))
+    let mut words = vec![OsStr::new("run"), folder.as_os_str()];
+    for (flag, given) in [("--judge", &args.judge), ("--runtimes", &args.runtimes)] {
+        words.extend(given.iter().flat_map(|path| [OsStr::new(flag), path.as_os_str()]));
+    }
+    let mut runner = Runner::start(words)?;
+    runner.send(&Executors { executors: text })?;
+    let (retries_max, subnets, gaps, faults) = match runner.hear()? {
+        Said::Ready { retries_max, subnets, gaps } => (Some(retries_max), subnets, gaps, Vec::new()),
+        Said::Refused(faults) => (None, Vec::new(), Vec::new(), faults),
+        other => return Err(Failure::new(format!("`karat-runner` answers what was not asked: {other:?}"))),
     };
-    let around = Surroundings { folder, variable: &|name| env::var(name).ok(), judge: &judge };
-    let executors = Executors::parse(&text, &around);
-    let retries_max = executors.as_ref().ok().map(|executors| executors.retries_max);
     let job = Job::new(plan.as_bytes(), task.as_bytes(), args.subject.as_deref(), retries_max);
-    let (executors, job, notes) = match (executors, job) {
-        (Ok(executors), Ok((job, notes))) => (executors, job, notes),
-        (executors, job) => {
-            let said = Said { cli };
+    let (job, notes) = match job {
+        Ok(checked) if faults.is_empty() => checked,
+        job => {
+            let said = Errors { cli };
             job.err().iter().for_each(|refusal| said.refusal(refusal, args));
-            said.faults(executors.err().as_deref().unwrap_or_default(), Some(path));
-            return Err(Failure::Shown(Exit::CouldNotRun));
+            return Err(refused(&faults, cli, Some(path), Exit::CouldNotRun));
         }
     };
-    let missing = executors.missing(&job);
+    let missing = job.missing(&subnets);
     if !missing.is_empty() {
-        Said { cli }.faults(&missing, Some(path));
-        return Err(Failure::Shown(Exit::CouldNotRun));
+        return Err(refused(&missing, cli, Some(path), Exit::CouldNotRun));
     }
     // Whatever can go wrong with the recording is found before anything is paid for.
     let signer = args.sign.as_deref().map(signer).transpose()?;
@@ -75,7 +74,7 @@ fn live(args: &RunArgs, cli: &Cli, (plan, task): (&str, &str), path: &str) -> Re
         check_place(record)?;
     }
     tell_notes(&notes, args, cli)?;
-    for gap in executors.gaps() {
+    for gap in gaps {
         writeln!(Screen::stderr(cli.color), "{CARE}note{CARE:#}: {}", clean(&gap.to_string()))?;
     }
     if args.record.is_none() && stderr().is_terminal() {
@@ -86,34 +85,18 @@ fn live(args: &RunArgs, cli: &Cli, (plan, task): (&str, &str), path: &str) -> Re
         )?;
     }
 
-    let stop = Arc::new(Stop::default());
-    stop_on_signal(&stop)?;
-    let bar = Bar::of_steps(args.no_progress);
-    let is_shown = !args.no_progress && stderr().is_terminal();
-    let under_way = Mutex::new(BTreeSet::new());
-    let ended = job.run(&executors, &stop, &|progress| {
-        // Nothing panics while it has the lock.
-        let mut under_way = under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        match progress {
-            Progress::Began { step, .. } => drop(under_way.insert(clean(step).into_owned())),
-            Progress::Ended(attempt) => {
-                under_way.remove(clean(&attempt.step).as_ref());
-                if is_shown {
-                    // A terminal that is gone is no reason to stop a run.
-                    let _ = bar.aside(|| write!(Screen::stderr(cli.color), "{}", render::ended(attempt)));
-                }
-            }
-        }
-        bar.doing(list(&under_way.iter().collect::<Vec<_>>()));
-    });
-    drop(bar);
-    let mut ended = ended.map_err(|faults| refused(&faults, cli, None, Exit::CouldNotRun))?;
+    on_stop(runner.stopper()).map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))?;
+    runner.send(&Start { plan: job.plan_text(), task: job.task_text() })?;
+    let (text, fault) = follow(&mut runner, args, cli)?;
+    let of_runner = |faults: Vec<Fault>| refused(&faults, cli, None, Exit::CouldNotRun);
+    let mut recording = Recording::parse(&text).map_err(of_runner)?;
+    let run = job.replay(&recording).map_err(of_runner)?;
     let saved = match &args.record {
         None => Ok(None),
-        Some(record) => save(&mut ended.recording, record, signer.as_ref()).map(Some),
+        Some(record) => save(&mut recording, record, signer.as_ref()).map(Some),
     };
     // The evidence is written even where the recording could not be.
-    show(&job, &ended.run, &ended.recording, args, cli)?;
+    show(&job, &run, &recording, args, cli)?;
     if let Some(path) = saved? {
         let signed = match &signer {
             Some(signer) => format!(", signed by {}", signer.verifying_key()),
@@ -121,16 +104,44 @@ fn live(args: &RunArgs, cli: &Cli, (plan, task): (&str, &str), path: &str) -> Re
         };
         writeln!(Screen::stderr(cli.color), "recorded in {}{signed}", clean(&path))?;
     }
-    if let Some(fault) = ended.fault {
+    if let Some(fault) = fault {
         return Err(Failure::new(fault).help("the run was stopped there; what was done is in its evidence"));
     }
-    Ok(if ended.run.is_stopped { Exit::Stopped } else { Exit::Done })
+    Ok(if run.is_stopped { Exit::Stopped } else { Exit::Done })
+}
+
+/// Shows the steps until the run has ended. Returns the text of the recording, and why the run could not go on.
+fn follow(runner: &mut Runner, args: &RunArgs, cli: &Cli) -> Result<(String, Option<String>), Failure> {
+    let bar = Progress::of_steps(args.no_progress);
+    let is_shown = !args.no_progress && stderr().is_terminal();
+    let mut under_way = BTreeSet::new();
+    loop {
+        match runner.hear()? {
+            Said::Began(step) => drop(under_way.insert(clean(&step).into_owned())),
+            Said::Ended(line) => {
+                let attempt =
+                    Said::attempt(&line).map_err(|faults| refused(&faults, cli, None, Exit::CouldNotRun))?;
+                under_way.remove(clean(&attempt.step).as_ref());
+                if is_shown {
+                    // A terminal that is gone is no reason to stop a run.
+                    let _ = bar.aside(|| write!(Screen::stderr(cli.color), "{}", render::ended(&attempt)));
+                }
+            }
+            Said::Done { recording, fault } => return Ok((recording, fault)),
+            Said::Refused(faults) => {
+                drop(bar);
+                return Err(refused(&faults, cli, None, Exit::CouldNotRun));
+            }
+            Said::Ready { .. } => {}
+        }
+        bar.doing(list(&under_way.iter().collect::<Vec<_>>()));
+    }
 }
 
 fn replay(args: &RunArgs, cli: &Cli, (plan, task): (&str, &str), path: &str) -> Result<Exit, Failure> {
     let job = Job::new(plan.as_bytes(), task.as_bytes(), args.subject.as_deref(), None);
     let (job, notes) = job.map_err(|refusal| {
-        Said { cli }.refusal(&refusal, args);
+        Errors { cli }.refusal(&refusal, args);
         Failure::Shown(Exit::CouldNotRun)
     })?;
     let failed = |faults: &[Fault]| refused(faults, cli, Some(path), Exit::VerificationFailed);
@@ -162,16 +173,16 @@ fn show(job: &Job, run: &Run, recording: &Recording, args: &RunArgs, cli: &Cli) 
 
 /// Shows all that is wrong, and returns the failure that is left.
 fn refused(faults: &[Fault], cli: &Cli, path: Option<&str>, exit: Exit) -> Failure {
-    Said { cli }.faults(faults, path);
+    Errors { cli }.faults(faults, path);
     Failure::Shown(exit)
 }
 
 /// Errors, one after the other.
-struct Said<'a> {
+struct Errors<'a> {
     cli: &'a Cli,
 }
 
-impl Said<'_> {
+impl Errors<'_> {
     fn error(&self, path: Option<&str>, text: &str) {
         let place = path.map_or_else(String::new, |path| format!("{}: ", clean(path)));
         tell(self.cli.color, &Failure::new(format!("{place}{text}")));
@@ -251,11 +262,4 @@ fn save(recording: &mut Recording, path: &str, signer: Option<&Signer>) -> Resul
     };
     replace_own(&path, recording.text().as_bytes(), RECORDING_MARK, "a recording")?;
     Ok(path)
-}
-
-/// Asks the run to stop when the terminal or a supervisor asks the program to.
-fn stop_on_signal(stop: &Arc<Stop>) -> Result<(), Failure> {
-    let cannot = |error: std::io::Error| Failure::new(format!("cannot wait for signals: {error}"));
-    let stop = Arc::clone(stop);
-    karat_server::on_stop(move || stop.ask()).map_err(cannot)
 }

@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use karat_core::number::Decimal;
 use karat_evidence::Note;
-use karat_evidence::grade::trace::budget::{Budget, Overrun};
+use karat_graders::trace::budget::{Budget, Overrun};
 
-use super::fail_under::FailUnder;
 use super::listing::{Held, Listing, Order, Summary};
 use super::score_rows::{Cases, Ending, Rows};
 use crate::args::{Cli, ScoreArgs};
@@ -23,12 +22,14 @@ use crate::graders;
 use crate::input::read_text;
 use crate::output::{CARE, Color, LOSS, Screen, lines};
 use crate::progress::Progress;
+use crate::render::gate;
 use crate::render::table::Table;
 use karat::ask::AsOf;
 use karat::bulk::{Block, Noticed, in_order};
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Options, Scored};
 use karat::error::{Error, Place};
+use karat::gate::ItemFloor;
 use karat::text::clean;
 use karat::weights::weights;
 
@@ -132,7 +133,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         }));
     }
     match args.fail_under {
-        Some(least) => total.limit.verdict(least, card.card().scale.max).tell(cli.color),
+        Some(least) => gate::tell(&total.limit.verdict(least, card.card().scale.max), cli.color),
         None => Ok(Exit::Done),
     }
 }
@@ -227,7 +228,7 @@ struct Part {
     /// The refusals, each with its place in the text.
     errors: Vec<(usize, Error)>,
     refused: u64,
-    limit: FailUnder,
+    limit: ItemFloor,
     remarks: Remarks,
     slow: Slow,
     noticed: Noticed,

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use karat_process::on_stop;
 use karat_server::clock::Clock;
 use karat_server::judging::JudgeOptions;
 use karat_server::logging::{self, Format};
 use karat_server::traces::TraceOptions;
-use karat_server::{Options, Server, folder, on_stop};
+use karat_server::{Options, Server, folder};
 use tempfile::TempDir;
 
 use crate::args::{Cli, Log, ServeArgs};
@@ -70,7 +71,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     if let Some(program) = &args.judge {
         // A path that leads nowhere is an error now; without a path, a missing program is one where something has to run.
-        karat_run::judge::find(Some(program), None, &|_| None).map_err(failed)?;
+        karat_process::JUDGE.found(Some(program)).map_err(failed)?;
     }
     let defaults = JudgeOptions::default();
     let processes = args.judges.map_or(defaults.processes, usize::from);

@@ -5,15 +5,15 @@ use std::io::Write as _;
 use karat::answers;
 use karat::answers::standing::Standing as StandingAnswer;
 use karat::answers::task::Task;
+use karat::ask::answer::{card_of, plan};
+use karat::gate::{Verdict, judge_standings};
 use karat::look_alikes::LookAlikes;
 use karat::standing::events::{self, Events};
-use karat::standing::{Answer, items, refused, subject, tasks};
-use karat_core::number::Decimal;
+use karat::standing::{Answer, items, refused, several_cards, subject, tasks};
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Interval, SubjectStanding, stand, tasks as stand_tasks};
 
-use super::many;
 use crate::args::{Cli, StandingArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ use crate::format::{self, Chosen, Document};
 use crate::input::read_text;
 use crate::load::{Request, load};
 use crate::output::{Screen, lines, save_page};
-use crate::render::gate::{self, Verdict};
+use crate::render::gate;
 use crate::render::standing::table;
 use crate::render::standing_detail::detail;
 use crate::render::tasks::table as tasks_table;
@@ -38,26 +38,13 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
     };
     let rows =
         load(&Request::new(&args.items, args.card.as_deref(), &args.files, args.form.no_progress), cli)?;
-    let card = many::card_of(&rows, cli)?.ok_or_else(several_cards)?;
+    let card = card_of(&rows)?.ok_or_else(several_cards)?;
     if args.tasks {
         return run_tasks(args, chosen, &rows, &card, as_of, cli);
     }
-    with_answer(args, &rows, &card, as_of, |answer, shown| show(args, chosen, answer, shown, cli))?
-        .tell(cli.color)
-}
-
-/// Returns whose official score is below the floor among items that are loaded, and shows nothing.
-pub fn verdict_of(args: &StandingArgs, rows: &Rows, cli: &Cli) -> Result<Verdict, Failure> {
-    let Some(as_of) = args.items.as_of.as_ref().map(|as_of| as_of.at) else {
-        return Err(Failure::new("a standing needs a moment").help("--as-of 2026-01-31T12:00:00Z"));
-    };
-    let card = many::card_of(rows, cli)?.ok_or_else(several_cards)?;
-    with_answer(args, rows, &card, as_of, |_, _| Ok(()))
-}
-
-fn several_cards() -> Failure {
-    Failure::new("the items are scored by several scorecards, each with other rules for standings")
-        .help("give the items of one scorecard, or of the challenges of one family")
+    let verdict =
+        with_answer(args, &rows, &card, as_of, |answer, shown| show(args, chosen, answer, shown, cli))?;
+    gate::tell(&verdict, cli.color)
 }
 
 /// Computes the standings, hands those that are asked for to `show`, and asks the gate.
@@ -70,7 +57,7 @@ fn with_answer(
 ) -> Result<Verdict, Failure> {
     let events = events_of(args.events.as_deref())?;
     let items = items::items(rows, card, &events)?;
-    let interval = Interval { plan: many::plan(&args.sure), level: args.sure.level };
+    let interval = Interval { plan: plan(&args.sure), level: args.sure.level };
     let standings = stand(card, &items, &events.events, as_of.seconds(), Some(interval))
         .map_err(|errors| refused(&errors))?;
     let look_alikes = LookAlikes::among(rows.subjects.iter().map(String::as_str));
@@ -88,7 +75,7 @@ fn with_answer(
         None => standings.subjects.as_slice(),
     };
     show(&answer, shown)?;
-    Ok(verdict(args.fail_under, &answer, shown))
+    Ok(args.fail_under.map_or_else(Verdict::default, |floor| judge_standings(floor, &answer, shown)))
 }
 
 /// Writes the answer.
@@ -125,29 +112,6 @@ fn show(
     };
     write!(out, "{screen}")?;
     Ok(out.flush()?)
-}
-
-/// Returns whose official score is below the floor.
-fn verdict(floor: Option<Decimal>, answer: &Answer<'_>, shown: &[SubjectStanding]) -> Verdict {
-    let mut verdict = Verdict::default();
-    let Some(floor) = floor else { return verdict };
-    let (mut below, mut unknown) = (Vec::new(), Vec::new());
-    for subject in shown {
-        let standing = StandingAnswer::new(answer, subject);
-        let line =
-            || gate::below_official(&standing.subject, standing.points, floor.millionths() as f64 / 1e6);
-        match standing.points {
-            // Official scores have at most six decimals.
-            Some(points) if (points * 1e6).round() as i64 >= floor.millionths() => {}
-            Some(_) => below.push(line()),
-            None => unknown.push(line()),
-        }
-    }
-    verdict.add(Exit::BelowBar, below);
-    verdict.add(Exit::Inconclusive, unknown);
-    gate::outside(answer.rows, answer.as_of).into_iter().for_each(|line| verdict.warn(line));
-    gate::slight("a floor", floor, answer.card.scale.max, 1).into_iter().for_each(|line| verdict.warn(line));
-    verdict
 }
 
 /// Reads the events in a file, if one is given.

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use karat::answers::leaderboard::Leaderboard;
 use karat::answers::stress::Stress as StressAnswer;
+use karat::ask::answer::{gaps_of, refused, settings};
 use karat::leaderboard::stress::Stress;
 use karat::leaderboard::{By, Ranking};
 use karat::pages::stress as page_of;
@@ -23,9 +24,9 @@ use crate::render::stress::stress;
 pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen = args.form.format.chosen("stress")?;
     let rows = load(&Request::new(&args.items, Some(&args.card), &args.files, args.form.no_progress), cli)?;
-    let settings = many::settings(&args.sure, By::Score, &rows);
+    let settings = settings(&args.sure, By::Score, &rows);
     let items: Vec<usize> = (0..rows.rows.len()).collect();
-    let refused = |error| many::refused(&error, &rows);
+    let refused = |error| refused(&error, &rows);
     let ranking = Ranking::new(&rows, &items, None, &settings).map_err(refused)?;
     let Some(card) = rows.only_card() else {
         return Err(Failure::new("the items are scored by several scorecards, each with its own weights")
@@ -51,7 +52,7 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
         Chosen::Screen => {
             let mut out = Screen::stdout(cli.color);
             let layout = Layout { width: out.width, top: usize::MAX };
-            let gaps = many::gaps_of(&rows, By::Score);
+            let gaps = gaps_of(&rows, By::Score);
             write!(out, "{}", heading(&answer.basis, true, "by mean of runs", &gaps, layout))?;
             write!(out, "{}", stress(&answer.basis, &answer.robustness, out.width))?;
             out.flush()?;

@@ -55,7 +55,7 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         return Err(failure.help("give receipts and evidence as files"));
     }
     let against = Against::new(args, args.evidence.as_deref(), cli)?;
-    // A missing file is no finding about a receipt.
+    // A missing file is not a finding about a receipt.
     Files::new(args.evidence.as_slice(), cli.color)?;
     let as_json = args.json || (!args.table && !is_watched());
     let mut screen = Screen::stdout(cli.color);

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use karat::text::clean;
 use karat_server::clock::Clock;
-use karat_server::secret::Secret;
+use karat_server::secret::draw;
 use karat_store::log::{VerifyingKey, Witness};
+use karat_store::secret::Secret;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Cli, LogWitnessArgs};
@@ -107,7 +108,7 @@ fn witness(path: &Path, name: Option<&str>) -> Result<(Witness, bool), Failure> 
     let secret = match found {
         Some(secret) => secret,
         None => {
-            let secret = Secret::draw(name).map_err(refused)?;
+            let secret = draw(name).map_err(refused)?;
             secret.write(path).map_err(refused)?;
             secret
         }

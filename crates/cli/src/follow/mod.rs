@@ -12,9 +12,9 @@ use karat::text::clean;
 use karat_core::facts::Digest;
 use karat_evidence::canonical_json;
 use karat_server::folder;
-use karat_server::secret::replace;
 use karat_store::follow::{FollowError, Followed, Shown, follow, is_earlier};
 use karat_store::log::{Checkpoint, ProofError, Tile, TilePath, VerifyingKey};
+use karat_store::secret::replace;
 use karat_store::{Reader, Receipt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -42,7 +42,7 @@ struct Unread(Failure);
 
 impl From<ProofError> for Unread {
     fn from(error: ProofError) -> Self {
-        Self(Failure::new(format!("the tiles of the log are not those of its head: {error}")))
+        Self(Failure::new(format!("the tiles of the log do not match its head: {error}")))
     }
 }
 
@@ -133,8 +133,8 @@ impl Log {
     pub fn send(&self, note: &str) -> Result<(), Failure> {
         match &self.source {
             Source::Server(server) => server.send(note),
-            Source::Database { .. } => Err(Failure::new("a database takes no cosignatures")
-                .help("name the address of the server, or send the output to it with --send later")),
+            Source::Database { .. } => Err(Failure::new("cosignatures need a server")
+                .help("name its address, or send the output to it later")),
         }
     }
 

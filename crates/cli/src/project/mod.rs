@@ -10,15 +10,14 @@ use std::path::{Component, Path, PathBuf};
 
 use karat::cards::CardText;
 use karat::text::clean;
-use karat_core::number::Decimal;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::read_text;
 use crate::output::{Color, FAINT, Screen};
 use crate::render::diagnostics::refuse;
-use karat::answers::leaderboard::floor::On;
-use karat::ask::{AsOf, Floor};
+use karat::ask::AsOf;
+use karat::gate::Gate;
 use karat::renames::Rename;
 use karat::rows::filter::Filter;
 
@@ -48,27 +47,8 @@ pub struct Project {
     pub renames: Vec<Rename>,
     /// The time of the verdict.
     pub as_of: Option<AsOf>,
-    /// The gates.
-    pub gates: Gates,
-}
-
-/// The gates of a project: what the flags of `leaderboard`, `compare`, `score` and `standing` ask for.
-#[derive(Debug, Default)]
-pub struct Gates {
-    /// The least score, and the least value of dimensions, of each subject.
-    pub floors: Vec<Floor>,
-    /// The value that must reach a floor.
-    pub on: Option<On>,
-    /// The subjects that floors are about; all if empty.
-    pub subjects: Vec<String>,
-    /// The points by which the run may be worse than the baseline.
-    pub fail_if_worse: Option<Decimal>,
-    /// True if it must be shown that it is not worse.
-    pub is_strict: bool,
-    /// The least score of each item.
-    pub item_floor: Option<Decimal>,
-    /// The least official score of each subject.
-    pub standing_floor: Option<Decimal>,
+    /// The conditions that the run must reach.
+    pub gate: Gate,
 }
 
 /// Returns the project file of the current folder, or of the nearest above.

@@ -7,10 +7,11 @@ use karat_core::diagnostic::{Code, Diagnostic, Severity, nearest};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Gates, Project};
+use super::Project;
 use crate::cards::released;
 use karat::answers::leaderboard::floor::On;
 use karat::ask::{AsOf, Floor, points};
+use karat::gate::Gate;
 use karat::rows::filter::Filter;
 use karat_core::number::Decimal;
 use karat_core::scorecard::FieldPath;
@@ -92,17 +93,17 @@ pub(super) fn read(text: &str, folder: &Path) -> Result<Project, Vec<Diagnostic>
         filters,
         renames,
         as_of,
-        gates,
+        gate: gates,
     })
 }
 
-fn gates(top: &Table<'_, '_>, faults: &mut Faults<'_>) -> Gates {
+fn gates(top: &Table<'_, '_>, faults: &mut Faults<'_>) -> Gate {
     top.texts("baseline", faults);
-    let mut gates = Gates::default();
+    let mut gates = Gate::default();
     let Some(gate) = top.table("gate", "[gate]", faults) else { return gates };
     gate.check_keys(&GATE_KEYS, faults);
     if let Some(least) = gate.points("fail_under", faults) {
-        gates.floors.push(Floor { dimension: None, least });
+        gates.floors.fail_under.push(Floor { dimension: None, least });
     }
     if let Some(dimensions) = gate.table("dimensions", "[gate.dimensions]", faults) {
         for key in dimensions.keys() {
@@ -118,10 +119,10 @@ fn gates(top: &Table<'_, '_>, faults: &mut Faults<'_>) -> Gates {
                 faults.add(Code::BadValue, span, "the value of a dimension is 0 to 1", &help);
                 continue;
             }
-            gates.floors.push(Floor { dimension: Some(key), least });
+            gates.floors.fail_under.push(Floor { dimension: Some(key), least });
         }
     }
-    gates.on = match gate.text("on", faults).as_deref() {
+    let on = match gate.text("on", faults).as_deref() {
         None => None,
         Some("mean") => Some(On::Mean),
         Some("low") => Some(On::Low),
@@ -131,15 +132,16 @@ fn gates(top: &Table<'_, '_>, faults: &mut Faults<'_>) -> Gates {
             None
         }
     };
-    gates.subjects = gate.texts("subjects", faults);
+    gates.floors.on = on.unwrap_or_default();
+    gates.floors.subject = gate.texts("subjects", faults);
     gates.fail_if_worse = gate.margin("fail_if_worse", faults);
-    gates.is_strict = gate.flag("strict", faults).unwrap_or(false);
-    if gates.is_strict && gate.place("fail_if_worse").is_none() {
+    gates.strict = gate.flag("strict", faults).unwrap_or(false);
+    if gates.strict && gate.place("fail_if_worse").is_none() {
         let help = "fail_if_worse = 2, the points by which it may be worse";
         let span = gate.place("strict").unwrap_or(0..0);
         faults.add(Code::MissingField, span, "`strict` needs `fail_if_worse`", help);
     }
-    if gates.on.is_some() && gates.floors.is_empty() {
+    if on.is_some() && gates.floors.fail_under.is_empty() {
         let span = gate.place("on").unwrap_or(0..0);
         faults.add(Code::MissingField, span, "`on` needs a floor", "fail_under = 80, or [gate.dimensions]");
     }
@@ -387,8 +389,8 @@ standing      = { fail_under = 70 }
             (Some("$.agent.name"), Some("case"))
         );
         assert_eq!((project.filters.len(), project.renames.len(), project.as_of.is_some()), (1, 1, true));
-        let gates = project.gates;
-        assert_eq!((gates.floors.len(), gates.on, gates.is_strict), (2, Some(On::Low), true));
+        let gates = project.gate;
+        assert_eq!((gates.floors.fail_under.len(), gates.floors.on, gates.strict), (2, On::Low, true));
         assert_eq!(gates.fail_if_worse, Some(Decimal::from_millionths(2_500_000)));
         assert_eq!(gates.item_floor, Some(Decimal::from_millionths(10_000_000)));
         assert_eq!(gates.standing_floor, Some(Decimal::from_millionths(70_000_000)));

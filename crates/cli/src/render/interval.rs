@@ -24,7 +24,7 @@ pub fn axis(spans: impl IntoIterator<Item = Span>) -> RangeInclusive<f64> {
 }
 
 /// Draws `span` on `axis`, exactly `width` columns wide: `   ├──●───┤    `. A dot is the estimate; an end in the
-/// cell of the dot is not drawn, and one beyond the axis is an arrow. Blanks if the estimate is no number.
+/// cell of the dot is not drawn, and one beyond the axis is an arrow. Blanks if the estimate is not a number.
 pub fn interval(span: Span, axis: &RangeInclusive<f64>, width: usize) -> String {
     let mut cells = vec![' '; width];
     if span.point.is_finite() && width > 0 {

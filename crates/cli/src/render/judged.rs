@@ -1,4 +1,4 @@
-//! The verdicts of a judge as tables, case by case; the check of a challenge by mutants of its reference.
+//! The verdicts of a judge as tables, case by case; the check of a challenge.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ pub fn identity(judge: &Value) -> String {
 }
 
 /// Returns the check of a challenge.
-pub fn check(card: &CompiledCard, answer: &Value, width: usize) -> String {
+pub fn check(card: &CompiledCard, answer: &Value) -> String {
     let mut text = format!("{STRONG}{}{STRONG:#}  {}\n", clean(&card.name()), clean(&card.title));
     if answer["judge"].is_object() {
         let _ = writeln!(text, "{FAINT}{}{FAINT:#}", identity(&answer["judge"]));
@@ -85,44 +85,6 @@ pub fn check(card: &CompiledCard, answer: &Value, width: usize) -> String {
         fit("empty answer", 18),
         score(&answer["empty"]["score"])
     );
-    let (run, noticed) = (number(&answer["mutants"]["run"]), number(&answer["mutants"]["noticed"]));
-    let style = if noticed == run { GAIN } else { CARE };
-    let _ = writeln!(text, "{}{style}{noticed} of {run} noticed{style:#}", fit("mutants", 18));
-    let survivors = listed(&answer["mutants"]["survivors"]);
-    if !survivors.is_empty() {
-        let _ = writeln!(text, "\n{STRONG}No case notices{STRONG:#}");
-        for mutant in &survivors {
-            let said = |name: &str| mutant[name].as_str().unwrap_or_default().replace('\n', " ");
-            let place = format!("{}:{}", said("file"), mutant["line"]);
-            let to = if said("to").is_empty() { "nothing".to_owned() } else { format!("`{}`", said("to")) };
-            let line = format!("{place}: `{}` becomes {to}", said("from"));
-            for line in wrap(&clean(&line), width.saturating_sub(LEAD)) {
-                let _ = writeln!(text, "{:LEAD$}{line}", "");
-            }
-        }
-        let _ = writeln!(
-            text,
-            "{FAINT}Either a case is missing, or the change makes no difference: look at each.{FAINT:#}"
-        );
-    }
-    let (needed, others): (Vec<_>, Vec<_>) =
-        cases.iter().partition(|case| case["needed"].as_bool().unwrap_or_default());
-    for (title, cases) in [("Cases that notice a mutant", needed), ("Cases that no mutant needs", others)] {
-        if cases.is_empty() || run == 0 {
-            continue;
-        }
-        let _ = writeln!(
-            text,
-            "\n{STRONG}{}{STRONG:#} {FAINT}{:>9} {:>7}{FAINT:#}",
-            fit(title, 52),
-            "mutants",
-            "alone"
-        );
-        for case in cases {
-            let name = fit(&clean(case["name"].as_str().unwrap_or_default()), 52);
-            let _ = writeln!(text, "{name} {:>9} {:>7}", number(&case["mutants"]), number(&case["alone"]));
-        }
-    }
     text
 }
 

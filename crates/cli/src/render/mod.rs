@@ -13,8 +13,10 @@ pub mod judged_rows;
 pub mod leaderboard;
 pub mod page;
 pub mod rating;
+#[cfg(feature = "server")]
 pub mod rescore;
 pub mod run;
+#[cfg(feature = "server")]
 pub mod serve;
 pub mod standing;
 pub mod standing_detail;

@@ -338,7 +338,7 @@ fn the_log_of_a_match_is_checked_as_on_a_server() {
         item["payload"]["metadata"]["replay_log"] = log.into();
         item
     };
-    let chained = karat_evidence::grade::arena::chain("5f0c1d", steps.clone());
+    let chained = karat_graders::arena::chain("5f0c1d", steps.clone());
     let mut changed = chained.clone();
     changed[1]["output_tokens"] = json!(1);
     let mut free = steps.clone();
@@ -349,7 +349,7 @@ fn the_log_of_a_match_is_checked_as_on_a_server() {
     let mut short = steps.clone();
     short[0]["duration_ms"] = json!(-1);
     let nonce = || json!("5f0c1d");
-    let tied = |steps| karat_evidence::grade::arena::chain("5f0c1d", steps);
+    let tied = |steps| karat_graders::arena::chain("5f0c1d", steps);
     for (item, verified_by, failed) in [
         (plain.clone(), json!("claimed"), json!([])),
         (with_log(nonce(), chained.clone()), json!("checked"), json!([])),
@@ -435,7 +435,7 @@ fn the_guide_chains_a_log() {
     let run = finish(Command::new(python).arg("-c").arg(code), &given);
     assert_eq!(run.status, 0, "{}", run.stderr);
     let log: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(log, karat_evidence::grade::arena::chain("5f0c1d", steps));
+    assert_eq!(log, karat_graders::arena::chain("5f0c1d", steps));
 }
 
 #[test]

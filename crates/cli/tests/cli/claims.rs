@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::common::{Folder, finish, program};
 use crate::numbers::SOLVED;
 
-const CLAIMS: &str = include_str!("../../../evidence/tests/claims.json");
+const CLAIMS: &str = include_str!("../../../reader/tests/claims.json");
 
 /// Returns the item of a case: the base under another name, with the changed members.
 fn item(base: &Value, changes: &Value, name: usize) -> Value {

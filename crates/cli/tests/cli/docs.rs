@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use karat_evidence::Kind;
+use karat_reader::Kind;
 use serde_json::Value;
 
 use crate::common::{Folder, karat, karat_reading, root};
@@ -21,6 +21,11 @@ const OTHERS: &[&str] = &[
     "docs/guide/ratings.md",
     "docs/guide/leaderboards.md",
     "docs/guide/outputs.md",
+    "docs/guide/gate-a-pull-request.md",
+    "docs/guide/publish-a-leaderboard.md",
+    "docs/guide/rate-an-arena.md",
+    "docs/guide/run-a-registry.md",
+    "docs/guide/use-as-a-library.md",
     "docs/guide/gates.md",
     "docs/guide/project.md",
     "examples/project/README.md",
@@ -41,6 +46,9 @@ pub const DATA: [&str; 3] = ["examples", "scorecards", "vectors"];
 
 /// Beginnings of the lines that are run. The others build, or take long: `.ci/run` has those that must pass.
 pub const RUN: [&str; 4] = ["karat", "echo", "printf", "sed"];
+
+/// A command of a checkout that builds karat and runs it.
+const BUILT: &str = "cargo run --release --locked -- ";
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
 const SCREENS: [&str; 15] = [
@@ -126,7 +134,7 @@ fn commands_run_and_screens_are_what_they_print() {
         for data in DATA {
             copy(&root().join(data), &folder.path().join(data));
         }
-        let text = read(page);
+        let text = read(page).replace(BUILT, "karat ");
         if text.contains("scores.db") {
             store::season_file(folder.path());
         }
@@ -169,6 +177,19 @@ fn what_lands_has_passed_the_test_command_of_the_readme() {
     let command = "cargo test --locked --workspace";
     assert!(read("README.md").contains(&format!("`{command}`")), "README.md does not name `{command}`");
     assert!(stages.lines().any(|line| line.trim() == command), ".ci/run does not run `{command}`");
+}
+
+#[test]
+fn the_quick_start_is_two_commands() {
+    let page = read("README.md");
+    assert!(page.lines().count() <= 150, "{} lines", page.lines().count());
+    let section = page.split("\n## Quick start\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let blocks = blocks(section);
+    let shell: Vec<_> = blocks.iter().filter(|block| block.language == "sh").collect();
+    let [block] = shell.as_slice() else { panic!("{} blocks", shell.len()) };
+    let [run, test] = block.lines.as_slice() else { panic!("{:?}", block.lines) };
+    assert!(run.starts_with(BUILT), "{run}");
+    assert_eq!(*test, "cargo test --locked --workspace");
 }
 
 #[test]
@@ -293,6 +314,28 @@ fn anchors(page: &str) -> Vec<String> {
     let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
     let name = |line: &str| line.trim_start_matches('#').trim().to_lowercase();
     headings.map(|line| name(line).chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
+}
+
+/// Paths from the root in code spans; a name in capitals, such as NAME, stands for any.
+#[test]
+fn files_of_the_pages_on_adding_are_there() {
+    let mut found = Vec::new();
+    pages(&root().join("docs/how-to-add"), &mut found);
+    let (mut problems, mut count) = (Vec::new(), 0);
+    for page in found {
+        let text = prose(&fs::read_to_string(&page).unwrap());
+        let steps = text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
+        for path in steps.filter_map(|line| line.split('`').nth(1)).filter(|path| path.contains('/')) {
+            let is_any = |part: &&str| part.len() > 1 && part.starts_with(|c: char| c.is_ascii_uppercase());
+            let known: PathBuf = path.split('/').take_while(|part| !is_any(part)).collect();
+            count += 1;
+            if !root().join(&known).exists() && !path.contains(' ') {
+                problems.push(format!("{}: {path}", page.display()));
+            }
+        }
+    }
+    assert!(count > 20, "{count}");
+    assert!(problems.is_empty(), "files that are not there:\n{}", problems.join("\n"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What every command of README and guide writes in every format: a change shows here what else it moves.
-//! `INSTA_UPDATE=always` writes the files anew.
+//! The output of every command of README and guide in every format: a change shows here what else it moves.
+//! `INSTA_UPDATE=always` writes the files again.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -212,9 +212,9 @@ fn every_command_writes_in_every_format_what_it_wrote() {
     for (path, text) in &files {
         let before = fs::read_to_string(path).unwrap_or_default();
         if before != *text {
-            let lines = before.lines().chain([""; 1]).zip(text.lines());
+            let mut lines = before.lines().chain([""; 1]).zip(text.lines());
             let at = lines.clone().position(|(before, now)| before != now).unwrap_or_default();
-            let (was, now) = lines.skip(at).next().unwrap_or_default();
+            let (was, now) = lines.nth(at).unwrap_or_default();
             moved.push(format!("{}:{}:\n- {was}\n+ {now}", path.display(), at + 1));
         }
         if is_written && before != *text {

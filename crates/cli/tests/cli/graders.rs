@@ -377,7 +377,7 @@ fn an_evaluator_is_for_matches() {
     }
 }
 
-/// Returns the folder of the model, as `crates/evidence/tests/it/embedder.rs` finds it, which also reports a missing one.
+/// Returns the folder of the model, as `crates/graders/tests/it/embedder.rs` finds it, which also reports a missing one.
 fn model() -> Option<String> {
     let cache = || {
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);

@@ -181,7 +181,7 @@ fn a_stream_and_another_name() {
     assert_snapshot!(refused(&["--format", "junti", REPORT]), @r#"
     error: there is no format `junti`
       did you mean `junit`?
-      there are: inspect, junit, lm-eval, tau-bench, tau2, swe-bench, promptfoo, aider, every-eval-ever, swe-agent, mini-swe-agent, langfuse, atif, harbor, battles, otlp, jaeger, openinference
+      there are: atif, inspect, promptfoo, tau2, tau-bench, swe-bench, lm-eval, every-eval-ever, swe-agent, mini-swe-agent, langfuse, harbor, battles, otlp, jaeger, openinference, junit, aider
     "#);
     assert_snapshot!(refused(&["--format", "inspect", SWE_BENCH]), @r#"
     error: examples/import/swe-bench.json: found a report of SWE-bench, expected an Inspect log

@@ -1,4 +1,4 @@
-//! `karat log`: a sound database, a changed one, and files that are no database.
+//! `karat log`: a sound database, a changed one, and files that are not databases.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;

@@ -122,7 +122,7 @@ fn what_is_passed_over_in_a_folder_is_named() {
     fs::create_dir_all(folder.path().join("runs/agent")).unwrap();
     folder.write("runs/a.json", &log("C"));
     folder.write("runs/broken.json", &format!("x{}", log("I")));
-    // No trial of Harbor, so what lies in the folder of its agent is no part of one.
+    // No trial of Harbor, so what lies in the folder of its agent is not part of one.
     folder.write("runs/result.json", "{}");
     folder.write("runs/agent/b.json", &log("I"));
     let mut passed = vec!["broken.json", "result.json"];

@@ -264,6 +264,25 @@ fn every_fault_of_the_file_is_told_at_once_with_its_place() {
 }
 
 #[test]
+fn a_field_that_no_item_has_names_nothing() {
+    let folder = project("");
+    let asked = ["leaderboard", "-c", "card.toml", "new.csv"];
+    for (flag, field, near) in [("--task-field", "tesk", "task"), ("--subject-field", "subjct", "subject")] {
+        let run = alone(folder.path(), &[&asked[..], &[flag, field]].concat());
+        let found = format!("{flag}: no item has a field `{field}`");
+        assert!(run.status == 1 && run.stderr.contains(&found), "{}", run.stderr);
+        assert!(run.stderr.contains(&format!("did you mean `{near}`?")), "{}", run.stderr);
+        assert!(run.stderr.contains("there are: ") && run.stdout.is_empty(), "{}", run.stderr);
+    }
+    let named = alone(folder.path(), &[&asked[..], &["--task-field", "task"]].concat());
+    assert_eq!(named.stdout, alone(folder.path(), &asked).stdout);
+    let text = fs::read_to_string(folder.path().join("karat.toml")).unwrap();
+    folder.write("karat.toml", &format!("task = \"tesk\"\n{text}"));
+    let check = alone(folder.path(), &["check"]);
+    assert!(check.status == 1 && check.stderr.contains("no item has a field `tesk`"), "{}", check.stderr);
+}
+
+#[test]
 fn nested_facts_and_fields_of_names_are_read_through_every_door() {
     let folder = Folder::new();
     for name in ["karat.toml", "scorecard.toml", "runs.jsonl", "baseline.jsonl", "baseline.jsonl.sha256"] {

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-use karat_evidence::Kind;
-use karat_evidence::import::Format;
+use karat_importers::IMPORTERS;
+use karat_reader::Kind;
 use serde_json::Value;
 
 use crate::common::{Folder, Run, finish, karat, root};
@@ -70,8 +70,8 @@ fn pages_of_help_name_what_there_is() {
 #[test]
 fn pages_of_help_are_complete() {
     let formats = topic("formats");
-    for format in Format::ALL {
-        assert!(formats.contains(format.name()), "formats has no {}", format.name());
+    for format in IMPORTERS {
+        assert!(formats.contains(format.name), "formats has no {}", format.name);
     }
     let evidence = topic("evidence");
     for kind in Kind::ALL {

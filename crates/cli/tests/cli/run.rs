@@ -1,16 +1,12 @@
-//! `karat run`: the example, its pipe into a score, its statuses, its refusals; `karat verify --rerun`.
+//! `karat run`: replays, and live runs without the program that they need; `karat verify --rerun`. Live runs are tested in `runner/`.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::fs;
-use std::io::Read as _;
-use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::common::{Folder, Run, finish, karat, karat_reading, program, root};
+use crate::common::{Folder, finish, karat, karat_reading, program, root};
 
 const PLAN: &str = "examples/run/plan.json";
 const TASK: &str = "examples/run/task.json";
@@ -20,33 +16,6 @@ const KEY: &str = "examples/run/recorder.key";
 
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap()
-}
-
-/// Two steps by scripts: the second hands on what the first says.
-fn small(folder: &Folder, first: &str, second: &str) {
-    let plan = r#"{"miner_uid": 7, "workflow_plan": {"nodes": [{"id": "a", "subnet": "one", "action": "x"},
-        {"id": "b", "subnet": "two", "action": "x", "params": {"of": "${a.output.text}"}}],
-        "edges": [{"from": "a", "to": "b"}]}}"#;
-    folder.write("plan.json", plan);
-    folder.write(
-        "task.json",
-        r#"{"task_id": "t", "task_type": "agent", "constraints": {"max_budget_tao": 1, "max_latency_seconds": 60},
-            "reference": {"goal_checklist": [{"text": "done"}]}}"#,
-    );
-    folder.write("one.sh", first);
-    folder.write("two.sh", second);
-    let executor = |name: &str| {
-        format!(
-            "[executor.{name}]\nkind = \"command\"\ncommand = [\"/bin/sh\", \"{name}.sh\"]\nenvironment = [\"PATH\"]\ncost = 0.01\n"
-        )
-    };
-    folder.write("executors.toml", &format!("{}{}", executor("one"), executor("two")));
-}
-
-const DONE: &str = "echo '{\"output\": {\"text\": \"done\"}}'";
-
-fn run_in(folder: &Folder, arguments: &[&str]) -> Run {
-    finish(program(folder.path()).args(["run", "plan.json", "--task", "task.json"]).args(arguments), "")
 }
 
 #[test]
@@ -73,61 +42,6 @@ fn the_recorded_steps_of_code_replay_to_their_evidence() {
     let item: Value = serde_json::from_str(&replayed.stdout).unwrap();
     let text = item["result"]["final_output"]["text"].as_str().unwrap();
     assert_eq!(text, "Aster - Birk - Esk - Calm - Dove - Aster: 26.0 nm");
-}
-
-#[test]
-fn the_example_runs_and_its_run_replays() {
-    if Command::new("python3").arg("--version").output().is_err() {
-        assert!(std::env::var_os("CI").is_none(), "there is no python3, and CI is set");
-        return;
-    }
-    let folder = Folder::new();
-    let record = folder.path().join("run.jsonl").display().to_string();
-    let executors = "examples/run/executors.toml";
-    let live = karat(&["run", PLAN, "--task", TASK, "--executors", executors, "--record", &record]);
-    assert_eq!(live.status, 0, "{}", live.stderr);
-    assert_eq!(live.stderr, format!("recorded in {record}\n"));
-    let replayed = karat(&["run", PLAN, "--task", TASK, "--replay", &record]);
-    assert_eq!(replayed.stdout, live.stdout);
-    let item: Value = serde_json::from_str(&live.stdout).unwrap();
-    let first: Value = serde_json::from_str(&read(EVIDENCE)).unwrap();
-    // The same in another time, unless the machine is too slow for the second attempt at the weather.
-    assert_eq!(item["result"]["attempts"][0]["step"], first["result"]["attempts"][0]["step"]);
-    assert_eq!(item["workflow_plan"], first["workflow_plan"]);
-}
-
-#[test]
-fn a_recording_is_signed_and_named_by_its_digest_in_a_folder() {
-    let folder = Folder::new();
-    small(&folder, DONE, DONE);
-    folder.write("run.key", &format!("me.example\n{}\n", "5a".repeat(32)));
-    fs::create_dir(folder.path().join("kept")).unwrap();
-    let live = run_in(&folder, &["--executors", "executors.toml", "--record", "kept", "--sign", "run.key"]);
-    assert_eq!(live.status, 0, "{}", live.stderr);
-    let item: Value = serde_json::from_str(&live.stdout).unwrap();
-    let digits = item["id"].as_str().unwrap().trim_start_matches("sha256:").to_owned();
-    let path = format!("kept/{digits}.jsonl");
-    let key = live.stderr.trim().rsplit(' ').next().unwrap().to_owned();
-    assert_eq!(live.stderr, format!("recorded in {path}, signed by {key}\n"));
-    assert!(
-        !format!("{}{}{}", live.stdout, live.stderr, fs::read_to_string(folder.path().join(&path)).unwrap())
-            .contains("5a5a5a5a")
-    );
-
-    let replay = |key: &str| run_in(&folder, &["--replay", &path, "--key", key]);
-    assert_eq!((replay(&key).status, replay(&key).stdout), (0, live.stdout.clone()));
-    let other = read(KEY);
-    let refused = replay(other.trim());
-    assert_eq!((refused.status, refused.stdout.as_str()), (14, ""));
-    assert!(refused.stderr.contains("no signature is by the trusted key"), "{}", refused.stderr);
-
-    folder.write("evidence.json", &live.stdout);
-    let verify = |arguments: &[&str]| {
-        finish(program(folder.path()).args(["verify", "--rerun", &path, "evidence.json"]).args(arguments), "")
-    };
-    assert_eq!(verify(&["--key", &key]).status, 0);
-    assert_eq!(verify(&[]).status, 12);
-    assert_eq!(verify(&["--key", other.trim()]).status, 14);
 }
 
 #[test]
@@ -187,160 +101,14 @@ fn a_changed_recording_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_said_at_once() {
-    let folder = Folder::new();
-    small(&folder, DONE, DONE);
-    let plan = fs::read_to_string(folder.path().join("plan.json")).unwrap();
-    folder.write("plan.json", &plan.replace("\"from\": \"a\"", "\"from\": \"z\""));
-    folder.write("task.json", r#"{"task_type": "agent", "constraints": {"max_budget_tao": "1"}}"#);
-    folder.write("executors.toml", "[executor.one]\nkind = \"command\"\ncommnd = []\n");
-    let run = run_in(&folder, &["--executors", "executors.toml", "--record", "run.jsonl"]);
-    assert_snapshot!(run.screen(), @r#"
-    exit status 1
-    --- errors
-    error: plan.json: $.workflow_plan.nodes[1].params.of: found `${a.output.text}`, a step that does not lie upstream, expected a step from which edges lead here; add an edge from `a` to `b` (line 2, column 70)
-    error: plan.json: $.workflow_plan.edges[0].from: found `z`, expected the id of a step of the plan; did you mean `a`? (line 3, column 28)
-    error: task.json: $.constraints.max_budget_tao: found the text `1`, expected a number not below 0; write the number without quotes (line 1, column 58)
-    error: executors.toml: `[executor.one]` has no `cost`; add `cost = 0.001` (line 1, column 11)
-    error: executors.toml: `[executor.one]` has no field `commnd`; did you mean `command`? (line 3, column 1)
-    "#);
-    assert!(!folder.path().join("run.jsonl").exists());
-
-    small(&folder, DONE, DONE);
-    folder.write("executors.toml", "[executor.Two]\nkind = \"command\"\ncommand = [\"/bin/sh\"]\ncost = 0\n");
-    let run = run_in(&folder, &["--executors", "executors.toml"]);
+fn a_live_run_names_the_program_that_it_needs_and_how_to_build_it() {
+    let mut command = program(&root());
+    command.env("PATH", "").env_remove("KARAT_RUNNER").args(["run", PLAN, "--task", TASK, "--executors"]);
+    let run = finish(command.arg("examples/run/executors.toml"), "");
     assert_snapshot!(run.screen(), @r"
     exit status 1
     --- errors
-    error: executors.toml: no executor for the subnet `one` of the step `a`; add a table `[executor.NAME]`
-    ");
-}
-
-/// Nothing is paid for that could not be kept.
-#[test]
-fn a_place_where_nothing_can_be_recorded_is_told_before_the_run() {
-    let folder = Folder::new();
-    small(&folder, "touch was-run", DONE);
-    folder.write("notes.txt", "mine");
-    for (record, more) in
-        [("notes.txt", ""), ("none/run.jsonl", ""), ("run.jsonl", "none.key"), ("run.jsonl", "notes.txt")]
-    {
-        let sign: &[&str] = if more.is_empty() { &[] } else { &["--sign", more] };
-        let run =
-            run_in(&folder, &[&["--executors", "executors.toml", "--record", record][..], sign].concat());
-        assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{record} {more}");
-        assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
-    }
-    assert!(!folder.path().join("was-run").exists());
-    assert_eq!(fs::read_to_string(folder.path().join("notes.txt")).unwrap(), "mine");
-}
-
-/// Runs the small plan, whose second step starts another session and waits, and sends a signal. Returns what the run wrote.
-fn interrupted(folder: &Folder, sandbox: &str, signal: &str) -> (ExitStatus, String) {
-    // Its number is seen from outside only without a namespace, so its command line has the folder in it.
-    let place = folder.path().join("under-way").display().to_string();
-    let waits =
-        format!("setsid sh -c 'sleep 300; : {place}' &\necho x > under-way/begun\nsleep 300; : {place}");
-    small(folder, DONE, &waits);
-    fs::create_dir(folder.path().join("under-way")).unwrap();
-    let mut executors = fs::read_to_string(folder.path().join("executors.toml")).unwrap();
-    if sandbox != "off" {
-        let open = fs::Permissions::from_mode(0o777);
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        fs::set_permissions(folder.path().join("under-way"), open).unwrap();
-        executors.push_str(&format!("sandbox = \"{sandbox}\"\nread = [\".\"]\nwrite = [\"under-way\"]\n"));
-    }
-    folder.write("executors.toml", &executors);
-    let known = program(folder.path());
-    // What `nohup` has started ignores SIGHUP, and so does all that it starts.
-    let mut command = Command::new("env");
-    command.arg("--default-signal=HUP").arg(known.get_program()).current_dir(folder.path());
-    for (name, value) in known.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command.args("run plan.json --task task.json --executors executors.toml --record run.jsonl".split(' '));
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let begun = Instant::now();
-    while !folder.path().join("under-way/begun").exists() {
-        assert!(
-            begun.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none(),
-            "{sandbox}"
-        );
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
-    let status = child.wait().unwrap();
-    let mut text = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    let left = || {
-        let lines = fs::read_dir("/proc").unwrap().flatten();
-        let lines = lines.filter_map(|it| fs::read(it.path().join("cmdline")).ok());
-        lines.filter(|line| String::from_utf8_lossy(line).contains(&place)).count()
-    };
-    let begun = Instant::now();
-    while left() > 0 {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{sandbox} {signal}: {} are left", left());
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    (status, text)
-}
-
-#[test]
-fn an_interrupt_keeps_what_was_done_and_has_a_status_of_its_own() {
-    for (sandbox, signal) in
-        [("off", "-INT"), ("off", "-TERM"), ("off", "-HUP"), ("best", "-INT"), ("best", "-TERM")]
-    {
-        let folder = Folder::new();
-        let (status, text) = interrupted(&folder, sandbox, signal);
-        assert_eq!(status.code(), Some(15), "{sandbox} {signal}");
-        let item: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(
-            (&item["outcome"], &item["result"]["attempts"][0]["step"]),
-            (&"stopped".into(), &"a".into())
-        );
-        assert_eq!(item["result"]["attempts"].as_array().unwrap().len(), 1);
-        let replayed = run_in(&folder, &["--replay", "run.jsonl"]);
-        assert_eq!((replayed.status, replayed.stdout), (0, text.clone()));
-        // It is not scored as if it had run to its end.
-        let scored = karat_reading(&["score", "-c", "workflow"], &text);
-        let record: Value = serde_json::from_str(&scored.stdout).unwrap();
-        assert_eq!(record["evidence"]["outcome"], "stopped");
-    }
-}
-
-/// Killed, it can write nothing; but nothing that it started goes on, no file is half written, and the next run is whole.
-#[test]
-fn a_run_that_is_killed_leaves_no_process_and_no_file() {
-    for sandbox in ["off", "best"] {
-        let folder = Folder::new();
-        let (status, text) = interrupted(&folder, sandbox, "-KILL");
-        assert_eq!((status.code(), text.as_str()), (None, ""), "{sandbox}");
-        let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
-        assert!(!names.iter().any(|name| name.to_string_lossy().contains("jsonl")), "{sandbox}: {names:?}");
-    }
-}
-
-#[test]
-fn an_executor_that_cannot_work_is_an_error_and_no_score() {
-    let folder = Folder::new();
-    small(&folder, DONE, DONE);
-    fs::copy(root().join(RECORDING), folder.path().join("earlier.jsonl")).unwrap();
-    let text = fs::read_to_string(folder.path().join("executors.toml")).unwrap();
-    let (one, _) = text.split_once("[executor.two]").unwrap();
-    folder.write(
-        "executors.toml",
-        &format!("{one}[executor.two]\nkind = \"replay\"\nrecording = \"earlier.jsonl\"\n"),
-    );
-    let run = run_in(&folder, &["--executors", "executors.toml"]);
-    assert_eq!(run.status, 1);
-    assert_snapshot!(Run { stdout: String::new(), ..run }.screen(), @r"
-    exit status 1
-    --- errors
-    error: step `b`, attempt 1 is not in the recording sha256:[digest]
-      the run was stopped there; what was done is in its evidence
+    error: there is no `karat-runner` beside this program or in PATH
+      build it with `cargo build --release --locked --manifest-path runner/Cargo.toml`, and name it: KARAT_RUNNER
     ");
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jsonschema::Validator;
 use karat::cards::{CardText, check};
 use karat_core::diagnostic::{Code, Severity};
-use karat_evidence::{Kind, Reader, ReaderOptions};
+use karat_reader::{Kind, Reader, ReaderOptions};
 use serde_json::{Map, Value, json};
 use toml::de::{DeTable, DeValue};
 

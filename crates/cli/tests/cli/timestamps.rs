@@ -2,7 +2,7 @@
 
 use karat::record::Record;
 use karat::standing::events;
-use karat_evidence::{Kind, Reader, ReaderOptions};
+use karat_reader::{Kind, Reader, ReaderOptions};
 
 use crate::common::{Folder, example, karat};
 use crate::serve::Server;

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use karat_server::folder::{COSIGNED, SECRET};
-use karat_server::secret::Secret;
 use karat_store::log::{Checkpoint, Hash, WitnessKey};
+use karat_store::secret::Secret;
 use serde_json::Value;
 
 use crate::common::{Folder, Run};

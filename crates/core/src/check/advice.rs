@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::declared::Declared;
-use super::range::{Interval, Range, Surroundings};
 use super::slopes::Place;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Symbol};
+use crate::range::{Interval, Range, Surroundings};
 use crate::scorecard::{Gate, Rule, Scorecard};
 
 /// The part of a range over which a value should move.

@@ -9,13 +9,13 @@ use super::advice;
 use super::declared::{Declared, to_grid};
 use super::direction::is_same;
 use super::findings::{Findings, Site};
-use super::range::{Interval, Range, evaluate};
 use super::roots::{Roots, let_roots, lets_of, roots_of};
 use super::shares::Shares;
 use super::slopes::{Slopes, Steepest};
 use super::steps::Steps;
 use crate::diagnostic::Code;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
+use crate::range::{Interval, Range, evaluate};
 use crate::scorecard::{FactType, Rule, Scorecard};
 
 /// Smaller jumps than this part of the scale are reported but not warned of.
@@ -116,7 +116,7 @@ pub(super) fn check(
     (cliffs.collect(), slopes)
 }
 
-/// Finds steep places that are no comparison: of dimensions, and of the score that a rule sets.
+/// Finds steep places that are not comparisons: of dimensions, and of the score that a rule sets.
 fn on_slopes<'c>(
     card: &'c Scorecard,
     declared: &Declared<'_>,

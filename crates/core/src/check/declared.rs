@@ -4,9 +4,9 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
-use super::range::{Interval, Known, Range, Surroundings, evaluate_known};
 use crate::formula::{Binary, Expr, ExprKind, Symbol, Unary};
 use crate::number::{BILLION, round};
+use crate::range::{Interval, Known, Range, Surroundings, evaluate_known};
 use crate::scorecard::{Dimension, FactDeclaration, FactType, Let, MissingPolicy, Scorecard};
 
 /// Bytes of formulas that may be evaluated again inside branches; beyond it, ranges are wider but still hold.

@@ -8,10 +8,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::declared::{Declared, Narrowed};
-use super::range::{Interval, Known, Range, evaluate, evaluate_known};
 use super::readings::may_fail;
 use super::roots::{Roots, let_roots, roots_of};
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
+use crate::range::{Interval, Known, Range, evaluate, evaluate_known};
 use crate::scorecard::{DecayScope, Dimension, EvidenceAge, FactType, Scorecard};
 
 /// The movement of the score when a fact grows.

@@ -7,9 +7,9 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::moved::Moved;
-use super::range::Interval;
 use crate::formula::{Binary, Expr, ExprKind, Function, Symbol, Unary};
 use crate::number::BILLION;
+use crate::range::Interval;
 use crate::scorecard::{FactType, MissingPolicy, Scorecard};
 
 /// Most operations of a graph. What is larger has grown by opening dimensions within dimensions.

@@ -12,7 +12,6 @@ mod findings;
 mod graph;
 mod moved;
 mod one_sided;
-pub(crate) mod range;
 mod readings;
 mod roots;
 mod shares;
@@ -30,8 +29,8 @@ pub use self::cliffs::{Cliff, Slope};
 use self::declared::Declared;
 pub use self::direction::Direction;
 use self::findings::Findings;
-pub use self::range::Interval;
 use crate::diagnostic::{Diagnostic, Severity};
+pub use crate::range::Interval;
 use crate::scorecard::{Library, Scorecard};
 
 /// Everything that is to say about a card file.

@@ -1,7 +1,7 @@
 //! The range of a value over a box of facts, and of its change while one of them moves: interval arithmetic on both.
 
-use super::range::Interval;
 use crate::formula::{Binary, Function};
+use crate::range::Interval;
 
 /// The range of a value over a box, and of its change between two points of the box that differ in one input.
 #[derive(Clone, Copy)]

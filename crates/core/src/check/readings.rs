@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 
 use super::declared::{Declared, LETS_DEEP, Narrowed};
 use super::findings::{Findings, Site};
-use super::range::{Interval, evaluate};
 use crate::diagnostic::Code;
 use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
+use crate::range::{Interval, evaluate};
 use crate::scorecard::Scorecard;
 
 /// Checks every value that must lie within 0..1; `wrong` are formulas that have no type.

@@ -10,14 +10,14 @@ use core::cmp::Ordering;
 
 use super::graph::{Graph, Value};
 use super::moved::Moved;
-use super::range::Interval;
 use crate::formula::{Expr, Symbol};
+use crate::range::Interval;
 use crate::scorecard::Scorecard;
 
 /// A small step, as a part of the declared range of a fact; of the fact itself where the range has no end.
 const SMALL_STEP: f64 = 0.001;
 /// A cliff: within a small step the value moves by more than this. A value that takes a hundredth of the range of a fact to
-/// go from one end to the other is the steepest that is no cliff.
+/// go from one end to the other is the steepest that is not a cliff.
 const CLIFF_HEIGHT: f64 = 0.1 + 1e-9;
 /// The ratio of the step of a count to the steps next to it from which on it is a cliff.
 const COUNT_FACTOR: f64 = 10.0;
@@ -634,7 +634,7 @@ fn searched(declared: Interval, far: f64) -> Interval {
     }
 }
 
-/// Returns whether a range has an open end, so that its size is no measure.
+/// Returns whether a range has an open end, so that its size is not a measure.
 fn is_open(declared: Interval) -> bool {
     declared.low.is_infinite() || declared.high.is_infinite()
 }

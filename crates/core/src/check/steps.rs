@@ -6,9 +6,9 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::declared::Declared;
-use super::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
 use super::roots::{Roots, let_roots, roots_of};
 use crate::formula::{Binary, Expr, ExprKind, Symbol};
+use crate::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
 use crate::scorecard::{FactType, Scorecard};
 
 /// Number of settings of the other inputs that are tried.

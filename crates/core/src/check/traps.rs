@@ -9,13 +9,13 @@ use super::cliffs::{highest_score, points};
 use super::declared::Declared;
 use super::direction::{Direction, has_weight};
 use super::findings::{Findings, Site};
-use super::range::{Interval, Known, Range, evaluate};
 use super::roots::{Roots, let_roots, lets_of, roots_of};
 use super::shares::Shares;
 use super::standing;
 use crate::diagnostic::Code;
 use crate::formula::{Binary, Expr, ExprKind, Function, Symbol};
 use crate::number::BILLION;
+use crate::range::{Interval, Known, Range, evaluate};
 use crate::scorecard::{FactDeclaration, FactType, MissingPolicy, Reporter, Scorecard};
 
 /// From this share of the weight on, what the subject reports about itself is a finding.

@@ -323,7 +323,7 @@ pub(super) fn newer(out: &mut [f64], reading: &[f64], age: Values<'_>) {
 #[inline(always)]
 pub(super) fn decay(out: &mut [f64], value: &[f64], age: Values<'_>, loss: Loss) {
     // Loops of which the compiler knows what is the same in all rows: a vector would compute both sides of a choice, and
-    // a division is no faster in a wide one.
+    // a division is not faster in a wide one.
     match loss.form() {
         (false, true) => decay_each(out, value, age, loss.in_form((false, true))),
         (false, false) => decay_each(out, value, age, loss.in_form((false, false))),

@@ -15,6 +15,12 @@ use crate::timestamp::Text;
 /// The kind of evidence whose records answer as the arena does.
 const MATCH: &str = "match";
 
+/// Appends the text before a value, which goes there next.
+fn put<'a>(out: &'a mut Vec<u8>, text: &[u8]) -> &'a mut Vec<u8> {
+    out.extend_from_slice(text);
+    out
+}
+
 impl Record<'_> {
     /// Returns the identity of the record: SHA-256 over its canonical JSON.
     #[must_use]
@@ -26,48 +32,31 @@ impl Record<'_> {
 
     /// Appends the canonical JSON. Members are in key order, as RFC 8785 requires.
     pub fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"{\"as_of\":");
-        write_option(out, self.as_of, write_string);
-        out.extend_from_slice(b",\"band\":");
-        write_option(out, self.band, write_string);
-        out.extend_from_slice(b",\"bounds\":");
-        write_option(out, self.bounds, |out, (low, high)| {
-            out.extend_from_slice(b"{\"high\":");
-            write_published(out, high);
-            out.extend_from_slice(b",\"low\":");
-            write_published(out, low);
+        write_option(put(out, b"{\"as_of\":"), self.as_of, write_string);
+        write_option(put(out, b",\"band\":"), self.band, write_string);
+        write_option(put(out, b",\"bounds\":"), self.bounds, |out, (low, high)| {
+            write_published(put(out, b"{\"high\":"), high);
+            write_published(put(out, b",\"low\":"), low);
             out.push(b'}');
         });
-        out.extend_from_slice(b",\"composite\":");
-        write_option(out, self.composite, write_score);
-        out.extend_from_slice(b",\"coverage\":");
-        write_json(out, self.coverage, 9);
-        out.extend_from_slice(b",\"dimensions\":");
-        write_list(out, &self.dimensions, DimensionRecord::write);
-        out.extend_from_slice(b",\"engine\":");
-        write_string(out, ENGINE_VERSION);
-        out.extend_from_slice(b",\"evidence\":{\"digest\":");
-        write_digest(out, self.item.digest);
-        out.extend_from_slice(b",\"id\":");
-        write_string(out, self.item.id);
-        out.extend_from_slice(b",\"kind\":");
-        write_string(out, &self.card.evidence);
+        write_option(put(out, b",\"composite\":"), self.composite, write_score);
+        write_json(put(out, b",\"coverage\":"), self.coverage, 9);
+        write_list(put(out, b",\"dimensions\":"), &self.dimensions, DimensionRecord::write);
+        write_string(put(out, b",\"engine\":"), ENGINE_VERSION);
+        write_digest(put(out, b",\"evidence\":{\"digest\":"), self.item.digest);
+        write_string(put(out, b",\"id\":"), self.item.id);
+        write_string(put(out, b",\"kind\":"), &self.card.evidence);
         let ItemContext { time, task, outcome, cases } = self.item.context;
         // Only an aggregate has cases.
         if let Some(cases) = cases {
-            out.extend_from_slice(b",\"n\":");
-            write_integer(out, i64::try_from(cases).unwrap_or(i64::MAX));
+            write_integer(put(out, b",\"n\":"), i64::try_from(cases).unwrap_or(i64::MAX));
         }
-        out.extend_from_slice(b",\"outcome\":");
-        write_option(out, outcome.map(Outcome::name), write_string);
-        out.extend_from_slice(b",\"task\":");
-        write_option(out, task, write_string);
-        out.extend_from_slice(b",\"time\":");
-        write_option(out, time, |out, time| write_string(out, Text::of(time).as_str()));
+        write_option(put(out, b",\"outcome\":"), outcome.map(Outcome::name), write_string);
+        write_option(put(out, b",\"task\":"), task, write_string);
+        write_option(put(out, b",\"time\":"), time, |out, time| write_string(out, Text::of(time).as_str()));
         out.extend_from_slice(b"},\"facts\":{");
         self.write_facts(out);
-        out.extend_from_slice(b"},\"gates\":");
-        write_list(out, &self.gates, |name, out| write_string(out, name));
+        write_list(put(out, b"},\"gates\":"), &self.gates, |name, out| write_string(out, name));
         out.extend_from_slice(b",\"grading\":");
         match self.item.grading {
             Some(grading) => out.extend_from_slice(grading.as_bytes()),
@@ -75,63 +64,43 @@ impl Record<'_> {
         }
         // Only a card with groups has some.
         if !self.groups.is_empty() {
-            out.extend_from_slice(b",\"groups\":");
-            write_list(out, &self.groups, GroupRecord::write);
+            write_list(put(out, b",\"groups\":"), &self.groups, GroupRecord::write);
         }
         if self.is_match() {
             out.extend_from_slice(b",\"match\":");
             self.write_match(out);
         }
-        out.extend_from_slice(b",\"mean\":");
-        write_string(out, self.card.mean.name());
-        out.extend_from_slice(b",\"override\":");
-        write_option(out, self.override_use, |out, used| used.write(out));
-        out.extend_from_slice(b",\"profile\":");
-        write_option(out, self.profile, |out, profile| {
-            out.extend_from_slice(b"{\"asked\":");
-            write_option(out, profile.asked, write_string);
-            out.extend_from_slice(b",\"fallback\":");
-            write_flag(out, profile.fallback);
-            out.extend_from_slice(b",\"name\":");
-            write_string(out, profile.name);
+        write_string(put(out, b",\"mean\":"), self.card.mean.name());
+        write_option(put(out, b",\"override\":"), self.override_use, |out, used| used.write(out));
+        write_option(put(out, b",\"profile\":"), self.profile, |out, profile| {
+            write_option(put(out, b"{\"asked\":"), profile.asked, write_string);
+            write_flag(put(out, b",\"fallback\":"), profile.fallback);
+            write_string(put(out, b",\"name\":"), profile.name);
             out.push(b'}');
         });
-        out.extend_from_slice(b",\"scale\":{\"max\":");
-        write_integer(out, i64::from(self.card.scale.max));
-        out.extend_from_slice(b",\"places\":");
-        write_integer(out, i64::from(self.card.scale.places));
-        out.extend_from_slice(b",\"publish\":");
-        write_string(out, self.card.scale.publish.name());
-        out.extend_from_slice(b"},\"schema\":\"karat/record/1\",\"score\":");
-        write_option(out, self.score.zip(self.published), |out, (exact, published)| {
-            out.extend_from_slice(b"{\"exact\":");
-            write_score(out, exact);
-            out.extend_from_slice(b",\"published\":");
-            write_published(out, published);
-            out.push(b'}');
-        });
-        out.extend_from_slice(b",\"scorecard\":{\"digest\":");
-        write_digest(out, self.card.digest);
-        out.extend_from_slice(b",\"id\":");
-        write_string(out, &self.card.id);
-        out.extend_from_slice(b",\"version\":");
-        write_string(out, &self.card.version);
-        out.extend_from_slice(b"},\"status\":");
-        write_string(out, self.status.name());
-        out.extend_from_slice(b",\"steps\":");
-        write_list(out, &self.steps, Step::write);
-        out.extend_from_slice(b",\"subject\":");
-        write_string(out, self.item.subject);
-        out.extend_from_slice(b",\"tier\":");
-        write_option(out, self.tier.as_ref(), |out, tier| tier.write(out));
-        out.extend_from_slice(b",\"undecided\":");
-        write_list(out, &self.undecided, |name, out| write_string(out, name));
-        out.extend_from_slice(b",\"warnings\":");
-        write_list(out, &self.warnings, |warning, out| {
-            out.extend_from_slice(b"{\"code\":");
-            write_string(out, warning.code());
-            out.extend_from_slice(b",\"message\":");
-            write_displayed(out, warning);
+        write_integer(put(out, b",\"scale\":{\"max\":"), i64::from(self.card.scale.max));
+        write_integer(put(out, b",\"places\":"), i64::from(self.card.scale.places));
+        write_string(put(out, b",\"publish\":"), self.card.scale.publish.name());
+        write_option(
+            put(out, b"},\"schema\":\"karat/record/1\",\"score\":"),
+            self.score.zip(self.published),
+            |out, (exact, published)| {
+                write_score(put(out, b"{\"exact\":"), exact);
+                write_published(put(out, b",\"published\":"), published);
+                out.push(b'}');
+            },
+        );
+        write_digest(put(out, b",\"scorecard\":{\"digest\":"), self.card.digest);
+        write_string(put(out, b",\"id\":"), &self.card.id);
+        write_string(put(out, b",\"version\":"), &self.card.version);
+        write_string(put(out, b"},\"status\":"), self.status.name());
+        write_list(put(out, b",\"steps\":"), &self.steps, Step::write);
+        write_string(put(out, b",\"subject\":"), self.item.subject);
+        write_option(put(out, b",\"tier\":"), self.tier.as_ref(), |out, tier| tier.write(out));
+        write_list(put(out, b",\"undecided\":"), &self.undecided, |name, out| write_string(out, name));
+        write_list(put(out, b",\"warnings\":"), &self.warnings, |warning, out| {
+            write_string(put(out, b"{\"code\":"), warning.code());
+            write_displayed(put(out, b",\"message\":"), warning);
             out.push(b'}');
         });
         out.push(b'}');
@@ -156,8 +125,7 @@ impl Record<'_> {
                 out.push(b',');
             }
         }
-        out.extend_from_slice(b"\"score\":");
-        write_option(out, self.published, write_published);
+        write_option(put(out, b"\"score\":"), self.published, write_published);
         out.extend_from_slice(b",\"score_breakdown\":{");
         // Where something had to be executed and there is no verdict, a dimension without a value scores nothing, not 0.
         let has_verdict = self.published.is_some() || found("execution").is_none();
@@ -179,8 +147,7 @@ impl Record<'_> {
                 Mean::WeightedSum => write_json(out, dimension.weight.millionths(), 6),
                 _ => write_json(out, dimension.effective_weight, 9),
             }
-            out.extend_from_slice(b",\"weighted\":");
-            write_json(out, dimension.contribution.units(), decimals(15));
+            write_json(put(out, b",\"weighted\":"), dimension.contribution.units(), decimals(15));
             out.push(b'}');
         }
         out.push(b'}');
@@ -218,84 +185,59 @@ impl Record<'_> {
 
 impl DimensionRecord<'_> {
     fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"{\"contribution\":");
-        write_score(out, self.contribution);
+        write_score(put(out, b"{\"contribution\":"), self.contribution);
         if let Some(decay) = self.decay {
-            out.extend_from_slice(b",\"decay\":{\"age_seconds\":");
-            write_number(out, decay.age_seconds);
-            out.extend_from_slice(b",\"before\":");
-            write_json(out, decay.before, 9);
+            write_number(put(out, b",\"decay\":{\"age_seconds\":"), decay.age_seconds);
+            write_json(put(out, b",\"before\":"), decay.before, 9);
             out.push(b'}');
         }
-        out.extend_from_slice(b",\"effective_weight\":");
-        write_json(out, self.effective_weight, 9);
-        out.extend_from_slice(b",\"group\":");
-        write_option(out, self.group, write_string);
-        out.extend_from_slice(b",\"key\":");
-        write_string(out, self.key);
-        out.extend_from_slice(b",\"reading\":");
-        write_option(out, self.reading, |out, reading| write_json(out, reading, 9));
+        write_json(put(out, b",\"effective_weight\":"), self.effective_weight, 9);
+        write_option(put(out, b",\"group\":"), self.group, write_string);
+        write_string(put(out, b",\"key\":"), self.key);
+        write_option(put(out, b",\"reading\":"), self.reading, |out, reading| write_json(out, reading, 9));
         out.extend_from_slice(b",\"reason\":");
         match self.reason {
             Reason::None => out.extend_from_slice(b"null"),
             reason => write_displayed(out, &reason),
         }
-        out.extend_from_slice(b",\"status\":");
-        write_string(out, self.status.name());
-        out.extend_from_slice(b",\"weight\":");
-        write_json(out, self.weight.millionths(), 6);
+        write_string(put(out, b",\"status\":"), self.status.name());
+        write_json(put(out, b",\"weight\":"), self.weight.millionths(), 6);
         out.push(b'}');
     }
 }
 
 impl GroupRecord<'_> {
     fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"{\"contribution\":");
-        write_score(out, self.contribution);
-        out.extend_from_slice(b",\"effective_weight\":");
-        write_json(out, self.effective_weight, 9);
-        out.extend_from_slice(b",\"group\":");
-        write_option(out, self.group, write_string);
-        out.extend_from_slice(b",\"key\":");
-        write_string(out, self.key);
-        out.extend_from_slice(b",\"reading\":");
-        write_option(out, self.reading, |out, reading| write_json(out, reading, 9));
-        out.extend_from_slice(b",\"weight\":");
-        write_json(out, self.weight.millionths(), 6);
+        write_score(put(out, b"{\"contribution\":"), self.contribution);
+        write_json(put(out, b",\"effective_weight\":"), self.effective_weight, 9);
+        write_option(put(out, b",\"group\":"), self.group, write_string);
+        write_string(put(out, b",\"key\":"), self.key);
+        write_option(put(out, b",\"reading\":"), self.reading, |out, reading| write_json(out, reading, 9));
+        write_json(put(out, b",\"weight\":"), self.weight.millionths(), 6);
         out.push(b'}');
     }
 }
 
 impl Step<'_> {
     fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"{\"after\":");
-        write_score(out, self.after);
-        out.extend_from_slice(b",\"before\":");
-        write_score(out, self.before);
-        out.extend_from_slice(b",\"kind\":");
-        write_string(out, self.kind.name());
-        out.extend_from_slice(b",\"name\":");
-        write_string(out, self.name);
+        write_score(put(out, b"{\"after\":"), self.after);
+        write_score(put(out, b",\"before\":"), self.before);
+        write_string(put(out, b",\"kind\":"), self.kind.name());
+        write_string(put(out, b",\"name\":"), self.name);
         out.push(b'}');
     }
 }
 
 impl TierRecord<'_> {
     fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"{\"blocked_by\":");
-        write_list(out, &self.blocked_by, |blocker, out| {
-            out.extend_from_slice(b"{\"condition\":");
-            write_displayed(out, &blocker.condition);
-            out.extend_from_slice(b",\"found\":");
-            write_option(out, blocker.found, write_published);
-            out.extend_from_slice(b",\"needed\":");
-            write_json(out, blocker.needed.millionths(), 6);
+        write_list(put(out, b"{\"blocked_by\":"), &self.blocked_by, |blocker, out| {
+            write_displayed(put(out, b"{\"condition\":"), &blocker.condition);
+            write_option(put(out, b",\"found\":"), blocker.found, write_published);
+            write_json(put(out, b",\"needed\":"), blocker.needed.millionths(), 6);
             out.push(b'}');
         });
-        out.extend_from_slice(b",\"name\":");
-        write_option(out, self.name, write_string);
-        out.extend_from_slice(b",\"next\":");
-        write_option(out, self.next, write_string);
+        write_option(put(out, b",\"name\":"), self.name, write_string);
+        write_option(put(out, b",\"next\":"), self.next, write_string);
         out.push(b'}');
     }
 }

@@ -22,7 +22,7 @@ pub enum Step {
     Element(u32),
 }
 
-/// The reason why a text is no such path.
+/// The reason why a text is not such a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathError {
     /// The byte at which it goes wrong.

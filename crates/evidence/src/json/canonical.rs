@@ -9,7 +9,7 @@ use crate::json::document::{Document, Node, Value};
 
 /// Reusable memory of the writer.
 #[derive(Debug, Default)]
-pub(crate) struct Canonical {
+pub struct Canonical {
     bytes: Vec<u8>,
     /// Members of the objects that are being written: first eight bytes of the key, place in the tape.
     order: Vec<(u64, u32)>,
@@ -18,19 +18,20 @@ pub(crate) struct Canonical {
 
 impl Canonical {
     /// Writes the canonical form; the members whose key is given twice in one object are found on the way.
-    pub(crate) fn write(&mut self, document: Document<'_>) {
+    pub fn write(&mut self, document: Document<'_>) {
         self.bytes.clear();
         self.order.clear();
         self.duplicates.clear();
         self.value(document.root());
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
+    /// Returns the canonical form that was written last.
+    pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Places of the members whose key has already been given in the same object.
-    pub(crate) fn duplicates(&self) -> &[usize] {
+    /// Returns the places of the members whose key has already been given in the same object.
+    pub fn duplicates(&self) -> &[usize] {
         &self.duplicates
     }
 
@@ -154,7 +155,7 @@ fn by_prefix(a: u64, b: u64) -> Option<Ordering> {
 
 /// Compares by UTF-16 code units. The order differs from that of UTF-8 bytes in one point: characters outside the basic
 /// plane (lead byte `F0` and above) come before U+E000 to U+FFFF (lead bytes `EE` and `EF`).
-pub(crate) fn by_utf16(a: &[u8], b: &[u8]) -> Ordering {
+pub fn by_utf16(a: &[u8], b: &[u8]) -> Ordering {
     let differing = a.iter().zip(b).find(|(a, b)| a != b);
     match differing {
         Some((&a, &b)) if a >= 0xee && b >= 0xee && (a >= 0xf0) != (b >= 0xf0) => b.cmp(&a),

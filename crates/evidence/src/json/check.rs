@@ -29,7 +29,7 @@ impl UnknownFields {
     const OTHERS: &'static str = "(others)";
 
     /// Counts nothing yet, and will count every name by itself: for few items.
-    pub(crate) fn whole() -> Self {
+    pub fn whole() -> Self {
         Self { is_whole: true, ..Self::default() }
     }
 
@@ -70,32 +70,36 @@ impl UnknownFields {
 
 /// An inclusive range with its name.
 #[derive(Clone, Copy)]
-pub(crate) struct Range {
+pub struct Range {
     min: f64,
     max: f64,
     rule: &'static str,
 }
 
 /// A share.
-pub(crate) const UNIT: Range = Range { min: 0.0, max: 1.0, rule: "a number from 0 to 1" };
+pub const UNIT: Range = Range { min: 0.0, max: 1.0, rule: "a number from 0 to 1" };
 /// The score of one dimension of a match.
-pub(crate) const POINTS: Range = Range { min: 0.0, max: 1000.0, rule: "a score from 0 to 1000" };
+pub const POINTS: Range = Range { min: 0.0, max: 1000.0, rule: "a score from 0 to 1000" };
 /// A cost, a duration, an age.
-pub(crate) const AMOUNT: Range = Range { min: 0.0, max: f64::MAX, rule: "a number not below 0" };
+pub const AMOUNT: Range = Range { min: 0.0, max: f64::MAX, rule: "a number not below 0" };
 /// Any finite number.
-pub(crate) const ANY: Range = Range { min: f64::MIN, max: f64::MAX, rule: "a number" };
+pub const ANY: Range = Range { min: f64::MIN, max: f64::MAX, rule: "a number" };
 
 /// Name of a subject or an item.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Name<'a> {
+pub enum Name<'a> {
+    /// A text.
     Text(&'a str),
+    /// A whole number, such as one of a database.
     Number(f64),
 }
 
 /// The names that an item gives itself.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Identity<'a> {
+pub struct Identity<'a> {
+    /// The subject of the item.
     pub subject: Option<Name<'a>>,
+    /// The id of the item.
     pub id: Option<Name<'a>>,
     /// Time of the item.
     pub time: Option<Timestamp>,
@@ -108,17 +112,18 @@ pub(crate) struct Identity<'a> {
 }
 
 /// Returns the fact of a number that may be missing.
-pub(crate) fn number<'a>(value: Option<f64>) -> Fact<'a> {
+pub fn number<'a>(value: Option<f64>) -> Fact<'a> {
     value.map_or(Fact::Missing, Fact::Number)
 }
 
 /// Returns the fact of a flag that may be missing.
-pub(crate) fn flag<'a>(value: Option<bool>) -> Fact<'a> {
+pub fn flag<'a>(value: Option<bool>) -> Fact<'a> {
     value.map_or(Fact::Missing, Fact::Flag)
 }
 
 /// The check of one item.
-pub(crate) struct Check<'r> {
+pub struct Check<'r> {
+    /// The problems so far.
     pub problems: Problems,
     notes: &'r mut Vec<Note>,
     suspicions: Vec<Note>,
@@ -126,12 +131,13 @@ pub(crate) struct Check<'r> {
 }
 
 impl<'r> Check<'r> {
-    pub(crate) fn new(notes: &'r mut Vec<Note>, unknown: &'r mut UnknownFields) -> Self {
+    /// Begins a check whose notes and unknown fields go into these.
+    pub fn new(notes: &'r mut Vec<Note>, unknown: &'r mut UnknownFields) -> Self {
         Self { problems: Problems::default(), notes, suspicions: Vec::new(), unknown }
     }
 
     /// Reads the members of an object.
-    pub(crate) fn members<'a>(&mut self, node: Node<'a>) -> Children<'a> {
+    pub fn members<'a>(&mut self, node: Node<'a>) -> Children<'a> {
         if node.value() != Value::Object {
             self.refuse(node, "an object", "");
         }
@@ -140,7 +146,7 @@ impl<'r> Check<'r> {
     }
 
     /// Reads the elements of an array.
-    pub(crate) fn elements<'a>(&mut self, node: Node<'a>) -> Children<'a> {
+    pub fn elements<'a>(&mut self, node: Node<'a>) -> Children<'a> {
         if node.value() != Value::Array {
             self.refuse(node, "an array", "");
         }
@@ -148,7 +154,7 @@ impl<'r> Check<'r> {
     }
 
     /// Reads a number within a range.
-    pub(crate) fn number(&mut self, node: Node<'_>, range: Range) -> Option<f64> {
+    pub fn number(&mut self, node: Node<'_>, range: Range) -> Option<f64> {
         match node.value() {
             Value::Number(number) if (range.min..=range.max).contains(&number) => self.exact(node, number),
             Value::Text(text) if text.trim().parse::<f64>().is_ok_and(f64::is_finite) => {
@@ -159,7 +165,7 @@ impl<'r> Check<'r> {
     }
 
     /// Reads a whole number not below `min`.
-    pub(crate) fn count(&mut self, node: Node<'_>, min: f64) -> Option<f64> {
+    pub fn count(&mut self, node: Node<'_>, min: f64) -> Option<f64> {
         let range = Range { min, max: EXACT, rule: "a whole number not below 0" };
         let rule = if min > 0.0 { "a whole number above 0" } else { range.rule };
         match node.value() {
@@ -172,7 +178,8 @@ impl<'r> Check<'r> {
         }
     }
 
-    pub(crate) fn flag(&mut self, node: Node<'_>) -> Option<bool> {
+    /// Reads `true` or `false`.
+    pub fn flag(&mut self, node: Node<'_>) -> Option<bool> {
         match node.value() {
             Value::Flag(flag) => Some(flag),
             Value::Text("true" | "false") => {
@@ -182,7 +189,8 @@ impl<'r> Check<'r> {
         }
     }
 
-    pub(crate) fn text<'a>(&mut self, node: Node<'a>) -> Option<&'a str> {
+    /// Reads a text.
+    pub fn text<'a>(&mut self, node: Node<'a>) -> Option<&'a str> {
         match node.value() {
             Value::Text(text) => Some(text),
             _ => self.refused(node, "a text", ""),
@@ -190,7 +198,7 @@ impl<'r> Check<'r> {
     }
 
     /// Reads a text that is more than white space.
-    pub(crate) fn filled_text<'a>(&mut self, node: Node<'a>) -> Option<&'a str> {
+    pub fn filled_text<'a>(&mut self, node: Node<'a>) -> Option<&'a str> {
         match node.value() {
             Value::Text(text) if !text.trim().is_empty() => Some(text),
             _ => self.refused(node, "a text that is not blank", ""),
@@ -198,7 +206,7 @@ impl<'r> Check<'r> {
     }
 
     /// Reads the name of a subject, a task or an item: a text that is a [name](names::fault), or a whole number.
-    pub(crate) fn name<'a>(&mut self, node: Node<'a>) -> Option<Name<'a>> {
+    pub fn name<'a>(&mut self, node: Node<'a>) -> Option<Name<'a>> {
         match node.value() {
             Value::Number(_) => self.count(node, 0.0).map(Name::Number),
             Value::Text(text) => match names::fault(text) {
@@ -210,7 +218,7 @@ impl<'r> Check<'r> {
     }
 
     /// Reads a timestamp with `parse`, which is one of the functions of [`karat_core::timestamp`].
-    pub(crate) fn timestamp<T>(
+    pub fn timestamp<T>(
         &mut self,
         node: Node<'_>,
         parse: impl FnOnce(&str) -> Result<T, TimestampError>,
@@ -223,12 +231,12 @@ impl<'r> Check<'r> {
     }
 
     /// Reads how a run ended.
-    pub(crate) fn outcome(&mut self, node: Node<'_>) -> Option<Outcome> {
+    pub fn outcome(&mut self, node: Node<'_>) -> Option<Outcome> {
         self.one_of(node, &Outcome::ALL.map(Outcome::name)).and_then(Outcome::from_name)
     }
 
     /// Reads one of the texts of a closed list.
-    pub(crate) fn one_of<'a>(&mut self, node: Node<'a>, known: &[&str]) -> Option<&'a str> {
+    pub fn one_of<'a>(&mut self, node: Node<'a>, known: &[&str]) -> Option<&'a str> {
         let text = match node.value() {
             Value::Text(text) if known.contains(&text) => return Some(text),
             Value::Text(text) => text,
@@ -242,7 +250,7 @@ impl<'r> Check<'r> {
     }
 
     /// Reads a field that must be there.
-    pub(crate) fn required<'a>(
+    pub fn required<'a>(
         &mut self,
         parent: Node<'a>,
         name: &str,
@@ -256,7 +264,7 @@ impl<'r> Check<'r> {
     }
 
     /// Reports a field that is missing from `parent`. If `parent` is not an object, that was reported before.
-    pub(crate) fn absent(&mut self, parent: Node<'_>, name: &str, expected: &str) {
+    pub fn absent(&mut self, parent: Node<'_>, name: &str, expected: &str) {
         if parent.value() != Value::Object {
             return;
         }
@@ -264,7 +272,7 @@ impl<'r> Check<'r> {
     }
 
     /// Reports a value that is not what it should be.
-    pub(crate) fn refuse(&mut self, node: Node<'_>, expected: impl Display, hint: impl Display) {
+    pub fn refuse(&mut self, node: Node<'_>, expected: impl Display, hint: impl Display) {
         self.add(node, None, || (describe(node), expected.to_string(), hint.to_string()));
     }
 
@@ -275,7 +283,7 @@ impl<'r> Check<'r> {
     }
 
     /// Reports a value in other words than its own.
-    pub(crate) fn refuse_as(
+    pub fn refuse_as(
         &mut self,
         node: Node<'_>,
         found: impl Display,
@@ -286,7 +294,7 @@ impl<'r> Check<'r> {
     }
 
     /// Reports a name that is not one of the known ones.
-    pub(crate) fn refuse_name<'a, K: IntoIterator<Item = &'a str>>(
+    pub fn refuse_name<'a, K: IntoIterator<Item = &'a str>>(
         &mut self,
         node: Node<'_>,
         name: &str,
@@ -298,33 +306,33 @@ impl<'r> Check<'r> {
     }
 
     /// Counts a field that no one reads; `parent` is the path of its object with `[*]` for any element.
-    pub(crate) fn unknown(&mut self, parent: &str, node: Node<'_>) {
+    pub fn unknown(&mut self, parent: &str, node: Node<'_>) {
         self.unknown.count(parent, node.key());
     }
 
     /// Notes something that does not prevent a score and that its readers should know.
-    pub(crate) fn note(&mut self, node: Node<'_>, text: String) {
+    pub fn note(&mut self, node: Node<'_>, text: String) {
         self.pass_on(std::iter::once_with(|| Note { path: locate::path(node), text }));
     }
 
     /// Suspects something that can be so and hardly is, and that may move the score: the record will say it.
-    pub(crate) fn suspect(&mut self, node: Node<'_>, text: String) {
+    pub fn suspect(&mut self, node: Node<'_>, text: String) {
         self.pass_on_suspicions(std::iter::once_with(|| Note { path: locate::path(node), text }));
     }
 
     /// Passes on what was suspected elsewhere.
-    pub(crate) fn pass_on_suspicions(&mut self, suspicions: impl IntoIterator<Item = Note>) {
+    pub fn pass_on_suspicions(&mut self, suspicions: impl IntoIterator<Item = Note>) {
         let room = Problems::LISTED.saturating_sub(self.suspicions.len());
         self.suspicions.extend(suspicions.into_iter().take(room));
     }
 
     /// Returns what was suspected, and forgets it.
-    pub(crate) fn take_suspicions(&mut self) -> Vec<Note> {
+    pub fn take_suspicions(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.suspicions)
     }
 
     /// Passes on what was noted elsewhere.
-    pub(crate) fn pass_on(&mut self, notes: impl IntoIterator<Item = Note>) {
+    pub fn pass_on(&mut self, notes: impl IntoIterator<Item = Note>) {
         let room = Problems::LISTED.saturating_sub(self.notes.len());
         self.notes.extend(notes.into_iter().take(room));
     }
@@ -364,7 +372,7 @@ impl<'r> Check<'r> {
             let text = node.document().text();
             let (line, column) =
                 locate::line_and_column(text, locate::range(node.document(), node.at()).start);
-            Problem { path, found, expected, hint, line: Some(line), column: Some(column) }
+            Problem::at(path, found, expected, hint).on(line, column)
         });
     }
 }
@@ -375,7 +383,7 @@ fn literal(node: Node<'_>) -> &str {
 }
 
 /// Describes a value in words.
-pub(crate) fn describe(node: Node<'_>) -> String {
+pub fn describe(node: Node<'_>) -> String {
     match node.value() {
         Value::Null => "`null`".to_owned(),
         Value::Flag(flag) => format!("`{flag}`"),
@@ -388,7 +396,7 @@ pub(crate) fn describe(node: Node<'_>) -> String {
 }
 
 /// Writes a number as canonical JSON does.
-pub(crate) fn digits(number: f64) -> String {
+pub fn digits(number: f64) -> String {
     let mut out = Vec::new();
     json::write_number(&mut out, number);
     String::from_utf8(out).unwrap_or_default()

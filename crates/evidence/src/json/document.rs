@@ -8,13 +8,13 @@ use std::ops::Range;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// Every whole number below this (2^53) is an exact double.
-pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
+pub const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A string: a range of the text or, if it had escapes, of the tape's unescaped text.
 ///
 /// Packed into one word (32 bits of start, one for unescaped, 31 of length), because it is passed along for every value.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Span(u64);
+pub struct Span(u64);
 
 impl Span {
     const UNESCAPED: u64 = 1 << 31;
@@ -45,7 +45,7 @@ impl Span {
 
 /// One value of the tape. Containers name the index after their last descendant.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Token {
+enum Token {
     Null,
     Flag(bool),
     Number(f64),
@@ -62,14 +62,14 @@ struct Entry {
 
 /// The reusable memory of a parsed document.
 #[derive(Debug, Default)]
-pub(crate) struct Tape {
+pub struct Tape {
     entries: Vec<Entry>,
     unescaped: String,
 }
 
 /// Reason why a text did not become a document.
 #[derive(Debug)]
-pub(crate) enum ParseFailure {
+pub enum ParseFailure {
     /// A container deeper than allowed, at this place of the tape.
     TooDeep,
     /// Not JSON.
@@ -78,7 +78,7 @@ pub(crate) enum ParseFailure {
 
 impl Tape {
     /// Parses `text`, which must be one JSON value. After a failure the tape holds what came before it.
-    pub(crate) fn parse(&mut self, text: &str, max_depth: usize) -> Result<(), ParseFailure> {
+    pub fn parse(&mut self, text: &str, max_depth: usize) -> Result<(), ParseFailure> {
         self.entries.clear();
         self.unescaped.clear();
         let mut builder = Builder { tape: self, text, depth: 0, max_depth, too_deep: false };
@@ -94,7 +94,7 @@ impl Tape {
     }
 
     /// Returns the index of the value that was parsed last.
-    pub(crate) fn last(&self) -> usize {
+    pub fn last(&self) -> usize {
         self.entries.len().saturating_sub(1)
     }
 
@@ -121,7 +121,7 @@ fn place(at: usize) -> u32 {
 
 /// A tape together with the text it was parsed from.
 #[derive(Clone, Copy)]
-pub(crate) struct Document<'a> {
+pub struct Document<'a> {
     tape: &'a Tape,
     text: &'a str,
 }
@@ -131,15 +131,19 @@ impl<'a> Document<'a> {
         Self { tape, text }
     }
 
-    pub(crate) fn text(self) -> &'a str {
+    /// Returns the text of the document.
+    pub fn text(self) -> &'a str {
         self.text
     }
 
-    pub(crate) fn root(self) -> Node<'a> {
+    /// Returns the outermost value.
+    pub fn root(self) -> Node<'a> {
         self.node(0)
     }
 
-    pub(crate) fn node(self, at: usize) -> Node<'a> {
+    /// Returns the node at a place in the tape.
+    #[inline]
+    pub fn node(self, at: usize) -> Node<'a> {
         const NOTHING: &Entry = &Entry { key: Span(Span::UNESCAPED), token: Token::Null };
         Node { document: self, at, entry: self.tape.entries.get(at).unwrap_or(NOTHING) }
     }
@@ -166,7 +170,7 @@ impl<'a> Document<'a> {
 
 /// One value of a document.
 #[derive(Clone, Copy)]
-pub(crate) struct Node<'a> {
+pub struct Node<'a> {
     document: Document<'a>,
     at: usize,
     entry: &'a Entry,
@@ -174,42 +178,50 @@ pub(crate) struct Node<'a> {
 
 /// Value of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Value<'a> {
+pub enum Value<'a> {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Flag(bool),
+    /// A number.
     Number(f64),
+    /// A text, without its escapes.
     Text(&'a str),
+    /// An array; its elements are the children of the node.
     Array,
+    /// An object; its members are the children of the node.
     Object,
 }
 
 impl<'a> Node<'a> {
-    pub(crate) fn document(self) -> Document<'a> {
+    /// Returns the document of the node.
+    pub fn document(self) -> Document<'a> {
         self.document
     }
 
     /// Returns the node's place in the tape.
-    pub(crate) fn at(self) -> usize {
+    pub fn at(self) -> usize {
         self.at
     }
 
     /// Returns the key of the node in its object.
-    pub(crate) fn key(self) -> &'a str {
+    #[inline]
+    pub fn key(self) -> &'a str {
         self.document.resolve(self.entry.key)
     }
 
     /// Returns the bytes of the key.
-    pub(crate) fn key_bytes(self) -> &'a [u8] {
+    pub fn key_bytes(self) -> &'a [u8] {
         self.document.bytes(self.entry.key)
     }
 
     /// Returns the key with its quotes, if the text has it without escapes.
-    pub(crate) fn verbatim_key(self) -> Option<&'a [u8]> {
+    pub fn verbatim_key(self) -> Option<&'a [u8]> {
         self.document.verbatim(self.entry.key)
     }
 
     /// Returns key and value as written, if both are strings without escapes and only a colon is between them.
-    pub(crate) fn verbatim_member(self) -> Option<&'a [u8]> {
+    pub fn verbatim_member(self) -> Option<&'a [u8]> {
         let key = self.entry.key;
         match self.entry.token {
             Token::Text(text)
@@ -224,7 +236,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns the first eight bytes of the key as a number, so that most comparisons of keys are one of integers.
-    pub(crate) fn key_prefix(self) -> u64 {
+    pub fn key_prefix(self) -> u64 {
         let key = self.entry.key;
         let length = key.range().len();
         let from = self.document.home(key).as_bytes().get(key.start()..).unwrap_or_default();
@@ -239,7 +251,9 @@ impl<'a> Node<'a> {
         }
     }
 
-    pub(crate) fn value(self) -> Value<'a> {
+    /// Returns the value.
+    #[inline]
+    pub fn value(self) -> Value<'a> {
         match self.entry.token {
             Token::Null => Value::Null,
             Token::Flag(flag) => Value::Flag(flag),
@@ -251,19 +265,21 @@ impl<'a> Node<'a> {
     }
 
     /// Returns a text with its quotes, if the document has it without escapes.
-    pub(crate) fn verbatim_text(self) -> Option<&'a [u8]> {
+    pub fn verbatim_text(self) -> Option<&'a [u8]> {
         match self.entry.token {
             Token::Text(span) => self.document.verbatim(span),
             _ => None,
         }
     }
 
-    pub(crate) fn is_null(self) -> bool {
+    /// Returns whether the value is `null`.
+    #[inline]
+    pub fn is_null(self) -> bool {
         matches!(self.entry.token, Token::Null)
     }
 
     /// Returns the index after the node's last descendant.
-    pub(crate) fn end(self) -> usize {
+    pub fn end(self) -> usize {
         match self.entry.token {
             Token::Array { end } | Token::Object { end } => end as usize,
             _ => self.at + 1,
@@ -271,18 +287,18 @@ impl<'a> Node<'a> {
     }
 
     /// Returns no children.
-    pub(crate) fn nothing(self) -> Children<'a> {
+    pub fn nothing(self) -> Children<'a> {
         Children { document: self.document, next: 0, end: 0 }
     }
 
     /// Returns the members of an object or the elements of an array; nothing for other values.
-    pub(crate) fn children(self) -> Children<'a> {
+    pub fn children(self) -> Children<'a> {
         Children { document: self.document, next: self.at + 1, end: self.end() }
     }
 }
 
 /// The direct children of a node, in the order of the text.
-pub(crate) struct Children<'a> {
+pub struct Children<'a> {
     document: Document<'a>,
     next: usize,
     end: usize,

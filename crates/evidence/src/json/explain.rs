@@ -5,23 +5,16 @@ use crate::json::locate;
 use crate::json::problem::{Problem, quoted};
 
 /// Returns the problem of bytes that are not UTF-8.
-pub(crate) fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
+pub fn not_utf8(bytes: &[u8], valid_up_to: usize) -> Problem {
     let valid =
         bytes.get(..valid_up_to).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default();
     let (line, column) = locate::line_and_column(valid, valid.len());
     let found = bytes.get(valid_up_to).map_or_else(String::new, |byte| format!("the byte 0x{byte:02x}"));
-    Problem {
-        path: "$".into(),
-        found,
-        expected: "text in UTF-8".into(),
-        hint: "save the file as UTF-8".into(),
-        line: Some(line),
-        column: Some(column),
-    }
+    Problem::at("$", found, "text in UTF-8", "save the file as UTF-8").on(line, column)
 }
 
 /// Returns the problem of a text that does not parse; `document` holds what was parsed before it failed.
-pub(crate) fn parse_failure(
+pub fn parse_failure(
     failure: &ParseFailure,
     document: Document<'_>,
     last: usize,
@@ -121,14 +114,7 @@ pub(crate) fn parse_failure(
             };
         }
     };
-    Problem {
-        path,
-        found,
-        expected: expected.into(),
-        hint: hint.into(),
-        line: Some(line),
-        column: Some(column),
-    }
+    Problem::at(path, found, expected, hint).on(line, column)
 }
 
 /// Returns the byte that the parser complains of: its columns count bytes from 1, and 0 means the line break before.

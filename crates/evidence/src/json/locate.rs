@@ -7,7 +7,7 @@ use crate::json::document::{Document, Node, Value};
 use crate::json::problem::Problem;
 
 /// Returns the JSON path of a node, such as `$.steps[3].type`.
-pub(crate) fn path(node: Node<'_>) -> String {
+pub fn path(node: Node<'_>) -> String {
     let mut path = "$".to_owned();
     let mut here = node.document().root();
     while here.at() < node.at() {
@@ -26,7 +26,7 @@ pub(crate) fn path(node: Node<'_>) -> String {
 
 /// Gives a problem its line and column where it has none: those of the value at its path, or of the nearest that is there.
 /// The path is one of plain names and places, such as `$.steps[3].type`, below `root`.
-pub(crate) fn place(root: Node<'_>, problem: &mut Problem) {
+pub fn place(root: Node<'_>, problem: &mut Problem) {
     if problem.line.is_some() || problem.is_of_challenge() {
         return;
     }
@@ -46,7 +46,7 @@ pub(crate) fn place(root: Node<'_>, problem: &mut Problem) {
 
 /// Appends a member to a path: `.name`, or `["odd name"]`. A key that no one would read to its end is cut, because a key of
 /// megabytes would be in the path of everything below it.
-pub(crate) fn push_member(path: &mut String, key: &str) {
+pub fn push_member(path: &mut String, key: &str) {
     const SHOWN: usize = 100;
     if let Some((end, _)) = key.char_indices().nth(SHOWN) {
         let _ = write!(path, "[{:?}…]", key.get(..end).unwrap_or_default());
@@ -59,7 +59,7 @@ pub(crate) fn push_member(path: &mut String, key: &str) {
 }
 
 /// Returns the line and column (in characters), both from 1, of a byte of the text.
-pub(crate) fn line_and_column(text: &str, byte: usize) -> (u64, u64) {
+pub fn line_and_column(text: &str, byte: usize) -> (u64, u64) {
     let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
     let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |newline| newline + 1);
     let lines = before.iter().filter(|&&b| b == b'\n').count();
@@ -74,7 +74,7 @@ fn is_continuation(byte: u8) -> bool {
 /// Returns the bytes of the value with index `at` in a text that is valid JSON; of a container, its opening bracket.
 ///
 /// Values are in the text in the order of the tape, so it is enough to count them.
-pub(crate) fn range(document: Document<'_>, at: usize) -> Range<usize> {
+pub fn range(document: Document<'_>, at: usize) -> Range<usize> {
     let text = document.text().as_bytes();
     let mut seen = 0;
     let mut from = 0;
@@ -173,14 +173,7 @@ mod tests {
         ] {
             let words = String::new;
             let (found, expects) = (words(), words());
-            let mut problem = Problem {
-                path: path.to_owned(),
-                found,
-                expected: expects,
-                hint: words(),
-                line: None,
-                column: None,
-            };
+            let mut problem = Problem::at(path, found, expects, words());
             place(root, &mut problem);
             assert_eq!((problem.line.unwrap(), problem.column.unwrap()), expected, "{path}");
         }

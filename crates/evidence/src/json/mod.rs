@@ -2,13 +2,13 @@
 //!
 //! The lowest layer of the crate: nothing here knows a grader or a kind of evidence.
 
-pub(crate) mod canonical;
-pub(crate) mod check;
-pub(crate) mod document;
+pub mod canonical;
+pub mod check;
+pub mod document;
 mod explain;
-pub(crate) mod locate;
-pub(crate) mod note;
-pub(crate) mod parse;
-pub(crate) mod problem;
-pub(crate) mod toml;
-pub(crate) mod value;
+pub mod locate;
+pub mod note;
+pub mod parse;
+pub mod problem;
+pub mod toml;
+pub mod value;

@@ -6,7 +6,7 @@ use super::problem::{Problem, Problems};
 
 /// Limits on the text of one item.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub struct Limits {
     /// The deepest nesting of brackets; more than [`Limits::DEEPEST`] counts as that.
     pub max_depth: usize,
     /// The most bytes; more than 2 GiB counts as that.
@@ -15,7 +15,7 @@ pub(crate) struct Limits {
 
 impl Limits {
     /// The deepest nesting that can be allowed, because the parser recurses.
-    pub(crate) const DEEPEST: usize = 120;
+    pub const DEEPEST: usize = 120;
     /// Places in an item are kept in 31 bits.
     const LARGEST: usize = i32::MAX as usize;
 }
@@ -30,11 +30,7 @@ impl Default for Limits {
 ///
 /// # Errors
 /// If the text is longer or deeper than allowed, or is not JSON in UTF-8.
-pub(crate) fn parse<'a>(
-    tape: &'a mut Tape,
-    bytes: &'a [u8],
-    limits: &Limits,
-) -> Result<Document<'a>, Problems> {
+pub fn parse<'a>(tape: &'a mut Tape, bytes: &'a [u8], limits: &Limits) -> Result<Document<'a>, Problems> {
     let limit = limits.max_bytes.min(Limits::LARGEST);
     if bytes.len() > limit {
         return Err(too_long(bytes.len() as u64, limit).into());
@@ -50,13 +46,12 @@ pub(crate) fn parse<'a>(
 }
 
 /// Returns the problem of an item that is longer than allowed.
-pub(crate) fn too_long(bytes: u64, limit: usize) -> Problem {
-    Problem {
-        path: "$".into(),
-        found: format!("an item of {bytes} bytes or more"),
-        expected: format!("at most {limit} bytes"),
-        hint: "leave out what is not scored".into(),
-        line: Some(1),
-        column: Some(1),
-    }
+pub fn too_long(bytes: u64, limit: usize) -> Problem {
+    Problem::at(
+        "$",
+        format!("an item of {bytes} bytes or more"),
+        format!("at most {limit} bytes"),
+        "leave out what is not scored",
+    )
+    .on(1, 1)
 }

@@ -21,7 +21,7 @@ pub struct Problem {
 }
 
 /// The beginning of the path of a problem that is one of the challenge, and not of the item.
-pub(crate) const OF_CHALLENGE: &str = "challenge";
+pub const OF_CHALLENGE: &str = "challenge";
 
 impl Problem {
     /// Returns true if the fault is one of the challenge that the item is a match of: no answer to it can be scored.
@@ -30,15 +30,20 @@ impl Problem {
     }
 
     /// Returns a problem at a JSON path, where no line of a text is known.
-    pub(crate) fn at(path: &str, found: String, expected: &str, hint: &str) -> Self {
-        Self {
-            path: path.to_owned(),
-            found,
-            expected: expected.to_owned(),
-            hint: hint.to_owned(),
-            line: None,
-            column: None,
-        }
+    pub fn at(
+        path: impl Into<String>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        let (path, found, expected, hint) = (path.into(), found.into(), expected.into(), hint.into());
+        Self { path, found, expected, hint, line: None, column: None }
+    }
+
+    /// Returns the same problem at a line and column.
+    #[must_use]
+    pub fn on(self, line: u64, column: u64) -> Self {
+        Self { line: Some(line), column: Some(column), ..self }
     }
 }
 
@@ -95,14 +100,14 @@ impl Problems {
 
     /// Returns the same problems after `change`.
     #[must_use]
-    pub(crate) fn map(mut self, change: impl Fn(&mut Problem)) -> Self {
+    pub fn map(mut self, change: impl Fn(&mut Problem)) -> Self {
         self.list.iter_mut().for_each(change);
         self
     }
 
     /// Returns the same problems at the JSON path `to` instead of `from`.
     #[must_use]
-    pub(crate) fn moved(self, from: &str, to: &str) -> Self {
+    pub fn moved(self, from: &str, to: &str) -> Self {
         self.map(|problem| {
             if let Some(rest) = problem.path.strip_prefix(from)
                 && (rest.is_empty() || rest.starts_with(['.', '[']))
@@ -112,21 +117,42 @@ impl Problems {
         })
     }
 
+    /// Returns one problem as the only one.
+    pub fn one(
+        path: impl Into<String>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Problem::at(path, found, expected, hint).into()
+    }
+
+    /// Adds a problem whose line is not known.
+    pub fn refuse(
+        &mut self,
+        path: impl Into<String>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.add(|| Problem::at(path, found, expected, hint));
+    }
+
     /// Adds all of `others`.
-    pub(crate) fn extend(&mut self, others: &Self) {
+    pub fn extend(&mut self, others: &Self) {
         others.iter().for_each(|problem| self.add(|| problem.clone()));
         self.omitted += others.omitted;
     }
 
     /// Puts the problems into the order of the text.
     #[must_use]
-    pub(crate) fn in_order(mut self) -> Self {
+    pub fn in_order(mut self) -> Self {
         self.list.sort_by_key(|problem| (problem.line, problem.column));
         self
     }
 
     /// Adds a problem; `make` runs only if it will be listed.
-    pub(crate) fn add(&mut self, make: impl FnOnce() -> Problem) {
+    pub fn add(&mut self, make: impl FnOnce() -> Problem) {
         if self.list.len() < Self::LISTED {
             self.list.push(make());
         } else {
@@ -168,7 +194,7 @@ impl fmt::Display for Problems {
 impl Error for Problems {}
 
 /// Puts `text` in backticks, cut to a length that fits a line.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     const SHOWN: usize = 60;
     let mut short: String = text
         .chars()
@@ -182,7 +208,7 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// Returns the known name that `name` was most likely meant to be.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = (name.chars().count() / 3).max(1);
     known
         .into_iter()

@@ -15,7 +15,7 @@ use super::problem::{Problem, Problems};
 /// # Errors
 ///
 /// If the text is not TOML.
-pub(crate) fn read(text: &str, wanted: impl Fn(&str) -> bool, odd: &mut Problems) -> Result<Value, Problems> {
+pub fn read(text: &str, wanted: impl Fn(&str) -> bool, odd: &mut Problems) -> Result<Value, Problems> {
     let table = DeTable::parse(text).map_err(|error| {
         let place = error.span().map(|span| locate::line_and_column(text, span.start));
         let (line, column) = place.unzip();
@@ -33,7 +33,7 @@ pub(crate) fn read(text: &str, wanted: impl Fn(&str) -> bool, odd: &mut Problems
 
 /// Returns the same problems with their lines and columns: those of the value at the path, or of the closest table around
 /// what is not there.
-pub(crate) fn located(text: &str, problems: &Problems) -> Problems {
+pub fn located(text: &str, problems: &Problems) -> Problems {
     // What was read before is read again only where something is wrong with it.
     let Ok(table) = DeTable::parse(text) else { return problems.clone() };
     let members = || table.get_ref().iter().map(|(key, value)| (Step::Member(key.get_ref()), value));

@@ -7,7 +7,7 @@ use crate::json::canonical::by_utf16;
 use crate::json::document::{Node, Value};
 
 /// Returns the value at a node. The depth of recursion is that of the document, which the parser limits.
-pub(crate) fn of_node(node: Node<'_>) -> Json {
+pub fn of_node(node: Node<'_>) -> Json {
     match node.value() {
         Value::Null => Json::Null,
         Value::Flag(flag) => flag.into(),
@@ -47,7 +47,7 @@ pub fn canonical_json(value: &Json) -> String {
 }
 
 /// Writes the members of an object in the same form.
-pub(crate) fn write_object(members: &Map<String, Json>, out: &mut Vec<u8>) {
+pub fn write_object(members: &Map<String, Json>, out: &mut Vec<u8>) {
     let mut sorted: Vec<_> = members.iter().collect();
     sorted.sort_unstable_by(|a, b| by_utf16(a.0.as_bytes(), b.0.as_bytes()));
     out.push(b'{');

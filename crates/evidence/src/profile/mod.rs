@@ -1,6 +1,6 @@
 //! Profiles of data: what fields its items have, of which types, in which ranges, and which of them can be names.
 //!
-//! Nothing is guessed here: a field is a number if every value that it has is one for the [reader](crate::Reader). Memory is
+//! Nothing is guessed here: a field is a number if every value that it has is one for the reader. Memory is
 //! bounded whatever the data; the same items in the same order give the same profile.
 //!
 //! ```

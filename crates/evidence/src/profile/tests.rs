@@ -1,10 +1,8 @@
-//! Profiles agree with the reader, stay small, and depend on nothing but the items.
+//! Profiles see what is there, stay small, and depend on nothing but the items.
 
-use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::{FactType, Kind, Reader, ReaderOptions};
 
 fn profile(items: &[Value], is_row: bool) -> Profile {
     let mut profile = Profile::default();
@@ -93,42 +91,4 @@ fn a_field_that_is_wanted_has_room_wherever_it_stands() {
     assert_eq!(found.fields().len(), FIELDS_MAX + 1);
     assert!(found.is_left_out_whole());
     assert_eq!(found.left_out(), 700 - FIELDS_MAX);
-}
-
-fn value() -> impl Strategy<Value = Value> {
-    prop_oneof![
-        4 => any::<f64>().prop_map(|number| json!(number)),
-        4 => any::<i64>().prop_map(|number| json!(number)),
-        4 => (-3i8..4).prop_map(|number| json!(number)),
-        2 => any::<bool>().prop_map(|flag| json!(flag)),
-        2 => "[ a-z]{0,3}".prop_map(|text| json!(text)),
-        1 => Just(json!(null)),
-        1 => Just(json!([1])),
-        1 => Just(json!({"x": 1})),
-    ]
-}
-
-proptest! {
-    /// A field that has a type is read with that type, in every item.
-    #[test]
-    fn the_reader_reads_every_field_by_its_shape(values in proptest::collection::vec(value(), 1..6)) {
-        let items: Vec<Value> = values.iter().map(|value| json!({"subject": "a", "inner": {"f": value}})).collect();
-        let found = profile(&items, false);
-        let Some(field) = found.reachable().into_iter().find(|field| field.path().column() == "inner.f") else {
-            return Ok(());
-        };
-        let fact_type = match field.shape() {
-            Shape::Number => FactType::Number,
-            Shape::Boolean => FactType::Boolean,
-            Shape::Text => FactType::Text,
-            Shape::Empty | Shape::Mixed => return Ok(()),
-        };
-        let wanted = [(field.path().to_string(), fact_type)];
-        let mut reader = Reader::new(Kind::Facts, &wanted, ReaderOptions::default()).unwrap();
-        for item in items {
-            let text = item.to_string();
-            let refused = reader.read(text.as_bytes()).map(|_| ()).map_err(|problems| problems.to_string());
-            prop_assert_eq!(refused, Ok(()), "{}", text);
-        }
-    }
 }

@@ -7,9 +7,9 @@ use karat_core::json;
 
 use super::{RawItem, SourceError, skip_byte_order_mark};
 use crate::cells;
+use crate::fact_table::Columns;
 use crate::json::problem::quoted;
-use crate::kinds::fact_table::Columns;
-use crate::vocabulary::FactType;
+use karat_core::scorecard::FactType;
 
 /// Type of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -257,7 +257,7 @@ fn columns_are_separated_by_the_mark_with_which_a_name_is_known() {
         ("\"subject\";\"n\"\n\"a;b\";1\n", r#"{"subject":"a;b","n":1}"#),
         ("agent;n;x,y\na;1;2\n", r#"{"agent":"a","n":1,"x,y":"2"}"#),
         ("id|n\na|1\n", r#"{"id":"a","n":1}"#),
-        // A name may have such a mark in it, and a decimal comma is no number.
+        // A name may have such a mark in it, and a decimal comma is not a number.
         ("subject,n;b\na,1\n", r#"{"subject":"a","n;b":"1"}"#),
         ("subject,n,\"n;b\"\na,1,2\n", r#"{"subject":"a","n":1,"n;b":"2"}"#),
         ("subject;n\na;1,5\n", r#"{"subject":"a","n":"1,5"}"#),

@@ -1,6 +1,7 @@
 //! The course of runs over made sources: the same whatever the timing, and the same out of a recording.
 
 use std::collections::BTreeMap;
+use std::thread;
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -18,7 +19,13 @@ struct Made {
 }
 
 impl Source for Made {
-    const SIDE_BY_SIDE: bool = true;
+    fn tier<T: Send>(&self, steps: &[&Step], run: impl Fn(&Step) -> T + Sync) -> Vec<Result<T, String>> {
+        thread::scope(|scope| {
+            let run = &run;
+            let threads: Vec<_> = steps.iter().map(|step| scope.spawn(move || run(step))).collect();
+            threads.into_iter().map(|thread| Ok(thread.join().unwrap())).collect()
+        })
+    }
 
     fn attempt(&self, step: &Step, request: Request) -> Result<Attempt, Halt> {
         if let Some(&delay) = self.delays_milliseconds.get(&step.id) {

@@ -3,7 +3,7 @@
 //! A file is lines of canonical JSON: a head, the attempts in the order of the log, and a foot with the digest of all lines
 //! before it and, if it is signed, a note over that digest (C2SP `signed-note`).
 
-mod read;
+pub(crate) mod read;
 
 use std::collections::BTreeMap;
 
@@ -187,7 +187,7 @@ fn with_foot(lines: &str, digest: Digest, note: Option<&str>) -> String {
 }
 
 /// Returns the line of an attempt.
-fn line(attempt: &Attempt) -> Value {
+pub(crate) fn line(attempt: &Attempt) -> Value {
     json!({
         "key": attempt.key.to_string(),
         "step": attempt.step,

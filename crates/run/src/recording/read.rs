@@ -89,6 +89,13 @@ pub(super) fn read(text: &str) -> Result<Recording, Vec<Fault>> {
     }
 }
 
+/// Reads the line of an attempt.
+pub(crate) fn attempt(members: &Map<String, Value>) -> Result<Attempt, Vec<Fault>> {
+    let mut faults = Vec::new();
+    let attempt = Line { members, number: 1, faults: &mut faults }.attempt();
+    attempt.ok_or(faults)
+}
+
 /// Returns the members of a line in canonical form, if it is one and has no others than those known.
 fn members(line: &str, number: usize, known: &[&str], faults: &mut Vec<Fault>) -> Option<Map<String, Value>> {
     let text = line.strip_suffix('\n').unwrap_or(line);

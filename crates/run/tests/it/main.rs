@@ -1,9 +1,4 @@
-//! Runs of plans: live, replayed, behind walls, and with services that misbehave.
+//! Plans that cannot be run, and recordings that someone has been at.
 
 mod hostile;
-mod http;
-mod judged;
-#[cfg(unix)]
-mod live;
-#[cfg(target_os = "linux")]
-mod sandboxed;
+mod plans;

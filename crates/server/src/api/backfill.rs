@@ -66,15 +66,9 @@ pub(crate) struct BackfilledRecord {
 /// earlier ones cannot be backfilled.
 #[utoipa::path(post, operation_id = "backfill_evidence", path = "/v1/backfill", tag = "evidence", security(("key" = ["admin"])), params(BackfillParams,
     ("Idempotency-Key" = Option<String>, Header, description = "the id of an item that has none; in JSON lines, followed by `:` and the line", example = "runs-2026-11-22")),
-    request_body(content(
-        (BTreeMap<String, Value> = "application/json"),
-        (String = "application/x-ndjson"),
-    )),
-    responses(
-        (status = 201, body = BackfillAnswer, description = "The items are stored with their records."),
-        (status = 200, body = BackfillAnswer, description = "All of it was already stored."),
-        Absent, Taken, Unfit,
-    ))]
+    request_body(content((BTreeMap<String, Value> = "application/json"), (String = "application/x-ndjson"))), responses(
+    (status = 201, body = BackfillAnswer, description = "The items are stored with their records."),
+    (status = 200, body = BackfillAnswer, description = "All of it was already stored."), Absent, Taken, Unfit))]
 pub(crate) async fn send(Params(how): Params<BackfillParams>, Post { app, caller, body }: Post) -> Answer {
     let key = Arc::clone(caller.key(&Act::Backfill)?);
     if how.reason.trim().is_empty() || how.reason.chars().count() > REASON_MAX_CHARACTERS {

@@ -24,11 +24,8 @@ use crate::state::App;
     ("track" = Option<String>, Query, description = "only records of these tasks, separated by commas"),
     ("since" = Option<String>, Query, description = "only records of items that took place at this timestamp or later"),
     ("until" = Option<String>, Query, description = "only records of items that took place before this timestamp"),
-    ("trust" = Option<crate::stored::Trust>, Query, description = "only records of at least this trust class"),
-), responses(
-    (status = 200, content_type = "text/event-stream", body = String),
-    Absent,
-))]
+    ("trust" = Option<crate::stored::Trust>, Query, description = "only records of at least this trust class")), responses(
+    (status = 200, content_type = "text/event-stream", body = String), Absent))]
 pub(crate) async fn stream(
     State(app): State<Arc<App>>,
     caller: Caller,

@@ -112,16 +112,10 @@ impl LogItem {
 /// names both digests. An item without an id needs the header `Idempotency-Key`. A batch is answered line by line; each line is stored or refused separately.
 #[utoipa::path(post, operation_id = "send_evidence", path = "/v1/evidence", tag = "evidence", security(("key" = ["write:evidence"])), params(Scoring,
     ("Idempotency-Key" = Option<String>, Header, description = "the id of an item that has none; in a batch, followed by `:` and the line", example = "runs-2026-11-22")),
-    request_body(content(
-        (BTreeMap<String, Value> = "application/json"),
-        (String = "application/x-ndjson"),
-    )),
-    responses(
-        (status = 201, body = EvidenceScored, description = "The item is stored with its record."),
-        (status = 200, content((EvidenceScored = "application/json"), (batch::BatchAnswer = "application/json")),
-            description = "The item was already stored; or a batch, answered line by line."),
-        Absent, Taken, Unfit,
-    ))]
+    request_body(content((BTreeMap<String, Value> = "application/json"), (String = "application/x-ndjson"))), responses(
+    (status = 201, body = EvidenceScored, description = "The item is stored with its record."),
+    (status = 200, content((EvidenceScored = "application/json"), (batch::BatchAnswer = "application/json")),
+    description = "The item was already stored; or a batch, answered line by line."), Absent, Taken, Unfit))]
 pub(crate) async fn send(Params(how): Params<Scoring>, Post { app, caller, body }: Post) -> Answer {
     let key = Arc::clone(caller.key(&Act::Send(None))?);
     // A name that nothing has is refused before the body is read.
@@ -166,9 +160,7 @@ async fn one(
 /// Returns an item of evidence, as it was scored.
 #[utoipa::path(get, operation_id = "show_evidence", path = "/v1/evidence/{evidence}", tag = "evidence", params(
     ("evidence" = String, Path, description = "its position in the log, or its id with `/` written `%2F`", example = "11"),
-), responses(
-    (status = 200, body = StoredEvidence),
-))]
+    ), responses((status = 200, body = StoredEvidence)))]
 pub(crate) async fn show(Get(app, _): Get, Named(wanted): Named<String>) -> Answer {
     let shared = Arc::clone(&app);
     let evidence = app

@@ -50,8 +50,7 @@ pub(crate) struct JudgeHealth {
 
 /// Checks that the server can answer and read its store. Needs no key.
 #[utoipa::path(get, operation_id = "show_health", path = "/healthz", tag = "server", security(()), responses(
-    (status = 200, body = ServerHealth), (status = 500, body = Problem, content_type = "application/problem+json"),
-))]
+    (status = 200, body = ServerHealth), (status = 500, body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn health(State(app): State<Arc<App>>) -> Answer {
     let log_size = app.read(|reader| Ok(reader.head()?.size)).await?;
     let judges = app.judging.judges();
@@ -73,8 +72,7 @@ pub(crate) async fn health(State(app): State<Arc<App>>) -> Answer {
 
 /// Returns the metrics in the text format of Prometheus.
 #[utoipa::path(get, operation_id = "read_metrics", path = "/metrics", tag = "server", responses(
-    (status = 200, content_type = "text/plain", body = String),
-))]
+    (status = 200, content_type = "text/plain", body = String)))]
 pub(crate) async fn metrics(Get(app, _): Get) -> Answer {
     let (records, names) = {
         let index = app.memory.index();

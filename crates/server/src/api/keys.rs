@@ -69,8 +69,7 @@ impl KnownKey {
 
 /// Lists the keys that are not revoked, without secrets.
 #[utoipa::path(get, operation_id = "list_keys", path = "/v1/keys", tag = "keys", security(("key" = ["admin"])), responses(
-    (status = 200, body = KnownKeys),
-))]
+    (status = 200, body = KnownKeys)))]
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Answer {
     caller.may(&Act::ReadKeys)?;
     let keys = app.memory.keys();
@@ -82,9 +81,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Answer 
 
 /// Creates a key. Its secret is in the answer and nowhere else.
 #[utoipa::path(post, operation_id = "make_key", path = "/v1/keys", tag = "keys", security(("key" = ["admin"])), request_body = KeyRequest, responses(
-    (status = 201, body = MadeKey),
-    Taken,
-))]
+    (status = 201, body = MadeKey), Taken))]
 pub(crate) async fn make(Post { app, caller, body }: Post) -> Answer {
     let maker = Arc::clone(caller.key(&Act::MakeKey)?);
     let request: KeyRequest = body.json(&app).await?;
@@ -104,11 +101,8 @@ pub(crate) async fn make(Post { app, caller, body }: Post) -> Answer {
 
 /// Revokes a key, at once and for good.
 #[utoipa::path(delete, operation_id = "revoke_key", path = "/v1/keys/{key}", tag = "keys", security(("key" = ["admin"])), params(
-    ("key" = String, Path, description = "the id of the key"),
-), responses(
-    (status = 204, description = "It was revoked."),
-    Taken,
-))]
+    ("key" = String, Path, description = "the id of the key")), responses((status = 204, description = "It was revoked."), Taken,
+    ))]
 pub(crate) async fn revoke(State(app): State<Arc<App>>, caller: Caller, Named(id): Named<String>) -> Answer {
     caller.may(&Act::RevokeKey(None))?;
     let (key, is_last) = {
@@ -157,11 +151,8 @@ pub(crate) struct StoredWithdrawal {
 ///
 /// What else the key sent stays: scorecards, keys, decisions, weights, and the ratings of the arena.
 #[utoipa::path(post, operation_id = "withdraw_sent", path = "/v1/keys/{key}/withdrawal", tag = "keys", security(("key" = ["admin"])), params(
-    ("key" = String, Path, description = "the id of a revoked key"),
-), request_body = WithdrawalRequest, responses(
-    (status = 201, body = StoredWithdrawal),
-    Absent, Taken,
-))]
+    ("key" = String, Path, description = "the id of a revoked key")), request_body = WithdrawalRequest, responses(
+    (status = 201, body = StoredWithdrawal), Absent, Taken))]
 pub(crate) async fn withdraw(Named(id): Named<String>, Post { app, caller, body }: Post) -> Answer {
     let sender = Arc::clone(caller.key(&Act::Withdraw)?);
     let request: WithdrawalRequest = body.json(&app).await?;

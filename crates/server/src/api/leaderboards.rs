@@ -154,8 +154,7 @@ struct Selected {
 /// resamples are null.
 #[utoipa::path(get, operation_id = "show_leaderboard", path = "/v1/leaderboards", tag = "records", params(LeaderboardParams), responses(
     (status = 200, body = LeaderboardAnswer, content_type = "application/json", description = "`karat/leaderboard/1`"),
-    Absent, Unfit,
-))]
+    Absent, Unfit))]
 pub(crate) async fn show(Get(app, _): Get, Params(params): Params<LeaderboardParams>) -> Answer {
     let size = size_at(&app, params.known_at.as_deref()).await?;
     let params = params.at_moment(&app)?;

@@ -60,9 +60,7 @@ pub struct CosignedParams {
 }
 
 /// Returns the key of the log and its checkpoint.
-#[utoipa::path(get, operation_id = "show_log", path = "/v1/log", tag = "log", responses(
-    (status = 200, body = LogInfo),
-))]
+#[utoipa::path(get, operation_id = "show_log", path = "/v1/log", tag = "log", responses((status = 200, body = LogInfo)))]
 pub(crate) async fn about(Get(app, _): Get) -> Answer {
     let (head, root, rotations) = app
         .read(|reader| {
@@ -80,9 +78,7 @@ pub(crate) async fn about(Get(app, _): Get) -> Answer {
 /// Returns the newest head that at least this many witnesses cosigned: a checkpoint with their lines, after C2SP
 /// `tlog-cosignature`.
 #[utoipa::path(get, operation_id = "read_cosigned", path = "/v1/log/cosigned", tag = "log", params(CosignedParams), responses(
-    (status = 200, content_type = "text/plain", body = String),
-    Absent,
-))]
+    (status = 200, content_type = "text/plain", body = String), Absent))]
 pub(crate) async fn cosigned(Get(app, _): Get, Params(params): Params<CosignedParams>) -> Answer {
     let head = cosigned_head(&app, params.witnesses)?;
     Ok(bytes(StatusCode::OK, "text/plain; charset=utf-8", head.checkpoint.into_bytes()))
@@ -104,12 +100,8 @@ pub(super) fn cosigned_head(app: &App, witnesses: Option<usize>) -> Result<Head,
 
 /// Takes a head of this log, a checkpoint with cosignatures of witnesses that the server was started with.
 #[utoipa::path(post, operation_id = "add_cosignatures", path = "/v1/log/cosignatures", tag = "log",
-    request_body(content = String, content_type = "text/plain", description = "the checkpoint with its signatures"),
-    responses(
-        (status = 200, body = Cosignatures),
-        Taken,
-    ),
-)]
+    request_body(content = String, content_type = "text/plain", description = "the checkpoint with its signatures"), responses(
+    (status = 200, body = Cosignatures), Taken))]
 pub(crate) async fn add_cosignatures(Post { app, caller, body }: Post) -> Answer {
     caller.may(&Act::Cosign)?;
     let note = body.text(&app, &["text/plain"], NOTE_MAX_BYTES).await?;
@@ -119,8 +111,7 @@ pub(crate) async fn add_cosignatures(Post { app, caller, body }: Post) -> Answer
 
 /// Returns the changes of the key of the log, as receipts.
 #[utoipa::path(get, operation_id = "list_rotations", path = "/v1/log/rotations", tag = "log", responses(
-    (status = 200, body = RotationList),
-))]
+    (status = 200, body = RotationList)))]
 pub(crate) async fn rotations(Get(app, _): Get) -> Answer {
     let rotations = app
         .read(|reader| {
@@ -137,8 +128,7 @@ pub(crate) async fn rotations(Get(app, _): Get) -> Answer {
 
 /// Returns the checkpoint of the log, after C2SP `tlog-checkpoint`.
 #[utoipa::path(get, operation_id = "read_checkpoint", path = "/checkpoint", tag = "log", responses(
-    (status = 200, content_type = "text/plain", body = String),
-))]
+    (status = 200, content_type = "text/plain", body = String)))]
 pub(crate) async fn checkpoint(Get(app, _): Get) -> Answer {
     let head = app.read(|reader| Ok(reader.head()?)).await?;
     Ok(bytes(StatusCode::OK, "text/plain; charset=utf-8", head.checkpoint.into_bytes()))
@@ -147,10 +137,8 @@ pub(crate) async fn checkpoint(Get(app, _): Get) -> Answer {
 /// Returns hashes of the tree or a bundle of entries, after C2SP `tlog-tiles`: `LEVEL/NUMBER[.p/WIDTH]`, with `entries`
 /// as the level of a bundle.
 #[utoipa::path(get, operation_id = "read_tile", path = "/tile/{*path}", tag = "log", params(
-    ("path" = String, Path, description = "such as `0/x001/x234/067.p/5`", example = "0/000.p/1"),
-), responses(
-    (status = 200, content_type = "application/octet-stream", body = Vec<u8>),
-))]
+    ("path" = String, Path, description = "such as `0/x001/x234/067.p/5`", example = "0/000.p/1")), responses(
+    (status = 200, content_type = "application/octet-stream", body = Vec<u8>)))]
 pub(crate) async fn tile(Get(app, _): Get, Named(path): Named<String>) -> Answer {
     let wanted: TilePath = format!("tile/{path}").parse().map_err(Problem::not_found)?;
     let found = app.read(move |reader| Ok(reader.resource(wanted)?)).await?;

@@ -67,11 +67,8 @@ pub struct ReceiptParams {
 
 /// Returns the receipt of a record, with the latest checkpoint of the log: `karat verify` checks it offline.
 #[utoipa::path(get, operation_id = "show_receipt", path = "/v1/receipts/{record}", tag = "log", params(
-    ("record" = String, Path, description = "the position of the record in the log, or its id", example = "12"),
-    ReceiptParams,
-), responses(
-    (status = 200, description = "`karat/receipt/1`", content_type = "application/json", body = Receipt),
-))]
+    ("record" = String, Path, description = "the position of the record in the log, or its id", example = "12"), ReceiptParams,
+    ), responses((status = 200, description = "`karat/receipt/1`", content_type = "application/json", body = Receipt)))]
 pub(crate) async fn show(
     Get(app, _): Get,
     Named(wanted): Named<String>,

@@ -126,9 +126,7 @@ pub(crate) struct RecordDetail {
 
 /// Lists records, newest first.
 #[utoipa::path(get, operation_id = "list_records", path = "/v1/records", tag = "records", params(RecordParams), responses(
-    (status = 200, body = RecordList),
-    Absent,
-))]
+    (status = 200, body = RecordList), Absent))]
 pub(crate) async fn list(Get(app, _): Get, Params(params): Params<RecordParams>) -> Answer {
     let limit = limit(params.limit, USUAL, MOST)?;
     let size = size_at(&app, params.known_at.as_deref()).await?;
@@ -154,9 +152,7 @@ pub(crate) async fn list(Get(app, _): Get, Params(params): Params<RecordParams>)
 /// Returns one record.
 #[utoipa::path(get, operation_id = "show_record", path = "/v1/records/{record}", tag = "records", params(
     ("record" = String, Path, description = "its position in the log, or its id with `/` written `%2F`", example = "12"),
-), responses(
-    (status = 200, body = RecordDetail),
-))]
+    ), responses((status = 200, body = RecordDetail)))]
 pub(crate) async fn show(Get(app, _): Get, Named(wanted): Named<String>) -> Answer {
     let shared = Arc::clone(&app);
     let detail = app
@@ -178,10 +174,9 @@ pub(crate) async fn show(Get(app, _): Get, Named(wanted): Named<String>) -> Answ
 /// tier. The record is first computed again from its facts.
 #[utoipa::path(get, operation_id = "explain_record", path = "/v1/records/{record}/explanation", tag = "records", params(
     ("record" = String, Path, description = "its position in the log, or its id with `/` written `%2F`", example = "12"),
-), responses(
+    ), responses(
     (status = 200, description = "the answer of `karat explain --json`", content_type = "application/json", body = Explanation),
-    Unfit,
-))]
+    Unfit))]
 pub(crate) async fn explanation(Get(app, _): Get, Named(wanted): Named<String>) -> Answer {
     let item = app.read(move |reader| find(reader, &wanted)).await?;
     let shared = Arc::clone(&app);

@@ -109,9 +109,7 @@ pub(crate) struct KeptReview {
 
 /// Lists the scores that wait for a decision.
 #[utoipa::path(get, operation_id = "list_reviews", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), params(QueueParams), responses(
-    (status = 200, body = ReviewQueue),
-    Absent, Unfit,
-))]
+    (status = 200, body = ReviewQueue), Absent, Unfit))]
 pub(crate) async fn queue(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -169,9 +167,7 @@ pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingRe
 ///
 /// A decision is refused, and not stored, if the reviewer operates the subject or if no score waits for a decision.
 #[utoipa::path(post, operation_id = "decide_review", path = "/v1/reviews", tag = "reviews", security(("key" = ["review"])), request_body = ReviewRequest, responses(
-    (status = 201, body = KeptReview),
-    Absent, Taken, Unfit,
-))]
+    (status = 201, body = KeptReview), Absent, Taken, Unfit))]
 pub(crate) async fn decide(Post { app, caller, body }: Post) -> Answer {
     let reviewer = Arc::clone(caller.key(&Act::Review)?);
     let (position, review) = keep(&app, body.json(&app).await?, &reviewer.name, &reviewer.id).await?;

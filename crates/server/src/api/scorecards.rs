@@ -110,8 +110,7 @@ impl From<&CompiledCard> for ScorecardSummary {
 
 /// Lists all scorecards, by name.
 #[utoipa::path(get, operation_id = "list_scorecards", path = "/v1/scorecards", tag = "scorecards", responses(
-    (status = 200, body = ScorecardList),
-))]
+    (status = 200, body = ScorecardList)))]
 pub(crate) async fn list(Get(app, _): Get) -> Answer {
     let scorecards = app.memory.cards().iter().map(|pool| ScorecardSummary::from(&*pool.card)).collect();
     json(StatusCode::OK, &ScorecardList { scorecards })
@@ -120,9 +119,7 @@ pub(crate) async fn list(Get(app, _): Get) -> Answer {
 /// Returns a scorecard, with its text.
 #[utoipa::path(get, operation_id = "show_scorecard", path = "/v1/scorecards/{card}", tag = "scorecards", params(
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "workflow@1.0.0"),
-), responses(
-    (status = 200, body = ScorecardDetail),
-))]
+    ), responses((status = 200, body = ScorecardDetail)))]
 pub(crate) async fn show(Get(app, _): Get, Named(wanted): Named<String>) -> Answer {
     let pool = app.memory.cards().find(&wanted)?;
     json(
@@ -134,9 +131,7 @@ pub(crate) async fn show(Get(app, _): Get, Named(wanted): Named<String>) -> Answ
 /// Returns the file of a scorecard, as `--card FILE` takes it.
 #[utoipa::path(get, operation_id = "read_scorecard", path = "/v1/scorecards/{card}/text", tag = "scorecards", params(
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "workflow@1.0.0"),
-), responses(
-    (status = 200, content_type = "application/toml", body = String),
-))]
+    ), responses((status = 200, content_type = "application/toml", body = String)))]
 pub(crate) async fn text(Get(app, _): Get, Named(wanted): Named<String>) -> Answer {
     let pool = app.memory.cards().find(&wanted)?;
     Ok(bytes(StatusCode::OK, "application/toml; charset=utf-8", pool.card.text().as_bytes().to_vec()))
@@ -144,12 +139,9 @@ pub(crate) async fn text(Get(app, _): Get, Named(wanted): Named<String>) -> Answ
 
 /// Publishes a scorecard. It never changes: a new version is a new scorecard.
 #[utoipa::path(post, operation_id = "publish_scorecard", path = "/v1/scorecards", tag = "scorecards", security(("key" = ["admin"])),
-    request_body(content((String = "application/toml"), (String = "text/plain"))),
-    responses(
-        (status = 201, body = PublishedScorecard),
-        (status = 200, body = PublishedScorecard, description = "It was already published."),
-        Taken, Unfit,
-    ))]
+    request_body(content((String = "application/toml"), (String = "text/plain"))), responses(
+    (status = 201, body = PublishedScorecard),
+    (status = 200, body = PublishedScorecard, description = "It was already published."), Taken, Unfit))]
 pub(crate) async fn publish(Post { app, caller, body }: Post) -> Answer {
     let key = Arc::clone(caller.key(&Act::PublishCard)?);
     let text = body.text(&app, &MEDIA, app.options.body_bytes_max).await?;
@@ -167,10 +159,8 @@ pub(crate) async fn publish(Post { app, caller, body }: Post) -> Answer {
 
 /// Checks a scorecard and stores nothing.
 #[utoipa::path(post, operation_id = "check_scorecard", path = "/v1/scorecards/check", tag = "scorecards",
-    request_body(content((String = "application/toml"), (String = "text/plain"))),
-    responses(
-        (status = 200, body = ScorecardFindings),
-    ))]
+    request_body(content((String = "application/toml"), (String = "text/plain"))), responses(
+    (status = 200, body = ScorecardFindings)))]
 pub(crate) async fn check(Post { app, caller, body }: Post) -> Answer {
     caller.may(&Act::Read)?;
     let text = body.text(&app, &MEDIA, app.options.body_bytes_max).await?;

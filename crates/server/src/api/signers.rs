@@ -53,8 +53,7 @@ pub(crate) struct RecorderList {
 
 /// Lists the harnesses whose signatures count, or did.
 #[utoipa::path(get, operation_id = "list_harnesses", path = "/v1/arena/harnesses", tag = "arena", responses(
-    (status = 200, body = HarnessList),
-))]
+    (status = 200, body = HarnessList)))]
 pub(crate) async fn list_harnesses(Get(app, _): Get) -> Answer {
     let harnesses = app.memory.arena.state().signers().map(|known| Harness::clone(known)).collect();
     json(StatusCode::OK, &HarnessList { harnesses })
@@ -62,12 +61,8 @@ pub(crate) async fn list_harnesses(Get(app, _): Get) -> Answer {
 
 /// Registers the key of a harness: a log that it signs is verified. Registering the same again changes nothing.
 #[utoipa::path(post, operation_id = "register_harness", path = "/v1/arena/harnesses", tag = "arena", security(("key" = ["admin"])),
-    request_body = NewHarness,
-    responses(
-        (status = 200, description = "It was already registered.", body = Harness),
-        (status = 201, body = Harness),
-        Taken,
-    ))]
+    request_body = NewHarness, responses((status = 200, description = "It was already registered.", body = Harness),
+    (status = 201, body = Harness), Taken))]
 pub(crate) async fn register_harness(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::ManageHarnesses)?.id.clone();
     let new: NewHarness = body.json(&app).await?;
@@ -77,11 +72,7 @@ pub(crate) async fn register_harness(Post { app, caller, body }: Post) -> Answer
 
 /// Revokes the key of a harness, at once and for good. Matches that it signed before stay as they were rated.
 #[utoipa::path(delete, operation_id = "revoke_harness", path = "/v1/arena/harnesses/{harness}", tag = "arena", security(("key" = ["admin"])), params(
-    ("harness" = String, Path, description = "its id"),
-), responses(
-    (status = 204, description = "It was revoked."),
-    Absent,
-))]
+    ("harness" = String, Path, description = "its id")), responses((status = 204, description = "It was revoked."), Absent))]
 pub(crate) async fn revoke_harness(
     State(app): State<Arc<App>>,
     caller: Caller,
@@ -94,8 +85,7 @@ pub(crate) async fn revoke_harness(
 
 /// Lists the recorders whose recordings count, or did.
 #[utoipa::path(get, operation_id = "list_recorders", path = "/v1/workflows/recorders", tag = "workflows", responses(
-    (status = 200, body = RecorderList),
-))]
+    (status = 200, body = RecorderList)))]
 pub(crate) async fn list_recorders(Get(app, _): Get) -> Answer {
     let recorders = app.memory.flows.state().signers().map(|known| Recorder::clone(known)).collect();
     json(StatusCode::OK, &RecorderList { recorders })
@@ -104,12 +94,8 @@ pub(crate) async fn list_recorders(Get(app, _): Get) -> Answer {
 /// Registers a recorder: it is drawn for plans, and delivers signed recordings of them. Registering the same again changes
 /// nothing.
 #[utoipa::path(post, operation_id = "register_recorder", path = "/v1/workflows/recorders", tag = "workflows",
-    security(("key" = ["admin"])), request_body = NewRecorder,
-    responses(
-        (status = 200, description = "It was already registered.", body = Recorder),
-        (status = 201, body = Recorder),
-        Taken,
-    ))]
+    security(("key" = ["admin"])), request_body = NewRecorder, responses(
+    (status = 200, description = "It was already registered.", body = Recorder), (status = 201, body = Recorder), Taken))]
 pub(crate) async fn register_recorder(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::ManageRecorders)?.id.clone();
     let new: NewRecorder = body.json(&app).await?;
@@ -119,11 +105,8 @@ pub(crate) async fn register_recorder(Post { app, caller, body }: Post) -> Answe
 
 /// Revokes a recorder, at once and for good. What it delivered before stays.
 #[utoipa::path(delete, operation_id = "revoke_recorder", path = "/v1/workflows/recorders/{recorder}", tag = "workflows",
-    security(("key" = ["admin"])), params(("recorder" = String, Path, description = "its id")),
-    responses(
-        (status = 204, description = "It was revoked."),
-        Absent,
-    ))]
+    security(("key" = ["admin"])), params(("recorder" = String, Path, description = "its id")), responses(
+    (status = 204, description = "It was revoked."), Absent))]
 pub(crate) async fn revoke_recorder(
     State(app): State<Arc<App>>,
     caller: Caller,

@@ -70,11 +70,8 @@ pub(crate) struct StandingList {
 
 /// Returns the standing of one subject: the line that `karat standing --json` writes.
 #[utoipa::path(get, operation_id = "show_standing", path = "/v1/standings/{subject}", tag = "records", params(
-    ("subject" = String, Path, description = "who is scored", example = "17"), StandingParams,
-), responses(
-    (status = 200, description = "`karat/standing/1`", content_type = "application/json", body = Standing),
-    Unfit,
-))]
+    ("subject" = String, Path, description = "who is scored", example = "17"), StandingParams), responses(
+    (status = 200, description = "`karat/standing/1`", content_type = "application/json", body = Standing), Unfit))]
 pub(crate) async fn show(
     Get(app, _): Get,
     Named(subject): Named<String>,
@@ -90,9 +87,7 @@ pub(crate) async fn show(
 
 /// Lists the standings of the subjects of a scorecard, in the order of their names.
 #[utoipa::path(get, operation_id = "list_standings", path = "/v1/standings", tag = "records", params(ListParams), responses(
-    (status = 200, body = StandingList),
-    Absent, Unfit,
-))]
+    (status = 200, body = StandingList), Absent, Unfit))]
 pub(crate) async fn list(Get(app, _): Get, Params(params): Params<ListParams>) -> Answer {
     let limit = limit(params.limit, USUAL, MOST)?;
     let one = StandingParams { card: params.card, as_of: params.as_of, known_at: params.known_at };

@@ -56,9 +56,7 @@ pub(crate) struct SubjectSummary {
 
 /// Lists subjects in the order of their names.
 #[utoipa::path(get, operation_id = "list_subjects", path = "/v1/subjects", tag = "records", params(SubjectParams), responses(
-    (status = 200, body = SubjectList),
-    Absent,
-))]
+    (status = 200, body = SubjectList), Absent))]
 pub(crate) async fn list(Get(app, _): Get, Params(params): Params<SubjectParams>) -> Answer {
     let limit = limit(params.limit, USUAL, MOST)?;
     let subjects = app.indexed(move |app, index| {
@@ -147,10 +145,8 @@ pub(crate) struct HistoryEntry {
 
 /// Returns the history of a subject: every record, corrected ones included.
 #[utoipa::path(get, operation_id = "show_history", path = "/v1/subjects/{subject}/history", tag = "records", params(
-    ("subject" = String, Path, description = "who is scored", example = "17"), HistoryParams,
-), responses(
-    (status = 200, body = SubjectHistory),
-))]
+    ("subject" = String, Path, description = "who is scored", example = "17"), HistoryParams), responses(
+    (status = 200, body = SubjectHistory)))]
 pub(crate) async fn history(
     Get(app, _): Get,
     Named(subject): Named<String>,

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::header::CONTENT_ENCODING;
 use axum::http::{HeaderMap, Response, StatusCode};
 use axum::response::IntoResponse as _;
-use karat_evidence::import::requests::{Encoding, Part as Group, Parts, response, take_apart};
+use karat_importers::requests::{Encoding, Part as Group, Parts, response, take_apart};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
@@ -66,18 +66,10 @@ fn trace() -> String {
 /// A trace becomes an item, with a record, once no spans of it came for 15 seconds, or for two minutes if none is its root.
 /// An error of a request in protobuf is a `google.rpc.Status`.
 #[utoipa::path(post, operation_id = "send_traces", path = "/v1/traces", tag = "evidence", security(("key" = ["write:evidence"])), params(Intake,
-    ("Content-Encoding" = Option<String>, Header, description = "`gzip`, or nothing", example = "gzip")),
-    request_body(content(
-        (BTreeMap<String, Value> = "application/json"),
-        (String = "application/x-protobuf"),
-    )),
-    responses(
-        (status = 200, description = "The spans are stored.", content(
-            (BTreeMap<String, Value> = "application/json"),
-            (String = "application/x-protobuf"),
-        )),
-        Absent,
-    ))]
+    ("Content-Encoding" = Option<String>, Header, description = "`gzip`, or nothing", example = "gzip")), request_body(content(
+    (BTreeMap<String, Value> = "application/json"), (String = "application/x-protobuf"))), responses(
+    (status = 200, description = "The spans are stored.", content((BTreeMap<String, Value> = "application/json"),
+    (String = "application/x-protobuf"))), Absent))]
 pub(crate) async fn send(
     how: Result<Params<Intake>, Problem>,
     Post { app, caller, body }: Post,

@@ -137,10 +137,7 @@ pub(crate) struct WeightsStored {
 /// Lists the proposals of weights for a scorecard, newest first, with what became of them and what is in force.
 #[utoipa::path(get, operation_id = "list_weights", path = "/v1/scorecards/{card}/weights", tag = "scorecards", params(
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "trust@1.1.0"), WeightsParams,
-), responses(
-    (status = 200, body = WeightsHistory),
-    Unfit,
-))]
+    ), responses((status = 200, body = WeightsHistory), Unfit))]
 pub(crate) async fn list(
     Get(app, _): Get,
     Named(wanted): Named<String>,
@@ -190,11 +187,8 @@ pub(crate) fn merged(pool: &ScorerPool, log: &OverrideLog) -> Option<BTreeMap<St
 /// waits until another key decides.
 #[utoipa::path(post, operation_id = "propose_weights", path = "/v1/scorecards/{card}/weights", tag = "scorecards", security(("key" = ["write:evidence"])), params(
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "trust@1.1.0"),
-), request_body = WeightsRequest, responses(
-    (status = 201, body = WeightsStored),
-    (status = 200, body = WeightsStored, description = "The key has proposed the same before."),
-    Taken, Unfit,
-))]
+    ), request_body = WeightsRequest, responses((status = 201, body = WeightsStored),
+    (status = 200, body = WeightsStored, description = "The key has proposed the same before."), Taken, Unfit))]
 pub(crate) async fn propose(Named(wanted): Named<String>, Post { app, caller, body }: Post) -> Answer {
     let proposer = caller.key(&Act::ProposeWeights)?.id.clone();
     let request: WeightsRequest = body.json(&app).await?;
@@ -249,10 +243,7 @@ pub(crate) async fn propose(Named(wanted): Named<String>, Post { app, caller, bo
 #[utoipa::path(post, operation_id = "decide_weights", path = "/v1/scorecards/{card}/weights/{proposal}/decision", tag = "scorecards", security(("key" = ["review"])), params(
     ("card" = String, Path, description = "`id@version`, or the id of its latest version", example = "trust@1.1.0"),
     ("proposal" = String, Path, description = "the id of the proposal", example = "tune-b52163e4e286"),
-), request_body = WeightsDecisionRequest, responses(
-    (status = 201, body = WeightsStored),
-    Taken, Unfit,
-))]
+    ), request_body = WeightsDecisionRequest, responses((status = 201, body = WeightsStored), Taken, Unfit))]
 pub(crate) async fn decide(
     Named((wanted, id)): Named<(String, String)>,
     Post { app, caller, body }: Post,

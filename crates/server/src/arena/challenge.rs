@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use karat_evidence::Problems;
-use karat_evidence::grade::arena::Evaluator;
+use karat_graders::arena::Evaluator;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;

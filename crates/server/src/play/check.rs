@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use karat::engine;
-use karat_evidence::execution::{Judge, Verdict};
-use karat_evidence::grade::arena::{
-    Evaluator, ExecutionEnd, MatchGrade, MatchOptions, TaskGrade, grade_match,
-};
-use karat_evidence::{Kind as EvidenceKind, Problems, canonical_json};
+use karat_evidence::{Problems, canonical_json};
+use karat_graders::arena::{Evaluator, ExecutionEnd, MatchGrade, MatchOptions, TaskGrade, grade_match};
+use karat_graders::execution::{Judge, Verdict};
+use karat_reader::Kind as EvidenceKind;
 use karat_stats::rating::arena::Arena as Rules;
 use serde_json::{Value, json};
 

@@ -1,17 +1,20 @@
-//! Judging of an answer: it becomes evidence, a record and a rating.
+//! Judging of an answer, which becomes evidence, a record and a rating; and what a harness signed about it.
 
 use std::sync::Arc;
 
 use karat::answers::arena::{Career, Settled};
 use karat::record::RecordDocument;
 use karat_core::facts::Digest;
-use karat_evidence::execution::Judge;
-use karat_evidence::grade::arena::{Evaluator, HarnessWord, MatchGrade, MatchOptions, grade_match};
+use karat_core::timestamp::Timestamp;
 use karat_evidence::{Problems, canonical_json};
+use karat_graders::arena::{Evaluator, HarnessStatement, HarnessWord, MatchGrade, MatchOptions, grade_match};
+use karat_graders::execution::Judge;
 use karat_stats::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent};
 use serde_json::{Value, json};
 
-use crate::arena::{Challenge, Content, Draw, Instance, Match, Scored, State, StoredMatch, Submitted};
+use crate::arena::{
+    ArenaState, Challenge, Content, Draw, Instance, Match, Scored, State, StoredMatch, Submitted,
+};
 use crate::cards::ScorerPool;
 use crate::effect::{Effect, Stored as _};
 use crate::problem::{Code, Problem};
@@ -276,4 +279,48 @@ fn without_truth(problems: &Problems) -> Ungraded {
 pub(super) fn too_late(game: &Match) -> Problem {
     let (id, end) = (game.match_id.escape_debug(), &game.expires_at);
     Problem::new(Code::Expired, format!("the time limit of the match `{id}` passed at {end}; enter another"))
+}
+
+/// The member of a submission with the statement.
+const FIELD: &str = "$.payload.metadata.harness_statement";
+
+/// Returns what the harness signed about a match, if the submission, which arrived at `now`, has its statement. The harness is the one that the
+/// submission names, or else that of the agent.
+///
+/// # Errors
+/// If there is a statement, and it is not one of a registered harness about this match and this log.
+pub(super) fn word_of(
+    state: &ArenaState,
+    game: &Match,
+    agent_harness: Option<&str>,
+    payload: &Value,
+    now: Timestamp,
+) -> Result<Option<HarnessWord>, Problem> {
+    let refused = |detail: String| Err(Problem::new(Code::EvidenceRefused, detail).at(FIELD));
+    let metadata = payload.get("metadata");
+    let member = |name: &str| metadata.and_then(|it| it.get(name));
+    let Some(note) = member("harness_statement") else { return Ok(None) };
+    let Some(note) = note.as_str() else { return refused(String::from("expected a text: a signed note")) };
+    let Some(nonce) = &game.match_nonce else {
+        return refused(String::from("this match was entered before there were nonces to sign"));
+    };
+    let Some(id) = member("harness_id").and_then(Value::as_str).or(agent_harness) else {
+        return refused(String::from(
+            "expected `harness_id` beside it: neither submission nor agent names one",
+        ));
+    };
+    let Some(key) = state.harness(id).and_then(|harness| harness.key_at(now)) else {
+        let hint = "an administrator registers its key with POST /v1/arena/harnesses";
+        return refused(format!("there is no harness `{}` with a key in force; {hint}", id.escape_debug()));
+    };
+    let text = match key.open(note) {
+        Ok(text) => text,
+        Err(error) => return refused(error.to_string()),
+    };
+    let steps = member("replay_log").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let answer = payload.get("answer").unwrap_or(&Value::Null);
+    match HarnessStatement::of(&game.match_id, nonce, answer, steps).read(text) {
+        Ok(word) => Ok(Some(word)),
+        Err(error) => refused(error.to_string()),
+    }
 }

@@ -3,10 +3,8 @@
 //!
 //! * `check`: what is wrong with a challenge; `judge`: an answer becomes evidence, a record and a rating.
 //! * `waiting`: answers that wait for the verdict of a judge.
-//! * `harness`: the keys of harnesses, and what one signed about a match.
 
 mod check;
-mod harness;
 mod judge;
 mod waiting;
 
@@ -15,7 +13,7 @@ use std::sync::Arc;
 use data_encoding::HEXLOWER;
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
-use karat_evidence::grade::arena::MatchGrade;
+use karat_graders::arena::MatchGrade;
 use karat_store::Kind;
 use serde_json::Value;
 
@@ -427,7 +425,7 @@ fn bench(
         let known = state.agent(&game.agent_id).ok_or_else(|| missing("agent"))?;
         let challenge = state.challenge(&game.challenge).ok_or_else(|| missing("challenge"))?;
         let harness_id = known.agent.harness_id.clone();
-        let harness = harness::word_of(&state, game, harness_id.as_deref(), &payload, now)?;
+        let harness = judge::word_of(&state, game, harness_id.as_deref(), &payload, now)?;
         (challenge, harness_id, harness)
     };
     let pool = app.memory.scorer(&challenge.card)?;

@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use karat::engine::kind;
-use karat_evidence::Kind;
-use karat_evidence::grade::trace::budget::Budget;
-use karat_evidence::grade::trace::embedder::Embedder;
-use karat_evidence::grade::trace::novelty::Settings;
+use karat_graders::trace::budget::Budget;
+use karat_graders::trace::embedder::Embedder;
+use karat_graders::trace::novelty::Settings;
+use karat_reader::Kind;
 use karat_store::log::Signer;
 use karat_store::{Error, Reader};
 

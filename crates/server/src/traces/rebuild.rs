@@ -6,9 +6,10 @@ use std::sync::Arc;
 use karat::record::novelty::CacheReading;
 use karat::record::{Record, RecordDocument};
 use karat_core::timestamp::Timestamp;
-use karat_evidence::grade::trace::embedder::Embedder;
-use karat_evidence::grade::trace::novelty::{Settings, VectorCache};
-use karat_evidence::{embedding_text, ids, trace_vector};
+use karat_evidence::ids;
+use karat_graders::trace::embedder::Embedder;
+use karat_graders::trace::novelty::{Settings, VectorCache};
+use karat_reader::{embedding_text, trace_vector};
 use karat_store::{Kind, Reader};
 
 use crate::ids as stored_ids;

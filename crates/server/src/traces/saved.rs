@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::grade::trace::novelty::VectorCache;
+use karat_graders::trace::novelty::VectorCache;
 use karat_store::log::Signer;
 use karat_store::{Error, Reader};
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use karat::estimate::whole_percent;
 use karat::page::figure;
-use karat::page::model::{Cell, Column, Figure, History, Kind, Point, Row, Series, Table};
+use karat::page::model::{Cell, Figure, History, Kind, Point, Series, Table};
 use karat_core::timestamp::Timestamp;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::address;
-use super::form::given;
-use super::layout::{Sheet, heading};
+use super::items::given;
+use super::layout::{Sheet, absent, column, heading, line, section, table_section, text, text_or, turn};
 use crate::arena::{AgentState, ArenaState, Match, SkillRating, State as Played, ranked};
 use crate::params::{Answer, Get, Params};
 
@@ -59,10 +59,6 @@ fn empty() -> Markup {
     }
 }
 
-fn column(label: &str, kind: Kind) -> Column {
-    Column { label: label.to_owned(), kind }
-}
-
 fn filled(state: &ArenaState, asked: &Asked) -> Markup {
     html! {
         (ratings(state, given(asked.category.as_deref())))
@@ -86,27 +82,25 @@ fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
         let trend = trend(state, &it.agent_id);
         let won = played(career.win_count, career.match_count);
         let skill = [&it.skill.full, &it.skill.discounted].map(|rating| Cell::Text(with_deviation(rating)));
-        Row {
-            cells: [
-                Cell::Text(it.rank.to_string()),
+        line(
+            [
+                text(it.rank),
                 Cell::Link(
                     it.agent_id.clone(),
                     address::query("/arena", &[("agent", &it.agent_id)]) + "#matches",
                 ),
-                Cell::Text(it.points.to_string()),
+                text(it.points),
             ]
             .into_iter()
             .chain(skill.into_iter().filter(|_| category.is_none()))
             .chain([
                 Cell::Trend(trend),
-                Cell::Text(career.match_count.to_string()),
+                text(career.match_count),
                 Cell::Share(won, whole_percent(won)),
                 Cell::Text(format!("{}, {}, {}", career.win_count, career.draw_count, career.loss_count)),
-                it.title.clone().map_or_else(|| Cell::Absent(String::from("none yet")), Cell::Text),
-            ])
-            .collect(),
-            group: None,
-        }
+                text_or(it.title.clone(), "none yet"),
+            ]),
+        )
     };
     let table = Table {
         caption: match category {
@@ -132,9 +126,10 @@ fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
             .collect(),
         rows: rows.iter().map(row).collect(),
     };
-    html! {
-        section aria-labelledby="ratings" {
-            h2 id="ratings" { "Ratings" }
+    section(
+        "ratings",
+        "Ratings",
+        html! {
             nav.pages aria-label="Categories" {
                 a href="/arena" aria-current=[category.is_none().then_some("page")] { "all" }
                 @for name in categories {
@@ -151,8 +146,8 @@ fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
                 }
                 @if category.is_none() { details { summary { "The ratings over time" } (over_time(state, &rows)) } }
             }
-        }
-    }
+        },
+    )
 }
 
 /// Returns the last ratings of an agent, oldest first.
@@ -203,25 +198,22 @@ fn over_time(state: &ArenaState, rows: &[crate::arena::RatedAgent]) -> Markup {
 fn challenges(state: &ArenaState) -> Markup {
     let row = |challenge: &Arc<crate::arena::Challenge>| {
         let played = state.matches().filter(|game| game.challenge == challenge.slug).count();
-        Row {
-            cells: vec![
-                Cell::Link(
-                    challenge.slug.clone(),
-                    address::query("/arena", &[("challenge", &challenge.slug)]) + "#matches",
-                ),
-                Cell::Text(challenge.title.clone()),
-                Cell::Text(challenge.category.clone()),
-                Cell::Text(challenge.difficulty.clone()),
-                Cell::Text(challenge.time_limit_seconds.to_string()),
-                Cell::Text(played.to_string()),
-                Cell::Text(match challenge.single_use {
-                    true => format!("{}, each for one agent", challenge.count()),
-                    false => challenge.count().to_string(),
-                }),
-                Cell::Link(challenge.card.clone(), address::scorecard(&challenge.card)),
-            ],
-            group: None,
-        }
+        line([
+            Cell::Link(
+                challenge.slug.clone(),
+                address::query("/arena", &[("challenge", &challenge.slug)]) + "#matches",
+            ),
+            text(&challenge.title),
+            text(&challenge.category),
+            text(&challenge.difficulty),
+            text(challenge.time_limit_seconds),
+            text(played),
+            Cell::Text(match challenge.single_use {
+                true => format!("{}, each for one agent", challenge.count()),
+                false => challenge.count().to_string(),
+            }),
+            Cell::Link(challenge.card.clone(), address::scorecard(&challenge.card)),
+        ])
     };
     let table = Table {
         caption: String::from("The challenges; an agent plays each instance once"),
@@ -237,12 +229,7 @@ fn challenges(state: &ArenaState) -> Markup {
         ],
         rows: state.challenges().map(row).collect(),
     };
-    html! {
-        section aria-labelledby="challenges" {
-            h2 id="challenges" { "Challenges" }
-            (figure("challenges-figure", &Figure::Table(table)))
-        }
-    }
+    table_section("challenges", "Challenges", table)
 }
 
 fn matches(state: &ArenaState, asked: &Asked) -> Markup {
@@ -255,35 +242,28 @@ fn matches(state: &ArenaState, asked: &Asked) -> Markup {
     let page = asked.page.unwrap_or(1).clamp(1, pages);
     let shown = state.matches().filter(is_wanted).skip((page - 1) * MATCHES).take(MATCHES);
     let row = |game: &Arc<Match>| {
-        let none = |why: &str| Cell::Absent(why.to_owned());
         let (state, score, change) = match &game.state {
-            Played::Entered => ("open", none("open"), none("open")),
-            Played::Submitted(_) => ("submitted", none("waits"), none("open")),
-            Played::Void(_) => ("void", none("no verdict"), none("none")),
+            Played::Entered => ("open", absent("open"), absent("open")),
+            Played::Submitted(_) => ("submitted", absent("waits"), absent("open")),
+            Played::Void(_) => ("void", absent("no verdict"), absent("none")),
             Played::Scored(scored) => (
                 scored.result.as_str(),
-                Cell::Text(scored.score().to_string()),
+                text(scored.score()),
                 Cell::Text(signed(scored.settled.rating.change_points)),
             ),
             Played::Expired(settled) => {
-                ("expired, a draw", none("no answer"), Cell::Text(signed(settled.rating.change_points)))
+                ("expired, a draw", absent("no answer"), Cell::Text(signed(settled.rating.change_points)))
             }
         };
-        Row {
-            cells: vec![
-                Cell::Link(
-                    game.match_id.clone(),
-                    format!("/arena/matches/{}", address::part(&game.match_id)),
-                ),
-                Cell::Text(game.started_at.clone()),
-                Cell::Text(game.agent_id.clone()),
-                Cell::Text(game.challenge.clone()),
-                Cell::Text(state.to_owned()),
-                score,
-                change,
-            ],
-            group: None,
-        }
+        line([
+            Cell::Link(game.match_id.clone(), format!("/arena/matches/{}", address::part(&game.match_id))),
+            text(&game.started_at),
+            text(&game.agent_id),
+            text(&game.challenge),
+            text(state),
+            score,
+            change,
+        ])
     };
     let number = if all == 1 { String::from("1 match") } else { format!("{all} matches") };
     let of: String = [agent, challenge].into_iter().flatten().map(|name| format!(" of {name}")).collect();
@@ -307,21 +287,16 @@ fn matches(state: &ArenaState, asked: &Asked) -> Markup {
         let query: Vec<(&str, &str)> = query.iter().map(|(name, value)| (*name, value.as_str())).collect();
         address::query("/arena", &query) + "#matches"
     };
-    html! {
-        section aria-labelledby="matches" {
-            h2 id="matches" { "Matches" }
+    section(
+        "matches",
+        "Matches",
+        html! {
             @if agent.is_some() || challenge.is_some() { p { a href="/arena#matches" { "All matches" } } }
             @if let Some(agent) = agent.and_then(|agent| state.agent(agent)) { (career(state, agent)) }
             (figure("matches-figure", &Figure::Table(table)))
-            @if pages > 1 {
-                nav.pages aria-label="Pages of the matches" {
-                    @if page > 1 { a href=(to(page - 1)) rel="prev" { "Newer" } }
-                    span { "page " (page) " of " (pages) }
-                    @if page < pages { a href=(to(page + 1)) rel="next" { "Older" } }
-                }
-            }
-        }
-    }
+            (turn("matches", ["Newer", "Older"], (page, pages), to))
+        },
+    )
 }
 
 /// Shows one agent in a few numbers.

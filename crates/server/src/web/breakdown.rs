@@ -4,7 +4,7 @@ use karat::card_words::effect;
 use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
 use karat::explanation::{GroupRow, Part as Kind, groups, open, rows};
 use karat::number::{Points, billionths, cut, published};
-use karat::page::model::{Cell, Column, Figure, Kind as Type, Part, Row as Line, Table, Waterfall};
+use karat::page::model::{Figure, Kind as Type, Part, Table, Waterfall};
 use karat::page::{figure, scrolling};
 use karat::text::{Tone, list};
 use karat_core::explain::Change;
@@ -16,7 +16,7 @@ use karat_core::scorecard::{Dimension, Reporter, Scorecard};
 use karat_core::weights::OverrideUse;
 use maud::{Markup, html};
 
-use super::layout::words;
+use super::layout::{column, line, section, table_section, text, text_or, words};
 
 /// Returns the explanation of `record`; `change` is the nearest one that would reach the next level.
 pub fn record(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
@@ -122,17 +122,14 @@ fn groups_of(record: &Record<'_>) -> Markup {
         return html! {};
     }
     let points = Points::new(record.card.scale, groups.iter().map(|it| it.group.contribution));
-    let text = |text: String| Cell::Text(text);
-    let row = |GroupRow { name, depth, group }: &GroupRow<'_>| Line {
-        cells: vec![
+    let row = |GroupRow { name, depth, group }: &GroupRow<'_>| {
+        line([
             text(format!("{}{name}", "\u{2003}".repeat(*depth))),
-            group.reading.map_or_else(|| Cell::Absent(String::from("none")), |it| text(billionths(it))),
+            text_or(group.reading.map(|it| billionths(it)), "none"),
             text(format!("{}%", cut(group.effective_weight, 7, 1))),
             text(points.signed(points.shown(group.contribution))),
-        ],
-        group: None,
+        ])
     };
-    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
     let table = Table {
         caption: String::from("The mean of each group, and the contribution of its dimensions"),
         columns: vec![
@@ -143,12 +140,7 @@ fn groups_of(record: &Record<'_>) -> Markup {
         ],
         rows: groups.iter().map(row).collect(),
     };
-    html! {
-        section aria-labelledby="groups" {
-            h2 id="groups" { "Groups" }
-            (figure("groups-figure", &Figure::Table(table)))
-        }
-    }
+    table_section("groups", "Groups", table)
 }
 
 /// Lists why each dimension of a record without a score has no value.
@@ -158,15 +150,16 @@ fn unmeasured(record: &Record<'_>) -> Markup {
 }
 
 fn missing(record: &Record<'_>) -> Markup {
-    html! {
-        section aria-labelledby="missing" {
-            h2 id="missing" { "What is missing" }
+    section(
+        "missing",
+        "What is missing",
+        html! {
             @match gap(record) {
                 Some(line) => p.care { "Not measured: " (words(&line)) "." },
                 None => p { "Nothing: every dimension that applies was measured." },
             }
-        }
-    }
+        },
+    )
 }
 
 fn next(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
@@ -177,17 +170,18 @@ fn next(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
     if step.is_none() && blockers.is_empty() && cautions.is_empty() {
         return html! {};
     }
-    html! {
-        section aria-labelledby="next" {
-            h2 id="next" { "What would change it" }
+    section(
+        "next",
+        "What would change it",
+        html! {
             @if let Some(step) = step { p { b { "Nearest: " } (words(&step)) "." } }
             @if let Some(next) = next {
                 p { "Not " b { (next) } " yet:" }
                 ul.sentences { @for line in &blockers { li { (words(line)) } } }
             }
             @if !cautions.is_empty() { ul.sentences { @for line in &cautions { li.care { (words(line)) } } } }
-        }
-    }
+        },
+    )
 }
 
 /// Lists every rule and gate of the scorecard, with its effect here.
@@ -219,16 +213,17 @@ fn conditions(record: &Record<'_>) -> Markup {
     let gates = card.gates.iter().map(|gate| {
         ("gate", &gate.name, &gate.when.text, effect(gate, card), did(&gate.name, StepKind::Gate))
     });
-    html! {
-        section aria-labelledby="rules" {
-            h2 id="rules" { "Rules and gates" }
+    section(
+        "rules",
+        "Rules and gates",
+        html! {
             ul.sentences {
                 @for (kind, name, when, what, (is_care, did)) in rules.chain(gates) {
                     li { b { (kind) " " (name) } ": when " code { (when) } ", " (what) ". Here " span.care[is_care] { (did) } "." }
                 }
             }
-        }
-    }
+        },
+    )
 }
 
 /// Lists the facts that each dimension reads, directly or through `let`.
@@ -265,12 +260,13 @@ fn facts(record: &Record<'_>) -> Markup {
 }
 
 fn scrolling_section(content: Markup) -> Markup {
-    html! {
-        section aria-labelledby="facts" {
-            h2 id="facts" { "The facts behind each bar" }
+    section(
+        "facts",
+        "The facts behind each bar",
+        html! {
             (scrolling("facts-table", "What the evidence said, and who said it", content))
-        }
-    }
+        },
+    )
 }
 
 fn written(fact: &Fact<'_>) -> String {

@@ -38,7 +38,7 @@ pub async fn around<F: Future<Output = Response<Body>>>(
     mut request: Request,
     answer: impl FnOnce(Request) -> F,
 ) -> Response<Body> {
-    // A path with one slash too many is no page either.
+    // A path with one slash too many is not a page either.
     let path = request.uri().path().trim_start_matches('/');
     if PROGRAMS.iter().any(|start| path.starts_with(start)) {
         return answer(request).await;

@@ -2,14 +2,14 @@
 
 use karat::number::cut;
 use karat::page::figure;
-use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
+use karat::page::model::{Cell, Figure, Kind, Table};
 use karat_core::number::Score;
 use karat_core::timestamp::Timestamp;
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::address;
-use super::layout::{Sheet, heading, words};
+use super::layout::{Sheet, absent, column, heading, line, text, text_or, words};
 use crate::flows::{self, FlowState, Phase, PlanState, StoredTask, TaskState, VerdictState};
 use crate::market;
 use crate::params::{Answer, Get, Named};
@@ -59,10 +59,6 @@ fn empty() -> Markup {
     }
 }
 
-fn column(label: &str, kind: Kind) -> Column {
-    Column { label: label.to_owned(), kind }
-}
-
 const fn phase(phase: Phase) -> &'static str {
     match phase {
         Phase::Plans => "plans are accepted",
@@ -77,18 +73,15 @@ fn tasks(state: &FlowState, now: Timestamp) -> Markup {
         let scored = of_task.plans.values().filter(|plan| {
             matches!(plan.verdict.as_ref().map(|it| &it.state), Some(VerdictState::Scored { .. }))
         });
-        Row {
-            cells: vec![
-                Cell::Link(task.task_id.clone(), format!("/workflows/{}", address::part(&task.task_id))),
-                Cell::Text(phase(task.phase(now)).to_owned()),
-                Cell::Text(task.plans_until.clone()),
-                Cell::Text(task.recordings_until.clone()),
-                Cell::Text(of_task.plans.len().to_string()),
-                Cell::Text(scored.count().to_string()),
-                Cell::Link(task.card.clone(), address::scorecard(&task.card)),
-            ],
-            group: None,
-        }
+        line([
+            Cell::Link(task.task_id.clone(), format!("/workflows/{}", address::part(&task.task_id))),
+            text(phase(task.phase(now))),
+            text(&task.plans_until),
+            text(&task.recordings_until),
+            text(of_task.plans.len()),
+            text(scored.count()),
+            Cell::Link(task.card.clone(), address::scorecard(&task.card)),
+        ])
     };
     let table = Table {
         caption: String::from("The tasks, the last posted first"),
@@ -145,26 +138,21 @@ fn table(of_task: &TaskState) -> Table {
         let (score, result) = match plan.verdict.as_ref().map(|verdict| &verdict.state) {
             None => {
                 let came = format!("{} of {} recordings came", plan.deliveries.len(), plan.drawn.len());
-                (Cell::Absent(String::from("not yet")), Cell::Text(came))
+                (absent("not yet"), Cell::Text(came))
             }
-            Some(VerdictState::NoVerdict { reason }) => {
-                (Cell::Absent(String::from("no verdict")), Cell::Text(reason.clone()))
-            }
+            Some(VerdictState::NoVerdict { reason }) => (absent("no verdict"), text(&reason)),
             Some(VerdictState::Scored { score, record, .. }) => {
                 let link = format!("/records/{}", address::part(record));
                 (Cell::Text(three_decimals(*score)), Cell::Link(String::from("record"), link))
             }
         };
-        Row {
-            cells: vec![
-                Cell::Link(plan.plan.miner.clone(), address::subject(&plan.plan.miner, None)),
-                score,
-                result,
-                Cell::Text(plan.plan.submitted_at.clone()),
-                Cell::Text(plan.drawn.join(", ")),
-            ],
-            group: None,
-        }
+        line([
+            Cell::Link(plan.plan.miner.clone(), address::subject(&plan.plan.miner, None)),
+            score,
+            result,
+            text(&plan.plan.submitted_at),
+            Cell::Text(plan.drawn.join(", ")),
+        ])
     };
     Table {
         caption: String::from("The plans, by miner"),
@@ -195,25 +183,19 @@ fn recordings(plan: &PlanState) -> Markup {
     };
     let row = |it: &flows::Scored| {
         let short: String = it.recording.chars().take(DIGEST_CHARACTERS).collect();
-        Row {
-            cells: vec![
-                Cell::Link(
-                    format!("{short}…"),
-                    format!("/v1/workflows/recordings/{}", address::part(&it.recording)),
-                ),
-                Cell::Text(it.recorder.clone()),
-                it.score.map_or_else(
-                    || Cell::Absent(String::from("none")),
-                    |score| Cell::Text(three_decimals(score)),
-                ),
-                Cell::Text(String::from(if counted == Some(&it.recording) {
-                    "the median: it counts"
-                } else {
-                    "kept"
-                })),
-            ],
-            group: None,
-        }
+        line([
+            Cell::Link(
+                format!("{short}…"),
+                format!("/v1/workflows/recordings/{}", address::part(&it.recording)),
+            ),
+            text(&it.recorder),
+            text_or(it.score.map(|score| three_decimals(score)), "none"),
+            Cell::Text(String::from(if counted == Some(&it.recording) {
+                "the median: it counts"
+            } else {
+                "kept"
+            })),
+        ])
     };
     let table = Table {
         caption: format!("The recordings of the plan of {}, by score", plan.plan.miner),

@@ -1,14 +1,14 @@
-//! One match: the challenge, the score of the answer, and the change of the rating.
+//! One match: the challenge, the score of the answer, and the change of the rating. The answer is shown with records of matches, too.
 
 use karat::answers::Voucher;
 use karat::page::figure;
-use karat::page::model::{Cell, Column, Figure, Kind, Part, Row, Table, Waterfall};
-use karat::record::DimensionScore;
+use karat::page::model::{Cell, Figure, Kind, Part, Table, Waterfall};
+use karat::record::{DimensionScore, MatchAnswer};
 use maud::{Markup, html};
 
+use super::address;
 use super::arena::signed;
-use super::layout::{Sheet, heading, words};
-use super::{address, answer};
+use super::layout::{Sheet, column, heading, line, section, table_section, text, words};
 use crate::arena::{Challenge, Drawn, Match, Scored, Settled, State as Played, Submitted, Voided};
 use crate::params::{Answer, Get, Named};
 use crate::problem::Problem;
@@ -33,7 +33,7 @@ pub async fn show(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
             Played::Entered => p { "The match is open: the agent may answer until " time { (game.expires_at) } "." },
             Played::Submitted(_) => p { "The answer came in time, and waits for its verdict." },
             Played::Void(_) => p.care { "The match ended without a verdict. It counts for nothing." },
-            Played::Scored(scored) => { (breakdown(scored)) (answer::findings(&scored.answer)) (rating(&scored.settled)) },
+            Played::Scored(scored) => { (breakdown(scored)) (findings(&scored.answer)) (rating(&scored.settled)) },
             Played::Expired(settled) => {
                 p.care { "The time limit passed before an answer came. That counts as a draw and does not change the rating." }
                 (rating(settled))
@@ -102,10 +102,6 @@ fn memory(game: &Match, scored: &Scored) -> &'static str {
     }
 }
 
-fn column(label: &str, kind: Kind) -> Column {
-    Column { label: label.to_owned(), kind }
-}
-
 /// Shows the contribution of each dimension to the score.
 fn breakdown(scored: &Scored) -> Markup {
     let mut total = 0.0;
@@ -131,12 +127,13 @@ fn breakdown(scored: &Scored) -> Markup {
         range: (0.0, 1000.0),
         parts,
     };
-    html! {
-        section aria-labelledby="breakdown" {
-            h2 id="breakdown" { "Breakdown" }
+    section(
+        "breakdown",
+        "Breakdown",
+        html! {
             (figure("breakdown-figure", &Figure::Waterfall(waterfall)))
-        }
-    }
+        },
+    )
 }
 
 /// Shows the change of the rating, factor by factor.
@@ -165,20 +162,53 @@ fn rating(settled: &Settled) -> Markup {
             format!("{}: {} to {}", category.name, category.before_points, category.after_points),
         ));
     }
-    let row = |(what, value): (&str, String)| Row {
-        cells: vec![Cell::Text(what.to_owned()), Cell::Text(value)],
-        group: None,
-    };
+    let row = |(what, value): (&str, String)| line([text(what), Cell::Text(value)]);
     let table = Table {
         caption: String::from("How the rating was settled"),
         columns: vec![column("part", Kind::Name), column("points", Kind::Number)],
         rows: rows.into_iter().map(row).collect(),
     };
-    html! {
-        section aria-labelledby="rating" {
-            h2 id="rating" { "Rating" }
+    section(
+        "rating",
+        "Rating",
+        html! {
             (figure("rating-figure", &Figure::Table(table)))
             @if !settled.titles.is_empty() { p { "Titles: " (settled.titles.join(", ")) } }
+        },
+    )
+}
+
+/// Shows the score, the weight and the points of each dimension.
+pub fn breakdown_of(answer: &MatchAnswer) -> Markup {
+    let rows = answer
+        .score_breakdown
+        .iter()
+        .map(|(key, found)| line([text(&key), text(found.score), text(found.weight), text(found.weighted)]));
+    let total = match answer.score {
+        Some(score) => format!("score times weight, not rounded; the total is {score}"),
+        None => String::from("score times weight, not rounded; there is no total"),
+    };
+    let table = Table {
+        caption: total,
+        columns: vec![
+            column("dimension", Kind::Name),
+            column("score", Kind::Number),
+            column("weight", Kind::Number),
+            column("weighted", Kind::Number),
+        ],
+        rows: rows.collect(),
+    };
+    table_section("breakdown", "Breakdown", table)
+}
+
+/// Lists the findings on the submission, if there are any.
+pub fn findings(answer: &MatchAnswer) -> Markup {
+    html! {
+        @if answer.has_findings() {
+            section aria-labelledby="warnings" {
+                h2 id="warnings" { "Warnings" }
+                ul.sentences { @for sentence in answer.sentences() { li.care { (words(&sentence)) } } }
+            }
         }
     }
 }

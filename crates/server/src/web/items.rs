@@ -1,14 +1,18 @@
-//! The records that a page is about, the scorecards with records, and tables with links.
+//! The records that a page is about, the scorecards with records, tables with links, and the fields of forms and queries.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use karat::page::model::{Cell, Figure, Kind, Table};
 use karat::rows::{Row, Rows};
+use karat_core::timestamp::Timestamp;
 use karat_store::Reader;
 
 use super::address;
+use crate::body::Arrived;
 use crate::cards::ScorerPool;
 use crate::index::Index;
+use crate::params::not_a_timestamp;
 use crate::problem::Problem;
 use crate::rows::{self, RECORDS_MAX, ReadOptions};
 use crate::select::{Filter, Selection};
@@ -83,4 +87,24 @@ pub(crate) fn linked(mut table: Table, card: &str) -> Figure {
         }
     }
     Figure::Table(table)
+}
+
+/// The largest form, in bytes.
+const BYTES_MAX: usize = 64 << 10;
+
+/// Reads the fields of a form; of a name that is given twice, the last value counts.
+pub async fn read(app: &App, body: Arrived) -> Result<BTreeMap<String, String>, Problem> {
+    let bytes = body.whole(app, &["application/x-www-form-urlencoded"], BYTES_MAX).await?;
+    Ok(form_urlencoded::parse(&bytes).into_owned().collect())
+}
+
+/// Returns the value of a query field; `None` if it is empty.
+pub fn given(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// Reads the timestamp in a field: in full, or a day as browsers write it, which means its start.
+pub fn timestamp(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
+    let read = |text| Timestamp::parse_lenient(text).map_err(|error| not_a_timestamp(name, text, error));
+    given(text).map(read).transpose()
 }

@@ -1,9 +1,12 @@
 //! The frame of every page: head, navigation, footer, and the policy that allows nothing from other sites.
 
+use std::fmt::Display;
+
 use axum::body::Body;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
 use axum::http::{Response, StatusCode};
-use karat::page::safe;
+use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
+use karat::page::{figure, safe};
 use maud::{DOCTYPE, Markup, html};
 
 use super::assets::{ICON, SCRIPT, STYLE};
@@ -126,6 +129,59 @@ pub(crate) fn heading(trail: &[(&str, &str)], title: &str, lead: &str) -> Markup
         }
         h1 { (title) }
         @if !lead.is_empty() { p.lead { (lead) } }
+    }
+}
+
+/// Returns the head of a column.
+pub fn column(label: &str, kind: Kind) -> Column {
+    Column { label: label.to_owned(), kind }
+}
+
+/// Returns a row of a table.
+pub fn line(cells: impl IntoIterator<Item = Cell>) -> Row {
+    Row { cells: cells.into_iter().collect(), group: None }
+}
+
+/// Returns a cell with a number or a word.
+pub fn text(content: impl Display) -> Cell {
+    Cell::Text(content.to_string())
+}
+
+/// Returns a cell without a value, which says why.
+pub fn absent(why: &str) -> Cell {
+    Cell::Absent(why.to_owned())
+}
+
+/// Returns a cell with a number or a word, if there is one.
+pub fn text_or(content: Option<impl Display>, why: &str) -> Cell {
+    content.map_or_else(|| absent(why), text)
+}
+
+/// Shows a part of a page under a heading, by which links can name it.
+pub fn section(id: &str, title: &str, content: Markup) -> Markup {
+    html! { section aria-labelledby=(id) { h2 id=(id) { (title) } (content) } }
+}
+
+/// Shows a table alone under a heading.
+pub fn table_section(id: &str, title: &str, table: Table) -> Markup {
+    section(id, title, figure(&format!("{id}-figure"), &Figure::Table(table)))
+}
+
+/// Shows links to the pages before and after this one, if there are several: what they are of, and what each leads to.
+pub fn turn(
+    of: &str,
+    [before, after]: [&str; 2],
+    (page, pages): (usize, usize),
+    to: impl Fn(usize) -> String,
+) -> Markup {
+    html! {
+        @if pages > 1 {
+            nav.pages aria-label=(format!("Pages of the {of}")) {
+                @if page > 1 { a href=(to(page - 1)) rel="prev" { (before) } }
+                span { "page " (page) " of " (pages) }
+                @if page < pages { a href=(to(page + 1)) rel="next" { (after) } }
+            }
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
+use axum::http::uri::InvalidUri;
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::Basis;
 use karat::answers::leaderboard::method::Page;
@@ -23,19 +24,17 @@ use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
 use karat::text::{Tone, count};
 use karat_core::scorecard::FactType;
 use maud::{Markup, PreEscaped, html};
-use serde::Deserialize;
 
-use super::form::{given, timestamp};
 use super::items::{self, linked};
-use super::layout::{Sheet, heading, notes, words};
+use super::items::{given, timestamp};
+use super::layout::{Sheet, absent, heading, notes, turn, words};
 use super::{address, welcome};
 use crate::api::leaderboards::{LeaderboardParams, Made, Pages, make};
 use crate::cards::ScorerPool;
-use crate::params::{Answer, Get, Params};
+use crate::params::{Answer, Get, Params, query};
 use crate::problem::{Code, Problem};
 use crate::select::Marks;
 use crate::state::App;
-use crate::stored::Trust;
 
 /// The number of rows on a page.
 const ROWS: usize = 50;
@@ -44,21 +43,17 @@ const TREND: usize = 12;
 /// The largest number of subjects whose values are shown.
 const PROFILES: usize = 30;
 
-/// The query of the address; empty fields do not count.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Asked {
-    card: Option<String>,
-    track: Option<String>,
-    since: Option<String>,
-    until: Option<String>,
-    r#where: Option<String>,
-    group: Option<String>,
-    by: Option<String>,
-    with: Option<String>,
-    min_tasks: Option<String>,
-    trust: Option<String>,
-    page: Option<String>,
+/// The query of the address, by name: that of the API and the number of the page. Empty fields do not count, so that a form can
+/// send them.
+type Asked = BTreeMap<String, String>;
+
+/// The names of the query, but for the page.
+const FIELDS: [&str; 10] =
+    ["card", "track", "since", "until", "where", "group_by", "by", "with", "min_tasks", "trust"];
+
+/// Returns a field of the query; empty if it was not given.
+fn field<'a>(asked: &'a Asked, name: &str) -> &'a str {
+    asked.get(name).map_or("", |text| text.trim())
 }
 
 /// Returns the settings for leaderboards on pages: the defaults of the command line.
@@ -68,9 +63,10 @@ pub fn settings(pool: &ScorerPool) -> Settings {
 
 /// Shows the page.
 pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Params<Asked>) -> Answer {
-    let (params, page) = (params(&asked)?, number("page", asked.page.as_deref())?);
+    let (params, page) = (params(&asked)?, number(&asked, "page")?);
     let used = items::used_cards(&app).await?;
-    let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find_used(card)).transpose()?;
+    let wanted = given(Some(field(&asked, "card")));
+    let wanted = wanted.map(|card| app.memory.cards().find_used(card)).transpose()?;
     let Some(pool) = wanted.or_else(|| used.first().map(|(pool, _)| Arc::clone(pool))) else {
         let sheet = Sheet { title: "Leaderboard", part: "/", caller: Some(&caller) };
         return Ok(sheet.answer(welcome::page(&welcome::host(&headers))));
@@ -119,55 +115,41 @@ async fn boards(
     app.checked(move || Ok(drawn(&made, &pool, &asked, page))).await
 }
 
-fn number(name: &str, text: Option<&str>) -> Result<usize, Problem> {
-    let Some(text) = given(text) else { return Ok(1) };
+/// Returns the whole number in a field, 1 if it is not given.
+fn number(asked: &Asked, name: &str) -> Result<usize, Problem> {
+    let text = field(asked, name);
     let found = || format!("found `{}`, expected a whole number from 1 on", text.escape_debug());
-    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| Problem::parameter(name, found()))
+    match text {
+        "" => Ok(1),
+        _ => text.parse().ok().filter(|number| *number > 0).ok_or_else(|| Problem::parameter(name, found())),
+    }
 }
 
-/// Returns the same query for the API, still without a scorecard.
+/// Returns the same query for the API.
 fn params(asked: &Asked) -> Result<LeaderboardParams, Problem> {
-    let trust = match given(asked.trust.as_deref()) {
-        None => None,
-        Some(word) => {
-            let known = Trust::ALL.into_iter().find(|trust| trust.name() == word);
-            Some(known.ok_or_else(|| {
-                let names = Trust::ALL.map(Trust::name).join(", ");
-                let detail = format!("found `{}`, expected one of {names}", word.escape_debug());
-                Problem::parameter("trust", detail)
-            })?)
+    number(asked, "min_tasks")?;
+    let mut fields = asked.clone();
+    fields.remove("page");
+    fields.retain(|_, text| !text.trim().is_empty());
+    if let Some(other) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
+        let detail = format!("found `{}`, expected one of {}", other.escape_debug(), FIELDS.join(", "));
+        return Err(Problem::parameter("query", detail));
+    }
+    for name in ["since", "until"] {
+        if let Some(time) = timestamp(name, asked.get(name).map(String::as_str))? {
+            fields.insert(name.to_owned(), time.to_string());
         }
-    };
-    let written = |name, field: &Option<String>| -> Result<_, Problem> {
-        Ok(timestamp(name, field.as_deref())?.map(|time| time.to_string()))
-    };
-    let text = |field: &Option<String>| given(field.as_deref()).map(str::to_owned);
-    let tasks = number("min_tasks", asked.min_tasks.as_deref())?;
-    Ok(LeaderboardParams {
-        card: String::new(),
-        track: text(&asked.track),
-        since: written("since", &asked.since)?,
-        until: written("until", &asked.until)?,
-        trust,
-        known_at: None,
-        condition: text(&asked.r#where),
-        group_by: text(&asked.group),
-        by: text(&asked.by),
-        with: text(&asked.with),
-        as_of: None,
-        min_tasks: u32::try_from(tasks).ok().filter(|tasks| *tasks > 1),
-        level: None,
-        method: None,
-        resamples: None,
-        seed: None,
-        limit: None,
-        skip: None,
-    })
+    }
+    // Without one, the page chooses the scorecard.
+    fields.entry(String::from("card")).or_default();
+    let said = fields.iter().map(|(name, text)| format!("{name}={}", address::part(text.trim())));
+    let said: Vec<String> = said.collect();
+    query(&format!("/?{}", said.join("&")).parse().map_err(|error: InvalidUri| Problem::internal(&error))?)
 }
 
 /// Shows the filters, as a form whose result has its own address.
 fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> Markup {
-    let value = |text: &Option<String>| text.clone().unwrap_or_default();
+    let value = |name: &str| field(asked, name);
     let is_used = used.iter().any(|(it, _)| it.name() == pool.name());
     let fields: Vec<&str> = ["task", "outcome"]
         .into_iter()
@@ -182,18 +164,7 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
     let keys = official.chain([MEAN.to_owned()]).chain(dimensions).chain(ends);
     let counted = ["gates", "tiers", "bands", "outcomes"].map(str::to_owned);
     let columns = numbers.iter().flat_map(|name| [(*name).to_owned(), format!("{name}:p95")]).chain(counted);
-    let more = [
-        &asked.track,
-        &asked.since,
-        &asked.until,
-        &asked.r#where,
-        &asked.group,
-        &asked.by,
-        &asked.with,
-        &asked.min_tasks,
-        &asked.trust,
-    ];
-    let is_open = more.iter().any(|field| given(field.as_deref()).is_some());
+    let is_open = FIELDS.iter().skip(1).any(|name| !field(asked, name).is_empty());
     html! {
         form.fields method="get" action="/" {
             label {
@@ -211,17 +182,17 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
             details open[is_open] {
                 summary { "Filters and columns" }
                 div {
-                    label { "Tasks" input type="text" name="track" placeholder="all" value=(value(&asked.track)); }
-                    label { "From" input type="text" name="since" placeholder="2026-01-31" value=(value(&asked.since)); }
-                    label { "Before" input type="text" name="until" placeholder="2026-02-28" value=(value(&asked.until)); }
+                    label { "Tasks" input type="text" name="track" placeholder="all" value=(value("track")); }
+                    label { "From" input type="text" name="since" placeholder="2026-01-31" value=(value("since")); }
+                    label { "Before" input type="text" name="until" placeholder="2026-02-28" value=(value("until")); }
                     label {
                         "Only where"
-                        input type="text" name="where" placeholder="FIELD=VALUE" list="fields" value=(value(&asked.r#where));
+                        input type="text" name="where" placeholder="FIELD=VALUE" list="fields" value=(value("where"));
                     }
-                    label { "Leaderboards by" input type="text" name="group" placeholder="FIELD" list="fields" value=(value(&asked.group)); }
-                    label { "Rank by" input type="text" name="by" placeholder=(usual) list="keys" value=(value(&asked.by)); }
-                    label { "More columns" input type="text" name="with" placeholder="FIELD, FIELD:p95, gates" list="columns" value=(value(&asked.with)); }
-                    label.short { "Tasks at least" input type="number" name="min_tasks" min="1" value=(value(&asked.min_tasks)); }
+                    label { "Leaderboards by" input type="text" name="group_by" placeholder="FIELD" list="fields" value=(value("group_by")); }
+                    label { "Rank by" input type="text" name="by" placeholder=(usual) list="keys" value=(value("by")); }
+                    label { "More columns" input type="text" name="with" placeholder="FIELD, FIELD:p95, gates" list="columns" value=(value("with")); }
+                    label.short { "Tasks at least" input type="number" name="min_tasks" min="1" value=(value("min_tasks")); }
                     label {
                         "Trust"
                         select name="trust" {
@@ -231,7 +202,7 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
                                 ("measured", "by a harness at least"),
                                 ("graded", "graded by this server"),
                             ] {
-                                option value=(word) selected[value(&asked.trust) == word] { (meaning) }
+                                option value=(word) selected[value("trust") == word] { (meaning) }
                             }
                         }
                     }
@@ -285,7 +256,7 @@ fn board(
         @if let Some(bridge) = bridge_table(&made.answer.basis, board) {
             (figure(&format!("b{at}o"), &linked(shown(bridge, made, page), &pool.name())))
         }
-        @if all > ROWS { (turn(asked, page, all)) }
+        (pages_of(asked, page, all))
         @if let Some(section) = profiles {
             h3 { (section.heading) }
             @for (place, it) in section.figures.iter().enumerate() { (figure(&format!("b{at}p{place}"), it)) }
@@ -338,7 +309,7 @@ fn more_columns(table: &mut Table, board: &Leaderboard, rows: &Rows, settings: &
         let (items, coverage, scores) = found.unwrap_or_default();
         let coverage = (coverage / items.max(1)) as f64 / 1e9;
         row.cells.push(match ranked.tasks {
-            0..2 => Cell::Absent(String::from("one task")),
+            0..2 => absent("one task"),
             _ => Cell::Trend(thinned(&scores)),
         });
         row.cells.push(Cell::Share(coverage, whole_percent(coverage)));
@@ -352,35 +323,13 @@ fn thinned(values: &[f64]) -> Vec<f64> {
 }
 
 /// Shows links to the previous and the next page.
-fn turn(asked: &Asked, page: usize, all: usize) -> Markup {
+fn pages_of(asked: &Asked, page: usize, all: usize) -> Markup {
     let to = |page: usize| {
-        let text = |field: &Option<String>| field.clone().unwrap_or_default();
         let number = page.to_string();
-        address::query(
-            "/",
-            &[
-                ("card", &text(&asked.card)),
-                ("track", &text(&asked.track)),
-                ("since", &text(&asked.since)),
-                ("until", &text(&asked.until)),
-                ("where", &text(&asked.r#where)),
-                ("group", &text(&asked.group)),
-                ("by", &text(&asked.by)),
-                ("with", &text(&asked.with)),
-                ("min_tasks", &text(&asked.min_tasks)),
-                ("trust", &text(&asked.trust)),
-                ("page", &number),
-            ],
-        )
+        let own = FIELDS.map(|name| (name, field(asked, name)));
+        address::query("/", &[&own[..], &[("page", &number)]].concat())
     };
-    let pages = all.div_ceil(ROWS);
-    html! {
-        nav.pages aria-label="Pages of the leaderboard" {
-            @if page > 1 { a href=(to(page - 1)) rel="prev" { "Higher ranks" } }
-            span { "page " (page) " of " (pages) }
-            @if page < pages { a href=(to(page + 1)) rel="next" { "Lower ranks" } }
-        }
-    }
+    turn("leaderboard", ["Higher ranks", "Lower ranks"], (page, all.div_ceil(ROWS)), to)
 }
 
 /// Shows how to get the same numbers again.

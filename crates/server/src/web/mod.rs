@@ -1,6 +1,6 @@
 //! The pages of a server: HTML that is complete without script, in the style and with the figures of `karat::page`.
 //!
-//! * `leaderboard`, `subject`, `record`, `verify`, `scorecards`, `scorecard`, `what_if`, `arena`, `game`,
+//! * `leaderboard`, `subject`, `record`, `verify`, `scorecards`, `what_if`, `arena`, `game`,
 //!   `flows`, `reviews`, `session`: one file per page; `breakdown` explains a record
 //! * `layout` is the frame of each page, `assets` the files that it loads, `address` the addresses of other pages
 //! * `browser` is the middleware for all routes: a key in a cookie, forms of other sites, errors as pages
@@ -9,25 +9,21 @@
 //! Nothing here changes the API: the pages read the same state, and a key in a browser counts for pages alone.
 
 mod address;
-mod answer;
 mod arena;
 mod assets;
 mod breakdown;
 pub mod browser;
 mod flows;
-mod form;
 mod game;
 mod items;
 mod layout;
 mod leaderboard;
 mod record;
 mod reviews;
-mod scorecard;
 mod scorecards;
 mod session;
 mod subject;
 mod verify;
-mod weights;
 mod welcome;
 mod what_if;
 
@@ -47,8 +43,8 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/records/{record}", get(record::show))
         .route("/records/{record}/verify", get(verify::show))
         .route("/records/{record}/files/{file}", get(record::file))
-        .route("/scorecards", get(scorecards::show))
-        .route("/scorecards/{card}", get(scorecard::show))
+        .route("/scorecards", get(scorecards::show_all))
+        .route("/scorecards/{card}", get(scorecards::show))
         .route("/scorecards/{card}/what-if", get(what_if::fragment))
         .route("/arena", get(arena::show))
         .route("/arena/matches/{match}", get(game::show))

@@ -13,8 +13,8 @@ use karat_core::explain::nearest_change;
 use karat_store::{Entry, Item, Kind, Reader};
 use maud::{Markup, html};
 
-use super::layout::{Sheet, heading};
-use super::{address, answer, breakdown};
+use super::layout::{Sheet, heading, section};
+use super::{address, breakdown, game};
 use crate::api::bytes;
 use crate::api::records::{Provenance, find, withdrawal};
 use crate::cards::ScorerPool;
@@ -116,7 +116,7 @@ fn page(kept: &RecordData, pool: &ScorerPool) -> Result<(String, Markup), Proble
                 }
             }
         }
-        @if let Some(found) = &document.r#match { (answer::breakdown(found)) (answer::findings(found)) }
+        @if let Some(found) = &document.r#match { (game::breakdown_of(found)) (game::findings(found)) }
         (receipt(kept, &card))
     };
     Ok((title, content))
@@ -167,9 +167,10 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
     let Item { position, entry, .. } = &kept.item;
     let Entry { moment, content, sources, sender, .. } = entry;
     let file = |name: &str| format!("{}/files/{name}", address::record(*position));
-    html! {
-        section aria-labelledby="receipt" {
-            h2 id="receipt" { "Receipt" }
+    section(
+        "receipt",
+        "Receipt",
+        html! {
             p { "The record is entry " b { (position) } " of a log of " (kept.log_size) " entries that only grows. The receipt proves it." }
             form action=(format!("{}/verify", address::record(*position))) method="get" {
                 button.go type="submit" { "Verify this record" }
@@ -204,8 +205,8 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
                 ", " a href=(file("log.pub")) download { "key of the log" }
                 ". With them " code { "karat verify" } " checks the same on another machine, without this server."
             }
-        }
-    }
+        },
+    )
 }
 
 /// Returns a file of the record: receipt, record, evidence, or the key that verifies the log.

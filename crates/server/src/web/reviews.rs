@@ -12,7 +12,7 @@ use maud::{Markup, html};
 
 use super::arena::signed;
 use super::layout::{Sheet, heading, notes};
-use super::{address, form};
+use super::{address, items};
 use crate::api::reviews::{ReviewEvent, ReviewRequest, keep, waiting};
 use crate::authority::Act;
 use crate::cards::ScorerPool;
@@ -91,7 +91,7 @@ fn review(at: usize, it: &PendingReview) -> Markup {
 /// Stores a decision.
 pub async fn decide(Post { app, caller, body }: Post) -> Answer {
     let reviewer = Arc::clone(caller.key(&Act::Review)?);
-    let mut fields = form::read(&app, body).await?;
+    let mut fields = items::read(&app, body).await?;
     let mut field = |name: &str| {
         let given = fields.remove(name).filter(|text| !text.trim().is_empty());
         given.ok_or_else(|| Problem::parameter(name, format!("expected a `{name}`")))

@@ -6,7 +6,7 @@ use axum::http::header::{COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN, SET_C
 use axum::http::{Response, StatusCode};
 use maud::{Markup, html};
 
-use super::form;
+use super::items;
 use super::layout::{Sheet, heading};
 use crate::guard::Caller;
 use crate::params::{Answer, Post};
@@ -63,7 +63,7 @@ fn page(caller: &Caller, status: StatusCode, wrong: &str) -> Response<Body> {
 pub async fn enter(Post { app, caller, body }: Post) -> Answer {
     // If the page came over TLS, the cookie is never sent without it.
     let is_secure = body.headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
-    let fields = form::read(&app, body).await?;
+    let fields = items::read(&app, body).await?;
     let secret = fields.get("key").map_or("", |key| key.trim());
     if !is_key(secret) || app.memory.keys().authenticate(secret).is_none() {
         caller.guessed(&app)?;

@@ -11,7 +11,7 @@ use karat::estimate::whole_percent;
 use karat::leaderboard::{Ranking, Settings};
 use karat::look_alikes;
 use karat::page::figure;
-use karat::page::model::{Cell, Column, Figure, Kind, Row as Line, Section, Table};
+use karat::page::model::{Cell, Figure, Kind, Section, Table};
 use karat::pages;
 use karat::rows::{Row, Rows};
 use karat::standing::Answer as Standings;
@@ -23,9 +23,11 @@ use karat_standing::stand::SubjectStanding;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::form::{given, timestamp};
 use super::items::{self, Found};
-use super::layout::{Sheet, heading, notes, words};
+use super::items::{given, timestamp};
+use super::layout::{
+    Sheet, absent, column, heading, line, notes, section, table_section, text, text_or, turn, words,
+};
 use super::{address, leaderboard};
 use crate::cards::ScorerPool;
 use crate::params::{Answer, Get, Named, Params};
@@ -220,9 +222,10 @@ fn next_tier(standing: &SubjectStanding) -> Markup {
         return html! {};
     };
     let missing: Vec<String> = tier.earned.missing.iter().map(ToString::to_string).collect();
-    html! {
-        section aria-labelledby="tier" {
-            h2 id="tier" { "The next tier" }
+    section(
+        "tier",
+        "The next tier",
+        html! {
             @match missing.as_slice() {
                 [] => p { "Nothing is in the way of " b { (next) } "." },
                 [only] => p { "One thing is in the way of " b { (next) } ": " (only) "." },
@@ -231,8 +234,8 @@ fn next_tier(standing: &SubjectStanding) -> Markup {
                     ul.sentences { @for line in several { li { (line) } } }
                 }
             }
-        }
-    }
+        },
+    )
 }
 
 /// Shows the changes of the score, the newest first, with what reviewers decided.
@@ -257,28 +260,22 @@ fn score_changes(standing: &SubjectStanding) -> Markup {
             .collect();
         let is_open = change.review_state == ReviewState::PendingReview;
         let decided = match decided.as_slice() {
-            [] if is_open => Cell::Absent(String::from("no one yet")),
-            [] => Cell::Absent(String::from("no one")),
+            [] if is_open => absent("no one yet"),
+            [] => absent("no one"),
             all => Cell::Text(list(all)),
         };
         let flags = [(change.was_anomalous, "a swing"), (change.was_cumulative, "many changes together")];
         let flags: Vec<&str> = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name).collect();
-        Line {
-            cells: vec![
-                Cell::Text(change.time.clone()),
-                change
-                    .before
-                    .map_or_else(|| Cell::Absent(String::from("none")), |it| Cell::Text(it.to_string())),
-                Cell::Text(change.after.to_string()),
-                Cell::Text(change.cause.clone()),
-                Cell::Text(if flags.is_empty() { String::from("no") } else { flags.join(", ") }),
-                Cell::Text(format!("{}, {}", change.review_state.name().replace('_', " "), change.since)),
-                decided,
-            ],
-            group: None,
-        }
+        line([
+            text(&change.time),
+            text_or(change.before.map(|it| it), "none"),
+            text(change.after),
+            text(&change.cause),
+            Cell::Text(if flags.is_empty() { String::from("no") } else { flags.join(", ") }),
+            Cell::Text(format!("{}, {}", change.review_state.name().replace('_', " "), change.since)),
+            decided,
+        ])
     };
-    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
     let all = count(changes.len(), "change");
     let shown = if changes.len() > SHOWN {
         format!("The newest {SHOWN} of {all}")
@@ -300,12 +297,7 @@ fn score_changes(standing: &SubjectStanding) -> Markup {
         ],
         rows: changes.iter().rev().take(SHOWN).map(row).collect(),
     };
-    html! {
-        section aria-labelledby="score-history" {
-            h2 id="score-history" { "Score history" }
-            (figure("score-history-figure", &Figure::Table(table)))
-        }
-    }
+    table_section("score-history", "Score history", table)
 }
 
 /// Shows the profile and the history of a subject whose card has no standings.
@@ -335,32 +327,20 @@ fn evidence(name: &str, rows: &Rows, found: &Found, pool: &ScorerPool, page: usi
     let mut all: Vec<&Row> = rows.rows.iter().collect();
     all.sort_by_key(|row| std::cmp::Reverse((row.time(), items::position(rows, row))));
     let writing = Writing::of(rows.scale.max);
-    let absent = |why: &str| Cell::Absent(why.to_owned());
     let has_gates = all.iter().any(|row| !row.gates().is_empty());
     let row = |row: &&Row| {
         let address = address::record(items::position(rows, row));
         let coverage = row.coverage() as f64 / 1e9;
-        Line {
-            cells: vec![
-                Cell::Link(rows.id(row).to_owned(), address),
-                row.time().map_or_else(|| absent("not said"), |time| Cell::Text(time.to_string())),
-                rows.stated_task(row).map_or_else(|| absent("not said"), |task| Cell::Text(task.to_owned())),
-                row.outcome.map_or_else(|| absent("not said"), |it| Cell::Text(it.name().to_owned())),
-                row.score().map_or_else(
-                    || absent("none"),
-                    |it| Cell::Text(writing.number(it.billionths() as f64 / 1e9)),
-                ),
-                Cell::Share(coverage, whole_percent(coverage)),
-                if row.gates().is_empty() {
-                    Cell::Text(String::new())
-                } else {
-                    Cell::Text(list(row.gates()))
-                },
-            ],
-            group: None,
-        }
+        line([
+            Cell::Link(rows.id(row).to_owned(), address),
+            text_or(row.time().map(|time| time), "not said"),
+            text_or(rows.stated_task(row).map(|task| task), "not said"),
+            text_or(row.outcome.map(|it| it.name()), "not said"),
+            text_or(row.score().map(|it| writing.number(it.billionths() as f64 / 1e9)), "none"),
+            Cell::Share(coverage, whole_percent(coverage)),
+            if row.gates().is_empty() { Cell::Text(String::new()) } else { Cell::Text(list(row.gates())) },
+        ])
     };
-    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
     let pages = all.len().div_ceil(ITEMS).max(1);
     let page = page.min(pages);
     let table = Table {
@@ -384,18 +364,13 @@ fn evidence(name: &str, rows: &Rows, found: &Found, pool: &ScorerPool, page: usi
         let own = address::subject(name, Some(&card));
         format!("{own}&page={page}#evidence")
     };
-    html! {
-        section aria-labelledby="evidence" {
-            h2 id="evidence" { "Evidence" }
+    section(
+        "evidence",
+        "Evidence",
+        html! {
             (figure("evidence-figure", &Figure::Table(table)))
-            @if pages > 1 {
-                nav.pages aria-label="Pages of the evidence" {
-                    @if page > 1 { a href=(to(page - 1)) rel="prev" { "Newer" } }
-                    span { "page " (page) " of " (pages) }
-                    @if page < pages { a href=(to(page + 1)) rel="next" { "Older" } }
-                }
-            }
+            (turn("evidence", ["Newer", "Older"], (page, pages), to))
             @if found.unread > 0 { p.care { (found.unread) " older records are left out." } }
-        }
-    }
+        },
+    )
 }

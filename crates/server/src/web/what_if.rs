@@ -10,7 +10,7 @@ use karat::leaderboard::Settings;
 use karat::leaderboard::stress::weights;
 use karat::leaderboard::what_if::{MeanValues, WhatIf};
 use karat::number::cut;
-use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
+use karat::page::model::{Cell, Figure, Kind, Table};
 use karat::page::{figure, scrolling};
 use karat::text::{count, short};
 use karat_core::number::Decimal;
@@ -18,6 +18,7 @@ use karat_stats::bootstrap::Plan;
 use karat_stats::ranks::RankRange;
 use maud::{Markup, html};
 
+use super::layout::{absent, column, line, text_or};
 use super::{address, layout, leaderboard, welcome};
 use crate::cards::ScorerPool;
 use crate::kept::AllSubjects;
@@ -193,12 +194,10 @@ fn table(all: &AllSubjects, values: &MeanValues, found: &WhatIf, pool: &ScorerPo
     let after = |at: usize| found.after.ranks.get(at).copied().flatten();
     let before = |at: usize| found.ranks_before.get(at).copied().flatten();
     order.sort_by_key(|&at| (after(at).is_none(), after(at), at));
-    let rank = |rank: Option<RankRange>| {
-        rank.map_or_else(|| Cell::Absent(String::from("none")), |it| Cell::Text(ranks([it.best, it.worst])))
-    };
+    let rank = |rank: Option<RankRange>| text_or(rank.map(|it| ranks([it.best, it.worst])), "none");
     let composite = |list: &[Option<i64>], at: usize| match list.get(at).copied().flatten() {
         Some(value) => Cell::Text(writing.number(value as f64 / 1e9)),
-        None => Cell::Absent(String::from("none")),
+        None => absent("none"),
     };
     let row = |at: usize| {
         let name = values.subjects.get(at).cloned().unwrap_or_default();
@@ -219,15 +218,11 @@ fn table(all: &AllSubjects, values: &MeanValues, found: &WhatIf, pool: &ScorerPo
             rank(before(at)),
             composite(&found.composites_after, at),
             composite(&found.composites_before, at),
-            kept.map_or_else(
-                || Cell::Absent(String::from("none")),
-                |share| Cell::Share(share, whole_percent(share)),
-            ),
+            kept.map_or_else(|| absent("none"), |share| Cell::Share(share, whole_percent(share))),
         ];
         cells.extend(place);
-        Row { cells, group: None }
+        line(cells)
     };
-    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
     let mut columns = vec![
         column("rank", Kind::Number),
         column("subject", Kind::Name),

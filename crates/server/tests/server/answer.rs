@@ -43,7 +43,7 @@ fn a_match_is_answered_as_the_arena_does() {
     ] {
         assert!(page.is(200).body.contains(told), "{told}: {}", page.body);
     }
-    // What is no match has none of this.
+    // What is not a match has none of this.
     let run = include_str!("../../../../examples/workflow/worked-example.json");
     let other = server.send("card=workflow@1.0.0", run);
     assert_eq!(other.is(201).at("/content").get("match"), None);

@@ -2,7 +2,7 @@
 
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
-use karat_evidence::grade::arena::{HarnessStatement, HarnessWord, chain};
+use karat_graders::arena::{HarnessStatement, HarnessWord, chain};
 use karat_server::clock::Clock;
 use karat_server::{Options, arena};
 use karat_store::log::Signer;

@@ -119,7 +119,7 @@ impl Running {
         let thread = std::thread::spawn(move || server.run(async move { stopped.await.unwrap_or_default() }));
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(20)))
+            .timeout_global(Some(Duration::from_secs(60)))
             .build()
             .into();
         let admin = first.or(admin).expect("an empty store gives a key");

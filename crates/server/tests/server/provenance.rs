@@ -53,7 +53,7 @@ fn a_record_is_trusted_as_far_as_its_sender_goes() {
         server.post("/v1/evidence?card=told@1.0.0", Some(secret), JSON, item).is(201);
     };
     let rows = [
-        // What the scorecard asks of a harness is no measurement because of that.
+        // What the scorecard asks of a harness is not a measurement because of that.
         ("ordinary", "measured", "claimed"),
         ("ordinary", "told", "claimed"),
         ("harness", "measured", "measured"),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use karat_core::timestamp::Timestamp;
 use karat_evidence::ids::joined;
-use karat_evidence::import::{Format, Input, Items, Options as Choices, import};
+use karat_importers::{Input, Items, OTLP, Options as Choices, import};
 use karat_server::Options;
 use karat_server::clock::Clock;
 use serde_json::{Value, json};
@@ -127,7 +127,7 @@ fn imported(text: &[u8]) -> Value {
     let input = Input::memory(format!("{TRACE}.otlp.json"), text);
     let choices = Choices { items: Items::Traces, ..Choices::default() };
     let mut found = Value::Null;
-    import(&input, Format::Otlp, &choices, &mut |item| {
+    import(&input, &OTLP, &choices, &mut |item| {
         found = serde_json::from_slice(item.json).unwrap();
         ControlFlow::Continue(())
     })
@@ -171,9 +171,9 @@ fn a_trace_that_comes_in_parts_is_the_item_of_its_file() {
     assert_eq!(own, whole);
     assert_eq!(item.at("/sources").as_array().unwrap().len(), 3, "{}", item.body);
     // Its spans in one file have the digest that it names, and give it to the byte.
-    let parts = karat_evidence::import::requests::take_apart(
+    let parts = karat_importers::requests::take_apart(
         request(&all).as_bytes(),
-        karat_evidence::import::requests::Encoding::Json,
+        karat_importers::requests::Encoding::Json,
         1 << 20,
     );
     assert_eq!(imported(&parts.unwrap().unwrap().parts[0].text), content);

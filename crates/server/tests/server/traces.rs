@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use karat_core::timestamp::Timestamp;
-use karat_evidence::grade::trace::novelty::Settings;
+use karat_graders::trace::novelty::Settings;
 use karat_server::Options;
 use karat_server::cards::Cards;
 use karat_server::clock::Clock;
@@ -440,7 +440,7 @@ fn what_the_store_refuses_at_the_last_moment_leaves_nothing_in_the_cache() {
     assert!(all.iter().all(|it| *it == Replayed::Same), "{all:?}");
 }
 
-/// Returns the folder of the model, as `crates/evidence/tests/it/embedder.rs` finds it, which also reports a missing one.
+/// Returns the folder of the model, as `crates/graders/tests/it/embedder.rs` finds it, which also reports a missing one.
 fn model() -> Option<PathBuf> {
     let cache = || {
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use karat_evidence::grade::trace::novelty::Settings;
 use karat_evidence::names;
+use karat_graders::trace::novelty::Settings;
 use karat_server::Server;
 use karat_server::clock::Clock;
 use karat_server::replay::Replayed;

@@ -187,12 +187,12 @@ fn every_page_that_links_lead_to_is_sound() {
     let starts = [
         "/",
         "/?card=support-agent",
-        "/?card=support-agent&group=subject",
+        "/?card=support-agent&group_by=subject",
         "/subjects/%D7%90%D7%91%D7%92%2012%20%28%D7%93%D7%94%29%205?card=support-agent",
         "/scorecards",
         "/arena",
         "/sign-in",
-        "/?card=task-run&group=domain",
+        "/?card=task-run&group_by=domain",
     ];
     waiting.extend(starts.map(str::to_owned));
     while let Some(path) = waiting.pop_front().filter(|_| seen.len() < WALK) {
@@ -274,8 +274,10 @@ fn names_of_strangers_stay_text() {
             assert_eq!(sent.at("/problems/0/field"), format!("$.{field}"), "{}", sent.body);
         }
     }
-    let page =
-        look(&server, "/?card=support-agent&where=%3Cscript%3Ealert(1)%3C%2Fscript%3E&group=%22%3E%3Cimg%3E");
+    let page = look(
+        &server,
+        "/?card=support-agent&where=%3Cscript%3Ealert(1)%3C%2Fscript%3E&group_by=%22%3E%3Cimg%3E",
+    );
     assert_eq!(all(&page.parsed(), "img").len(), 0, "{}", page.body);
     for name in ["%3Cscript%3Ealert(2)%3C%2Fscript%3E", "%D7%90%D7%91"] {
         let page = look(&server, &format!("/subjects/{name}"));

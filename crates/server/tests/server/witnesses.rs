@@ -5,7 +5,7 @@ use std::path::Path;
 
 use karat_core::timestamp::Timestamp;
 use karat_server::folder::{self, COSIGNED, NEXT, PUBLIC, SECRET, STORE};
-use karat_server::secret::Secret;
+use karat_server::secret::draw;
 use karat_server::{Options, Server};
 use karat_store::log::{Checkpoint, Hash, Keys, Signer, VerifyingKey, Witness};
 use karat_store::port::Backend as _;
@@ -237,7 +237,7 @@ fn a_change_that_was_interrupted_is_complete_or_did_not_happen() {
     opens().unwrap();
     let first = key();
     // The new secret was written, and nothing else.
-    let lost = Secret::draw(Some("log")).unwrap();
+    let lost = draw(Some("log")).unwrap();
     lost.write(&path.join(NEXT)).unwrap();
     assert_eq!((key(), opens()), (first.clone(), Ok(())));
     // A secret that was written in part is reported, and changes nothing.
@@ -246,7 +246,7 @@ fn a_change_that_was_interrupted_is_complete_or_did_not_happen() {
     lost.write(&path.join(NEXT)).unwrap();
     // The change was committed, and the process ended before the secret was in its place.
     let (sqlite, old) = folder::open(path, None).unwrap();
-    let secret = Secret::draw(Some("log")).unwrap();
+    let secret = draw(Some("log")).unwrap();
     let new = secret.signer().unwrap();
     let ended = rotate(
         &sqlite,

@@ -2,8 +2,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 use super::{Candidate, Decision};
 
@@ -66,9 +64,12 @@ pub struct Transition {
 }
 
 /// The reason why an event changed nothing, but for deadlines that came before it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// It is before the last event.
+    #[error(
+        "the event is of second {at_seconds}, expected {latest_seconds} or later; give events in order of time"
+    )]
     OutOfOrder {
         /// Its time.
         at_seconds: i64,
@@ -76,48 +77,27 @@ pub enum Refusal {
         latest_seconds: i64,
     },
     /// No score waits for a decision.
+    #[error("no score waits for a decision: it was decided on, superseded, or its deadline has passed")]
     NothingHeld,
     /// The reviewer operates the subject.
+    #[error("`{0}` operates the subject, expected a reviewer who does not")]
     OwnOperator(
         /// The reviewer.
         String,
     ),
     /// The reviewer has approved this score before.
+    #[error("`{0}` has approved this score before, expected another reviewer")]
     ApprovedBefore(
         /// The reviewer.
         String,
     ),
     /// A decision without reviewer.
+    #[error("the decision names no reviewer, expected one")]
     NoReviewer,
     /// A decision without reason.
+    #[error("the decision gives no reason, expected a code or a sentence")]
     NoReason,
 }
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OutOfOrder { at_seconds, latest_seconds } => {
-                write!(
-                    f,
-                    "the event is of second {at_seconds}, expected {latest_seconds} or later; give events in order of time"
-                )
-            }
-            Self::NothingHeld => f.write_str(
-                "no score waits for a decision: it was decided on, superseded, or its deadline has passed",
-            ),
-            Self::OwnOperator(reviewer) => {
-                write!(f, "`{reviewer}` operates the subject, expected a reviewer who does not")
-            }
-            Self::ApprovedBefore(reviewer) => {
-                write!(f, "`{reviewer}` has approved this score before, expected another reviewer")
-            }
-            Self::NoReviewer => f.write_str("the decision names no reviewer, expected one"),
-            Self::NoReason => f.write_str("the decision gives no reason, expected a code or a sentence"),
-        }
-    }
-}
-
-impl Error for Refusal {}
 
 /// The result of an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

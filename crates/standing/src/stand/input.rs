@@ -4,8 +4,6 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 use crate::overrides::OverrideEvent;
 use crate::review::Decision;
@@ -137,19 +135,26 @@ pub enum Change {
 }
 
 /// The reason why there are no standings.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum StandError {
     /// The card says nothing about standings.
+    #[error(
+        "`{0}` does not say what becomes of many scores, expected a section `[standing]`; add one, such as [standing] score = \"window\""
+    )]
     NoSection(
         /// Its name.
         String,
     ),
     /// The card says nothing about tasks.
+    #[error(
+        "`{0}` does not say what becomes of tasks, expected `calibration` or `lifecycle` in its section `[standing]`; add one, such as calibration = {{ completed = 20 }} or lifecycle = {{ period_days = 7 }}"
+    )]
     NoTaskRules(
         /// Its name.
         String,
     ),
     /// One id of a subject has two contents.
+    #[error("`{id}` of `{subject}` is there with two contents, {} and {}, expected one; give a correction its own id", .digests[0], .digests[1])]
     Conflict {
         /// The subject.
         subject: String,
@@ -159,11 +164,15 @@ pub enum StandError {
         digests: [Digest; 2],
     },
     /// No item says when it took place, and the card needs to know.
+    #[error(
+        "no item says when it took place, and `{setting}` of the card needs to know; give the items a `time` such as 2026-01-31T12:00:00Z"
+    )]
     NeedsTime {
         /// The setting that does.
         setting: &'static str,
     },
     /// An event is of a subject that no item is of.
+    #[error("there is no item of `{subject}`{}", crate::verdict::did_you_mean(.nearest.as_deref()))]
     UnknownSubject {
         /// The subject.
         subject: String,
@@ -171,6 +180,7 @@ pub enum StandError {
         nearest: Option<String>,
     },
     /// A subject is operated by two parties.
+    #[error("`{subject}` is operated by `{}` and by `{}`, expected one of them", .operators[0], .operators[1])]
     Operators {
         /// The subject.
         subject: String,
@@ -178,6 +188,7 @@ pub enum StandError {
         operators: [String; 2],
     },
     /// The readings of a subject have no mean.
+    #[error("`{subject}`: {error}")]
     Verdict {
         /// The subject.
         subject: String,
@@ -185,51 +196,18 @@ pub enum StandError {
         error: VerdictError,
     },
     /// The interval cannot be drawn so.
+    #[error("there are no intervals: {0}")]
     Interval(
         /// The reason.
         StatisticsError,
     ),
     /// There are no shares.
+    #[error("there are no shares: {0}")]
     Share(
         /// The reason.
         ShareError,
     ),
 }
-
-impl fmt::Display for StandError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSection(card) => write!(
-                f,
-                "`{card}` does not say what becomes of many scores, expected a section `[standing]`; add one, such as [standing] score = \"window\""
-            ),
-            Self::NoTaskRules(card) => write!(
-                f,
-                "`{card}` does not say what becomes of tasks, expected `calibration` or `lifecycle` in its section `[standing]`; add one, such as calibration = {{ completed = 20 }} or lifecycle = {{ period_days = 7 }}"
-            ),
-            Self::Conflict { subject, id, digests: [first, second] } => write!(
-                f,
-                "`{id}` of `{subject}` is there with two contents, {first} and {second}, expected one; give a correction its own id"
-            ),
-            Self::NeedsTime { setting } => write!(
-                f,
-                "no item says when it took place, and `{setting}` of the card needs to know; give the items a `time` such as 2026-01-31T12:00:00Z"
-            ),
-            Self::UnknownSubject { subject, nearest: Some(nearest) } => {
-                write!(f, "there is no item of `{subject}`; did you mean `{nearest}`?")
-            }
-            Self::UnknownSubject { subject, nearest: None } => write!(f, "there is no item of `{subject}`"),
-            Self::Operators { subject, operators: [first, second] } => {
-                write!(f, "`{subject}` is operated by `{first}` and by `{second}`, expected one of them")
-            }
-            Self::Verdict { subject, error } => write!(f, "`{subject}`: {error}"),
-            Self::Interval(error) => write!(f, "there are no intervals: {error}"),
-            Self::Share(error) => write!(f, "there are no shares: {error}"),
-        }
-    }
-}
-
-impl Error for StandError {}
 
 /// Items and events in the order in which they count.
 #[derive(Debug)]

@@ -51,7 +51,7 @@ pub struct Interval {
 /// Returns the standing of every subject at `as_of_seconds`.
 ///
 /// Items after that moment are left out and counted; so are items given twice. Items of one second count together, and where it
-/// is known when an item arrived, that is its second: what was dated back is no history.
+/// is known when an item arrived, that is its second: what was dated back is not history.
 /// If no item says when it took place they count in the order of their ids, unless the card asks for their age.
 /// Without an `interval` no intervals are drawn.
 ///

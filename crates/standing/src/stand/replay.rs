@@ -247,7 +247,7 @@ impl State {
         });
         let event = match candidate {
             None => Event::Passed { at_seconds },
-            // What time takes away is no swing of the subject: a fall that no new evidence caused does not wait.
+            // What time takes away is not a swing of the subject: a fall that no new evidence caused does not wait.
             Some(aged) if aged.cause == DECAY && Some(aged.points) < canonical => Event::Aged(aged),
             Some(candidate) => Event::Scored(candidate),
         };

@@ -265,7 +265,7 @@ fn means(own: &[&Counted<'_>]) -> Vec<Score> {
         *sum += i128::from(score.units());
         *number += 1;
     }
-    // A mean of scores is no larger than the largest of them.
+    // A mean of scores is not larger than the largest of them.
     let mean = |(sum, number): (i128, i128)| i64::try_from(round_ratio(sum, number)).unwrap_or(i64::MAX);
     sums.into_values().map(|sum| Score::from_units(mean(sum))).collect()
 }

@@ -2,12 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::num::NonZeroU32;
 use std::ops::Range;
 use std::thread;
 
-use karat_core::number::Score;
-use karat_standing::rolling::RollingMean;
 use karat_stats::random::Random;
 use karat_stats::rating::bradley_terry::{Bootstrap, BradleyTerry, Counts, Resamples};
 use karat_stats::rating::{Match, Outcome};
@@ -45,29 +42,4 @@ fn rounds_of_the_bootstrap() {
     assert_eq!(together, alone);
     let bits = |found: &Resamples| found.strengths.concat().into_iter().map(f64::to_bits).collect::<Vec<_>>();
     assert_eq!(bits(&together), bits(&alone));
-}
-
-#[test]
-fn rolling_means_of_many_subjects() {
-    let mut random = Random::new(6);
-    let columns: Vec<Vec<Score>> = (0..6)
-        .map(|_| {
-            (0..500).map(|_| Score::from_units(below(&mut random, 1_000_000_000_000_001) as i64)).collect()
-        })
-        .collect();
-    let mean = RollingMean::new(NonZeroU32::new(100).unwrap());
-    let rolled = |column: &Vec<Score>| {
-        let mut means = vec![Score::ZERO; column.len()];
-        mean.column(column, &mut means).unwrap();
-        means
-    };
-    let alone: Vec<Vec<Score>> = columns.iter().map(rolled).collect();
-    let together: Vec<Vec<Score>> = thread::scope(|scope| {
-        let halves: Vec<_> = columns
-            .chunks(3)
-            .map(|half| scope.spawn(move || half.iter().map(rolled).collect::<Vec<_>>()))
-            .collect();
-        halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
-    });
-    assert_eq!(together, alone);
 }

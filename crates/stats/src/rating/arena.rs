@@ -9,8 +9,6 @@ use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 use super::bounds::{OutOfRange, POINTS_LIMIT};
 use super::elo::{Elo, EloRating, Rounding};
@@ -195,9 +193,10 @@ pub struct CategoryChange {
 }
 
 /// The reason why a match cannot be settled. Nothing has changed then.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SettleError {
     /// The difficulty has no rating, and the rules give unlisted ones none.
+    #[error("`{found}` is not a difficulty, expected `{}`", .expected.join("`, `"))]
     UnlistedDifficulty {
         /// The difficulty.
         found: String,
@@ -205,6 +204,7 @@ pub enum SettleError {
         expected: Vec<String>,
     },
     /// A rating of the career is beyond a million points.
+    #[error("rating `{name}` is `{found}`, expected -1000000 to 1000000 points")]
     Rating {
         /// Its place: `elo`, or the category.
         name: String,
@@ -212,27 +212,12 @@ pub enum SettleError {
         found: i64,
     },
     /// Attempts are counted from 1.
+    #[error("`attempt_number` is `0`, expected 1 for the first attempt")]
     AttemptNumber,
     /// A setting of the rules is outside its range.
+    #[error(transparent)]
     Setting(OutOfRange),
 }
-
-impl fmt::Display for SettleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnlistedDifficulty { found, expected } => {
-                write!(f, "`{found}` is not a difficulty, expected `{}`", expected.join("`, `"))
-            }
-            Self::Rating { name, found } => {
-                write!(f, "rating `{name}` is `{found}`, expected -1000000 to 1000000 points")
-            }
-            Self::Setting(setting) => setting.fmt(f),
-            Self::AttemptNumber => f.write_str("`attempt_number` is `0`, expected 1 for the first attempt"),
-        }
-    }
-}
-
-impl Error for SettleError {}
 
 /// The change of one rating by one match.
 struct Change {
@@ -282,15 +267,6 @@ impl Arena {
     ///
     /// # Errors
     /// If the match cannot be settled: every [`SettleError`].
-    ///
-    /// ```
-    /// use karat_stats::rating::{Outcome, arena::{Arena, Attempt, Challenge}};
-    /// let arena = Arena::default();
-    /// let challenge = Challenge { category: "coding", difficulty: "contender", calibrated_difficulty: None };
-    /// let attempt = Attempt { attempt_number: 1, memoryless: true, verified: true, outcome: Outcome::Win };
-    /// let settled = arena.settle(&arena.newcomer(), &challenge, &attempt).unwrap();
-    /// assert_eq!((settled.play_points, settled.bonus_points, settled.career.elo), (16, 3, 1019));
-    /// ```
     pub fn settle(
         &self,
         career: &Career,
@@ -360,14 +336,6 @@ impl Arena {
     ///
     /// # Errors
     /// If the difficulty has no rating, and the rules give unlisted ones none.
-    ///
-    /// ```
-    /// use karat_stats::rating::arena::{Arena, Challenge};
-    /// let arena = Arena::default();
-    /// let challenge = Challenge { category: "coding", difficulty: "legendary", calibrated_difficulty: None };
-    /// let career = arena.expire(&arena.newcomer(), &challenge).unwrap().career;
-    /// assert_eq!((career.elo, career.match_count, career.draw_count), (1000, 1, 1));
-    /// ```
     pub fn expire(&self, career: &Career, challenge: &Challenge<'_>) -> Result<Settlement, SettleError> {
         let (opponent_elo, opponent_source) = self.opponent(challenge)?;
         let elo_before = career.elo;

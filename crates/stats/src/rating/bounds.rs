@@ -1,8 +1,6 @@
 //! The ranges in which settings and stored ratings must lie, so that no update can leave the numbers.
 
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 /// Largest number of points, above and below zero, of a rating.
 pub const POINTS_LIMIT: f64 = 1e6;
@@ -12,7 +10,8 @@ pub(crate) const DEVIATION_LIMIT: f64 = 1e4;
 pub(crate) const DEVIATION_LEAST: f64 = 1e-9;
 
 /// A setting or a stored rating that is not a number of its range.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("`{name}` is `{found}`, expected a number from {least} to {most}")]
 pub struct OutOfRange {
     /// The field.
     pub name: &'static str,
@@ -23,15 +22,6 @@ pub struct OutOfRange {
     /// The most it may be.
     pub most: f64,
 }
-
-impl fmt::Display for OutOfRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, found, least, most } = self;
-        write!(f, "`{name}` is `{found}`, expected a number from {least} to {most}")
-    }
-}
-
-impl Error for OutOfRange {}
 
 /// A field by its name, and the range in which it must lie.
 pub(super) type Field = (&'static str, f64, f64, f64);

@@ -87,13 +87,6 @@ impl Elo {
     }
 
     /// Returns the rating after a match against an opponent whose own rating stays as it is, such as a challenge.
-    ///
-    /// ```
-    /// use karat_stats::rating::{Elo, EloRating, Outcome};
-    /// let before = EloRating { points: 1050.0, matches: 9 };
-    /// let after = Elo::ARENA.against(&before, 1200.0, Outcome::Win);
-    /// assert_eq!(after, EloRating { points: 1073.0, matches: 10 });
-    /// ```
     #[must_use]
     pub fn against(&self, rating: &EloRating, opponent_points: f64, outcome: Outcome) -> EloRating {
         self.moved(rating, outcome.score() - self.expected_score(rating.points, opponent_points))

@@ -1,8 +1,6 @@
 //! Outcomes of matches, and a match between two competitors of a list.
 
 use alloc::string::String;
-use core::error::Error;
-use core::fmt;
 use core::str::FromStr;
 
 /// The end of a match, seen from the first competitor.
@@ -49,23 +47,12 @@ impl Outcome {
 }
 
 /// A text that names no outcome. A match without a result (cancelled, void) is not rated: leave it out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{found}` is not a result, expected `win`, `draw` or `loss`; leave out a match without a result")]
 pub struct UnknownOutcome {
     /// The text.
     pub found: String,
 }
-
-impl fmt::Display for UnknownOutcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let found = &self.found;
-        write!(
-            f,
-            "`{found}` is not a result, expected `win`, `draw` or `loss`; leave out a match without a result"
-        )
-    }
-}
-
-impl Error for UnknownOutcome {}
 
 impl FromStr for Outcome {
     type Err = UnknownOutcome;

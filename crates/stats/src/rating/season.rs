@@ -4,7 +4,6 @@ use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::error::Error;
 use core::fmt;
 
 use super::outcome::{Match, Outcome};
@@ -54,14 +53,16 @@ impl From<&Event<'_>> for Applied {
 }
 
 /// The reason why an event cannot count.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EventError {
     /// A competitor without a name.
+    #[error("match `{id}`: a competitor has no name, expected two names")]
     Nameless {
         /// Id of the match.
         id: String,
     },
     /// Both sides are the same competitor.
+    #[error("match `{id}`: `{name}` meets `{name}`, expected two different competitors")]
     AgainstOneself {
         /// Id of the match.
         id: String,
@@ -69,6 +70,10 @@ pub enum EventError {
         name: String,
     },
     /// One id is given to two different matches.
+    #[error(
+        "match `{id}`: the events at places {first_place} and {second_place} differ under one id, \
+                 expected one content; correct one of them or give it its own id"
+    )]
     TwoContents {
         /// The id.
         id: String,
@@ -78,24 +83,6 @@ pub enum EventError {
         second_place: usize,
     },
 }
-
-impl fmt::Display for EventError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Nameless { id } => write!(f, "match `{id}`: a competitor has no name, expected two names"),
-            Self::AgainstOneself { id, name } => {
-                write!(f, "match `{id}`: `{name}` meets `{name}`, expected two different competitors")
-            }
-            Self::TwoContents { id, first_place, second_place } => write!(
-                f,
-                "match `{id}`: the events at places {first_place} and {second_place} differ under one id, \
-                 expected one content; correct one of them or give it its own id"
-            ),
-        }
-    }
-}
-
-impl Error for EventError {}
 
 /// Everything that keeps events from being a season.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +114,7 @@ impl fmt::Display for SeasonErrors {
     }
 }
 
-impl Error for SeasonErrors {}
+impl core::error::Error for SeasonErrors {}
 
 /// Matches in the order in which they count, that of [`Applied`].
 #[derive(Debug, Clone, PartialEq, Eq)]

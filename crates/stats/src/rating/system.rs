@@ -1,7 +1,6 @@
 //! The interface of every online rating system, and matches applied one after another.
 
 use alloc::vec::Vec;
-use core::error::Error;
 use core::fmt;
 
 use super::bounds::OutOfRange;
@@ -43,7 +42,12 @@ pub trait System {
 }
 
 /// The reason why a match of a list cannot be applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "match {place}: competitor {} meets competitor {}, expected two different places below {competitors}",
+    .found.first,
+    .found.second
+)]
 pub struct MatchError {
     /// Place of the match in the list, from 0.
     pub place: usize,
@@ -52,18 +56,6 @@ pub struct MatchError {
     /// Number of competitors.
     pub competitors: usize,
 }
-
-impl fmt::Display for MatchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self { place, competitors, .. }, Match { first, second, .. }) = (self, self.found);
-        write!(
-            f,
-            "match {place}: competitor {first} meets competitor {second}, expected two different places below {competitors}"
-        )
-    }
-}
-
-impl Error for MatchError {}
 
 /// Applies `matches` in their order to `ratings`, each match from the ratings that the ones before it left.
 ///

@@ -9,7 +9,7 @@ use super::Case;
 pub(super) enum Order {
     /// Each case: its composite, the rank of its outcome from 0, and the place of its cluster; by composite.
     Single { cases: Vec<(i64, usize, usize)>, outcomes: usize },
-    /// Each pair that is no draw: 1 if the composites are in the right order, one half if equal, and the place.
+    /// Each pair that is not a draw: 1 if the composites are in the right order, one half if equal, and the place.
     Pairs(Vec<(f64, usize)>),
 }
 

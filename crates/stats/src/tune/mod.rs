@@ -111,7 +111,7 @@ pub struct Tuned {
     pub tuned: f64,
     /// The second less the first: the deviation over the resamples times the quantile of Student's t.
     pub gain: Estimate,
-    /// Pairs of held-out cases with different outcomes; of cases that are pairs, those that are no draw.
+    /// Pairs of held-out cases with different outcomes; of cases that are pairs, those that are not draws.
     pub compared: u64,
     /// The part on which weights were found.
     pub learned: Part,

@@ -1,16 +1,16 @@
 //! Proofs that an entry is in a tree and that one tree goes on from another: made from tiles, verified from bytes alone.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use super::Hash;
 use super::tile::{TILE_HASHES, TILE_HEIGHT, Tile, hash_at};
 
 /// The reason why there is no proof, or why a proof is not valid.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofError {
     /// The tree has no leaf at that place.
+    #[error("a tree of {size} leaves has none with the index {index}")]
     NoSuchLeaf {
         /// The place asked for.
         index: u64,
@@ -18,6 +18,7 @@ pub enum ProofError {
         size: u64,
     },
     /// A tree cannot go on from a larger one.
+    #[error("a tree of {new} leaves cannot go on from one of {old}")]
     Backwards {
         /// The size of the older tree.
         old: u64,
@@ -25,8 +26,10 @@ pub enum ProofError {
         new: u64,
     },
     /// The proof has too many or too few hashes for its place and size.
+    #[error("the proof has not as many hashes as its place in the tree asks for")]
     WrongLength,
     /// The proof leads to another root.
+    #[error("the proof leads to the root {found}, expected {expected}")]
     WrongRoot {
         /// The root that it should lead to.
         expected: Hash,
@@ -34,32 +37,9 @@ pub enum ProofError {
         found: Hash,
     },
     /// A tile has fewer hashes than the tree says.
+    #[error("the tile {} of level {} has too few hashes", .0.number, .0.level)]
     TileTooShort(Tile),
 }
-
-impl fmt::Display for ProofError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSuchLeaf { index, size } => {
-                write!(f, "a tree of {size} leaves has none with the index {index}")
-            }
-            Self::Backwards { old, new } => {
-                write!(f, "a tree of {new} leaves cannot go on from one of {old}")
-            }
-            Self::WrongLength => {
-                f.write_str("the proof has not as many hashes as its place in the tree asks for")
-            }
-            Self::WrongRoot { expected, found } => {
-                write!(f, "the proof leads to the root {found}, expected {expected}")
-            }
-            Self::TileTooShort(tile) => {
-                write!(f, "the tile {} of level {} has too few hashes", tile.number, tile.level)
-            }
-        }
-    }
-}
-
-impl std::error::Error for ProofError {}
 
 /// Returns the proof that the leaf `index` is in the tree of `size` leaves, from the sibling of the leaf up (RFC 9162,
 /// section 2.1.3.1). `read` gives the bytes of a tile, which may have more hashes than a tree of that size.

@@ -60,7 +60,7 @@ fn files(id: &str, language: &str, card: &str) -> [(String, String); 3] {
 #[cfg(test)]
 mod tests {
     use karat::card::CompiledCard;
-    use karat_evidence::execution::Run;
+    use karat_graders::execution::Run;
 
     use super::*;
 

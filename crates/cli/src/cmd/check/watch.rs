@@ -27,7 +27,7 @@ pub fn run(args: &CheckProjectArgs, cli: &Cli) -> Result<Exit, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
     let cannot = |error: io::Error| Failure::new(format!("cannot wait for signals: {error}"));
-    karat_server::on_stop(move || asked.store(true, Ordering::SeqCst)).map_err(cannot)?;
+    karat_process::on_stop(move || asked.store(true, Ordering::SeqCst)).map_err(cannot)?;
     let mut exit = Exit::Done;
     let mut checks = 0;
     while !stop.load(Ordering::SeqCst) {

@@ -7,22 +7,23 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use karat::text::{clean, fit, wrap};
-use karat_evidence::execution::RUNTIMES;
-use karat_run::judge::{self, Hello, Judges, Options};
-use karat_run::sandbox::{Layers, Sandbox, State};
+use karat_graders::execution::RUNTIMES;
+use karat_process::{Hello, JUDGE, Judges, Options};
+use karat_run::protocol::Layers;
 use serde_json::{Value, json};
 
 use crate::args::{Cli, DoctorArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen, is_watched};
+use crate::runner;
 
 /// Columns of the names at the left.
 const NAMES: usize = 11;
 
 /// Looks at this machine, and says what was found.
 pub fn run(args: &DoctorArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let findings = Findings::of(args)?;
+    let findings = Findings::of(args);
     let mut screen = Screen::stdout(cli.color);
     if args.json || (!args.table && !is_watched()) {
         writeln!(screen, "{}", findings.json())?;
@@ -31,13 +32,14 @@ pub fn run(args: &DoctorArgs, cli: &Cli) -> Result<Exit, Failure> {
         write!(screen, "{text}")?;
     }
     screen.flush()?;
-    let is_lacking = args.strict && findings.layers.complaint().is_some();
+    let is_lacking = args.strict && !findings.is_strict();
     Ok(if is_lacking { Exit::CouldNotRun } else { Exit::Done })
 }
 
 /// The findings.
 struct Findings {
-    layers: Layers,
+    /// The walls; or why it is not known which.
+    layers: Result<Layers, String>,
     program: Result<PathBuf, String>,
     hello: Result<Hello, String>,
     runtimes: Option<PathBuf>,
@@ -45,30 +47,37 @@ struct Findings {
 }
 
 impl Findings {
-    fn of(args: &DoctorArgs) -> Result<Self, Failure> {
-        let own =
-            env::current_exe().map_err(|error| Failure::new(format!("cannot find karat itself: {error}")))?;
-        let layers = Sandbox::new(&own).layers().map_err(|error| Failure::new(error.to_string()))?;
-        let program = judge::find(args.judge.as_deref(), Some(&own), &|name| env::var_os(name));
+    fn of(args: &DoctorArgs) -> Self {
+        let program = JUDGE.found(args.judge.as_deref());
         let options = Options { runtimes: args.runtimes.clone(), ..Options::default() };
         let hello = Judges::new(program.clone(), options).hello();
         let named = args.runtimes.clone().or_else(|| env::var_os("KARAT_RUNTIMES").map(PathBuf::from));
-        Ok(Self {
-            layers,
+        Self {
+            layers: runner::layers(),
             program: program.map_err(|fault| fault.to_string()),
             hello,
             runtimes: named.or_else(|| below("XDG_DATA_HOME", ".local/share", "karat/runtimes")),
             cache: below("XDG_CACHE_HOME", ".cache", "karat/judge"),
-        })
+        }
+    }
+
+    fn is_strict(&self) -> bool {
+        self.layers.as_ref().is_ok_and(|found| found.is_strict)
     }
 
     fn json(&self) -> Value {
-        let layers = self.layers.iter().map(|(layer, state)| match state {
-            State::Holds(means) => json!({"layer": layer.name(), "holds": true, "means": means}),
-            State::Missing(why) => {
-                json!({"layer": layer.name(), "holds": false, "why": why, "remedy": layer.remedy()})
+        let sandbox = match &self.layers {
+            Ok(found) => {
+                let layers = found.layers.iter().map(|layer| match layer.holds {
+                    true => json!({"layer": layer.name, "holds": true, "means": layer.means}),
+                    false => {
+                        json!({"layer": layer.name, "holds": false, "why": layer.means, "remedy": layer.remedy})
+                    }
+                });
+                json!({"strict": found.is_strict, "layers": layers.collect::<Vec<_>>()})
             }
-        });
+            Err(why) => json!({"strict": false, "layers": null, "fault": why}),
+        };
         let judge = match (&self.program, &self.hello) {
             (Ok(program), Ok(hello)) => json!({
                 "program": program.to_string_lossy(),
@@ -84,7 +93,7 @@ impl Findings {
             json!({"folder": folder.to_string_lossy(), "exists": folder.is_dir(), "bytes": bytes_in(folder)})
         };
         json!({
-            "sandbox": {"strict": self.layers.complaint().is_none(), "layers": layers.collect::<Vec<_>>()},
+            "sandbox": sandbox,
             "judge": judge,
             "runtimes": folder(&self.runtimes),
             "cache": folder(&self.cache),
@@ -93,22 +102,11 @@ impl Findings {
 
     fn table(&self, width: usize) -> String {
         let mut text = format!("{STRONG}sandbox{STRONG:#}, for steps of workflows that are programs\n");
-        for (layer, state) in self.layers.iter() {
-            let (mark, style, said) = match state {
-                State::Holds(means) => ("✓", GAIN, means.clone()),
-                State::Missing(why) => ("✗", LOSS, format!("{why}; {}", layer.remedy())),
-            };
-            let lead = format!("  {style}{mark}{style:#} {}", fit(layer.name(), NAMES));
-            block(&mut text, &lead, &format!("{}: {said}", layer.purpose()), width);
+        match &self.layers {
+            Ok(found) => walls(&mut text, found, width),
+            Err(why) => block(&mut text, &format!("  {CARE}?{CARE:#} {}", fit("layers", NAMES)), why, width),
         }
-        let verdict = match self.layers.gaps().as_slice() {
-            [] => format!("{GAIN}a strict sandbox can be had{GAIN:#}"),
-            gaps => {
-                let names: Vec<&str> = gaps.iter().map(|(layer, _)| layer.name()).collect();
-                format!("{CARE}no strict sandbox{CARE:#}: {}", names.join(", "))
-            }
-        };
-        let _ = writeln!(text, "  {verdict}\n\n{STRONG}judge{STRONG:#}, for challenges");
+        let _ = writeln!(text, "\n{STRONG}judge{STRONG:#}, for challenges");
         let mut row =
             |name: &str, said: &str| block(&mut text, &format!("  {}  ", fit(name, NAMES)), said, width);
         match &self.program {
@@ -141,6 +139,24 @@ impl Findings {
     }
 }
 
+/// Appends each wall, and whether all of them stand.
+fn walls(text: &mut String, found: &Layers, width: usize) {
+    for layer in &found.layers {
+        let (mark, style, said) = match layer.holds {
+            true => ("✓", GAIN, layer.means.clone()),
+            false => ("✗", LOSS, format!("{}; {}", layer.means, layer.remedy)),
+        };
+        let lead = format!("  {style}{mark}{style:#} {}", fit(&layer.name, NAMES));
+        block(text, &lead, &format!("{}: {said}", layer.purpose), width);
+    }
+    let gaps: Vec<&str> =
+        found.layers.iter().filter(|layer| !layer.holds).map(|layer| layer.name.as_str()).collect();
+    let _ = match found.is_strict {
+        true => writeln!(text, "  {GAIN}a strict sandbox can be had{GAIN:#}"),
+        false => writeln!(text, "  {CARE}no strict sandbox{CARE:#}: {}", gaps.join(", ")),
+    };
+}
+
 /// Appends a text behind a name, on as many lines as it takes.
 fn block(text: &mut String, lead: &str, said: &str, width: usize) {
     let indent = NAMES + 4;
@@ -171,15 +187,10 @@ fn bytes_in(folder: &Path) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use karat_run::sandbox::Layer;
-
     use super::*;
 
     #[test]
-    fn what_is_missing_is_said_with_its_remedy() {
-        for layer in Layer::ALL {
-            assert!(layer.remedy().len() > 20 && layer.purpose().len() > 5, "{layer}");
-        }
+    fn a_text_goes_on_below_its_beginning() {
         let mut text = String::new();
         block(&mut text, "  ✗ memory     ", "one two three four five six seven eight nine ten", 36);
         assert!(text.lines().all(|line| line.chars().count() <= 46) && text.lines().count() == 3, "{text}");

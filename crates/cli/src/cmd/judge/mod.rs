@@ -2,10 +2,7 @@
 
 mod check;
 mod doctor;
-mod javascript;
-mod mutants;
 mod submission;
-mod tokens;
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -14,7 +11,7 @@ use karat::card::CompiledCard;
 use karat::engine::{Engine, Options, Scored};
 use karat::error::{Code, Error};
 use karat_core::explain::nearest_change;
-use karat_evidence::execution::Judge;
+use karat_graders::execution::Judge;
 use serde_json::Value;
 
 use crate::args::{Cli, JudgeArgs, JudgeVerb};
@@ -47,8 +44,7 @@ pub fn run(args: &JudgeArgs, cli: &Cli) -> Result<Exit, Failure> {
     match (&args.submission, &args.reference) {
         (_, Some(reference)) => {
             let reference = submissions.read(reference)?;
-            let bench = check::Bench { card: &card, submissions: &submissions, judges: &judges, cli };
-            check::run(&bench, &reference, args.mutants.into(), chosen == Chosen::Json)
+            check::run(&card, judges, (&submissions, &reference), cli, chosen == Chosen::Json)
         }
         (Some(path), None) => {
             let item = submissions.item(&submissions.read(path)?);

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use karat::card::CompiledCard;
 use karat::text::{clean, list};
-use karat_evidence::grade::arena::Evaluator;
+use karat_graders::arena::Evaluator;
 use serde_json::{Map, Value, json};
 
 use crate::exit::Exit;
@@ -129,32 +129,6 @@ impl<'a> Submissions<'a> {
             "ground_truth": self.truth.clone().unwrap_or_else(|| Value::Object(Map::new())),
             "payload": {"answer": answer},
         })
-    }
-
-    /// Returns the texts that a submission has where the challenge runs them: path and text.
-    pub fn sources(&self, submission: &Submission) -> Vec<(String, String)> {
-        let answer = match submission {
-            Submission::Answer(answer) => answer,
-            Submission::Match(item) => &item["payload"]["answer"],
-        };
-        self.evaluator.files_of(answer).into_iter().filter(|(path, _)| !path.ends_with(".wasm")).collect()
-    }
-
-    /// Returns the same submission with another text in one of its files.
-    pub fn with_source(&self, submission: &Submission, path: &str, text: &str) -> Submission {
-        let changed = |answer: &Value| {
-            let mut answer = answer.clone();
-            self.evaluator.put_files(&mut answer, &BTreeMap::from([(path.to_owned(), text.to_owned())]));
-            answer
-        };
-        match submission {
-            Submission::Answer(answer) => Submission::Answer(changed(answer)),
-            Submission::Match(item) => {
-                let mut item = item.clone();
-                item["payload"]["answer"] = changed(&item["payload"]["answer"]);
-                Submission::Match(item)
-            }
-        }
     }
 
     /// Returns the same submission without any answer.

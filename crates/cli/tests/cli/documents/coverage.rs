@@ -15,7 +15,7 @@ struct Row<'p> {
     tests: &'p str,
 }
 
-/// Returns the tables of a page, or what is no row.
+/// Returns the tables of a page, or what is not a row.
 fn tables(page: &str) -> Result<Vec<Vec<Row<'_>>>, String> {
     let mut tables = Vec::new();
     let mut lines = page.lines();
@@ -119,7 +119,7 @@ fn a_row_that_is_not_true_is_told() {
     assert_eq!(row(place, test), 0);
     assert_eq!(row(place, &format!("{python}, {test}")), 0);
     assert_eq!(row(REASON, ""), 0);
-    // A function that is no test, one that is not there, a method of another class, a file that is not there.
+    // A function that is not a test, one that is not there, a method of another class, a file that is not there.
     for wrong in [
         "documents/coverage.rs::row",
         "documents/coverage.rs::has_test",

@@ -354,7 +354,7 @@ fn a_score_of_750_is_the_decayed_mean_of_what_is_covered_on_a_scale_of_1000() {
         let item = agent(all, &[("security", json!(null))]);
         assert_eq!(published(&record("trust", &item)), score, "{all}");
     }
-    // An old 750 is no 750 any more.
+    // An old 750 is not 750 any more.
     let later = standing(&[(1, 0.75)], "2026-06-01T00:00:00Z");
     assert!(later["score"]["published"].as_f64().unwrap() < 750.0, "{}", later["score"]);
 }

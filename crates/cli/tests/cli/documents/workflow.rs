@@ -161,7 +161,7 @@ fn retries_timeouts_and_hard_failures_are_those_of_the_log() {
         ["actual_retries", "declared_retry_budget", "timeouts", "hard_failures"]
             .map(|fact| record["facts"][fact].as_f64().unwrap())
     };
-    // `a` exceeds its limit once and succeeds on its declared retry; exactly the limit is no timeout.
+    // `a` exceeds its limit once and succeeds on its declared retry; exactly the limit is not a timeout.
     let rest = [("c", 90, "success"), ("d", 10, "success")];
     let good = [("a", 25, "failed"), ("a", 10, "success"), ("b", 20, "success")];
     run["result"] = log(&[&good[..], &rest].concat());

@@ -4,9 +4,9 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use super::super::range::tests::{Dice, Value, flag_formula, number_formula, value};
 use super::super::tests::checked;
 use super::*;
+use crate::range::tests::{Dice, Value, flag_formula, number_formula, value};
 
 const FACTS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 

@@ -35,7 +35,7 @@ impl Difficulty {
 pub struct CalibrationRules {
     /// The fewest completed matches that give a difficulty.
     pub completed_min: u64,
-    /// Win rate and completion rate from which a challenge is no harder than this, both inclusive; the first that is
+    /// Win rate and completion rate from which a challenge is not harder than this, both inclusive; the first that is
     /// met counts. A challenge that meets none is legendary.
     pub steps: Vec<CalibrationStep>,
     /// The margin by which both rates must pass a threshold before a calibrated difficulty changes; 0 for none. Keeps a

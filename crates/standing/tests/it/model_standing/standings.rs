@@ -10,7 +10,7 @@ use karat_standing::decay::{
 };
 use karat_standing::gate::{GateFacts, SecurityGate, apply};
 use karat_standing::ratio::Ratio;
-use karat_standing::rolling::RollingMean;
+use karat_standing::rolling::rolling_means;
 use karat_standing::shares::{
     ShareCase, ShareError, ShareRules, TooFew, shares, sixteen_bit_shares, whole_shares,
 };
@@ -79,8 +79,7 @@ pub fn window(given: &Value) -> Value {
 
 pub fn rolling(given: &Value) -> Value {
     let scores = scores(&given["scores"]);
-    let mut means = vec![Score::ZERO; scores.len()];
-    RollingMean::new(positive(&given["tasks"]).unwrap()).column(&scores, &mut means).unwrap();
+    let means = rolling_means(&scores, positive(&given["tasks"]).unwrap());
     json!(means.iter().map(|mean| mean.units()).collect::<Vec<_>>())
 }
 

@@ -2,8 +2,6 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 use core::ops::Range;
 
 use super::counts::{Counts, PairCount};
@@ -35,14 +33,16 @@ pub struct Resamples {
 }
 
 /// The reason why resamples give no intervals.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum BootstrapError {
     /// A confidence that is not between 0 and 1.
+    #[error("confidence is `{found}`, expected a number between 0 and 1, such as 0.95")]
     Confidence {
         /// The confidence.
         found: f64,
     },
     /// Fewer rounds than the two tails need.
+    #[error("there are {found} rounds, expected at least {expected} for this confidence")]
     TooFewRounds {
         /// Rounds there are.
         found: u64,
@@ -50,6 +50,10 @@ pub enum BootstrapError {
         expected: u64,
     },
     /// This many rounds have no fit, so that they could hold the end of an interval.
+    #[error(
+        "{found} of {rounds} rounds have no fit: some competitor won or lost nearly everything, and its strength \
+                 has no upper or lower end; add matches, leave it out, or give the strengths a prior"
+    )]
     WithoutFit {
         /// Rounds without a fit.
         found: u64,
@@ -57,26 +61,6 @@ pub enum BootstrapError {
         rounds: u64,
     },
 }
-
-impl fmt::Display for BootstrapError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Confidence { found } => {
-                write!(f, "confidence is `{found}`, expected a number between 0 and 1, such as 0.95")
-            }
-            Self::TooFewRounds { found, expected } => {
-                write!(f, "there are {found} rounds, expected at least {expected} for this confidence")
-            }
-            Self::WithoutFit { found, rounds } => write!(
-                f,
-                "{found} of {rounds} rounds have no fit: some competitor won or lost nearly everything, and its strength \
-                 has no upper or lower end; add matches, leave it out, or give the strengths a prior"
-            ),
-        }
-    }
-}
-
-impl Error for BootstrapError {}
 
 impl Resamples {
     /// Joins these rounds and those that follow: the rounds of two halves, each drawn separately, are those of the

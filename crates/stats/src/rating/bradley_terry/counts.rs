@@ -4,8 +4,6 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 use super::graph;
 use crate::rating::outcome::{Match, Outcome};
@@ -44,37 +42,24 @@ pub struct Counts {
 }
 
 /// The reason why matches cannot be counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CountsError {
     /// A match names a competitor that is not there, or one twice.
+    #[error(transparent)]
     Match(MatchError),
     /// More matches than [`Counts::MOST`].
+    #[error("there are {found} matches, expected at most {}", Counts::MOST)]
     TooManyMatches {
         /// Number of matches given.
         found: u64,
     },
     /// Two competitors have one name.
+    #[error("two competitors are called `{name}`, expected different names")]
     TwoOfOneName {
         /// The name.
         name: String,
     },
 }
-
-impl fmt::Display for CountsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Match(error) => error.fmt(f),
-            Self::TooManyMatches { found } => {
-                write!(f, "there are {found} matches, expected at most {}", Counts::MOST)
-            }
-            Self::TwoOfOneName { name } => {
-                write!(f, "two competitors are called `{name}`, expected different names")
-            }
-        }
-    }
-}
-
-impl Error for CountsError {}
 
 /// The most cells for every match at which a table of cells for all pairs is used.
 const CELLS_PER_MATCH: usize = 4;

@@ -2,7 +2,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::error::Error;
 use core::fmt;
 
 use super::counts::{Counts, PairCount};
@@ -98,16 +97,19 @@ fn list(f: &mut fmt::Formatter<'_>, names: &[String]) -> fmt::Result {
 }
 
 /// The reason why there is no fit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FitError {
     /// Strengths are differences: one competitor has none.
+    #[error("there are {found} competitors, expected at least 2")]
     TooFewCompetitors {
         /// Number of competitors given.
         found: usize,
     },
     /// There is no match.
+    #[error("there is no match, expected at least one")]
     NoMatch,
     /// A pair is not two indices of the list, the lower first.
+    #[error("pair {place} is of competitors {} and {}, expected two different places of the list, the lower first", .found.first, .found.second)]
     Pair {
         /// Place of the pair among the pairs.
         place: usize,
@@ -115,23 +117,33 @@ pub enum FitError {
         found: PairCount,
     },
     /// More matches than [`Counts::MOST`].
+    #[error("there are {found} matches, expected at most {}", Counts::MOST)]
     TooManyMatches {
         /// Number of competitors given.
         found: u64,
     },
     /// Every match was drawn, so competitors cannot be separated.
+    #[error(
+        "all {matches} matches were drawn, so the competitors cannot be separated; expected at least one win"
+    )]
     AllDrawn {
         /// Number of matches.
         matches: u64,
     },
     /// The prior has no width, or none that a double can hold.
+    #[error("the deviation of the prior is `{deviation}` logits, expected a number above 0")]
     Prior {
         /// Its deviation, in logits.
         deviation: f64,
     },
     /// Some competitors cannot be compared with others.
+    #[error("{0}")]
     Separated(Separation),
     /// The search did not end.
+    #[error(
+        "after {steps} steps the strengths still moved by {last_step}; the comparisons hold together by too few \
+                 matches, add some between competitors of different strength"
+    )]
     NotConverged {
         /// Steps taken.
         steps: u32,
@@ -139,37 +151,3 @@ pub enum FitError {
         last_step: f64,
     },
 }
-
-impl fmt::Display for FitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooFewCompetitors { found } => {
-                write!(f, "there are {found} competitors, expected at least 2")
-            }
-            Self::NoMatch => f.write_str("there is no match, expected at least one"),
-            Self::Pair { place, found } => write!(
-                f,
-                "pair {place} is of competitors {} and {}, expected two different places of the list, the lower first",
-                found.first, found.second
-            ),
-            Self::TooManyMatches { found } => {
-                write!(f, "there are {found} matches, expected at most {}", Counts::MOST)
-            }
-            Self::AllDrawn { matches } => write!(
-                f,
-                "all {matches} matches were drawn, so the competitors cannot be separated; expected at least one win"
-            ),
-            Self::Prior { deviation } => {
-                write!(f, "the deviation of the prior is `{deviation}` logits, expected a number above 0")
-            }
-            Self::Separated(separation) => separation.fmt(f),
-            Self::NotConverged { steps, last_step } => write!(
-                f,
-                "after {steps} steps the strengths still moved by {last_step}; the comparisons hold together by too few \
-                 matches, add some between competitors of different strength"
-            ),
-        }
-    }
-}
-
-impl Error for FitError {}

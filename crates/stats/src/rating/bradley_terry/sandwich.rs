@@ -2,8 +2,6 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 use super::counts::Counts;
 use super::equations::{Centre, Equations, Prediction, axpy};
@@ -28,14 +26,16 @@ pub struct Covariance {
 }
 
 /// The reason why there are no covariances or intervals.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum SandwichError {
     /// Too many competitors for a table of all pairs.
+    #[error("there are {found} competitors, expected at most {MOST}; use the bootstrap, which takes any number", MOST = MOST)]
     TooManyCompetitors {
         /// Number of competitors given.
         found: usize,
     },
     /// The fit has another number of competitors than the counts.
+    #[error("the fit has {found} competitors, expected the {expected} of the counts")]
     OtherFit {
         /// Competitors of the fit.
         found: usize,
@@ -43,35 +43,17 @@ pub enum SandwichError {
         expected: usize,
     },
     /// The slopes have no inverse in doubles.
+    #[error(
+        "some strengths rest on so few matches that their spread has no value; use the bootstrap, or add matches"
+    )]
     Singular,
     /// A confidence that is not between 0 and 1.
+    #[error("confidence is `{found}`, expected a number between 0 and 1, such as 0.95")]
     Confidence {
         /// The confidence.
         found: f64,
     },
 }
-
-impl fmt::Display for SandwichError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooManyCompetitors { found } => write!(
-                f,
-                "there are {found} competitors, expected at most {MOST}; use the bootstrap, which takes any number"
-            ),
-            Self::OtherFit { found, expected } => {
-                write!(f, "the fit has {found} competitors, expected the {expected} of the counts")
-            }
-            Self::Singular => f.write_str(
-                "some strengths rest on so few matches that their spread has no value; use the bootstrap, or add matches",
-            ),
-            Self::Confidence { found } => {
-                write!(f, "confidence is `{found}`, expected a number between 0 and 1, such as 0.95")
-            }
-        }
-    }
-}
-
-impl Error for SandwichError {}
 
 impl Fit {
     /// Returns the covariances of the strengths. `counts` are the ones that were fitted.

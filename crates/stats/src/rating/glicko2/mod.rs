@@ -158,7 +158,7 @@ impl Glicko2 {
     /// Delta / v = sum of w g (s - E)
     /// ```
     ///
-    /// Steps 5 to 8 remain as they are. Weights outside their range are brought into it; one of 0 or NaN is no match.
+    /// Steps 5 to 8 remain as they are. Weights outside their range are brought into it; one of 0 or NaN is not a match.
     #[must_use]
     pub fn weighted(&self, rating: &Glicko2Rating, matches: &[WeightedMatch], periods: f64) -> Glicko2Rating {
         self.after(rating, matches.iter().copied().filter(|it| it.weight > 0.0), periods)

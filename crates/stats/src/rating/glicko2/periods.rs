@@ -1,8 +1,6 @@
 //! Glicko-2 in rating periods: all matches of a period at once, from the ratings at its beginning.
 
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 use super::{Glicko2, Glicko2Rating};
 use crate::rating::outcome::Outcome;
@@ -28,16 +26,22 @@ impl Seat {
 }
 
 /// The reason why matches cannot be rated in periods. No seat has been changed then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PeriodError {
     /// A period must last at least a millisecond.
+    #[error("a rating period lasts `{found}` ms, expected 1 or more")]
     Length {
         /// The length given, in milliseconds.
         found: i64,
     },
     /// A match names a seat that is not there.
+    #[error(transparent)]
     Match(MatchError),
     /// The season begins in a period that has been rated: a period is rated once, with all its matches.
+    #[error(
+        "the season begins in period {found}, but period {last} has been rated, expected only later ones; rate \
+                 whole periods, each with all its matches"
+    )]
     Rated {
         /// The first period of the season.
         found: i64,
@@ -45,24 +49,6 @@ pub enum PeriodError {
         last: i64,
     },
 }
-
-impl fmt::Display for PeriodError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length { found } => {
-                write!(f, "a rating period lasts `{found}` ms, expected 1 or more")
-            }
-            Self::Match(error) => error.fmt(f),
-            Self::Rated { found, last } => write!(
-                f,
-                "the season begins in period {found}, but period {last} has been rated, expected only later ones; rate \
-                 whole periods, each with all its matches"
-            ),
-        }
-    }
-}
-
-impl Error for PeriodError {}
 
 impl Glicko2 {
     /// Returns a seat for a newcomer.

@@ -1,0 +1,184 @@
+//! Harbor and Terminal-Bench: results of trials.
+
+use karat_core::facts::Outcome;
+use karat_core::timestamp::Timestamp;
+use serde_json::Value;
+
+use super::json::{Element, Members, Wanted};
+use super::out::{Out, Run, fact_name, known, plain};
+use super::{Fault, Importer, Input, Role, Stop, atif, json};
+
+/// The importer of trials of Harbor and Terminal-Bench.
+pub(super) static IMPORTER: Importer = Importer {
+    name: "harbor",
+    words: "a result of Harbor",
+    has_traces: true,
+    role: Role::Trial,
+    marks: &[&["task_name", "trial_name", "agent_info"], &["results[].task_id", "results[].is_resolved"]],
+    read,
+    ..Importer::RUNS
+};
+
+const TRIAL: [&str; 16] = [
+    "task_name",
+    "trial_name",
+    "id",
+    "agent_info.name",
+    "agent_info.model_info.name",
+    "agent_info.model_info.provider",
+    "agent_result.n_input_tokens",
+    "agent_result.n_output_tokens",
+    "agent_result.cost_usd",
+    "verifier_result.rewards",
+    "verifier_result.reward",
+    "exception_info.exception_type",
+    "started_at",
+    "finished_at",
+    "agent_execution.started_at",
+    "agent_execution.finished_at",
+];
+
+const LISTED: [&str; 10] = [
+    "results[].id",
+    "results[].trial_name",
+    "results[].task_id",
+    "results[].is_resolved",
+    "results[].failure_mode",
+    "results[].total_input_tokens",
+    "results[].total_output_tokens",
+    "results[].agent_started_at",
+    "results[].agent_ended_at",
+    "results[].trial_started_at",
+];
+
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let paths: Vec<&str> = TRIAL.iter().chain(&LISTED).copied().collect();
+    let about = json::read(input.json()?, &Wanted::new(&paths), &mut |row| old(row, input, out))?;
+    if about.has("task_name") { trial(&about, input, out) } else { Ok(()) }
+}
+
+fn between(own: &Members, from: &str, to: &str) -> Option<f64> {
+    // Times without a zone are of one clock, so their difference is known.
+    let at = |name: &str| {
+        let text = own.text(name)?;
+        Timestamp::parse(text).or_else(|_| Timestamp::parse(&format!("{text}Z"))).ok()
+    };
+    Some(at(to)?.seconds_since(at(from)?)).filter(|seconds| *seconds >= 0.0)
+}
+
+fn trial(own: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let task = own.text("task_name").unwrap_or_default();
+    let agent = own.text("agent_info.name").unwrap_or("agent");
+    let subject = match own.text("agent_info.model_info.name") {
+        Some(model) => format!("{agent} ({model})"),
+        None => agent.to_owned(),
+    };
+    let id = own.text("id").or_else(|| own.text("trial_name")).unwrap_or_else(|| input.stem());
+    let tokens = own.number("agent_result.n_input_tokens");
+    let tokens = tokens.zip(own.number("agent_result.n_output_tokens")).map(|(input, output)| input + output);
+    let mut run = Run {
+        subject,
+        task: Some(task.to_owned()),
+        id: id.to_owned(),
+        time: own.text("started_at").map(str::to_owned),
+        seconds: between(own, "agent_execution.started_at", "agent_execution.finished_at"),
+        tokens: known(out, "a number of tokens", tokens),
+        cost_usd: known(out, "a cost", own.number("agent_result.cost_usd")),
+        ..Run::default()
+    };
+    let rewards = own.get("verifier_result.rewards").and_then(Value::as_object);
+    let reward = match (rewards, &out.options.score) {
+        (Some(rewards), Some(wanted)) => rewards.get(wanted).and_then(Value::as_f64),
+        (Some(rewards), None) => rewards
+            .get("reward")
+            .or_else(|| rewards.values().next().filter(|_| rewards.len() == 1))
+            .and_then(Value::as_f64),
+        (None, _) => own.number("verifier_result.reward"),
+    };
+    for (name, value) in rewards.into_iter().flatten().take(64) {
+        if rewards.is_some_and(|all| all.len() > 1) {
+            let value = value.as_f64().and_then(plain);
+            run.other.extend(value.map(|value| (fact_name("score_", name), value.into())));
+        }
+    }
+    run.solved = reward;
+    match own.text("exception_info.exception_type") {
+        // That it could not be set up in time is no fault of the agent.
+        Some(kind) if kind.contains("Timeout") && kind.contains("Agent") && !kind.contains("Setup") => {
+            run.outcome = Some(Outcome::Stopped);
+        }
+        Some(_) => {
+            run.outcome = Some(Outcome::NoVerdict);
+            out.left_out_times(
+                "the reward of a trial that ended in an exception",
+                run.solved.is_some().into(),
+            );
+            run.solved = None;
+        }
+        None if run.solved.is_none() => {
+            run.outcome = Some(Outcome::NoVerdict);
+            out.left_out("no reward of a trial: it has no verdict");
+        }
+        None => {}
+    }
+    if out.wants_steps()
+        && let Some(file) =
+            input.path().and_then(|path| path.parent()).map(|trial| trial.join("agent/trajectory.json"))
+        && std::fs::symlink_metadata(&file).is_ok_and(|about| about.is_file())
+    {
+        let beside = Input::file(file);
+        let in_file = |stop: Stop| match stop {
+            Stop::Fault(fault) => Stop::Fault(Box::new(Fault {
+                place: format!("agent/trajectory.json, {}", fault.place),
+                ..*fault
+            })),
+            Stop::Enough => Stop::Enough,
+        };
+        let way = atif::way(&beside).map_err(in_file)?;
+        (run.steps, run.objective) = (way.steps, way.objective);
+    }
+    if run.solved.is_some_and(|solved| solved < 1.0) {
+        run.outcome = run.outcome.or(Some(Outcome::Failed));
+    }
+    out.run("$", run)
+}
+
+/// Takes a result of the first form of Terminal-Bench.
+fn old(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let own = row.own;
+    let Some(task) = own.text("task_id") else {
+        return Err(Fault::new(row.place, "a result without `task_id`", "the id of the task").into());
+    };
+    let subject = input.folder().unwrap_or_else(|| input.stem());
+    let name = own.text("trial_name").or_else(|| own.text("id")).unwrap_or(task);
+    let tokens = own.number("total_input_tokens");
+    let tokens = tokens.zip(own.number("total_output_tokens")).map(|(input, output)| input + output);
+    let mut run = Run {
+        subject: subject.to_owned(),
+        task: Some(task.to_owned()),
+        id: format!("{subject}/{name}"),
+        time: own.text("trial_started_at").map(str::to_owned),
+        seconds: between(own, "agent_started_at", "agent_ended_at"),
+        tokens: known(out, "a number of tokens", tokens),
+        ..Run::default()
+    };
+    let resolved = own.get("is_resolved").and_then(Value::as_bool);
+    run.solved = resolved.map(|flag| f64::from(u8::from(flag)));
+    match own.text("failure_mode") {
+        Some("agent_timeout" | "context_length_exceeded" | "output_length_exceeded") => {
+            run.outcome = Some(Outcome::Stopped);
+        }
+        Some("none" | "unset") | None => {}
+        Some(_) if run.solved != Some(1.0) => {
+            run.solved = None;
+            run.outcome = Some(Outcome::NoVerdict);
+            out.left_out("the result of a trial that the program broke off");
+        }
+        Some(_) => {}
+    }
+    if resolved.is_none() && run.outcome.is_none() {
+        run.outcome = Some(Outcome::NoVerdict);
+        out.left_out("no result of a trial: it has no verdict");
+    }
+    out.run(row.place, run)
+}

@@ -1,0 +1,194 @@
+//! Langfuse: exported traces with their observations and scores.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::json::{Element, Members, Wanted, name};
+use super::out::{Out, Run, fact_name, known, plain};
+use super::spans::{Amount, circles};
+use super::steps::{Act, Event, asked, of_events, returned, said};
+use super::{Fault, Importer, Input, Stop, json};
+
+/// The importer of Langfuse.
+pub(super) static IMPORTER: Importer = Importer {
+    name: "langfuse",
+    words: "a trace of Langfuse",
+    has_traces: true,
+    marks: &[
+        &["trace.id", "trace.projectId", "observations[]"],
+        &["projectId", "observations[].traceId", "latency"],
+    ],
+    read,
+    ..Importer::RUNS
+};
+
+const OBSERVATION: [&str; 9] = [
+    "observations[].id",
+    "observations[].type",
+    "observations[].level",
+    "observations[].usageDetails",
+    "observations[].usage.total",
+    "observations[].totalUsage",
+    "observations[].totalCost",
+    "observations[].calculatedTotalCost",
+    "observations[].costDetails",
+];
+
+/// Members that only traces need.
+const STEP: [&str; 7] = [
+    "observations[].parentObservationId",
+    "observations[].name",
+    "observations[].startTime",
+    "observations[].input",
+    "observations[].output",
+    "trace.input",
+    "input",
+];
+
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let trace =
+        ["trace.id", "trace.name", "trace.timestamp", "trace.latency", "trace.scores", "trace.totalCost"];
+    let own = ["id", "name", "timestamp", "latency", "scores", "totalCost"];
+    let more: &[&str] = if out.wants_steps() { &STEP } else { &[] };
+    let paths: Vec<&str> = trace.iter().chain(&own).chain(&OBSERVATION).chain(more).copied().collect();
+    let mut sums = Sums::default();
+    let mut events: Vec<Event> = Vec::new();
+    let (mut seen, mut repeated) = (BTreeSet::new(), 0);
+    let log = json::read(input.json()?, &Wanted::new(&paths), &mut |observation: &Element<'_>| {
+        if let Some(id) = observation.own.text("id")
+            && !seen.insert(id.to_owned())
+        {
+            repeated += 1;
+            return Ok(());
+        }
+        sums.add(observation.own);
+        if !more.is_empty() {
+            events.push(event(observation.own, events.len()));
+        }
+        Ok(())
+    })?;
+    let of = |name: &str| {
+        let nested = trace.iter().find(|path| path.strip_prefix("trace.") == Some(name));
+        nested.and_then(|path| log.get(path)).or_else(|| log.get(name))
+    };
+    let Some(id) = of("id").and_then(Value::as_str) else {
+        return Err(Fault::new("$.trace", "no `id`", "the id of the trace").into());
+    };
+    let subject = of("name").and_then(Value::as_str).filter(|name| !name.is_empty()).unwrap_or("trace");
+    out.left_out_times("an observation that was there before", repeated);
+    let (cost, tokens) = (sums.cost.or(|| Amount::cost(of("totalCost"))), sums.tokens.exact());
+    let bad = [
+        (tokens, "the tokens of a trace with an observation whose number of tokens is no count"),
+        (cost, "the cost of a trace with an observation whose cost is no amount"),
+    ];
+    for (_, reason) in bad.into_iter().filter(|(amount, _)| *amount == Amount::Bad) {
+        out.left_out(reason);
+    }
+    let parents = events.iter().map(|event| (event.id.as_str(), event.parent.as_str())).collect();
+    let within: BTreeSet<String> = circles(&parents).into_iter().map(str::to_owned).collect();
+    let reason = "the parent of an observation that is within itself: it counts as one without";
+    out.left_out_times(reason, within.len() as u64);
+    events.iter_mut().filter(|event| within.contains(&event.id)).for_each(|event| event.parent.clear());
+    let mut run = Run {
+        subject: subject.to_owned(),
+        id: id.to_owned(),
+        time: of("timestamp").and_then(Value::as_str).map(str::to_owned),
+        seconds: of("latency").and_then(Value::as_f64),
+        cost_usd: known(out, "a cost", cost.known()),
+        tokens: known(out, "a number of tokens", tokens.known()),
+        steps: of_events(events),
+        objective: log
+            .get("trace.input")
+            .or_else(|| log.get("input"))
+            .and_then(|it| asked(it).or_else(|| said(it))),
+        ..Run::default()
+    };
+    run.other.extend(plain(sums.errors).map(|errors| (String::from("errors"), errors.into())));
+    scores(of("scores"), &mut run, out);
+    out.left_out("the task of a trace: it names none");
+    out.run("$.trace", run)
+}
+
+fn event(own: &Members, number: usize) -> Event {
+    let start = own.text("startTime").and_then(|text| karat_core::timestamp::parse_nanoseconds(text).ok());
+    let name = own.text("name").unwrap_or("tool");
+    let act = match own.text("type") {
+        Some("GENERATION") => Act::Model,
+        Some("TOOL") => {
+            Act::Tool { name: name.to_owned(), given: own.get("input").and_then(json::members_of) }
+        }
+        Some("RETRIEVER") => Act::Found,
+        _ => Act::Other,
+    };
+    Event {
+        start: start.unwrap_or_default(),
+        id: own.text("id").map_or_else(|| number.to_string(), str::to_owned),
+        parent: own.text("parentObservationId").unwrap_or_default().to_owned(),
+        text: own.get("output").and_then(|output| match act {
+            Act::Other => None,
+            Act::Model => said(output),
+            Act::Tool { .. } | Act::Found => returned(output),
+        }),
+        act,
+        has_failed: own.text("level") == Some("ERROR"),
+    }
+}
+
+#[derive(Default)]
+struct Sums {
+    tokens: Amount,
+    cost: Amount,
+    errors: f64,
+}
+
+impl Sums {
+    fn add(&mut self, own: &Members) {
+        let count = |name: &str| Amount::count(own.get("usageDetails").and_then(|usage| usage.get(name)));
+        let both = || {
+            let input = count("input");
+            if input.is_stated() { input.and(count("output")) } else { Amount::None }
+        };
+        let usage = count("total")
+            .or(both)
+            .or(|| Amount::count(own.get("usage.total")))
+            .or(|| Amount::count(own.get("totalUsage")));
+        let cost = Amount::cost(own.get("totalCost"))
+            .or(|| Amount::cost(own.get("calculatedTotalCost")))
+            .or(|| Amount::cost(own.get("costDetails").and_then(|cost| cost.get("total"))));
+        self.tokens = self.tokens.and(usage);
+        self.cost = self.cost.and(cost);
+        self.errors += f64::from(u8::from(own.text("level") == Some("ERROR")));
+    }
+}
+
+/// Takes the scores of the whole trace. Which of them says that the task was solved, only the caller can know.
+fn scores(scores: Option<&Value>, run: &mut Run, out: &mut Out<'_>) {
+    let list = scores.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let of_trace = list.iter().filter(|score| score.get("observationId").is_none_or(Value::is_null));
+    let mut values: BTreeMap<&str, (&str, &Value)> = BTreeMap::new();
+    for score in of_trace {
+        let text = |name: &str| score.get(name).and_then(Value::as_str).unwrap_or_default();
+        let moment = text("timestamp");
+        // The same score may be there twice; the last one counts.
+        let entry = values.entry(text("name")).or_insert((moment, score));
+        if moment > entry.0 {
+            *entry = (moment, score);
+        }
+    }
+    let wanted = out.options.score.clone();
+    for (title, (_, score)) in values.iter().take(64) {
+        let value = score.get("value").and_then(Value::as_f64);
+        if wanted.as_deref() == Some(*title) {
+            run.solved = value;
+        }
+        match (value.and_then(plain), score.get("stringValue").and_then(name)) {
+            (Some(value), _) => run.other.push((fact_name("score_", title), value.into())),
+            (None, Some(text)) => run.other.push((fact_name("score_", title), text.into())),
+            (None, None) => {}
+        }
+    }
+    if run.solved.is_none() {
+        out.left_out("whether the task was solved: no score says so (--score NAME names one)");
+    }
+}

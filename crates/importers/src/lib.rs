@@ -1,0 +1,232 @@
+//! Logs and reports of other tools, read into items of kind `facts`: what a run was, how it ended, what it took; or of
+//! kind `reasoning-trace`: the steps of a run.
+//!
+//! An [`Importer`] is a line of [`IMPORTERS`] and its file. [`detect`] says which tool wrote a file, by its content; [`import`] reads it as it comes, and hands on one item for each
+//! run. The facts have the same names whichever tool measured them: `solved`, `cost_usd`, `seconds`, `tokens`, so that
+//! results of different tools can stand side by side. What a log does not say is missing; what is left out is in the
+//! [`Summary`], with counts and reasons. Each item names its source: the digest of the file, and the place in it.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use karat_importers::{Input, Options, detect, import};
+//!
+//! let report = r#"<testsuite name="unit"><testcase name="adds" time="0.5"/></testsuite>"#;
+//! let input = Input::memory("bot-7.xml", report.as_bytes().to_vec());
+//! let importer = detect(&input)?.unwrap();
+//! assert_eq!(importer.name, "junit");
+//! let mut items = Vec::new();
+//! let summary = import(&input, importer, &Options::default(), &mut |item| {
+//!     items.push(String::from_utf8_lossy(item.json).into_owned());
+//!     ControlFlow::Continue(())
+//! })?;
+//! assert_eq!(summary.items, 1);
+//! assert!(items[0].contains(r#""solved":1"#));
+//! # Ok::<(), karat_importers::ImportError>(())
+//! ```
+
+mod aider;
+mod atif;
+mod battles;
+mod bytes;
+mod detect;
+mod every_eval;
+mod harbor;
+mod importer;
+mod inspect;
+mod json;
+mod junit;
+mod langfuse;
+mod lm_eval;
+mod out;
+mod promptfoo;
+mod retries;
+mod samples;
+mod scan;
+mod spans;
+mod steps;
+mod swe_agent;
+mod swe_bench;
+mod tau;
+mod verdicts;
+mod zip;
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+pub use bytes::{Input, unpack};
+pub use detect::{check, detect, recognise};
+pub use importer::{Importer, Role};
+pub use out::Summary;
+pub use retries::Retries;
+pub use samples::Samples;
+pub use spans::{OTLP, requests};
+pub use verdicts::Verdicts;
+
+use out::Out;
+
+/// Every importer. A file that fits several is one of the first of them.
+pub static IMPORTERS: &[&Importer] = &[
+    &atif::IMPORTER,
+    &inspect::IMPORTER,
+    &promptfoo::IMPORTER,
+    &tau::TAU_2,
+    &tau::TAU_BENCH,
+    &swe_bench::IMPORTER,
+    &lm_eval::IMPORTER,
+    &every_eval::IMPORTER,
+    &swe_agent::SWE_AGENT,
+    &swe_agent::MINI_SWE_AGENT,
+    &langfuse::IMPORTER,
+    &harbor::IMPORTER,
+    &battles::IMPORTER,
+    &OTLP,
+    &spans::JAEGER,
+    &spans::OPENINFERENCE,
+    &junit::IMPORTER,
+    &aider::IMPORTER,
+];
+
+/// The kind of the items that are made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Items {
+    /// Items of kind `facts`: what a run came to.
+    #[default]
+    Runs,
+    /// Items of kind `reasoning-trace`: the steps of a run. Importers that [have traces](Importer::has_traces) give them.
+    Traces,
+}
+
+/// Choices of an import.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The kind of the items.
+    pub items: Items,
+    /// The domain of the tasks, which no log names: for traces.
+    pub domain: Option<String>,
+    /// Verdicts on the instances that trajectories are of.
+    pub verdicts: Option<Arc<Verdicts>>,
+    /// The samples in files that are read too, whose means and sums are not counted.
+    pub samples: Option<Arc<Samples>>,
+    /// The logs that are read too, of which a later try at a task counts alone.
+    pub retries: Option<Arc<Retries>>,
+    /// The subject of every item, instead of the one that the log names.
+    pub subject: Option<String>,
+    /// The score that says whether a run solved its task, where a log has several.
+    pub score: Option<String>,
+}
+
+/// One item that was read.
+#[derive(Debug, Clone, Copy)]
+pub struct Item<'a> {
+    /// The place in the file: `$.samples[3]`, `line 4`, `samples/7_epoch_1.json`.
+    pub place: &'a str,
+    /// The item, as JSON.
+    pub json: &'a [u8],
+}
+
+/// A log that cannot be read: where, what was found, what was expected, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportError {
+    /// The name of the file.
+    pub file: String,
+    /// The place in it; empty for all of it.
+    pub place: String,
+    /// The finding.
+    pub found: String,
+    /// The expectation.
+    pub expected: String,
+    /// Advice; empty if the expectation says everything.
+    pub hint: String,
+}
+
+impl fmt::Display for ImportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.file)?;
+        if !self.place.is_empty() {
+            write!(f, "{}: ", self.place)?;
+        }
+        write!(f, "found {}, expected {}", self.found, self.expected)?;
+        if !self.hint.is_empty() {
+            write!(f, "; {}", self.hint)?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for ImportError {}
+
+/// The same before the file is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Fault {
+    place: String,
+    found: String,
+    expected: String,
+    hint: String,
+}
+
+impl Fault {
+    fn new(place: impl Into<String>, found: impl Into<String>, expected: &str) -> Self {
+        Self { place: place.into(), found: found.into(), expected: expected.to_owned(), hint: String::new() }
+    }
+
+    fn hint(self, hint: &str) -> Self {
+        Self { hint: hint.to_owned(), ..self }
+    }
+
+    fn of(self, input: &Input) -> ImportError {
+        let Self { place, found, expected, hint } = self;
+        ImportError { file: input.name().to_owned(), place, found, expected, hint }
+    }
+
+    fn unreadable(error: &io::Error) -> Self {
+        Self::new("", error.to_string(), "a file that can be read")
+    }
+}
+
+/// The reason to read no further.
+#[derive(Debug)]
+enum Stop {
+    Fault(Box<Fault>),
+    /// The caller has enough.
+    Enough,
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(Box::new(fault))
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Fault::unreadable(&error).into()
+    }
+}
+
+/// Reads a log by an importer, and hands each item to `take` until it breaks off.
+///
+/// # Errors
+/// If the log cannot be read, or is not of that format; what came before was handed on.
+pub fn import(
+    input: &Input,
+    importer: &'static Importer,
+    options: &Options,
+    take: &mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
+) -> Result<Summary, ImportError> {
+    let digest = input.digest().map_err(|error| Fault::unreadable(&error).of(input))?;
+    if options.items == Items::Traces && !importer.has_traces {
+        let fault = Fault::new("", importer.words, "a log with the steps of an agent");
+        return Err(fault.hint("it has runs, for cards of facts").of(input));
+    }
+    let mut out = Out::new(input, digest, importer, options, take);
+    match (importer.read)(input, &mut out) {
+        Ok(()) | Err(Stop::Enough) => Ok(out.end()),
+        Err(Stop::Fault(fault)) => Err(fault.of(input)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! Samples of the Language Model Evaluation Harness, one on each line.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::json::{Wanted, members};
+use super::out::{MEAN, Out, Run, fact_name, plain};
+use super::{Fault, Importer, Input, Role, Samples, Stop, json};
+
+/// The importer of samples of the Language Model Evaluation Harness.
+pub(super) static IMPORTER: Importer = Importer {
+    name: "lm-eval",
+    words: "a file of samples of lm-eval",
+    role: Role::Samples { sums: "configs", add: Samples::add_task },
+    marks: &[
+        &["doc_id", "resps[]", "filtered_resps[]"],
+        &["doc_id", "doc", "target", "arguments"],
+        &["results", "configs", "lm_eval_version"],
+    ],
+    read,
+    ..Importer::RUNS
+};
+
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let about = about(input)?;
+    if about.is_sums {
+        if let Some(tasks) = out.options.samples.as_ref().and_then(|samples| samples.beside(input)) {
+            return sums(input, tasks, out);
+        }
+        let fault = Fault::new("", "sums for each task without their samples", "the samples");
+        return Err(fault.hint("run lm_eval with --log_samples and give `samples_*.jsonl`").into());
+    }
+    let names: Vec<&'static str> = METRICS.to_vec();
+    let fixed = ["doc_id", "doc_hash", "filter", "metrics"];
+    let wanted: Vec<&str> = fixed.iter().copied().chain(names).collect();
+    let task = task(input);
+    let mut rows: BTreeMap<String, u64> = BTreeMap::new();
+    json::read_lines(input.json()?, &Wanted::new(&wanted), &mut |row| {
+        let own = row.own;
+        let Some(doc) = own.name("doc_id") else {
+            return Err(Fault::new(row.place, "a sample without `doc_id`", "the id of the document").into());
+        };
+        let filter = own.text("filter").unwrap_or("none");
+        *rows.entry(filter.to_owned()).or_default() += 1;
+        let metrics: Vec<&str> = match own.get("metrics").and_then(Value::as_array) {
+            Some(names) => names.iter().filter_map(Value::as_str).collect(),
+            None => METRICS.iter().copied().filter(|name| own.has(name)).collect(),
+        };
+        let wanted = out.options.score.clone();
+        let (wanted, own_filter) =
+            match wanted.as_deref().map(|name| name.split_once(',').unwrap_or((name, ""))) {
+                Some((name, filter)) => (Some(name.to_owned()), filter.to_owned()),
+                None => (None, String::new()),
+            };
+        if !own_filter.is_empty() && own_filter != filter {
+            out.left_out(format!("a sample after the filter `{filter}`, which is not asked for"));
+            return Ok(());
+        }
+        let is_lower = |name: &str| about.lower.iter().any(|lower| lower == name);
+        let chosen = wanted.as_deref().or_else(|| metrics.iter().copied().find(|name| !is_lower(name)));
+        if let Some(name) = chosen.or_else(|| metrics.first().copied()).filter(|name| is_lower(name)) {
+            out.left_out(format!("whether a document was solved: the less `{name}` is, the better"));
+        }
+        let mut run = Run {
+            subject: about.subject.clone(),
+            task: Some(format!("{task}/{doc}")),
+            // One document has a row for each filter, in each run.
+            id: format!("{}/{task}/{doc}/{filter}{}", about.subject, about.moment),
+            ..Run::default()
+        };
+        if filter != "none" {
+            run.task = Some(format!("{task}/{filter}/{doc}"));
+        }
+        // A metric of a task may have any name.
+        let all: Value = if metrics.iter().all(|name| own.has(name)) {
+            Value::Null
+        } else {
+            serde_json::from_slice(row.line).unwrap_or_default()
+        };
+        for name in &metrics {
+            let value = own.get(name).or_else(|| all.get(name)).and_then(|value| match value {
+                Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+                value => value.as_f64(),
+            });
+            if Some(*name) == chosen {
+                run.solved = value.filter(|_| !is_lower(name));
+                match value {
+                    None => out.left_out(format!("a metric `{name}` that is no number of the sample alone")),
+                    Some(value) if is_lower(name) || !(0.0..=1.0).contains(&value) => {
+                        run.other.extend(plain(value).map(|it| (fact_name("score_", name), it.into())));
+                    }
+                    Some(_) => {}
+                }
+            } else if let Some(value) = value.and_then(plain) {
+                run.other.push((fact_name("score_", name), value.into()));
+            }
+        }
+        if metrics.len() > 1
+            && let Some(chosen) = chosen
+        {
+            let names = metrics.join("`, `");
+            out.note(format!("`solved` is the metric `{chosen}` of `{names}`; --score NAME takes another"));
+        }
+        out.left_out("no cost, time and tokens: a sample has none");
+        out.run(row.place, run)
+    })?;
+    // A row for each document after each filter.
+    let least = rows.values().min().copied().unwrap_or_default();
+    if let Some(stated) = about.documents.filter(|stated| *stated > least) {
+        let (name, there) = (input.name(), if least == 1 { "1 is" } else { &format!("{least} are") });
+        out.note(format!("`{name}` lacks documents: {there} there of {stated} that the results count"));
+    }
+    Ok(())
+}
+
+/// Passes over the sums of tasks whose samples lie beside them, and names the tasks that have no samples.
+fn sums(input: &Input, tasks: &BTreeSet<String>, out: &mut Out<'_>) -> Result<(), Stop> {
+    let about = json::read(input.json()?, &Wanted::new(&["results", "group_subtasks"]), &mut |_| Ok(()))?;
+    let is_group = |name: &str| {
+        let parts = about.get("group_subtasks").and_then(|groups| groups.get(name)).and_then(Value::as_array);
+        parts.is_some_and(|parts| !parts.is_empty())
+    };
+    let mut without = Vec::new();
+    for name in about.get("results").and_then(Value::as_object).into_iter().flat_map(|it| it.keys()) {
+        if tasks.contains(name) || is_group(name) {
+            out.elsewhere(MEAN);
+        } else {
+            without.push(format!("`{name}`"));
+        }
+    }
+    if !without.is_empty() {
+        out.note(format!("`{}` has sums without samples of {}", input.name(), without.join(", ")));
+    }
+    Ok(())
+}
+
+/// Metrics of the harness that are a number for each sample.
+const METRICS: [&str; 19] = [
+    "exact_match",
+    "acc",
+    "acc_norm",
+    "acc_mutual_info",
+    "acc_bytes",
+    "pass@1",
+    "pass_at_1",
+    "f1",
+    "em",
+    "mc1",
+    "mc2",
+    "score",
+    "rouge1",
+    "rouge2",
+    "rougeL",
+    "prompt_level_strict_acc",
+    "prompt_level_loose_acc",
+    "contains",
+    "likelihood_diff",
+];
+
+/// Metrics that are the better the less they are, in every task.
+const LOWER: [&str; 1] = ["likelihood_diff"];
+
+struct About {
+    subject: String,
+    is_sums: bool,
+    /// Metrics that are the better the less they are.
+    lower: Vec<String>,
+    /// The moment in the names of the files of one run, after a slash; empty without one.
+    moment: String,
+    /// The number of documents that were asked.
+    documents: Option<u64>,
+}
+
+/// Returns the model: from the results of the same moment in the same folder, else the name of the folder.
+fn about(input: &Input) -> Result<About, Stop> {
+    let wanted = [
+        "model_name",
+        "config.model_args",
+        "config.model",
+        "lm_eval_version",
+        "higher_is_better",
+        "n-samples",
+    ];
+    let wanted = Wanted::new(&wanted);
+    let mut lower = LOWER.map(str::to_owned).to_vec();
+    let folder = input.folder().unwrap_or_else(|| input.stem()).to_owned();
+    let own = input.head(1 << 20)?;
+    let is_sums = json::outline(&own).iter().any(|path| path == "configs");
+    let moment = input.stem().rsplit('_').next().unwrap_or_default();
+    let own_moment = if is_moment(moment) { format!("/{moment}") } else { String::new() };
+    let beside = input.path().map(|path| path.with_file_name(format!("results_{moment}.json")));
+    let Some(beside) = beside.filter(|path| path.is_file() && !is_sums) else {
+        return Ok(About { subject: folder, is_sums, lower, moment: own_moment, documents: None });
+    };
+    let mut text = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::Read::take(Input::file(beside).json()?, 64 << 20), &mut text)?;
+    let Ok(results) = members(&text, &wanted) else {
+        return Ok(About { subject: folder, is_sums, lower, moment: own_moment, documents: None });
+    };
+    let task = task(input);
+    let documents = results.get("n-samples").and_then(|tasks| tasks.get(&task)?.get("effective")?.as_u64());
+    let stated = results.get("higher_is_better").and_then(|tasks| tasks.get(&task)?.as_object());
+    let lower_here = stated.into_iter().flatten().filter(|(_, is_higher)| is_higher.as_bool() == Some(false));
+    lower.extend(lower_here.map(|(name, _)| name.clone()));
+    let argument = |name: &str| match results.get("config.model_args")? {
+        Value::String(text) => text.split(',').find_map(|part| part.strip_prefix(name)?.strip_prefix('=')),
+        arguments => arguments.get(name)?.as_str(),
+    };
+    let arguments = argument("pretrained").or_else(|| argument("model"));
+    // Of a base model with an adapter, the name is that of the adapter.
+    let model = results.text("model_name").or(arguments).or_else(|| results.text("config.model"));
+    let revision = argument("revision").filter(|it| *it != "main");
+    let subject = match (model.unwrap_or(&folder), revision) {
+        (model, Some(revision)) => format!("{model}@{revision}"),
+        (model, None) => model.to_owned(),
+    };
+    Ok(About { subject, is_sums, lower, moment: own_moment, documents })
+}
+
+/// Returns the task in `samples_TASK_MOMENT.jsonl`.
+pub(super) fn task(input: &Input) -> String {
+    let stem = input.stem();
+    let stem = stem.strip_prefix("samples_").unwrap_or(stem);
+    match stem.rsplit_once('_') {
+        Some((task, moment)) if is_moment(moment) => task.to_owned(),
+        _ => stem.to_owned(),
+    }
+}
+
+fn is_moment(text: &str) -> bool {
+    text.starts_with("20") && text.contains('T')
+}

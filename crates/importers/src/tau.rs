@@ -1,0 +1,234 @@
+//! tau-bench and tau2-bench: attempts at tasks with a simulated user.
+
+use karat_core::facts::Outcome;
+use serde_json::Value;
+
+use super::json::{Element, Members, Wanted};
+use super::out::{NEAR, Out, Run, fact_name, known, plain, share};
+use super::steps::Steps;
+use super::{Fault, Importer, Input, Stop, json};
+
+/// The importer of tau2-bench.
+pub(super) static TAU_2: Importer = Importer {
+    name: "tau2",
+    words: "a file of results of tau2-bench",
+    has_traces: true,
+    marks: &[
+        &["simulations[].task_id", "info"],
+        &["info.environment_info", "info.agent_info"],
+        &["task_id", "termination_reason", "trial"],
+        &["model_name", "submitting_organization", "results"],
+    ],
+    read: read_2,
+    ..Importer::RUNS
+};
+
+/// The importer of tau-bench.
+pub(super) static TAU_BENCH: Importer = Importer {
+    name: "tau-bench",
+    words: "a file of results of tau-bench",
+    has_traces: true,
+    marks: &[&["[].task_id", "[].reward", "[].info"]],
+    read,
+    ..Importer::RUNS
+};
+
+fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    const RUN: [&str; 4] = ["[].task_id", "[].trial", "[].reward", "[].info.error"];
+    const STEPS: [&str; 2] = ["[].info.task.instruction", "[].traj"];
+    let steps: &[&str] = if out.wants_steps() { &STEPS } else { &[] };
+    let paths: Vec<&str> = RUN.iter().chain(steps).copied().collect();
+    let subject = input.stem().to_owned();
+    json::read(input.json()?, &Wanted::new(&paths), &mut |element| {
+        let own = element.own;
+        let Some(task) = own.name("task_id") else {
+            return Err(Fault::new(element.place, "a result without `task_id`", "the id of the task").into());
+        };
+        let trial = own.name("trial").unwrap_or_else(|| String::from("0"));
+        let mut run = Run {
+            subject: subject.clone(),
+            id: format!("{subject}/{task}/{trial}"),
+            task: Some(task),
+            steps: steps_of(own.get("traj"), |_, text| text.starts_with("Error")),
+            objective: own.text("info.task.instruction").map(str::to_owned),
+            result: own.name("reward").map(|reward| format!("reward {reward}")),
+            ..Run::default()
+        };
+        if own.has("info.error") {
+            run.outcome = Some(Outcome::NoVerdict);
+            out.left_out("the reward of 0 of a run that ended in an error of the program");
+        } else {
+            reward(own.number("reward"), &mut run, out);
+        }
+        if !out.wants_steps() {
+            out.left_out(
+                "no cost, time and tokens of the agent: the log has only the cost of the simulated user",
+            );
+        }
+        out.run(element.place, run)
+    })?;
+    Ok(())
+}
+
+/// Returns the steps in a list of messages; those of the simulated user are what the agent observes.
+fn steps_of(list: Option<&Value>, has_failed: impl Fn(&Value, &str) -> bool) -> Steps {
+    let mut steps = Steps::default();
+    for message in list.and_then(Value::as_array).into_iter().flatten() {
+        // In tau2 the user has tools too.
+        if message.get("requestor").and_then(Value::as_str) != Some("user") {
+            steps.message(message, &has_failed);
+        }
+    }
+    steps
+}
+
+fn reward(reward: Option<f64>, run: &mut Run, out: &mut Out<'_>) {
+    match reward {
+        Some(reward) if (reward - 1.0).abs() <= NEAR => run.solved = Some(1.0),
+        Some(reward) => {
+            run.solved = Some(reward);
+            run.outcome = run.outcome.or(Some(Outcome::Failed));
+        }
+        None => {
+            run.outcome = run.outcome.or(Some(Outcome::NoVerdict));
+            out.left_out("no reward of a run: it has no verdict");
+        }
+    }
+}
+
+const RUN: [&str; 14] = [
+    "messages",
+    "id",
+    "task_id",
+    "trial",
+    "start_time",
+    "end_time",
+    "duration",
+    "termination_reason",
+    "agent_cost",
+    "reward_info.reward",
+    "reward_info.info.error",
+    "mode",
+    "seed",
+    "timestamp",
+];
+
+fn read_2(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let listed: [&str; 10] = [
+        "simulations[].messages",
+        "simulations[].id",
+        "simulations[].task_id",
+        "simulations[].trial",
+        "simulations[].start_time",
+        "simulations[].duration",
+        "simulations[].termination_reason",
+        "simulations[].agent_cost",
+        "simulations[].reward_info.reward",
+        "simulations[].timestamp",
+    ];
+    const ABOUT: [&str; 3] =
+        ["info.agent_info.llm", "info.environment_info.domain_name", "info.agent_info.implementation"];
+    const SUBMISSION: [&str; 4] = ["model_name", "submitting_organization", "submission_date", "results"];
+    let wanted = listed.iter().chain(&RUN).chain(&ABOUT).chain(&SUBMISSION).copied();
+    // Messages are most of a log.
+    let wanted: Vec<&str> = wanted.filter(|path| out.wants_steps() || !path.ends_with("messages")).collect();
+    let mut count = 0;
+    let about = json::read(input.json()?, &Wanted::new(&wanted), &mut |element| {
+        count += 1;
+        simulation(element, element.before, out)
+    })?;
+    if about.has("submitting_organization") && about.has("results") {
+        return submission(&about, input, out);
+    }
+    if about.has("task_id") && about.has("termination_reason") {
+        // One run of the form with a folder: what all runs share is in the file beside that folder.
+        let shared = beside(input)?;
+        let shared = shared.unwrap_or_default();
+        return simulation(&Element { place: "$", before: &shared, own: &about, line: &[] }, &shared, out);
+    }
+    if count == 0 && about.has("info.agent_info.implementation") {
+        out.note("the runs are in the folder `simulations` beside this file: give that");
+    }
+    Ok(())
+}
+
+/// Takes an entry of the leaderboard: shares in percent for each domain, and no runs.
+fn submission(about: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
+    let subject = about.text("model_name").unwrap_or_else(|| input.stem());
+    for (domain, result) in about.get("results").and_then(Value::as_object).into_iter().flatten() {
+        let of = |name: &str| result.get(name).and_then(Value::as_f64);
+        let Some(pass) = of("pass_1") else {
+            out.left_out("a domain without a share of tasks passed at the first try");
+            continue;
+        };
+        let mut run = Run {
+            subject: subject.to_owned(),
+            task: Some(domain.clone()),
+            id: format!("{}/{domain}", input.stem()),
+            solved: Some(share(pass)),
+            cost_usd: known(out, "a cost", of("cost")),
+            ..Run::default()
+        };
+        for name in ["pass_2", "pass_3", "pass_4"] {
+            let value = of(name).map(share).and_then(plain);
+            run.other.extend(value.map(|value| (fact_name("", name), value.into())));
+        }
+        out.left_out("no results of single tasks: an entry has their share");
+        out.run(&format!("$.results.{domain}"), run)?;
+    }
+    Ok(())
+}
+
+/// Returns the members of `results.json` above the folder of a run.
+fn beside(input: &Input) -> Result<Option<Members>, Stop> {
+    let file =
+        input.path().and_then(|path| path.parent()?.parent()).map(|folder| folder.join("results.json"));
+    let Some(file) = file.filter(|file| file.is_file()) else { return Ok(None) };
+    let wanted = Wanted::new(&["info.agent_info.llm", "info.environment_info.domain_name"]);
+    json::read(Input::file(file).json()?, &wanted, &mut |_| Ok(())).map(Some)
+}
+
+fn simulation(element: &Element<'_>, about: &Members, out: &mut Out<'_>) -> Result<(), Stop> {
+    let own = element.own;
+    let Some(task) = own.name("task_id") else {
+        return Err(Fault::new(element.place, "a run without `task_id`", "the id of the task").into());
+    };
+    let domain = about.text("info.environment_info.domain_name");
+    let task = domain.map_or(task.clone(), |domain| format!("{domain}/{task}"));
+    let subject = about.text("info.agent_info.llm").unwrap_or("agent");
+    if subject == "agent" && out.options.subject.is_none() {
+        out.left_out(
+            "the name of the agent, which `results.json` above the folder of a run has (--subject NAME)",
+        );
+    }
+    let trial = own.name("trial").unwrap_or_else(|| String::from("0"));
+    let id = own.text("id").map_or_else(|| format!("{subject}/{task}/{trial}"), str::to_owned);
+    let mut run = Run {
+        subject: subject.to_owned(),
+        id,
+        task: Some(task),
+        seconds: own.number("duration"),
+        time: own.text("start_time").map(str::to_owned),
+        steps: steps_of(own.get("messages"), |message, _| {
+            message.get("error").and_then(Value::as_bool) == Some(true)
+        }),
+        result: own.text("termination_reason").map(|reason| format!("ended by {reason}")),
+        ..Run::default()
+    };
+    run.cost_usd = known(out, "a cost", own.number("agent_cost"));
+    match own.text("termination_reason") {
+        Some("max_steps" | "too_many_errors" | "timeout") => run.outcome = Some(Outcome::Stopped),
+        // These two are in no metric of tau2 itself.
+        Some("infrastructure_error" | "context_window_exceeded" | "error") => {
+            run.outcome = Some(Outcome::NoVerdict)
+        }
+        _ => {}
+    }
+    let given = own.get("reward_info.reward").and_then(Value::as_f64);
+    if run.outcome == Some(Outcome::NoVerdict) {
+        out.left_out_times("the reward of a run that the program broke off", given.is_some().into());
+    } else {
+        reward(given, &mut run, out);
+    }
+    out.run(element.place, run)
+}

@@ -1,0 +1,274 @@
+//! The answer to [`Leaderboard`](AskedBoard), and its floors.
+
+use std::collections::BTreeSet;
+
+use karat_core::timestamp::Timestamp;
+use karat_standing::stand::Interval;
+
+use super::answer::{card_of, invalid, pass, plan, refused, settings as usual, unknown_key};
+use super::{Floors, Leaderboard as AskedBoard};
+use crate::answers::LeaderboardMethod;
+use crate::answers::basis::Basis;
+use crate::answers::leaderboard::columns::{self, Column};
+use crate::answers::leaderboard::key::Key;
+use crate::answers::leaderboard::method::{Page, answer, method_of_size, rank, rank_by_official};
+use crate::answers::leaderboard::official::Asked;
+use crate::answers::leaderboard::officials::Officials;
+use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
+use crate::answers::stress::Robustness;
+use crate::error::Error;
+use crate::gate::{Failing, Verdict, failing, floors, judge_floors, outside, slight};
+use crate::leaderboard::attempts::Attempts;
+use crate::leaderboard::stress::{CONCENTRATION, Stress};
+use crate::leaderboard::{By, Ranking, Settings};
+use crate::look_alikes::LookAlikes;
+use crate::rows::Rows;
+use crate::standing::events::Events;
+use crate::text::clean;
+
+/// The answer, and what its gates found.
+#[derive(Debug)]
+pub struct Judged {
+    /// The answer.
+    pub answer: LeaderboardAnswer,
+    /// The findings.
+    pub verdict: Verdict,
+    /// The subjects that fail a floor.
+    pub failing: Vec<Failing>,
+    /// The settings.
+    pub settings: Settings,
+}
+
+/// Returns the key of `--by`, if it is neither the official score nor the mean.
+fn fact_asked(ask: &AskedBoard) -> Option<Key> {
+    let flags = (ask.lower_is_better || ask.higher_is_better).then_some(ask.lower_is_better);
+    let key = Key::parse(ask.by.as_deref()?);
+    key.field()?;
+    Some(Key { is_lower_better: key.is_lower_better.or(flags), ..key })
+}
+
+/// Returns the fields of the items that columns and the order need.
+#[must_use]
+pub fn kept(ask: &AskedBoard) -> Vec<String> {
+    let columns = ask.with.iter().flat_map(|all| all.0.iter()).filter_map(Column::kept);
+    let all: BTreeSet<_> = columns.chain(fact_asked(ask).map(|key| key.name)).collect();
+    all.into_iter().collect()
+}
+
+/// Ranks the subjects, and asks the gates.
+///
+/// # Errors
+/// If a key names nothing, options exclude each other, or the items are too few.
+pub fn judge(
+    ask: &AskedBoard,
+    asked_floors: &Floors,
+    rows: &mut Rows,
+    events: &Events,
+) -> Result<Judged, Error> {
+    let by_fact = match fact_asked(ask).filter(|key| rows.dimension(&key.name).is_none()) {
+        Some(key) => rank_by_fact(ask, rows, &key)?,
+        None => None,
+    };
+    let (by, officials) = match by_fact {
+        Some(by) => (by, Basing::Means(None)),
+        None => by(ask, asked_floors, rows, events)?,
+    };
+    let settings = settings(ask, rows, by)?;
+    let method = method(ask, asked_floors, rows)?;
+    let mut boards = leaderboards(ask, rows, method, &settings, officials)?;
+    let columns: &[Column] = ask.with.as_ref().map_or(&[], |all| all.0.as_slice());
+    for (board, (_, items)) in boards.iter_mut().zip(rows.groups()) {
+        columns::add(board, rows, &items, columns, "--with")?;
+    }
+    boards.iter_mut().try_for_each(|board| sort(rows, board, &ask.sort))?;
+    let basis = Basis::new(rows, &settings);
+    let mut answer = answer(basis, method, ask.group_by.clone(), boards, Page::ALL);
+    answer.mark_look_alikes(&LookAlikes::among(rows.subjects.iter().map(String::as_str)));
+    let failing = failing(&floors(asked_floors, rows, by)?, asked_floors, &answer);
+    let mut verdict = judge_floors(&failing);
+    // Scores are official by one moment, whatever the group.
+    let as_of = answer.leaderboards.iter().find_map(|board| Timestamp::parse(board.as_of.as_deref()?).ok());
+    if let Some(as_of) = as_of.filter(|_| !asked_floors.fail_under.is_empty()) {
+        outside(rows, as_of).into_iter().for_each(|line| verdict.warn(line));
+    }
+    let of_score = asked_floors.all().filter(|it| it.dimension.is_none());
+    let slight = of_score.filter_map(|floor| slight("a floor", floor.least, rows.scale.max, 1));
+    slight.for_each(|line| verdict.warn(line));
+    Ok(Judged { verdict, answer, failing, settings })
+}
+
+/// Ranks by a field, if an item has it. The direction is that of the key or of the flags, else the one in which the score
+/// moves.
+fn rank_by_fact(ask: &AskedBoard, rows: &mut Rows, key: &Key) -> Result<Option<By>, Error> {
+    if !key.rank(rows, "--by")? {
+        return Ok(None);
+    }
+    for (flag, is_given) in [("--attempts", ask.attempts.is_some()), ("--robustness", ask.robustness)] {
+        if is_given {
+            return Err(invalid(format!("{flag} is about scores, and `{}` is a fact", clean(&key.name)))
+                .hint(format!("leave out {flag}, or --by")));
+        }
+    }
+    Ok(Some(By::Fact))
+}
+
+/// Returns the method asked for, or the one for the number of items. Options that need resamples choose the bootstrap.
+fn method(ask: &AskedBoard, floors: &Floors, rows: &Rows) -> Result<LeaderboardMethod, Error> {
+    let has_dimension = floors.all().any(|it| it.dimension.is_some());
+    let needs = [
+        ("--attempts", ask.attempts.is_some()),
+        ("--robustness", ask.robustness),
+        ("--fail-under of a dimension", has_dimension),
+    ];
+    let needs = needs.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name);
+    match (ask.method.or(ask.census.then_some(LeaderboardMethod::Census)), needs) {
+        (Some(LeaderboardMethod::Student), Some(name)) => {
+            Err(invalid(format!("{name} needs resamples, and --method student draws none"))
+                .hint("leave out --method, or give --method bootstrap"))
+        }
+        (Some(method), _) => Ok(method),
+        (None, Some(_)) => Ok(LeaderboardMethod::Bootstrap),
+        (None, None) => Ok(method_of_size(rows.subjects.len(), rows.rows.len())),
+    }
+}
+
+fn settings(ask: &AskedBoard, rows: &Rows, by: By) -> Result<Settings, Error> {
+    let attempts = match ask.attempts {
+        Some(most) => Some(Attempts { most, pass: pass(ask.pass, rows.scale)? }),
+        None => None,
+    };
+    Ok(Settings { attempts, tasks_min: ask.min_tasks, ..usual(&ask.sure, by, rows) })
+}
+
+/// Returns the basis of the means, and the official scores, or why ranks are not by them.
+fn by(ask: &AskedBoard, floors: &Floors, rows: &Rows, events: &Events) -> Result<(By, Basing), Error> {
+    let is_asked = match ask.by.as_deref() {
+        None => false,
+        Some(OFFICIAL) => true,
+        Some(MEAN) => return Ok((By::Score, Basing::Means(None))),
+        Some(key) => {
+            let known = || unknown_key("--by", key, &[OFFICIAL, MEAN], rows);
+            return Ok((By::Dimension(rows.dimension(key).ok_or_else(known)?), Basing::Means(None)));
+        }
+    };
+    let Some(card) = card_of(rows)?.filter(|card| card.standing.is_some()) else {
+        return match is_asked {
+            false => Ok((By::Score, Basing::Means(None))),
+            true => Err(invalid(
+                "--by official: there are no official scores, as the scorecard has no section [standing]",
+            )
+            .hint("rank by the mean of runs: --by mean")),
+        };
+    };
+    let without = |why: &str| match is_asked {
+        false => Ok((By::Score, Basing::Means(Some(why.to_owned())))),
+        true => Err(invalid(format!("--by official: {why}")).hint("rank by the mean of runs: --by mean")),
+    };
+    let items = &ask.items;
+    let asked = Asked {
+        is_selection: !items.filters.is_empty() || items.since.is_some() || items.until.is_some(),
+        is_grouped: ask.group_by.is_some(),
+        has_other_outcomes: !ask.sure.counts.is_empty(),
+    };
+    if let Some(why) = asked.without_official() {
+        return without(why);
+    }
+    let as_of = items.as_of.as_ref().map(|as_of| as_of.at).or_else(|| rows.newest());
+    let plan = plan(&ask.sure.confidence);
+    let is_drawn = method(ask, floors, rows)? == LeaderboardMethod::Bootstrap;
+    let interval = is_drawn.then_some(Interval { plan, level: ask.sure.confidence.level });
+    match Officials::new(rows, &card, events, as_of.unwrap_or(Timestamp { milliseconds: 0 }), interval) {
+        Ok(officials) => Ok((By::Score, Basing::Officials(officials))),
+        Err(error) if rows.newest().is_none() => without(&error.to_string()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The basis of ranks.
+enum Basing {
+    /// Official scores.
+    Officials(Officials),
+    /// Means; with the reason if it was not asked for and the scorecard has official scores.
+    Means(Option<String>),
+}
+
+/// Returns one leaderboard over all items, or one for each value of a field.
+fn leaderboards(
+    ask: &AskedBoard,
+    rows: &Rows,
+    method: LeaderboardMethod,
+    settings: &Settings,
+    basing: Basing,
+) -> Result<Vec<Leaderboard>, Error> {
+    let (officials, without_official) = match basing {
+        Basing::Officials(officials) => (Some(officials), None),
+        Basing::Means(why) => (None, why),
+    };
+    let found = rows.groups().into_iter().map(|(value, items)| {
+        let name = ask.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
+        let ranked = match &officials {
+            Some(officials) => rank_by_official(rows, &items, method, settings, Page::ALL, officials),
+            None => rank(rows, &items, name, method, settings, Page::ALL),
+        };
+        let ranked = ranked.map_err(|error| {
+            let error = refused(&error, rows);
+            let error = match ask.group_by.as_ref().zip(value) {
+                Some((field, value)) => {
+                    let (field, value) = (clean(field), clean(value));
+                    error.hint(format!(
+                        "this is about {field} = {value}; to leave it out: --where '{field}!={value}'"
+                    ))
+                }
+                None => error,
+            };
+            if ask.min_tasks > 1 { error.hint("or lower --min-tasks") } else { error }
+        })?;
+        let robustness = match ranked.ranking.filter(|_| ask.robustness) {
+            Some(ranking) => Some(robustness(rows, &items, &ranking, settings)?),
+            None => None,
+        };
+        let without_official = without_official.clone();
+        Ok(Leaderboard { robustness, without_official, ..ranked.leaderboard })
+    });
+    found.collect()
+}
+
+/// Returns how the ranks change under other weights, dimensions and means.
+fn robustness(
+    rows: &Rows,
+    items: &[usize],
+    ranking: &Ranking,
+    settings: &Settings,
+) -> Result<Robustness, Error> {
+    let Some(card) = rows.only_card() else {
+        return Err(invalid(
+            "--robustness: the items are scored by several scorecards, each with its own weights",
+        )
+        .hint("give the records of one challenge alone"));
+    };
+    let found = Stress::new(rows, items, ranking, card, CONCENTRATION, settings);
+    Ok(Robustness::new(rows, &found.map_err(|error| refused(&error, rows))?))
+}
+
+/// Sorts the rows of a leaderboard by a key; their ranks are unchanged.
+fn sort(rows: &Rows, board: &mut Leaderboard, key: &str) -> Result<(), Error> {
+    let has_dimension = rows.dimension(key).is_some() || board.columns.iter().any(|column| column == key);
+    let by = |row: &LeaderboardRow| {
+        let value = match key {
+            _ if row.columns.contains_key(key) => row.column(key),
+            "tasks" => Some(row.tasks as f64),
+            "low" => row.score.low,
+            "high" => row.score.high,
+            _ => row.dimensions.as_ref().and_then(|all| all.get(key)?.as_ref()).map(|value| value.mean),
+        };
+        value.map_or(f64::INFINITY, |value| -value)
+    };
+    match key {
+        "rank" => {}
+        "subject" => board.rows.sort_by(|a, b| a.subject.cmp(&b.subject)),
+        "tasks" | "low" | "high" => board.rows.sort_by(|a, b| by(a).total_cmp(&by(b))),
+        _ if has_dimension => board.rows.sort_by(|a, b| by(a).total_cmp(&by(b))),
+        _ => return Err(unknown_key("--sort", key, &["rank", "subject", "tasks", "low", "high"], rows)),
+    }
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! All gates on a run, asked at once.
+
+use karat_core::number::Decimal;
+
+use super::{ItemFloor, Verdict, judge_comparison, judge_standings};
+use crate::answers::check::{AskedGate, CheckSchema, ProjectCheck};
+use crate::answers::comparison::ComparisonAnswer;
+use crate::answers::leaderboard::floor::On;
+use crate::ask::answer::{card_of, invalid, plan};
+use crate::ask::compare::of_sides;
+use crate::ask::leaderboard::{self, Judged as JudgedBoard};
+use crate::ask::{Compare, Confidence, Floor, Floors, Items, Leaderboard};
+use crate::error::{Error, Place};
+use crate::loaded::Loaded;
+use crate::look_alikes::LookAlikes;
+use crate::rows::Rows;
+use crate::standing::events::Events;
+use crate::standing::{Answer, items, refused};
+use crate::text::{clean, count};
+use karat_standing::stand::{Interval, stand};
+
+/// The names of the two sides of a check.
+pub const BASELINE: &str = "baseline";
+/// The side of the run that is judged.
+pub const RUN: &str = "this run";
+
+/// The conditions that a run must reach.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Gate {
+    /// The floors of subjects.
+    pub floors: Floors,
+    /// The points by which the run may be worse than the baseline.
+    pub fail_if_worse: Option<Decimal>,
+    /// True if it must be shown that it is not worse.
+    pub strict: bool,
+    /// The least score of each item.
+    pub item_floor: Option<Decimal>,
+    /// The least official score of each subject.
+    pub standing_floor: Option<Decimal>,
+}
+
+/// The run to compare with.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Baseline {
+    /// No one named any.
+    #[default]
+    Unnamed,
+    /// The named one was not found.
+    Absent {
+        /// Its name in sentences.
+        name: String,
+        /// The sentence that says so.
+        line: String,
+    },
+    /// Its items are loaded; its name in sentences.
+    Loaded(String),
+}
+
+/// The answers about a run, and the verdict of each gate.
+#[derive(Debug)]
+pub struct Judged {
+    /// The gates that were asked, in words, each with its verdict.
+    pub gates: Vec<(String, Verdict)>,
+    /// The leaderboard of the run.
+    pub leaderboard: JudgedBoard,
+    /// The comparison with the baseline.
+    pub comparison: Option<ComparisonAnswer>,
+    /// The sentence about a baseline that is not there, where no gate says it.
+    pub note: Option<String>,
+}
+
+impl Judged {
+    /// Returns the verdict of all gates.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let mut all = Verdict::default();
+        self.gates.iter().for_each(|(_, verdict)| all.extend(verdict.clone()));
+        all
+    }
+
+    /// Returns the answer, `karat/check/1`, with what else there is to say.
+    #[must_use]
+    pub fn answer(&self, notes: Vec<String>) -> ProjectCheck {
+        let gate = |(words, verdict): &(String, Verdict)| AskedGate {
+            gate: words.clone(),
+            passed: verdict.is_passed(),
+            failures: verdict.lines().into_iter().map(str::to_owned).collect(),
+            status: verdict.status() as u8,
+        };
+        ProjectCheck {
+            schema: CheckSchema::V1,
+            status: self.verdict().status() as u8,
+            gates: self.gates.iter().map(gate).collect(),
+            notes,
+            leaderboard: self.leaderboard.answer.clone(),
+            comparison: self.comparison.clone(),
+        }
+    }
+}
+
+impl Gate {
+    /// Judges a run, which was loaded with its baseline.
+    ///
+    /// # Errors
+    /// If a gate names what the items do not have, or there are too few of them.
+    pub fn judge(&self, items: &Items, loaded: &mut Loaded, baseline: &Baseline) -> Result<Judged, Error> {
+        let asked = Leaderboard { items: items.clone(), ..Leaderboard::default() };
+        let board = leaderboard::judge(&asked, &self.floors, &mut loaded.rows, &Events::default())?;
+        let mut gates = Vec::new();
+        if self.floors.all().next().is_some() {
+            gates.push((self.floor_words(), board.verdict.clone()));
+        }
+        let (mut comparison, mut note) = (None, None);
+        match (baseline, &loaded.both) {
+            (Baseline::Absent { name, line }, _) if self.fail_if_worse.is_some() => {
+                let mut verdict = Verdict::default();
+                verdict.add(super::Status::Inconclusive, vec![line.clone()]);
+                gates.push((self.worse_words(name), verdict));
+            }
+            (Baseline::Absent { line, .. }, _) => note = Some(line.clone()),
+            (Baseline::Loaded(name), Some(both)) => {
+                let answer = self.compare(items, both)?;
+                if let Some(margin) = self.fail_if_worse {
+                    gates.push((self.worse_words(name), judge_comparison(&answer, margin, both.scale)));
+                }
+                comparison = Some(answer);
+            }
+            _ => {}
+        }
+        if let Some(least) = self.item_floor {
+            gates.push((format!("each item: score at least {least}"), judge_items(least, &loaded.rows)));
+        }
+        if let Some(least) = self.standing_floor {
+            let verdict = official(least, items, &loaded.rows)?;
+            gates.push((format!("each subject: official score at least {least}"), verdict));
+        }
+        Ok(Judged { gates, leaderboard: board, comparison, note })
+    }
+
+    fn compare(&self, items: &Items, both: &Rows) -> Result<ComparisonAnswer, Error> {
+        let asked = Compare {
+            first: String::from(BASELINE),
+            second: String::from(RUN),
+            items: items.clone(),
+            fail_if_worse: self.fail_if_worse,
+            strict: self.strict,
+            ..Compare::default()
+        };
+        asked.answer(both, of_sides(both, BASELINE, RUN)?)
+    }
+
+    fn floor_words(&self) -> String {
+        let floor = |floor: &Floor| match &floor.dimension {
+            Some(key) => format!("{} at least {}", clean(key), floor.least),
+            None => format!("score at least {}", floor.least),
+        };
+        let all: Vec<String> = self.floors.all().map(floor).collect();
+        let on = if self.floors.on == On::Low { ", at the lower end of the interval" } else { "" };
+        let who = match self.floors.subject.len() {
+            0 => String::from("each subject"),
+            number => count(number, "subject"),
+        };
+        format!("{who}: {}{on}", all.join(", "))
+    }
+
+    fn worse_words(&self, baseline: &str) -> String {
+        let margin = self.fail_if_worse.filter(|margin| *margin > Decimal::ZERO);
+        let by = margin.map_or_else(String::new, |margin| format!(" by more than {margin} points"));
+        let strict = if self.strict { ", and that is shown" } else { "" };
+        format!("not worse than {baseline}{by}{strict}")
+    }
+}
+
+fn judge_items(least: Decimal, rows: &Rows) -> Verdict {
+    let mut found = ItemFloor::default();
+    for row in &rows.rows {
+        let subject = rows.subjects.get(row.subject).map_or("", String::as_str);
+        let place = Place { file: rows.place(row), line: None, nth: 1, is_row: false };
+        let published = row.score().map(|score| rows.scale.publish(score));
+        let gates: Vec<&str> = row.gates().iter().map(String::as_str).collect();
+        found.see_parts(subject, &place, published, &gates, least);
+    }
+    found.verdict(least, rows.scale.max)
+}
+
+fn official(least: Decimal, asked: &Items, rows: &Rows) -> Result<Verdict, Error> {
+    let Some(as_of) = asked.as_of.as_ref().map(|as_of| as_of.at) else {
+        return Err(invalid("a standing needs a moment").hint("--as-of 2026-01-31T12:00:00Z"));
+    };
+    let card = card_of(rows)?.ok_or_else(crate::standing::several_cards)?;
+    let (events, sure) = (Events::default(), Confidence::default());
+    let interval = Interval { plan: plan(&sure), level: sure.level };
+    let items = items::items(rows, &card, &events)?;
+    let standings = stand(&card, &items, &events.events, as_of.seconds(), Some(interval))
+        .map_err(|errors| refused(&errors))?;
+    let look_alikes = LookAlikes::among(rows.subjects.iter().map(String::as_str));
+    let answer = Answer {
+        card: &card,
+        rows,
+        standings: &standings,
+        as_of,
+        interval,
+        events: &events,
+        look_alikes: &look_alikes,
+    };
+    Ok(judge_standings(least, &answer, &standings.subjects))
+}

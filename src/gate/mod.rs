@@ -1,0 +1,163 @@
+//! Gates: what a run must reach, the verdict on it, and the status with which a program ends.
+//!
+//! A [`Gate`] is filled from flags, from `karat.toml` or by a program, and judges items that were loaded once:
+//!
+//! ```
+//! use std::fs::File;
+//! use std::io::BufReader;
+//! use std::sync::Arc;
+//! use karat::ask::Items;
+//! use karat::card::CompiledCard;
+//! use karat::engine::Options;
+//! use karat::gate::{BASELINE, Baseline, Gate, RUN, Status};
+//! use karat::loaded::Loading;
+//! use karat::Layout;
+//! use karat::rows::Selection;
+//! use karat_core::number::Decimal;
+//!
+//! let card = Arc::new(CompiledCard::parse(&std::fs::read_to_string("examples/cards/task-run.toml")?)?);
+//! let sides = [BASELINE, RUN].map(|side| (side.to_owned(), side.to_owned()));
+//! let selection = Selection { by_file: true, sides: &sides, alone: Some(RUN), ..Selection::default() };
+//! let mut loading = Loading::new(selection, Some((card, Options::default())), None)?;
+//! for (side, file) in [(BASELINE, "base.csv"), (RUN, "new.csv")] {
+//!     let file = File::open(format!("examples/compare/{file}"))?;
+//!     loading.read(side, BufReader::new(file), Layout::Csv)?;
+//! }
+//! let gate = Gate { fail_if_worse: Some(Decimal::from_millionths(2_000_000)), ..Gate::default() };
+//! let baseline = Baseline::Loaded(String::from("base.csv"));
+//! let judged = gate.judge(&Items::default(), &mut loading.finish()?, &baseline)?;
+//! assert_eq!(judged.verdict().status(), Status::Worse);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod check;
+mod compare;
+mod floor;
+mod items;
+mod standing;
+
+pub use check::{BASELINE, Baseline, Gate, Judged, RUN};
+pub use compare::{failed, judge as judge_comparison};
+pub use floor::Failing;
+pub(crate) use floor::{failing, floors, judge as judge_floors};
+pub use items::{ItemFloor, fails};
+pub use standing::judge as judge_standings;
+
+use karat_core::number::Decimal;
+use karat_core::timestamp::Timestamp;
+
+use crate::rows::{Row, Rows};
+use crate::text::{count, named};
+
+/// The end of a gate. The numbers are the exit statuses of the command line: scripts branch on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Every gate lets it pass.
+    Passed = 0,
+    /// A score or a value is below its floor.
+    Below = 10,
+    /// A gate of the scorecard held.
+    Blocked = 11,
+    /// There is nothing to compare, or it is not shown that the second of two is not worse.
+    Inconclusive = 12,
+    /// The second of two is worse than the margin allows.
+    Worse = 16,
+}
+
+/// The findings of gates, by the status that each failure has.
+#[derive(Debug, Clone, Default)]
+pub struct Verdict {
+    failed: Vec<(Status, Vec<String>)>,
+    /// Sentences about what a gate that passes did not see.
+    unseen: Vec<String>,
+}
+
+impl Verdict {
+    /// Adds failures with a status, a line each.
+    pub fn add(&mut self, status: Status, lines: Vec<String>) {
+        if !lines.is_empty() {
+            self.failed.push((status, lines));
+        }
+    }
+
+    /// Adds a sentence about what the gate did not see.
+    pub fn warn(&mut self, line: String) {
+        self.unseen.push(line);
+    }
+
+    /// Returns what gates did not see, a sentence each.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.unseen
+    }
+
+    /// Adds what another gate found.
+    pub fn extend(&mut self, other: Self) {
+        self.failed.extend(other.failed);
+        for line in other.unseen {
+            if !self.unseen.contains(&line) {
+                self.unseen.push(line);
+            }
+        }
+    }
+
+    /// Returns whether every gate lets it pass.
+    #[must_use]
+    pub fn is_passed(&self) -> bool {
+        self.failed.is_empty()
+    }
+
+    /// Returns the failures by their status, a line each.
+    #[must_use]
+    pub fn failures(&self) -> &[(Status, Vec<String>)] {
+        &self.failed
+    }
+
+    /// Returns why gates fail, a line each.
+    #[must_use]
+    pub fn lines(&self) -> Vec<&str> {
+        self.failed.iter().flat_map(|(_, lines)| lines).map(String::as_str).collect()
+    }
+
+    /// Returns the status: that of the gravest failure.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        gravest(self.failed.iter().map(|(status, _)| *status))
+    }
+}
+
+/// Returns the gravest of the statuses of gates; of none that all of them passed.
+pub fn gravest(statuses: impl Iterator<Item = Status>) -> Status {
+    let failed: Vec<Status> = statuses.filter(|status| *status != Status::Passed).collect();
+    let gravity = [Status::Worse, Status::Blocked, Status::Below];
+    let gravest = gravity.into_iter().find(|status| failed.contains(status));
+    gravest.or(failed.first().copied()).unwrap_or(Status::Passed)
+}
+
+/// Returns which items no official score at a moment has: those after it, and those without a time where others have one.
+#[must_use]
+pub fn outside(rows: &Rows, as_of: Timestamp) -> Vec<String> {
+    let about = |what: &str, is_meant: &dyn Fn(&Row) -> bool| {
+        let meant: Vec<&Row> = rows.rows.iter().filter(|row| is_meant(row)).collect();
+        let mut names: Vec<&str> =
+            meant.iter().map(|row| rows.subjects.get(row.subject).map_or("", String::as_str)).collect();
+        names.sort_unstable();
+        names.dedup();
+        let items = count(meant.len(), "item");
+        Some(format!("no official score has {items} {what}, of {}", named(&names)?))
+    };
+    let later = about(&format!("after {as_of}"), &|row| row.time().is_some_and(|time| time > as_of));
+    let is_by_time = rows.rows.iter().any(|row| row.time().is_some());
+    let untimed = about("without a time", &|row| row.time().is_none()).filter(|_| is_by_time);
+    later.into_iter().chain(untimed).collect()
+}
+
+/// Returns a warning if a number is so small on the scale of a card that a share of it is meant: above 0 and less than one in `part` of a point.
+#[must_use]
+pub fn slight(what: &str, points: Decimal, scale: u32, part: i64) -> Option<String> {
+    let most = Decimal::ONE.millionths() / part;
+    let meant = points.millionths().checked_mul(i64::from(scale)).map(Decimal::from_millionths)?;
+    (scale > 1 && (1..most).contains(&points.millionths())).then(|| {
+        format!("{what} of {points} is almost nothing on a scale from 0 to {scale}; for that share of it give {meant}")
+    })
+}

@@ -1,0 +1,185 @@
+//! Items that are read and scored once: records, or evidence that is scored on the way.
+
+use std::io::BufRead;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::Layout;
+
+use crate::ask::AsOf;
+use crate::card::CompiledCard;
+use crate::engine::{Engine, Options, Wanted, each_item};
+use crate::error::{Code, Error, Place};
+use crate::recompute;
+use crate::record::Record;
+use crate::rows::problems::Problems;
+use crate::rows::{Fields, Loader, Rows, Selection, StoredRecord};
+
+/// The items of a run.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The items that are judged.
+    pub rows: Rows,
+    /// These and those of the baseline, each subject of each side apart, if there is one.
+    pub both: Option<Rows>,
+}
+
+/// A collector of items.
+pub struct Loading<'r> {
+    given: Option<Arc<CompiledCard>>,
+    engine: Option<Engine>,
+    loader: Loader<'r>,
+    problems: Problems,
+    is_portable: bool,
+    /// The words of a refusal at the door, which names its flags.
+    words: fn(Error) -> String,
+    /// The fields that name subject and task, by their flags, as long as no item has had them all.
+    names: Vec<(&'static str, String)>,
+    named: Fields,
+    /// True once an item of evidence was read.
+    has_evidence: bool,
+}
+
+impl<'r> Loading<'r> {
+    /// Creates an empty collector. `card` scores what is evidence; records name their own.
+    ///
+    /// # Errors
+    /// If the scorecard does not go with the options, or names are given twice.
+    pub fn new(
+        selection: Selection<'r>,
+        card: Option<(Arc<CompiledCard>, Options)>,
+        as_of: Option<&AsOf>,
+    ) -> Result<Self, Error> {
+        let mut loader = Loader::new(selection)?;
+        let mut loading = (None, None, false);
+        let mut names = Vec::new();
+        if let Some((card, options)) = card {
+            loader.given(&card);
+            let is_portable = options.is_portable;
+            let fields = [("--subject-field", &options.subject_field), ("--task-field", &options.task_field)];
+            names.extend(fields.into_iter().filter_map(|(flag, field)| Some((flag, field.clone()?))));
+            let mut engine = Engine::new(Arc::clone(&card), options)?;
+            engine.set_as_of_written(as_of.map(AsOf::written));
+            loading = (Some(card), Some(engine), is_portable);
+        }
+        let (given, engine, is_portable) = loading;
+        let words = |error: Error| error.to_string();
+        Ok(Self {
+            given,
+            engine,
+            loader,
+            problems: Problems::default(),
+            is_portable,
+            words,
+            names,
+            named: Fields::default(),
+            has_evidence: false,
+        })
+    }
+
+    /// Returns the same, which computes as on every machine, and has the words of a door for refusals.
+    #[must_use]
+    pub fn at_door(self, is_portable: bool, words: fn(Error) -> String) -> Self {
+        Self { is_portable, words, ..self }
+    }
+
+    /// Returns what the scorecard reads.
+    #[must_use]
+    pub fn wanted(&self) -> Wanted {
+        self.engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted)
+    }
+
+    /// Takes all items of a file; what is refused is reported at the end.
+    ///
+    /// # Errors
+    /// If no scorecard is at hand for what it has.
+    pub fn read(&mut self, file: &str, input: impl BufRead, layout: Layout) -> Result<(), Error> {
+        let wanted = self.wanted();
+        let ended = each_item(file, input, layout, &wanted, |place, bytes| match self.take(place, bytes) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        });
+        ended.break_value().map_or(Ok(()), Err)
+    }
+
+    /// Takes an item, or the error that was found in its place.
+    ///
+    /// # Errors
+    /// If no scorecard is at hand for it, which is so for all that follow.
+    pub fn take(&mut self, place: &Place, bytes: Result<&[u8], Error>) -> Result<(), Error> {
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.problems.add(error.to_string());
+                return Ok(());
+            }
+        };
+        let stored = StoredRecord::parse(bytes);
+        let bytes = stored.map_or(bytes, |stored| stored.record.as_bytes());
+        let claim = match Record::parse(bytes) {
+            Ok(claim) => claim,
+            Err(error) => {
+                self.problems.add_error(&place.to_string(), &error);
+                return Ok(());
+            }
+        };
+        let loader = &mut self.loader;
+        let added = match (claim, &mut self.engine) {
+            (Some(claim), _) => {
+                let base = recompute::base(&claim, self.given.as_ref().or_else(|| loader.known(&claim)));
+                if let Err(error) = &base
+                    && error.code() == Code::MissingScorecard
+                {
+                    // It is missing for all of its records, so it is reported once.
+                    return Err(error.clone().at(place.clone()));
+                }
+                let arrival = stored.map(|stored| stored.arrival);
+                let added =
+                    base.and_then(|base| loader.add_record(&claim, &base, self.is_portable, place, arrival));
+                if let Err(error) = added {
+                    self.problems.add_error(&place.to_string(), &error);
+                }
+                return Ok(());
+            }
+            (None, Some(engine)) => {
+                self.has_evidence = true;
+                let card = engine.card().card();
+                let named = &mut self.named;
+                self.names.retain(|(_, field)| {
+                    named.values(std::slice::from_ref(field), |_| None, card, bytes) == [None]
+                });
+                engine.visit_at(place, bytes, |scored| loader.add_from(place, 0, &scored.record, bytes))
+            }
+            (None, None) => {
+                // Only an item of an imported log has no line.
+                let card = if place.line.is_some() { "workflow" } else { "run" };
+                let message = format!("{place}: this is not a record, so it needs a scorecard");
+                return Err(Error::new(Code::InvalidOption, message)
+                    .hint(format!("say how to score it: --card {card}"))
+                    .hint("`karat card list` names the scorecards that come with karat"));
+            }
+        };
+        if let Err(error) = added {
+            self.problems.add((self.words)(error));
+        }
+        Ok(())
+    }
+
+    /// Returns the items: of two sides both, and by themselves those that are judged.
+    ///
+    /// # Errors
+    /// If an item was refused, or no item is left.
+    pub fn finish(self) -> Result<Loaded, Error> {
+        self.problems.end("nothing was computed: correct what is refused, or leave it out")?;
+        if let Some((card, _)) = self.given.as_ref().zip(self.has_evidence.then_some(())) {
+            // Items would count under their ids: each attempt as its own task.
+            for (flag, field) in &self.names {
+                self.named.check(field, flag, std::iter::once(card.card()))?;
+            }
+        }
+        Ok(match self.loader.finish_sides()? {
+            (Some(rows), both) => Loaded { rows, both: Some(both) },
+            (None, rows) => Loaded { rows, both: None },
+        })
+    }
+}
