@@ -19,6 +19,7 @@ use crate::answers::task::Task;
 use crate::answers::tune::Tune;
 use crate::answers::verification::{LogVerification, Verification};
 use crate::document::brief::Brief;
+use crate::ratings::Rating;
 use crate::record::RecordDocument;
 
 /// The dialect of all of them.
@@ -65,7 +66,7 @@ pub const ALL: &[Described] = &[
     Described { name: "check", about: "`karat check`", make: of::<ProjectCheck> },
     Described { name: "standing", about: "`karat standing`, one line each", make: of::<Standing> },
     Described { name: "task", about: "`karat standing --tasks`, one line each", make: of::<Task> },
-    file!("rating", "`karat rate`", "schema/rating.json"),
+    Described { name: "rating", about: "`karat rate`", make: of::<Rating> },
     Described { name: "stress", about: "`karat stress`", make: of::<Stress> },
     Described { name: "tune", about: "`karat tune`", make: of::<Tune> },
     Described { name: "verify", about: "`karat verify`, one line each", make: of::<Verification> },

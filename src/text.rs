@@ -123,8 +123,9 @@ pub fn short(text: &str) -> String {
 }
 
 /// Lists the first of several names, and the number of the rest; None if there is no name.
-pub fn named(names: &[&str]) -> Option<String> {
-    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{}`", short(name))).collect();
+pub fn named<S: AsRef<str>>(names: &[S]) -> Option<String> {
+    let shown: Vec<String> =
+        names.iter().take(NAMED).map(|name| format!("`{}`", short(name.as_ref()))).collect();
     match names.len().saturating_sub(NAMED) {
         _ if names.is_empty() => None,
         0 => Some(list(&shown)),

@@ -13,13 +13,11 @@ mod graders;
 mod input;
 mod load;
 mod logs;
-mod matches;
 mod origin;
 mod output;
 mod progress;
 mod project;
 mod push;
-mod rating;
 mod receipt;
 mod render;
 #[cfg(feature = "server")]

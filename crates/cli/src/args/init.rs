@@ -1,9 +1,7 @@
 //! `karat init`: its flags and help.
 
 use clap::Args;
-use karat_core::number::Decimal;
-
-use karat::ask::points;
+use karat::init::Question;
 
 /// The data to profile, and the answers to the questions.
 #[derive(Debug, Args)]
@@ -24,27 +22,9 @@ pub struct InitArgs {
     /// The scorecard to write (scorecard.toml)
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
-    /// The field that names who is scored
-    #[arg(long, value_name = "FIELD")]
-    pub subject: Option<String>,
-    /// The field that names what was attempted
-    #[arg(long, value_name = "FIELD")]
-    pub task: Option<String>,
-    /// The field that decides success
-    #[arg(long, value_name = "FIELD")]
-    pub success: Option<String>,
-    /// A field that counts, more is better; repeatable
-    #[arg(long, value_name = "FIELD")]
-    pub higher: Vec<String>,
-    /// A field that counts, less is better; repeatable
-    #[arg(long, value_name = "FIELD")]
-    pub lower: Vec<String>,
-    /// A field that does not count; repeatable
-    #[arg(long, value_name = "FIELD")]
-    pub without: Vec<String>,
-    /// The gate: every score at least POINTS, of 100
-    #[arg(long, value_name = "POINTS", value_parser = points)]
-    pub fail_under: Option<Decimal>,
+    /// The question
+    #[command(flatten)]
+    pub question: Question,
     /// Replace the files if they exist
     #[arg(long)]
     pub force: bool,

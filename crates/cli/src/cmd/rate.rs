@@ -2,119 +2,94 @@
 
 use std::io::Write as _;
 
+use karat::answers;
+use karat::ratings::{self, MatchReader, Matches, Question, Rating, STATE_MARK};
+use karat::text::{clean, list};
+
 use crate::args::Cli;
-use crate::args::rate::{RateArgs, SystemName};
-use crate::evidence::Files;
+use crate::args::rate::RateArgs;
+use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
-use crate::matches::columns::{Columns, Field};
-use crate::matches::{Matches, Reading};
-use crate::output::{CARE, Screen, lines, save_page};
+use crate::input::read_text;
+use crate::output::{CARE, Screen, lines, replace_own, save_page};
 use crate::progress::Progress;
-use crate::rating::{self as rating_of, report};
 use crate::render::page::rate::rate as rate_page;
 use crate::render::rating;
 use karat::page::html;
-use karat::text::{clean, list};
 use karat::write::Form;
+
+/// A file that `--state-out` writes, in words.
+const STATE: &str = "a file of ratings";
 
 /// Rates all matches given.
 pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let chosen_format = args.format.chosen()?;
-    let chosen = rating_of::Chosen::new(args)?;
-    check(args, &chosen)?;
-    let matches = read(args, cli)?;
-    let report = report(args, chosen, &matches)?;
+    let chosen = args.format.chosen()?;
+    args.question.check(args.state.is_some() || args.state_out.is_some())?;
+    let matches = read(&args.question, &args.files, args.no_progress, cli)?;
+    let rating = rate(args, &matches)?;
     tell_unread(args, &matches, cli)?;
     if let Some(path) = &args.html {
-        save_page(path, &html(&rate_page(&report)))?;
+        save_page(path, &html(&rate_page(&rating)))?;
     }
-    match chosen_format {
+    match chosen {
         Chosen::Screen => {
             let mut screen = Screen::stdout(cli.color);
-            let text = rating::screen(&report, screen.width, args.top);
+            let text = rating::screen(&rating, screen.width, args.top);
             write!(screen, "{text}")?;
             screen.flush()?;
         }
         Chosen::Json => {
             let mut out = lines();
-            writeln!(out, "{}", report.json())?;
+            writeln!(out, "{}", answers::write(&rating))?;
             out.flush()?;
         }
-        Chosen::Form(Form::Html) => format::text(&html(&rate_page(&report)))?,
-        Chosen::Form(form) => format::emit(&rating::rows::document(&report), form)?,
+        Chosen::Form(Form::Html) => format::text(&html(&rate_page(&rating)))?,
+        Chosen::Form(form) => format::emit(&rating::rows::document(&rating), form)?,
     }
     Ok(Exit::Done)
 }
 
+/// Rates the matches, after those behind a file if one is named.
+fn rate(args: &RateArgs, matches: &Matches) -> Result<Rating, Failure> {
+    if args.state.is_none() && args.state_out.is_none() {
+        return Ok(ratings::rate(&args.question, matches)?);
+    }
+    let before = match args.state.as_deref() {
+        Some(path) => Some((path, read_text(path, STATE, Exit::CouldNotRun)?)),
+        None => None,
+    };
+    let before = before.as_ref().map(|(path, text)| (*path, text.as_str()));
+    let (rating, after) = ratings::resume(&args.question, matches, before)?;
+    if let Some(path) = &args.state_out {
+        replace_own(path, after.as_bytes(), STATE_MARK.as_bytes(), STATE)?;
+    }
+    Ok(rating)
+}
+
 /// Names the columns that nothing reads.
 fn tell_unread(args: &RateArgs, matches: &Matches, cli: &Cli) -> Result<(), Failure> {
-    if matches.unread.is_empty() {
+    if matches.unread().is_empty() {
         return Ok(());
     }
     let mut screen = Screen::stderr(cli.color);
-    let names: Vec<String> = matches.unread.iter().map(|name| format!("`{}`", clean(name))).collect();
+    let names: Vec<String> = matches.unread().iter().map(|name| format!("`{}`", clean(name))).collect();
     writeln!(screen, "{CARE}note{CARE:#}: columns that nothing reads: {}", list(&names))?;
-    let is_solo = |name: &String| Field::SOLO.iter().any(|field| field.name() == name);
-    if !args.arena && matches.unread.iter().any(is_solo) {
+    if !args.question.arena && matches.has_unread_challenges() {
         writeln!(screen, "  matches at challenges of the arena are rated with --system elo --arena")?;
     }
     Ok(())
 }
 
-/// Refuses flags that do not go together.
-fn check(args: &RateArgs, chosen: &rating_of::Chosen) -> Result<(), Failure> {
-    let is_batch = args.system == SystemName::BradleyTerry;
-    let keeps_state = args.state.is_some() || args.state_out.is_some();
-    if is_batch && keeps_state {
-        return Err(Failure::new("Bradley-Terry looks at all matches at once and keeps no state")
-            .help("leave out --state and --state-out, and give all matches each time"));
-    }
-    if matches!(chosen, rating_of::Chosen::Glicko2(_, Some(_))) && keeps_state {
-        return Err(Failure::new("--state and --state-out go match by match, and period_days is set")
-            .help("leave out one of them"));
-    }
-    if args.bootstrap && !is_batch {
-        let message = format!(
-            "--bootstrap is for Bradley-Terry, whose result does not depend on the order of matches; that of {} does",
-            args.system.name()
-        );
-        return Err(Failure::new(message).help("glicko2 and weng-lin have their own intervals"));
-    }
-    if args.component != Default::default() && !is_batch {
-        return Err(Failure::new(format!(
-            "--component is for Bradley-Terry; {} rates every competitor",
-            args.system.name()
-        )));
-    }
-    for (flag, share) in [("--level", Some(args.level)), ("--holdout", args.holdout)] {
-        if let Some(share) = share.filter(|share| !(*share > 0.0 && *share < 1.0)) {
-            return Err(Failure::new(format!("{flag} is `{share}`, expected a share between 0 and 1")));
-        }
-    }
-    Ok(())
-}
-
-fn read(args: &RateArgs, cli: &Cli) -> Result<Matches, Failure> {
-    let mut columns: Columns = args.columns.clone();
-    if args.arena {
-        columns.add_solo();
-    }
-    for (field, column) in [(Field::Judge, &args.judge), (Field::Category, &args.by)] {
-        if let Some(column) = column {
-            columns.set(field, column);
-        }
-    }
-    let files = Files::new(&args.files, cli.color)?;
-    let progress = Progress::new(files.bytes(), args.no_progress);
-    let reading = Reading {
-        columns: &columns,
-        renames: &args.rename,
-        skip: &args.skip,
-        with_judges: args.judge.is_some(),
-        with_categories: args.by.is_some(),
-        with_solo: args.arena,
-    };
-    reading.read(&files, &progress)
+/// Reads the matches that a question is about.
+pub fn read(question: &Question, files: &[String], no_progress: bool, cli: &Cli) -> Result<Matches, Failure> {
+    let mut reader = MatchReader::new(question)?;
+    let files = Files::new(files, cli.color)?;
+    let progress = Progress::new(files.bytes(), no_progress);
+    files.each(&reader.wanted(), &progress, &mut |place, row| {
+        reader.add(place, row);
+        Ok(Flow::Continue)
+    })?;
+    Ok(reader.finish()?)
 }

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use karat::answers;
 use karat::answers::tune::{Tune, TuneProposal};
+use karat::ratings::{Matches, Question, SystemName};
 use karat::text::{clean, list};
 use karat::tune::{Settings, Target, Tuning, Win, readers};
 use karat_core::diagnostic::nearest;
@@ -11,17 +12,14 @@ use karat_core::scorecard::Scorecard;
 use serde_json::json;
 
 use super::many;
+use super::rate::read as read_matches;
 use crate::args::Cli;
 use crate::args::tune::TuneArgs;
 use crate::cards;
-use crate::evidence::Files;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::load::{Request, load};
-use crate::matches::columns::Columns;
-use crate::matches::{Matches, Reading};
 use crate::output::{Screen, create, is_watched};
-use crate::progress::Progress;
 use crate::render::tune::tune as screen_of;
 use karat::ask::AsOf;
 
@@ -103,25 +101,13 @@ fn check(args: &TuneArgs, card: &Scorecard) -> Result<(), Failure> {
 
 /// Reads the pairs, in any form that `karat rate` reads.
 fn wins(path: &str, args: &TuneArgs, cli: &Cli) -> Result<Matches, Failure> {
-    let files = Files::new(&[path.to_owned()], cli.color)?;
-    let progress = Progress::new(files.bytes(), args.no_progress);
-    let reading = Reading {
-        columns: &Columns::default(),
-        renames: &args.items.rename,
-        skip: &[],
-        with_judges: false,
-        with_categories: false,
-        with_solo: false,
-    };
-    reading.read(&files, &progress)
+    // The system is never asked: only the pairs are.
+    let question = Question { rename: args.items.rename.clone(), ..Question::new(SystemName::Elo) };
+    read_matches(&question, &[path.to_owned()], args.no_progress, cli)
 }
 
 fn pairs(matches: &Matches) -> impl Iterator<Item = Win<'_>> {
-    matches.rows.iter().map(|row| Win {
-        first: matches.names.name(row.first),
-        second: matches.names.name(row.second),
-        score: row.outcome.score(),
-    })
+    matches.scores().map(|(first, second, score)| Win { first, second, score })
 }
 
 /// Writes the files that were asked for, and returns their names.

@@ -1,44 +1,42 @@
 //! Ratings as a page: a table for each pool, predictions, judges beside people.
 
 use karat_core::record::ENGINE_VERSION;
-use karat_core::timestamp::Timestamp;
-use karat_stats::proportion::Proportion;
 
-use crate::rating::{Agreement, Board, Forecaster, Holdout, Intervals, Judged, Line, Report, described};
 use crate::render::rating::below::{about_forecasts, about_judges};
 use crate::render::rating::table::{decimals, ranks};
 use crate::render::rating::{about_pool, notes, rated, title};
 use karat::estimate::percent;
 use karat::page::model::{Axis, Cell, Estimate, Figure, Kind, Page, Row, Section, Table};
 use karat::pages::{column, text};
+use karat::ratings::{Agreement, Board, Competitor, Drawn, Forecaster, Holdout, Judge, Rating, Share};
 use karat::text::count;
 
 /// Returns the page of `karat rate`.
-pub fn rate(report: &Report) -> Page {
-    let mut about = vec![(String::from("system"), report.chosen.name().to_owned())];
+pub fn rate(report: &Rating) -> Page {
+    let mut about = vec![(String::from("system"), report.system.name().to_owned())];
     let mut tell = |label: &str, value: String| about.push((label.to_owned(), value));
-    tell("settings", described(&report.chosen.settings()));
+    tell("settings", report.described_settings());
     for board in &report.boards {
-        tell(&labelled("matches", board), board.input.digest.to_string());
-        if let Some((first, last)) = board.input.milliseconds {
-            let time = |milliseconds| Timestamp { milliseconds }.to_string();
-            tell(&labelled("played", board), format!("{} to {}", time(first), time(last)));
+        tell(&labelled("matches", board), board.input.digest.clone());
+        if let (Some(first), Some(last)) = (&board.input.first_time, &board.input.last_time) {
+            tell(&labelled("played", board), format!("{first} to {last}"));
         }
     }
     tell("level", report.level.to_string());
-    if let Intervals::Bootstrap { resamples, seed, of_pairs } = report.intervals {
-        tell("resamples", format!("{resamples} of {}", if of_pairs { "pairs" } else { "matches" }));
+    if let (Some(resamples), Some(seed)) = (report.resamples, report.seed) {
+        let unit = if report.drawn == Some(Drawn::Pairs) { "pairs" } else { "matches" };
+        tell("resamples", format!("{resamples} of {unit}"));
         tell("seed", seed.to_string());
     }
     tell("engine", ENGINE_VERSION.to_owned());
-    let competitors: usize = report.boards.iter().map(|board| board.lines.len()).sum();
+    let competitors: usize = report.boards.iter().map(|board| board.competitors.len()).sum();
     let pools = report.boards.iter().flat_map(|board| {
         let predicted = board.holdout.as_ref().map(|holdout| predictions(holdout, board, report.level));
         std::iter::once(pool(report, board)).chain(predicted)
     });
-    let judges = report.agreement.as_ref().map(|agreement| judges(agreement, report.level));
+    let judges = report.judges.as_ref().map(|agreement| judges(agreement, report.level));
     Page {
-        title: format!("Ratings: {}", report.chosen.name()),
+        title: format!("Ratings: {}", report.system.name()),
         subtitle: format!("{} after {}", count(competitors, "competitor"), rated(&report.boards)),
         about,
         notes: notes(report),
@@ -54,22 +52,25 @@ fn labelled(label: &str, board: &Board) -> String {
     }
 }
 
-fn pool(report: &Report, board: &Board) -> Section {
-    let places = decimals(board.lines.iter());
+fn pool(report: &Rating, board: &Board) -> Section {
+    let places = decimals(board.competitors.iter());
     let axis = Axis { decimals: places, ..percent_axis(report.level) };
-    let group = |line: &Line| match line.group {
+    let group = |line: &Competitor| match line.group {
         Some(group) => text(group.to_string()),
         None => Cell::Absent(String::from("not known")),
     };
-    let row = |line: &Line| Row {
+    let row = |line: &Competitor| Row {
         cells: vec![
             group(line),
             text(ranks(line)),
             text(line.name.clone()),
-            Cell::Interval(Estimate { point: line.estimate.points, interval: line.estimate.interval }),
-            text(line.tally.won.to_string()),
-            text(line.tally.drawn.to_string()),
-            text(line.tally.lost.to_string()),
+            Cell::Interval(Estimate {
+                point: line.points,
+                interval: line.interval.map(|ends| (ends.low, ends.high)),
+            }),
+            text(line.matches.won.to_string()),
+            text(line.matches.drawn.to_string()),
+            text(line.matches.lost.to_string()),
         ],
         group: line.group,
     };
@@ -84,7 +85,7 @@ fn pool(report: &Report, board: &Board) -> Section {
             column("drawn", Kind::Number),
             column("lost", Kind::Number),
         ],
-        rows: board.lines.iter().map(row).collect(),
+        rows: board.competitors.iter().map(row).collect(),
     };
     if board.groups.is_none() {
         table.caption = String::from("Competitors by rating");
@@ -99,14 +100,15 @@ fn pool(report: &Report, board: &Board) -> Section {
 }
 
 fn predictions(holdout: &Holdout, board: &Board, level: f64) -> Section {
-    let predicted = holdout.forecasts.iter().filter(|_| holdout.predicted > 0);
-    let rows = predicted.map(|Forecaster { name, forecast, beside_elo, .. }| Row {
+    let rows = holdout.forecasts.iter().map(|Forecaster { name, log_loss, brier, beside_elo, .. }| Row {
         cells: vec![
-            text(*name),
-            text(format!("{:.4}", forecast.log_loss)),
-            text(format!("{:.4}", forecast.brier)),
+            text(name.clone()),
+            text(format!("{:.4}", log_loss)),
+            text(format!("{:.4}", brier)),
             match *beside_elo {
-                Some((point, low, high)) => Cell::Interval(Estimate { point, interval: Some((low, high)) }),
+                Some(loss) => {
+                    Cell::Interval(Estimate { point: loss.log_loss, interval: Some((loss.low, loss.high)) })
+                }
                 None => Cell::Absent(String::from("-")),
             },
         ],
@@ -126,32 +128,32 @@ fn predictions(holdout: &Holdout, board: &Board, level: f64) -> Section {
     Section {
         heading: labelled("Predicted", board),
         text: about_forecasts(holdout),
-        figures: if holdout.predicted > 0 { vec![Figure::Table(table)] } else { Vec::new() },
+        figures: if holdout.predicted_matches > 0 { vec![Figure::Table(table)] } else { Vec::new() },
     }
 }
 
 fn judges(agreement: &Agreement, level: f64) -> Section {
-    let share = |proportion: Proportion| match (proportion.share(), proportion.wilson(level)) {
-        (Some(share), Ok(interval)) => Cell::Interval(Estimate {
+    let share = |found: Share| match (found.share, found.interval) {
+        (Some(share), Some(interval)) => Cell::Interval(Estimate {
             point: 100.0 * share,
             interval: Some((100.0 * interval.low, 100.0 * interval.high)),
         }),
         _ => Cell::Absent(String::from("none")),
     };
-    let row = |name: String, judged: &Judged| Row {
+    let row = |name: String, judged: &Judge| Row {
         cells: vec![
             text(name),
             text(judged.votes.matches().to_string()),
             text(judged.votes.drawn.to_string()),
-            share(judged.same.proportion()),
-            share(judged.same_winner.proportion()),
+            share(judged.same_outcome),
+            share(judged.same_winner),
         ],
         group: None,
     };
-    let people = row(format!("each of {}", agreement.people), &agreement.among_people);
-    let others = agreement.judges.iter().map(|(name, judged)| row(name.clone(), judged));
+    let people = row(format!("each of {}", agreement.people.name), &agreement.people);
+    let others = agreement.judges.iter().map(|judge| row(judge.name.clone(), judge));
     let table = Table {
-        caption: format!("Agreement of each with the majority of {}, in per cent", agreement.people),
+        caption: format!("Agreement of each with the majority of {}, in per cent", agreement.people.name),
         columns: vec![
             column("judge", Kind::Name),
             column("votes", Kind::Number),

@@ -2,14 +2,12 @@
 
 use std::fmt::Write as _;
 
-use karat_stats::proportion::Proportion;
-use karat_stats::rating::Forecast;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{lines, matches};
 use crate::output::{FAINT, STRONG};
-use crate::rating::{Agreement, Forecaster, Holdout, Judged};
 use karat::estimate::{percent, whole_percent};
+use karat::ratings::{Agreement, Forecaster, Holdout, Judge, Loss, Share};
 use karat::text::{clean, fit, list};
 
 /// Columns of a judge's name at most.
@@ -25,9 +23,9 @@ const LOSS: &str = "log-loss in nats, lower is better; a coin has 0.6931, and a 
 /// Returns the matches that were predicted, and those left out.
 pub fn about_forecasts(holdout: &Holdout) -> Vec<String> {
     let mut lines = vec![predicted(holdout)];
-    if holdout.predicted > 0 {
+    if holdout.predicted_matches > 0 {
         lines.push(LOSS.to_owned());
-        lines.extend(holdout.warnings());
+        lines.extend(holdout.warnings.clone());
     }
     lines
 }
@@ -43,7 +41,7 @@ fn predicted(holdout: &Holdout) -> String {
         }
     }
     let skipped = if skipped.is_empty() { String::new() } else { format!("; left out: {}", list(&skipped)) };
-    format!("{} after {}{skipped}", matches(holdout.predicted), matches(holdout.trained))
+    format!("{} after {}{skipped}", matches(holdout.predicted_matches), matches(holdout.trained_matches))
 }
 
 /// Returns the quality of predictions of the last matches.
@@ -51,48 +49,48 @@ pub fn forecasts(category: Option<&str>, holdout: &Holdout, width: usize) -> Str
     let category = category.map_or(String::new(), |category| format!(", {}", clean(category)));
     let mut text = format!("{STRONG}Predicted{category}{STRONG:#}\n");
     text.push_str(&lines(&predicted(holdout), width));
-    if holdout.predicted == 0 {
+    if holdout.predicted_matches == 0 {
         return text;
     }
     let _ = writeln!(text, "{FAINT}{} log-loss  Brier  minus elo{FAINT:#}", fit("forecast", FORECAST));
-    for Forecaster { name, forecast, beside_elo, .. } in &holdout.forecasts {
-        let beside = beside_elo.map_or(String::new(), |(mean, low, high)| {
+    for Forecaster { name, log_loss, brier, beside_elo, .. } in &holdout.forecasts {
+        let beside = beside_elo.map_or(String::new(), |Loss { log_loss, low, high }| {
             let verdict = if low <= 0.0 && high >= 0.0 { ", not distinguishable" } else { "" };
-            format!("  {mean:+.4}, {low:+.4} to {high:+.4}{verdict}")
+            format!("  {log_loss:+.4}, {low:+.4} to {high:+.4}{verdict}")
         });
-        let (name, Forecast { log_loss, brier, .. }) = (fit(name, FORECAST), forecast);
+        let name = fit(name, FORECAST);
         let _ = writeln!(text, "{name} {log_loss:>8.4} {brier:>6.4}{beside}");
     }
     text.push_str(&lines(LOSS, width));
-    for warning in holdout.warnings() {
-        text.push_str(&lines(&warning, width));
+    for warning in &holdout.warnings {
+        text.push_str(&lines(warning, width));
     }
     text
 }
 
 /// Returns the agreement of judges with people.
 pub fn judges(agreement: &Agreement, level: f64, width: usize) -> String {
-    let among = format!("each of `{}`", agreement.people);
-    let rows: Vec<(&str, &Judged)> = [(among.as_str(), &agreement.among_people)]
+    let among = format!("each of `{}`", agreement.people.name);
+    let rows: Vec<(&str, &Judge)> = [(among.as_str(), &agreement.people)]
         .into_iter()
-        .chain(agreement.judges.iter().map(|(name, judged)| (name.as_str(), judged)))
+        .chain(agreement.judges.iter().map(|judge| (judge.name.as_str(), judge)))
         .collect();
     let longest = rows.iter().map(|(name, _)| clean(name).width()).max().unwrap_or(0);
     let name = longest.clamp("judge".len(), JUDGE);
     let mut text =
-        format!("{STRONG}Judges{STRONG:#}  against the majority of `{}`\n", clean(&agreement.people));
+        format!("{STRONG}Judges{STRONG:#}  against the majority of `{}`\n", clean(&agreement.people.name));
     let (judge, outcome) = (fit("judge", name), fit("same outcome", SHARE));
     let _ = writeln!(text, "{FAINT}{judge} {:>6} {:>5}  {outcome}  same winner{FAINT:#}", "votes", "draws");
     for (who, judged) in rows {
         let votes = judged.votes.matches();
-        let draws = Proportion::new(judged.votes.drawn, votes).and_then(Proportion::share).unwrap_or(0.0);
+        let draws = if votes > 0 { judged.votes.drawn as f64 / votes as f64 } else { 0.0 };
         let _ = writeln!(
             text,
             "{} {votes:>6} {:>5}  {}  {}",
             fit(who, name),
             whole_percent(draws),
-            share(judged.same.proportion(), level),
-            share(judged.same_winner.proportion(), level).trim_end()
+            share(&judged.same_outcome),
+            share(&judged.same_winner).trim_end()
         );
     }
     text.push_str(&lines(&about_judges(agreement, level), width));
@@ -111,9 +109,9 @@ pub fn about_judges(agreement: &Agreement, level: f64) -> String {
 }
 
 /// Returns a share with its interval.
-fn share(proportion: Proportion, level: f64) -> String {
-    match (proportion.share(), proportion.wilson(level)) {
-        (Some(share), Ok(interval)) => format!(
+fn share(found: &Share) -> String {
+    match (found.share, found.interval) {
+        (Some(share), Some(interval)) => format!(
             "{:>5} {:>13}",
             format!("{:.1}%", 100.0 * share),
             format!("{:.1} to {:.1}", 100.0 * interval.low, 100.0 * interval.high)

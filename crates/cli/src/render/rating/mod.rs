@@ -8,14 +8,14 @@ pub mod table;
 use std::fmt::Write as _;
 
 use crate::output::{FAINT, STRONG};
-use crate::rating::{Board, Careers, Intervals, Report, described, named};
 use below::{forecasts, judges};
 use karat::estimate::{percent, tenth_percent};
-use karat::text::{clean, count, wrap};
+use karat::ratings::{Board, Drawn, IntervalSource, Rating};
+use karat::text::{clean, count, named, wrap};
 use table::{Columns, points};
 
 /// Returns the whole screen. `top` is the number of rows of a table; 0 is all.
-pub fn screen(report: &Report, width: usize, top: usize) -> String {
+pub fn screen(report: &Rating, width: usize, top: usize) -> String {
     let mut text = String::new();
     for (place, board) in report.boards.iter().enumerate() {
         if place > 0 {
@@ -30,11 +30,11 @@ pub fn screen(report: &Report, width: usize, top: usize) -> String {
         text.push('\n');
         text.push_str(&forecasts(board.category.as_deref(), holdout, width));
     }
-    if let Some(careers) = &report.careers {
+    if let Some(careers) = &report.arena {
         text.push_str(&solo::skills(careers, width, top));
         text.push_str(&solo::matches(careers, width, top));
     }
-    if let Some(agreement) = &report.agreement {
+    if let Some(agreement) = &report.judges {
         text.push('\n');
         text.push_str(&judges(agreement, report.level, width));
     }
@@ -42,24 +42,24 @@ pub fn screen(report: &Report, width: usize, top: usize) -> String {
 }
 
 /// Returns one pool.
-fn pool(report: &Report, board: &Board, width: usize, top: usize) -> String {
+fn pool(report: &Rating, board: &Board, width: usize, top: usize) -> String {
     let mut text = String::new();
-    let mut about = vec![count(board.lines.len(), "competitor"), rated(std::slice::from_ref(board))];
+    let mut about = vec![count(board.competitors.len(), "competitor"), rated(std::slice::from_ref(board))];
     if let Some(groups) = board.groups {
         about.push(count(groups as usize, "group"));
     }
     let title = title(report, board);
     let _ = writeln!(text, "{STRONG}{title}{STRONG:#}  {}", about.join(", "));
-    text.push_str(&lines(&described(&report.chosen.settings()), width));
-    let rows = if top == 0 { board.lines.len() } else { top };
-    let columns = Columns::new(board, board.lines.iter().take(rows), width);
+    text.push_str(&lines(&report.described_settings(), width));
+    let rows = if top == 0 { board.competitors.len() } else { top };
+    let columns = Columns::new(board, board.competitors.iter().take(rows), width);
     let _ = writeln!(text, "{FAINT}{}{FAINT:#}", columns.head());
     let mut above = None;
-    for line in board.lines.iter().take(rows) {
+    for line in board.competitors.iter().take(rows) {
         text.push_str(&columns.row(line, line.group != above));
         above = line.group;
     }
-    let more = board.lines.len().saturating_sub(rows);
+    let more = board.competitors.len().saturating_sub(rows);
     if more > 0 {
         let _ = writeln!(text, "{FAINT}and {more} more; --top 0 shows all{FAINT:#}");
     }
@@ -70,17 +70,17 @@ fn pool(report: &Report, board: &Board, width: usize, top: usize) -> String {
 }
 
 /// Returns the system, and the category if there are several.
-pub fn title(report: &Report, board: &Board) -> String {
+pub fn title(report: &Rating, board: &Board) -> String {
     match &board.category {
-        Some(category) => format!("{}, {}", report.chosen.name(), clean(category)),
-        None => report.chosen.name().to_owned(),
+        Some(category) => format!("{}, {}", report.system.name(), clean(category)),
+        None => report.system.name().to_owned(),
     }
 }
 
 /// Returns the number of matches that the ratings rest on, and of how many if some were left out; also for a page.
 pub fn rated(boards: &[Board]) -> String {
     let all = boards.iter().map(|board| board.input.matches).sum();
-    match boards.iter().map(|board| board.left_out_matches).sum() {
+    match boards.iter().map(|board| board.left_out.matches).sum() {
         0 => matches(all),
         left_out => format!("{} of {}", u64::saturating_sub(all, left_out), matches(all)),
     }
@@ -99,10 +99,10 @@ fn lines(text: &str, width: usize) -> String {
 pub fn about_pool(board: &Board, places: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(drift) = board.drift {
-        let moved = points(drift.points(), places.max(1));
+        let moved = points(drift.points, places.max(1));
         notes.push(format!(
             "mean of the pool: {} points, moved by {moved}",
-            points(drift.mean_after, places.max(1)),
+            points(drift.mean_after_points, places.max(1)),
         ));
     }
     if let Some(tie) = board.tie.filter(|tie| *tie > 0.0) {
@@ -111,12 +111,11 @@ pub fn about_pool(board: &Board, places: usize) -> Vec<String> {
             tenth_percent(tie / (2.0 + tie))
         ));
     }
-    if !board.left_out.is_empty() {
+    if let Some(names) = named(&board.left_out.competitors) {
         notes.push(format!(
-            "left out, as no match compares them with the others both ways: {} in {}: {}",
-            count(board.left_out.len(), "competitor"),
-            matches(board.left_out_matches),
-            named(&board.left_out)
+            "left out, as no match compares them with the others both ways: {} in {}: {names}",
+            count(board.left_out.competitors.len(), "competitor"),
+            matches(board.left_out.matches)
         ));
     }
     if let Some(resamples) = board.resamples_without_fit.filter(|resamples| *resamples > 0) {
@@ -125,68 +124,70 @@ pub fn about_pool(board: &Board, places: usize) -> Vec<String> {
     if let Some(parts) = board.parts.filter(|parts| *parts > 1) {
         notes.push(format!(
             "no match connects {} of the pool: only the prior compares their ratings",
-            count(parts, "part")
+            count(parts as usize, "part")
         ));
     }
-    if !board.one_sided.is_empty() {
+    if let Some(names) = named(&board.one_sided) {
         notes.push(format!(
             "all matches of one kind, so that resamples cannot show how sure they are and their intervals are too \
-             narrow: {}",
-            named(&board.one_sided)
+             narrow: {names}"
         ));
     }
-    if board.input.repeated > 0 {
-        notes.push(format!("rows that repeat another one, and count once: {}", board.input.repeated));
+    if board.input.repeated_rows > 0 {
+        notes.push(format!("rows that repeat another one, and count once: {}", board.input.repeated_rows));
     }
     notes
 }
 
 /// Returns the notes on all pools, also for a page.
-pub fn notes(report: &Report) -> Vec<String> {
+pub fn notes(report: &Rating) -> Vec<String> {
     let level = percent(report.level);
     let mut notes = Vec::new();
     let groups = "a group is tied with its leader; ranks show the possible range";
     match report.intervals {
-        Intervals::None => {
+        IntervalSource::None => {
             notes.push(String::from(
                 "Elo does not estimate its uncertainty: there are no intervals and no groups",
             ));
         }
-        Intervals::Deviation => notes.push(format!("intervals of {level} from the deviations; {groups}")),
-        Intervals::Sandwich => {
+        IntervalSource::Deviation => {
+            notes.push(format!("intervals of {level} from the deviations; {groups}"))
+        }
+        IntervalSource::Sandwich => {
             notes.push(format!("intervals of {level} by the sandwich estimator; {groups}"))
         }
-        Intervals::Posterior => {
+        IntervalSource::Posterior => {
             notes.push(format!("intervals of {level} from the posterior, as a normal distribution; {groups}"))
         }
-        Intervals::Bootstrap { resamples, seed, of_pairs } => {
-            let drawn = if of_pairs { "of pairs with all their votes" } else { "of matches" };
+        IntervalSource::Bootstrap => {
+            let (resamples, seed) = (report.resamples.unwrap_or_default(), report.seed.unwrap_or_default());
+            let is_of_pairs = report.drawn == Some(Drawn::Pairs);
+            let drawn = if is_of_pairs { "of pairs with all their votes" } else { "of matches" };
             notes.push(format!(
                 "intervals of {level} from {resamples} resamples {drawn}, seed {seed}; {groups}"
             ));
         }
     }
-    if let Some(prior) = report.chosen.prior() {
+    if let Some((deviation, draws)) = report.prior() {
         notes.push(format!(
             "the prior is gaussian: before any match, every strength lies around the mean of the pool with a deviation of \
-             {} points. That is worth {:.2} draws against an opponent of the mean, and pulls ratings towards it",
-            prior.points, prior.draws
+             {deviation} points. That is worth {draws:.2} draws against an opponent of the mean, and pulls ratings towards it"
         ));
     }
     let votes: u64 = report.boards.iter().map(|board| board.input.matches).sum();
-    let has_clusters = report.agreement.as_ref().is_some_and(|agreement| agreement.pairs < votes);
-    if has_clusters && matches!(report.intervals, Intervals::Sandwich | Intervals::Posterior) {
+    let has_clusters = report.judges.as_ref().is_some_and(|agreement| agreement.pairs < votes);
+    if has_clusters && matches!(report.intervals, IntervalSource::Sandwich | IntervalSource::Posterior) {
         notes.push(String::from(
             "several votes on one pair count as independent matches; --bootstrap resamples whole pairs, in case they are \
              correlated",
         ));
     }
-    notes.extend(report.careers.iter().flat_map(Careers::notes));
-    if report.skipped > 0 {
-        notes.push(format!("rows that are no match: {}", report.skipped));
+    notes.extend(report.arena.iter().flat_map(|careers| careers.notes.clone()));
+    if report.skipped_rows > 0 {
+        notes.push(format!("rows that are no match: {}", report.skipped_rows));
     }
-    if report.late > 0 {
-        notes.push(format!("rows after a row of a later time, sorted by time: {}", report.late));
+    if report.late_rows > 0 {
+        notes.push(format!("rows after a row of a later time, sorted by time: {}", report.late_rows));
     }
     notes
 }

@@ -4,28 +4,27 @@ use karat::document::{Cell, Column, Document, Finding, Level, Part, Table};
 use karat::estimate::plain;
 
 use super::{notes, rated};
-use crate::rating::{Board, Line, Report as Ratings, described};
+use karat::ratings::{Board, Competitor, Rating};
 
 /// Returns the document of ratings.
-pub fn document(ratings: &Ratings) -> Document {
-    let row = |board: &Board, line: &Line| {
-        let estimate = &line.estimate;
-        let number = |number: Option<f64>| Cell::of_number(number.map(shown), plain);
+pub fn document(ratings: &Rating) -> Document {
+    let row = |board: &Board, line: &Competitor| {
+        let number = |number: Option<f64>| Cell::of_number(number, plain);
         vec![
             Cell::of_text(board.category.clone()),
             Cell::Count(line.rank.into()),
-            line.range.map_or(Cell::Absent, |range| Cell::Count(range.best.into())),
-            line.range.map_or(Cell::Absent, |range| Cell::Count(range.worst.into())),
+            line.rank_range.map_or(Cell::Absent, |range| Cell::Count(range.best.into())),
+            line.rank_range.map_or(Cell::Absent, |range| Cell::Count(range.worst.into())),
             line.group.map_or(Cell::Absent, |group| Cell::Count(group.into())),
             Cell::Text(line.name.clone()),
-            number(Some(estimate.points)),
-            number(estimate.interval.map(|(low, _)| low)),
-            number(estimate.interval.map(|(_, high)| high)),
-            number(estimate.deviation),
-            Cell::Count(line.tally.matches()),
-            Cell::Count(line.tally.won),
-            Cell::Count(line.tally.drawn),
-            Cell::Count(line.tally.lost),
+            number(Some(line.points)),
+            number(line.interval.map(|ends| ends.low)),
+            number(line.interval.map(|ends| ends.high)),
+            number(line.deviation_points),
+            Cell::Count(line.matches.matches()),
+            Cell::Count(line.matches.won),
+            Cell::Count(line.matches.drawn),
+            Cell::Count(line.matches.lost),
         ]
     };
     let has_groups = ratings.boards.iter().any(|board| board.groups.is_some());
@@ -47,18 +46,14 @@ pub fn document(ratings: &Ratings) -> Document {
         Column::number("drawn"),
         Column::number("lost"),
     ];
-    let rows = ratings.boards.iter().flat_map(|board| board.lines.iter().map(move |line| row(board, line)));
+    let rows =
+        ratings.boards.iter().flat_map(|board| board.competitors.iter().map(move |line| row(board, line)));
     Document {
         name: "rate",
-        title: format!("Ratings: {}", ratings.chosen.name()),
-        lines: vec![rated(&ratings.boards), described(&ratings.chosen.settings())],
+        title: format!("Ratings: {}", ratings.system.name()),
+        lines: vec![rated(&ratings.boards), ratings.described_settings()],
         parts: vec![Part::Table(Table::new("", columns, rows.map(Into::into).collect()))],
         findings: notes(ratings).into_iter().map(|note| Finding::new(Level::Notice, "rate", note)).collect(),
         ..Document::default()
     }
-}
-
-/// Returns a number with the digits that the JSON has.
-fn shown(number: f64) -> f64 {
-    (number * 1e6).round_ties_even() / 1e6
 }

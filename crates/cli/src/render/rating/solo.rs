@@ -1,20 +1,19 @@
 //! Matches at challenges: the skill of each agent under Glicko-2, and step by step how each rating came about.
 
 use crate::output::{FAINT, STRONG};
-use crate::rating::{Careers, Played};
-use karat::answers::skill::{Skill, SkillRating};
+use karat::answers::skill::SkillRating;
+use karat::ratings::{Agent, Careers, Played};
 use karat::text::{clean, wrap};
 
 /// Returns a line for each agent, the most skilled first, at most `top`; 0 is all.
 pub fn skills(careers: &Careers, width: usize, top: usize) -> String {
     let mut text =
         format!("\n{STRONG}Skill{STRONG:#} (Glicko-2, ± 2 deviations; then with repeats for less)\n");
-    let mut agents: Vec<(&String, Skill)> =
-        careers.agents.keys().map(|name| (name, careers.skills.of(name))).collect();
-    agents.sort_by(|(_, one), (_, other)| other.full.points.total_cmp(&one.full.points));
+    let mut agents: Vec<&Agent> = careers.agents.iter().collect();
+    agents.sort_by(|one, other| other.skill.full.points.total_cmp(&one.skill.full.points));
     let rows = if top == 0 { agents.len() } else { top };
-    for (name, skill) in agents.iter().take(rows) {
-        let line = format!("{}: {}; {}", clean(name), told(&skill.full), told(&skill.discounted));
+    for Agent { agent_id, skill, .. } in agents.iter().take(rows) {
+        let line = format!("{}: {}; {}", clean(agent_id), told(&skill.full), told(&skill.discounted));
         for (at, line) in wrap(&line, width.saturating_sub(2)).into_iter().enumerate() {
             let indent = if at > 0 { "  " } else { "" };
             text.push_str(&format!("{indent}{line}\n"));
@@ -51,8 +50,9 @@ pub fn matches(careers: &Careers, width: usize, top: usize) -> String {
 
 /// Returns a match in a sentence: `m1: ann at maze (1000), win: 1000 +16 (K 32, expected 0.5) +3 (times 1.2) = 1019`.
 pub fn sentence(played: &Played) -> String {
-    let rating = &played.settled.rating;
-    let [id, agent, challenge] = [&played.id, &played.agent, &played.challenge].map(|text| clean(text));
+    let rating = &played.rating;
+    let [id, agent, challenge] =
+        [&played.match_id, &played.agent_id, &played.challenge].map(|text| clean(text));
     let mut text = format!(
         "{id}: {agent} at {challenge} ({}), {}: {}",
         rating.opponent_points, played.result, rating.before_points

@@ -6,9 +6,9 @@ use std::ops::RangeInclusive;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::{BAR, FAINT, STRONG};
-use crate::rating::{Board, Line, Tally};
 use karat::draw::interval::Span;
 use karat::draw::interval::{axis, interval};
+use karat::ratings::{Board, Competitor, Tally};
 use karat::text::{clean, fit};
 
 /// Blanks between two columns.
@@ -38,24 +38,24 @@ pub struct Columns {
 
 impl Columns {
     /// Returns widths for the lines that are `shown`.
-    pub fn new<'l>(board: &Board, shown: impl Iterator<Item = &'l Line> + Clone, width: usize) -> Self {
-        let axis = axis(shown.clone().map(|line| line.estimate.span()));
+    pub fn new<'l>(board: &Board, shown: impl Iterator<Item = &'l Competitor> + Clone, width: usize) -> Self {
+        let axis = axis(shown.clone().map(|line| span(line)));
         let places = decimals_of(&axis);
         let text = |number: f64| format!("{number:.places$}").len();
         let ends = shown.clone().flat_map(|line| {
-            let Span { low, point, high } = line.estimate.span();
+            let Span { low, point, high } = span(line);
             [low, point, high]
         });
         let end = ends.map(text).max().unwrap_or(0);
         let points = end.max("rating".len());
         let dash = if *axis.start() < 0.0 { " to " } else { "–" };
         let widest = |count: fn(Tally) -> u64, head: &str| {
-            shown.clone().map(|line| count(line.tally).to_string().len()).max().unwrap_or(0).max(head.len())
+            shown.clone().map(|line| count(line.matches).to_string().len()).max().unwrap_or(0).max(head.len())
         };
         let counts =
             [widest(|it| it.won, "won"), widest(|it| it.drawn, "drawn"), widest(|it| it.lost, "lost")];
         let has_groups = board.groups.is_some();
-        let has_intervals = shown.clone().any(|line| line.estimate.interval.is_some());
+        let has_intervals = shown.clone().any(|line| line.interval.is_some());
         let rank = shown.clone().map(|line| ranks(line).width()).max().unwrap_or(0).max("rank".len());
         let mut columns = Self {
             has_groups,
@@ -121,34 +121,28 @@ impl Columns {
     }
 
     /// Returns one competitor; `leads` if it is the leader of its group.
-    pub fn row(&self, line: &Line, leads: bool) -> String {
+    pub fn row(&self, line: &Competitor, leads: bool) -> String {
         let mut text = String::new();
         if self.has_groups {
             let group = line.group.filter(|_| leads).map_or(String::new(), |group| group.to_string());
             let _ = write!(text, "{STRONG}{group:>5}{STRONG:#}{GAP}");
         }
-        let estimate = &line.estimate;
         let _ = write!(text, "{:>1$}{GAP}", ranks(line), self.rank);
-        let _ = write!(
-            text,
-            "{}{GAP}{:>2$}",
-            fit(&line.name, self.name),
-            self.number(estimate.points),
-            self.points
-        );
+        let _ =
+            write!(text, "{}{GAP}{:>2$}", fit(&line.name, self.name), self.number(line.points), self.points);
         if self.has_intervals {
-            let shown = match estimate.interval {
-                Some((low, high)) => {
-                    let (low, high, end) = (self.number(low), self.number(high), self.end);
+            let shown = match line.interval {
+                Some(ends) => {
+                    let (low, high, end) = (self.number(ends.low), self.number(ends.high), self.end);
                     format!("{low:>end$}{}{high:>end$}", self.dash)
                 }
                 None => String::new(),
             };
             let _ = write!(text, "{GAP}{FAINT}{}{FAINT:#}", fit(&shown, self.interval()));
         }
-        let Tally { won, drawn, lost } = line.tally;
+        let Tally { won, drawn, lost } = line.matches;
         let [for_won, for_drawn, for_lost] = self.counts;
-        let bar = interval(estimate.span(), &self.axis, self.bar);
+        let bar = interval(span(line), &self.axis, self.bar);
         let _ = writeln!(
             text,
             "{GAP}{BAR}{bar}{BAR:#}{GAP}{won:>for_won$}{GAP}{drawn:>for_drawn$}{GAP}{lost:>for_lost$}"
@@ -161,9 +155,17 @@ impl Columns {
     }
 }
 
+/// Returns the interval to draw; the point alone without an interval.
+fn span(line: &Competitor) -> Span {
+    match line.interval {
+        Some(ends) => Span { low: ends.low, point: line.points, high: ends.high },
+        None => Span::at(line.points),
+    }
+}
+
 /// Returns the decimals that make the lines differ.
-pub fn decimals<'l>(lines: impl Iterator<Item = &'l Line>) -> usize {
-    decimals_of(&axis(lines.map(|line| line.estimate.span())))
+pub fn decimals<'l>(lines: impl Iterator<Item = &'l Competitor>) -> usize {
+    decimals_of(&axis(lines.map(|line| span(line))))
 }
 
 /// Returns the decimals for some three digits.
@@ -182,8 +184,8 @@ pub fn points(number: f64, places: usize) -> String {
 }
 
 /// Returns the rank range of a competitor; the rank by points without a range.
-pub fn ranks(line: &Line) -> String {
-    match line.range {
+pub fn ranks(line: &Competitor) -> String {
+    match line.rank_range {
         Some(range) if range.best < range.worst => format!("{}–{}", range.best, range.worst),
         Some(range) => range.best.to_string(),
         None => line.rank.to_string(),

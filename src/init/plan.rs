@@ -1,14 +1,15 @@
-//! The plan of `karat init`: who is scored, on what, which fields count and how much, and what stops a release.
+//! The plan: who is scored, on what, which fields count and how much, and what stops a release.
 
-use karat::text::{clean, list};
+use karat_core::diagnostic::nearest;
 use karat_core::number::Decimal;
 use karat_evidence::cells;
 use karat_evidence::profile::{Field, Shape};
 
 use super::data::Data;
-use super::names::{Direction, OFTEN_RUNS, SUBJECTS, SUCCESS, TASKS, direction, is_label, place, words};
-use crate::args::InitArgs;
-use crate::failure::Failure;
+use super::names::{Direction, OFTEN_RUNS, SUBJECTS, SUCCESS, TASKS, direction, has, is_label, place, words};
+use super::{Question, card, project, refused};
+use crate::error::Error;
+use crate::text::{clean, list};
 
 /// Most fields that count without being asked for.
 const MOST: usize = 12;
@@ -22,62 +23,75 @@ const NAME: usize = 64;
 /// Numbers beyond this are not measurements that a scale fits.
 const LARGEST: f64 = 1e15;
 
-/// The plan.
+/// Who is scored, on what, which fields count and how much, and what stops a release.
 pub struct Plan<'d> {
+    pub(super) data: &'d Data,
     /// The released scorecard that fits, in place of one to write.
-    pub released: Option<&'static str>,
+    pub(super) released: Option<&'static str>,
     /// The field that names the subject, if it is not `subject`.
-    pub subject: Option<String>,
+    pub(super) subject: Option<String>,
     /// The field that names the task, if it is not `task`.
-    pub task: Option<String>,
-    /// True if items name their task.
-    pub has_task: bool,
+    pub(super) task: Option<String>,
+    /// True if items name their task: only then a run is compared with a baseline.
+    pub(super) has_task: bool,
     /// The fields that count.
-    pub measures: Vec<Measure<'d>>,
+    pub(super) measures: Vec<Measure<'d>>,
     /// The place of the one that decides success.
-    pub success: Option<usize>,
+    pub(super) success: Option<usize>,
     /// The fields whose direction is not known.
-    pub unknown: Vec<&'d Field>,
+    pub(super) unknown: Vec<&'d Field>,
     /// The fields that are declared and do not count.
-    pub kept: Vec<&'d Field>,
+    pub(super) kept: Vec<&'d Field>,
     /// Reasons why other fields do not count.
-    pub left: Vec<String>,
+    pub(super) left: Vec<String>,
     /// Those of them for the screen: the fields are named like measurements, and their values do not fit.
     odd: Vec<String>,
     /// The fields that could count and are the same in every item.
     constant: Vec<Measure<'d>>,
-    /// The gates.
-    pub gate: Gate,
+    pub(super) gate: Gate,
 }
 
 /// A field that counts.
 #[derive(Clone, Copy)]
-pub struct Measure<'d> {
-    /// The field.
-    pub field: &'d Field,
+pub(super) struct Measure<'d> {
+    pub(super) field: &'d Field,
     /// The direction that is better.
-    pub direction: Direction,
+    pub(super) direction: Direction,
 }
 
 /// Conditions that stop a release.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Gate {
+pub(super) struct Gate {
     /// A run that is worse than the baseline.
-    pub is_not_worse: bool,
+    pub(super) is_not_worse: bool,
     /// A score below these points.
-    pub floor: Option<Decimal>,
+    pub(super) floor: Option<Decimal>,
 }
 
 /// Returns the name of a field as people know it: its column, without the root.
-pub fn column(field: &Field) -> String {
+pub(super) fn column(field: &Field) -> String {
     field.path().column()
 }
 
+/// Returns whether one of some fields is this one.
+fn is_among<'f>(field: &Field, mut others: impl Iterator<Item = &'f Field>) -> bool {
+    others.any(|other| std::ptr::eq(other, field))
+}
+
 impl<'d> Plan<'d> {
-    /// Makes the plan that the questions propose.
-    pub fn new(data: &'d Data, args: &InitArgs) -> Result<Self, Failure> {
+    /// Makes the plan that the prompts propose.
+    ///
+    /// # Errors
+    /// If there is no item, no field names who is scored, or a field of the question cannot be what it should.
+    pub fn new(data: &'d Data, args: &Question) -> Result<Self, Error> {
+        if data.items() == 0 {
+            return Err(refused("there is no item in these files").hint(
+                "of a folder logs are read; tables and JSON in it are named by a pattern: karat init 'runs/*.jsonl'",
+            ));
+        }
         let fields = data.profile.reachable();
         let mut plan = Plan {
+            data,
             released: None,
             subject: None,
             task: None,
@@ -91,7 +105,7 @@ impl<'d> Plan<'d> {
             constant: Vec::new(),
             gate: Gate::default(),
         };
-        let named = |name: &str, flag: &str| -> Result<&'d Field, Failure> {
+        let named = |name: &str, flag: &str| -> Result<&'d Field, Error> {
             find(&fields, name).ok_or_else(|| unknown_field(name, flag, &fields))
         };
         let is_plain = args.success.is_none() && args.higher.is_empty() && args.lower.is_empty();
@@ -106,7 +120,7 @@ impl<'d> Plan<'d> {
             Some(name) => Some(fit(named(name, "--subject")?, data, "subject")?),
             None => subject(&fields, data)?,
         };
-        check_ids(&data.profile.fields().iter().collect::<Vec<_>>())?;
+        check_ids(data.profile.fields())?;
         let task = match &args.task {
             Some(name) => Some(named(name, "--task")?),
             None => task(&fields, subject),
@@ -114,10 +128,8 @@ impl<'d> Plan<'d> {
         plan.subject = subject.map(written).filter(|name| name != "subject");
         plan.task = task.map(written).filter(|name| name != "task");
         plan.has_task = task.is_some();
-        let is_taken = |field: &Field| {
-            [subject, task].into_iter().flatten().any(|taken| std::ptr::eq(taken, field))
-                || column(field) == "id"
-        };
+        let names = || [subject, task].into_iter().flatten();
+        let is_taken = |field: &Field| is_among(field, names()) || column(field) == "id";
         let mut success = args.success.as_deref().map(|name| named(name, "--success")).transpose()?;
         let mut asked = Vec::new();
         for (names, flag, better) in
@@ -135,43 +147,32 @@ impl<'d> Plan<'d> {
             named(name, "--without")?;
         }
         for field in fields.iter().copied().filter(|field| !is_taken(field)) {
-            plan.place(field, data, &asked, &args.without);
+            plan.place(field, &asked, &args.without);
         }
         if plan.measures.is_empty() {
             // Of a single run everything is the same; later runs differ from it.
             plan.measures = std::mem::take(&mut plan.constant);
-            let counts = |line: &String| {
-                plan.measures
-                    .iter()
-                    .any(|it| line.strip_prefix(&column(it.field)).is_some_and(|it| it.starts_with(": ")))
-            };
-            plan.left.retain(|line| !counts(line));
+            let starts: Vec<String> =
+                plan.measures.iter().map(|it| format!("{}: ", column(it.field))).collect();
+            plan.left.retain(|line| !starts.iter().any(|start| line.starts_with(start)));
         }
         plan.trim(&asked);
         if success.is_none() {
             let likely = |field: &&Field| 2 * field.present() >= data.profile.items();
-            let mut ranked: Vec<(usize, &Field)> = plan
-                .measures
-                .iter()
-                .filter(|measure| measure.direction == Direction::Higher)
-                .map(|measure| measure.field)
-                .filter(likely)
-                .filter_map(|field| Some((place(&column(field), &SUCCESS)?, field)))
-                .collect();
-            ranked.sort_by_key(|(rank, _)| *rank);
-            success = ranked.first().map(|(_, field)| *field);
+            let higher = plan.measures.iter().filter(|it| it.direction == Direction::Higher);
+            success = likeliest(higher.map(|it| it.field).filter(likely), SUCCESS);
         }
         plan.set_success(success);
-        plan.keep_specials(&data.profile.fields().iter().collect::<Vec<_>>(), subject, task)?;
+        plan.keep_specials(subject, task)?;
         plan.gate = Gate { is_not_worse: plan.has_task, floor: args.fail_under };
         Ok(plan)
     }
 
     /// Decides what one field is.
-    fn place(&mut self, field: &'d Field, data: &Data, asked: &[(&Field, Direction)], without: &[String]) {
+    fn place(&mut self, field: &'d Field, asked: &[(&Field, Direction)], without: &[String]) {
         let name = column(field);
         let is_asked = asked.iter().find(|(other, _)| std::ptr::eq(*other, field));
-        if without.contains(&name) || !data.formats.is_empty() && name.starts_with("source.") {
+        if without.contains(&name) || self.data.has_logs && name.starts_with("source.") {
             return;
         }
         if let Some((_, direction)) = is_asked {
@@ -234,38 +235,22 @@ impl<'d> Plan<'d> {
     /// Leaves out what is too much to weigh by itself.
     fn trim(&mut self, asked: &[(&Field, Direction)]) {
         let mut count = 0;
-        let mut left = Vec::new();
-        self.measures.retain(|measure| {
+        let stays = |measure: &Measure<'_>| {
             count += 1;
-            let stays = count <= MOST || asked.iter().any(|(field, _)| std::ptr::eq(*field, measure.field));
-            if !stays {
-                left.push(format!(
-                    "{}: more than {MOST} fields are too many to weigh",
-                    column(measure.field)
-                ));
-            }
-            stays
-        });
-        self.left.append(&mut left);
+            count <= MOST || is_among(measure.field, asked.iter().map(|(field, _)| *field))
+        };
+        let (stay, go): (Vec<_>, Vec<_>) = std::mem::take(&mut self.measures).into_iter().partition(stays);
+        self.measures = stay;
+        let line =
+            |it: &Measure<'_>| format!("{}: more than {MOST} fields are too many to weigh", column(it.field));
+        self.left.extend(go.iter().map(line));
     }
 
-    /// Declares what has a name that the reader gives a meaning, and another content.
-    fn keep_specials(
-        &mut self,
-        fields: &[&'d Field],
-        subject: Option<&Field>,
-        task: Option<&Field>,
-    ) -> Result<(), Failure> {
-        let counts = |field: &Field| {
-            self.measures
-                .iter()
-                .map(|measure| measure.field)
-                .chain(self.kept.iter().copied())
-                .any(|it| std::ptr::eq(it, field))
-        };
+    /// Declares the fields that have a name to which the reader gives a meaning, and another content.
+    fn keep_specials(&mut self, subject: Option<&Field>, task: Option<&Field>) -> Result<(), Error> {
         let mut more = Vec::new();
-        for field in fields.iter().copied().filter(|field| field.given() > 0 || field.shape() == Shape::Mixed)
-        {
+        let fields = self.data.profile.fields().iter();
+        for field in fields.filter(|field| field.given() > 0 || field.shape() == Shape::Mixed) {
             let name = column(field);
             let fits = match name.as_str() {
                 _ if field.is_nested() => continue,
@@ -275,24 +260,24 @@ impl<'d> Plan<'d> {
                 "task" => field.are_names() || task.is_some(),
                 _ => continue,
             };
-            let is_name = [subject, task].into_iter().flatten().any(|taken| std::ptr::eq(taken, field));
-            if fits || is_name || counts(field) {
+            let counting = self.measures.iter().map(|it| it.field).chain(self.kept.iter().copied());
+            if fits || is_among(field, [subject, task].into_iter().flatten().chain(counting)) {
                 continue;
             }
             if field.shape() == Shape::Mixed {
-                return Err(Failure::new(format!("the field `{name}` has values that karat does not read under this name"))
-                    .help("`time` is a timestamp, `task` a name, `outcome` how an item ended, `n` a number of cases")
-                    .help("give it another name in the data"));
+                return Err(refused(format!("the field `{name}` has values that karat does not read under this name"))
+                    .hint("`time` is a timestamp, `task` a name, `outcome` how an item ended, `n` a number of cases")
+                    .hint("give it another name in the data"));
             }
             more.push(field);
         }
-        self.unknown.retain(|field| !more.iter().any(|it| std::ptr::eq(*it, *field)));
+        self.unknown.retain(|field| !is_among(field, more.iter().copied()));
         self.kept.append(&mut more);
         Ok(())
     }
 
     /// Sets the field that decides success; it counts if it did not.
-    pub fn set_success(&mut self, field: Option<&'d Field>) {
+    pub(super) fn set_success(&mut self, field: Option<&'d Field>) {
         self.success = None;
         let Some(field) = field else { return };
         self.unknown.retain(|other| !std::ptr::eq(*other, field));
@@ -306,17 +291,39 @@ impl<'d> Plan<'d> {
     }
 
     /// Lets a field count whose direction is known now.
-    pub fn count(&mut self, field: &'d Field, direction: Direction) {
+    pub(super) fn count(&mut self, field: &'d Field, direction: Direction) {
         self.unknown.retain(|other| !std::ptr::eq(*other, field));
         self.measures.push(Measure { field, direction });
     }
 
+    /// Returns the released scorecard that fits, in place of one to write.
+    #[must_use]
+    pub fn released(&self) -> Option<&'static str> {
+        self.released
+    }
+
     /// Returns whether a run is compared with a baseline.
+    #[must_use]
     pub fn has_baseline(&self) -> bool {
         self.has_task
     }
 
+    /// Returns the text of the scorecard; `None` if a released one fits.
+    ///
+    /// # Errors
+    /// If no field counts, or no scorecard can be written for those that do.
+    pub fn card(&self) -> Result<Option<String>, Error> {
+        if self.released.is_some() { Ok(None) } else { card::text(self).map(Some) }
+    }
+
+    /// Returns the text of the project file, with a file or a released scorecard as its card.
+    #[must_use]
+    pub fn project(&self, card: &str) -> String {
+        project::text(self, self.released.unwrap_or(card))
+    }
+
     /// Returns the plan in words, a line each.
+    #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(id) = self.released {
@@ -356,20 +363,20 @@ impl<'d> Plan<'d> {
 }
 
 /// Finds a field by its column or its path.
-pub fn find<'d>(fields: &[&'d Field], name: &str) -> Option<&'d Field> {
+pub(super) fn find<'d>(fields: &[&'d Field], name: &str) -> Option<&'d Field> {
     fields.iter().copied().find(|field| column(field) == name || field.path().to_string() == name)
 }
 
-/// Returns the failure to find a field.
-pub fn unknown_field(name: &str, flag: &str, fields: &[&Field]) -> Failure {
+/// Returns the refusal of a field that no item has.
+fn unknown_field(name: &str, flag: &str, fields: &[&Field]) -> Error {
     let columns: Vec<String> = fields.iter().map(|field| column(field)).collect();
-    let failure = Failure::new(format!("{flag}: no item has a field `{}`", clean(name)));
-    let failure = match karat_core::diagnostic::nearest(name, columns.iter().map(String::as_str)) {
-        Some(near) => failure.help(format!("did you mean `{}`?", clean(near))),
-        None => failure,
-    };
-    let shown: Vec<String> = columns.iter().take(16).map(|name| clean(name).into_owned()).collect();
-    failure.help(format!("there are: {}{}", shown.join(", "), if columns.len() > 16 { ", ..." } else { "" }))
+    let mut error = refused(format!("{flag}: no item has a field `{}`", clean(name)));
+    if let Some(near) = nearest(name, columns.iter().map(String::as_str)) {
+        error = error.hint(format!("did you mean `{}`?", clean(near)));
+    }
+    let shown: Vec<String> = columns.iter().take(NAMES).map(|name| clean(name).into_owned()).collect();
+    let more = if columns.len() > NAMES { ", ..." } else { "" };
+    error.hint(format!("there are: {}{more}", shown.join(", ")))
 }
 
 /// Returns the field as `karat.toml` and flags name it.
@@ -379,7 +386,7 @@ fn written(field: &Field) -> String {
 }
 
 /// Checks that a field can count.
-pub fn countable(field: &Field) -> Result<(), Failure> {
+pub(super) fn countable(field: &Field) -> Result<(), Error> {
     let name = column(field);
     if !matches!(field.shape(), Shape::Number | Shape::Boolean) {
         let what = match field.shape() {
@@ -387,13 +394,10 @@ pub fn countable(field: &Field) -> Result<(), Failure> {
             Shape::Empty => "no values",
             _ => "values of several types",
         };
-        return Err(Failure::new(format!(
-            "`{}` has {what}, and numbers, or true and false, count",
-            clean(&name)
-        ))
-        .help("of a table: numbers with a decimal point, no marks between thousands, no units"));
+        return Err(refused(format!("`{}` has {what}, and numbers, or true and false, count", clean(&name)))
+            .hint("of a table: numbers with a decimal point, no marks between thousands, no units"));
     }
-    scale_of(field).map_err(|why| Failure::new(format!("`{}` cannot count: {why}", clean(&name))))
+    scale_of(field).map_err(|why| refused(format!("`{}` cannot count: {why}", clean(&name))))
 }
 
 /// Checks that the values of a field differ, and are of a size that a scale fits.
@@ -424,7 +428,7 @@ fn is_constant(field: &Field) -> bool {
     }
 }
 
-fn fit<'d>(field: &'d Field, data: &Data, what: &str) -> Result<&'d Field, Failure> {
+fn fit<'d>(field: &'d Field, data: &Data, what: &str) -> Result<&'d Field, Error> {
     let (given, items) = (field.given(), data.profile.items());
     if field.are_names() && given == items {
         return Ok(field);
@@ -435,12 +439,12 @@ fn fit<'d>(field: &'d Field, data: &Data, what: &str) -> Result<&'d Field, Failu
     } else {
         String::from("it has values that are no names")
     };
-    Err(Failure::new(format!("`{}` cannot be the {what}: {why}", clean(&name)))
-        .help("a name is a text without blanks around it and without control characters, or a whole number"))
+    Err(refused(format!("`{}` cannot be the {what}: {why}", clean(&name)))
+        .hint("a name is a text without blanks around it and without control characters, or a whole number"))
 }
 
 /// Chooses the field that names who is scored.
-fn subject<'d>(fields: &[&'d Field], data: &Data) -> Result<Option<&'d Field>, Failure> {
+fn subject<'d>(fields: &[&'d Field], data: &Data) -> Result<Option<&'d Field>, Error> {
     let items = data.profile.items();
     let fits: Vec<&'d Field> =
         fields.iter().copied().filter(|field| field.are_names() && field.given() == items).collect();
@@ -448,15 +452,10 @@ fn subject<'d>(fields: &[&'d Field], data: &Data) -> Result<Option<&'d Field>, F
     let is_of_run = |field: &Field| {
         let name = words(column(field).rsplit('.').next().unwrap_or_default()).join("_");
         let (values, has_more) = field.values();
-        OFTEN_RUNS.contains(&name.as_str()) && items > 1 && (has_more || values.len() as u64 == items)
+        has(OFTEN_RUNS, &name) && items > 1 && (has_more || values.len() as u64 == items)
     };
-    let mut ranked: Vec<(usize, &'d Field)> = fits
-        .iter()
-        .filter(|field| !is_of_run(field))
-        .filter_map(|field| Some((place(&column(field), &SUBJECTS)?, *field)))
-        .collect();
-    ranked.sort_by_key(|(rank, _)| *rank);
-    if let Some((_, field)) = ranked.first() {
+    let of_subjects = fits.iter().copied().filter(|field| !is_of_run(field));
+    if let Some(field) = likeliest(of_subjects, SUBJECTS) {
         return Ok(Some(field));
     }
     let is_short = |field: &Field| field.values().0.iter().all(|value| value.chars().count() <= NAME);
@@ -464,7 +463,7 @@ fn subject<'d>(fields: &[&'d Field], data: &Data) -> Result<Option<&'d Field>, F
         let name = column(field);
         field.shape() == Shape::Text
             && is_short(field)
-            && place(&name, &TASKS).is_none()
+            && place(&name, TASKS).is_none()
             && !matches!(name.as_str(), "id" | "time" | "outcome")
     };
     let fewest = fits
@@ -475,8 +474,8 @@ fn subject<'d>(fields: &[&'d Field], data: &Data) -> Result<Option<&'d Field>, F
     let id = || fits.iter().find(|field| column(field) == "id");
     let any = || fits.iter().find(|field| !matches!(column(field).as_str(), "time" | "outcome" | "n"));
     fewest.or_else(id).or_else(any).copied().map(Some).ok_or_else(|| {
-        Failure::new("no field of the data can name who is scored")
-            .help("add a column with the name of the agent or model to every row, such as `subject`")
+        refused("no field of the data can name who is scored")
+            .hint("add a column with the name of the agent or model to every row, such as `subject`")
     })
 }
 
@@ -485,21 +484,26 @@ fn task<'d>(fields: &[&'d Field], subject: Option<&Field>) -> Option<&'d Field> 
     let is_other = |field: &Field| !subject.is_some_and(|subject| std::ptr::eq(subject, field));
     let fits =
         fields.iter().copied().filter(|field| field.are_names() && field.given() > 0 && is_other(field));
-    let mut ranked: Vec<(usize, &'d Field)> =
-        fits.filter_map(|field| Some((place(&column(field), &TASKS)?, field))).collect();
-    ranked.sort_by_key(|(rank, _)| *rank);
-    ranked.first().map(|(_, field)| *field)
+    likeliest(fits, TASKS)
+}
+
+/// Returns the field whose name comes first in a list of likely ones.
+fn likeliest<'d>(fields: impl Iterator<Item = &'d Field>, list: &str) -> Option<&'d Field> {
+    fields
+        .filter_map(|field| Some((place(&column(field), list)?, field)))
+        .min_by_key(|(rank, _)| *rank)
+        .map(|it| it.1)
 }
 
 /// Refuses ids that are not names: the reader would refuse every such item.
-fn check_ids(fields: &[&Field]) -> Result<(), Failure> {
+fn check_ids(fields: &[Field]) -> Result<(), Error> {
     let id = fields.iter().find(|field| column(field) == "id" && !field.is_nested());
     match id {
-        Some(id) if !id.are_names() => Err(Failure::new("the field `id` has values that are no names")
-            .help(
+        Some(id) if !id.are_names() => Err(refused("the field `id` has values that are no names")
+            .hint(
                 "an id is a text without blanks around it and without control characters, or a whole number",
             )
-            .help("give the field another name in the data, or correct it")),
+            .hint("give the field another name in the data, or correct it")),
         _ => Ok(()),
     }
 }

@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use karat::cards::{CardText, check};
-use karat::text::clean;
 use karat_core::diagnostic::{Code, Severity};
 use karat_core::formula::Function;
 use karat_core::scorecard::Step;
 use karat_evidence::profile::{Field, Shape};
 
-use super::data::Data;
 use super::names::{Direction, measured, unit, words};
 use super::plan::{Measure, Plan, column};
-use crate::failure::Failure;
+use super::refused;
+use crate::cards::{CardText, check};
+use crate::error::Error;
+use crate::text::clean;
 
 /// The share of the mean that success has, in thousandths.
 const SUCCESS: usize = 700;
@@ -37,25 +37,25 @@ const KEEPS: [(Code, &str); 5] = [
 ];
 
 /// Returns the text of the scorecard.
-pub fn text(plan: &Plan<'_>, data: &Data) -> Result<String, Failure> {
+pub(super) fn text(plan: &Plan<'_>) -> Result<String, Error> {
     if plan.measures.is_empty() {
         let unknown: Vec<String> =
             plan.unknown.iter().map(|field| clean(&column(field)).into_owned()).collect();
-        let failure = Failure::new("no field has a name that says what counts, and which way is better");
-        let failure = if unknown.is_empty() {
-            failure.help("numbers, and true or false, can count: add a column with what was measured")
+        let error = refused("no field has a name that says what counts, and which way is better");
+        let error = if unknown.is_empty() {
+            error.hint("numbers, and true or false, can count: add a column with what was measured")
         } else {
-            failure.help(format!("there are: {}", unknown.join(", ")))
+            error.hint(format!("there are: {}", unknown.join(", ")))
         };
-        return Err(failure.help("name one: --success FIELD, --higher FIELD or --lower FIELD"));
+        return Err(error.hint("name one: --success FIELD, --higher FIELD or --lower FIELD"));
     }
-    let draft = draft(plan, data);
+    let draft = draft(plan);
     let checked = check(&CardText { name: String::from("scorecard.toml"), text: draft.clone() });
     if checked.card.is_none() {
         let found = checked.diagnostics.iter().find(|found| found.severity == Severity::Error);
         let why = found.map_or_else(String::new, |found| found.message.clone());
-        return Err(Failure::new(format!("no scorecard can be written for these fields: {why}"))
-            .help("leave some out with --without FIELD, or start from `karat card new my-card`"));
+        return Err(refused(format!("no scorecard can be written for these fields: {why}"))
+            .hint("leave some out with --without FIELD, or start from `karat card new my-card`"));
     }
     let codes: BTreeSet<&str> = checked
         .diagnostics
@@ -70,15 +70,15 @@ pub fn text(plan: &Plan<'_>, data: &Data) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn draft(plan: &Plan<'_>, data: &Data) -> String {
+fn draft(plan: &Plan<'_>) -> String {
     let mut names = Names::default();
-    let items = data.profile.items();
+    let (items, given) = (plan.data.items(), &plan.data.given);
     let mut text = format!(
         "# Written by `karat init` from {items} items in {}.\n# Change what does not fit; `karat card check` says what \
          each change means.\n\n",
-        one_line(&data.given.join(", "))
+        one_line(&given.join(", "))
     );
-    let id = id(&data.given);
+    let id = id(given);
     let _ = write!(
         text,
         "schema   = \"karat/scorecard/1\"\nid       = \"{id}\"\nversion  = \"0.1.0\"\ntitle    = \"{id}\"\nevidence = \

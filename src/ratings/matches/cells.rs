@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::columns::{Columns, FILE, Field};
 
@@ -13,7 +13,7 @@ use super::columns::{Columns, FILE, Field};
 const REMEMBERED: usize = 100;
 
 /// The cells of a row by column; `None` if the cell is empty or null.
-pub struct Cells<'a> {
+pub(crate) struct Cells<'a> {
     columns: &'a Columns,
     values: Vec<Option<Cow<'a, str>>>,
 }
@@ -24,7 +24,7 @@ impl<'a> Cells<'a> {
     ///
     /// # Errors
     /// If the bytes are not such an object.
-    pub fn read(
+    pub(crate) fn read(
         bytes: &'a [u8],
         columns: &'a Columns,
         file: &'a str,
@@ -38,21 +38,19 @@ impl<'a> Cells<'a> {
             let text = error.to_string();
             text.split(" at line ").next().unwrap_or_default().to_owned()
         })?;
-        if let Some(value) =
-            columns.names.iter().position(|name| name == FILE).and_then(|at| values.get_mut(at))
-        {
+        let at = columns.names.iter().position(|name| name == FILE);
+        if let Some(value) = at.and_then(|at| values.get_mut(at)) {
             *value = Some(Cow::Borrowed(file));
         }
         Ok(Self { columns, values })
     }
 
     /// Returns the text of a field. Several columns are joined by `/`; `None` if all of them are empty.
-    pub fn get(&self, field: Field) -> Option<Cow<'_, str>> {
+    pub(crate) fn get(&self, field: Field) -> Option<Cow<'_, str>> {
         let value = |place: &usize| self.values.get(*place)?.as_deref();
         match self.columns.places(field) {
             [only] => {
-                let others = self.columns.others(field);
-                let found = value(only).or_else(|| others.into_iter().find_map(|other| value(&other)));
+                let found = value(only).or_else(|| self.columns.others(field).iter().find_map(value));
                 found.map(Cow::Borrowed)
             }
             several => {
@@ -99,58 +97,34 @@ impl<'a> Visitor<'a> for Members<'_, '_, 'a> {
                 return Err(A::Error::custom(format_args!("`{name}` is given twice in one object")));
             }
             taken |= bit;
-            let Cell(found) =
+            let cell: Option<Cell<'_>> =
                 map.next_value().map_err(|error| A::Error::custom(format_args!("`{name}`: {error}")))?;
-            *value = found.filter(|text| !text.is_empty());
+            *value = cell.map(Cell::text).filter(|text| !text.is_empty());
         }
         Ok(())
     }
 }
 
-/// A text, a number or a boolean as text; `None` for null.
-struct Cell<'a>(Option<Cow<'a, str>>);
-
-impl<'a> Deserialize<'a> for Cell<'a> {
-    fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(CellVisitor)
-    }
+/// A text, a number or a boolean.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a text or a number")]
+enum Cell<'a> {
+    Text(#[serde(borrow)] Cow<'a, str>),
+    Natural(u64),
+    Whole(i64),
+    Number(f64),
+    Flag(bool),
 }
 
-struct CellVisitor;
-
-impl<'a> Visitor<'a> for CellVisitor {
-    type Value = Cell<'a>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text or a number")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'a str) -> Result<Cell<'a>, E> {
-        Ok(Cell(Some(Cow::Borrowed(text))))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Cell<'a>, E> {
-        Ok(Cell(Some(Cow::Owned(text.to_owned()))))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Cell<'a>, E> {
-        Ok(Cell(Some(Cow::Owned(number.to_string()))))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Cell<'a>, E> {
-        Ok(Cell(Some(Cow::Owned(number.to_string()))))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Cell<'a>, E> {
-        Ok(Cell(Some(Cow::Owned(number.to_string()))))
-    }
-
-    fn visit_bool<E>(self, flag: bool) -> Result<Cell<'a>, E> {
-        Ok(Cell(Some(Cow::Borrowed(if flag { "true" } else { "false" }))))
-    }
-
-    fn visit_unit<E>(self) -> Result<Cell<'a>, E> {
-        Ok(Cell(None))
+impl<'a> Cell<'a> {
+    fn text(self) -> Cow<'a, str> {
+        match self {
+            Self::Text(text) => text,
+            Self::Natural(number) => number.to_string().into(),
+            Self::Whole(number) => number.to_string().into(),
+            Self::Number(number) => number.to_string().into(),
+            Self::Flag(flag) => flag.to_string().into(),
+        }
     }
 }
 
@@ -178,11 +152,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_row_is_told() {
+    fn what_cannot_be_a_row_is_told() {
         let columns = Columns::default();
         for (text, expected) in [
             ("[1]", "expected an object with the members of a match"),
-            (r#"{"first": {}}"#, "`first`: invalid type: map, expected a text or a number"),
+            (r#"{"first": {}}"#, "`first`: expected a text or a number"),
             (r#"{"first": "a", "first": "a"}"#, "`first` is given twice"),
             (r#"{"first": "a""#, "EOF"),
             (r#"{"first": "a"} x"#, "trailing characters"),

@@ -8,20 +8,21 @@ use karat_stats::random::Random;
 use karat_stats::rating::bradley_terry::{Bootstrap, Counts, Fit, FitError, Resamples};
 use karat_stats::rating::{BradleyTerry, Match, Season};
 
-use crate::failure::Failure;
+use super::refused;
+use crate::error::Error;
 
 /// Threads for the resamples. Their number changes no bit of the result.
 const THREADS: u64 = 4;
 
 /// Matches in clusters that are drawn whole: votes on one pair of answers are not independent of each other.
-pub struct Clusters {
+pub(super) struct Clusters {
     /// The matches of each cluster, between positions of the counts.
     matches: Vec<Vec<Match>>,
 }
 
 impl Clusters {
     /// Returns the matches of `season` among the competitors of `counts`. `numbers` has the cluster of every match.
-    pub fn new(season: &Season, counts: &Counts, numbers: &[u32]) -> Self {
+    pub(super) fn new(season: &Season, counts: &Counts, numbers: &[u32]) -> Self {
         let place = |old: u32| {
             let name = season.names.get(old as usize)?;
             u32::try_from(counts.names.binary_search(name).ok()?).ok()
@@ -65,13 +66,13 @@ impl Clusters {
 ///
 /// # Errors
 /// If the counts are not a league.
-pub fn resample(
+pub(super) fn resample(
     model: &BradleyTerry,
     counts: &Counts,
     fit: &Fit,
     clusters: Option<&Clusters>,
     (seed, resamples): (u64, u64),
-) -> Result<Resamples, Failure> {
+) -> Result<Resamples, Error> {
     let share = resamples.div_ceil(THREADS);
     let ranges = (0..THREADS).map(|part| (part * share).min(resamples)..((part + 1) * share).min(resamples));
     let draw = |rounds: Range<u64>| match clusters {
@@ -84,5 +85,5 @@ pub fn resample(
         running.into_iter().map(|part| part.join().unwrap_or(Err(FitError::NoMatch))).collect()
     });
     let joined = parts.into_iter().try_fold(Resamples::default(), |all, part| Ok(all.followed_by(part?)));
-    joined.map_err(|error: FitError| Failure::new(error.to_string()))
+    joined.map_err(|error: FitError| refused(error.to_string()))
 }

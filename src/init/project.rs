@@ -2,15 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::data::Data;
 use super::plan::Plan;
 
 /// The file of the baseline.
 const BASELINE: &str = "baseline.jsonl";
 
 /// Returns the text of the project file, with `card` as its scorecard.
-pub fn text(plan: &Plan<'_>, data: &Data, card: &str) -> String {
-    let inputs: Vec<String> = data.given.iter().map(|path| quoted(path)).collect();
+pub(super) fn text(plan: &Plan<'_>, card: &str) -> String {
+    let inputs: Vec<String> = plan.data.given.iter().map(|path| quoted(path)).collect();
     let mut text = format!(
         "# Read by `karat check`, and by score, leaderboard, compare and standing where they name no card.\n\ncard     = {}\n\
          inputs   = [{}]\n",
@@ -22,30 +21,25 @@ pub fn text(plan: &Plan<'_>, data: &Data, card: &str) -> String {
             let _ = writeln!(text, "{key:8} = {}", quoted(field));
         }
     }
-    if plan.has_baseline() {
-        let _ = writeln!(
-            text,
-            "baseline = {}           # written by `karat check --update-baseline`",
-            quoted(BASELINE)
-        );
+    if plan.has_task {
+        let file = quoted(BASELINE);
+        let _ = writeln!(text, "baseline = {file}           # written by `karat check --update-baseline`");
     }
     text.push_str("\n[gate]\n");
     if plan.gate.is_not_worse {
         text.push_str("fail_if_worse = true    # or points that it may be worse by; with strict = true that must be shown\n");
-    } else if plan.has_baseline() {
+    } else if plan.has_task {
         text.push_str("# fail_if_worse = true\n");
     }
-    match plan.gate.floor {
-        Some(points) => {
-            let _ = writeln!(
-                text,
-                "fail_under = {points}           # every subject; on = \"low\" compares the end of its interval"
-            );
-        }
-        None => text.push_str(
-            "# fail_under = 80       # every subject; on = \"low\" compares the end of its interval\n",
-        ),
-    }
+    let (mark, points) = match plan.gate.floor {
+        Some(points) => ("", points.to_string()),
+        None => ("# ", String::from("80")),
+    };
+    let pad = if mark.is_empty() { "    " } else { "" };
+    let _ = writeln!(
+        text,
+        "{mark}fail_under = {points}       {pad}# every subject; on = \"low\" compares the end of its interval"
+    );
     text
 }
 

@@ -1,0 +1,180 @@
+//! The question: which matches, and by which system they are rated.
+
+use serde::{Deserialize, Serialize};
+
+use super::invalid;
+use super::matches::Columns;
+use super::system::System;
+use crate::error::Error;
+use crate::renames::Rename;
+
+/// Competitors to rate from their matches.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(feature = "cli", group(skip))]
+pub struct Question {
+    /// elo, glicko2, weng-lin or bradley-terry
+    #[cfg_attr(feature = "cli", arg(long, value_enum, hide_possible_values = true, value_name = "NAME"))]
+    pub system: SystemName,
+    /// Other names of columns: first=home,id=date+home
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "MAP", default_value = "", hide_default_value = true)
+    )]
+    pub columns: Columns,
+    /// Settings of the system: k=24, tau=0.5, prior=gaussian
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "LIST", default_value = "", hide_default_value = true)
+    )]
+    pub set: String,
+    /// The arena's Elo, with its bonus at challenges
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub arena: bool,
+    /// Predict the last SHARE of the matches, such as 0.2
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE"))]
+    pub holdout: Option<f64>,
+    /// Ratings for each value of a column
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COLUMN"))]
+    pub by: Option<String>,
+    /// Compare who decided; rate what people decided
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COLUMN"))]
+    pub judge: Option<String>,
+    /// Its entry for people
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "NAME", default_value = "people", requires = "judge")
+    )]
+    pub people: String,
+    /// Another name for a competitor; repeatable
+    #[cfg_attr(feature = "cli", arg(long, value_name = "OLD=NEW"))]
+    pub rename: Vec<Rename>,
+    /// A result that means no match; repeatable
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RESULT"))]
+    pub skip: Vec<String>,
+    /// Bradley-Terry of all, or largest part
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_enum, default_value_t, hide_possible_values = true, value_name = "PART")
+    )]
+    pub component: Component,
+    /// Bradley-Terry: intervals by resamples
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub bootstrap: bool,
+    /// Bootstrap resamples
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = 1000, requires = "bootstrap", value_parser = clap::value_parser!(u64).range(1..=1_000_000)))]
+    pub resamples: u64,
+    /// The seed of the resamples
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = 1, requires = "bootstrap"))]
+    pub seed: u64,
+    /// Confidence of intervals and groups
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = 0.95))]
+    pub level: f64,
+}
+
+/// The rating systems by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum SystemName {
+    /// Elo.
+    Elo,
+    /// Glicko-2.
+    Glicko2,
+    /// Weng and Lin's.
+    WengLin,
+    /// Bradley-Terry with ties.
+    BradleyTerry,
+}
+
+impl SystemName {
+    /// Returns the name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Elo => "elo",
+            Self::Glicko2 => "glicko2",
+            Self::WengLin => "weng-lin",
+            Self::BradleyTerry => "bradley-terry",
+        }
+    }
+}
+
+/// The competitors that Bradley-Terry rates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Component {
+    /// All of them, or an error if some cannot be compared.
+    #[default]
+    All,
+    /// The largest group whose members can be compared with each other.
+    Largest,
+}
+
+impl Question {
+    /// Returns the question for ratings of all matches by a system with its usual settings.
+    #[must_use]
+    pub fn new(system: SystemName) -> Self {
+        Self {
+            system,
+            columns: Columns::default(),
+            set: String::new(),
+            arena: false,
+            holdout: None,
+            by: None,
+            judge: None,
+            people: String::from("people"),
+            rename: Vec::new(),
+            skip: Vec::new(),
+            component: Component::All,
+            bootstrap: false,
+            resamples: 1000,
+            seed: 1,
+            level: 0.95,
+        }
+    }
+
+    /// Returns the system, if the parts of the question go together. `is_kept` is true if the ratings are those of a file,
+    /// or become one.
+    ///
+    /// # Errors
+    /// If they do not, or a setting is wrong.
+    pub(super) fn system(&self, is_kept: bool) -> Result<System, Error> {
+        let system = System::new(self)?;
+        let is_batch = self.system == SystemName::BradleyTerry;
+        if is_batch && is_kept {
+            return Err(invalid("Bradley-Terry looks at all matches at once and keeps no state")
+                .hint("leave out --state and --state-out, and give all matches each time"));
+        }
+        if matches!(system, System::Glicko2(_, Some(_))) && is_kept {
+            return Err(invalid("--state and --state-out go match by match, and period_days is set")
+                .hint("leave out one of them"));
+        }
+        let name = self.system.name();
+        if self.bootstrap && !is_batch {
+            let message = format!(
+                "--bootstrap is for Bradley-Terry, whose result does not depend on the order of matches; that of {name} does"
+            );
+            return Err(invalid(message).hint("glicko2 and weng-lin have their own intervals"));
+        }
+        if self.component != Component::All && !is_batch {
+            return Err(invalid(format!("--component is for Bradley-Terry; {name} rates every competitor")));
+        }
+        for (flag, share) in [("--level", Some(self.level)), ("--holdout", self.holdout)] {
+            if let Some(share) = share.filter(|share| !(*share > 0.0 && *share < 1.0)) {
+                return Err(invalid(format!("{flag} is `{share}`, expected a share between 0 and 1")));
+            }
+        }
+        Ok(system)
+    }
+
+    /// Checks that the parts of the question go together, before any match is read. `is_kept` is true if the ratings are
+    /// those of a file, or become one.
+    ///
+    /// # Errors
+    /// If they do not, or a setting is wrong.
+    pub fn check(&self, is_kept: bool) -> Result<(), Error> {
+        self.system(is_kept).map(drop)
+    }
+}
