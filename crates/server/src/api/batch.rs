@@ -14,8 +14,8 @@ use crate::body::{Arrived, line_too_long};
 use crate::keys::Key;
 use crate::params::{Answer, written_timestamp};
 use crate::problem::{Code, Problem};
-use crate::scoring::{Holder, How};
-use crate::sending::{Sent, submission};
+use crate::scoring::{Holder, How, Sent};
+use crate::sending::submission;
 use crate::state::App;
 use crate::traces::queue::Line;
 

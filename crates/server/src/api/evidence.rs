@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use super::records::raw;
 use super::{batch, json, json_ending, later, stored};
 use crate::authority::Act;
 use crate::ids;
@@ -20,6 +19,7 @@ use crate::problem::{Absent, Problem, Taken, Unfit};
 use crate::scoring::idempotency_key;
 use crate::sending;
 use crate::state::App;
+use crate::stored::raw;
 use crate::traces::queue::Line;
 
 /// The parameters for scoring evidence.

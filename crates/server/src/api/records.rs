@@ -10,7 +10,7 @@ use karat::record::{Record as Given, RecordDocument};
 use karat_core::explain::nearest_change;
 use karat_core::scorecard::LateRules;
 use karat_core::timestamp::Timestamp;
-use karat_store::{Entry, Error, Item, Kind, Reader};
+use karat_store::{Entry, Item, Kind, Reader};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
@@ -22,7 +22,7 @@ use crate::params::{Answer, Get, Named, Params, limit};
 use crate::problem::{Absent, Code, Problem, Unfit};
 use crate::select::{Filter, Selection, size_at};
 use crate::state::App;
-use crate::stored::Trust;
+use crate::stored::{Trust, raw};
 
 /// The default number of records in a list.
 const USUAL: usize = 50;
@@ -280,11 +280,4 @@ fn record(item: Item, provenance: &Provenance) -> Result<RecordEntry, Problem> {
         replaces,
         record: raw(content)?,
     })
-}
-
-/// Returns stored JSON unchanged.
-pub(crate) fn raw(content: Vec<u8>) -> Result<Box<RawValue>, Problem> {
-    let damaged = |error: &dyn std::fmt::Display| Problem::from(Error::Damaged(format!("a record: {error}")));
-    let text = String::from_utf8(content).map_err(|error| damaged(&error))?;
-    RawValue::from_string(text).map_err(|error| damaged(&error))
 }

@@ -12,7 +12,8 @@ use crate::authority::Act;
 use crate::guard::Caller;
 use crate::params::{Answer, Get, Named, Post};
 use crate::problem::{Absent, Taken};
-use crate::signers::{self, Harness, Recorder};
+use crate::registry;
+use crate::signers::{Harness, Recorder};
 use crate::state::App;
 
 /// The request to register the key of a harness.
@@ -66,7 +67,7 @@ pub(crate) async fn list_harnesses(Get(app, _): Get) -> Answer {
 pub(crate) async fn register_harness(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::ManageHarnesses)?.id.clone();
     let new: NewHarness = body.json(&app).await?;
-    let done = signers::register::<Harness>(&app, &sender, &new.harness_id, &new.key).await?;
+    let done = registry::register::<Harness>(&app, &sender, &new.harness_id, &new.key).await?;
     json(stored(done.repeated), &*done.value)
 }
 
@@ -79,7 +80,7 @@ pub(crate) async fn revoke_harness(
     Named(id): Named<String>,
 ) -> Answer {
     let sender = caller.key(&Act::ManageHarnesses)?.id.clone();
-    signers::revoke::<Harness>(&app, &sender, &id).await?;
+    registry::revoke::<Harness>(&app, &sender, &id).await?;
     done()
 }
 
@@ -99,7 +100,7 @@ pub(crate) async fn list_recorders(Get(app, _): Get) -> Answer {
 pub(crate) async fn register_recorder(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::ManageRecorders)?.id.clone();
     let new: NewRecorder = body.json(&app).await?;
-    let done = signers::register::<Recorder>(&app, &sender, &new.recorder_id, &new.key).await?;
+    let done = registry::register::<Recorder>(&app, &sender, &new.recorder_id, &new.key).await?;
     json(stored(done.repeated), &*done.value)
 }
 
@@ -113,6 +114,6 @@ pub(crate) async fn revoke_recorder(
     Named(id): Named<String>,
 ) -> Answer {
     let sender = caller.key(&Act::ManageRecorders)?.id.clone();
-    signers::revoke::<Recorder>(&app, &sender, &id).await?;
+    registry::revoke::<Recorder>(&app, &sender, &id).await?;
     done()
 }

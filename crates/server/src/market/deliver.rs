@@ -14,11 +14,10 @@ use crate::arrival;
 use crate::cards::ScorerPool;
 use crate::flows::{Content, Delivery, PlanState, StoredTask, plan_id};
 use crate::ids;
-use crate::play::Done;
 use crate::problem::{Code, Problem, ProblemPart};
 use crate::scoring::How;
 use crate::signers::Recorder;
-use crate::state::{App, Submission, uninterrupted};
+use crate::state::{App, Done, Submission, uninterrupted};
 
 /// The first bytes of the last line of a recording.
 const FOOT: &str = "{\"digest\":";

@@ -13,11 +13,10 @@ use serde_json::Value;
 
 use super::publish::BLIND_DIGITS;
 use super::{PLAN_BYTES_MAX, no_task};
-use crate::effect::Stored as _;
+use crate::content::Stored as _;
 use crate::flows::{Content, Phase, Plan, StoredPlan, StoredTask, plan_id};
-use crate::play::Done;
 use crate::problem::{Code, Problem, ProblemPart};
-use crate::state::{App, Submission, uninterrupted};
+use crate::state::{App, Done, Submission, uninterrupted};
 
 /// Takes the plan of a miner for a task, which arrived at `now`. A miner hands in one plan for a task; the same again changes
 /// nothing.

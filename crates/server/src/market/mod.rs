@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use karat_run::Fault;
 
-use crate::play::Done;
 use crate::problem::{Code, Problem, ProblemPart};
-use crate::signers::{Recorder, register};
-use crate::state::App;
+use crate::registry::register;
+use crate::signers::Recorder;
+use crate::state::{App, Done};
 
 pub use deliver::{Delivered, deliver};
 pub use hand_in::hand_in;

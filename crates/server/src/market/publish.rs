@@ -17,11 +17,10 @@ use super::RETRIES_MAX;
 use crate::arena::Draw;
 use crate::cards::ScorerPool;
 use crate::flows::{Content, StoredTask, Task, commitment, milliseconds};
-use crate::play::Done;
 use crate::problem::{Code, Problem, ProblemPart};
 use crate::scoring::How;
 use crate::signers::{ID_MAX_BYTES, is_id};
-use crate::state::{App, Submission, uninterrupted};
+use crate::state::{App, Done, Submission, uninterrupted};
 
 /// The longest time from the posting of a task to the last recording: a year.
 const LONGEST_MILLISECONDS: i64 = 366 * 86_400_000;

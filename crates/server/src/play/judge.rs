@@ -16,7 +16,8 @@ use crate::arena::{
     ArenaState, Challenge, Content, Draw, Instance, Match, Scored, State, StoredMatch, Submitted,
 };
 use crate::cards::ScorerPool;
-use crate::effect::{Effect, Stored as _};
+use crate::content::Stored as _;
+use crate::effect::Effect;
 use crate::problem::{Code, Problem};
 use crate::scoring::{How, digest};
 use crate::state::Submission;
