@@ -123,7 +123,7 @@ fn follow(runner: &mut Runner, args: &RunArgs, cli: &Cli) -> Result<(String, Opt
                     Said::attempt(&line).map_err(|faults| refused(&faults, cli, None, Exit::CouldNotRun))?;
                 under_way.remove(clean(&attempt.step).as_ref());
                 if is_shown {
-                    // A terminal that is gone is no reason to stop a run.
+                    // A run goes on without its terminal.
                     let _ = bar.aside(|| write!(Screen::stderr(cli.color), "{}", render::ended(&attempt)));
                 }
             }

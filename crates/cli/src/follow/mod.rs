@@ -81,7 +81,7 @@ impl Log {
     pub fn word(&mut self) -> Result<Word, Failure> {
         match &mut self.source {
             Source::Server(server) => {
-                // In this order, so that the changes are those of the head and perhaps later ones.
+                // In this order, so that no change before the head is missed.
                 let head = server.head()?;
                 Ok(Word { head, rotations: server.rotations()? })
             }
