@@ -316,7 +316,7 @@ fn anchors(page: &str) -> Vec<String> {
     headings.map(|line| name(line).chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
 }
 
-/// Paths from the root in code spans; a name in capitals, such as NAME, stands for any.
+/// Paths in code spans, from the root or near the path before; a name in capitals, such as NAME, stands for any.
 #[test]
 fn files_of_the_pages_on_adding_are_there() {
     let mut found = Vec::new();
@@ -324,18 +324,97 @@ fn files_of_the_pages_on_adding_are_there() {
     let (mut problems, mut count) = (Vec::new(), 0);
     for page in found {
         let text = prose(&fs::read_to_string(&page).unwrap());
-        let steps = text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
-        for path in steps.filter_map(|line| line.split('`').nth(1)).filter(|path| path.contains('/')) {
+        let mut last = root();
+        for path in text.split('`').skip(1).step_by(2).filter(|it| it.contains('/') && !it.contains(' ')) {
             let is_any = |part: &&str| part.len() > 1 && part.starts_with(|c: char| c.is_ascii_uppercase());
             let known: PathBuf = path.split('/').take_while(|part| !is_any(part)).collect();
             count += 1;
-            if !root().join(&known).exists() && !path.contains(' ') {
-                problems.push(format!("{}: {path}", page.display()));
+            let near = [root()].into_iter().chain(last.ancestors().map(Path::to_path_buf));
+            match near.map(|folder| folder.join(&known)).find(|place| place.exists()) {
+                Some(place) => last = place,
+                None => problems.push(format!("{}: {path}", page.display())),
             }
         }
     }
-    assert!(count > 20, "{count}");
+    assert!(count > 60, "{count}");
     assert!(problems.is_empty(), "files that are not there:\n{}", problems.join("\n"));
+}
+
+/// Returns the files with which the numbered steps of a page on adding begin.
+fn steps(page: &str) -> Vec<String> {
+    let text = read(&format!("docs/how-to-add/{page}.md"));
+    let steps = text.lines().filter_map(|line| line.split_once(". `"));
+    let steps = steps.filter(|(number, _)| number.parse::<u8>().is_ok());
+    steps.filter_map(|(_, rest)| rest.split('`').next().map(str::to_owned)).collect()
+}
+
+/// Returns the product files in `folders` with one of `words`; those about `other` are left out.
+fn naming(words: &[&str], folders: &[&str], other: &str) -> Vec<String> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|end| end == "rs") && !path.ends_with("tests.rs") {
+                found.push(path);
+            }
+        }
+    }
+    let mut files = Vec::new();
+    folders.iter().for_each(|folder| walk(&root().join(folder), &mut files));
+    let is_naming = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        words.iter().any(|word| code.contains(word))
+    };
+    let name = |path: PathBuf| path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
+    let mut names: Vec<String> = files.into_iter().filter(is_naming).map(name).collect();
+    names.retain(|name| other.is_empty() || !name.contains(other));
+    names.sort();
+    names
+}
+
+#[test]
+fn a_column_is_its_member_its_value_and_its_place_in_the_document() {
+    let [member, value, document] = [
+        "src/answers/leaderboard/mod.rs",
+        "src/answers/leaderboard/method.rs",
+        "src/document/leaderboard.rs",
+    ];
+    assert_eq!(steps("column"), [member, value, document, "docs/openapi.json"]);
+    let words = ["chance_of_rank_1:", ".chance_of_rank_1"];
+    let found = naming(&words, &["src", "crates/cli/src", "crates/server/src"], "stress");
+    assert_eq!(found, [member, "src/answers/leaderboard/notes.rs", document]);
+}
+
+#[test]
+fn a_flag_is_a_field_of_its_question_and_what_the_answer_does_with_it() {
+    let [question, answer] = ["src/ask.rs", "src/ask/leaderboard.rs"];
+    assert_eq!(steps("flag"), [question, answer, "docs/guide/leaderboards.md", "docs/openapi.json"]);
+    assert_eq!(naming(&["min_tasks:", ".min_tasks"], &["src", "crates/cli/src"], ""), [question, answer]);
+}
+
+#[test]
+fn a_page_is_a_document_and_its_command_or_a_handler_and_its_route() {
+    let report = ["src/document/NAME.rs", "crates/cli/src/cmd/NAME.rs"];
+    let [handler, route, check] =
+        ["crates/server/src/web/NAME.rs", "crates/server/src/web/mod.rs", "scripts/browser-checks/main.cjs"];
+    assert_eq!(steps("page"), [&report[..], &[handler, route, check]].concat());
+    let named = report.map(|file| file.replace("NAME", "stress"));
+    assert!(named.iter().all(|file| root().join(file).exists()), "{named:?}");
+    assert_eq!(naming(&["document::stress("], &["crates/cli/src"], ""), [named[1].as_str()]);
+    assert!(root().join(handler.replace("NAME", "reviews")).exists());
+    assert_eq!(naming(&["\"/reviews\", get("], &["crates/server/src"], ""), [route]);
+    assert!(read(check).contains("\"/reviews\""));
+}
+
+/// The guide is short enough to be read; what `--help` and `karat schema` say it does not say again.
+#[test]
+fn the_guide_has_at_most_45_000_words() {
+    let mut found = Vec::new();
+    pages(&root().join("docs/guide"), &mut found);
+    let words = found.iter().map(|page| fs::read_to_string(page).unwrap().split_whitespace().count());
+    let words: usize = words.sum();
+    assert!(words <= 45_000, "{words} words");
 }
 
 #[test]
@@ -418,7 +497,8 @@ fn the_guide_has_every_fact_of_every_kind() {
         let section = section.split("\n## ").next().unwrap_or_default();
         assert!(!section.is_empty(), "no section `{}`", kind.name());
         for fact in kind.vocabulary() {
-            let is_derived = ["_age_seconds", "_applies", "_heuristic_only"].iter().any(|end| fact.name.ends_with(end));
+            let is_derived =
+                ["_age_seconds", "_applies", "_heuristic_only"].iter().any(|end| fact.name.ends_with(end));
             let row = format!("| `{}` | {} |", fact.name, fact.unit);
             let is_there = section.lines().any(|line| line.starts_with(&row));
             assert!(is_derived || is_there, "{}: no line `{row}`", kind.name());
@@ -465,9 +545,9 @@ fn keys(answer: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The guide leaves the members of these answers to `karat schema`.
+/// The guide leaves the members of these answers, and the fields of evidence, to `karat schema`.
 #[test]
-fn every_member_of_the_answers_about_items_is_described_in_its_schema() {
+fn every_member_of_evidence_and_of_answers_about_items_is_described_in_its_schema() {
     let runs = ["-c", "examples/cards/task-run.toml", "examples/leaderboard/runs.csv", "--json"];
     let with = |verb: &[&str]| [verb, &runs[..]].concat();
     let files = ["examples/compare/base.csv", "examples/compare/new.csv"];
@@ -492,5 +572,13 @@ fn every_member_of_the_answers_about_items_is_described_in_its_schema() {
         assert!(given.len() > 20 && unknown.is_empty(), "{name}: {unknown:?} {}", run.stderr);
         count += described.len();
     }
-    assert!(count > 200, "{count}");
+    for kind in Kind::ALL {
+        let name = format!("evidence-{}", kind.name());
+        let schema: Value = serde_json::from_str(&karat(&["schema", &name]).stdout).unwrap();
+        let (mut described, mut mute) = (BTreeSet::new(), Vec::new());
+        members(&schema, &schema, &mut described, &mut mute);
+        assert_eq!(mute, Vec::<String>::new(), "{name}: members without a description");
+        count += described.len();
+    }
+    assert!(count > 500, "{count}");
 }
