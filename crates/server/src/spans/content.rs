@@ -105,7 +105,7 @@ impl Stored for Content {
     }
 
     fn effect(self, item: &NewItem) -> Effect {
-        // Its moment is that of its arrival in the log.
+        // Its moment is its arrival in the log.
         let moment = Timestamp { milliseconds: 0 };
         Effect::Spans(Box::new(Taken::new(&item.id, self, item.content.len(), moment)))
     }
