@@ -53,7 +53,7 @@ fn live(args: &RunArgs, cli: &Cli, (plan, task): (&str, &str), path: &str) -> Re
     let (retries_max, subnets, gaps, faults) = match runner.hear()? {
         Said::Ready { retries_max, subnets, gaps } => (Some(retries_max), subnets, gaps, Vec::new()),
         Said::Refused(faults) => (None, Vec::new(), Vec::new(), faults),
-        other => return Err(Failure::new(format!("`karat-runner` answers what was not asked: {other:?}"))),
+        other => return Err(Failure::new(format!("`karat-runner` gave an unexpected answer: {other:?}"))),
     };
     let job = Job::new(plan.as_bytes(), task.as_bytes(), args.subject.as_deref(), retries_max);
     let (job, notes) = match job {
