@@ -97,7 +97,7 @@ pub fn judge(
     Ok(Judged { verdict, answer, failing, settings })
 }
 
-/// Ranks by a field, if an item has it. The direction is that of the key or of the flags, else the one in which the score
+/// Ranks by a field, if an item has it. Key or flags give the direction, else it is the one in which the score
 /// moves.
 fn rank_by_fact(ask: &AskedBoard, rows: &mut Rows, key: &Key) -> Result<Option<By>, Error> {
     if !key.rank(rows, "--by")? {

@@ -62,7 +62,7 @@ async fn close(app: &Arc<App>, whose: &Whose) -> Result<(), Problem> {
     let made = make(app, whose, texts, &digests).await;
     let (evidence, reason) = match made {
         Ok(evidence) => (Some(evidence), None),
-        // It is tried again: the fault is not that of the trace.
+        // It is tried again: the trace is not at fault.
         Err(problem) if matches!(problem.code, Code::Busy | Code::Internal | Code::StorageFull) => {
             return Err(problem);
         }

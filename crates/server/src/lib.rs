@@ -126,7 +126,7 @@ pub struct Options {
     pub judge: JudgeOptions,
     /// The largest number of open connections; further ones wait.
     pub connections_max: usize,
-    /// The largest number of them from one address that is no proxy; further ones are closed.
+    /// The largest number of them from one address other than a proxy; further ones are closed.
     pub connections_per_address_max: usize,
     /// The largest number of requests at work; further ones are turned away.
     pub requests_max: usize,

@@ -75,7 +75,7 @@ pub(crate) async fn register<S: Registered>(
                 );
                 return Err(Problem::new(Code::Conflict, detail).at(field));
             }
-            // The same key under another name is no other key.
+            // The same key under another name is still the same key.
             let is_twin = || known_key.parse::<VerifyingKey>().is_ok_and(|it| it.is_same_key(&parsed));
             if S::IS_ALONE && is_twin() {
                 let detail = format!("the {} `{known_id}` has this key", S::NAME);

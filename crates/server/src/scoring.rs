@@ -226,7 +226,7 @@ const NAMELESS: &str = "the item has no id, so it cannot be known whether it was
 pub enum Refused {
     /// Faults of the item.
     Evidence(Error),
-    /// A problem that is no fault of the item.
+    /// A problem for which the item is not at fault.
     Because(Problem),
     /// It has no id.
     Nameless,

@@ -103,7 +103,7 @@ pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
 }
 
 /// Returns the score of a subject at a moment, by a card whose mean is one weighted mean over its dimensions. Rules
-/// and gates of the card belong to single items: here the gate is that of `rules`.
+/// and gates of the card belong to single items: here `rules` has the gate.
 ///
 /// # Errors
 /// If there are problems: every [`VerdictError`].
@@ -121,7 +121,7 @@ pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
 /// };
 /// let verdict = verdict(&card, None, &situation, &VerdictRules::default()).unwrap();
 /// assert_eq!(verdict.ungated.unwrap().to_string(), "792");
-/// assert!(!verdict.swing.unwrap().was_anomalous, "199 points are no swing");
+/// assert!(!verdict.swing.unwrap().was_anomalous, "199 points are not a swing");
 /// ```
 pub fn verdict(
     card: &Scorecard,

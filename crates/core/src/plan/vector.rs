@@ -144,7 +144,7 @@ pub(super) fn fetch(column: &[f64]) {
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         #[expect(unsafe_code, reason = "a prefetch has no safe form")]
-        // SAFETY: every x86-64 processor has the instruction, and the address is that of a slice.
+        // SAFETY: every x86-64 processor has the instruction, and the address lies in a slice.
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(column.as_ptr().cast());
         }

@@ -172,7 +172,7 @@ impl<'a> Claims<'a> {
         };
         if name != challenge.id && name != challenge.name {
             let (name, own) = (quoted(&name), quoted(&challenge.id));
-            let found = format!("{name}, where the card is that of {own}");
+            let found = format!("{name}, where the card is for {own}");
             check.refuse_as(
                 node,
                 found,

@@ -317,7 +317,7 @@ fn refuse_totals(
     }
 }
 
-/// Suspects an output of a run that completed no step: the final output is that of a step.
+/// Suspects an output of a run that completed no step: the final output comes from a step.
 fn suspect_output_of_nothing(check: &mut Check<'_>, output: &Output<'_>, facts: &RunFacts<'_>) {
     let given = output.output.filter(|output| !output.is_null());
     if let Some(given) = given.filter(|_| facts.steps_completed == Fact::Number(0.0)) {

@@ -44,7 +44,7 @@ pub(crate) struct JudgeHealth {
     waiting: usize,
     /// The answers that got no verdict since the server started.
     without_verdict: u64,
-    /// The processes that ended, hung or answered what is no answer since the server started.
+    /// The processes that ended, hung or answered nonsense since the server started.
     broken: u64,
 }
 

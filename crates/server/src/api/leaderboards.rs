@@ -149,7 +149,7 @@ struct Selected {
 
 /// Ranks subjects: means over tasks with intervals, rank ranges, and letters for ties.
 ///
-/// With the method `bootstrap` the answer is that of `karat leaderboard`. The method `student` is for very many
+/// With the method `bootstrap` the answer is the same as from `karat leaderboard`. The method `student` is for very many
 /// subjects or records: the same means, with intervals from the spread of the tasks, in pages; fields that need
 /// resamples are null.
 #[utoipa::path(get, operation_id = "show_leaderboard", path = "/v1/leaderboards", tag = "records", params(LeaderboardParams), responses(

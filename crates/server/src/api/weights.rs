@@ -54,7 +54,7 @@ pub struct WeightsRequest {
     /// The weights, by dimension, that replace those of the scorecard; at most six decimals.
     #[schema(value_type = BTreeMap<String, f64>)]
     pub weights: Box<RawValue>,
-    /// The time in the file, not of the future. It does not count: the time of a proposal is that of its arrival.
+    /// The time in the file, not of the future. It does not count: a proposal has the time of its arrival.
     #[serde(default)]
     pub time: Option<String>,
     /// The proposer in the file. It does not count: the proposer is the key that sends the proposal.
@@ -236,8 +236,8 @@ pub(crate) async fn propose(Named(wanted): Named<String>, Post { app, caller, bo
     Ok(response(stored(kept.repeated), &kept))
 }
 
-/// Decides on a proposal of weights. The decider is the id of the key, which is not that of the proposer; the time is
-/// that of the server.
+/// Decides on a proposal of weights. The decider is the id of the key, which must differ from the proposer; the server
+/// gives the time.
 ///
 /// Accepted weights are in force for all that is scored from then on, and replace those in force before.
 #[utoipa::path(post, operation_id = "decide_weights", path = "/v1/scorecards/{card}/weights/{proposal}/decision", tag = "scorecards", security(("key" = ["review"])), params(

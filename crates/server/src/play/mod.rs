@@ -488,7 +488,7 @@ async fn stored_submission(app: &App, game: &Match) -> Result<(Submitted, String
             State::Submitted(submitted) => Ok((submitted, item.entry.sender.unwrap_or_default())),
             _ => Err(Problem::internal(&"a submission is another state of a match")),
         },
-        _ => Err(Problem::internal(&"a submission is no state of a match")),
+        _ => Err(Problem::internal(&"a submission is not a state of a match")),
     }
 }
 

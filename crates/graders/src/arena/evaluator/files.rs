@@ -274,7 +274,7 @@ const PYTHON: &str = "python";
 const JAVASCRIPT: &str = "javascript";
 const WASM: &str = "wasm";
 
-/// Returns true if a path is that of a source in JavaScript.
+/// Returns true if a path names a source file of JavaScript.
 fn is_javascript(path: &str) -> bool {
     [".js", ".mjs", ".cjs"].iter().any(|end| path.ends_with(end))
 }

@@ -5,7 +5,7 @@
 //! walk.
 //!
 //! Sources: Kamvar, Schlosser and Garcia-Molina, "The EigenTrust Algorithm for Reputation Management in P2P Networks"
-//! (2003), algorithm 2; the constants of votes and [`Options::published`] are those of KnowledgePulse's reputation
+//! (2003), algorithm 2; the constants of votes and [`Options::published`] come from KnowledgePulse's reputation
 //! service.
 
 mod network;

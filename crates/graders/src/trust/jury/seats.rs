@@ -62,7 +62,7 @@ pub struct Summary {
     /// Number of seats trimmed on each side: a fifth, rounded down, so that never more than the promised 20 % goes and
     /// one seat always stays.
     pub trim_each_side: usize,
-    /// Median of the kept seats, which is that of all: symmetric trimming moves no median.
+    /// Median of the kept seats, which is also the median of all: symmetric trimming does not move it.
     pub median: f64,
     /// Mean of the kept seats.
     pub trimmed_mean: f64,

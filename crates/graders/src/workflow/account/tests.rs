@@ -22,7 +22,7 @@ fn retried(retries: &[(&str, usize)]) -> String {
     format!("[{}]", records.collect::<Vec<_>>().join(","))
 }
 
-/// The budget of declared retries is that of the run, so a step may use what another one left.
+/// The run has one budget of declared retries, so a step may use what another one left.
 #[test]
 fn unplanned_retries_are_those_beyond_the_sum_of_the_declared() {
     let nodes = r#""nodes": [{"id": "a"}, {"id": "b"}]"#;
