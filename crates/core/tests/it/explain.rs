@@ -27,7 +27,7 @@ fn own(body: &str) -> Scorer {
 }
 
 fn scored<T>(scorer: &Scorer, facts: &[Fact<'_>], look: impl FnOnce(&Record<'_>) -> T) -> T {
-    let mut work = Workspace::portable(scorer);
+    let mut work = Workspace::new(scorer);
     look(&scorer.score(&mut work, &item(facts), &Context { as_of: None }).unwrap())
 }
 
