@@ -48,7 +48,7 @@ fn main() {
 }
 
 fn card(text: &str) -> Scorer {
-    Scorer::new(Scorecard::parse(text, &|_| None).unwrap()).unwrap()
+    Scorer::new(Scorecard::read(text, &|_| None).0.unwrap()).unwrap()
 }
 
 /// Returns the numbers of a counter-based generator: the same everywhere.

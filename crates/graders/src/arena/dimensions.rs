@@ -21,7 +21,7 @@ const PLACES: usize = 18;
 /// use serde_json::json;
 ///
 /// let palette = include_str!("../../../../scorecards/arena/1.0.0.toml");
-/// let palette = Scorecard::parse(palette, &|_| None).unwrap();
+/// let palette = karat_checker::parse(palette, &|_| None).unwrap();
 /// let of = |key: &str, weight: f64| {
 ///     json!({"key": key, "label": "L", "weight": weight, "description": "D", "color": "sky"})
 /// };
