@@ -8,6 +8,7 @@ use std::process::Command;
 
 /// Every dependency of one package of the project on another, of any kind. A new one is a decision, and belongs here.
 const EDGES: &[(&str, &str)] = &[
+    ("karat", "karat-checker"),
     ("karat", "karat-core"),
     ("karat", "karat-evidence"),
     ("karat", "karat-graders"),
@@ -17,6 +18,8 @@ const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-stats"),
     ("karat", "karat-store"),
     ("karat-cli", "karat"),
+    ("karat-checker", "karat-core"),
+    ("karat-cli", "karat-checker"),
     ("karat-cli", "karat-core"),
     ("karat-cli", "karat-demo"),
     ("karat-cli", "karat-evidence"),
@@ -46,6 +49,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-demo", "karat-stats"),
     ("karat-demo", "karat-store"),
     ("karat-evidence", "karat-core"),
+    ("karat-fuzz", "karat-checker"),
     ("karat-fuzz", "karat-core"),
     ("karat-fuzz", "karat-demo"),
     ("karat-fuzz", "karat-evidence"),
@@ -54,6 +58,8 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-fuzz", "karat-reader"),
     ("karat-fuzz", "karat-server"),
     ("karat-fuzz", "karat-store"),
+    // The cards of its tests are checked; so in reader and standing.
+    ("karat-graders", "karat-checker"),
     ("karat-graders", "karat-core"),
     ("karat-graders", "karat-evidence"),
     ("karat-importers", "karat-core"),
@@ -66,6 +72,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-judge", "karat-sandbox"),
     ("karat-process", "karat-graders"),
     ("karat-process", "karat-run"),
+    ("karat-reader", "karat-checker"),
     ("karat-reader", "karat-core"),
     ("karat-reader", "karat-evidence"),
     ("karat-reader", "karat-graders"),
@@ -81,6 +88,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-runner", "karat-run"),
     ("karat-runner", "karat-sandbox"),
     ("karat-server", "karat"),
+    ("karat-server", "karat-checker"),
     ("karat-server", "karat-core"),
     // Its pages are tested on the demo.
     ("karat-server", "karat-demo"),
@@ -93,6 +101,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-server", "karat-standing"),
     ("karat-server", "karat-stats"),
     ("karat-server", "karat-store"),
+    ("karat-standing", "karat-checker"),
     ("karat-standing", "karat-core"),
     ("karat-standing", "karat-stats"),
     ("karat-stats", "karat-core"),
@@ -234,9 +243,9 @@ fn a_local_path_is_told_from_a_path_within_something_else() {
 
 #[test]
 fn the_pure_crates_forbid_the_same_calls() {
-    let lints =
-        ["core", "stats", "standing"].map(|name| read(&root().join("crates").join(name).join("clippy.toml")));
-    assert!(lints.iter().all(|text| *text == lints[0]), "the clippy.toml of core, stats and standing differ");
+    let lints = ["core", "checker", "stats", "standing"]
+        .map(|name| read(&root().join("crates").join(name).join("clippy.toml")));
+    assert!(lints.iter().all(|text| *text == lints[0]), "the clippy.toml of the pure crates differ");
 }
 
 /// Scores come from evidence and scorecard alone: nothing that the library depends on can reach a network.
@@ -265,7 +274,7 @@ fn what_scores_reaches_no_network() {
     assert!(reached.contains("karat-core") && reached.contains("serde_json"));
     let found: Vec<&&str> = NETWORK.iter().filter(|name| reached.contains(**name)).collect();
     assert!(found.is_empty(), "the library depends on {found:?}");
-    let pure = ["core", "evidence", "graders", "importers", "reader", "standing", "stats"];
+    let pure = ["core", "checker", "evidence", "graders", "importers", "reader", "standing", "stats"];
     let folders = pure.iter().map(|name| format!("crates/{name}/src")).chain([String::from("src")]);
     for folder in folders {
         for path in files_below(&root().join(folder)) {
@@ -373,8 +382,8 @@ const fn budget(
 
 /// Raising a row is a decision.
 const BUDGETS: &[Budget] = &[
-    budget("core", &["crates/core/src"], &["crates/core/src/check"], 12_800, 10_500),
-    budget("checker", &["crates/core/src/check"], &[], 5_700, 4_800),
+    budget("core", &["crates/core/src"], &[], 11_700, 10_500),
+    budget("checker", &["crates/checker/src"], &[], 5_700, 4_800),
     budget("stats", &["crates/stats/src"], &[], 9_900, 9_000),
     budget("standing", &["crates/standing/src"], &[], 4_950, 4_800),
     budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_500, 7_500),

@@ -193,7 +193,7 @@ fn explained(app: &App, content: &[u8]) -> Result<String, Problem> {
     let base = recompute::base(&claim, Some(&pool.card)).map_err(unanswerable)?;
     let card = recompute::overridden(&claim, base).map_err(unanswerable)?;
     let scorer = card.scorer().map_err(unanswerable)?;
-    let explained = recompute::recompute(&claim, &card, false, |record| {
+    let explained = recompute::recompute(&claim, &card, |record| {
         Explanation::new(record, nearest_change(scorer, record).as_ref(), Some(true), None)
     });
     explained.flatten().map(|answer| answered(&answer)).map_err(unanswerable)

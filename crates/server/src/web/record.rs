@@ -97,7 +97,7 @@ fn page(kept: &RecordData, pool: &ScorerPool) -> Result<(String, Markup), Proble
     };
     let explained = kept.card(pool).and_then(|card| {
         let scorer = card.scorer()?;
-        recompute::recompute(&kept.claim, &card, false, |record| {
+        recompute::recompute(&kept.claim, &card, |record| {
             breakdown::record(record, nearest_change(scorer, record).as_ref())
         })
     });

@@ -51,7 +51,7 @@ pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer
     let checks = app
         .checked(move || {
             let mut checks = receipt::checks(&found, &trust);
-            let again = recomputed(&kept.claim, Some(&pool.card), false);
+            let again = recomputed(&kept.claim, Some(&pool.card));
             checks.extend(again.checks);
             checks.push(evidence(&kept, replayed, again.card.is_some()));
             Ok(checks)
