@@ -56,6 +56,7 @@ mod memory;
 mod metrics;
 mod params;
 pub mod play;
+mod prelude;
 pub mod problem;
 mod readers;
 pub mod replay;
