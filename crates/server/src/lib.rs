@@ -57,6 +57,7 @@ mod memory;
 mod metrics;
 mod params;
 pub mod play;
+mod prelude;
 pub mod problem;
 mod readers;
 mod registry;

@@ -1,22 +1,19 @@
 //! An item on its way into the store: scored, with what is kept of it and what it corrects, and what the store says.
 
-use std::sync::Arc;
-
 use karat::record::Record;
 use karat_core::facts::Digest;
 use karat_core::scorecard::{Reporter, Scorecard};
 use karat_store::{Accepted, Error, Kind, Reader, Refusal};
 
-use crate::authority::{self, Act, Old, OldPart, Provenances};
-use crate::cards::ScorerPool;
+use crate::authority::{self, Old, OldPart, Provenances};
 use crate::effect::Effect;
 use crate::ids;
 use crate::keys::Key;
 use crate::memory::Memory;
 use crate::params::written_timestamp;
-use crate::problem::{Problem, conflict};
+use crate::prelude::*;
+use crate::problem::conflict;
 use crate::scoring::{Holder, How, ScoredItem, Sent};
-use crate::state::{App, Submission};
 use crate::stored::raw;
 use crate::traces::queue::Line;
 

@@ -1,20 +1,12 @@
 //! Harnesses, which run agents, and recorders, which run plans: those whose signatures count.
 
-use std::sync::Arc;
-
 use axum::extract::State;
-use axum::http::StatusCode;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{done, json, stored};
-use crate::authority::Act;
 use crate::guard::Caller;
-use crate::params::{Answer, Get, Named, Post};
-use crate::problem::{Absent, Taken};
+use crate::prelude::*;
 use crate::registry;
 use crate::signers::{Harness, Recorder};
-use crate::state::App;
 
 /// The request to register the key of a harness.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -6,14 +6,12 @@ mod hand_in;
 mod publish;
 mod settle;
 
-use std::sync::Arc;
-
 use karat_run::Fault;
 
-use crate::problem::{Code, Problem, ProblemPart};
+use crate::prelude::*;
+use crate::problem::ProblemPart;
 use crate::registry::register;
 use crate::signers::Recorder;
-use crate::state::{App, Done};
 
 pub use deliver::{Delivered, deliver};
 pub use hand_in::hand_in;

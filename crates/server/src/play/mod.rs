@@ -8,14 +8,10 @@ mod check;
 mod judge;
 mod waiting;
 
-use std::sync::Arc;
-
 use data_encoding::HEXLOWER;
-use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
 use karat_graders::arena::MatchGrade;
 use karat_store::Kind;
-use serde_json::Value;
 
 use crate::arena::{
     Agent, AgentState, ArenaState, Challenge, Content, Draw, Drawn, Match, NAME_MAX_BYTES, NONCE_MAX_BYTES,
@@ -26,10 +22,9 @@ use crate::content::Stored as _;
 use crate::effect::Effect;
 use crate::flows::milliseconds;
 use crate::keys::{KeyRequest, Scope};
-use crate::problem::{Code, Problem};
+use crate::prelude::*;
 use crate::registry::register;
 use crate::signers::Harness;
-use crate::state::{App, Done, Submission, uninterrupted};
 use judge::{Bench, Ending, blinded, expired, too_late};
 pub(crate) use waiting::{judge_waiting, void};
 
