@@ -549,7 +549,7 @@ fn keys(answer: &Value, found: &mut BTreeSet<String>) {
 #[test]
 fn every_member_of_evidence_and_of_answers_about_items_is_described_in_its_schema() {
     let runs = ["-c", "examples/cards/task-run.toml", "examples/leaderboard/runs.csv", "--json"];
-    let with = |verb: &[&str]| [verb, &runs[..]].concat();
+    let with = |verb: &[&'static str]| [verb, &runs[..]].concat();
     let files = ["examples/compare/base.csv", "examples/compare/new.csv"];
     let mut count = 0;
     for (name, command) in [
