@@ -26,7 +26,6 @@ pub struct Columns {
     task: Option<NameField>,
 }
 
-/// A field that holds a name.
 #[derive(Debug, Default)]
 struct NameField {
     /// Its name as a member of the item.
@@ -63,7 +62,6 @@ impl NameField {
 struct Column {
     /// The fact that it is: type, place in the order of the scorecard.
     fact: Option<(FactType, usize)>,
-    /// The facts that lie in it.
     below: Vec<Below>,
 }
 

@@ -49,7 +49,6 @@ pub enum Role {
 }
 
 impl Importer {
-    /// An importer of runs, without what each has to name.
     pub(super) const RUNS: Self = Self {
         name: "",
         words: "",

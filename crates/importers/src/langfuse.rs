@@ -10,7 +10,6 @@ use super::spans::{Amount, circles};
 use super::steps::{Act, Event, asked, of_events, returned, said};
 use super::{Fault, Importer, Input, Stop, json};
 
-/// The importer of Langfuse.
 pub(super) static IMPORTER: Importer = Importer {
     name: "langfuse",
     words: "a trace of Langfuse",

@@ -76,7 +76,6 @@ pub(super) struct Run {
     pub cases: Option<f64>,
     /// Other measurements, by name.
     pub other: Vec<(String, Value)>,
-    /// The steps, for a trace.
     pub steps: Steps,
     /// The task in words, for a trace.
     pub objective: Option<String>,
@@ -275,7 +274,6 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// Writes an item, with its source.
     pub(super) fn write(&mut self, place: &str, mut item: Map<String, Value>) -> Result<(), Stop> {
         let source = serde_json::json!({
             "digest": self.digest,

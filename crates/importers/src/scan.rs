@@ -69,7 +69,6 @@ pub(super) fn scan(input: impl Read, top: &Node, walk: &mut Walk<'_>) -> Result<
     Scan::new(input, vec![0; BUFFER], 0).text_of(top, walk)
 }
 
-/// Does the same with a text in memory.
 pub(super) fn scan_bytes(text: &[u8], top: &Node, walk: &mut Walk<'_>) -> Result<(), Stop> {
     Scan::new(std::io::empty(), text.to_vec(), text.len()).text_of(top, walk)
 }
@@ -284,7 +283,6 @@ impl<R: Read> Scan<R> {
         }
     }
 
-    /// Reads a whole value.
     fn whole(&mut self) -> Result<Value, Wrong> {
         self.peek()?;
         self.kept = Some(Vec::new());

@@ -112,7 +112,7 @@ pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
 /// use karat_core::scorecard::Scorecard;
 /// use karat_standing::verdict::{Measured, Situation, VerdictRules, verdict};
 ///
-/// let card = Scorecard::parse(include_str!("../../../scorecards/trust/1.0.0.toml"), &|_| None).unwrap();
+/// let card = karat_checker::parse(include_str!("../../../scorecards/trust/1.0.0.toml"), &|_| None).unwrap();
 /// let aged = Measured { reading: 800_000_000, age_seconds: 9 * 604_800 };
 /// let situation = Situation {
 ///     measured: [("accuracy".into(), aged), ("safety".into(), aged)].into(),
@@ -186,7 +186,7 @@ mod tests {
     use alloc::string::ToString;
 
     fn trust() -> Scorecard {
-        Scorecard::parse(include_str!("../../../scorecards/trust/1.0.0.toml"), &|_| None).unwrap()
+        karat_checker::parse(include_str!("../../../scorecards/trust/1.0.0.toml"), &|_| None).unwrap()
     }
 
     fn situation(measured: &[(&str, i64)]) -> Situation {

@@ -270,7 +270,7 @@ fn verified(
 ) -> Result<Explained, Failure> {
     let base = recompute::base(claim, given)?;
     let card = recompute::overridden(claim, base)?;
-    recompute::recompute(claim, &card, cli.portable, |scoring| {
+    recompute::recompute(claim, &card, |scoring| {
         let proof = match &args.evidence {
             None => Proof::Verified,
             Some(path) => Proof::FromEvidence(from_evidence(claim, &card, path, args, cli)?),

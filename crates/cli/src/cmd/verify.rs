@@ -143,7 +143,7 @@ impl<'a> Against<'a> {
             let named = &claim.document().scorecard;
             CompiledCard::released(&if named.id == card { named.name() } else { card.to_owned() }).ok()
         });
-        let found = recomputed(claim, self.card.as_ref().or(version.as_ref()), self.cli.portable);
+        let found = recomputed(claim, self.card.as_ref().or(version.as_ref()));
         let mut checks = found.checks;
         checks.push(match (self.evidence, &found.card) {
             (None, _) => {

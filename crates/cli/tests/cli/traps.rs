@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::common::Folder;
 
-const FINDINGS: &str = include_str!("../../../core/tests/findings.json");
+const FINDINGS: &str = include_str!("../../../checker/tests/findings.json");
 
 fn headed(id: usize, card: &str) -> String {
     let kind = if card.contains("evidence = ") { "" } else { "evidence = \"facts\"\n" };

@@ -288,7 +288,6 @@ impl<'a> Word<'a> {
         }
     }
 
-    /// Plurals.
     fn step_1a(&mut self) {
         if self.letter(0) != b's' || self.letter(1) == b's' {
             return;

@@ -49,13 +49,6 @@ pub struct AgentEvidence {
 
 impl AgentEvidence {
     /// Returns the time of the newest item in the evidence; none without items.
-    ///
-    /// ```
-    /// use karat_core::timestamp::Timestamp;
-    /// use karat_graders::trust::AgentEvidence;
-    /// let text = br#"{"agent_id": "a", "incidents": [{"id": "i", "time": "1970-01-01T00:00:01Z", "severity": "info"}]}"#;
-    /// assert_eq!(AgentEvidence::from_json(text).unwrap().newest(), Some(Timestamp { milliseconds: 1000 }));
-    /// ```
     pub fn newest(&self) -> Option<Timestamp> {
         let Self { declarations, evaluations, bond, incidents, memory, collaborations, .. } = self;
         let checks = evaluations.iter().flat_map(|it| &it.checks).filter_map(|it| it.time);

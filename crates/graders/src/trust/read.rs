@@ -130,7 +130,6 @@ fn short(text: &str) -> String {
     text.chars().take(SHOWN).map(plain).chain(cut.chars()).collect()
 }
 
-/// Returns what the parser expected, in the words of JSON.
 fn in_words(expected: &str) -> String {
     match expected {
         "f64" => "a number",

@@ -98,7 +98,6 @@ facts! {
     }
 }
 
-/// Facts from an agent's evidence.
 #[derive(Default)]
 pub(crate) struct AgentFacts(Option<Graded>);
 

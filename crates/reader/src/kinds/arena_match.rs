@@ -53,7 +53,6 @@ impl<'a> MatchFacts<'a> {
         })
     }
 
-    /// Returns the score of a dimension that has a fact.
     fn score(&mut self, dimension: &str) -> Option<&mut Fact<'a>> {
         Some(match dimension {
             "correctness" => &mut self.correctness_score,
@@ -439,12 +438,6 @@ fn finding(warning: Node<'_>) -> serde_json::Value {
 ///
 /// # Errors
 /// If values, `max_score` included, are not finite or below 0: every one.
-///
-/// ```
-/// let breakdown = [("correctness".to_owned(), 700.0), ("speed".to_owned(), 600.0)];
-/// let finished = karat_reader::finalize_breakdown(&breakdown, 1000.0).unwrap();
-/// assert_eq!(finished.last(), Some(&("total".to_owned(), 1000.0)));
-/// ```
 pub fn finalize_breakdown(
     breakdown: &[(String, f64)],
     max_score: f64,

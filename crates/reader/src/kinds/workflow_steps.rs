@@ -31,12 +31,9 @@ enum Asked {
 
 /// The run of a plan, as far as it is known.
 pub(super) struct Run<'a, 'r> {
-    /// The node of the result.
     pub result: Node<'a>,
     pub plan: Option<&'r Plan>,
-    /// The account of the log, if there is one.
     pub account: Option<&'r Account>,
-    /// Steps of the plan.
     pub planned: f64,
     /// Steps of the plan that were completed.
     pub done: Option<f64>,

@@ -1,31 +1,24 @@
 //! Weights from outside for a scorecard: proposals, decisions on them, and those in force.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use axum::http::StatusCode;
 use karat::answers::WeightsVerdict;
 use karat::answers::weights::{WeightsInForce, WeightsProposal};
 use karat::weights::weights as exact_weights;
 use karat_core::number::Decimal;
-use karat_core::timestamp::{Timestamp, TimestampError};
+use karat_core::timestamp::TimestampError;
 use karat_core::weights::OverrideUse;
 use karat_evidence::canonical_json;
 use karat_standing::overrides::{OverrideLog, OverrideRefusal, ProposalRecord};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
-use utoipa::{IntoParams, ToSchema};
 
 use super::{answer as response, stored};
 use crate::arrival;
-use crate::authority::Act;
-use crate::cards::ScorerPool;
 use crate::effect::Effect;
-use crate::params::{Answer, Get, Named, Params, Post, limit, timestamp};
-use crate::problem::{Code, Problem, Taken, Unfit};
+use crate::params::{limit, timestamp};
+use crate::prelude::*;
 use crate::select::size_at;
-use crate::state::{App, Submission, uninterrupted};
 use crate::weights::WeightsItem;
 
 /// The longest id of a proposal, in characters.

@@ -129,7 +129,7 @@ pub struct Period {
 /// use karat_core::scorecard::Scorecard;
 /// use karat_standing::stand::{Item, tasks};
 ///
-/// let card = Scorecard::parse(include_str!("../../../../scorecards/workflow/1.0.0.toml"), &|_| None).unwrap();
+/// let card = karat_checker::parse(include_str!("../../../../scorecards/workflow/1.0.0.toml"), &|_| None).unwrap();
 /// let run = |id: &'static str, outcome| Item {
 ///     task: "sort",
 ///     outcome: Some(outcome),

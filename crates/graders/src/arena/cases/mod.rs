@@ -41,20 +41,6 @@ impl CaseFile {
 
     /// Reads a file of cases.
     ///
-    /// ```
-    /// use karat_graders::arena::CaseFile;
-    ///
-    /// let file = CaseFile::parse("
-    ///     function = 'route'
-    ///     [[case]]
-    ///     name   = 'no way'
-    ///     args   = [[], 0, 1]
-    ///     expect = []
-    /// ")?;
-    /// assert_eq!(file.cases()[0].name, "no way");
-    /// # Ok::<(), karat_evidence::Problems>(())
-    /// ```
-    ///
     /// # Errors
     ///
     /// If something is wrong with it: everything, with lines and columns.
@@ -67,14 +53,12 @@ impl CaseFile {
     }
 
     /// Returns the cases in the order of the file.
-    #[must_use]
     pub fn cases(&self) -> &[Case] {
         &self.cases
     }
 
     /// Returns the weighted mean of the cases, 0 to 1, from their verdicts in the same order. In a group that counts only as a
     /// whole, one failure is a failure of all.
-    #[must_use]
     pub fn value(&self, reports: &[CaseReport]) -> f64 {
         let broken: BTreeSet<&str> = self
             .counts

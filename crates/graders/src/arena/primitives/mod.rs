@@ -150,12 +150,10 @@ fn all_or_nothing(is_met: bool) -> f64 {
     if is_met { 1.0 } else { 0.0 }
 }
 
-/// Returns the share of a count.
 fn share(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }
 
-/// Describes a value in the words of a message.
 pub(super) fn described(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

@@ -97,7 +97,6 @@ impl Embedder {
 
     /// Returns the same model with the instructions that every processor of the architecture has: slower, the same
     /// bits.
-    #[must_use]
     pub fn portable(self) -> Self {
         Self { instructions: Instructions::portable(), ..self }
     }

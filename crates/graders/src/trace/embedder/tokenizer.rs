@@ -33,7 +33,6 @@ const UNKNOWN: &str = "[UNK]";
 /// Tokens that are recognised in the text before it is normalised. All begin with `[`.
 const SPECIAL: [&str; 5] = ["[PAD]", UNKNOWN, START, END, "[MASK]"];
 
-/// The tokens of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tokens {
     /// Rows of the vocabulary, from `[CLS]` to `[SEP]`.
@@ -51,7 +50,6 @@ pub(super) struct Tokenizer {
     beginnings: BTreeMap<Box<str>, u32>,
     /// Pieces that continue one, without their mark.
     continuations: BTreeMap<Box<str>, u32>,
-    /// Bytes of the longest piece.
     longest_piece: usize,
     /// The numbers of [`SPECIAL`].
     special: [u32; SPECIAL.len()],
