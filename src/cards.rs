@@ -147,7 +147,7 @@ pub fn files_of(folder: &Path) -> impl Fn(&str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Returns a card that nothing is wrong with; its traps are not looked for, which takes longer than everything else.
+/// Returns a card without errors; its traps are not looked for, which takes longer than everything else.
 pub(crate) fn sound(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> Option<Scorecard> {
     let sound = karat_checker::parse(&card.text, library).ok()?;
     unfit(&sound, &card.text, None).is_empty().then_some(sound)

@@ -315,7 +315,7 @@ impl Engine {
         let read = self.reader.read_watched(name, bytes, &mut watch);
         let evidence = read.map_err(|problems| {
             let absent = problems.iter().filter(|problem| is_absent_at_the_top(problem)).count();
-            // Of most kinds several members are required; one that is forgotten is no other kind yet.
+            // Most kinds require several members; an item that lacks one of them is not yet of another kind.
             let is_foreign = absent > usize::from(kind != Kind::AgentDimensions)
                 || Kind::of_item(bytes).is_some_and(|other| other != kind);
             let is_nameless =

@@ -17,7 +17,7 @@ use crate::text::clean;
 ///
 /// # Errors
 ///
-/// If it is not at hand, or the digest in the record is that of another.
+/// If it is not at hand, or the record has another digest.
 pub fn base(record: &Record, given: Option<&Arc<CompiledCard>>) -> Result<Arc<CompiledCard>, Error> {
     let named = &record.document().scorecard;
     let name = named.name();

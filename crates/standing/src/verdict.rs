@@ -103,7 +103,7 @@ pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
 }
 
 /// Returns the score of a subject at a moment, by a card whose mean is one weighted mean over its dimensions. Rules
-/// and gates of the card belong to single items: here the gate is that of `rules`.
+/// and gates of the card belong to single items: here `rules` has the gate.
 ///
 /// # Errors
 /// If there are problems: every [`VerdictError`].

@@ -3,7 +3,8 @@
 use karat_checker::check_text;
 use karat_core::diagnostic::{Code, Diagnostic, Severity};
 
-const GUIDE: &str = include_str!("../../../../docs/guide/diagnostics.md");
+use crate::diagnostics::{GUIDE, examples};
+
 const HEAD: &str = "schema = \"karat/scorecard/1\"\nid = \"t\"\nversion = \"1.0.0\"\ntitle = \"t\"\nevidence = \"facts\"\nscale = { max = 100 }\n";
 
 /// A card with something wrong, and how its hint is followed.
@@ -449,8 +450,7 @@ fn no_hint_is_left_untried() {
                 .map(|it| shape(&it.help))
         })
         .collect();
-    let examples = GUIDE.split("```toml wrong\n").skip(1).filter_map(|rest| rest.split("```").next());
-    let examples = examples.map(|example| {
+    let examples = examples(GUIDE).into_iter().map(|(example, _)| {
         let facts =
             if example.contains("[facts]") { "" } else { "[facts]\nquality = { min = 0, max = 1 }\n" };
         let dimension = "[[dimension]]\nkey = \"quality\"\nweight = 1\nmissing = \"withhold\"\n";

@@ -174,7 +174,7 @@ fn a_cliff_shows_through_other_dimensions_and_in_rules() {
     );
     let steep = rule("when = \"yes\"\nset = \"clamp((score - 0.7) * 1e6, 0, 1)\"");
     assert!(cliffs(&steep).iter().any(|it| it.contains("`score` goes from 0.7")), "{:#?}", cliffs(&steep));
-    // A rule that sets in gently is no cliff, whatever it does in the end.
+    // A rule that sets in gently is not a cliff, whatever it does in the end.
     let gentle = rule("when = \"n > 2\"\nset = \"min(1, score + 0.1 * clamp((n - 2) / 6, 0, 1))\"");
     assert_eq!(cliffs(&gentle), [] as [String; 0]);
 }

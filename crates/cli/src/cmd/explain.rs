@@ -76,7 +76,7 @@ enum Proof {
     },
     /// It follows from its own facts.
     Verified,
-    /// It follows from its facts, and they are those of its evidence, at this place.
+    /// It follows from its facts, and they match its evidence, at this place.
     FromEvidence(String),
 }
 
@@ -212,7 +212,7 @@ fn flow(args: &ExplainArgs, meant: &Meant) -> Flow {
     if is_enough { Flow::Stop } else { Flow::Continue }
 }
 
-/// Returns the refusal where an id is that of items of several subjects.
+/// Returns the refusal of an id that items of several subjects have.
 fn same_id(args: &ExplainArgs, meant: &Meant) -> Failure {
     let id = clean(args.item.as_deref().unwrap_or_default());
     let failure = Failure::new(format!("`{}` has {} items `{id}`", clean(&args.file), meant.items));

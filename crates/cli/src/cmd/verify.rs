@@ -42,7 +42,7 @@ struct Verified {
     checks: Vec<Check>,
 }
 
-/// Checks every receipt; the status is that of the worst.
+/// Checks every receipt; the worst one decides the status.
 pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let Some(path) = &args.rerun {
         return rerun::run(args, path, cli);

@@ -25,10 +25,7 @@ fn settle(result: f64, x: f64, y: f64, why: f64) -> f64 {
 }
 
 #[inline(always)]
-#[expect(
-    clippy::eq_op,
-    reason = "an infinity less itself is no number, and vectors can subtract and compare"
-)]
+#[expect(clippy::eq_op, reason = "an infinity less itself is NaN, and vectors can subtract and compare")]
 fn is_finite(x: f64) -> bool {
     x - x == 0.0
 }

@@ -117,7 +117,7 @@ pub struct Period {
 
 /// Returns the standing of every task at `as_of_seconds`, with intervals of the confidence `level`, between 0 and 1.
 ///
-/// With a `margin`, a difficulty follows the items moment by moment; where none has a time, it is that of all together, since
+/// With a `margin`, a difficulty follows the items moment by moment; where none has a time, all together give one, since
 /// there is no earlier one that could be kept.
 ///
 /// # Errors

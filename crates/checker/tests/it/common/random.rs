@@ -303,7 +303,7 @@ fn number_within(card: &Scorecard, at: usize, facts: &[Fact<'_>], way: u8, along
         _ => low + along * (high - low),
     };
     let value = if declared.integer { value.floor() } else { value }.clamp(low, high);
-    // What the source uses for "not measured" is no measurement.
+    // The value that the source uses for "not measured" would be missing.
     if declared.unknown == Some(value) { high } else { value }
 }
 
