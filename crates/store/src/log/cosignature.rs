@@ -42,17 +42,6 @@ impl Witness {
     /// Adds a cosignature of the time `seconds` since 1970 to the checkpoint `note`. The caller must have checked that
     /// the log signed it, and that it follows every checkpoint that this witness cosigned before.
     ///
-    /// ```
-    /// use karat_store::log::{Checkpoint, Hash, Signer, Witness};
-    /// let head = Checkpoint { size: 0, root: Hash::of_empty_tree() };
-    /// let note = head.sign(&Signer::new("karat.example/log", &[7; 32])?)?;
-    /// let witness = Witness::new("karat.example/witness", &[8; 32])?;
-    /// let cosigned = witness.cosign(&note, 1_679_315_147)?;
-    /// assert!(cosigned.starts_with(&note));
-    /// assert_eq!(witness.verifying_key().open(&cosigned)?, 1_679_315_147);
-    /// # Ok::<(), karat_store::log::NoteError>(())
-    /// ```
-    ///
     /// # Errors
     /// If `note` is not a checkpoint, or if the time is beyond the format.
     pub fn cosign(&self, note: &str, seconds: u64) -> Result<String, NoteError> {
