@@ -8,8 +8,10 @@ mod check;
 mod comparison;
 mod explanation;
 mod leaderboard;
+mod rating;
 mod standing;
 mod stress;
+mod tune;
 
 pub use check::check;
 pub use comparison::{View as ComparisonView, comparison};
@@ -17,8 +19,10 @@ pub use explanation::explanation;
 pub use leaderboard::{
     View as LeaderboardView, bridge, by, cards, has_intervals, items, leaderboard, ranked, resamples,
 };
-pub use standing::{standings, tasks};
+pub use rating::ratings;
+pub use standing::{in_full, standing, standings, tasks};
 pub use stress::stress;
+pub use tune::tune;
 
 use crate::answers::basis::Basis;
 use crate::estimate::{Writing, whole_percent};
@@ -85,6 +89,8 @@ pub struct Row {
     pub is_detail: bool,
     /// The group; neighbours of one group belong together, such as tied subjects.
     pub group: Option<u32>,
+    /// Sentences on it.
+    pub notes: Vec<(Tone, String)>,
 }
 
 /// A column of a [`Table`].
@@ -115,6 +121,8 @@ pub enum Kind {
     Leading,
     /// Shares of a whole, which a page draws.
     Share,
+    /// Numbers on the scale of their writing, drawn from 0: [`Cell::Interval`] without ends.
+    Bar,
     /// Estimates with their ends on one axis, drawn: for programs three columns, of the estimate and of both ends.
     Interval {
         /// The words at both ends of the axis if it is one of differences: 0 is in its middle, as a line through all rows.
@@ -370,7 +378,7 @@ impl Cell {
 
 impl From<Vec<Cell>> for Row {
     fn from(cells: Vec<Cell>) -> Self {
-        Self { cells, is_detail: false, group: None }
+        Self { cells, is_detail: false, group: None, notes: Vec::new() }
     }
 }
 
@@ -387,6 +395,15 @@ impl Table {
             is_detail: false,
             is_titled: false,
         }
+    }
+
+    /// Returns the notes on its rows, each with the name of its row.
+    pub fn notes(&self) -> impl Iterator<Item = (Tone, String, &str)> {
+        let at = self.columns.iter().position(|column| column.kind == Kind::Name);
+        self.rows.iter().flat_map(move |row| {
+            let name = at.and_then(|at| row.cells.get(at)).map_or_else(String::new, Cell::shown);
+            row.notes.iter().map(move |(tone, text)| (*tone, name.clone(), text.as_str()))
+        })
     }
 
     /// Returns the table with plain columns alone, as programs read it: an estimate is three of them.
@@ -464,7 +481,11 @@ impl Document {
             _ => None,
         });
         let notes = notes.map(|(level, text)| Finding::new(level, self.name, text.clone()));
-        let mut all: Vec<Finding> = self.findings.iter().cloned().chain(notes).collect();
+        let of_rows = self.tables().flat_map(Table::notes).map(|(tone, name, text)| {
+            let level = if matches!(tone, Tone::Plain | Tone::Good) { Level::Notice } else { Level::Warning };
+            Finding::new(level, self.name, format!("{name}: {text}"))
+        });
+        let mut all: Vec<Finding> = self.findings.iter().cloned().chain(notes).chain(of_rows).collect();
         all.sort_by_key(|finding| finding.level);
         all
     }

@@ -42,7 +42,10 @@ pub fn page(document: &Document) -> Page {
                 let table = Table { caption: String::from("Tasks"), ..table.clone() };
                 section.figures.extend(tables(&table).into_iter().map(Figure::Table));
             }
-            Part::Table(table) => section.figures.extend(tables(table).into_iter().map(Figure::Table)),
+            Part::Table(table) => {
+                section.figures.extend(tables(table).into_iter().map(Figure::Table));
+                section.figures.extend(notes(table).map(Figure::Table));
+            }
             Part::Figure(figure) => section.figures.push((**figure).clone()),
         }
     }
@@ -57,6 +60,15 @@ fn push(sections: &mut Vec<Section>, section: Section) {
     if !section.text.is_empty() || !section.figures.is_empty() {
         sections.push(section);
     }
+}
+
+/// Returns the notes on the rows of a table, if there are any.
+fn notes(table: &Table) -> Option<model::Table> {
+    let row = |(_, name, text): (Tone, String, &str)| Row::from(vec![Cell::Text(name), Cell::text(text)]);
+    let rows: Vec<Row> = table.notes().map(row).collect();
+    let name = table.columns.iter().find(|it| it.kind == Kind::Name).map_or("", |it| it.key.as_str());
+    let columns = vec![Column::name(name), Column::text("note")];
+    (!rows.is_empty()).then(|| self::table(&Table::new("Notes", columns, rows)))
 }
 
 /// Returns the data of one table as a page draws it.
@@ -98,6 +110,10 @@ fn of_rows(table: &Table, rows: &[Row]) -> model::Table {
             Kind::Number => model::Kind::Number,
             Kind::Leading => model::Kind::Leading,
             Kind::Share => model::Kind::Share,
+            Kind::Bar => {
+                let range = Some((0.0, rows.iter().find_map(unit).unwrap_or(1.0)));
+                model::Kind::Interval(Axis { range, ..axis(at, false, 0.95, rows) })
+            }
             Kind::Interval { sides, level } => model::Kind::Interval(axis(at, sides.is_some(), level, rows)),
         },
     });

@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 use anstyle::{AnsiColor, Style};
+use karat_core::number::BILLION;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::document::{Cell, Column, Document, Kind, Part, Readers, Row, Span, Table};
+use crate::draw::bar::bar;
 use crate::draw::interval::{self, axis};
 use crate::text::{Tone, clean, fit, fit_name, wrap};
 
@@ -72,18 +74,25 @@ pub fn document(document: &Document, layout: Layout<'_>) -> String {
 #[must_use]
 pub fn parts(parts: &[Part], layout: Layout<'_>) -> String {
     let mut text = String::new();
-    let mut is_below = false;
+    let mut heading: Option<&String> = None;
     for part in parts {
         match part {
-            Part::Heading(heading) => {
-                let _ = writeln!(text, "\n{STRONG}{}{STRONG:#}", clean(heading));
-            }
-            Part::Note(tone, line) => note(&mut text, *tone, line, layout.width),
-            Part::Table(it) if it.is_detail || it.rows.iter().all(|row| row.is_detail) => {}
-            Part::Table(it) => text.push_str(&table(it, layout, is_below)),
+            Part::Heading(text) => heading = Some(text),
             Part::Figure(_) => {}
+            Part::Table(it) if it.is_detail || it.rows.iter().all(|row| row.is_detail) => {}
+            part => {
+                // A heading of drawings alone is for pages.
+                let above = heading.take();
+                if let Some(heading) = above {
+                    let _ = writeln!(text, "\n{STRONG}{}{STRONG:#}", clean(heading));
+                }
+                match part {
+                    Part::Note(tone, line) => note(&mut text, *tone, line, layout.width),
+                    Part::Table(it) => text.push_str(&table(it, layout, above.is_some())),
+                    Part::Heading(_) | Part::Figure(_) => {}
+                }
+            }
         }
-        is_below = matches!(part, Part::Heading(_));
     }
     text
 }
@@ -131,7 +140,7 @@ fn table(table: &Table, layout: Layout<'_>, is_below: bool) -> String {
         });
         let fits = fits.count().max(1);
         now.extend(rest.drain(..fits));
-        text.push_str(&of_columns(now, shown, layout.width));
+        text.push_str(&of_columns(now, shown, layout.width, is_first));
         is_first = false;
     }
     if rows.len() > shown.len() {
@@ -168,8 +177,13 @@ impl<'t> Measured<'t> {
         let text = head.iter().map(|line| line.width()).fold(content, usize::max);
         let ends =
             spans().map(|span| ends(span).width()).max().filter(|_| spans().any(|it| it.ends.is_some()));
-        let Kind::Interval { sides, .. } = column.kind else {
-            return Self { column, at, head, text, ends: 0, axis: None, drawn: 0 };
+        let sides = match column.kind {
+            Kind::Interval { sides, .. } => sides,
+            Kind::Bar => {
+                let axis = spans().next().map(|first| (0.0..=1.0, first.clone()));
+                return Self { column, at, head, text, ends: 0, axis, drawn: DRAWN.0 };
+            }
+            _ => return Self { column, at, head, text, ends: 0, axis: None, drawn: 0 },
         };
         let found = axis(spans().map(placed));
         let reach = found.start().abs().max(found.end().abs());
@@ -241,7 +255,10 @@ impl<'t> Measured<'t> {
         if let Some((axis, _)) = &self.axis {
             let mut drawn = " ".repeat(self.drawn);
             if let Cell::Interval(span) = cell {
-                drawn = interval::interval(placed(span), axis, self.drawn);
+                drawn = match self.column.kind {
+                    Kind::Bar => bar((placed(span).point * 1e9).round() as i64, BILLION, self.drawn),
+                    _ => interval::interval(placed(span), axis, self.drawn),
+                };
             }
             if matches!(self.column.kind, Kind::Interval { sides: Some(_), .. }) {
                 drawn = with_middle(&drawn);
@@ -257,7 +274,7 @@ impl<'t> Measured<'t> {
 }
 
 /// Returns the columns side by side.
-fn of_columns(mut columns: Vec<Measured<'_>>, rows: &[&Row], width: usize) -> String {
+fn of_columns(mut columns: Vec<Measured<'_>>, rows: &[&Row], width: usize, has_notes: bool) -> String {
     let used: usize = columns.iter().map(|it| it.least() + GAP.len()).sum();
     let mut free = (width + GAP.len()).saturating_sub(used);
     // Names first, then drawings, then places.
@@ -287,6 +304,7 @@ fn of_columns(mut columns: Vec<Measured<'_>>, rows: &[&Row], width: usize) -> St
         let cells: Vec<String> =
             columns.iter().map(|it| it.cell(row.cells.get(it.at).unwrap_or(&Cell::Absent))).collect();
         let _ = writeln!(text, "{}", cells.join(GAP).trim_end());
+        row.notes.iter().filter(|_| has_notes).for_each(|(tone, line)| note(&mut text, *tone, line, width));
     }
     text
 }

@@ -18,7 +18,6 @@ use karat::gate::{failed, judge_comparison};
 use karat::loaded::Loading;
 use karat::rows::{Rows, Selection};
 use karat::text::wrap;
-use karat::write::screen;
 use karat_core::number::Decimal;
 
 use super::compare;
@@ -26,6 +25,7 @@ use crate::args::Cli;
 use crate::cards;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format;
 use crate::output::{FAINT, LOSS, STRONG, Screen};
 use crate::render::table::Table;
 use crate::render::waterfall::waterfall;
@@ -133,8 +133,7 @@ fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
         gaps: &gaps,
         figures: Vec::new(),
     };
-    let layout = screen::Layout { width: screen.width, most: usize::MAX, all: "" };
-    write!(screen, "{}", screen::document(&document::leaderboard(&board.answer, view), layout))?;
+    format::screen(&document::leaderboard(&board.answer, view), (usize::MAX, ""), screen)?;
     let (first, second) = COMPARED;
     writeln!(screen, "\n{STRONG}Would it be worse with {second} in place of {first}?{STRONG:#}\n")?;
     let ask = Compare {
@@ -148,7 +147,7 @@ fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
     let failed = |pair: &ComparedPair| failed(pair, rows.scale.max);
     let view =
         ComparisonView { dimensions: &rows.dimensions, gaps: &[], failed: &failed, is_listed: &|_| true };
-    compare::show(&document::comparison(&answer, &view), TASKS, screen)?;
+    format::screen(&document::comparison(&answer, &view), (TASKS, compare::ALL), screen)?;
     writeln!(screen, "\n{STRONG}May it be released? The gate `--fail-if-worse` says{STRONG:#}\n")?;
     for line in judge_comparison(&answer, Decimal::ZERO, rows.scale).lines() {
         for part in wrap(&format!("failed: {line}"), screen.width) {

@@ -23,7 +23,6 @@ use crate::output::{CARE, FAINT, GAIN, Screen};
 use crate::progress::Progress;
 use crate::render::answer::{FINDINGS, answer};
 use crate::render::grading::grading;
-use crate::render::standing_detail::detail;
 use crate::render::waterfall::{nearest, waterfall};
 use karat::answers;
 use karat::answers::explanation::Explanation;
@@ -32,6 +31,7 @@ use karat::document::{self, Document};
 use karat::error::Error;
 use karat::recompute;
 use karat::text::{clean, count, is_named, named, short};
+use karat::write::screen;
 use serde_json::Value;
 
 /// Most subjects that are named when one must be chosen.
@@ -327,15 +327,14 @@ fn explained(
 /// Returns a standing as it was written: only all its items could prove it.
 fn stood(standing: &Standing, form: Form) -> Explained {
     let note = "as it was written; `karat standing` with the same items computes it again";
+    let document = || document::in_full(standing, &[note.to_owned()]);
     match form.chosen {
         Chosen::Screen => {
-            Explained::Text(format!("{}\n{FAINT}{note}{FAINT:#}\n", detail(standing, form.width)))
+            let layout = screen::Layout { width: form.width, most: usize::MAX, all: "" };
+            Explained::Text(screen::document(&document(), layout))
         }
         Chosen::Json => Explained::Text(answers::write(standing)),
-        Chosen::Form(_) => {
-            let all = std::slice::from_ref(standing);
-            Explained::Document(Box::new(document::standings(all, &[note.to_owned()])))
-        }
+        Chosen::Form(_) => Explained::Document(Box::new(document())),
     }
 }
 

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use karat_core::timestamp::Timestamp;
 use karat_server::folder::{self, COSIGNED, NEXT, PUBLIC, SECRET, STORE};
-use karat_server::secret::{Secret, draw};
+use karat_server::secret::draw;
 use karat_server::{Options, Server};
 use karat_store::log::{Checkpoint, Hash, Keys, Signer, VerifyingKey, Witness};
 use karat_store::port::Backend as _;
+use karat_store::secret::Secret;
 use karat_store::sqlite::{Sqlite, verify};
 use karat_store::{Error, Limits, Reader, Receipt, Store, rotate};
 use serde_json::Value;
