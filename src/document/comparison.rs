@@ -11,7 +11,7 @@ use crate::answers::{ComparisonVerdict, GateChange, IntervalMethod, TaskChangeKi
 use crate::estimate::{Writing, percent, whole_percent};
 use crate::text::{Tone, count, named, short};
 
-/// What a comparison is shown with.
+/// Dimensions, cases and lists that a comparison is shown with.
 pub struct View<'a> {
     /// The dimensions by key with their labels, in the order of the scorecard.
     pub dimensions: &'a [(String, String)],
@@ -19,7 +19,7 @@ pub struct View<'a> {
     pub gaps: &'a [String],
     /// The reason for which the gate of a pair fails.
     pub failed: &'a dyn Fn(&ComparedPair) -> Option<String>,
-    /// Whether a screen lists the tasks of a pair.
+    /// Returns true for a pair of which a screen lists the tasks.
     pub is_listed: &'a dyn Fn(&ComparedPair) -> bool,
 }
 

@@ -12,7 +12,7 @@ use crate::text::{NAMED, Tone, count, list};
 use karat_core::facts::Outcome as CoreOutcome;
 use std::collections::BTreeSet;
 
-/// What leaderboards are shown with, beside the answer.
+/// Context that leaderboards are shown with, beside the answer.
 #[derive(Default)]
 pub struct View<'a> {
     /// The subjects that fail a gate.

@@ -38,7 +38,7 @@ pub struct Document {
     pub title: String,
     /// Sentences below it: the items, the method.
     pub lines: Vec<String>,
-    /// What it takes to make the answer again: scorecard, digest, level, seed.
+    /// Inputs that make the answer again: scorecard, digest, level, seed.
     pub about: Vec<(String, String)>,
     /// Headings, notes, tables and figures, in reading order. The first table is the one that CSV and JSON lines have.
     pub parts: Vec<Part>,

@@ -31,7 +31,7 @@ pub use data::Data;
 pub use plan::Plan;
 pub use prompt::Prompt;
 
-/// What the person who asks for the files knows of the data.
+/// Facts about the data that the person who asks for the files knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[cfg_attr(feature = "cli", group(skip))]

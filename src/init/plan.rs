@@ -23,7 +23,7 @@ const NAME: usize = 64;
 /// Numbers beyond this are not measurements that a scale fits.
 const LARGEST: f64 = 1e15;
 
-/// Who is scored, on what, which fields count and how much, and what stops a release.
+/// Plan of the files: who is scored, on what, which fields count and how much, and what stops a release.
 pub struct Plan<'d> {
     pub(super) data: &'d Data,
     /// The released scorecard that fits, in place of one to write.

@@ -10,11 +10,11 @@ use crate::text::clean;
 /// A question about the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prompt {
-    /// Which field decides success.
+    /// Asks which field decides success.
     Success,
-    /// Which fields count whose names do not say which way is better.
+    /// Asks which fields count whose names do not say which way is better.
     Unknown,
-    /// What stops a release.
+    /// Asks what stops a release.
     Gate,
 }
 
@@ -57,7 +57,7 @@ impl Plan<'_> {
     /// Takes the answer to a question.
     ///
     /// # Errors
-    /// If it is none, for the person to answer again.
+    /// If the text does not answer the question: the person is asked again.
     pub fn take(&mut self, prompt: Prompt, answer: &str) -> Result<(), String> {
         match prompt {
             Prompt::Success if answer == "-" => self.set_success(None),

@@ -15,7 +15,7 @@ use crate::answers::skill::Skills;
 use crate::error::Error;
 use crate::text::named;
 
-/// What rows may leave open, and how it is taken.
+/// Value that rows may leave open, and how it is taken.
 type Open = (fn(&Solo) -> bool, &'static str);
 const OPEN: [Open; 4] = [
     (

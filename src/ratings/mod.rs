@@ -168,7 +168,7 @@ impl Pool {
         Ok(Self { category: category.map(str::to_owned), season, input, rows, pairs })
     }
 
-    /// Returns the board without its ratings and the parts that only some systems have.
+    /// Returns the answer without its ratings and the parts that only some systems have.
     fn board(&self, task: &Task<'_>) -> Result<Board, Error> {
         let holdout = task.question.holdout;
         let holdout =

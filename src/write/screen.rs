@@ -117,7 +117,7 @@ fn table(table: &Table, layout: Layout<'_>, is_below: bool) -> String {
     let is_shown = |it: &(usize, &Column)| it.1.readers == Readers::All;
     let columns = table.columns.iter().enumerate().filter(is_shown);
     let mut rest: Vec<Measured<'_>> = columns.map(|(at, column)| Measured::new(column, at, shown)).collect();
-    // Where drawings of differences would not leave room for all columns, there are none.
+    // Drawings of differences go where they would not leave room for all columns.
     let is_of_differences =
         |it: &Measured<'_>| matches!(it.column.kind, Kind::Interval { sides: Some(_), .. });
     if rest.iter().any(is_of_differences)

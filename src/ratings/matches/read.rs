@@ -110,7 +110,7 @@ impl<'q> MatchReader<'q> {
         Wanted { kind: Kind::Facts, facts: Vec::new(), columns: self.columns.names.clone() }
     }
 
-    /// Adds a row as a JSON object. Its problems are told at the end.
+    /// Adds a row as a JSON object. Its problems are reported at the end.
     pub fn add(&mut self, place: &Place, row: Result<&[u8], Error>) {
         self.rows += 1;
         let problem = match row {
