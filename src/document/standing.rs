@@ -186,7 +186,8 @@ fn table(standings: &[Standing]) -> Table {
     };
     let any = |is: &dyn Fn(&Standing) -> bool| standings.iter().any(is);
     let level = standings.iter().find_map(|it| it.interval.as_ref()).map(|it| it.level);
-    let score = level.map_or(Kind::Bar, |level| Kind::Interval { sides: None, level });
+    let best = standings.first().map_or(1, |it| it.scale);
+    let score = level.map_or(Kind::Bar(best), |level| Kind::Interval { sides: None, level });
     let has_tiers = any(&|it| it.tier.is_some());
     let mut columns = vec![
         Column::name("subject"),
@@ -350,7 +351,7 @@ fn dimensions(all: &[StandingDimension]) -> Table {
         Column::number("measured"),
         Column::number("age_days"),
         Column::number("points_lost"),
-        Column::new("value", Kind::Bar),
+        Column::new("value", Kind::Bar(1)),
         Column::number("confidence").shown_if(all.iter().any(|it| it.confidence.is_some())),
         Column::text("why").shown_if(all.iter().any(|it| it.measured.is_none())),
     ];
@@ -466,7 +467,7 @@ fn moments(standing: &Standing) -> Table {
     });
     let columns = vec![
         Column::text("time"),
-        Column::new("score", Kind::Bar),
+        Column::new("score", Kind::Bar(standing.scale)),
         Column::number("official"),
         Column::text("tier").shown_if(all.iter().any(|it| it.tier.is_some())),
     ];

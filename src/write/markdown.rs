@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use crate::document::{Cell, Column, Document, Level, Part, Readers, Table};
+use crate::document::{Cell, Column, Document, Entry, Level, Part, Readers, Table};
 use crate::text::{Tone, clean};
 
 /// Returns the whole answer, with at most `most` rows of each table.
@@ -49,6 +49,16 @@ pub fn document(document: &Document, most: usize) -> String {
                 let _ = writeln!(text, "{}- {}", if is_list { "" } else { "\n" }, escaped(note));
                 is_list = true;
                 placed.push(note);
+            }
+            Part::List(entries) => {
+                above(&mut heading, &mut text);
+                text.push('\n');
+                for Entry { depth, name, text: said } in entries {
+                    let name =
+                        if name.is_empty() { String::new() } else { format!("**{}** ", escaped(name)) };
+                    let _ = writeln!(text, "{:1$}- {name}{2}", "", 2 * depth, escaped(said));
+                }
+                is_list = false;
             }
             Part::Table(_) | Part::Note(..) | Part::Figure(_) => {}
         }

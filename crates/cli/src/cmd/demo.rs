@@ -21,14 +21,15 @@ use karat::text::wrap;
 use karat_core::number::Decimal;
 
 use super::compare;
+use super::score_rows::title;
 use crate::args::Cli;
 use crate::cards;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format;
 use crate::output::{FAINT, LOSS, STRONG, Screen};
-use crate::render::table::Table;
-use crate::render::waterfall::waterfall;
+use karat::document::brief;
+use karat::write::screen::{self, Stream};
 
 /// The scorecard and the runs that are ranked.
 const RANKED: (&str, &str) = ("cards/task-run.toml", "leaderboard/runs.csv");
@@ -106,16 +107,19 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     decide(cli, &mut screen)?;
     for stop in &TOUR {
         let card = cards::compiled(stop.card, cli.color)?;
-        let table = Table::new(card.card(), screen.width);
+        let table = Stream::new(&brief::columns(card.card()), &brief::widest(card.card()), screen.width);
         writeln!(screen, "{STRONG}{}{STRONG:#}\n", stop.title)?;
-        write!(screen, "{}", table.head(card.card()))?;
-        each(stop, &card, cli, &mut |scored| table.row(&scored.record, scored.notes()), &mut screen)?;
+        write!(screen, "{}{}", title(card.card()), table.head())?;
+        let row = &mut |scored: &Scored<'_>| table.row(&brief::row(&scored.record, scored.notes()));
+        each(stop, &card, cli, row, &mut screen)?;
         writeln!(screen)?;
     }
     let card = cards::compiled(EXPLAINED.card, cli.color)?;
     writeln!(screen, "{STRONG}{}{STRONG:#}\n", EXPLAINED.title)?;
-    let width = screen.width;
-    each(&EXPLAINED, &card, cli, &mut |scored| waterfall(&scored.record, width), &mut screen)?;
+    let layout = screen::Layout { width: screen.width, most: usize::MAX, all: "" };
+    let account =
+        &mut |scored: &Scored<'_>| screen::document(&document::account(&scored.record, None), layout);
+    each(&EXPLAINED, &card, cli, account, &mut screen)?;
     write!(screen, "\n{FAINT}{}{FAINT:#}\n{NEXT}", "-".repeat(40))?;
     screen.flush()?;
     Ok(Exit::Done)
