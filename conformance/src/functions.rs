@@ -23,7 +23,7 @@ pub struct Functions {
 impl Functions {
     /// Loads the released scorecards, and the embedder if its folder is given.
     pub fn new(embedder: Option<&str>, portable: bool) -> Result<Self, String> {
-        let judge = |name| Judge::new(released(name)?, portable);
+        let judge = |name| Judge::new(released(name)?);
         let load = |folder: &str| {
             let embedder = Embedder::load(Path::new(folder)).map_err(|problems| all(&problems))?;
             Ok::<_, String>(if portable { embedder.portable() } else { embedder })
@@ -32,7 +32,7 @@ impl Functions {
             workflow: judge("workflow@1.0.0")?,
             trace: judge("trace@1.0.0")?,
             trust: judge(TRUST)?,
-            arena: arena::Arena::new(&Scorecard::clone(&*released("arena@1.0.0")?), portable)?,
+            arena: arena::Arena::new(&Scorecard::clone(&*released("arena@1.0.0")?))?,
             embedder: embedder.map(load).transpose()?,
         })
     }

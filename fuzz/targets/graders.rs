@@ -56,7 +56,7 @@ fn run(input: &Value) -> Result<Value, Problems> {
     let (log, _) = Log::from_json(input["log"].to_string().as_bytes(), &plan)?;
     let (_, account, _) = settle(&plan, &log, &totals);
     assert!(account.steps_completed + account.hard_failures <= account.steps_total, "{account:?}");
-    Ok(json!([dry.detail(), account.detail()]))
+    Ok(json!([dry.detail(), account]))
 }
 
 fn resolved(input: &Value) -> Result<Value, Problems> {
@@ -97,7 +97,7 @@ fn evaluation(input: &Value) -> Result<Value, Problems> {
     let evaluation = evaluator.evaluate(&attempt)?;
     evaluation.dimensions.iter().for_each(|dimension| dimension.value.into_iter().for_each(is_share));
     let warnings = attempt.submission.as_object().map(|answer| evaluator.check_format(answer));
-    Ok(json!([evaluation.detail(), warnings.map(|warnings| warnings.len())]))
+    Ok(json!([evaluation, warnings.map(|warnings| warnings.len())]))
 }
 
 fn played(input: &Value) -> Result<Value, Problems> {
@@ -122,5 +122,5 @@ fn printed(input: &Value) -> Result<Value, Problems> {
         lines.map(|line| line.as_str().map_or_else(|| line.to_string(), str::to_owned)).collect();
     let output = parse_evaluator_output(&text.join("\n"), Some(0))?;
     assert!(output.scores.values().all(|score| *score >= 0.0 && score.is_finite()), "{output:?}");
-    Ok(output.detail())
+    Ok(json!(output))
 }

@@ -1,7 +1,7 @@
 //! Any text is a report of tests in one of three forms, or is refused; what a program prints behind its last line adds no test.
 
 use karat_evidence::Problems;
-use karat_graders::quality::{CodeOptions, TestResults, code};
+use karat_graders::quality::{TestResults, code};
 
 /// Panics if an input breaks the promise.
 pub fn check(bytes: &[u8]) {
@@ -13,7 +13,7 @@ pub fn check(bytes: &[u8]) {
     }
     if let Ok(results) = TestResults::from_tap(text) {
         let more = TestResults::from_tap(&format!("{text}\n  ok 99\n# 8 passed\nall tests passed\nokay\n"));
-        assert_eq!(more, Ok(results), "what is printed is no result");
+        assert_eq!(more, Ok(results), "lines that are printed are not results");
     }
 }
 
@@ -29,7 +29,7 @@ fn is_sound(results: Result<TestResults, Problems>) {
     assert_eq!(listed, (results.failed + results.errors).min(TestResults::LISTED as u64), "{results:?}");
     assert!(results.passed <= results.counted(), "{results:?}");
     let counted = results.counted();
-    match code(results, Some(0), CodeOptions::default()) {
+    match code(results, Some(0)) {
         Ok(grade) => assert!((0.0..=1.0).contains(&grade.value), "{grade:?}"),
         Err(_) => assert_eq!(counted, 0, "refused though a test ran"),
     }

@@ -262,7 +262,7 @@ fn submission_warnings(
     let ids = texts(&given.member("expected_ids")?)?;
     let submission = given.member("submission")?;
     let answer = submission.value().as_object().ok_or_else(|| submission.expected("an object"))?;
-    let warnings: Vec<Value> = validate(&ids, answer).iter().map(arena::SubmissionWarning::detail).collect();
+    let warnings = validate(&ids, answer);
     Ok(json!({ "warnings": warnings }))
 }
 

@@ -4,8 +4,8 @@
 //! an unknown kind is unmet, code is graded by patterns. They run with the options for that.
 
 use karat_graders::quality::{
-    self, Checklist, CodeEvidence, CodeOptions, Evidence, Options, PartialCredit, Reference, Task,
-    TestResults, Tokenizer, Transform, UnknownCriterion, code,
+    self, Checklist, CodeEvidence, Evidence, Options, PartialCredit, Reference, Task, TestResults, Tokenizer,
+    Transform, UnknownCriterion, code,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +14,6 @@ use crate::judge::{Answer, all, number};
 
 const OPTIONS: Options = Options {
     code_evidence: CodeEvidence::Patterns,
-    code: CodeOptions::PUBLISHED,
     tokenizer: Tokenizer::Reference,
     unknown_criterion: UnknownCriterion::Unmet,
     partial_credit: PartialCredit::ExpectedKeys,
@@ -67,8 +66,7 @@ fn code_graded(given: &Given<'_>) -> Result<f64, String> {
     };
     let (passed, failed) = (count("tests_passed")?, count("tests_failed")?);
     let violations = Some(count("lint_violations")?);
-    let grade =
-        TestResults::from_counts(passed, failed).and_then(|tests| code(tests, violations, OPTIONS.code));
+    let grade = TestResults::from_counts(passed, failed).and_then(|tests| code(tests, violations));
     Ok(grade.map_err(|problems| all(&problems))?.value)
 }
 

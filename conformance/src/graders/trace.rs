@@ -1,7 +1,7 @@
 //! Cases about reasoning traces: the novelty cache, the embedder, votes.
 
 use karat_core::timestamp::Timestamp;
-use karat_graders::trace::eigentrust::{Options, Stop, eigentrust, votes};
+use karat_graders::trace::eigentrust::{Options, eigentrust, votes};
 use karat_graders::trace::novelty::{Settings, VectorCache, VectorError, value, vector};
 use serde_json::{Map, Value, json};
 
@@ -79,25 +79,22 @@ fn numbers(operation: &Given<'_>) -> Result<Vec<f32>, String> {
     vector(operation.member("vector")?.value(), "vector").map_err(|problems| problems.to_string())
 }
 
-/// `eigentrust`: with the published stopping rule, as the case sets it.
+/// `eigentrust`: with the options of the case.
 fn trust(given: &Given<'_>) -> Result<Value, String> {
     let list = given.member("votes")?;
     let votes = votes(list.value(), "votes").map_err(|problems| problems.to_string())?;
-    let mut options = Options::published();
+    let mut options = Options::default();
     let config = given.member("config")?;
     if !config.is_null() {
-        let alpha = config.member("alpha")?.optional_number()?;
-        let given_epsilon = config.member("epsilon")?.optional_number()?;
-        let given_max = optional_whole(&config.member("maxIterations")?)?;
-        options.alpha = alpha.unwrap_or(options.alpha);
-        if let Stop::Unchanged { epsilon, iterations_max } = &mut options.stop {
-            *epsilon = given_epsilon.unwrap_or(*epsilon);
-            *iterations_max = given_max.map_or(*iterations_max, |max| u32::try_from(max).unwrap_or(u32::MAX));
+        options.alpha = config.member("alpha")?.optional_number()?.unwrap_or(options.alpha);
+        options.epsilon = config.member("epsilon")?.optional_number()?.unwrap_or(options.epsilon);
+        if let Some(max) = optional_whole(&config.member("maxIterations")?)? {
+            options.iterations_max = u32::try_from(max).unwrap_or(u32::MAX);
         }
     }
     let trust = eigentrust(&votes, &options).map_err(|problems| problems.to_string())?;
     let scores: Vec<Value> =
-        trust.scores.iter().map(|score| json!([score.agent, number(score.score)])).collect();
+        trust.scores.iter().map(|(agent, score)| json!([agent, number(*score)])).collect();
     Ok(json!({ "scores": scores, "iterations": trust.iterations, "converged": trust.is_converged }))
 }
 

@@ -37,7 +37,7 @@ fn jury_trim_median(given: &Given<'_>) -> Result<Value, String> {
     let median = of(|panel| Some(panel.summary?.median));
     Ok(json!({
         "n": panel.seats.len(),
-        "trim_each_side": panel.summary.map_or(0, |summary| summary.trim_each_side),
+        "trim_each_side": panel.seats.iter().filter(|seat| seat.place == SeatPlace::TrimmedLow).count(),
         "trimmed_low": at(SeatPlace::TrimmedLow),
         "kept": at(SeatPlace::Kept),
         "trimmed_high": at(SeatPlace::TrimmedHigh),

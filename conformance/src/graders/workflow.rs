@@ -31,7 +31,7 @@ fn plan(given: &Given<'_>, rules: &PlanRules) -> Result<Plan, Problems> {
 
 /// `dag.validate`: true if the published validator accepts the plan, and the ids of its tiers.
 fn validate(given: &Given<'_>) -> Result<Value, String> {
-    // A value that is no object is no plan, and neither valid nor invalid.
+    // A value that is not an object is not a plan, so it is neither valid nor invalid.
     given.members()?;
     let plan = plan(given, &PlanRules::published_validator()).ok();
     let tiers = plan.as_ref().map(|plan| {

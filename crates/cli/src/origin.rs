@@ -165,7 +165,7 @@ fn lacking(document: &RecordDocument, graders: &GraderArgs) -> Option<Comparison
 }
 
 /// Returns why verdicts cannot be compared, if what was submitted was run by a judge that is not the one here: fuel and so
-/// verdicts are those of one engine with one runtime.
+/// verdicts belong to one engine with one runtime.
 fn other_judge(document: &RecordDocument, again: &[u8]) -> Option<Comparison> {
     let execution = |mut grading: Value| grading.get_mut("execution").map(Value::take);
     let grading = document.grading.as_ref().and_then(|seen| serde_json::from_str(seen.as_str()).ok());

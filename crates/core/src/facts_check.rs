@@ -82,7 +82,7 @@ impl Scorer {
         ColumnsError::Length
     }
 
-    /// Returns everything that is wrong with the facts of one item; `row` are those of its facts that are numbers or
+    /// Returns everything that is wrong with the facts of one item; `row` has the facts that are numbers or
     /// conditions.
     pub(crate) fn check_facts(&self, item: &Item<'_>, row: &[f64]) -> Vec<FactError> {
         let mut errors = Vec::new();

@@ -7,7 +7,6 @@ extern crate std;
 
 mod bounds;
 mod breakdown;
-pub mod check;
 pub mod decay;
 pub mod diagnostic;
 mod digest;
@@ -21,7 +20,7 @@ pub mod mean;
 pub mod number;
 pub mod outcome;
 mod plan;
-mod range;
+pub mod range;
 pub mod record;
 pub mod scorecard;
 mod scorer;

@@ -48,7 +48,7 @@ impl Mean {
 
     /// Returns whether a reading of 0 makes the composite 0, whatever the others are.
     #[must_use]
-    pub(crate) const fn is_zero_with_one_zero(self) -> bool {
+    pub const fn is_zero_with_one_zero(self) -> bool {
         match self {
             Self::WeightedSum | Self::WeightedMean => false,
             Self::Geometric | Self::Harmonic | Self::Minimum => true,

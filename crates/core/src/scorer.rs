@@ -65,7 +65,7 @@ impl Scorer {
         }
         let needs = (0..card.dimensions.len()).map(|at| needs(&card, at)).collect();
         Ok(Self {
-            plan: Code::for_items(&card),
+            plan: Code::new(&card),
             weighting: Weighting::new(&card, None),
             override_use: None,
             needs,

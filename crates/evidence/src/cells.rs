@@ -12,28 +12,12 @@ const TRUE: [&str; 6] = ["true", "yes", "t", "y", "1", "1.0"];
 const FALSE: [&str; 6] = ["false", "no", "f", "n", "0", "0.0"];
 
 /// Returns whether a text says that there is no number, no truth value and no time. It may be a text by itself.
-///
-/// ```
-/// use karat_evidence::cells::is_missing;
-///
-/// assert!(is_missing("NaN") && is_missing(" n/a ") && is_missing("-") && is_missing(""));
-/// assert!(!is_missing("-1") && !is_missing("nothing"));
-/// ```
-#[must_use]
 pub fn is_missing(text: &str) -> bool {
     let text = text.trim();
     text.is_empty() || MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Reads a finite decimal number, but no whole number that a double cannot hold exactly.
-///
-/// ```
-/// use karat_evidence::cells::number;
-///
-/// assert_eq!(number("1.5e3"), Some(1500.0));
-/// assert_eq!((number("1,5"), number("95%"), number("inf"), number("0x10")), (None, None, None, None));
-/// ```
-#[must_use]
 pub fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let is_decimal =
@@ -43,13 +27,6 @@ pub fn number(text: &str) -> Option<f64> {
 }
 
 /// Reads true or false.
-///
-/// ```
-/// use karat_evidence::cells::flag;
-///
-/// assert_eq!((flag("Yes"), flag("FALSE"), flag("1"), flag("2")), (Some(true), Some(false), Some(true), None));
-/// ```
-#[must_use]
 pub fn flag(text: &str) -> Option<bool> {
     let is_one_of = |words: &[&str]| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word));
     if is_one_of(&TRUE) { Some(true) } else { is_one_of(&FALSE).then_some(false) }

@@ -26,7 +26,6 @@ pub struct Columns {
     task: Option<NameField>,
 }
 
-/// A field that holds a name.
 #[derive(Debug, Default)]
 struct NameField {
     /// Its name as a member of the item.
@@ -63,7 +62,6 @@ impl NameField {
 struct Column {
     /// The fact that it is: type, place in the order of the scorecard.
     fact: Option<(FactType, usize)>,
-    /// The facts that lie in it.
     below: Vec<Below>,
 }
 
@@ -237,7 +235,7 @@ fn cases<'a>(member: Node<'a>, identity: &mut Identity<'a>, check: &mut Check<'_
     true
 }
 
-/// Reads the facts in a value by their paths from there. `path` is that of the value, for what is unread.
+/// Reads the facts in a value by their paths from there. `path` leads to the value, for the list of unread fields.
 fn read_below<'a>(
     node: Node<'a>,
     paths: &[(&[Step], (FactType, usize))],

@@ -20,15 +20,6 @@ pub struct NameFault {
 /// A name is a text in normalisation form C (Unicode Standard Annex 15) without control and format characters, without
 /// separators of lines and paragraphs, and without white space around it; not `.` or `..`, which addresses resolve. So two
 /// names that differ do so by something that is seen.
-///
-/// ```
-/// use karat_evidence::names::fault;
-///
-/// assert_eq!(fault("Zoë 7"), None);
-/// assert_eq!(fault("bot\u{200b}").unwrap().hint, "leave out U+200B");
-/// assert_eq!(fault("Zoe\u{308}").unwrap().hint, "write it as `Zo\u{eb}`, with composed characters");
-/// ```
-#[must_use]
 pub fn fault(text: &str) -> Option<NameFault> {
     let fault = |expected, hint| Some(NameFault { expected, hint });
     // Most names.
@@ -85,17 +76,6 @@ fn is_hidden(it: char) -> bool {
 /// Two names look alike if they have the same skeleton (Unicode Technical Standard 39), as they are written or in small
 /// letters: `paypal`, `paypa1`, `PayPal`, and the same in Cyrillic letters. Every name is looked at once, and a question costs
 /// as much as there are names that look like the one asked for.
-///
-/// ```
-/// use karat_evidence::names::LookAlikes;
-///
-/// let mut names = LookAlikes::default();
-/// for (number, name) in (0..).zip(["paypal", "ebay", "paypa1"]) {
-///     names.add(number, name);
-/// }
-/// assert_eq!(names.like("paypal"), [0, 2]);
-/// assert_eq!(names.like("ebay"), [1]);
-/// ```
 #[derive(Debug, Clone, Default)]
 pub struct LookAlikes {
     /// The numbers of the names with each look. Only looked up, never iterated.
@@ -111,7 +91,6 @@ impl LookAlikes {
     }
 
     /// Returns the numbers of the names that look like this one, in ascending order: its own too, if it was added.
-    #[must_use]
     pub fn like(&self, name: &str) -> Vec<u32> {
         let found = looks(name).into_iter().filter_map(|look| self.by_look.get(look.as_str()));
         found.flatten().copied().collect::<BTreeSet<u32>>().into_iter().collect()

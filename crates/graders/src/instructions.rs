@@ -44,7 +44,6 @@ impl Instructions {
         sets.into_iter().flatten().map(Self)
     }
 
-    /// Returns their names.
     pub(super) const fn set(self) -> Set {
         self.0
     }

@@ -9,7 +9,6 @@ use super::detect::trimmed;
 use super::out::{Out, Run, known, plain, share};
 use super::{Fault, Importer, Input, Stop};
 
-/// The importer of leaderboards of Aider.
 pub(super) static IMPORTER: Importer = Importer {
     name: "aider",
     words: "a leaderboard of Aider",

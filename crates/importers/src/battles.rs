@@ -8,7 +8,6 @@ use super::out::{Out, mended};
 use super::{Fault, Importer, Input, Role, Stop, json};
 use karat_evidence::json::problem::quoted;
 
-/// The importer of battles of LMArena.
 pub(super) static IMPORTER: Importer = Importer {
     name: "battles",
     words: "a file of battles",

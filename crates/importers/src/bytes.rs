@@ -12,7 +12,6 @@ use rawzip::{FileReader, ReaderAt};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// Bytes read at once.
 const BUFFER: usize = 1 << 16;
 /// Unpacked bytes from which on [`RATIO`] is checked.
 const FREE: u64 = 32 << 20;
@@ -49,7 +48,6 @@ impl Input {
     }
 
     /// Returns the same under another name.
-    #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self }
     }
@@ -75,7 +73,6 @@ impl Input {
         folder.rsplit(['/', '\\']).next().filter(|name| !matches!(*name, "" | "." | ".."))
     }
 
-    /// Returns the folder above that one.
     pub(super) fn folder_above(&self) -> Option<&str> {
         let folder = self.name.rsplit_once(['/', '\\'])?.0.rsplit_once(['/', '\\'])?.0;
         folder.rsplit(['/', '\\']).next().filter(|name| !matches!(*name, "" | "." | ".."))
@@ -218,7 +215,6 @@ fn broken(message: impl Into<String>) -> io::Error {
 /// The mark before UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Counts what is read.
 struct Counted<R> {
     input: R,
     taken: Arc<AtomicU64>,
@@ -330,7 +326,6 @@ struct JsonText<R> {
     ready: Vec<u8>,
     at: usize,
     end: usize,
-    /// True if a sign was read and is not among them.
     has_sign: bool,
 }
 

@@ -7,7 +7,6 @@ use super::json::Wanted;
 use super::out::{MEAN, Out, Run, known, plain};
 use super::{Fault, Importer, Input, Role, Samples, Stop, json};
 
-/// The importer of Every Eval Ever.
 pub(super) static IMPORTER: Importer = Importer {
     name: "every-eval-ever",
     words: "a record of Every Eval Ever",

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::{Fault, Stop, scan};
 
-/// Longest line of JSON lines.
 const LINE_MAX: usize = 256 << 20;
 
 /// The members that are wanted, by path from the top: `eval.model`, `samples[].scores`. `[]` is a list whose elements are
@@ -137,7 +136,6 @@ pub(super) struct Element<'a> {
     pub place: &'a str,
     /// The members outside the list that came before.
     pub before: &'a Members,
-    /// The members of the element.
     pub own: &'a Members,
     /// The whole line; empty for an element of a list.
     pub line: &'a [u8],
@@ -153,7 +151,6 @@ pub(super) fn read(input: impl Read, wanted: &Wanted, take: &mut Take<'_>) -> Re
     Ok(walk.before)
 }
 
-/// Reads one JSON text on each line and hands them on.
 pub(super) fn read_lines(mut input: impl BufRead, wanted: &Wanted, take: &mut Take<'_>) -> Result<(), Stop> {
     let mut line = Vec::new();
     let before = Members::default();

@@ -11,7 +11,6 @@ use super::{Fault, Importer, Input, Stop};
 use karat_evidence::json::problem::quoted;
 use karat_evidence::report::{TestCase, TestResults, TestVerdict};
 
-/// The importer of JUnit XML.
 pub(super) static IMPORTER: Importer =
     Importer { name: "junit", words: "a JUnit report", begins: is_report, read, ..Importer::RUNS };
 

@@ -10,7 +10,6 @@ use super::spans::{Amount, circles};
 use super::steps::{Act, Event, asked, of_events, returned, said};
 use super::{Fault, Importer, Input, Stop, json};
 
-/// The importer of Langfuse.
 pub(super) static IMPORTER: Importer = Importer {
     name: "langfuse",
     words: "a trace of Langfuse",
@@ -79,8 +78,8 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     out.left_out_times("an observation that was there before", repeated);
     let (cost, tokens) = (sums.cost.or(|| Amount::cost(of("totalCost"))), sums.tokens.exact());
     let bad = [
-        (tokens, "the tokens of a trace with an observation whose number of tokens is no count"),
-        (cost, "the cost of a trace with an observation whose cost is no amount"),
+        (tokens, "the tokens of a trace with an observation whose number of tokens is not a count"),
+        (cost, "the cost of a trace with an observation whose cost is not an amount"),
     ];
     for (_, reason) in bad.into_iter().filter(|(amount, _)| *amount == Amount::Bad) {
         out.left_out(reason);

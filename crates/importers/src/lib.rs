@@ -190,7 +190,6 @@ impl Fault {
 #[derive(Debug)]
 enum Stop {
     Fault(Box<Fault>),
-    /// The caller has enough.
     Enough,
 }
 

@@ -76,7 +76,6 @@ pub(super) struct Run {
     pub cases: Option<f64>,
     /// Other measurements, by name.
     pub other: Vec<(String, Value)>,
-    /// The steps, for a trace.
     pub steps: Steps,
     /// The task in words, for a trace.
     pub objective: Option<String>,
@@ -197,7 +196,7 @@ impl<'a> Out<'a> {
         }
         match run.solved {
             Some(solved) if (0.0..=1.0).contains(&solved) => self.number(&mut item, "solved", solved),
-            Some(_) => self.left_out("a score outside of 0 to 1, which is no share of a task"),
+            Some(_) => self.left_out("a score outside of 0 to 1, which cannot be a share of a task"),
             None => {}
         }
         let measures = [("cost_usd", run.cost_usd), ("seconds", run.seconds), ("tokens", run.tokens)];
@@ -271,11 +270,10 @@ impl<'a> Out<'a> {
     fn number(&mut self, item: &mut Map<String, Value>, name: &str, value: f64) {
         match plain(value) {
             Some(number) => drop(item.insert(name.into(), number.into())),
-            None => self.left_out(format!("a value of `{name}` that is no number")),
+            None => self.left_out(format!("a value of `{name}` that is not a number")),
         }
     }
 
-    /// Writes an item, with its source.
     pub(super) fn write(&mut self, place: &str, mut item: Map<String, Value>) -> Result<(), Stop> {
         let source = serde_json::json!({
             "digest": self.digest,

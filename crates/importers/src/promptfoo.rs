@@ -7,7 +7,6 @@ use super::json::{Element, Members, Wanted};
 use super::out::{Out, Run, fact_name, known, plain};
 use super::{Fault, Importer, Input, Stop, json};
 
-/// The importer of promptfoo.
 pub(super) static IMPORTER: Importer = Importer {
     name: "promptfoo",
     words: "a file of results of promptfoo",

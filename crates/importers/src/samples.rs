@@ -41,7 +41,6 @@ impl Samples {
         Ok(())
     }
 
-    /// Adds the samples of a file of Every Eval Ever.
     pub(super) fn add_evaluation(&mut self, input: &Input) -> Result<(), ImportError> {
         match self.evaluation(input) {
             Err(Stop::Fault(fault)) => Err(fault.of(input)),
@@ -66,13 +65,11 @@ impl Samples {
         })
     }
 
-    /// Returns whether there are samples of a result.
     pub(super) fn has(&self, evaluation: &str, names: &[Option<&str>]) -> bool {
         let Some((own, _)) = self.evaluations.get(evaluation) else { return false };
         names.iter().flatten().any(|name| own.contains(*name))
     }
 
-    /// Returns the number of samples of an evaluation.
     pub(super) fn of(&self, evaluation: &str) -> u64 {
         self.evaluations.get(evaluation).map_or(0, |(_, count)| *count)
     }

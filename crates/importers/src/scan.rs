@@ -40,7 +40,7 @@ pub(super) struct Walk<'a> {
     path: String,
 }
 
-/// The reason why a text is no JSON.
+/// The reason why a text is not JSON.
 enum Wrong {
     Words(String),
     /// The text ends within something.
@@ -69,7 +69,6 @@ pub(super) fn scan(input: impl Read, top: &Node, walk: &mut Walk<'_>) -> Result<
     Scan::new(input, vec![0; BUFFER], 0).text_of(top, walk)
 }
 
-/// Does the same with a text in memory.
 pub(super) fn scan_bytes(text: &[u8], top: &Node, walk: &mut Walk<'_>) -> Result<(), Stop> {
     Scan::new(std::io::empty(), text.to_vec(), text.len()).text_of(top, walk)
 }
@@ -151,7 +150,7 @@ impl<R: Read> Scan<R> {
         Ok(())
     }
 
-    /// Returns the next byte that is no white space, which is not taken.
+    /// Returns the next byte after white space, which is not taken.
     #[inline]
     fn peek(&mut self) -> Result<Option<u8>, Wrong> {
         match self.ready()?.first() {
@@ -284,7 +283,6 @@ impl<R: Read> Scan<R> {
         }
     }
 
-    /// Reads a whole value.
     fn whole(&mut self) -> Result<Value, Wrong> {
         self.peek()?;
         self.kept = Some(Vec::new());

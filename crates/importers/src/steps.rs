@@ -47,7 +47,6 @@ impl Steps {
         self.step("thought", text, |_| {});
     }
 
-    /// Adds a call of a tool with what it was given.
     pub(super) fn call(&mut self, tool: &str, given: Option<Value>) {
         let kind = if self.failed_tool.as_deref() == Some(tool) { "error_recovery" } else { "tool_call" };
         let mut size = 0;

@@ -9,7 +9,6 @@ use super::out::{Out, Run, known, moment, plain};
 use super::steps::{Steps, text_of};
 use super::{Fault, Importer, Input, Role, Stop, json, verdicts};
 
-/// The importer of SWE-agent.
 pub(super) static SWE_AGENT: Importer = Importer {
     name: "swe-agent",
     words: "a trajectory of SWE-agent",
@@ -20,7 +19,6 @@ pub(super) static SWE_AGENT: Importer = Importer {
     ..Importer::RUNS
 };
 
-/// The importer of mini-SWE-agent.
 pub(super) static MINI_SWE_AGENT: Importer = Importer {
     name: "mini-swe-agent",
     words: "a trajectory of mini-SWE-agent",

@@ -9,7 +9,6 @@ use super::json::Wanted;
 use super::out::{Out, Run};
 use super::{Fault, Importer, Input, Role, Stop, json};
 
-/// The importer of reports of SWE-bench.
 pub(super) static IMPORTER: Importer = Importer {
     name: "swe-bench",
     words: "a report of SWE-bench",

@@ -23,7 +23,6 @@ pub(super) static TAU_2: Importer = Importer {
     ..Importer::RUNS
 };
 
-/// The importer of tau-bench.
 pub(super) static TAU_BENCH: Importer = Importer {
     name: "tau-bench",
     words: "a file of results of tau-bench",

@@ -53,7 +53,6 @@ struct Model {
 pub(super) struct Run<'a> {
     /// The names that its instance may have.
     pub names: Vec<&'a str>,
-    /// The models that it names.
     pub models: Vec<String>,
     pub input: &'a Input,
 }
@@ -194,7 +193,6 @@ impl Verdicts {
     }
 
     /// Returns the names of the reports whose verdicts were taken.
-    #[must_use]
     pub fn used(&self) -> Vec<String> {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let used: BTreeSet<usize> = taken.by.keys().map(|(at, _)| *at).collect();
@@ -202,7 +200,6 @@ impl Verdicts {
     }
 
     /// Returns what there is to know about the join, once all trajectories were read.
-    #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let mut notes = Vec::new();

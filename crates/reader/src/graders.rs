@@ -87,7 +87,6 @@ pub(crate) struct Work<'g> {
     pub is_embedded: bool,
     /// Entry for the cache, if the item is not refused.
     pub pending: Option<Pending>,
-    /// Watcher of the stages.
     pub watch: &'g mut dyn Watch,
 }
 
@@ -96,7 +95,6 @@ impl<'g> Work<'g> {
         Self { graders, seen: Map::new(), is_embedded: false, pending: None, watch }
     }
 
-    /// Keeps what a grader saw.
     pub(crate) fn saw(&mut self, grader: &str, detail: Value) {
         self.seen.insert(grader.to_owned(), detail);
     }

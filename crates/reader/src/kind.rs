@@ -71,12 +71,6 @@ impl Kind {
 
     /// Returns the kind that the members of an item show, from the beginning of its JSON; `None` where none of them is of
     /// one kind alone, as in items of facts.
-    ///
-    /// ```
-    /// use karat_reader::Kind;
-    /// assert_eq!(Kind::of_item(br#"{"agent_id": "a", "dimensions": {}}"#), Some(Kind::AgentDimensions));
-    /// assert_eq!(Kind::of_item(br#"{"subject": "a", "solved": 4}"#), None);
-    /// ```
     pub fn of_item(item: &[u8]) -> Option<Self> {
         let mut counts = Self::ALL.map(|_| 0u32);
         let item = item.strip_prefix(b"\xef\xbb\xbf").unwrap_or(item);

@@ -146,14 +146,6 @@ impl Reader {
     ///
     /// # Errors
     /// If the kind does not give wanted facts, or gives them as another type: every one.
-    ///
-    /// ```
-    /// use karat_reader::{FactType, Kind, Reader, ReaderOptions};
-    ///
-    /// let wanted = [("confidance".to_owned(), FactType::Number)];
-    /// let unknown = Reader::new(Kind::ReasoningTrace, &wanted, ReaderOptions::default()).unwrap_err();
-    /// assert_eq!(unknown[0].to_string(), "unknown fact `confidance`; did you mean `confidence`?");
-    /// ```
     pub fn new(
         kind: Kind,
         wanted: &[(String, FactType)],
@@ -200,7 +192,6 @@ impl Reader {
     }
 
     /// Returns the same reader with what graders need besides an item.
-    #[must_use]
     pub fn with_graders(self, graders: Graders) -> Self {
         Self { graders, ..self }
     }

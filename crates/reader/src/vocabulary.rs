@@ -32,7 +32,6 @@ macro_rules! vocabulary {
                 about: $about,
             },)+];
 
-            /// Adds the facts at these places of the vocabulary.
             pub(crate) fn pick(&self, slots: &[usize], into: &mut Vec<karat_core::facts::Fact<'a>>) {
                 let all = [$(self.$field,)+];
                 into.extend(slots.iter().map(|&slot| all.get(slot).copied().unwrap_or_default()));

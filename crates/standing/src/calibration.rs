@@ -61,7 +61,7 @@ pub(crate) fn difficulty_of_counts(
     difficulty(rules, rate(wins, completed), rate(completed, all), completed, current)
 }
 
-/// Calibrates a challenge by all matches ever played on it; `time_limit_seconds` is that of one match.
+/// Calibrates a challenge by all matches ever played on it; `time_limit_seconds` limits one match.
 #[must_use]
 pub fn calibrate(
     rules: &CalibrationRules,

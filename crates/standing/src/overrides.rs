@@ -297,7 +297,7 @@ mod tests {
             dimension = [{{ key = "a", weight = 0.6 }}, {{ key = "b", weight = 0.4 }}]
             "#
         );
-        Scorecard::parse(&text, &|_| None).unwrap()
+        karat_checker::parse(&text, &|_| None).unwrap()
     }
 
     fn proposed(id: &str, at_seconds: i64, weights: &[(&str, i64)]) -> OverrideEvent {

@@ -269,7 +269,7 @@ pub(super) fn affordable(
 const SLACK: f64 = 1e-9;
 
 /// Returns the tail to leave out in resamples of `count` tasks in place of `tail`. Resamples of few tasks spread too little:
-/// their variance is that of the tasks divided by `count` and not by `count - 1`, and it is estimated itself, so Student's
+/// their variance divides by `count` and not by `count - 1`, and it is estimated itself, so Student's
 /// quantile takes the place of the normal one (Hesterberg, "What teachers should know about the bootstrap", The American
 /// Statistician 69, 2015, section 5.3).
 pub(super) fn expanded(tail: f64, count: usize) -> Result<f64, StatisticsError> {

@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn tasks_are_strata() {
-        // Two tasks of the same share and cases: the spread of the mean is that of one by the root of two.
+        // Two tasks of the same share and cases: the mean spreads as one of them does, by the root of two.
         let one = Cases::new([result(0, 0, 50, 100)]).estimate(0, 0.95).unwrap().unwrap();
         let two =
             Cases::new([result(0, 0, 50, 100), result(0, 1, 50, 100)]).estimate(0, 0.95).unwrap().unwrap();

@@ -363,7 +363,7 @@ mod tests {
         let rows: Vec<_> =
             (0..5).flat_map(|task| [(0, task, 0.9 - task as f64 / 100.0), (1, task, 0.1)]).collect();
         let difference = paired_bootstrap(&table(&rows), 0, 1, PLAN, 0.95).unwrap();
-        // So the interval is that of five that are alike.
+        // So the interval is the same as for five that are alike.
         assert!(difference.estimate.interval.unwrap().low < 0.0 && !difference.enough_tasks);
         assert_eq!(difference.verdict, Verdict::TooFewSharedTasks);
         assert!(

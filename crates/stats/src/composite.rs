@@ -88,7 +88,7 @@ impl Readings {
 
     /// Returns the composite of each subject in billionths, rounded once, ties to even.
     ///
-    /// `weights` are those of the members of `tree`, not negative. What was not measured, or weighs nothing, is left out of
+    /// `weights` belong to the members of `tree`, and are not negative. What was not measured, or weighs nothing, is left out of
     /// its mean, and the other weights count the more; only a [`Mean::WeightedSum`] takes the weights as they are. A group
     /// without any value is left out; else its composite is rounded as well. `None` for a subject without any value.
     #[must_use]

@@ -1,6 +1,6 @@
 //! Influence: the fewest items whose removal changes who is first.
 //!
-//! A lead that three of ten thousand items carry is no lead. (Broderick, Giordano and Meager, "An automatic finite-sample
+//! A lead that three of ten thousand items carry is chance. (Broderick, Giordano and Meager, "An automatic finite-sample
 //! robustness metric", 2020, ask the same of regressions; here the answer for means is exact.)
 
 use alloc::vec::Vec;

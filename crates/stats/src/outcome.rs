@@ -53,7 +53,7 @@ pub fn distance(policy: Policy, other: Policy) -> usize {
 
 /// Number of runs by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(missing_docs, reason = "the names are those of the outcomes")]
+#[expect(missing_docs, reason = "each is named after its outcome")]
 pub struct OutcomeCounts {
     /// Runs with a score whose evidence does not say how they ended.
     pub unstated: u64,

@@ -43,7 +43,7 @@ pub struct WeightPlan {
 pub struct SubjectRobustness {
     /// The rank under the nominal weights.
     pub rank: RankRange,
-    /// The share of sets of weights under which its best rank is that of `rank`, 0 to 1.
+    /// The share of sets of weights under which its best rank stays as in `rank`, 0 to 1.
     pub share_kept: f64,
     /// The share of sets of weights under which no other subject is above it, 0 to 1.
     pub share_first: f64,

@@ -104,14 +104,14 @@ pub const NEXT: &str = r#"Now with your own data:
 /// Runs the tour.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     let mut screen = Screen::stdout(cli.color);
-    decide(cli, &mut screen)?;
+    decide(&mut screen)?;
     for stop in &TOUR {
         let card = cards::compiled(stop.card, cli.color)?;
         let table = Stream::new(&brief::columns(card.card()), &brief::widest(card.card()), screen.width);
         writeln!(screen, "{STRONG}{}{STRONG:#}\n", stop.title)?;
         write!(screen, "{}{}", title(card.card()), table.head())?;
         let row = &mut |scored: &Scored<'_>| table.row(&brief::row(&scored.record, scored.notes()));
-        each(stop, &card, cli, row, &mut screen)?;
+        each(stop, &card, row, &mut screen)?;
         writeln!(screen)?;
     }
     let card = cards::compiled(EXPLAINED.card, cli.color)?;
@@ -119,15 +119,15 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     let layout = screen::Layout { width: screen.width, most: usize::MAX, all: "" };
     let account =
         &mut |scored: &Scored<'_>| screen::document(&document::account(&scored.record, None), layout);
-    each(&EXPLAINED, &card, cli, account, &mut screen)?;
+    each(&EXPLAINED, &card, account, &mut screen)?;
     write!(screen, "\n{FAINT}{}{FAINT:#}\n{NEXT}", "-".repeat(40))?;
     screen.flush()?;
     Ok(Exit::Done)
 }
 
 /// Ranks agents, compares two of them, and asks whether one may take the place of the other.
-fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
-    let mut rows = ranked(cli)?;
+fn decide(screen: &mut Screen) -> Result<(), Failure> {
+    let mut rows = ranked()?;
     writeln!(screen, "{STRONG}Who leads? Agents that share a letter are tied{STRONG:#}\n")?;
     let board = judge(&Leaderboard::default(), &Floors::default(), &mut rows, &Default::default())?;
     let gaps = gaps_of(&rows, board.settings.by);
@@ -162,11 +162,10 @@ fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
 }
 
 /// Scores the runs that are ranked.
-fn ranked(cli: &Cli) -> Result<Rows, Failure> {
+fn ranked() -> Result<Rows, Failure> {
     let (card, runs) = RANKED;
-    let options = Options { is_portable: cli.portable, ..Options::default() };
     let card = Arc::new(CompiledCard::parse(example(card)?)?);
-    let mut loading = Loading::new(Selection::default(), Some((card, options)), None)?;
+    let mut loading = Loading::new(Selection::default(), Some((card, Options::default())), None)?;
     loading.read(runs, example(runs)?.as_bytes(), Layout::Csv)?;
     Ok(loading.finish()?.rows)
 }
@@ -180,12 +179,10 @@ fn example(path: &str) -> Result<&'static str, Failure> {
 fn each(
     stop: &Stop,
     card: &Arc<CompiledCard>,
-    cli: &Cli,
     show: &mut dyn FnMut(&Scored<'_>) -> String,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let options = Options { is_portable: cli.portable, ..Options::default() };
-    let mut engine = Engine::new(Arc::clone(card), options)?;
+    let mut engine = Engine::new(Arc::clone(card), Options::default())?;
     for path in stop.evidence {
         for (place, item) in items(example(path)?) {
             let place = Place { file: stop.card.to_owned(), line: Some(place), nth: 1, is_row: false };

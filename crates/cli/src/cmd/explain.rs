@@ -183,7 +183,7 @@ fn flow(args: &ExplainArgs, meant: &Meant) -> Flow {
     if is_enough { Flow::Stop } else { Flow::Continue }
 }
 
-/// Returns the refusal where an id is that of items of several subjects.
+/// Returns the refusal of an id that items of several subjects have.
 fn same_id(args: &ExplainArgs, meant: &Meant) -> Failure {
     let id = clean(args.item.as_deref().unwrap_or_default());
     let failure = Failure::new(format!("`{}` has {} items `{id}`", clean(&args.file), meant.items));
@@ -240,7 +240,7 @@ fn verified(
 ) -> Result<Explained, Failure> {
     let base = recompute::base(claim, given)?;
     let card = recompute::overridden(claim, base)?;
-    recompute::recompute(claim, &card, cli.portable, |scoring| {
+    recompute::recompute(claim, &card, |scoring| {
         let proof = match &args.evidence {
             None => Proof::Verified,
             Some(path) => Proof::FromEvidence(from_evidence(claim, &card, path, args, cli)?),

@@ -46,7 +46,7 @@ pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
     })?;
     drop(progress);
     out.flush()?;
-    // The names of fields are not those of facts, so no fact can be suggested.
+    // Fields have other names than facts, so no fact can be suggested.
     report_unread(reader.unknown_fields(), |_| None, cli.color)?;
     Ok(Exit::Done)
 }

@@ -37,7 +37,7 @@ pub fn run(args: &VerifyArgs, path: &str, cli: &Cli) -> Result<Exit, Failure> {
     replay(args, &text, cli)
 }
 
-/// Judges the match at `path` again for every record; the status is that of the worst.
+/// Judges the match at `path` again for every record; the worst one decides the status.
 fn rejudge(args: &VerifyArgs, path: &str, cli: &Cli) -> Result<Exit, Failure> {
     if path == "-" {
         return Err(Failure::new("a match is read once for each record, found standard input")
@@ -63,7 +63,7 @@ fn rejudge(args: &VerifyArgs, path: &str, cli: &Cli) -> Result<Exit, Failure> {
     report.end()
 }
 
-/// Checks every file of evidence against the recording; the status is that of the worst.
+/// Checks every file of evidence against the recording; the worst one decides the status.
 fn replay(args: &VerifyArgs, recording: &str, cli: &Cli) -> Result<Exit, Failure> {
     let key = args.key.as_deref().map(receipt::key).transpose()?;
     let recording = Recording::parse(recording);

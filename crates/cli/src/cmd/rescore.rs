@@ -94,7 +94,7 @@ pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     // The options of graders are read once; they are the same for every scorecard.
     let options = graders::options(card.card(), &args.graders, &Default::default(), cli.portable)?;
     let options = |_: &Scorecard| -> Result<Options, Error> { Ok(options.clone()) };
-    let rescorer = Rescorer { card: &card, options: &options, is_portable: cli.portable };
+    let rescorer = Rescorer { card: &card, options: &options };
     let mut work = Work {
         of: args.of.as_deref().unwrap_or(&card.card().id),
         subject: args.subject.as_deref(),

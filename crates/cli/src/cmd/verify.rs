@@ -43,7 +43,7 @@ struct Verified {
     checks: Vec<Check>,
 }
 
-/// Checks every receipt; the status is that of the worst.
+/// Checks every receipt; the worst one decides the status.
 pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let Some(path) = &args.rerun {
         return rerun::run(args, path, cli);
@@ -176,7 +176,7 @@ impl<'a> Against<'a> {
             let named = &claim.document().scorecard;
             CompiledCard::released(&if named.id == card { named.name() } else { card.to_owned() }).ok()
         });
-        let found = recomputed(claim, self.card.as_ref().or(version.as_ref()), self.cli.portable);
+        let found = recomputed(claim, self.card.as_ref().or(version.as_ref()));
         let mut checks = found.checks;
         checks.push(match (self.evidence, &found.card) {
             (None, _) => {

@@ -231,7 +231,7 @@ fn what_cannot_be_a_match_at_a_challenge_is_refused() {
         let stderr = refused(&format!("{head}{row}\n"), &[]);
         assert!(stderr.contains(told), "{row}: {stderr}");
     }
-    // Matches that are not over are no match, and a repeated row is one.
+    // A match that is not over does not count, and a repeated row counts once.
     let open =
         "m1,ann,maze,veteran,,,entered,,,\nm2,ann,maze,veteran,win,,,,,\nm2,ann,maze,veteran,win,,,,,\n";
     let found = rated(&format!("{head}{open}"));

@@ -187,7 +187,7 @@ impl<N> Expr<N> {
     ///
     /// # Errors
     /// If `resolve` fails: its first error.
-    pub(crate) fn map_names<M, E>(
+    pub fn map_names<M, E>(
         &self,
         resolve: &mut impl FnMut(&N, &Range<usize>) -> Result<M, E>,
     ) -> Result<Expr<M>, E> {
@@ -226,7 +226,7 @@ impl<N> Expr<N> {
 impl Expr<Symbol> {
     /// Returns the number that is written, with its sign.
     #[must_use]
-    pub(crate) fn literal(&self) -> Option<f64> {
+    pub fn literal(&self) -> Option<f64> {
         match &self.kind {
             ExprKind::Number(value) => Some(*value),
             ExprKind::Unary(Unary::Negate, operand) => operand.literal().map(|value| -value),

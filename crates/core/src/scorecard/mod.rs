@@ -1,7 +1,7 @@
-//! A checked scorecard: what is scored, and how. Built only by [`Scorecard::parse`], which refuses what cannot score.
+//! A checked scorecard: what is scored, and how. Built by [`Scorecard::read`]; `karat_checker` refuses what cannot score.
 //!
 //! `source` reads the TOML, `resolve` binds names and formulas, `family` builds challenges, `canonical` gives the digest;
-//! the checks that need arithmetic over ranges live in [`crate::check`].
+//! the checks that need arithmetic over ranges live in `karat_checker`.
 
 mod canonical;
 pub mod family;
@@ -455,7 +455,8 @@ pub struct Keep {
 
 impl Scorecard {
     /// Returns whether a fact is the age of the evidence for some dimension.
-    pub(crate) fn is_age(&self, fact: usize) -> bool {
+    #[must_use]
+    pub fn is_age(&self, fact: usize) -> bool {
         self.dimensions.iter().any(|dimension| dimension.age == EvidenceAge::Fact(fact))
     }
 
@@ -473,7 +474,7 @@ impl Scorecard {
 
     /// Returns the name that a symbol has in the file.
     #[must_use]
-    pub(crate) fn symbol_name(&self, symbol: crate::formula::Symbol) -> &str {
+    pub fn symbol_name(&self, symbol: crate::formula::Symbol) -> &str {
         use crate::formula::Symbol;
         match symbol {
             Symbol::Fact(at) => self.facts.get(at).map_or("", |fact| &fact.name),
@@ -500,6 +501,3 @@ impl Scorecard {
         lets.chain(dimensions).chain(rules).chain(gates)
     }
 }
-
-#[cfg(test)]
-mod tests;

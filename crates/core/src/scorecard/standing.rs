@@ -138,6 +138,3 @@ pub struct TaskLifecycle {
     /// Seconds of a period, from the first second of 1970.
     pub period_seconds: u32,
 }
-
-#[cfg(test)]
-mod tests;

@@ -41,7 +41,6 @@ impl Problem {
     }
 
     /// Returns the same problem at a line and column.
-    #[must_use]
     pub fn on(self, line: u64, column: u64) -> Self {
         Self { line: Some(line), column: Some(column), ..self }
     }
@@ -90,7 +89,6 @@ impl Problems {
     }
 
     /// Returns the same problems, for an item whose first line is `first_line` of its file.
-    #[must_use]
     pub fn starting_at(mut self, first_line: u64) -> Self {
         for problem in &mut self.list {
             problem.line = problem.line.map(|line| line.saturating_add(first_line.saturating_sub(1)));
@@ -99,14 +97,12 @@ impl Problems {
     }
 
     /// Returns the same problems after `change`.
-    #[must_use]
     pub fn map(mut self, change: impl Fn(&mut Problem)) -> Self {
         self.list.iter_mut().for_each(change);
         self
     }
 
     /// Returns the same problems at the JSON path `to` instead of `from`.
-    #[must_use]
     pub fn moved(self, from: &str, to: &str) -> Self {
         self.map(|problem| {
             if let Some(rest) = problem.path.strip_prefix(from)
@@ -145,7 +141,6 @@ impl Problems {
     }
 
     /// Puts the problems into the order of the text.
-    #[must_use]
     pub fn in_order(mut self) -> Self {
         self.list.sort_by_key(|problem| (problem.line, problem.column));
         self

@@ -102,7 +102,6 @@ pub enum Shape {
 
 impl Profile {
     /// Makes an empty profile that has room for fields of these names however many others come before them, in any case of letters.
-    #[must_use]
     pub fn wanting<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         Self { wanted: names.into_iter().map(str::to_ascii_lowercase).collect(), ..Self::default() }
     }
@@ -111,7 +110,7 @@ impl Profile {
     /// would read them so.
     ///
     /// # Errors
-    /// If it is no JSON object.
+    /// If it is not a JSON object.
     pub fn add(&mut self, item: &[u8], is_row: bool) -> Result<(), serde_json::Error> {
         let members: Map<String, Value> = serde_json::from_slice(item)?;
         self.items += 1;
@@ -120,32 +119,27 @@ impl Profile {
     }
 
     /// Returns the number of items.
-    #[must_use]
     pub fn items(&self) -> u64 {
         self.items
     }
 
     /// Returns the number of fields that were not looked at, because there are too many or their names cannot be written.
-    #[must_use]
     pub fn left_out(&self) -> usize {
         self.left_out.len()
     }
 
     /// Returns whether all fields that were left out are counted: of many, only the first are.
-    #[must_use]
     pub fn is_left_out_whole(&self) -> bool {
         self.left_out.len() < FIELDS_MAX
     }
 
     /// Returns the fields in the order of the items in which they first appear, those of an item by name, also those that only lead to others.
-    #[must_use]
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
 
     /// Returns the fields that a path finds in every item: on the way to them there are objects alone, and no other field is
     /// called as they are.
-    #[must_use]
     pub fn reachable(&self) -> Vec<&Field> {
         let mut columns: BTreeMap<String, usize> = BTreeMap::new();
         for field in &self.fields {
@@ -299,7 +293,6 @@ impl Field {
     }
 
     /// Returns the number of items in which it stands, also as the word for no value.
-    #[must_use]
     pub fn given(&self) -> u64 {
         let Counts { cells, texts, plain, others, .. } = self.counts;
         cells + texts + plain + others
@@ -310,19 +303,16 @@ impl Field {
     }
 
     /// Returns its path.
-    #[must_use]
     pub fn path(&self) -> &FieldPath {
         &self.path
     }
 
     /// Returns whether it lies in another field.
-    #[must_use]
     pub fn is_nested(&self) -> bool {
         self.depth > 1
     }
 
     /// Returns the number of items that have a value of it.
-    #[must_use]
     pub fn present(&self) -> u64 {
         match self.shape() {
             Shape::Text => self.given(),
@@ -331,7 +321,6 @@ impl Field {
     }
 
     /// Returns the type that it can be declared with.
-    #[must_use]
     pub fn shape(&self) -> Shape {
         let Counts { cells, missing_cells, texts, numbers, flags, others, objects, .. } = self.counts;
         let given = self.given() - missing_cells;
@@ -351,55 +340,46 @@ impl Field {
     }
 
     /// Returns how many of its values are numbers, or texts in a row that the reader takes for numbers.
-    #[must_use]
     pub fn numbers(&self) -> u64 {
         self.counts.numbers
     }
 
     /// Returns the smallest and the largest number.
-    #[must_use]
     pub fn range(&self) -> Option<(f64, f64)> {
         (self.counts.numbers > 0).then_some((self.low, self.high))
     }
 
     /// Returns whether all of its numbers are whole.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         self.counts.wholes == self.counts.numbers
     }
 
     /// Returns the smallest number at or below which this share of the numbers lies, of a sample where there are many.
-    #[must_use]
     pub fn quantile(&self, share: f64) -> Option<f64> {
         self.sample.quantile(share)
     }
 
     /// Returns the different values, and whether there are more.
-    #[must_use]
     pub fn values(&self) -> (&BTreeSet<String>, bool) {
         (&self.values, self.has_more_values)
     }
 
     /// Returns whether all of its values can be names.
-    #[must_use]
     pub fn are_names(&self) -> bool {
         self.counts.names == self.given() && self.counts.objects == 0
     }
 
     /// Returns whether all of its values are timestamps; cells for no value count as missing.
-    #[must_use]
     pub fn are_times(&self) -> bool {
         self.counts.times == self.given() - self.counts.missing_cells && self.counts.objects == 0
     }
 
     /// Returns whether all of its values say how an item ended.
-    #[must_use]
     pub fn are_outcomes(&self) -> bool {
         self.counts.outcomes == self.given() && self.counts.objects == 0
     }
 
     /// Returns whether all of its values are numbers of cases.
-    #[must_use]
     pub fn are_cases(&self) -> bool {
         let Counts { missing_cells, cases, objects, .. } = self.counts;
         cases == self.given() - missing_cells && objects == 0

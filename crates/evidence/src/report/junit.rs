@@ -6,7 +6,6 @@ use super::xml::{Element, Elements, Step};
 use super::{Outcome, TestCase, TestResults, TestVerdict, problem};
 use crate::json::problem::{Problems, quoted};
 
-/// An open element.
 enum Open {
     Suite(Suite),
     Case(Case),

@@ -10,13 +10,13 @@ mod xml;
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use self::xml::{Elements, Step};
 use crate::json::problem::{Problem, Problems};
 
 /// The results of one run of tests.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TestResults {
     /// Tests that passed.
     pub passed: u64,
@@ -64,7 +64,6 @@ pub enum TestVerdict {
     Skipped,
 }
 
-/// Outcome of one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Passed,
@@ -116,16 +115,6 @@ impl TestResults {
     /// skipped with a `skipped` inside; attempts that a later one made good (`flakyFailure`, `rerunFailure`) count for
     /// nothing, and so do tests that passed and are followed by one of the same name, in a suite with more than it announces.
     ///
-    /// ```
-    /// use karat_evidence::report::TestResults;
-    ///
-    /// let results = TestResults::from_junit(
-    ///     r#"<testsuite tests="2"><testcase name="a"/><testcase name="b"><failure/></testcase></testsuite>"#,
-    /// )?;
-    /// assert_eq!((results.passed, results.failed), (1, 1));
-    /// # Ok::<(), karat_evidence::Problems>(())
-    /// ```
-    ///
     /// # Errors
     ///
     /// If the text is not such XML or has a document type; if a suite lists more passed tests than it announces, fewer
@@ -171,20 +160,6 @@ impl TestResults {
     /// Returns the number of tests that a pass rate is a share of: all but the skipped ones.
     pub fn counted(&self) -> u64 {
         self.passed.saturating_add(self.failed).saturating_add(self.errors).saturating_add(self.missing)
-    }
-
-    /// Returns the observations: `passed`, `failed`, `errors`, `skipped`, `missing`, `announced` (if known), `failing`
-    /// (names).
-    pub fn detail(&self) -> Value {
-        json!({
-            "passed": self.passed,
-            "failed": self.failed,
-            "errors": self.errors,
-            "skipped": self.skipped,
-            "missing": self.missing,
-            "announced": self.announced,
-            "failing": self.failing,
-        })
     }
 
     fn add(&mut self, outcome: Outcome, name: impl FnOnce() -> String) {

@@ -4,13 +4,11 @@ use super::xml::{Element, Elements, Step};
 use super::{Outcome, TestResults};
 use crate::json::problem::{Problems, quoted};
 
-/// An open element.
 enum Open {
     Result { name: String, outcome: Outcome, has_inner: bool },
     Other,
 }
 
-/// Counts of the summary.
 #[derive(Default)]
 struct Counters {
     total: Option<u64>,

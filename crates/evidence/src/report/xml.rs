@@ -23,7 +23,6 @@ pub(super) enum Step<'a> {
     Close,
 }
 
-/// An element that begins.
 pub(super) struct Element<'a> {
     tag: BytesStart<'a>,
     text: &'a str,
@@ -93,7 +92,6 @@ impl<'a> Elements<'a> {
 }
 
 impl Element<'_> {
-    /// Returns the name without its namespace.
     pub(super) fn name(&self) -> &str {
         let name = self.tag.name().into_inner();
         name.rsplit_once(':').map_or(name, |(_, local)| local)
@@ -104,7 +102,6 @@ impl Element<'_> {
         self.at
     }
 
-    /// Returns the value of an attribute.
     pub(super) fn attribute(&self, name: &str) -> Result<Option<String>, Problems> {
         let mut value = None;
         // The check for duplicates takes quadratic time; those that are read are looked for here.
@@ -134,7 +131,6 @@ impl Element<'_> {
         digits.parse().map(Some).map_err(refuse)
     }
 
-    /// Returns a problem at this element.
     pub(super) fn refuse(&self, found: String, expected: &str) -> Problems {
         problem(found, expected, Some(line_and_column(self.text, self.at).0))
     }

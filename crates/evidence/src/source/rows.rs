@@ -11,7 +11,6 @@ use crate::fact_table::Columns;
 use crate::json::problem::quoted;
 use karat_core::scorecard::FactType;
 
-/// Type of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Fact(FactType),

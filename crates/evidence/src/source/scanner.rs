@@ -45,7 +45,6 @@ impl Scanner {
         None
     }
 
-    /// Returns whether the end of the stream is the end of the value.
     pub(super) fn may_end_here(&self) -> bool {
         self.in_scalar
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use karat_core::number::round;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// A total and its parts.
@@ -17,9 +18,10 @@ pub struct Breakdown {
 }
 
 /// One part of a total.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WeightedScore {
     /// Key of the dimension.
+    #[serde(skip)]
     pub dimension: String,
     /// Its score, 0 to 1000; 0 without one.
     pub score: f64,
@@ -36,15 +38,6 @@ const NEAR_WHOLE: f64 = 1e-6;
 /// at most `max_score`, rounded down as in the document's own example, where 823.5 is shown as 823. A sum that misses a whole
 /// number by less than a millionth is that number. A dimension without a score scores 0; scores that are not weighed do not
 /// count.
-///
-/// ```
-/// use karat_graders::arena::breakdown;
-///
-/// let weights = [("correctness", 0.5), ("speed", 0.2), ("methodology", 0.15), ("completeness", 0.15)];
-/// let scores = [("correctness", 900.0), ("speed", 780.0), ("methodology", 690.0), ("completeness", 760.0)];
-/// let breakdown = breakdown(&weights.map(|(key, weight)| (key.to_owned(), weight)), &scores.into(), 1000.0);
-/// assert_eq!((breakdown.sum, breakdown.total), (823.5, 823.0));
-/// ```
 pub fn breakdown(weights: &[(String, f64)], scores: &BTreeMap<&str, f64>, max_score: f64) -> Breakdown {
     let dimensions: Vec<WeightedScore> = weights
         .iter()
@@ -63,11 +56,8 @@ impl Breakdown {
     /// Returns it as in the response of the arena: `{"score", "score_breakdown": {DIMENSION: {"score", "weight",
     /// "weighted"}}}`.
     pub fn detail(&self) -> Value {
-        let part = |part: &WeightedScore| {
-            let value = json!({"score": part.score, "weight": part.weight, "weighted": part.weighted});
-            (part.dimension.clone(), value)
-        };
-        let parts: Map<String, Value> = self.dimensions.iter().map(part).collect();
+        let parts: Map<String, Value> =
+            self.dimensions.iter().map(|part| (part.dimension.clone(), json!(part))).collect();
         json!({ "score": self.total, "score_breakdown": parts })
     }
 }

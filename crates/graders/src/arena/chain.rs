@@ -17,16 +17,6 @@ use karat_evidence::json::value::canonical_json;
 const PREV: &str = "prev";
 
 /// Ties steps into a chain that begins with the nonce of their match: each gets a `prev`. Recurses as deep as the steps.
-///
-/// ```
-/// use karat_graders::arena::chain;
-///
-/// let step = serde_json::json!({"type": "tool_call", "tool": "ls"});
-/// let log = chain("5f0c1d", vec![step.clone(), step]);
-/// assert_eq!(log[0]["prev"], "5f0c1d");
-/// assert_eq!(log[1]["prev"], "63694d2d758f4a5eb287d09745836d3b033f0cffaef874271466c5c8cf8aace8");
-/// ```
-#[must_use]
 pub fn chain(nonce: &str, steps: Vec<Value>) -> Vec<Value> {
     let mut prev = nonce.to_owned();
     let tied = steps.into_iter().map(|mut step| {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::detail;
 use super::members::Members;
 use super::payload::{Action, Step};
 use karat_evidence::json::problem::{Problems, quoted};
@@ -121,11 +120,6 @@ impl Usage {
     /// Returns input and output tokens.
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
-    }
-
-    /// Returns the fields as JSON.
-    pub fn detail(&self) -> Value {
-        detail(self)
     }
 }
 

@@ -14,22 +14,6 @@ const PLACES: usize = 18;
 /// Returns what forbids the dimensions of a challenge, `[{key, label, weight, description, color}]`; nothing if they are
 /// allowed. Every member must be there and of its type: a weight is a number, and no text of one. Other members are
 /// ignored. What is checked of the values is said at [`family::problems`]; weights are added exactly.
-///
-/// ```
-/// use karat_core::scorecard::Scorecard;
-/// use karat_graders::arena::validate_dimensions;
-/// use serde_json::json;
-///
-/// let palette = include_str!("../../../../scorecards/arena/1.0.0.toml");
-/// let palette = Scorecard::parse(palette, &|_| None).unwrap();
-/// let of = |key: &str, weight: f64| {
-///     json!({"key": key, "label": "L", "weight": weight, "description": "D", "color": "sky"})
-/// };
-/// let check = |weight| validate_dimensions(&palette, &json!([of("speed", 0.5), of("analysis", weight)]));
-/// assert!(check(0.5009).is_empty());
-/// assert_eq!(check(0.501), ["the weights sum to 1.001, they must sum to 1"]);
-/// ```
-#[must_use]
 pub fn validate_dimensions(palette: &Scorecard, dimensions: &Value) -> Vec<String> {
     let Value::Array(dimensions) = dimensions else {
         return vec![format!("`dimensions` is {}, expected a list", described(dimensions))];

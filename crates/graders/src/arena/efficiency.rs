@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::constraints::{Constraints, Usage};
-use super::detail;
 
 /// Efficiency of a trajectory without a single model call, or whose model calls took no token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -67,25 +65,11 @@ impl Efficiency {
             ("call_efficiency", 1000.0 * self.call_efficiency.value),
         ])
     }
-
-    /// Returns the fields as JSON.
-    pub fn detail(self) -> Value {
-        detail(&self)
-    }
 }
 
 /// Returns `max(0, 1 - used / limit)` for tokens (input and output) and for calls: of model calls and tool calls, where
 /// both are limited, the smaller (Scoring, "Efficiency Dimensions": "only scored when the match includes trajectory
 /// data and the challenge defines constraints. Unverified matches score 0").
-///
-/// ```
-/// use karat_graders::arena::{Constraints, Usage, WithoutModelCall, efficiency};
-///
-/// let constraints = Constraints { token_budget: Some(10_000), ..Constraints::default() };
-/// let usage = Usage { input_tokens: 3000, output_tokens: 1000, llm_calls: 5, ..Usage::default() };
-/// let measured = efficiency(&constraints, true, Some(&usage), WithoutModelCall::default());
-/// assert_eq!((measured.token_efficiency.value, measured.call_efficiency.value), (0.6, 0.0));
-/// ```
 pub fn efficiency(
     constraints: &Constraints,
     verified: bool,

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::detail;
 use super::members::{Members, located};
 use karat_evidence::json::problem::Problems;
 
@@ -21,23 +20,8 @@ pub struct EvaluatorOutput {
     pub other_results: usize,
 }
 
-impl EvaluatorOutput {
-    /// Returns the fields as JSON.
-    pub fn detail(&self) -> Value {
-        detail(self)
-    }
-}
-
 /// Finds the scores in the output of a test suite or script: the last line that is a JSON object with an object `scores`. Lines
 /// are scanned from the end, so that what is printed before does not matter.
-///
-/// ```
-/// use karat_graders::arena::parse_evaluator_output;
-///
-/// let output = parse_evaluator_output("compiling\n{\"scores\": {\"correctness\": 750}}\nbye\n", Some(0))?;
-/// assert_eq!((output.scores["correctness"], output.line), (750.0, 2));
-/// # Ok::<(), karat_evidence::Problems>(())
-/// ```
 ///
 /// # Errors
 ///

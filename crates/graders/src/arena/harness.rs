@@ -23,13 +23,6 @@ pub struct Harness {
 impl Harness {
     /// Returns the first 16 hexadecimal digits of the SHA-256 of the five parts as compact JSON, in their order, `null`
     /// for what is not given, tools in the order of their UTF-16 code units (Clawdiators, harness fingerprint).
-    ///
-    /// ```
-    /// use karat_graders::arena::Harness;
-    ///
-    /// let harness = Harness { base_framework: Some("custom".to_owned()), ..Harness::default() };
-    /// assert_eq!(harness.structural_hash(), "b3b4b3b450f77f24");
-    /// ```
     pub fn structural_hash(&self) -> String {
         let mut text = Vec::new();
         let texts = [

@@ -55,18 +55,6 @@ impl<'a> HarnessStatement<'a> {
     }
 
     /// Returns the text, which ends in a line feed.
-    ///
-    /// ```
-    /// use karat_graders::arena::{HarnessStatement, HarnessWord};
-    ///
-    /// let statement = HarnessStatement::of("bee.maze.1", "5f0c1d", &serde_json::json!({}), &[]);
-    /// let text = statement.text(HarnessWord { memoryless: true });
-    /// assert_eq!(text, "karat/harness-statement/1\nmatch bee.maze.1\nnonce 5f0c1d\nlog \
-    ///     sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945\nanswer \
-    ///     sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a\nmemoryless true\n");
-    /// assert_eq!(statement.read(&text), Ok(HarnessWord { memoryless: true }));
-    /// ```
-    #[must_use]
     pub fn text(&self, word: HarnessWord) -> String {
         let Self { match_id, nonce, log, answer } = self;
         let HarnessWord { memoryless } = word;

@@ -63,7 +63,6 @@ pub struct MatchGrade {
 /// The members of a match that scripts do not get as such: they are arguments by themselves, or a secret of the server.
 const OWN_ARGUMENTS: [&str; 3] = ["payload", "ground_truth", "match_nonce"];
 
-/// Returns the rest of a match.
 fn rest(parts: &Value) -> Value {
     let members = parts.as_object().into_iter().flatten();
     let members = members.filter(|(name, _)| !OWN_ARGUMENTS.contains(&name.as_str()));
@@ -146,11 +145,11 @@ impl MatchGrade {
     /// are left out if they are empty, as in the response of the arena.
     pub fn detail(&self) -> Value {
         let mut detail = json!({
-            "evaluation": self.evaluation.detail(),
+            "evaluation": self.evaluation,
             "trajectory_validation": self.trajectory.as_ref().map(TrajectoryGrade::detail),
-            "usage": self.usage.as_ref().map(Usage::detail),
-            "efficiency": self.efficiency.detail(),
-            "standing": self.standing.detail(),
+            "usage": self.usage,
+            "efficiency": self.efficiency,
+            "standing": self.standing,
         });
         if let Some(execution) = &self.evaluation.execution {
             detail["execution"] = execution.detail();
@@ -162,8 +161,7 @@ impl MatchGrade {
     fn add_warnings(&self, object: &mut Value) {
         let Value::Object(members) = object else { return };
         if !self.submission_warnings.is_empty() {
-            let list = self.submission_warnings.iter().map(SubmissionWarning::detail).collect();
-            members.insert("submission_warnings".to_owned(), list);
+            members.insert("submission_warnings".to_owned(), json!(self.submission_warnings));
         }
         if !self.constraint_violations.is_empty() {
             let list =
@@ -176,10 +174,9 @@ impl MatchGrade {
     }
 
     fn to_evidence(&self, played: &Played<'_>, options: &MatchOptions) -> Value {
-        let mut scores: Map<String, Value> = Map::new();
-        for (dimension, points) in self.evaluation.scores() {
-            scores.insert(dimension.to_owned(), evidence_score(points).into());
-        }
+        let scores = self.evaluation.scores().into_iter();
+        let mut scores: Map<String, Value> =
+            scores.map(|(dimension, points)| (dimension.to_owned(), evidence_score(points).into())).collect();
         let mut evidence = json!({
             "match_id": played.match_id,
             "agent_id": played.agent_id,

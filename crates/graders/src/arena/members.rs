@@ -16,7 +16,6 @@ pub(crate) struct Members<'a> {
     null_is_absent: bool,
 }
 
-/// One member.
 #[derive(Debug, Clone)]
 pub(crate) struct Member<'a> {
     pub value: &'a Value,
@@ -43,12 +42,10 @@ impl<'a> Members<'a> {
         self.map
     }
 
-    /// Returns the path of the object.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
-    /// Returns the path of a member, present or not.
     pub(crate) fn path_of(&self, name: &str) -> String {
         let mut path = self.path.clone();
         locate::push_member(&mut path, name);
@@ -75,7 +72,6 @@ impl<'a> Members<'a> {
         member
     }
 
-    /// Refuses every member that is not known.
     pub(crate) fn refuse_unknown(&self, known: &[&str], problems: &mut Problems) {
         for name in self.map.keys().filter(|name| !known.contains(&name.as_str())) {
             // Looking for the nearest name takes time, which only a problem that will be listed is worth.

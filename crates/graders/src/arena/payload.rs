@@ -67,18 +67,6 @@ pub enum Action<'a> {
 ///
 /// If parts do not fit: all of them: no answer or one that is not an object, metadata of other types, a trajectory of
 /// more than [`STEPS_MAX`] steps, and what [`replay_log`] refuses.
-///
-/// ```
-/// use karat_graders::arena::submission;
-///
-/// let payload = serde_json::json!({"answer": [1], "metadata": {"harness_id": 7}});
-/// let problems = submission(&payload).unwrap_err();
-/// assert_eq!(
-///     problems.to_string(),
-///     "$.answer: found an array of 1, expected an object\n\
-///      $.metadata.harness_id: found the number `7`, expected a text",
-/// );
-/// ```
 pub fn submission(payload: &Value) -> Result<Submission<'_>, Problems> {
     let mut problems = Problems::default();
     let submission = read_at(payload, "$", &mut problems);

@@ -1,9 +1,6 @@
 //! Value of a match as a benchmark, and who vouches for it.
 
 use serde::Serialize;
-use serde_json::Value;
-
-use super::detail;
 
 /// Voucher of a match as verified, or as memoryless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -44,15 +41,12 @@ impl Standing {
         let benchmark_grade = verified && memoryless && first_attempt;
         Self { verified, verified_by, memoryless, memoryless_by, first_attempt, benchmark_grade }
     }
-
-    /// Returns the fields as JSON.
-    pub fn detail(self) -> Value {
-        detail(&self)
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
@@ -63,9 +57,9 @@ mod tests {
                 let standing = Standing::new(verified, memoryless, attempt);
                 let expected = verified.is_some() && memoryless.is_some() && attempt == 1;
                 assert_eq!(standing.benchmark_grade, expected, "{standing:?}");
-                let told = |by: Option<Voucher>| by.map_or(Value::Null, |by| detail(&by));
-                assert_eq!(standing.detail()["verified_by"], told(verified));
-                assert_eq!(standing.detail()["memoryless_by"], told(memoryless));
+                let told = |by: Option<Voucher>| by.map_or(Value::Null, |by| json!(by));
+                assert_eq!(json!(standing)["verified_by"], told(verified));
+                assert_eq!(json!(standing)["memoryless_by"], told(memoryless));
             }
         }
     }

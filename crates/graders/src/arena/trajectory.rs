@@ -20,14 +20,6 @@ pub struct Window {
 impl Window {
     /// Reads both timestamps; digits beyond milliseconds are cut off.
     ///
-    /// ```
-    /// use karat_graders::arena::Window;
-    ///
-    /// let window = Window::parse("2026-03-18T09:30:00Z", "2026-03-18T10:31:30.250+01:00")?;
-    /// assert_eq!(window.used_seconds(), 90.25);
-    /// # Ok::<(), karat_evidence::Problems>(())
-    /// ```
-    ///
     /// # Errors
     ///
     /// If a text is not a timestamp, or the submission comes before the start.
@@ -83,7 +75,6 @@ pub struct TrajectoryOptions {
 
 impl TrajectoryOptions {
     /// Returns the options of the deployed arena, where what was read decides nothing.
-    #[must_use]
     pub fn published() -> Self {
         Self {
             require_known_files: false,
@@ -246,7 +237,7 @@ pub fn validate_trajectory(
                 warn(TimestampsInBounds, Some(at), message);
             }
             None => {
-                let message = format!("{} is no moment after RFC 3339", quoted(step.at));
+                let message = format!("{} is not a timestamp of RFC 3339", quoted(step.at));
                 warn(TimestampsInBounds, Some(at), message);
             }
         }

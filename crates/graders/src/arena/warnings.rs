@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::detail;
 use super::primitives::described;
 use karat_evidence::json::problem::quoted;
 
@@ -36,11 +35,6 @@ pub struct SubmissionWarning {
 impl SubmissionWarning {
     fn new(severity: Severity, field: &str, message: String) -> Self {
         Self { severity, field: field.to_owned(), message, dimension: None }
-    }
-
-    /// Returns the fields as JSON, without `dimension` if there is no dimension.
-    pub fn detail(&self) -> Value {
-        detail(self)
     }
 }
 

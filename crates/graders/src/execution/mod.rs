@@ -77,7 +77,6 @@ pub struct Job {
 
 impl Job {
     /// Returns the digest of its canonical JSON. With the identity of a judge it says which report there is.
-    #[must_use]
     pub fn digest(&self) -> Digest {
         // A job is maps with texts as keys, which always have a JSON form.
         let json = serde_json::to_value(self).unwrap_or_default();
@@ -153,7 +152,6 @@ pub enum Task {
 
 impl Task {
     /// Returns the name of its file; empty for a run, which has no file.
-    #[must_use]
     pub fn file(&self) -> &str {
         match self {
             Self::Cases { file, .. } | Self::Suite { file, .. } | Self::Script { file, .. } => file,
@@ -295,7 +293,6 @@ pub enum Verdict {
 
 impl Verdict {
     /// Returns the verdict as JSON has it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",

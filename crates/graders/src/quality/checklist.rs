@@ -2,7 +2,8 @@
 
 use regex::{Regex, RegexBuilder};
 use regex_syntax::ast::{AssertionKind, Ast, Visitor, parse::Parser, visit};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::{described, json as strict, refuse};
 use karat_evidence::json::problem::{Problems, nearest, quoted};
@@ -43,9 +44,10 @@ enum Test {
 }
 
 /// The share of criteria that a text meets, and which.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChecklistGrade {
     /// Met criteria as a share of all, 0 to 1; a criterion that is given twice counts twice.
+    #[serde(skip)]
     pub value: f64,
     /// Number of criteria that are met.
     pub met: usize,
@@ -54,15 +56,17 @@ pub struct ChecklistGrade {
 }
 
 /// Result of one criterion.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CriterionGrade {
     /// `keyword`, `json_key`, `regex`, or what else the task says.
+    #[serde(rename = "type")]
     pub kind: String,
     /// The keyword, key or pattern as the task has it.
     pub wanted: String,
     /// True if the text meets it.
     pub is_met: bool,
     /// Reason for not meeting it, where more can be said than that it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -88,19 +92,8 @@ impl Checklist {
     /// - `keyword`: the text, without regard to case, is in the output;
     /// - `json_key`: the output is a JSON object and has this key, exactly, at its top;
     /// - `regex`: the pattern is found in the output, without regard to case, `^` and `$` being start and end of the
-    ///   output (or the place before its last line break). The dialect is that of the crate `regex`, which searches in
+    ///   output (or the place before its last line break). The crate `regex` defines the dialect; it searches in
     ///   linear time: no look-around and no back-references.
-    ///
-    /// ```
-    /// use karat_graders::quality::{Checklist, UnknownCriterion};
-    /// use serde_json::json;
-    ///
-    /// let criteria = json!([{"text": "total"}, {"type": "json_key", "text": "sum"}, {"type": "regex", "pattern": "^no"}]);
-    /// let checklist = Checklist::load(&criteria, UnknownCriterion::Refuse)?;
-    /// let grade = checklist.grade(r#"{"sum": 3, "note": "Total of all"}"#);
-    /// assert_eq!((grade.met, grade.value), (2, 2.0 / 3.0));
-    /// # Ok::<(), karat_evidence::Problems>(())
-    /// ```
     ///
     /// # Errors
     ///
@@ -128,7 +121,7 @@ impl Checklist {
         for (at, criterion) in list.iter().enumerate() {
             match Criterion::load(criterion, &format!("{path}[{at}]"), unknown, bytes_max) {
                 Ok(criterion) => loaded.push(criterion),
-                Err(refused) => refused.iter().for_each(|problem| problems.add(|| problem.clone())),
+                Err(refused) => problems.extend(&refused),
             }
         }
         if problems.is_empty() { Ok(Self { criteria: loaded }) } else { Err(problems) }
@@ -140,24 +133,6 @@ impl Checklist {
         let criteria: Vec<_> = self.criteria.iter().map(|criterion| criterion.grade(&mut output)).collect();
         let met = criteria.iter().filter(|criterion| criterion.is_met).count();
         ChecklistGrade { value: met as f64 / criteria.len().max(1) as f64, met, criteria }
-    }
-}
-
-impl ChecklistGrade {
-    /// Returns the observations: `met`, `criteria` (each with `type`, `wanted`, `is_met` and perhaps `reason`).
-    pub fn detail(&self) -> Value {
-        let criteria = self.criteria.iter().map(|criterion| {
-            let mut detail = json!({
-                "type": criterion.kind,
-                "wanted": criterion.wanted,
-                "is_met": criterion.is_met,
-            });
-            if let (Some(detail), Some(reason)) = (detail.as_object_mut(), &criterion.reason) {
-                detail.insert("reason".to_owned(), json!(reason));
-            }
-            detail
-        });
-        json!({ "met": self.met, "criteria": criteria.collect::<Vec<_>>() })
     }
 }
 

@@ -14,7 +14,6 @@ use karat_evidence::json::problem::quoted;
 /// Reason for not using a text as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NotUsed {
-    /// Not JSON, for this reason.
     NotJson(String),
     /// JSON that two readers would read as different values, for this reason.
     Ambiguous(String),
@@ -135,7 +134,6 @@ fn long_integer(text: &str) -> Option<&str> {
     })
 }
 
-/// Returns the pieces of a JSON text between its strings.
 fn outside_strings(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {

@@ -189,7 +189,6 @@ impl Index {
     }
 }
 
-/// Returns the place of the token, or the free place where it would be.
 #[inline(always)]
 fn place(slots: &[Slot], tokens: &Tokens, others: &Tokens, other: Token) -> usize {
     let mask = slots.len().wrapping_sub(1);

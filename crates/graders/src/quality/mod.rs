@@ -20,19 +20,17 @@ use serde_json::Value;
 use karat_evidence::json::problem::{Problem, Problems, quoted};
 
 pub use checklist::{Checklist, ChecklistGrade, CriterionGrade, UnknownCriterion};
-pub use code::{CodeGrade, CodeOptions, Patterns, PatternsGrade, code, code_patterns};
+pub use code::{CodeGrade, Patterns, PatternsGrade, code, code_patterns};
 pub use karat_evidence::report::{TestCase, TestResults, TestVerdict};
 pub use rouge::{Overlap, Reference, RougeL};
 pub use task::{CodeEvidence, Evidence, Grade, Grading, Options, Task};
 pub use tokens::Tokenizer;
 pub use transform::{KeyCounts, PartialCredit, Transform, TransformGrade, TransformOutcome};
 
-/// Returns one problem as the only one.
 fn refuse(path: &str, found: String, expected: &str, hint: &str) -> Problems {
     Problem::at(path, found, expected, hint).into()
 }
 
-/// Describes a value in the words of a message.
 fn described(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),

@@ -3,7 +3,7 @@
 //! C.-Y. Lin, "ROUGE: A package for automatic evaluation of summaries", 2004, section 3.1. With `L` the length of the
 //! longest common subsequence of the two token lists: `P = L / answer`, `R = L / reference`, `F1 = 2PR / (P + R)`.
 
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 
 use super::lcs::Pattern;
 use super::refuse;
@@ -18,9 +18,10 @@ pub struct Reference {
 }
 
 /// The ROUGE-L of an answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RougeL {
     /// Harmonic mean of precision and recall, 0 to 1; 0 if either text has no tokens.
+    #[serde(skip)]
     pub f1: f64,
     /// Common tokens as a share of the answer's, 0 to 1.
     pub precision: f64,
@@ -37,11 +38,13 @@ pub struct RougeL {
 }
 
 /// The reference's tokens, divided by one longest common subsequence with the answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Overlap {
     /// Tokens that the answer has in this order.
+    #[serde(serialize_with = "first")]
     pub matched: Vec<String>,
     /// Tokens that it does not have, or in another order.
+    #[serde(serialize_with = "first")]
     pub missing: Vec<String>,
 }
 
@@ -76,16 +79,6 @@ impl Reference {
     }
 
     /// Grades an answer.
-    ///
-    /// ```
-    /// use karat_graders::quality::{Reference, Tokenizer};
-    ///
-    /// let reference = Reference::new("the engineers were testing engines", Tokenizer::Reference)?;
-    /// let rouge = reference.grade("Engineers tested an engine.")?;
-    /// assert_eq!((rouge.common_tokens, rouge.reference_tokens, rouge.answer_tokens), (3, 5, 4));
-    /// assert_eq!(rouge.f1, 2.0 * (3.0 / 4.0) * (3.0 / 5.0) / (3.0 / 4.0 + 3.0 / 5.0));
-    /// # Ok::<(), karat_evidence::Problems>(())
-    /// ```
     ///
     /// # Errors
     ///
@@ -131,30 +124,9 @@ impl Reference {
     }
 }
 
-impl RougeL {
-    /// Returns the observations: `precision`, `recall`, `common_tokens`, `reference_tokens`, `answer_tokens`,
-    /// `tokenizer`.
-    pub fn detail(&self) -> Value {
-        json!({
-            "precision": self.precision,
-            "recall": self.recall,
-            "common_tokens": self.common_tokens,
-            "reference_tokens": self.reference_tokens,
-            "answer_tokens": self.answer_tokens,
-            "tokenizer": self.tokenizer.name(),
-        })
-    }
-}
-
-impl Overlap {
-    /// More tokens than this are not listed.
-    pub const LISTED: usize = 100;
-
-    /// Returns the first [`Self::LISTED`] tokens of each list: `matched`, `missing`.
-    pub fn detail(&self) -> Value {
-        let first = |list: &[String]| json!(list.iter().take(Self::LISTED).collect::<Vec<_>>());
-        json!({ "matched": first(&self.matched), "missing": first(&self.missing) })
-    }
+/// Writes the first tokens of a list: no record needs more.
+fn first<S: Serializer>(list: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(list.iter().take(100))
 }
 
 fn tokens(text: &str, tokenizer: Tokenizer, path: &str, most: usize) -> Result<Tokens, Problems> {

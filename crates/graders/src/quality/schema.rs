@@ -200,7 +200,6 @@ fn nested(depth: usize, most: usize) -> Result<(), (String, String)> {
     Err(("deeper ones".to_owned(), format!("subschemas and references nested at most {most} deep")))
 }
 
-/// Returns the reference of a schema.
 fn reference(schema: &Value, depth: usize) -> Result<Option<&str>, (String, String)> {
     let expected = "references by `$ref` to `#` or `#/...`, a part of the schema itself".to_owned();
     for key in ["$dynamicRef", "$recursiveRef", "$id", "id"] {

@@ -2,7 +2,7 @@
 //!
 //! M. F. Porter, "An algorithm for suffix stripping", Program 14 (3), 1980, gives the steps 1a to 5b and their terms: the
 //! *measure* of a word is the number of times a consonant follows a vowel in it. The extensions (a list of irregular
-//! words, `ies` and `ied` of short words, `y` after a consonant, `alli`, `bli`, `fulli`, `logi`) are those of the default
+//! words, `ies` and `ied` of short words, `y` after a consonant, `alli`, `bli`, `fulli`, `logi`) come from the default
 //! mode of the stemmer that ROUGE scores are commonly computed with.
 
 use super::tokens::eight;
@@ -288,7 +288,6 @@ impl<'a> Word<'a> {
         }
     }
 
-    /// Plurals.
     fn step_1a(&mut self) {
         if self.letter(0) != b's' || self.letter(1) == b's' {
             return;

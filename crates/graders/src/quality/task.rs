@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::checklist::{Checklist, ChecklistGrade, UnknownCriterion};
-use super::code::{CodeGrade, CodeOptions, Patterns, PatternsGrade, code};
+use super::code::{CodeGrade, Patterns, PatternsGrade, code};
 use super::rouge::{Overlap, Reference, RougeL};
 use super::tokens::Tokenizer;
 use super::transform::{PartialCredit, Transform, TransformGrade};
@@ -16,8 +16,6 @@ use karat_evidence::report::TestResults;
 pub struct Options {
     /// Evidence by which code is graded.
     pub code_evidence: CodeEvidence,
-    /// Weights of tests and lint.
-    pub code: CodeOptions,
     /// Tokenizer of texts.
     pub tokenizer: Tokenizer,
     /// Treatment of a criterion of an unknown kind.
@@ -45,7 +43,7 @@ pub struct Task {
 
 #[derive(Debug)]
 enum Grader {
-    Tests(CodeOptions),
+    Tests,
     Patterns(Patterns),
     Rag(Reference),
     Agent(Checklist),
@@ -106,18 +104,6 @@ impl Task {
     /// - for `data_transform` `expected_output`, and perhaps `schema` and `partial_credit` (`none`, `keys` or
     ///   `expected_keys`), see [`Transform::new`].
     ///
-    /// ```
-    /// use karat_graders::quality::{Evidence, Options, Task};
-    /// use serde_json::json;
-    ///
-    /// let task = Task::load("rag", &json!({"reference_answer": "Rivers carve valleys."}), Options::default())?;
-    /// let output = json!({"text": "A river carves a valley."});
-    /// let grade = task.grade(&Evidence { output: Some(&output), ..Evidence::default() })?;
-    /// assert!((grade.value - 0.75).abs() < 1e-12);
-    /// assert_eq!(grade.detail()["matched"], json!(["river", "carv", "valley"]));
-    /// # Ok::<(), karat_evidence::Problems>(())
-    /// ```
-    ///
     /// # Errors
     ///
     /// If the grader refuses something in the reference.
@@ -132,7 +118,7 @@ impl Task {
             _ => options.code_evidence,
         };
         let grader = match (task_type.as_str(), code_evidence) {
-            ("code", CodeEvidence::Tests) => Grader::Tests(options.code),
+            ("code", CodeEvidence::Tests) => Grader::Tests,
             ("code", CodeEvidence::Patterns) => {
                 Grader::Patterns(Patterns::load(member(reference, "expected_patterns"))?)
             }
@@ -172,16 +158,16 @@ impl Task {
                     .map_or(String::new(), |known| format!("; did you mean `{known}`?"));
                 return Ok(nothing(format!("no grader for tasks of type {}{hint}", quoted(&self.task_type))));
             }
-            Grader::Tests(_) | Grader::Patterns(_) if output.code.trim().is_empty() => {
+            Grader::Tests | Grader::Patterns(_) if output.code.trim().is_empty() => {
                 return Ok(nothing("there is no code".to_owned()));
             }
-            Grader::Tests(options) => {
+            Grader::Tests => {
                 let Some(tests) = evidence.tests else {
                     let hint = "run the tests, or grade the code by patterns";
                     let expected = "the results of the tests of the code";
                     return Err(refuse("$.tests", "nothing".to_owned(), expected, hint));
                 };
-                let grade = code(tests.clone(), evidence.lint_violations, *options)?;
+                let grade = code(tests.clone(), evidence.lint_violations)?;
                 (grade.value, None, Grading::Tests(grade))
             }
             Grader::Patterns(patterns) => {
@@ -221,13 +207,11 @@ impl Grade {
         }
         let seen = match &self.grading {
             None => return Value::Object(detail),
-            Some(Grading::Tests(grade)) => vec![grade.detail()],
-            Some(Grading::Patterns(grade)) => vec![grade.detail()],
-            Some(Grading::Rag(rouge, overlap)) => {
-                std::iter::once(rouge.detail()).chain(overlap.as_ref().map(Overlap::detail)).collect()
-            }
-            Some(Grading::Agent(grade)) => vec![grade.detail()],
-            Some(Grading::DataTransform(grade)) => vec![grade.detail()],
+            Some(Grading::Tests(grade)) => vec![json!(grade)],
+            Some(Grading::Patterns(grade)) => vec![json!(grade)],
+            Some(Grading::Rag(rouge, overlap)) => vec![json!(rouge), json!(overlap)],
+            Some(Grading::Agent(grade)) => vec![json!(grade)],
+            Some(Grading::DataTransform(grade)) => vec![json!(grade)],
         };
         for part in seen {
             if let Value::Object(part) = part {
@@ -238,7 +222,6 @@ impl Grade {
     }
 }
 
-/// The parts of an output that graders read; what is absent is empty.
 struct Output<'a> {
     text: &'a str,
     code: &'a str,

@@ -1,5 +1,6 @@
 //! Texts as tokens: the reference tokeniser of ROUGE, and one that knows every script.
 
+use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
@@ -7,7 +8,8 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::stem::{Word, kind};
 
 /// Rule for cutting a text into tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Tokenizer {
     /// The reference tokeniser of ROUGE: lower case, runs of `a-z0-9`, English stems of tokens longer than three
     /// characters. An accent splits a word, and a text in another script has no tokens.
@@ -29,21 +31,12 @@ impl Tokenizer {
     }
 
     /// Returns the tokens of `text`, stemmed.
-    ///
-    /// ```
-    /// use karat_graders::quality::Tokenizer;
-    ///
-    /// assert_eq!(Tokenizer::Reference.tokens("The engines were TESTED!"), ["the", "engin", "were", "test"]);
-    /// assert_eq!(Tokenizer::Reference.tokens("déjà vu"), ["d", "j", "vu"]);
-    /// assert_eq!(Tokenizer::Unicode.tokens("Déjà vu, 東京"), ["déjà", "vu", "東", "京"]);
-    /// ```
     pub fn tokens(self, text: &str) -> Vec<String> {
         let tokens = Tokens::new(text, self);
         tokens.iter().map(|token| tokens.text(token)).collect()
     }
 }
 
-/// The tokens of a text.
 #[derive(Debug)]
 pub(super) struct Tokens {
     /// Zeros, then the tokens with at least one zero behind each, then zeros.
@@ -64,7 +57,6 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// Returns whether tokens of the same key are the same token.
     pub(super) fn has_bytes_in_key(self) -> bool {
         self.key & MIXED == 0
     }

@@ -1,6 +1,7 @@
 //! Data transformations: an output that must be valid and the same as what was expected.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::checklist::Checklist;
 use super::json::{self as strict, NotUsed};
@@ -20,7 +21,6 @@ pub struct Transform {
 #[derive(Debug)]
 enum Expected {
     Json(Value),
-    /// A text that is not JSON.
     Text(String),
 }
 
@@ -37,20 +37,24 @@ pub enum PartialCredit {
 }
 
 /// Similarity of an output to the expected one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TransformGrade {
     /// 1 for an exact match, else 0 or what the task grants.
+    #[serde(skip)]
     pub value: f64,
     /// Outcome of the comparison.
     pub outcome: TransformOutcome,
     /// The place and kind of the difference; empty for a match.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// The keys that were compared for partial credit.
+    #[serde(flatten)]
     pub keys: Option<KeyCounts>,
 }
 
 /// Outcome of comparing an output with the expected one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TransformOutcome {
     /// The same value.
     Match,
@@ -65,27 +69,17 @@ pub enum TransformOutcome {
 }
 
 /// Keys at the top of two objects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct KeyCounts {
     /// Keys whose values are as expected.
+    #[serde(rename = "matched_keys")]
     pub matched: usize,
     /// Keys of the expected object.
+    #[serde(rename = "expected_keys")]
     pub expected: usize,
     /// Keys of the output that were not expected.
+    #[serde(rename = "extra_keys")]
     pub extra: usize,
-}
-
-impl TransformOutcome {
-    /// Returns the name in a record: `match`, `different`, `not_json`, `ambiguous`, `invalid`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Match => "match",
-            Self::Different => "different",
-            Self::NotJson => "not_json",
-            Self::Ambiguous => "ambiguous",
-            Self::Invalid => "invalid",
-        }
-    }
 }
 
 impl Transform {
@@ -96,17 +90,6 @@ impl Transform {
     /// space around it. A schema without `$schema` is of draft 2020-12; it may refer to its own parts only, and its
     /// patterns are searched in linear time, in outputs of up to [`Checklist::SEARCHED_BYTES_MAX`] bytes: a longer one
     /// is not valid.
-    ///
-    /// ```
-    /// use karat_graders::quality::{PartialCredit, Transform};
-    /// use serde_json::json;
-    ///
-    /// let transform = Transform::new(&json!({"sum": 3, "of": [1, 2]}), None, PartialCredit::None)?;
-    /// assert_eq!(transform.grade(r#"{"of": [1.0, 2], "sum": 3}"#).value, 1.0);
-    /// let grade = transform.grade(r#"{"of": [2, 1], "sum": 3}"#);
-    /// assert_eq!((grade.value, grade.reason.as_str()), (0.0, "$.of[0] is `2`, expected `1`"));
-    /// # Ok::<(), karat_evidence::Problems>(())
-    /// ```
     ///
     /// # Errors
     ///
@@ -210,22 +193,6 @@ impl Expected {
 impl TransformGrade {
     fn full() -> Self {
         Self { value: 1.0, outcome: TransformOutcome::Match, reason: String::new(), keys: None }
-    }
-
-    /// Returns the observations: `outcome`, `reason` unless it is a match, and for objects `matched_keys`,
-    /// `expected_keys`, `extra_keys`.
-    pub fn detail(&self) -> Value {
-        let mut detail = Map::new();
-        detail.insert("outcome".to_owned(), json!(self.outcome.name()));
-        if !self.reason.is_empty() {
-            detail.insert("reason".to_owned(), json!(self.reason));
-        }
-        if let Some(keys) = self.keys {
-            detail.insert("matched_keys".to_owned(), json!(keys.matched));
-            detail.insert("expected_keys".to_owned(), json!(keys.expected));
-            detail.insert("extra_keys".to_owned(), json!(keys.extra));
-        }
-        Value::Object(detail)
     }
 }
 

@@ -40,18 +40,6 @@ impl StageTimes {
 }
 
 /// Time allowed for an evaluation.
-///
-/// ```
-/// use std::time::Duration;
-/// use karat_graders::trace::budget::{Budget, StageTimes};
-///
-/// let mut times = StageTimes::new();
-/// times.add("read", Duration::from_millis(1));
-/// times.add("embed", Duration::from_millis(127));
-/// times.add("score", Duration::from_micros(3300));
-/// let overrun = Budget::default().overrun(&times).unwrap();
-/// assert_eq!(overrun.to_string(), "took 131.3 ms of the 100.0 ms allowed, 127.0 ms of them to `embed`");
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// The most that all stages together may take.

@@ -12,14 +12,6 @@ pub const Z_90: f64 = 1.2816;
 /// the quantile of the normal distribution ([`Z_90`] for one-sided 90 %). Wilson, "Probable inference, the law of
 /// succession, and statistical inference", JASA 22 (1927); recommended by Brown, Cai and DasGupta, Statistical Science
 /// 16 (2001). None if an argument is outside of its range, or too large for doubles.
-///
-/// ```
-/// use karat_graders::trust::estimators::{Z_90, wilson_lower_bound};
-/// let bound = |passed: f64, count: f64| wilson_lower_bound(passed / count, count, Z_90).unwrap();
-/// assert_eq!((bound(30.0, 30.0) * 1e3).round(), 948.0);
-/// assert_eq!((bound(19.0, 20.0) * 1e3).round(), 847.0);
-/// assert_eq!(wilson_lower_bound(1.0, 0.0, Z_90), None);
-/// ```
 pub fn wilson_lower_bound(share: f64, count: f64, z: f64) -> Option<f64> {
     let is_share = (0.0..=1.0).contains(&share);
     if !(is_share && count > 0.0 && count.is_finite() && z >= 0.0 && z.is_finite()) {
@@ -56,14 +48,6 @@ pub fn effective_count(weights: &[f64]) -> Option<f64> {
 /// "Evaluating large language models trained on code" (2021). It takes as many steps as the smaller of `k` and the number
 /// that failed, but stops where the chance is no longer above 0: after two million at the latest. None if there are fewer than
 /// `k` trials or more than 2^32, `k` is 0 or more passed than tried.
-///
-/// ```
-/// use karat_graders::trust::estimators::pass_hat_k;
-/// assert_eq!(pass_hat_k(3, 3, 3), Some(1.0));
-/// assert_eq!(pass_hat_k(3, 4, 3), Some(0.25));
-/// assert_eq!(pass_hat_k(2, 4, 3), Some(0.0));
-/// assert_eq!(pass_hat_k(2, 2, 3), None);
-/// ```
 pub fn pass_hat_k(passed: u64, trials: u64, k: u64) -> Option<f64> {
     const MOST: u64 = 1 << 32;
     if k == 0 || trials < k || passed > trials || trials > MOST {
@@ -112,13 +96,6 @@ pub fn brier_score(forecasts: &[Forecast]) -> Option<f64> {
 /// Hauskrecht, AAAI (2015); Guo et al., "On calibration of modern neural networks", ICML (2017). Forecasts of the same
 /// confidence that fall on a cut are indistinguishable, so each counts with the mean outcome of all of them: the value
 /// does not depend on their order. None without forecasts or bins.
-///
-/// ```
-/// use karat_graders::trust::estimators::{Forecast, expected_calibration_error};
-/// let sure = |outcome| Forecast { confidence: 1.0, outcome };
-/// assert_eq!(expected_calibration_error(&[sure(1.0), sure(0.0)], 10), Some(0.5));
-/// assert_eq!(expected_calibration_error(&[], 10), None);
-/// ```
 pub fn expected_calibration_error(forecasts: &[Forecast], bins: usize) -> Option<f64> {
     let count = forecasts.len();
     if count == 0 || bins == 0 {
@@ -162,13 +139,6 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// Returns the smallest value that at least `percent` of a hundred values do not exceed (nearest rank, no
 /// interpolation): Hyndman and Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996),
 /// definition 1. None without values, or if `percent` is above 100.
-///
-/// ```
-/// use karat_graders::trust::estimators::percentile;
-/// let seconds: Vec<f64> = (1..=20).map(f64::from).collect();
-/// assert_eq!(percentile(&seconds, 95), Some(19.0));
-/// assert_eq!(percentile(&seconds, 0), Some(1.0));
-/// ```
 pub fn percentile(values: &[f64], percent: u8) -> Option<f64> {
     if percent > 100 {
         return None;
@@ -182,13 +152,6 @@ pub fn percentile(values: &[f64], percent: u8) -> Option<f64> {
 
 /// Returns the Shannon entropy of the shares of `counts`, in nats: 0 if all fall on one, `ln n` if `n` are alike.
 /// Shannon, "A mathematical theory of communication" (1948), section 6. None if there is nothing to count.
-///
-/// ```
-/// use karat_graders::trust::estimators::entropy;
-/// assert_eq!(entropy(&[4]), Some(0.0));
-/// assert_eq!(entropy(&[1; 2]), Some(std::f64::consts::LN_2));
-/// assert_eq!(entropy(&[0, 0]), None);
-/// ```
 pub fn entropy(counts: &[u64]) -> Option<f64> {
     let total = counts.iter().map(|&count| u128::from(count)).sum::<u128>() as f64;
     if total <= 0.0 {
@@ -217,15 +180,8 @@ pub fn pooled_deviation<'a>(groups: impl IntoIterator<Item = &'a [f64]>) -> Opti
 
 /// Returns how well a use stays within its budget, 0 to 1: `clamp(1 - log2(2 r) / 3, 0, 1)` with `r` = used / budget.
 /// Half the budget or less gives 1, the budget 2/3, twice the budget 1/3, four times 0. Logarithmic, because what counts is how
-/// many times too long something takes, and bounded, so that a tail cannot outweigh the rest. None if `ratio` is no
+/// many times too long something takes, and bounded, so that a tail cannot outweigh the rest. None if `ratio` is not a
 /// number or below 0.
-///
-/// ```
-/// use karat_graders::trust::estimators::budget_score;
-/// assert_eq!(budget_score(0.0), Some(1.0));
-/// assert_eq!(budget_score(1.0), Some(1.0 - 1.0 / 3.0));
-/// assert_eq!(budget_score(f64::INFINITY), Some(0.0));
-/// ```
 pub fn budget_score(ratio: f64) -> Option<f64> {
     if ratio.is_nan() || ratio < 0.0 {
         return None;
@@ -306,6 +262,13 @@ mod tests {
             let rank = (count * 95).div_ceil(100);
             assert_eq!(percentile(&values, 95), Some(f64::from(rank)), "{count}");
         }
+    }
+
+    #[test]
+    fn entropies() {
+        assert_eq!(entropy(&[4]), Some(0.0));
+        assert_eq!(entropy(&[1; 2]), Some(std::f64::consts::LN_2));
+        assert_eq!(entropy(&[0, 0]), None);
     }
 
     #[test]

@@ -49,13 +49,6 @@ pub struct AgentEvidence {
 
 impl AgentEvidence {
     /// Returns the time of the newest item in the evidence; none without items.
-    ///
-    /// ```
-    /// use karat_core::timestamp::Timestamp;
-    /// use karat_graders::trust::AgentEvidence;
-    /// let text = br#"{"agent_id": "a", "incidents": [{"id": "i", "time": "1970-01-01T00:00:01Z", "severity": "info"}]}"#;
-    /// assert_eq!(AgentEvidence::from_json(text).unwrap().newest(), Some(Timestamp { milliseconds: 1000 }));
-    /// ```
     pub fn newest(&self) -> Option<Timestamp> {
         let Self { declarations, evaluations, bond, incidents, memory, collaborations, .. } = self;
         let checks = evaluations.iter().flat_map(|it| &it.checks).filter_map(|it| it.time);
@@ -218,7 +211,7 @@ pub enum Independence {
 pub struct Check {
     /// Its own name, unlike that of every other check of the agent.
     pub id: String,
-    /// Time of the check, if it is not that of the evaluation.
+    /// Time of the check, if it differs from the time of the evaluation.
     pub time: Option<Timestamp>,
     /// The assertion.
     pub category: Category,
@@ -278,7 +271,7 @@ fn or_yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
-    /// A task was solved; the class is that of the task.
+    /// A task was solved; the class is the task's.
     Task,
     /// An adversarial prompt did no harm; the class is the harm.
     Harm,

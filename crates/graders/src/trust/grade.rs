@@ -110,17 +110,14 @@ impl AgentGrade {
     }
 }
 
-/// Result of the grader of a dimension.
 pub(super) type Graded = Result<Measured, Unmeasured>;
 
-/// A dimension that was measured.
 pub(super) struct Measured {
     pub age_seconds: f64,
     pub facts: Vec<(&'static str, Fact<'static>)>,
     pub seen: Value,
 }
 
-/// A dimension that was not.
 pub(super) enum Unmeasured {
     NotYet { reason: String, seen: Value },
     NotApplicable(&'static str),
@@ -135,17 +132,6 @@ impl From<String> for Unmeasured {
 /// Grades an agent: makes the facts of the trust card's dimension functions from its evidence.
 ///
 /// Nothing depends on the order of the items, nor on an item being there twice. What is not measured yet has no facts.
-///
-/// ```
-/// use karat_core::timestamp::Timestamp;
-/// use karat_graders::trust::{AgentEvidence, Options, Status, grade};
-/// let evidence = AgentEvidence::from_json(br#"{"agent_id": "bot-7"}"#).unwrap();
-/// let grade = grade(&evidence, &Options::at(Timestamp::parse("2026-05-18T00:00:00Z").unwrap())).unwrap();
-/// let accuracy = grade.dimension("accuracy").unwrap();
-/// assert_eq!(accuracy.status, Status::NotMeasured);
-/// assert_eq!(accuracy.reason, "not measured yet, 0 of 10 tasks");
-/// assert_eq!(grade.dimension("teamwork").unwrap().status, Status::NotApplicable);
-/// ```
 ///
 /// # Errors
 ///

@@ -63,7 +63,6 @@ pub(super) struct Agent<'a> {
     pub evaluations: Vec<&'a Evaluation>,
     /// Newest first; equal moments by id.
     pub items: Vec<Item<'a>>,
-    /// Panels by check.
     pub panels: BTreeMap<&'a str, Panel>,
     /// Items later than the verdict, by kind and id.
     pub quarantined: BTreeSet<(&'static str, &'a str)>,

@@ -25,7 +25,7 @@ mod tasks;
 
 pub use evidence::*;
 pub use grade::*;
-pub use options::{Minimum, Options};
+pub use options::Options;
 
 #[cfg(test)]
 mod tests;

@@ -130,7 +130,6 @@ fn short(text: &str) -> String {
     text.chars().take(SHOWN).map(plain).chain(cut.chars()).collect()
 }
 
-/// Returns what the parser expected, in the words of JSON.
 fn in_words(expected: &str) -> String {
     match expected {
         "f64" => "a number",
@@ -281,8 +280,8 @@ fn check_class(check: &Check, path: &str, classes: &BTreeSet<&str>, all: &mut Pr
     }
 }
 
-/// Checks that exactly one thing decides a check: a flag, a score, an observation or a jury; none is needed where there
-/// was no output.
+/// Checks that exactly one thing decides a check: a flag, a score, an observation or a jury; none is needed without
+/// an output.
 fn check_result(check: &Check, path: &str, all: &mut Problems) {
     let results = [check.passed.is_some(), check.score.is_some(), check.observed.is_some()];
     let given = results.into_iter().filter(|&is_given| is_given).count();

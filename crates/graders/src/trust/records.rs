@@ -9,7 +9,7 @@ use super::estimators::{median, percentile};
 use super::evidence::{Collaboration, Deposit, IncidentSeverity, Retrieval};
 use super::grade::{Graded, Measured, Unmeasured};
 use super::items::Agent;
-use super::options::DAY_SECONDS;
+use super::options::{DAY_SECONDS, minimum};
 use super::select::{Need, Variety, select, select_varied};
 
 /// A critical incident weighs on safety for so long.
@@ -111,8 +111,7 @@ pub(super) fn memory(agent: &mut Agent<'_>) -> Graded {
     if !is_declared && records.is_empty() {
         return Err(Unmeasured::NotApplicable("not applicable, no persistent memory was ever declared"));
     }
-    let need =
-        Need { units: agent.options.minimum.memory_tasks.max(1), items_per_unit: 1, name: "completed tasks" };
+    let need = Need::of(minimum::MEMORY_TASKS, "completed tasks");
     let used = select(agent, &done, |it| it.time, |it| it.task.as_str(), need)?;
     let tasks: BTreeSet<&str> = used.items.iter().map(|it| it.task.as_str()).collect();
     let recorded: BTreeSet<&str> = records.iter().map(|it| it.task.as_str()).collect();
@@ -132,7 +131,7 @@ pub(super) fn memory(agent: &mut Agent<'_>) -> Graded {
     });
     let mut facts = vec![("memory_coverage_share", Fact::Number(coverage))];
     if covered > 0 {
-        let need = Need { units: 1, items_per_unit: 1, name: "look-ups with something to find" };
+        let need = Need::of(1, "look-ups with something to find");
         let used = select(agent, &retrievals, |it| it.time, |it| it.id.as_str(), need)
             .map_err(|reason| Unmeasured::NotYet { reason, seen: seen.clone() })?;
         let total =
@@ -158,9 +157,8 @@ pub(super) fn teamwork<'a>(agent: &mut Agent<'a>) -> Graded {
     if all.is_empty() && !is_declared {
         return Err(Unmeasured::NotApplicable("not applicable, the agent never worked in a swarm"));
     }
-    let minimum = agent.options.minimum;
-    let need = Need { units: minimum.collaborations.max(1), items_per_unit: 1, name: "collaborations" };
-    let others = Variety { kinds: minimum.counterparties, name: "counterparties" };
+    let need = Need::of(minimum::COLLABORATIONS, "collaborations");
+    let others = Variety { kinds: minimum::COUNTERPARTIES, name: "counterparties" };
     let counterparty = |it: &&'a Collaboration| it.counterparty.as_str();
     let used = select_varied(agent, &all, |it| it.time, |it| it.id.as_str(), need, counterparty, others)?;
     let others: BTreeSet<&str> = used.items.iter().map(|it| it.counterparty.as_str()).collect();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use karat_core::timestamp::Timestamp;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::estimators::{Z_90, effective_count, wilson_lower_bound};
 use super::items::{Agent, Item};
@@ -11,25 +11,25 @@ use super::items::{Agent, Item};
 /// Least evidence for a dimension.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Need {
-    /// Units that there must be.
     pub units: usize,
-    /// Items that make a unit.
     pub items_per_unit: usize,
-    /// Name of the units.
     pub name: &'static str,
 }
 
 /// Number of kinds that the items must cover.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Variety {
-    /// Kinds that there must be.
     pub kinds: usize,
-    /// Name of the kinds.
     pub name: &'static str,
 }
 
+impl Need {
+    pub(super) const fn of(units: usize, name: &'static str) -> Self {
+        Self { units, items_per_unit: 1, name }
+    }
+}
+
 impl Variety {
-    /// Any items do.
     pub(super) const ANY: Self = Self { kinds: 0, name: "kinds" };
 }
 
@@ -106,13 +106,12 @@ pub(super) fn select_varied<'s, T, K: Ord>(
 }
 
 /// Estimate from weighted items, once those of a task count as one and no family has too much weight.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Estimate {
     /// Weighted mean over tasks, 0 to 1.
     pub mean: f64,
     /// Kish's effective number of tasks.
     pub effective_count: f64,
-    /// Tasks.
     pub tasks: usize,
     /// Families whose weight was cut, and the share that each may have.
     pub cut_families: Vec<String>,
@@ -123,17 +122,6 @@ impl Estimate {
     /// Returns the lower Wilson bound (one-sided 90 %) of the mean as a share.
     pub(super) fn lower(&self) -> f64 {
         wilson_lower_bound(self.mean, self.effective_count, Z_90).unwrap_or_default()
-    }
-
-    /// Returns `mean`, `effective_count`, `tasks`, `family_share`, `cut_families`.
-    pub(super) fn detail(&self) -> Value {
-        json!({
-            "mean": self.mean,
-            "effective_count": self.effective_count,
-            "tasks": self.tasks,
-            "family_share": self.family_share,
-            "cut_families": self.cut_families,
-        })
     }
 }
 
@@ -146,7 +134,6 @@ pub(super) fn estimate<'a, 's>(
 where
     'a: 's,
 {
-    /// The items of a task.
     #[derive(Default)]
     struct Task {
         count: f64,

@@ -12,6 +12,7 @@ use super::estimators::{
 use super::evidence::{Category, Evaluation, EvaluationStatus, Independence, Method};
 use super::grade::{Graded, Measured};
 use super::items::{Agent, Item};
+use super::options::minimum;
 use super::select::{Need, estimate, not_yet, select};
 
 /// Late answers count as this many budgets: they are cut there, never left out.
@@ -29,7 +30,7 @@ pub(super) fn is_heuristic<'a>(items: impl IntoIterator<Item = &'a Item<'a>>) ->
 /// Returns the weighted mean of the scores of tasks.
 pub(super) fn accuracy(agent: &Agent<'_>) -> Graded {
     let items = agent.counting(Category::Task);
-    let need = Need { units: agent.options.minimum.accuracy_tasks, items_per_unit: 1, name: "tasks" };
+    let need = Need::of(minimum::ACCURACY_TASKS, "tasks");
     let used = select(agent, &items, |item| item.time, |item| &item.check.task, need)?;
     let used_items = || used.items.iter().map(|item| **item);
     let score = |item: &Item<'_>| item.score.unwrap_or_default();
@@ -44,19 +45,18 @@ pub(super) fn accuracy(agent: &Agent<'_>) -> Graded {
         seen: json!({
             "checks": used.items.len(),
             "is_beyond_window": used.is_beyond_window,
-            "estimate": estimate.detail(),
+            "estimate": estimate,
         }),
     })
 }
 
 /// Grades how much of what an agent solves once it solves three times in a row, over groups of equivalent inputs.
 pub(super) fn reliability(agent: &Agent<'_>) -> Graded {
-    let minimum = agent.options.minimum;
     let mut items = agent.counting(Category::Task);
     items.retain(|item| item.check.group.is_some());
-    let trials = minimum.trials_per_group.max(TRIALS_IN_A_ROW as usize);
+    let trials = minimum::TRIALS_PER_GROUP.max(TRIALS_IN_A_ROW as usize);
     let name = "groups with enough trials";
-    let need = Need { units: minimum.reliability_groups, items_per_unit: trials, name };
+    let need = Need { units: minimum::RELIABILITY_GROUPS, items_per_unit: trials, name };
     let used = select(agent, &items, |item| item.time, |item| &item.check.group, need)?;
     let mut groups: BTreeMap<&str, Vec<&Item<'_>>> = BTreeMap::new();
     for item in &used.items {
@@ -95,11 +95,7 @@ pub(super) fn reliability(agent: &Agent<'_>) -> Graded {
 pub(super) fn self_audit(agent: &Agent<'_>) -> Graded {
     let mut items = agent.counting(Category::Task);
     items.retain(|item| item.check.confidence.is_some());
-    let need = Need {
-        units: agent.options.minimum.forecasts.max(1),
-        items_per_unit: 1,
-        name: "forecasts of different tasks",
-    };
+    let need = Need::of(minimum::FORECASTS, "forecasts of different tasks");
     let used = select(agent, &items, |item| item.time, |item| &item.check.task, need)?;
     let mut tasks: BTreeMap<&str, Vec<&Item<'_>>> = BTreeMap::new();
     for item in &used.items {
@@ -156,11 +152,7 @@ pub(super) fn latency(agent: &Agent<'_>) -> Graded {
     let timed: Vec<&Item<'_>> = agent.items.iter().filter(is_timed).collect();
     let items: Vec<&Item<'_>> =
         timed.iter().copied().filter(|item| budgets.contains_key(item.class())).collect();
-    let need = Need {
-        units: agent.options.minimum.latency_samples,
-        items_per_unit: 1,
-        name: "response times with a budget",
-    };
+    let need = Need::of(minimum::LATENCY_SAMPLES, "response times with a budget");
     let used = select(agent, &items, |item| item.time, |item| &item.check.id, need)?;
     let mut classes: BTreeMap<&str, (f64, Vec<f64>)> = BTreeMap::new();
     for item in &used.items {
@@ -210,11 +202,7 @@ pub(super) fn cost_efficiency(agent: &Agent<'_>) -> Graded {
     let priced: Vec<&Item<'_>> = agent.items.iter().filter(is_priced).collect();
     let items: Vec<&Item<'_>> =
         priced.iter().copied().filter(|item| baselines.contains_key(item.class())).collect();
-    let need = Need {
-        units: agent.options.minimum.cost_tasks,
-        items_per_unit: 1,
-        name: "tasks with a cost and a baseline",
-    };
+    let need = Need::of(minimum::COST_TASKS, "tasks with a cost and a baseline");
     let used = select(agent, &items, |item| item.time, |item| &item.check.task, need)?;
     // Per task: what an attempt costs on average, and the baseline by the share of attempts that solved it.
     let mut tasks: BTreeMap<(&str, &str), (f64, f64, f64)> = BTreeMap::new();
@@ -250,11 +238,7 @@ pub(super) fn cost_efficiency(agent: &Agent<'_>) -> Graded {
 pub(super) fn harness_stability(agent: &Agent<'_>) -> Graded {
     let runs: Vec<&Evaluation> =
         agent.evaluations.iter().copied().filter(|run| run.suite_digest.is_some()).collect();
-    let need = Need {
-        units: 1,
-        items_per_unit: agent.options.minimum.suite_runs.max(1),
-        name: "suites with enough runs",
-    };
+    let need = Need { units: 1, items_per_unit: minimum::SUITE_RUNS, name: "suites with enough runs" };
     let used = select(agent, &runs, |run| run.time, |run| &run.suite_digest, need)?;
     let mut items: BTreeMap<&str, Vec<&Item<'_>>> = BTreeMap::new();
     for item in agent.items.iter().filter(|item| item.counts()) {
@@ -301,13 +285,8 @@ pub(super) fn harness_stability(agent: &Agent<'_>) -> Graded {
     })
 }
 
-/// Grades how broad and varied the evaluations are.
 pub(super) fn eval_rigor(agent: &Agent<'_>, measured: usize, fed: usize) -> Graded {
-    let need = Need {
-        units: agent.options.minimum.evaluations.max(1),
-        items_per_unit: 1,
-        name: "evaluations with checks",
-    };
+    let need = Need::of(minimum::EVALUATIONS, "evaluations with checks");
     let counted: BTreeSet<&str> =
         agent.items.iter().filter(|item| item.counts()).map(|item| item.evaluation.id.as_str()).collect();
     let mut runs = agent.evaluations.clone();

@@ -1,12 +1,12 @@
 //! Accounting of a log: completed steps, cost, time, retries, timeouts, failures, for the run and for each step.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::attempts::{Attempt, Log, LogTime, Outcome};
 use super::plan::{Plan, Step};
 
 /// The account of a run (Scoring Formula v1.0.0, section 3.2).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Account {
     /// Steps that ended in success.
     pub steps_completed: u64,
@@ -38,7 +38,7 @@ pub struct Account {
 }
 
 /// Coverage of a run by its log.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Seen {
     /// Attempts.
     pub attempts: u64,
@@ -59,7 +59,7 @@ pub struct Seen {
 }
 
 /// The account of one step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StepAccount {
     /// The id of the step.
     pub id: String,
@@ -78,7 +78,8 @@ pub struct StepAccount {
 }
 
 /// State of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StepState {
     /// Ended in success.
     Completed,
@@ -97,7 +98,6 @@ pub enum StepState {
 
 impl StepState {
     /// Returns the name in a detail.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -109,8 +109,6 @@ impl StepState {
         }
     }
 
-    /// Returns whether it counts as a hard failure.
-    #[must_use]
     pub(crate) fn is_hard_failure(self) -> bool {
         matches!(self, Self::Failed | Self::UnresolvedReference)
     }
@@ -125,26 +123,6 @@ impl StepState {
 /// A step that the log does not mention fails hard if it refers to a step that failed, to itself or to no step at all,
 /// unless the budget stopped the run; that is how the documents have it. `budget_aborted` is what the harness says to
 /// that; a log that shows it needs no one to say so.
-///
-/// ```
-/// use karat_graders::workflow::{Log, Plan, PlanRules, account};
-///
-/// let plan = br#"{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"from": "a", "to": "b"}],
-///                 "error_handling": {"a": {"retry_count": 1, "timeout_seconds": 2}}}"#;
-/// let log = br#"[
-///     {"step": "a", "start": "2026-03-18T09:00:00Z", "end": "2026-03-18T09:00:03Z", "cost": 0.001, "outcome": "timeout"},
-///     {"step": "a", "start": "2026-03-18T09:00:03Z", "end": "2026-03-18T09:00:04Z", "cost": 0.001, "outcome": "success"},
-///     {"step": "b", "start": "2026-03-18T09:00:04Z", "end": "2026-03-18T09:00:05Z", "cost": 0.002, "outcome": "failed"}
-/// ]"#;
-/// let (plan, _) = Plan::from_json(plan, &PlanRules::default()).unwrap();
-/// let (log, _) = Log::from_json(log, &plan).unwrap();
-/// let run = account(&plan, &log, None);
-/// assert_eq!((run.steps_completed, run.steps_total), (1, 2));
-/// assert_eq!((run.actual_tao, run.actual_seconds), (Some(0.004), Some(5.0)));
-/// assert_eq!((run.actual_retries, run.unplanned_retries), (1, 0));
-/// assert_eq!((run.timeouts, run.hard_failures), (Some(1), 1));
-/// ```
-#[must_use]
 pub fn account(plan: &Plan, log: &Log, budget_aborted: Option<bool>) -> Account {
     let mut seen = Seen::default();
     let mut span: Option<(LogTime, LogTime)> = None;
@@ -245,50 +223,6 @@ fn fail_unresolved(plan: &Plan, steps: &mut [StepAccount]) {
         {
             of_step.state = StepState::UnresolvedReference;
         }
-    }
-}
-
-impl Account {
-    /// Returns the observations, to be kept with a score: the numbers of the account under the names of their fields
-    /// (`null` if absent), those of [`Seen`] under `seen`, and under `steps` those of each step, whose `state` is a
-    /// [name](StepState::name).
-    #[must_use]
-    pub fn detail(&self) -> Value {
-        let steps = self.steps.iter().map(|step| {
-            json!({
-                "id": step.id,
-                "state": step.state.name(),
-                "attempts": step.attempts,
-                "retries": step.retries,
-                "declared_retries": step.declared_retries,
-                "timeouts": step.timeouts,
-                "known_tao": step.known_tao,
-            })
-        });
-        let seen = &self.seen;
-        json!({
-            "steps_completed": self.steps_completed,
-            "steps_total": self.steps_total,
-            "actual_tao": self.actual_tao,
-            "actual_seconds": self.actual_seconds,
-            "actual_retries": self.actual_retries,
-            "declared_retry_budget": self.declared_retry_budget,
-            "unplanned_retries": self.unplanned_retries,
-            "timeouts": self.timeouts,
-            "hard_failures": self.hard_failures,
-            "budget_aborted": self.budget_aborted,
-            "seen": {
-                "attempts": seen.attempts,
-                "attempts_without_moments": seen.attempts_without_moments,
-                "attempts_without_cost": seen.attempts_without_cost,
-                "attempts_perhaps_timed_out": seen.attempts_perhaps_timed_out,
-                "known_tao": seen.known_tao,
-                "known_tao_without_success": seen.known_tao_without_success,
-                "known_seconds": seen.known_seconds,
-                "certain_timeouts": seen.certain_timeouts,
-            },
-            "steps": steps.collect::<Vec<_>>(),
-        })
     }
 }
 

@@ -62,7 +62,6 @@ impl Outcome {
     }
 
     /// Returns whether something was tried.
-    #[must_use]
     pub(crate) fn is_attempt(self) -> bool {
         matches!(self, Self::Success | Self::Failed | Self::Timeout)
     }
@@ -76,14 +75,6 @@ impl LogTime {
     /// Reads an RFC 3339 timestamp, as [`Timestamp::parse`](karat_core::timestamp::Timestamp::parse) does; digits beyond
     /// nanoseconds are cut off.
     ///
-    /// ```
-    /// use karat_graders::workflow::LogTime;
-    ///
-    /// let start = LogTime::parse("2026-03-18T09:30:00Z").unwrap();
-    /// let end = LogTime::parse("2026-03-18T11:30:04.100000+02:00").unwrap();
-    /// assert_eq!(end.seconds_since(start), 4.1);
-    /// ```
-    ///
     /// # Errors
     /// If the text is not a timestamp.
     pub fn parse(text: &str) -> Result<Self, TimestampError> {
@@ -92,7 +83,6 @@ impl LogTime {
 
     /// Returns the time from `earlier` to this moment in seconds; negative if this moment is the earlier one. Up to 104
     /// days (2^53 nanoseconds) it is rounded once.
-    #[must_use]
     pub fn seconds_since(self, earlier: Self) -> f64 {
         const SECOND: i128 = 1_000_000_000;
         let nanoseconds = self.0 - earlier.0;
@@ -106,7 +96,6 @@ impl LogTime {
 
 impl Attempt {
     /// Returns how long it took.
-    #[must_use]
     pub fn seconds(&self) -> Option<f64> {
         Some(self.end?.seconds_since(self.start?))
     }
@@ -114,7 +103,6 @@ impl Attempt {
     /// Returns whether it exceeded the time limit that the plan declares for an attempt at its step: not without a
     /// limit, and not by taking exactly as long. A harness that stopped it for that says so itself. `None` without
     /// times.
-    #[must_use]
     pub(crate) fn exceeds(&self, timeout_seconds: Option<f64>) -> Option<bool> {
         match timeout_seconds {
             Some(limit) if self.outcome.is_attempt() => match self.outcome {
@@ -141,7 +129,6 @@ impl Log {
     }
 
     /// Returns the attempts, sorted by step and number.
-    #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
     }

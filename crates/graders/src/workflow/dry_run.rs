@@ -20,7 +20,6 @@ pub struct Budget {
 impl Budget {
     /// Returns the cost at which a run is stopped: the smaller one of the task's budget and 1.5 times the plan's
     /// estimate.
-    #[must_use]
     pub fn ceiling_tao(&self) -> f64 {
         let budget = self.max_budget_tao.unwrap_or(f64::INFINITY);
         self.total_estimated_cost_tao.map_or(budget, |estimate| budget.min(1.5 * estimate))
@@ -40,7 +39,6 @@ pub enum DryState {
 
 impl DryState {
     /// Returns the name as the published validator writes it.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -73,17 +71,6 @@ pub struct DryRun {
 ///
 /// An output has a `text` and `artifacts`, which have `code` and `metadata`; what is in the metadata is the affair of
 /// who gave it, so references into it have a value.
-///
-/// ```
-/// use karat_graders::workflow::{Budget, Plan, PlanRules, dry_run};
-///
-/// let plan = br#"{"nodes": [{"id": "a", "estimated_cost": 0.03}, {"id": "b", "estimated_cost": 0.03}]}"#;
-/// let (plan, _) = Plan::from_json(plan, &PlanRules::default()).unwrap();
-/// let run = dry_run(&plan, &Budget { max_budget_tao: Some(0.02), total_estimated_cost_tao: None });
-/// assert!(run.budget_aborted);
-/// assert_eq!((run.steps_completed, run.actual_tao), (1, 0.03));
-/// ```
-#[must_use]
 pub fn dry_run(plan: &Plan, budget: &Budget) -> DryRun {
     let ceiling_tao = budget.ceiling_tao();
     let mut actual_tao = 0.0;
@@ -132,7 +119,6 @@ fn has_value(reference: &Reference, plan: &Plan, states: &[Option<DryState>]) ->
 impl DryRun {
     /// Returns the numbers under the names of their fields, and under `status` the [name](DryState::name) of the state
     /// of every step.
-    #[must_use]
     pub fn detail(&self) -> Value {
         let status: Map<String, Value> =
             self.states.iter().map(|(id, state)| (id.clone(), state.name().into())).collect();

@@ -11,7 +11,6 @@ use karat_evidence::json::problem::quoted;
 pub(super) struct Disorder {
     /// Place of its first record among the attempts of the log.
     pub at: usize,
-    /// The finding.
     pub found: String,
     /// The expectation and the hint. `None` if it is possible: the documents let an edge alone block nothing.
     pub expected: Option<(&'static str, &'static str)>,
@@ -103,13 +102,11 @@ pub(super) fn disorders(plan: &Plan, log: &Log) -> Vec<Disorder> {
     found
 }
 
-/// The records of one step.
 struct OfStep<'a> {
     first: usize,
     attempts: &'a [Attempt],
 }
 
-/// Returns the records of each step of the plan.
 fn by_step<'a>(plan: &Plan, log: &'a Log) -> Vec<OfStep<'a>> {
     let (mut first, mut rest) = (0, log.attempts());
     (0..plan.steps().len())

@@ -71,7 +71,6 @@ pub enum References {
 
 impl PlanRules {
     /// Returns the rules of the published validator of C-SWON, by which an answer with a plan counts as no answer.
-    #[must_use]
     pub fn published_validator() -> Self {
         Self {
             steps_max: Some(10),
@@ -99,29 +98,11 @@ impl Plan {
     /// If there are faults; all of them, with path, line and column: blank and repeated ids, edges to unknown steps and from
     /// a step to itself, cycles node by node, references to a step that is not upstream, subnets that are not allowed, a
     /// number out of its range, a key given twice. Cycles that share a node are reported one after the other.
-    ///
-    /// ```
-    /// use karat_graders::workflow::{Plan, PlanRules};
-    ///
-    /// let text = br#"{"nodes": [{"id": "write"}, {"id": "search"}, {"id": "read"}],
-    ///                 "edges": [{"from": "search", "to": "write"}, {"from": "read", "to": "write"}]}"#;
-    /// let (plan, _notes) = Plan::from_json(text, &PlanRules::default()).unwrap();
-    /// let tiers: Vec<Vec<&str>> = plan.tiers().map(|tier| tier.map(|step| step.id.as_str()).collect()).collect();
-    /// assert_eq!(tiers, [vec!["read", "search"], vec!["write"]]);
-    ///
-    /// let text = br#"{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"from": "a", "to": "b"}, {"from": "b", "to": "a"}]}"#;
-    /// assert_eq!(
-    ///     Plan::from_json(text, &PlanRules::default()).unwrap_err().to_string(),
-    ///     "$.edges: found the cycle `a` -> `b` -> `a`, expected steps that never wait for themselves; \
-    ///      remove one edge of the cycle (line 1, column 48)"
-    /// );
-    /// ```
     pub fn from_json(text: &[u8], rules: &PlanRules) -> Result<(Self, Vec<Note>), Problems> {
         super::from_json(text, |plan, check| read(plan, check, rules, "$"))
     }
 
     /// Returns the steps, sorted by id in the order of code points.
-    #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -134,13 +115,11 @@ impl Plan {
 
     /// Returns the sum of `retry_count` over all of `error_handling`, that of unknown steps included, as the formula
     /// has it.
-    #[must_use]
     pub fn declared_retry_budget(&self) -> u64 {
         self.declared_retry_budget
     }
 
     /// Finds the place of the step with this id among the [steps](Self::steps).
-    #[must_use]
     pub fn find(&self, id: &str) -> Option<usize> {
         self.steps.binary_search_by(|step| step.id.as_str().cmp(id)).ok()
     }

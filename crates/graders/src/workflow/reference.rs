@@ -24,16 +24,13 @@ pub struct Reference {
 
 impl Reference {
     /// Returns the reference as a plan writes it.
-    #[must_use]
     pub fn text(&self) -> String {
         format!("${{{}.output.{}}}", self.step, self.path)
     }
 }
 
-/// A piece of a text with references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
-    /// Stays as it is.
     Text(&'a str),
     /// Looks like a reference but is not, and is left unchanged.
     Lookalike(&'a str),
@@ -104,23 +101,6 @@ pub const RESOLVED_BYTES_MAX: usize = 16 << 20;
 /// If there are references to a step that is not among the `results` or did not end in success, or to a member that its
 /// output does not have: every one. With one of them the step fails before its first attempt, which is a hard failure.
 /// Also if a reference would make what is put in longer than [`RESOLVED_BYTES_MAX`].
-///
-/// ```
-/// use karat_graders::workflow::{StepResult, resolve};
-/// use serde_json::json;
-///
-/// let output = json!({"text": "alpha", "artifacts": {"code": "", "metadata": {"tokens": 12}}});
-/// let results = [("s1".to_owned(), StepResult { is_success: true, output })].into();
-/// let params = json!({"prompt": "${s1.output.text}: ${s1.output.artifacts.metadata.tokens}"});
-/// assert_eq!(resolve(params, &results).unwrap(), json!({"prompt": "alpha: 12"}));
-///
-/// let refused = resolve(json!(["${s2.output.text}"]), &results).unwrap_err();
-/// assert_eq!(
-///     refused.to_string(),
-///     "$[0]: found `${s2.output.text}`, expected a step that has already given its output; \
-///      there is no result of `s2`"
-/// );
-/// ```
 pub fn resolve(mut params: Value, results: &BTreeMap<String, StepResult>) -> Result<Value, Problems> {
     let mut problems = Problems::default();
     let mut bytes_left = RESOLVED_BYTES_MAX;

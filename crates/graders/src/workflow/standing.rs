@@ -27,13 +27,6 @@ pub struct WarmUp {
 ///
 /// # Errors
 /// If a score is out of its range.
-///
-/// ```
-/// use karat_graders::workflow::warm_up;
-///
-/// assert_eq!(warm_up(0.9, 10, 200, 5000).unwrap().score, 0.45);
-/// assert_eq!(warm_up(0.9, 10, 5000, 5000).unwrap().score, 0.9);
-/// ```
 pub fn warm_up(
     raw_score: f64,
     tasks_seen: u64,
@@ -50,7 +43,6 @@ pub fn warm_up(
 
 impl WarmUp {
     /// Returns `raw_score`, `factor` and `score`.
-    #[must_use]
     pub fn detail(&self) -> Value {
         json!({"raw_score": self.raw_score, "factor": self.factor, "score": self.score})
     }
@@ -79,14 +71,6 @@ pub struct Jump {
 ///
 /// # Errors
 /// If scores are not numbers from 0 to 1: every one.
-///
-/// ```
-/// use karat_graders::workflow::jump;
-///
-/// let flagged = jump(&[0.1, 0.12, 0.11], 0.9).unwrap().unwrap();
-/// assert_eq!(flagged.published(), (0.9, 0.11, 0.79));
-/// assert_eq!(jump(&[0.1, 0.12], 0.9).unwrap(), None);
-/// ```
 pub fn jump(history: &[f64], score: f64) -> Result<Option<Jump>, Problems> {
     let mut problems = Problems::default();
     let places = history.iter().enumerate().map(|(at, &earlier)| (format!("$.history[{at}]"), earlier));
@@ -109,13 +93,11 @@ pub fn jump(history: &[f64], score: f64) -> Result<Option<Jump>, Problems> {
 
 impl Jump {
     /// Returns score, mean and rise to four decimals, as the published flag has them.
-    #[must_use]
     pub fn published(&self) -> (f64, f64, f64) {
         (four_decimals(self.score), four_decimals(self.previous_mean), four_decimals(self.rise))
     }
 
     /// Returns `score`, `previous_mean` and `rise`, in full.
-    #[must_use]
     pub fn detail(&self) -> Value {
         json!({"score": self.score, "previous_mean": self.previous_mean, "rise": self.rise})
     }

@@ -31,7 +31,6 @@ pub static OTLP: Importer = Importer {
     ..Importer::RUNS
 };
 
-/// The importer of spans as Jaeger exports them.
 pub(super) static JAEGER: Importer = Importer {
     name: "jaeger",
     words: "a file of Jaeger spans",
@@ -158,7 +157,6 @@ fn whole(value: &Value) -> Option<i128> {
     text.parse().ok().or_else(exact)
 }
 
-/// Returns the attributes in a list of keys and typed values.
 fn attributes(list: Option<&Value>) -> Map<String, Value> {
     let list = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     list.iter()

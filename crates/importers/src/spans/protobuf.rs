@@ -13,7 +13,6 @@ use super::{Take, evaluation};
 const MOST: u64 = 256 << 20;
 const EXPECTED: &str = "a request of OTLP in protobuf";
 
-/// A member of a message.
 #[derive(Clone, Copy)]
 enum Member<'a> {
     Number(u64),
@@ -27,7 +26,7 @@ struct Members<'a> {
     rest: &'a [u8],
 }
 
-/// The reason why bytes are no message.
+/// The reason why bytes are not a message.
 struct Broken(&'static str);
 
 impl<'a> Members<'a> {
@@ -184,7 +183,6 @@ fn span(message: &[u8], service: Option<String>) -> Result<Span, Failed> {
     Ok(span)
 }
 
-/// Takes the attribute in a member, if its tag is the one of attributes.
 fn attribute(tag: u64, member: Member<'_>, wanted: u64, into: &mut Map<String, Value>) -> Result<(), Failed> {
     let (true, Member::Bytes(pair)) = (tag == wanted, member) else { return Ok(()) };
     let (mut key, mut value) = (String::new(), None);
@@ -233,7 +231,6 @@ pub(super) fn write_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Writes a member that is a number.
 pub(super) fn write_member(out: &mut Vec<u8>, tag: u8, number: u64) {
     out.push(tag << 3);
     write_number(out, number);

@@ -18,7 +18,6 @@ use super::{PATHS, of_otlp, protobuf};
 /// Beginnings of the names of attributes that an import reads.
 const READ: [&str; 8] =
     ["gen_ai.", "llm.", "openinference.", "input.value", "output.value", "tool.", "tool_call.", "agent.name"];
-/// Most spans of one request.
 const SPANS_MAX: u64 = 100_000;
 
 /// The encoding of a request and of its answer.

@@ -34,9 +34,7 @@ pub(super) struct Span {
     pub service: Option<String>,
 }
 
-/// The traces of a file.
 pub(super) struct Traces {
-    /// True if the steps are kept.
     has_steps: bool,
     traces: BTreeMap<String, Trace>,
     /// Spans that were there before: an exporter sends again what it is not sure of.
@@ -63,7 +61,6 @@ struct Trace {
     evaluations: Vec<Evaluation>,
     /// The item, if karat wrote the span: that of the span that began first.
     item: Option<(i128, String, Exported)>,
-    /// Spans by id: that above, and what was used.
     spans: BTreeMap<String, Used>,
     events: Vec<Event>,
     /// The request of a user.
@@ -162,7 +159,6 @@ impl Trace {
         self.innermost(|span| span.is_call).count() as u64
     }
 
-    /// Keeps what a span says of the steps.
     fn keep(&mut self, span: &Span, part: &Part, id: &str) {
         let start = span.start.unwrap_or_default();
         let act = span.act(part);
@@ -300,7 +296,6 @@ impl Span {
         names.iter().find_map(|name| read(get(&self.attributes, name)?))
     }
 
-    /// Returns what a user asked for.
     fn asked(&self) -> Option<String> {
         let lists = ["gen_ai.input.messages", "llm.input_messages"];
         let listed = lists.iter().find_map(|name| asked(get(&self.attributes, name)?));
@@ -333,7 +328,7 @@ impl Span {
             "llm.token_count.completion",
         ]);
         let total = Amount::count(get(&self.attributes, "llm.token_count.total"));
-        // One half is no sum where the sum is stated.
+        // One half does not replace a sum that is stated.
         if input.is_stated() && output.is_stated() {
             input.and(output)
         } else {
@@ -461,8 +456,8 @@ impl Traces {
             let ((tokens, lacks_tokens), calls) = (trace.tokens(), trace.calls());
             let (cost, lacks) = trace.cost();
             let bad = [
-                (tokens, "the tokens of a trace with a span whose number of tokens is no count"),
-                (cost, "the cost of a trace with a span whose cost is no amount"),
+                (tokens, "the tokens of a trace with a span whose number of tokens is not a count"),
+                (cost, "the cost of a trace with a span whose cost is not an amount"),
             ];
             for (_, reason) in bad.into_iter().filter(|(amount, _)| *amount == Amount::Bad) {
                 out.left_out(reason);

@@ -88,7 +88,6 @@ impl Dimensions {
     }
 }
 
-/// Reads one agent.
 pub(crate) fn read<'a>(root: Node<'a>, check: &mut Check<'_>) -> (Dimensions, Identity<'a>) {
     let mut read = Dimensions {
         scores: [None; COUNT],

@@ -53,7 +53,6 @@ impl<'a> MatchFacts<'a> {
         })
     }
 
-    /// Returns the score of a dimension that has a fact.
     fn score(&mut self, dimension: &str) -> Option<&mut Fact<'a>> {
         Some(match dimension {
             "correctness" => &mut self.correctness_score,
@@ -70,7 +69,7 @@ impl<'a> MatchFacts<'a> {
 
 /// Reads one match (Clawdiators, "Scoring" and the match record).
 ///
-/// `challenge` is that of the card, if the card is that of one.
+/// `challenge` is the challenge of the card, if it has one.
 pub(crate) fn read<'a>(
     root: Node<'a>,
     challenge: Option<&Challenge>,
@@ -213,7 +212,7 @@ fn time_used(
     Some(seconds)
 }
 
-/// Scores by dimension: numbers, or objects with a `score`. Numbers beside a `max_score` are those of a custom scorer.
+/// Scores by dimension: numbers, or objects with a `score`. Numbers beside a `max_score` come from a custom scorer.
 fn read_scores<'a>(
     node: Node<'a>,
     path: &str,
@@ -439,12 +438,6 @@ fn finding(warning: Node<'_>) -> serde_json::Value {
 ///
 /// # Errors
 /// If values, `max_score` included, are not finite or below 0: every one.
-///
-/// ```
-/// let breakdown = [("correctness".to_owned(), 700.0), ("speed".to_owned(), 600.0)];
-/// let finished = karat_reader::finalize_breakdown(&breakdown, 1000.0).unwrap();
-/// assert_eq!(finished.last(), Some(&("total".to_owned(), 1000.0)));
-/// ```
 pub fn finalize_breakdown(
     breakdown: &[(String, f64)],
     max_score: f64,

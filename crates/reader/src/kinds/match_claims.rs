@@ -7,7 +7,6 @@ use karat_evidence::json::document::Node;
 use karat_evidence::json::problem::quoted;
 use karat_graders::arena::Challenge;
 
-/// The claims of a match.
 #[derive(Default)]
 pub(super) struct Claims<'a> {
     pub challenge: Option<(Node<'a>, Name<'a>)>,
@@ -33,11 +32,9 @@ pub(super) struct Part<'a> {
 #[derive(Default)]
 struct Validation<'a> {
     valid: Option<(Node<'a>, bool)>,
-    /// A check that failed.
     failed: Option<Node<'a>>,
 }
 
-/// The rest of the match.
 pub(super) struct Given<'a> {
     pub root: Node<'a>,
     pub verified: Option<bool>,
@@ -50,7 +47,6 @@ pub(super) struct Given<'a> {
     pub refused: Vec<&'a str>,
 }
 
-/// The vouchers of a match as verified, or as memoryless.
 const VOUCHERS: [&str; 3] = ["claimed", "checked", "harness"];
 /// Protocol constants of the arena.
 const WIN: f64 = 700.0;
@@ -116,7 +112,6 @@ impl<'a> Claims<'a> {
         true
     }
 
-    /// Holds the claims against what the match gives and, where it is known, against the card of its challenge.
     pub(super) fn hold(&self, given: &Given<'a>, challenge: Option<&Challenge>, check: &mut Check<'_>) {
         if let (Some((node, submitted)), Some(expires)) = (given.submitted, self.expires_at)
             && submitted > expires
@@ -172,7 +167,7 @@ impl<'a> Claims<'a> {
         };
         if name != challenge.id && name != challenge.name {
             let (name, own) = (quoted(&name), quoted(&challenge.id));
-            let found = format!("{name}, where the card is that of {own}");
+            let found = format!("{name}, where the card is for {own}");
             check.refuse_as(
                 node,
                 found,

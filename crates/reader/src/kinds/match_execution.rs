@@ -47,7 +47,6 @@ pub(super) fn read(node: Node<'_>, check: &mut Check<'_>) {
     }
 }
 
-/// Returns true if the account has no verdict.
 pub(super) fn has_no_verdict(node: Node<'_>) -> bool {
     node.children().any(|member| member.key() == "no_verdict" && matches!(member.value(), Value::Text(_)))
 }

@@ -102,7 +102,6 @@ pub(crate) fn read<'a>(
 enum Demand {
     /// Those of the schema.
     All,
-    /// Those that every log has.
     OfLog,
 }
 
@@ -180,7 +179,6 @@ fn read_metadata<'a>(
     time
 }
 
-/// Reads the task, and returns its name.
 fn read_task<'a>(node: Node<'a>, demand: Demand, check: &mut Check<'_>) -> Option<Name<'a>> {
     let mut objective = None;
     let mut name = None;
@@ -327,11 +325,6 @@ fn knowledge_graph(node: Node<'_>, check: &mut Check<'_>) {
 /// # Errors
 /// If the text is not JSON in UTF-8, or larger or deeper than [`ReaderOptions`](crate::ReaderOptions) allows by
 /// default.
-///
-/// ```
-/// let trace = br#"{"task": {"objective": "Ship it"}, "steps": [{"content": "build"}, {}, {"content": "test"}]}"#;
-/// assert_eq!(karat_reader::embedding_text(trace).unwrap(), "Ship it build  test");
-/// ```
 pub fn embedding_text(trace: &[u8]) -> Result<String, Problems> {
     let mut tape = Tape::default();
     let document = parse(&mut tape, trace, &Limits::default())?;
@@ -339,20 +332,12 @@ pub fn embedding_text(trace: &[u8]) -> Result<String, Problems> {
 }
 
 /// Returns the vector that a trace brings; none if it brings none, or is not a trace.
-///
-/// ```
-/// let vector = karat_reader::trace_vector(br#"{"vector": [0.25, -1, -0.0]}"#).unwrap();
-/// assert_eq!(vector, [0.25, -1.0, 0.0]);
-/// assert!(vector[2].is_sign_positive(), "as in the canonical item");
-/// ```
-#[must_use]
 pub fn trace_vector(trace: &[u8]) -> Option<Vec<f32>> {
     let mut tape = Tape::default();
     let document = parse(&mut tape, trace, &Limits::default()).ok()?;
     trace_novelty::read_vector(document.root().children().find(|child| child.key() == "vector")?).ok()
 }
 
-/// Returns the same for a trace that was parsed.
 pub(crate) fn text_of(root: Node<'_>) -> String {
     let document = root.document();
     let field = |node: Node<'_>, name: &str| node.children().find(|child| child.key() == name).map(Node::at);

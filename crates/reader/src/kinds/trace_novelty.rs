@@ -118,7 +118,6 @@ pub(super) fn read_vector(node: Node<'_>) -> Result<Vec<f32>, Problems> {
     numbers.map_or_else(|| vector(&value::of_node(node), "$.vector"), Ok)
 }
 
-/// The text of a trace, as a vector.
 enum Text {
     Vector(Vec<f32>),
     /// There is no embedder, or nothing in the text to read.
@@ -127,7 +126,6 @@ enum Text {
     OutOfTime,
 }
 
-/// Returns the vector of the text of a trace.
 fn embed(root: Node<'_>, work: &mut Work<'_>) -> Result<Text, Problems> {
     let Some(embedder) = &work.graders.embedder else { return Ok(Text::Blank) };
     let embedding = embedder.embed_while(&text_of(root), &mut || work.watch.has_time())?;
@@ -170,7 +168,6 @@ fn look(
     Ok((is_read.then_some(novelty.value), novelty.detail()))
 }
 
-/// Returns an empty cache: of these settings, or for vectors of this length.
 fn begun(settings: Option<Settings>, vector: Option<&[f32]>) -> Result<VectorCache, Problems> {
     let settings = settings.unwrap_or_else(|| {
         let settings = Settings::default();

@@ -317,7 +317,6 @@ fn refuse_totals(
     }
 }
 
-/// Suspects an output of a run that completed no step: the final output is that of a step.
 fn suspect_output_of_nothing(check: &mut Check<'_>, output: &Output<'_>, facts: &RunFacts<'_>) {
     let given = output.output.filter(|output| !output.is_null());
     if let Some(given) = given.filter(|_| facts.steps_completed == Fact::Number(0.0)) {
@@ -329,7 +328,6 @@ fn amount(fact: &Fact<'_>) -> Option<f64> {
     if let Fact::Number(amount) = *fact { Some(amount) } else { None }
 }
 
-/// Returns the totals among the facts.
 fn totals(facts: &RunFacts<'_>) -> Totals {
     // A count is a whole number that a double holds, so nothing is cut off.
     let count = |fact: &Fact<'_>| amount(fact).map(|count| count as u64);
@@ -368,7 +366,7 @@ fn read_attempts(
     facts.timeouts = count(run.timeouts);
     facts.hard_failures = count(run.hard_failures);
     facts.budget_aborted = flag(run.budget_aborted);
-    work.saw("log", account.detail());
+    work.saw("log", serde_json::json!(account));
     Some(account)
 }
 
@@ -396,7 +394,6 @@ fn read_retries(
     Some(sum)
 }
 
-/// Returns the last moment of the log of a result.
 fn last_moment(result: Node<'_>) -> Option<Timestamp> {
     let attempts = result.children().find(|member| member.key() == "attempts")?;
     let ends = attempts.children().filter_map(|attempt| {

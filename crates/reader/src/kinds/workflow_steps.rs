@@ -31,12 +31,9 @@ enum Asked {
 
 /// The run of a plan, as far as it is known.
 pub(super) struct Run<'a, 'r> {
-    /// The node of the result.
     pub result: Node<'a>,
     pub plan: Option<&'r Plan>,
-    /// The account of the log, if there is one.
     pub account: Option<&'r Account>,
-    /// Steps of the plan.
     pub planned: f64,
     /// Steps of the plan that were completed.
     pub done: Option<f64>,
@@ -75,7 +72,7 @@ impl<'a> TaskSteps<'a> {
         self.set(node, asked, check);
     }
 
-    /// Reads `reference_plan`: a plan whose steps are those of the task.
+    /// Reads `reference_plan`: a plan with the steps of the task.
     pub(super) fn read_plan(&mut self, node: Node<'a>, check: &mut Check<'_>) {
         let plan = read_plan(node, check, &PlanRules::of_evidence(false), "$.task.reference_plan");
         let ids = plan.steps().iter().map(|step| step.id.clone()).collect();

@@ -56,8 +56,7 @@
 
 use karat_core::facts::Fact;
 use karat_graders::arena::{Evaluator, MatchOptions, grade_match, replay_log};
-use karat_graders::quality::{CodeOptions, Evidence, Options, Task, TestResults, code};
-use karat_graders::trace::eigentrust::{self, Vote, eigentrust};
+use karat_graders::quality::{Evidence, Options, Task, TestResults, code};
 use karat_graders::trace::novelty::{Settings, VectorCache};
 use karat_graders::workflow::{Budget, Plan, PlanRules, dry_run, warm_up};
 use karat_reader::{FactType, Graders, Kind, Reader, ReaderOptions};
@@ -116,7 +115,7 @@ fn a_claimed_novelty_is_not_believed_where_one_can_be_computed() {
 #[test]
 fn a_linter_that_did_not_run_is_no_clean_bill() {
     let tests = TestResults::from_counts(7, 1).unwrap();
-    assert!(code(tests, None, CodeOptions::default()).unwrap_err().to_string().contains("$.lint_violations"));
+    assert!(code(tests, None).unwrap_err().to_string().contains("$.lint_violations"));
 }
 
 /// Upstream: `"artifacts": null` stops the grader, for a task of any type.
@@ -237,22 +236,4 @@ fn negative_tokens_are_no_tokens() {
                           "output_tokens": 0, "duration_ms": 1}]);
         assert!(replay_log(&log).is_err(), "{tokens}");
     }
-}
-
-/// Upstream: who trusts no one trusts all alike, and so himself too: doing nothing but refusing others earns trust.
-#[test]
-fn who_trusts_nobody_does_not_trust_himself() {
-    let vote = |validator: &str, target: &str, is_valid| Vote {
-        validator: validator.to_owned(),
-        target: target.to_owned(),
-        is_valid,
-    };
-    let votes = [vote("ann", "bob", true), vote("bob", "ann", true), vote("eve", "ann", false)];
-    let trust = |options: &eigentrust::Options| {
-        let trust = eigentrust(&votes, options).unwrap();
-        trust.scores.iter().find(|trust| trust.agent == "eve").unwrap().score
-    };
-    assert!(trust(&eigentrust::Options::published()) > 0.0);
-    let pre_trusted = vec!["ann".to_owned()];
-    assert_eq!(trust(&eigentrust::Options { pre_trusted, ..eigentrust::Options::default() }), 0.0);
 }

@@ -1,7 +1,5 @@
 //! One subject under one scorecard: its standing, how that came about, what is missing, and every item of evidence.
 
-use std::sync::Arc;
-
 use karat::answers::leaderboard::Leaderboard;
 use karat::answers::notes::foot;
 use karat::answers::review::{ScoreChange, score_history};
@@ -12,31 +10,22 @@ use karat::estimate::Writing;
 use karat::estimate::whole_percent;
 use karat::leaderboard::{Ranking, Settings};
 use karat::look_alikes;
-use karat::page::figure;
-use karat::page::model::{Cell, Figure, Kind, Section, Table};
+use karat::page::model::Section;
 use karat::pages;
 use karat::rows::{Row, Rows};
 use karat::standing::Answer as Standings;
 use karat::standing::notes::{changes_ahead, percent, states};
 use karat::text::{Tone, count, list};
 use karat_core::scorecard::Scorecard;
-use karat_core::timestamp::Timestamp;
 use karat_standing::stand::SubjectStanding;
-use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::items::{self, Found};
 use super::items::{given, timestamp};
-use super::layout::{
-    Sheet, absent, column, heading, line, notes, section, table_section, text, text_or, turn, words,
-};
-use super::{address, leaderboard};
-use crate::cards::ScorerPool;
-use crate::params::{Answer, Get, Named, Params};
-use crate::problem::{Code, Problem};
+use super::layout::*;
+use super::leaderboard;
+use crate::prelude::*;
 use crate::select::{Marks, Selection, marks};
 use crate::standing::{Question, answered};
-use crate::state::App;
 
 /// The number of items on a page.
 const ITEMS: usize = 25;
@@ -284,21 +273,13 @@ fn score_changes(standing: &SubjectStanding) -> Markup {
     } else {
         format!("{all}, the newest first")
     };
-    let table = Table {
-        caption: format!(
+    let table = grid(
+        format!(
             "{shown}. A swing that is too large is held until reviewers decide, or until the deadline passes"
         ),
-        columns: vec![
-            column("when", Kind::Name),
-            column("before", Kind::Number),
-            column("after", Kind::Number),
-            column("cause", Kind::Text),
-            column("flagged", Kind::Text),
-            column("state", Kind::Text),
-            column("decided", Kind::Text),
-        ],
-        rows: changes.iter().rev().take(SHOWN).map(row).collect(),
-    };
+        "=when | #before | #after | cause | flagged | state | decided",
+        changes.iter().rev().take(SHOWN).map(row).collect(),
+    );
     table_section("score-history", "Score history", table)
 }
 

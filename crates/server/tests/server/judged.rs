@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
 use karat_server::clock::Clock;
-use karat_server::effect::Stored as _;
+use karat_server::content::Stored as _;
 use karat_server::judging::JudgeOptions;
 use karat_server::{Options, arena};
 use serde_json::{Value, json};
@@ -175,7 +175,7 @@ impl Judged {
 }
 
 fn start(folder: Folder, program: Option<PathBuf>, admin: Option<String>, clock: &Clock) -> Running {
-    let judge = JudgeOptions { program, answer_within: Duration::from_secs(1), ..JudgeOptions::default() };
+    let judge = JudgeOptions { program, answer_within: Duration::from_secs(2), ..JudgeOptions::default() };
     let options = Options { judge, ..Options::default() };
     Running::with_clock("127.0.0.1:0", folder, options, admin, clock.clone())
 }

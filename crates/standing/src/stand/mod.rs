@@ -65,7 +65,7 @@ pub struct Interval {
 /// use karat_standing::stand::{Interval, Item, stand};
 /// use karat_stats::bootstrap::Plan;
 ///
-/// let card = Scorecard::parse(include_str!("../../../../scorecards/workflow/1.0.0.toml"), &|_| None).unwrap();
+/// let card = karat_checker::parse(include_str!("../../../../scorecards/workflow/1.0.0.toml"), &|_| None).unwrap();
 /// let item = |id: &'static str, time_seconds, billionths| Item {
 ///     time_seconds: Some(time_seconds),
 ///     score: Some(Score::from_billionths(billionths)),

@@ -117,7 +117,7 @@ pub struct Period {
 
 /// Returns the standing of every task at `as_of_seconds`, with intervals of the confidence `level`, between 0 and 1.
 ///
-/// With a `margin`, a difficulty follows the items moment by moment; where none has a time, it is that of all together, since
+/// With a `margin`, a difficulty follows the items moment by moment; where none has a time, all together give one, since
 /// there is no earlier one that could be kept.
 ///
 /// # Errors
@@ -129,7 +129,7 @@ pub struct Period {
 /// use karat_core::scorecard::Scorecard;
 /// use karat_standing::stand::{Item, tasks};
 ///
-/// let card = Scorecard::parse(include_str!("../../../../scorecards/workflow/1.0.0.toml"), &|_| None).unwrap();
+/// let card = karat_checker::parse(include_str!("../../../../scorecards/workflow/1.0.0.toml"), &|_| None).unwrap();
 /// let run = |id: &'static str, outcome| Item {
 ///     task: "sort",
 ///     outcome: Some(outcome),

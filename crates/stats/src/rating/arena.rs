@@ -262,7 +262,7 @@ impl Arena {
         }
     }
 
-    /// Returns the career after a match, and how it came about. The factor of the category's rating is that of all
+    /// Returns the career after a match, and how it came about. The factor of the category's rating is the factor of all
     /// matches, and no trust tier adds to it.
     ///
     /// # Errors

@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(bytes.len(), 4 + 8 + 64);
         let written = "cosignature/v1\ntime 1679315147\nexample.com/behind-the-sofa\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n";
         assert_eq!(message(text, 1_679_315_147), written);
-        // Another key of the same name is no key that cosigned it.
+        // Another key of the same name did not cosign it.
         let key: WitnessKey = KEY.parse().unwrap();
         assert_eq!(
             key.open(PUBLISHED),

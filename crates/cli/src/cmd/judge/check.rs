@@ -40,7 +40,7 @@ pub fn run(
     cli: &Cli,
     chosen: Chosen,
 ) -> Result<Exit, Failure> {
-    let mut engine = engine(card, judges, cli)?;
+    let mut engine = engine(card, judges)?;
     let mut run = |submission: &Submission| {
         let item = submissions.item(submission).to_string();
         let ran = engine.visit(item.as_bytes(), |scored| {

@@ -53,8 +53,8 @@ pub fn run(args: &JudgeArgs, cli: &Cli) -> Result<Exit, Failure> {
 }
 
 /// Returns an engine for the matches of a challenge.
-fn engine(card: &Arc<CompiledCard>, judge: Arc<dyn Judge>, cli: &Cli) -> Result<Engine, Failure> {
-    let options = Options { judge: Some(judge), is_portable: cli.portable, ..Options::default() };
+fn engine(card: &Arc<CompiledCard>, judge: Arc<dyn Judge>) -> Result<Engine, Failure> {
+    let options = Options { judge: Some(judge), ..Options::default() };
     Ok(Engine::new(Arc::clone(card), options)?)
 }
 
@@ -65,7 +65,7 @@ fn one(
     cli: &Cli,
     chosen: Chosen,
 ) -> Result<Exit, Failure> {
-    let mut engine = engine(card, judge, cli)?;
+    let mut engine = engine(card, judge)?;
     let judged = engine.try_visit(item.to_string().as_bytes(), |scored| -> Result<_, Error> {
         let execution = execution(scored);
         let change = nearest_change(card.scorer()?, &scored.record);

@@ -30,7 +30,7 @@ struct Count {
 
 /// Most bytes of the name of a case.
 const NAME_MAX_BYTES: usize = 100;
-/// The largest whole number that is compared exactly: comparisons are those of doubles.
+/// The largest whole number that is compared exactly: doubles are compared.
 const EXACT: u64 = (1 << 53) - 1;
 
 impl CaseFile {
@@ -40,20 +40,6 @@ impl CaseFile {
     pub const MAX_CASES: usize = 1000;
 
     /// Reads a file of cases.
-    ///
-    /// ```
-    /// use karat_graders::arena::CaseFile;
-    ///
-    /// let file = CaseFile::parse("
-    ///     function = 'route'
-    ///     [[case]]
-    ///     name   = 'no way'
-    ///     args   = [[], 0, 1]
-    ///     expect = []
-    /// ")?;
-    /// assert_eq!(file.cases()[0].name, "no way");
-    /// # Ok::<(), karat_evidence::Problems>(())
-    /// ```
     ///
     /// # Errors
     ///
@@ -67,14 +53,12 @@ impl CaseFile {
     }
 
     /// Returns the cases in the order of the file.
-    #[must_use]
     pub fn cases(&self) -> &[Case] {
         &self.cases
     }
 
     /// Returns the weighted mean of the cases, 0 to 1, from their verdicts in the same order. In a group that counts only as a
     /// whole, one failure is a failure of all.
-    #[must_use]
     pub fn value(&self, reports: &[CaseReport]) -> f64 {
         let broken: BTreeSet<&str> = self
             .counts
@@ -188,7 +172,7 @@ fn read_case<'a>(
             let expect = case.require("expect_stdout", expected, problems);
             let expect = expect.and_then(|expect| Some((expect.text(problems)?.to_owned(), expect.path)));
             let (expect, path) = expect.map(|(text, path)| (Value::from(text), path)).unzip();
-            // The comparison of the file is that of its calls.
+            // The file and its calls are compared alike.
             (
                 stdin.map(|stdin| Run::Program { stdin }),
                 expect,

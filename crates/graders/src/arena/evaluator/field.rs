@@ -6,12 +6,9 @@ use serde_json::{Map, Value};
 
 use karat_evidence::json::locate;
 
-/// The place of a field.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Field {
-    /// The field as written.
     pub name: String,
-    /// The field as a JSON Pointer.
     pointer: String,
 }
 

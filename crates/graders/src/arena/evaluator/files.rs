@@ -39,7 +39,6 @@ impl Role {
     }
 }
 
-/// A part that a judge grades.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct JudgedPart {
     pub key: FileKey,
@@ -48,7 +47,6 @@ pub(super) struct JudgedPart {
     at: String,
 }
 
-/// A file in one of its uses.
 pub(super) type FileKey = (Role, String);
 
 /// Everything that a judge needs besides an answer.
@@ -63,7 +61,6 @@ pub(super) struct Judged {
     pub texts: Texts,
 }
 
-/// The use of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FileUse {
     pub digest: Option<Digest>,
@@ -72,7 +69,6 @@ pub(super) struct FileUse {
     at: String,
 }
 
-/// The files themselves.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Texts {
     /// Not there, and why.
@@ -80,14 +76,12 @@ pub(super) enum Texts {
     Loaded(BTreeMap<FileKey, Text>),
 }
 
-/// The content of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Text {
     Cases(CaseFile),
     Source(String),
 }
 
-/// The shape of an answer: a JSON Schema.
 #[derive(Debug, Clone)]
 pub(super) struct AnswerSchema {
     source: serde_json::Value,
@@ -274,7 +268,6 @@ const PYTHON: &str = "python";
 const JAVASCRIPT: &str = "javascript";
 const WASM: &str = "wasm";
 
-/// Returns true if a path is that of a source in JavaScript.
 fn is_javascript(path: &str) -> bool {
     [".js", ".mjs", ".cjs"].iter().any(|end| path.ends_with(end))
 }

@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use super::files::{FileKey, Judged, JudgedPart, Role, Text, Texts};
 use super::{Attempt, Evaluator, Outcome, Part, Test};
 use crate::arena::cases::CaseFile;
-use crate::arena::detail;
 use crate::arena::primitives::described;
 use crate::execution::{
     CaseReport, Fault, FileReader, Identity, Job, Judge, Limits, Report, Task, TaskReport, Unjudged, Verdict,
@@ -109,10 +108,9 @@ pub(super) struct Executed {
 impl ExecutionGrade {
     /// Returns the account as JSON: `{"runtime", "limits", "seed", "files", "submission"?}`, and `judge` and `tasks`, `unfit` or
     /// `no_verdict`.
-    #[must_use]
     pub fn detail(&self) -> Value {
         let Self { runtime, limits, seed, files, submission, end } = self;
-        let mut account = json!({"runtime": runtime, "limits": detail(limits), "seed": seed, "files": files});
+        let mut account = json!({"runtime": runtime, "limits": limits, "seed": seed, "files": files});
         if let Some(submission) = submission {
             account["submission"] = submission.as_str().into();
         }
@@ -120,7 +118,7 @@ impl ExecutionGrade {
             ExecutionEnd::Unfit(why) => account["unfit"] = why.as_str().into(),
             ExecutionEnd::NoVerdict(why) => account["no_verdict"] = why.as_str().into(),
             ExecutionEnd::Judged { judge, tasks } => {
-                account["judge"] = detail(judge);
+                account["judge"] = json!(judge);
                 account["tasks"] = tasks.iter().map(TaskGrade::detail).collect();
             }
         }
@@ -136,7 +134,7 @@ impl TaskGrade {
                 "file": file,
                 "value": value,
                 "passed": passed(cases),
-                "cases": detail(cases),
+                "cases": cases,
             }),
             Self::Script { file, scores, fuel } => {
                 json!({"kind": "script", "file": file, "scores": scores, "fuel": fuel})
@@ -150,12 +148,10 @@ fn passed(cases: &[CaseReport]) -> usize {
 }
 
 impl JudgedPart {
-    /// Returns the name of the primitive.
     pub(super) fn primitive(&self) -> &'static str {
         if self.key.0 == Role::Script { "script" } else { "tests" }
     }
 
-    /// Returns the file.
     pub(super) fn file(&self) -> &str {
         &self.key.1
     }
@@ -232,7 +228,6 @@ fn of_challenge(path: &mut String) {
     *path = format!("{OF_CHALLENGE}{}", path.strip_prefix('$').unwrap_or(path));
 }
 
-/// Returns the faults that a judge found in a challenge as problems.
 fn broken(faults: &[Fault]) -> Problems {
     const HINT: &str = "the challenge has to be corrected: no answer to it is scored";
     let mut problems = Problems::default();
@@ -248,7 +243,6 @@ fn broken(faults: &[Fault]) -> Problems {
     problems
 }
 
-/// Returns a text of a judge as one line that is not too long.
 fn line(text: &str) -> String {
     const MOST: usize = 300;
     let line = text.trim().chars().map(|c| if karat_core::diagnostic::steers_terminal(c) { ' ' } else { c });
@@ -386,27 +380,18 @@ impl Evaluator {
     }
 
     /// Returns the same without files, and the reason: an attempt that needs them is refused with it.
-    #[must_use]
     pub fn without_files(&self, why: &Problems) -> Self {
         let without = |judged: &Judged| Judged { texts: Texts::Absent(why.clone()), ..judged.clone() };
         Self { judged: self.judged.as_deref().map(without).map(std::sync::Arc::new), ..self.clone() }
     }
 
     /// Returns the files that it needs to be executed: path and digest, in the order of the paths.
-    #[must_use]
     pub fn files(&self) -> BTreeMap<&str, Digest> {
         let uses = self.judged.iter().flat_map(|judged| &judged.uses);
         uses.filter_map(|((_, file), used)| Some((file.as_str(), used.digest?))).collect()
     }
 
-    /// Returns true if all files that it needs are there.
-    #[must_use]
-    pub fn has_files(&self) -> bool {
-        self.judged.as_ref().is_none_or(|judged| matches!(judged.texts, Texts::Loaded(_)))
-    }
-
     /// Returns the cases of a file, if they are loaded.
-    #[must_use]
     pub fn cases(&self, file: &str) -> Option<&CaseFile> {
         let Texts::Loaded(texts) = &self.judged.as_ref()?.texts else { return None };
         match texts.get(&(Role::Cases, file.to_owned()))? {
@@ -416,20 +401,17 @@ impl Evaluator {
     }
 
     /// Returns the language runtime and the paths of the files that an answer must have.
-    #[must_use]
     pub fn submission(&self) -> Option<(&str, Vec<&str>)> {
         let judged = self.judged.as_ref()?;
         Some((&judged.runtime, judged.files.keys().map(String::as_str).collect()))
     }
 
     /// Returns the limits of each case and each call of a script.
-    #[must_use]
     pub fn limits(&self) -> Option<Limits> {
         self.judged.as_ref().map(|judged| judged.limits)
     }
 
     /// Returns an answer that has these files where the challenge wants them; files that it does not want are left out.
-    #[must_use]
     pub fn answer_of(&self, files: &BTreeMap<String, String>) -> Value {
         let mut answer = Value::Object(Map::new());
         for (path, field) in self.judged.iter().flat_map(|judged| &judged.files) {

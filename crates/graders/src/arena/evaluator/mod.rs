@@ -57,7 +57,6 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::detail;
 use super::primitives::{ExactMatch, FuzzyString, NumericTolerance, Seen, SetOverlap};
 use super::warnings::{
     SubmissionWarning, assign_dimensions, validate_flat_answers, validate_required_strings,
@@ -205,7 +204,6 @@ impl Evaluation {
     }
 
     /// Returns the reason for which there is no verdict on what had to be executed, where it is so.
-    #[must_use]
     pub fn no_verdict(&self) -> Option<&str> {
         match &self.execution.as_ref()?.end {
             ExecutionEnd::NoVerdict(why) => Some(why),
@@ -222,11 +220,6 @@ impl Evaluation {
             .filter_map(|(dimension, part)| Some((dimension, part.field.as_deref()?)))
             .collect()
     }
-
-    /// Returns the fields as JSON: each part with what was seen.
-    pub fn detail(&self) -> Value {
-        detail(self)
-    }
 }
 
 impl Evaluator {
@@ -235,33 +228,6 @@ impl Evaluator {
 
     /// Reads the tables `evaluator` and `format` of a challenge file; everything else in it is the card's. `dimensions` are the
     /// keys that the challenge picks.
-    ///
-    /// ```
-    /// use karat_graders::arena::{Attempt, Evaluator};
-    /// use serde_json::json;
-    ///
-    /// let challenge = "
-    ///     [[evaluator.correctness]]
-    ///     primitive = 'exact_match'
-    ///     field     = 'cause'
-    ///     [[evaluator.correctness]]
-    ///     primitive = 'set_overlap'
-    ///     field     = '/report/hosts'
-    ///     truth     = 'hosts'
-    ///     weight    = 3
-    /// ";
-    /// let evaluator = Evaluator::from_toml(challenge, &["correctness", "speed"])?;
-    /// let evaluation = evaluator.evaluate(&Attempt {
-    ///     submission: &json!({"report": {"hosts": ["web-1", "db-1"]}}),
-    ///     ground_truth: &json!({"cause": "full disk", "hosts": ["db-1", "web-1"]}),
-    ///     used_seconds: 30.0,
-    ///     limit_seconds: 60.0,
-    ///     api_calls: None,
-    /// })?;
-    /// assert_eq!(evaluation.scores()["correctness"], 750.0);
-    /// assert_eq!(evaluation.unanswered(), [("correctness", "cause")]);
-    /// # Ok::<(), karat_evidence::Problems>(())
-    /// ```
     ///
     /// # Errors
     ///
@@ -316,7 +282,6 @@ impl Evaluator {
     }
 
     /// Returns true if parts of it have to be executed by a judge.
-    #[must_use]
     pub fn runs_code(&self) -> bool {
         self.judged.is_some()
     }

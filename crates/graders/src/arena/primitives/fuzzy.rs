@@ -30,14 +30,6 @@ pub struct FuzzyString {
 ///
 /// If the lengths of the texts, without what they begin and end with alike, have a product above [`CELLS_MAX`]: no
 /// caller should wait for the comparison of two texts of ten million characters.
-///
-/// ```
-/// use karat_graders::arena::{FuzzyString, fuzzy_string};
-///
-/// let grade = fuzzy_string("kitten", "sitting", FuzzyString::default())?;
-/// assert_eq!(grade.value, 1.0 - 3.0 / 7.0);
-/// # Ok::<(), karat_evidence::Problems>(())
-/// ```
 pub fn fuzzy_string(submitted: &str, expected: &str, options: FuzzyString) -> Result<Grade, Problems> {
     let [a, b] = [submitted, expected].map(|text| units(text, options));
     let length = a.len().max(b.len());

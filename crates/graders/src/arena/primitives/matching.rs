@@ -18,17 +18,6 @@ pub struct ExactMatch {
 
 /// Returns 1 if two values are the same, else 0: texts in lower case and with their white space, numbers as numbers.
 /// Values of different types are never the same.
-///
-/// ```
-/// use karat_graders::arena::{ExactMatch, exact_match};
-/// use serde_json::json;
-///
-/// let plain = ExactMatch::default();
-/// assert_eq!(exact_match(&json!("Crab"), &json!("cRAB"), plain).value, 1.0);
-/// assert_eq!(exact_match(&json!(1), &json!("1"), plain).value, 0.0);
-/// assert_eq!(exact_match(&json!([1]), &json!([1]), plain).value, 0.0);
-/// assert_eq!(exact_match(&json!([1]), &json!([1.0]), ExactMatch { deep: true, ..plain }).value, 1.0);
-/// ```
 pub fn exact_match(submitted: &Value, expected: &Value, options: ExactMatch) -> Grade {
     let difference = difference(submitted, expected, options);
     Grade { value: all_or_nothing(difference.is_none()), seen: Seen::Match { difference } }

@@ -1,6 +1,6 @@
 //! The scoring primitives of the arena: small comparisons of what was submitted with what is true, 0 to 1.
 //!
-//! The plain form of each is that of the deployed arena (Clawdiators, "Deterministic" evaluators, scoring primitives); what
+//! The plain form of each follows the deployed arena (Clawdiators, "Deterministic" evaluators, scoring primitives); what
 //! its documentation describes beyond it is an option, whose default is the plain form. Numbers of JSON are doubles, so
 //! that `1` and `1.0` are the same number, and letters are compared in lower case after Unicode's full mapping.
 
@@ -150,12 +150,10 @@ fn all_or_nothing(is_met: bool) -> f64 {
     if is_met { 1.0 } else { 0.0 }
 }
 
-/// Returns the share of a count.
 fn share(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }
 
-/// Describes a value in the words of a message.
 pub(super) fn described(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

@@ -49,14 +49,6 @@ impl NumericTolerance {
 /// # Errors
 ///
 /// If the tolerance is below 0 or not finite.
-///
-/// ```
-/// use karat_graders::arena::{NumericTolerance, numeric_tolerance};
-///
-/// let options = NumericTolerance { tolerance: 1.0, all_or_nothing: false };
-/// assert_eq!(numeric_tolerance(13.0, 10.0, options)?.value, 0.5);
-/// # Ok::<(), karat_evidence::Problems>(())
-/// ```
 pub fn numeric_tolerance(
     submitted: f64,
     expected: f64,
@@ -108,12 +100,6 @@ pub fn numeric_tolerance_list(
 /// # Errors
 ///
 /// If a number is not finite.
-///
-/// ```
-/// # use karat_graders::arena::time_decay;
-/// assert_eq!(time_decay(270.0, 300.0)?.value, 0.1);
-/// # Ok::<(), karat_evidence::Problems>(())
-/// ```
 pub fn time_decay(used_seconds: f64, limit_seconds: f64) -> Result<Grade, Problems> {
     finite(&[("used_seconds", used_seconds), ("limit_seconds", limit_seconds)])?;
     let value = if used_seconds <= 0.0 {

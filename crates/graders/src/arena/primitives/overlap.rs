@@ -36,17 +36,6 @@ pub struct SetOverlap {
 /// # Errors
 ///
 /// If expected members are arrays or objects: every one.
-///
-/// ```
-/// use karat_graders::arena::{OverlapMeasure, SetOverlap, set_overlap};
-/// use serde_json::json;
-///
-/// let [submitted, expected] = [[json!("a"), json!("b"), json!("c")], [json!("b"), json!("c"), json!("d")]];
-/// assert_eq!(set_overlap(&submitted, &expected, SetOverlap::default())?.value, 0.5);
-/// let recall = SetOverlap { measure: OverlapMeasure::Recall, ignore_case: false };
-/// assert_eq!(set_overlap(&submitted, &expected, recall)?.value, 2.0 / 3.0);
-/// # Ok::<(), karat_evidence::Problems>(())
-/// ```
 pub fn set_overlap(submitted: &[Value], expected: &[Value], options: SetOverlap) -> Result<Grade, Problems> {
     let member = |value| {
         let form = text::form(value)?;

@@ -91,8 +91,8 @@ fn an_unknown_kind_is_refused_or_unmet() {
     assert!(load(criteria.clone()).is_err());
     let grade = Checklist::load(&criteria, UnknownCriterion::Unmet).unwrap().grade("a");
     assert_eq!((grade.value, grade.met), (0.5, 1));
-    assert_eq!(grade.detail()["criteria"][0]["reason"], "no such kind of criterion");
-    assert_eq!(grade.detail()["criteria"][1]["is_met"], true);
+    assert_eq!(json!(grade)["criteria"][0]["reason"], "no such kind of criterion");
+    assert_eq!(json!(grade)["criteria"][1]["is_met"], true);
 }
 
 #[test]

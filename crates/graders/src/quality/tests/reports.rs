@@ -1,6 +1,6 @@
 //! Test reports and the grade of code.
 
-use crate::quality::{CodeOptions, TestResults, code, code_patterns};
+use crate::quality::{TestResults, code, code_patterns};
 use karat_evidence::json::problem::Problems;
 
 fn counts(results: Result<TestResults, Problems>) -> (u64, u64, u64, u64, u64) {
@@ -32,7 +32,7 @@ fn junit_is_read_test_by_test() {
     let results = results.unwrap();
     assert_eq!(results.failing, ["a.B.three", "a.B.four"]);
     assert_eq!((results.announced, results.counted()), (Some(6), 4));
-    assert_eq!(results.detail()["failing"][1], "a.B.four");
+    assert_eq!(serde_json::json!(results)["failing"][1], "a.B.four");
     assert_eq!(TestResults::from_report(&format!("\u{feff}{JUNIT}")), Ok(results));
 }
 
@@ -164,8 +164,7 @@ fn a_line_that_says_n_passed_is_not_believed() {
     );
     let tap = format!("1..1\n{fake}\nnot ok 1\n{fake}\n");
     for report in [junit, tap] {
-        let grade =
-            code(TestResults::from_report(&report).unwrap(), Some(0), CodeOptions::default()).unwrap();
+        let grade = code(TestResults::from_report(&report).unwrap(), Some(0)).unwrap();
         assert_eq!((grade.pass_rate, grade.value), (0.0, 0.3));
     }
     assert!(TestResults::from_report(fake).is_err());
@@ -173,29 +172,25 @@ fn a_line_that_says_n_passed_is_not_believed() {
 
 #[test]
 fn code_is_tests_and_tidiness() {
-    let grade = |passed, failed, lint| {
-        code(TestResults::from_counts(passed, failed).unwrap(), Some(lint), CodeOptions::default()).unwrap()
-    };
+    let grade =
+        |passed, failed, lint| code(TestResults::from_counts(passed, failed).unwrap(), Some(lint)).unwrap();
     assert_eq!(grade(8, 0, 0).value, 1.0);
     assert_eq!(grade(7, 1, 0).value, 0.7 * 0.875 + 0.3);
-    assert_eq!(grade(0, 1, 3).lint_score, Some(1.0 - 0.05 * 3.0));
+    assert_eq!(grade(0, 1, 3).lint_score, 1.0 - 0.05 * 3.0);
     assert_eq!(grade(1, 0, 1_000_000).value, 0.7);
     assert_eq!(grade(1, 0, u64::MAX).value, 0.7);
-    assert_eq!(grade(7, 1, 2).detail()["tests"]["failed"], 1);
+    assert_eq!(serde_json::json!(grade(7, 1, 2))["tests"]["failed"], 1);
 }
 
 #[test]
 fn errors_and_missing_tests_count_as_failed_and_skipped_ones_do_not() {
     let tests = TestResults { passed: 1, errors: 1, missing: 2, skipped: 5, ..TestResults::default() };
-    let options = CodeOptions { tests_weight: 1.0, lint_weight: 0.0, ..CodeOptions::default() };
-    let grade = code(tests, None, options).unwrap();
-    assert_eq!((grade.value, grade.lint_score), (0.25, None));
+    assert_eq!(code(tests, Some(0)).unwrap().pass_rate, 0.25);
 }
 
 #[test]
 fn no_test_at_all_is_an_error_and_not_a_half() {
-    let graded =
-        |tests, lint| code(tests, lint, CodeOptions::default()).map_err(|problems| problems.to_string());
+    let graded = |tests, lint| code(tests, lint).map_err(|problems| problems.to_string());
     let none = graded(TestResults::default(), Some(0)).unwrap_err();
     assert!(
         none.starts_with("$.tests: found no test that ran (0 skipped), expected at least one test"),
@@ -203,10 +198,6 @@ fn no_test_at_all_is_an_error_and_not_a_half() {
     );
     let skipped = TestResults { skipped: 3, ..TestResults::default() };
     assert_eq!(graded(skipped, None).unwrap_err().lines().count(), 2, "nor is there a count of violations");
-    let options = CodeOptions { tests_weight: 0.9, ..CodeOptions::default() };
-    assert!(code(TestResults::from_counts(1, 0).unwrap(), Some(0), options).is_err());
-    let options = CodeOptions { lint_penalty: f64::NAN, ..CodeOptions::default() };
-    assert!(code(TestResults::from_counts(1, 0).unwrap(), Some(0), options).is_err());
     assert!(TestResults::from_counts(u64::MAX, 1).is_err());
 }
 

@@ -155,7 +155,7 @@ fn the_overlap_names_matched_and_missing_tokens() {
     assert_eq!(overlap.missing, ["two", "five"]);
     let overlap = reference.overlap("").unwrap().unwrap();
     assert_eq!((overlap.matched.len(), overlap.missing.len()), (0, 5));
-    assert_eq!(overlap.detail()["missing"][4], "five");
+    assert_eq!(serde_json::json!(overlap)["missing"][4], "five");
 }
 
 /// Computes the textbook table.

@@ -7,7 +7,6 @@
 /// Columns that are computed side by side: four registers of AVX2, two of AVX-512, eight of SSE2 or NEON.
 const LANES: usize = 32;
 
-/// Rows that share one reading of the matrix.
 const ROWS: usize = 2;
 
 /// One value of each of [`LANES`] columns, where a load never crosses a line of the processor's cache.
@@ -28,7 +27,6 @@ impl Lanes {
 pub(super) struct Matrix {
     depth: usize,
     columns: usize,
-    /// One for each panel.
     biases: Vec<Lanes>,
     /// `depth` for each panel.
     panels: Vec<Lanes>,
@@ -86,7 +84,6 @@ impl Matrix {
     }
 }
 
-/// Returns the products of two rows and one panel.
 #[inline(always)]
 fn block(panel: &[Lanes], bias: &Lanes, upper: &[f32], lower: &[f32]) -> [[f32; LANES]; ROWS] {
     let [mut above, mut below] = [bias.0; ROWS];

@@ -60,7 +60,7 @@ pub struct Embedding {
     pub tokens: usize,
     /// Number of tokens that are `[UNK]`: words that no pieces of the vocabulary cover.
     pub unknown_tokens: usize,
-    /// True if the text has more tokens than the model reads. The vector is that of its beginning.
+    /// True if the text has more tokens than the model reads. The vector is of its beginning.
     pub is_truncated: bool,
 }
 
@@ -97,7 +97,6 @@ impl Embedder {
 
     /// Returns the same model with the instructions that every processor of the architecture has: slower, the same
     /// bits.
-    #[must_use]
     pub fn portable(self) -> Self {
         Self { instructions: Instructions::portable(), ..self }
     }

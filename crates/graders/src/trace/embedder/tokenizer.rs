@@ -6,7 +6,7 @@
 //! punctuation character and each Chinese ideograph is a word. A word becomes the longest pieces of the vocabulary from
 //! left to right; one that they do not cover, or of more than 100 characters, becomes `[UNK]`.
 //!
-//! Categories and NFD are those of Unicode 18, fixed with the versions of the crates. Small letters are those of the
+//! Categories and NFD follow Unicode 18, fixed with the versions of the crates. Small letters come from the
 //! compiler; compilers differ only over letters that are younger than the vocabulary. Other implementations carry
 //! older tables and so differ over younger marks and punctuation.
 //!
@@ -33,7 +33,6 @@ const UNKNOWN: &str = "[UNK]";
 /// Tokens that are recognised in the text before it is normalised. All begin with `[`.
 const SPECIAL: [&str; 5] = ["[PAD]", UNKNOWN, START, END, "[MASK]"];
 
-/// The tokens of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tokens {
     /// Rows of the vocabulary, from `[CLS]` to `[SEP]`.
@@ -51,7 +50,6 @@ pub(super) struct Tokenizer {
     beginnings: BTreeMap<Box<str>, u32>,
     /// Pieces that continue one, without their mark.
     continuations: BTreeMap<Box<str>, u32>,
-    /// Bytes of the longest piece.
     longest_piece: usize,
     /// The numbers of [`SPECIAL`].
     special: [u32; SPECIAL.len()],
@@ -63,7 +61,7 @@ pub(super) struct Tokenizer {
 impl Tokenizer {
     /// Reads a `tokenizer.json` of Hugging Face with a vocabulary of `size` entries. `file` is what problems call it.
     ///
-    /// Leaves aside the settings of the file for cutting and padding: the limit is that of the model.
+    /// Leaves aside the settings of the file for cutting and padding: the model sets the limit.
     pub fn read(bytes: &[u8], size: usize, file: &str) -> Result<Self, Problems> {
         let mut problems = Problems::default();
         let mut problem = |path: &str, found: String, expected: String| {

@@ -8,7 +8,6 @@ use karat_evidence::json::problem::{Problem, Problems};
 /// The sizes of a BERT encoder.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
-    /// Entries of the vocabulary.
     pub vocabulary: usize,
     /// Most tokens of a text, the two of its frame included.
     pub positions: usize,
@@ -18,7 +17,6 @@ pub(super) struct Shape {
     pub heads: usize,
     /// Values inside the feed-forward part of a layer.
     pub feed_forward: usize,
-    /// Layers of the encoder.
     pub layers: usize,
 }
 

@@ -124,26 +124,6 @@ pub struct Match<'a> {
 }
 
 /// A first-in-first-out cache of vectors. A value: it knows no clock, and equal ones are saved as the same bytes.
-///
-/// ```
-/// use karat_core::timestamp::Timestamp;
-/// use karat_graders::trace::novelty::{Settings, VectorCache};
-///
-/// let settings = Settings { capacity: 2, dimension: 2, ttl_milliseconds: Some(1000) };
-/// let mut cache = VectorCache::new(settings).unwrap();
-/// let moment = |milliseconds| Timestamp { milliseconds };
-/// for (id, vector, at) in [("a", [1.0, 0.0], 0), ("b", [0.0, 1.0], 400), ("c", [3.0, 4.0], 900)] {
-///     cache.insert(id, &vector, moment(at)).unwrap();
-/// }
-/// let ids = |cache: &VectorCache| cache.entries().map(|entry| entry.id.to_owned()).collect::<Vec<_>>();
-/// assert_eq!(ids(&cache), ["b", "c"], "two places, so the oldest went");
-///
-/// let best = cache.nearest(&[1.0, 0.0]).unwrap().unwrap();
-/// assert_eq!((best.entry.id, best.similarity), ("c", 0.6));
-///
-/// cache.expire(moment(1400));
-/// assert_eq!(ids(&cache), ["c"], "the age of `b` is the time to live, so it is gone");
-/// ```
 #[derive(Debug, Clone)]
 pub struct VectorCache {
     settings: Settings,
@@ -191,7 +171,6 @@ impl VectorCache {
             .map_err(|expected| Problem::at("$.dimension", found.to_string(), &expected, "").into())
     }
 
-    /// Makes an empty cache, or returns the dimensions that are allowed.
     pub(super) fn empty(settings: Settings) -> Result<Self, String> {
         if !(1..=Settings::DIMENSION_MAX).contains(&settings.dimension) {
             return Err(format!("1 to {}", Settings::DIMENSION_MAX));
@@ -279,7 +258,7 @@ impl VectorCache {
     }
 
     /// Returns the SHA-256 of its [saved form](VectorCache::save), part by part, so that it is known without hashing
-    /// a hundred megabytes for every item. It is that of the head, and after it the 32 bytes of the digest of each chunk: the
+    /// a hundred megabytes for every item. Hashed are the head and after it the 32 bytes of the digest of each chunk: the
     /// SHA-256 of the SHA-256 of each of its entries. A chunk ends after an entry of whose SHA-256 the first byte is a multiple
     /// of 32, and at the end.
     pub fn digest(&self) -> Digest {
@@ -318,7 +297,6 @@ impl VectorCache {
         Some(Match { entry: self.entry(row)?, similarity })
     }
 
-    /// Returns the rows with this id, ascending.
     pub(super) fn rows_of(&self, id: &str) -> Vec<usize> {
         let wanted = key(id);
         let found = self.keys.iter().enumerate().filter(|&(_, &key)| key == wanted).map(|(row, _)| row);
@@ -367,7 +345,6 @@ impl VectorCache {
     }
 }
 
-/// Returns the digest of a chunk.
 fn digest_of<'a>(labels: impl Iterator<Item = &'a Label>) -> Digest {
     Digest::of(&labels.flat_map(|label| label.digest.0).collect::<Vec<u8>>())
 }
@@ -380,15 +357,6 @@ fn key(id: &str) -> u64 {
 }
 
 /// Reads the vector in evidence at the JSON path `path`: an array of numbers, rounded to 32 bits.
-///
-/// ```
-/// use karat_graders::trace::novelty::vector;
-/// use serde_json::json;
-///
-/// assert_eq!(vector(&json!([0.25, -1]), "$.vector").unwrap(), [0.25, -1.0]);
-/// let problems = vector(&json!([0.25, "x", 1e300]), "$.vector").unwrap_err();
-/// assert_eq!(problems.len(), 2);
-/// ```
 ///
 /// # Errors
 ///

@@ -129,12 +129,6 @@ impl Novelty {
 /// Returns the novelty by the highest similarity: 1 less its positive part; 0.5 without a similarity.
 ///
 /// A vector that points away is as new as one that has nothing in common: 1, not more.
-///
-/// ```
-/// use karat_graders::trace::novelty::value;
-///
-/// assert_eq!([Some(0.25), Some(-0.5), Some(1.0000000000000002), None].map(value), [0.75, 1.0, 0.0, 0.5]);
-/// ```
 pub fn value(similarity: Option<f64>) -> f64 {
     similarity.map_or(UNKNOWN, |similarity| 1.0 - similarity.clamp(0.0, 1.0))
 }
@@ -143,24 +137,6 @@ pub fn value(similarity: Option<f64>) -> f64 {
 ///
 /// The next cache lacks what is expired, and holds the item, unless the item has no vector or a zero one, or is there
 /// already with the same id and vector. If the item is refused, the cache comes back as it was.
-///
-/// ```
-/// use karat_core::timestamp::Timestamp;
-/// use karat_graders::trace::novelty::{Item, Settings, VectorCache, observe};
-///
-/// let cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
-/// let at = |milliseconds| Timestamp { milliseconds };
-/// let (cache, first) = observe(cache, &Item { id: "a", replaces: &[], vector: Some(&[1.0, 0.0]) }, at(0));
-/// let (cache, second) = observe(cache, &Item { id: "b", replaces: &[], vector: Some(&[3.0, 4.0]) }, at(1));
-/// assert_eq!(first.unwrap().value, 0.5, "the first of all");
-/// assert_eq!(second.unwrap().value, 0.4);
-///
-/// // Once more: compared with what came before it, not with itself.
-/// let before = cache.digest();
-/// let (cache, again) = observe(cache, &Item { id: "b", replaces: &[], vector: Some(&[3.0, 4.0]) }, at(2));
-/// assert_eq!(again.unwrap().value, 0.4);
-/// assert_eq!(cache.digest(), before);
-/// ```
 pub fn observe(
     mut cache: VectorCache,
     item: &Item<'_>,

@@ -29,7 +29,6 @@ use super::cache::{Entry, Settings, VectorCache, VectorError};
 /// The first bytes. The digit is the version of the form.
 const MAGIC: &[u8; 16] = b"karat vectors 2\n";
 
-/// Bytes of a digest.
 const DIGEST: usize = 32;
 
 /// Problem of a saved cache.
@@ -60,17 +59,6 @@ impl Error for LoadError {}
 impl VectorCache {
     /// Returns the cache as bytes, for a file: `karat vectors 2`, settings, entries, digest. Expired entries that were
     /// not removed are part of it.
-    ///
-    /// ```
-    /// use karat_core::timestamp::Timestamp;
-    /// use karat_graders::trace::novelty::{Settings, VectorCache};
-    ///
-    /// let mut cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
-    /// cache.insert("kp:trace:1", &[0.6, 0.8], Timestamp { milliseconds: 0 }).unwrap();
-    /// let loaded = VectorCache::load(&cache.save()).unwrap();
-    /// assert_eq!(loaded.save(), cache.save());
-    /// assert_eq!(loaded.digest(), cache.digest());
-    /// ```
     pub fn save(&self) -> Vec<u8> {
         let mut bytes = head(&self.settings(), self.len());
         for entry in self.entries() {
@@ -86,7 +74,7 @@ impl VectorCache {
     ///
     /// If [`VectorCache::save`] would not have written it; the first such thing: another form or version, a dimension
     /// of 0 or above [`Settings::DIMENSION_MAX`], a number that is not finite, moments that go back, an end too early
-    /// or too late, a digest that is not that of the content.
+    /// or too late, a digest that does not match the content.
     pub fn load(bytes: &[u8]) -> Result<Self, LoadError> {
         let mut rest = Rest { all: bytes, at: 0, entry: None };
         let magic = rest.take(MAGIC.len() as u64).unwrap_or(bytes);
@@ -129,7 +117,6 @@ impl VectorCache {
     }
 }
 
-/// Returns the head of the saved form.
 pub(super) fn head(settings: &Settings, count: usize) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     let has_ttl = u64::from(settings.ttl_milliseconds.is_some());

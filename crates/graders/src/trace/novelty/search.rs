@@ -195,7 +195,6 @@ fn product(row: &[i8], query: &[i16]) -> i32 {
     row.iter().zip(query).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
 }
 
-/// Returns the length of a vector.
 #[inline(always)]
 pub(super) fn norm(vector: &[f32]) -> f64 {
     dot(vector, vector).sqrt()

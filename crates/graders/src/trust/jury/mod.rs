@@ -1,20 +1,18 @@
 //! Juries: several judges' verdicts on one output become a number, a measure of how far they agree, and an outcome.
 //!
-//! [`panel`] takes verdicts as evidence has them and returns everything that was seen; `seats` has the arithmetic,
-//! `network` the sorting. The rules are those of the trust document, section 3 (trim a fifth on each side, then the
+//! [`panel`] takes verdicts as evidence has them and returns everything that was seen. The rules are those of the trust document, section 3 (trim a fifth on each side, then the
 //! median); what it leaves open, quorum, agreement and outcome, is a choice of karat.
 
-mod network;
 mod seats;
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub(crate) use seats::SCALE_POINTS;
-pub use seats::{LAST_JUDGE, Seat, Summary, summarize};
+pub use seats::Summary;
 
 use super::problems::{found, required};
 use karat_evidence::json::problem::{Problem, Problems, quoted};
@@ -129,7 +127,8 @@ pub struct PanelSeat {
 }
 
 /// Decision of a panel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The median passes, and at most a third reject.
     Pass,
@@ -137,17 +136,6 @@ pub enum Outcome {
     Fail,
     /// The judges do not agree enough, or the median passes against more than a third: a person should look.
     Split,
-}
-
-impl Outcome {
-    /// Returns the name, as details write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Split => "split",
-        }
-    }
 }
 
 /// Result of a panel's verdicts.
@@ -219,19 +207,13 @@ impl Panel {
             "excluded": excluded
                 .map(|(judge, status)| json!({ "judge": judge, "status": status.name() }))
                 .collect::<Vec<_>>(),
-            "outcome": self.outcome.map(Outcome::name),
+            "outcome": self.outcome,
             "weight": self.weight(),
         })
     }
 }
 
 /// Puts rows of verdicts together: one panel for each output, in the order of their names.
-///
-/// ```
-/// use karat_graders::trust::jury::panels;
-/// let rows = panels([("b", 1), ("a", 2), ("b", 3)]);
-/// assert_eq!(rows.into_iter().collect::<Vec<_>>(), [("a", vec![2]), ("b", vec![1, 3])]);
-/// ```
 pub fn panels<'a, V>(rows: impl IntoIterator<Item = (&'a str, V)>) -> BTreeMap<&'a str, Vec<V>> {
     let mut panels: BTreeMap<&str, Vec<V>> = BTreeMap::new();
     for (output, verdict) in rows {
@@ -243,7 +225,7 @@ pub fn panels<'a, V>(rows: impl IntoIterator<Item = (&'a str, V)>) -> BTreeMap<&
 /// Judges that count as one: those of one provider and model, or one of an unknown model.
 type Bench<'a> = (Option<(Option<&'a str>, &'a str)>, Option<&'a str>);
 
-/// Aggregates the verdicts of one panel, in whatever order they come. `own_provider` is that of the judged model, where it
+/// Aggregates the verdicts of one panel, in whatever order they come. `own_provider` is the provider of the judged model, where it
 /// is known: judges prefer their own kin (Panickssery et al. 2024), so at most a third of the seats may be its.
 ///
 /// # Errors
@@ -267,12 +249,10 @@ pub fn panel<V: Borrow<Verdict>>(
     if problems.is_empty() { Ok(aggregate(verdicts, own_provider, rules)) } else { Err(problems) }
 }
 
-/// Returns the problem of a judge that is given twice in a panel.
 pub(super) fn twice(path: &str, judge: &str) -> Problem {
     found(&format!("{path}.judge"), format!("{} once more", quoted(judge)), "every judge once in a panel")
 }
 
-/// Returns the problems of one verdict, seen alone.
 pub(super) fn check(verdict: &Verdict, path: &str, problems: &mut Problems) {
     required(&verdict.judge, &format!("{path}.judge"), problems);
     let scale = verdict.max_score;
@@ -328,26 +308,21 @@ pub(super) fn aggregate<V: Borrow<Verdict>>(
 
     let provider_of: BTreeMap<&str, Option<&str>> =
         verdicts.iter().map(Borrow::borrow).map(|it| (it.judge.as_str(), it.provider.as_deref())).collect();
-    let mut unordered: Vec<PanelSeat> =
-        benches.into_values().map(|bench| seat(bench, &provider_of)).collect();
-    unordered.sort_by(|a, b| a.judges.cmp(&b.judges));
-
-    // The judges of the arithmetic are places in the order of ids.
-    let numbered = (0..).zip(&unordered).map(|(judge, seat)| Seat { judge, points: seat.points });
-    let mut keys: Vec<u64> = numbered.filter_map(Seat::key).collect();
-    keys.sort_unstable();
-    let summary = seats::describe(&keys, rules.agreement_points);
-    let trim = seats::trim_each_side(keys.len());
-    let place = |at: usize| match at {
-        _ if at < trim => SeatPlace::TrimmedLow,
-        _ if at >= keys.len() - trim => SeatPlace::TrimmedHigh,
-        _ => SeatPlace::Kept,
-    };
-    let ordered = keys.iter().enumerate().filter_map(|(at, &key)| {
-        let seat = unordered.get(seats::judge(key) as usize)?.clone();
-        Some(PanelSeat { points: seats::points(key), place: place(at), ..seat })
-    });
-    let seats: Vec<PanelSeat> = ordered.collect();
+    let mut seats: Vec<PanelSeat> = benches.into_values().map(|bench| seat(bench, &provider_of)).collect();
+    seats.retain(|seat| (0.0..=SCALE_POINTS).contains(&seat.points));
+    let units = |seat: &PanelSeat| (seat.points * seats::UNITS_PER_POINT).round_ties_even() as u64;
+    seats.sort_by(|a, b| units(a).cmp(&units(b)).then_with(|| a.judges.cmp(&b.judges)));
+    let sorted: Vec<u64> = seats.iter().map(units).collect();
+    let summary = seats::describe(&sorted, rules.agreement_points);
+    let trim = seats::trim_each_side(sorted.len());
+    for (at, (seat, &units)) in seats.iter_mut().zip(&sorted).enumerate() {
+        seat.points = units as f64 / seats::UNITS_PER_POINT;
+        seat.place = match at {
+            _ if at < trim => SeatPlace::TrimmedLow,
+            _ if at >= sorted.len() - trim => SeatPlace::TrimmedHigh,
+            _ => SeatPlace::Kept,
+        };
+    }
     Panel {
         quorum_lacks: quorum_lacks(&seats, own_provider, rules),
         is_consensual: summary.is_some_and(|summary| summary.agreement >= rules.consensual_share),

@@ -369,7 +369,7 @@ fn a_fault_of_the_challenge_refuses_every_answer_to_it() {
 #[test]
 fn files_that_are_missing_or_changed_are_refused_with_their_digests() {
     let evaluator = Evaluator::from_json(&tables(), &PICKED).unwrap();
-    assert!(evaluator.runs_code() && !evaluator.has_files());
+    assert!(evaluator.runs_code());
     let names: Vec<&str> = evaluator.files().into_keys().collect();
     assert_eq!(names, ["hidden/add.toml", "judge.py", "suite.py"]);
     let problems = evaluator.with_files(&|path| match path {

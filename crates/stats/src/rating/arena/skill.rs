@@ -1,7 +1,7 @@
 //! The skill of an agent at challenges under Glicko-2: how strong it is, and how sure that is.
 //!
 //! Beside the Elo of the arena document, which knows no uncertainty and counts the fortieth win at one challenge like the
-//! first. The opponent is the challenge: its points are those of its difficulty, as there, and do not move.
+//! first. The opponent is the challenge: its points follow from its difficulty, as there, and do not move.
 
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::rating::glicko2::{Glicko2, Glicko2Rating, WeightedMatch};
 use crate::rating::outcome::Outcome;
 use crate::rating::system::System as _;
 
-/// The rules of rating a skill. The default is that of the arena.
+/// The rules of rating a skill. The default follows the arena.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SkillRules {
     /// The system.
