@@ -221,9 +221,9 @@ fn breakdown(answer: &MatchAnswer) -> Table {
         let number = |it: &dyn ToString, value: f64| Cell::Number(value, it.to_string());
         vec![
             Cell::text(key),
-            number(&found.score, found.score as f64),
+            number(&found.score, found.score),
             number(&found.weight, found.weight),
-            number(&found.weighted, found.weighted as f64),
+            number(&found.weighted, found.weighted),
         ]
         .into()
     });
