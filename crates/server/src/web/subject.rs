@@ -1,9 +1,11 @@
 //! One subject under one scorecard: its standing, how that came about, what is missing, and every item of evidence.
 
 use karat::answers::leaderboard::Leaderboard;
+use karat::answers::notes::foot;
 use karat::answers::review::{ScoreChange, score_history};
 use karat::answers::standing::official_points;
 use karat::answers::{ReviewState, ReviewVerdict};
+use karat::document;
 use karat::estimate::Writing;
 use karat::estimate::whole_percent;
 use karat::leaderboard::{Ranking, Settings};
@@ -136,10 +138,10 @@ async fn stands(
     let tell = |answer: &Standings<'_>, shown: &[SubjectStanding]| match shown.first() {
         None => html! { p.care { "No item counts up to " time { (answer.as_of.to_string()) } "." } },
         Some(standing) => {
-            let page = pages::standing::standing(answer, shown);
+            let page = karat::write::html::page(&document::standing(answer, shown, false));
             html! {
                 (numbers(standing, answer.card))
-                (notes(&page.notes))
+                (notes(&foot(answer)))
                 (told_of(standing))
                 (next_tier(standing))
                 // The first section is a table of subjects, whose numbers are shown above instead.

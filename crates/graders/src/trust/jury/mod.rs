@@ -1,6 +1,6 @@
 //! Juries: several judges' verdicts on one output become a number, a measure of how far they agree, and an outcome.
 //!
-//! [`panel`] takes verdicts as evidence has them and returns everything that was seen. The rules are those of the trust document, section 3 (trim a fifth on each side, then the
+//! [`panel`] takes verdicts as evidence has them and returns everything that was seen. The rules come from the trust document, section 3 (trim a fifth on each side, then the
 //! median); what it leaves open, quorum, agreement and outcome, is a choice of karat.
 
 mod seats;
