@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use ed25519_dalek::{Signer as _, SigningKey};
 
-use super::note::{COSIGNATURE, NamedKey};
+use super::note::{COSIGNATURE, NamedKey, written};
 use super::{Checkpoint, NoteError};
 
 /// The latest time that the format allows.
@@ -107,25 +107,7 @@ fn message(text: &str, seconds: u64) -> String {
     format!("cosignature/v1\ntime {seconds}\n{text}")
 }
 
-impl fmt::Display for WitnessKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl fmt::Debug for WitnessKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl FromStr for WitnessKey {
-    type Err = NoteError;
-
-    fn from_str(text: &str) -> Result<Self, NoteError> {
-        NamedKey::parse(text, COSIGNATURE).map(Self)
-    }
-}
+written!(WitnessKey, COSIGNATURE);
 
 #[cfg(test)]
 mod tests {

@@ -316,25 +316,33 @@ fn check_text(text: &str) -> Result<(), NoteError> {
     }
 }
 
-impl fmt::Display for VerifyingKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
+/// Writes a key as `NAME+ID+KEY`, and reads one for signatures of that type.
+macro_rules! written {
+    ($key:ident, $algorithm:expr) => {
+        impl fmt::Display for $key {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
 
-impl fmt::Debug for VerifyingKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
+        impl fmt::Debug for $key {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
 
-impl FromStr for VerifyingKey {
-    type Err = NoteError;
+        impl FromStr for $key {
+            type Err = NoteError;
 
-    fn from_str(text: &str) -> Result<Self, NoteError> {
-        NamedKey::parse(text, ED25519).map(Self)
-    }
+            fn from_str(text: &str) -> Result<Self, NoteError> {
+                NamedKey::parse(text, $algorithm).map(Self)
+            }
+        }
+    };
 }
+pub(super) use written;
+
+written!(VerifyingKey, ED25519);
 
 #[cfg(test)]
 mod tests {
