@@ -26,7 +26,7 @@ pub enum Proof {
     },
     /// It follows from its own facts.
     Verified,
-    /// It follows from its facts, and they are those of its evidence, at this place.
+    /// It follows from its facts, and its evidence has them, at this place.
     FromEvidence(String),
 }
 
