@@ -34,7 +34,7 @@ pub fn answer(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
         "calibrate_from_matches" => calibrate(given),
         "anomaly_flag" => anomaly(given),
         "score_pipeline" => pipeline(given),
-        _ => decay(name.strip_prefix("decay_")?, &given)?,
+        _ => decay(name.strip_prefix("decay_")?, given)?,
     })
 }
 

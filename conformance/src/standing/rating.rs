@@ -23,7 +23,7 @@ fn elo_update(given: &Given<'_>) -> Result<Value, String> {
     let outcome = given.member("outcome")?;
     let outcome: Outcome =
         outcome.text()?.parse().map_err(|_| outcome.expected("`win`, `draw` or `loss`"))?;
-    let matches = u32::try_from(given.member("match_count")?.count()?).unwrap_or(u32::MAX);
+    let matches = u32::try_from(given.member("match_count")?.count::<u64>()?).unwrap_or(u32::MAX);
     let before = EloRating { points: given.member("rating")?.number()?, matches };
     let after = Elo::ARENA.against(&before, given.member("opponent")?.number()?, outcome);
     Ok(json!({ "new_rating": number(after.points), "change": number(after.points - before.points) }))
