@@ -15,7 +15,7 @@ cd "$repository"
 # One flat file name for each path, so that a seed says where it came from.
 while IFS= read -r -d '' card; do
     cp "$card" "$corpus/scorecard/${card//\//_}"
-done < <(find scorecards examples crates/core/tests/cards crates/cli/src/cmd/card/starter -type f -name '*.toml' -print0)
+done < <(find scorecards examples crates/checker/tests/cards crates/cli/src/cmd/card/starter -type f -name '*.toml' -print0)
 
 # Both targets choose by the first byte: one of six kinds of evidence, one of three layouts. Six consecutive digits are every
 # choice at least once; evidence of another kind is a seed, too. A source takes a file, evidence one item of it.

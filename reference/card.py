@@ -117,7 +117,7 @@ def weights_guard(card, weights):
     if card.weights_tolerance is None or total == 1:
         return total, True
     distance = abs(total - 1)
-    # The tolerance of a challenge is that of the arena, which excludes it.
+    # A challenge has the tolerance of the arena, which excludes it.
     return total, distance < card.weights_tolerance or (distance == card.weights_tolerance and not card.is_challenge)
 
 

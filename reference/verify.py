@@ -98,7 +98,7 @@ def read_key(text, kind=LOG):
     if not name or any(c.isspace() or unicodedata.category(c) == "Cc" for c in name):
         raise Refused(f"`{text}` is not a key: its name is empty, or has a space or a control character")
     if sha256(name.encode(), b"\n", data)[:4].hex() != key_id:
-        raise Refused(f"`{text}` is not a key: the id is not that of name and key")
+        raise Refused(f"`{text}` is not a key: the id does not follow from name and key")
     return Key(name, bytes.fromhex(key_id), data[1:], text)
 
 

@@ -47,30 +47,37 @@ pub struct Fields {
 #[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[cfg_attr(feature = "cli", group(skip))]
+#[cfg_attr(feature = "schema", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
 pub struct Items {
     /// The fields of an item that name something
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
+    #[cfg_attr(feature = "schema", param(ignore))]
     pub fields: Fields,
     /// Another name for a subject; repeatable
     #[serde(deserialize_with = "list")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "OLD=NEW"))]
+    #[cfg_attr(feature = "schema", param(ignore))]
     pub rename: Vec<Rename>,
     /// Only items with this fact, task or outcome
     #[serde(rename = "where", deserialize_with = "list")]
     #[cfg_attr(feature = "cli", arg(long = "where", value_name = "FIELD=VALUE"))]
+    #[cfg_attr(feature = "schema", param(value_type = Option<String>))]
     pub filters: Vec<Filter>,
     /// From this time on, such as 2026-01-31T12:00:00Z
     #[serde(deserialize_with = "timestamp")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME", value_parser = moment::moment))]
+    #[cfg_attr(feature = "schema", param(value_type = Option<String>))]
     pub since: Option<Timestamp>,
     /// Before this time
     #[serde(deserialize_with = "timestamp")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME", value_parser = moment::moment))]
+    #[cfg_attr(feature = "schema", param(value_type = Option<String>))]
     pub until: Option<Timestamp>,
     /// The time to score and rank at
     #[serde(deserialize_with = "text")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
+    #[cfg_attr(feature = "schema", param(value_type = Option<String>))]
     pub as_of: Option<AsOf>,
 }
 
@@ -87,6 +94,7 @@ impl Items {
 #[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[cfg_attr(feature = "cli", group(skip))]
+#[cfg_attr(feature = "schema", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
 pub struct Confidence {
     /// Confidence of intervals
     #[serde(deserialize_with = "number")]
@@ -129,6 +137,7 @@ pub struct Sure {
 #[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[cfg_attr(feature = "cli", group(skip))]
+#[cfg_attr(feature = "schema", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
 pub struct Leaderboard {
     /// The scorecard of evidence; records name their own
     #[cfg_attr(feature = "cli", arg(long, short = 'c', value_name = "ID|FILE"))]
@@ -136,6 +145,7 @@ pub struct Leaderboard {
     /// The items
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
+    #[cfg_attr(feature = "schema", param(ignore))]
     pub items: Items,
     /// official, mean, a dimension, or FACT:asc
     #[cfg_attr(feature = "cli", arg(long, value_name = "KEY"))]
@@ -154,6 +164,7 @@ pub struct Leaderboard {
     /// More columns: cost_usd,cost_usd:p95,gates,tiers
     #[serde(deserialize_with = "text")]
     #[cfg_attr(feature = "cli", arg(long = "with", value_name = "LIST"))]
+    #[cfg_attr(feature = "schema", param(value_type = Option<String>))]
     pub with: Option<Columns>,
     /// Events beside the evaluations
     #[serde(skip)]
@@ -161,6 +172,7 @@ pub struct Leaderboard {
     pub events: Option<String>,
     /// Rows by rank or another key
     #[cfg_attr(feature = "cli", arg(long, value_name = "KEY", default_value = "rank"))]
+    #[cfg_attr(feature = "schema", param(ignore))]
     pub sort: String,
     /// A leaderboard for each value of a field
     #[cfg_attr(feature = "cli", arg(long, value_name = "FIELD"))]
@@ -191,6 +203,7 @@ pub struct Leaderboard {
     /// The confidence
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
+    #[cfg_attr(feature = "schema", param(ignore))]
     pub sure: Sure,
 }
 

@@ -253,7 +253,7 @@ impl CompiledCard {
         let error = Error::new(Code::Family, message);
         let challenges: Vec<String> = EMBEDDED
             .iter()
-            .filter_map(|other| Scorecard::parse(other.text, &library).ok())
+            .filter_map(|other| karat_checker::parse(other.text, &library).ok())
             .filter(|other| other.base.as_ref() == Some(&name))
             .map(|other| other.name())
             .collect();

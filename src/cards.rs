@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use karat_core::check::{Checked, check_text};
+use karat_checker::{Checked, check_text};
 use karat_core::diagnostic::{Code, Diagnostic, Severity, nearest};
 use karat_core::scorecard::{FactType, Scorecard};
 use karat_graders::arena::Evaluator;
@@ -86,7 +86,7 @@ pub fn of_kind(wanted: &str, kind: Option<Kind>) -> Option<&'static Embedded> {
     }
     let versions = EMBEDDED.iter().filter(|card| id(card) == wanted);
     let evidence = |card: &&Embedded| {
-        Scorecard::parse(card.text, &library).ok().and_then(|card| Kind::from_name(&card.evidence))
+        karat_checker::parse(card.text, &library).ok().and_then(|card| Kind::from_name(&card.evidence))
     };
     newest(versions, evidence, kind)
 }
@@ -147,9 +147,9 @@ pub fn files_of(folder: &Path) -> impl Fn(&str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Returns a card that nothing is wrong with; its traps are not looked for, which takes longer than everything else.
+/// Returns a card without errors; its traps are not looked for, which takes longer than everything else.
 pub(crate) fn sound(card: &CardText, library: &dyn Fn(&str) -> Option<String>) -> Option<Scorecard> {
-    let sound = Scorecard::parse(&card.text, library).ok()?;
+    let sound = karat_checker::parse(&card.text, library).ok()?;
     unfit(&sound, &card.text, None).is_empty().then_some(sound)
 }
 

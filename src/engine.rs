@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use karat_core::diagnostic::nearest;
-use karat_core::evaluate::{Context, Scorer, Workspace};
+use karat_core::evaluate::{Context, Workspace};
 use karat_core::explain::nearest_change;
 use karat_core::facts::{Fact, Item};
 use karat_core::record::Record as Scoring;
@@ -53,8 +53,6 @@ pub struct Options {
     /// The time that an item may take. Once it is used up, the text of a trace is not embedded: the novelty is then missing, and
     /// the record says why. Nothing else depends on it: [`Engine::overrun`] says if the last item took longer.
     pub budget: Option<Budget>,
-    /// True to use only instructions that every processor has. Scores are the same.
-    pub is_portable: bool,
     /// The judge of submitted code, for challenges that run it. Without one such a match has no verdict.
     pub judge: Option<Arc<dyn Judge>>,
     /// True to score matches of other challenges too, which is refused otherwise: to see how scorecards compare.
@@ -151,7 +149,6 @@ impl Engine {
             cache,
             cache_settings,
             budget,
-            is_portable,
             judge,
             any_challenge,
         } = options;
@@ -173,7 +170,7 @@ impl Engine {
             Graders { as_of, evaluator, judge, challenge, embedder, cache, settings, ..Graders::default() };
         let options = ReaderOptions { subject_field, task_field, ..ReaderOptions::default() };
         let reader = reader(scorer.card(), kind, options)?.with_graders(graders);
-        let (workspace, given) = (workspace(scorer, is_portable), vec![false; scorer.card().facts.len()]);
+        let (workspace, given) = (Workspace::new(scorer), vec![false; scorer.card().facts.len()]);
         let as_of = as_of.map(|at| (at.to_string(), at));
         let (stopwatch, name) = (budget.map(Stopwatch::new), String::new());
         Ok(Self { reader, workspace, as_of, given, stopwatch, had_time: None, name, card })
@@ -318,7 +315,7 @@ impl Engine {
         let read = self.reader.read_watched(name, bytes, &mut watch);
         let evidence = read.map_err(|problems| {
             let absent = problems.iter().filter(|problem| is_absent_at_the_top(problem)).count();
-            // Of most kinds several members are required; one that is forgotten is no other kind yet.
+            // Most kinds require several members; an item that lacks one of them is not yet of another kind.
             let is_foreign = absent > usize::from(kind != Kind::AgentDimensions)
                 || Kind::of_item(bytes).is_some_and(|other| other != kind);
             let is_nameless =
@@ -527,11 +524,6 @@ impl FactReader {
     pub fn unknown_fields(&self) -> impl Iterator<Item = (&str, u64)> {
         self.reader.unknown_fields()
     }
-}
-
-/// Room for the intermediate results of `scorer`.
-pub(crate) fn workspace(scorer: &Scorer, is_portable: bool) -> Workspace {
-    if is_portable { Workspace::portable(scorer) } else { Workspace::new(scorer) }
 }
 
 /// Returns the kind of evidence that a scorecard reads.

@@ -103,7 +103,7 @@ pub struct Place {
     pub line: Option<u64>,
     /// The number of the item among those that begin on this line, from 1: an array may have all of them on one.
     pub nth: u64,
-    /// True if the item is a row of a table, whose columns are not those of the JSON that was read.
+    /// True if the item is a row of a table, whose columns differ from the members of the JSON that was read.
     pub is_row: bool,
 }
 

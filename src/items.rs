@@ -43,7 +43,7 @@ impl Items {
     /// If the record is not what its facts give, or its scorecard does not come with karat.
     pub fn add_record(&mut self, place: &Place, record: &Record) -> Result<(), Error> {
         let card = base(record, self.loader.known(record))?;
-        self.loader.add_record(record, &card, false, place, None)
+        self.loader.add_record(record, &card, place, None)
     }
 
     /// Ranks the subjects by score: means of tasks with 95 % intervals, ranks that are shared where they should be, and

@@ -30,7 +30,6 @@ pub struct Loading<'r> {
     engine: Option<Engine>,
     loader: Loader<'r>,
     problems: Problems,
-    is_portable: bool,
     /// The words of a refusal at the door, which names its flags.
     words: fn(Error) -> String,
     /// The fields that name subject and task, by their flags, as long as no item has had them all.
@@ -51,25 +50,23 @@ impl<'r> Loading<'r> {
         as_of: Option<&AsOf>,
     ) -> Result<Self, Error> {
         let mut loader = Loader::new(selection)?;
-        let mut loading = (None, None, false);
+        let mut loading = (None, None);
         let mut names = Vec::new();
         if let Some((card, options)) = card {
             loader.given(&card);
-            let is_portable = options.is_portable;
             let fields = [("--subject-field", &options.subject_field), ("--task-field", &options.task_field)];
             names.extend(fields.into_iter().filter_map(|(flag, field)| Some((flag, field.clone()?))));
             let mut engine = Engine::new(Arc::clone(&card), options)?;
             engine.set_as_of_written(as_of.map(AsOf::written));
-            loading = (Some(card), Some(engine), is_portable);
+            loading = (Some(card), Some(engine));
         }
-        let (given, engine, is_portable) = loading;
+        let (given, engine) = loading;
         let words = |error: Error| error.to_string();
         Ok(Self {
             given,
             engine,
             loader,
             problems: Problems::default(),
-            is_portable,
             words,
             names,
             named: Fields::default(),
@@ -77,10 +74,10 @@ impl<'r> Loading<'r> {
         })
     }
 
-    /// Returns the same, which computes as on every machine, and has the words of a door for refusals.
+    /// Returns the same with the words of a door for refusals.
     #[must_use]
-    pub fn at_door(self, is_portable: bool, words: fn(Error) -> String) -> Self {
-        Self { is_portable, words, ..self }
+    pub fn at_door(self, words: fn(Error) -> String) -> Self {
+        Self { words, ..self }
     }
 
     /// Returns what the scorecard reads.
@@ -134,8 +131,7 @@ impl<'r> Loading<'r> {
                     return Err(error.clone().at(place.clone()));
                 }
                 let arrival = stored.map(|stored| stored.arrival);
-                let added =
-                    base.and_then(|base| loader.add_record(&claim, &base, self.is_portable, place, arrival));
+                let added = base.and_then(|base| loader.add_record(&claim, &base, place, arrival));
                 if let Err(error) = added {
                     self.problems.add_error(&place.to_string(), &error);
                 }

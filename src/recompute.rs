@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use karat_core::evaluate::Context;
+use karat_core::evaluate::{Context, Workspace};
 use karat_core::facts::Item;
 use karat_core::record::Record as Scoring;
 
 use crate::card::CompiledCard;
 use crate::cards;
-use crate::engine::workspace;
 use crate::error::{Code, Error};
 use crate::record::Record;
 use crate::record::document::Grading;
@@ -18,7 +17,7 @@ use crate::text::clean;
 ///
 /// # Errors
 ///
-/// If it is not at hand, or the digest in the record is that of another.
+/// If it is not at hand, or the record has another digest.
 pub fn base(record: &Record, given: Option<&Arc<CompiledCard>>) -> Result<Arc<CompiledCard>, Error> {
     let named = &record.document().scorecard;
     let name = named.name();
@@ -65,10 +64,9 @@ pub fn overridden(record: &Record, base: Arc<CompiledCard>) -> Result<Arc<Compil
 pub fn recompute<T>(
     record: &Record,
     card: &CompiledCard,
-    is_portable: bool,
     visit: impl FnOnce(&Scoring<'_>) -> T,
 ) -> Result<T, Error> {
-    rescore(record, card, is_portable, |scoring| {
+    rescore(record, card, |scoring| {
         let mut bytes = Vec::new();
         scoring.write(&mut bytes);
         match record.differences(&bytes) {
@@ -90,7 +88,6 @@ pub fn recompute<T>(
 pub fn rescore<T>(
     record: &Record,
     card: &CompiledCard,
-    is_portable: bool,
     visit: impl FnOnce(&Scoring<'_>) -> T,
 ) -> Result<T, Error> {
     let scorer = card.scorer()?;
@@ -108,7 +105,7 @@ pub fn rescore<T>(
         suspicions: &suspicions,
     };
     let context = Context { as_of: document.as_of() };
-    let scored = scorer.score(&mut workspace(scorer, is_portable), &item, &context).map_err(|errors| {
+    let scored = scorer.score(&mut Workspace::new(scorer), &item, &context).map_err(|errors| {
         Error::new(Code::RecordUnsound, "the scorecard refuses the facts of the record")
             .hints_from(errors.iter().map(ToString::to_string))
     })?;

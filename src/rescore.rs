@@ -100,8 +100,6 @@ pub struct Rescorer<'a> {
     pub card: &'a Arc<CompiledCard>,
     /// The options of its engines.
     pub options: &'a OptionsOf<'a>,
-    /// True to use only instructions that every processor has.
-    pub is_portable: bool,
 }
 
 impl Rescorer<'_> {
@@ -156,7 +154,7 @@ impl Rescorer<'_> {
     }
 
     fn of_facts(&self, record: &Record, card: &CompiledCard) -> Result<Verdict, Error> {
-        recompute::rescore(record, card, self.is_portable, Verdict::of)
+        recompute::rescore(record, card, Verdict::of)
     }
 
     fn of_evidence(&self, record: &Record, card: &Arc<CompiledCard>, bytes: &[u8]) -> Result<Verdict, Error> {
@@ -196,7 +194,7 @@ mod tests {
         kept: Kept<'_>,
     ) -> Result<Rescored, Error> {
         let options = |_: &Scorecard| Ok(Options::default());
-        Rescorer { card: new, options: &options, is_portable: false }.rescore(record, old, kept)
+        Rescorer { card: new, options: &options }.rescore(record, old, kept)
     }
 
     #[test]
@@ -227,7 +225,7 @@ mod tests {
         let old = CompiledCard::released("workflow").unwrap();
         let claim = record(&old, RUN);
         let mut said = Vec::new();
-        recompute::rescore(&claim, &old, false, |scoring| scoring.write(&mut said)).unwrap();
+        recompute::rescore(&claim, &old, |scoring| scoring.write(&mut said)).unwrap();
         let said = String::from_utf8(said).unwrap().replace("\"exact\":0.84", "\"exact\":0.85");
         let claim = Record::parse(said.as_bytes()).unwrap().unwrap();
         let moved = rescored(&claim, &old, &old, Kept { own: None, corrected: None }).unwrap();

@@ -96,7 +96,7 @@ pub struct Recomputed {
 /// Verifies a record without its evidence: returns the status of [`recomputed`] and its checks.
 #[must_use]
 pub fn verify(record: &Record) -> (VerificationStatus, Vec<Check>) {
-    let checks = recomputed(record, None, false).checks;
+    let checks = recomputed(record, None).checks;
     (status(&checks), checks)
 }
 
@@ -104,7 +104,7 @@ pub fn verify(record: &Record) -> (VerificationStatus, Vec<Check>) {
 ///
 /// A record of another version of the engine is sound if this one gives the same, but for the name of the version.
 #[must_use]
-pub fn recomputed(record: &Record, given: Option<&Arc<CompiledCard>>, is_portable: bool) -> Recomputed {
+pub fn recomputed(record: &Record, given: Option<&Arc<CompiledCard>>) -> Recomputed {
     let base = match recompute::base(record, given) {
         Ok(base) => base,
         Err(error) => {
@@ -127,7 +127,7 @@ pub fn recomputed(record: &Record, given: Option<&Arc<CompiledCard>>, is_portabl
     let scorecard = Check::new("scorecard", CheckOutcome::Verified, says);
     match recompute::overridden(record, base) {
         Ok(card) => {
-            let score = score(record, &card, is_portable);
+            let score = score(record, &card);
             Recomputed { checks: vec![scorecard, score], card: Some(card) }
         }
         Err(error) => {
@@ -138,8 +138,8 @@ pub fn recomputed(record: &Record, given: Option<&Arc<CompiledCard>>, is_portabl
 }
 
 /// Checks whether the facts of a record give it again.
-fn score(record: &Record, card: &CompiledCard, is_portable: bool) -> Check {
-    let computed = recompute::rescore(record, card, is_portable, |scoring| {
+fn score(record: &Record, card: &CompiledCard) -> Check {
+    let computed = recompute::rescore(record, card, |scoring| {
         let mut bytes = Vec::new();
         scoring.write(&mut bytes);
         let score = scoring.published.map_or_else(
@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn checked(text: &str) -> Recomputed {
-        recomputed(&Record::parse(text.as_bytes()).unwrap().unwrap(), None, false)
+        recomputed(&Record::parse(text.as_bytes()).unwrap().unwrap(), None)
     }
 
     #[test]

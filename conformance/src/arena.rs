@@ -14,15 +14,14 @@ use crate::judge::{Judge, all, number};
 pub struct Arena {
     palette: Scorecard,
     speed: Judge,
-    portable: bool,
 }
 
 impl Arena {
     /// Returns the functions on the palette.
-    pub fn new(palette: &Scorecard, portable: bool) -> Result<Self, String> {
+    pub fn new(palette: &Scorecard) -> Result<Self, String> {
         let alone = family::dims(palette, &[(String::from("speed"), Decimal::ONE)], &[]);
-        let speed = Judge::new(challenge(palette, &alone)?, portable)?;
-        Ok(Self { palette: palette.clone(), speed, portable })
+        let speed = Judge::new(challenge(palette, &alone)?)?;
+        Ok(Self { palette: palette.clone(), speed })
     }
 
     /// `dims`: the dimensions of a challenge as they are shown.
@@ -73,7 +72,7 @@ impl Arena {
         });
         let weights: Vec<(String, Decimal)> = weights.collect::<Result<_, String>>()?;
         let chosen = family::dims(&self.palette, &weights, &[]);
-        let mut judge = Judge::new(challenge(&self.palette, &chosen)?, self.portable)?;
+        let mut judge = Judge::new(challenge(&self.palette, &chosen)?)?;
         let mut named = Vec::new();
         let raw = given.member("raw")?;
         for info in &chosen {

@@ -23,7 +23,7 @@ pub struct Functions {
 impl Functions {
     /// Loads the released scorecards, and the embedder if its folder is given.
     pub fn new(embedder: Option<&str>, portable: bool) -> Result<Self, String> {
-        let judge = |name| Judge::new(released(name)?, portable);
+        let judge = |name| Judge::new(released(name)?);
         let load = |folder: &str| {
             let embedder = Embedder::load(Path::new(folder)).map_err(|problems| all(&problems))?;
             Ok::<_, String>(if portable { embedder.portable() } else { embedder })
@@ -32,7 +32,7 @@ impl Functions {
             workflow: judge("workflow@1.0.0")?,
             trace: judge("trace@1.0.0")?,
             trust: judge(TRUST)?,
-            arena: arena::Arena::new(&Scorecard::clone(&*released("arena@1.0.0")?), portable)?,
+            arena: arena::Arena::new(&Scorecard::clone(&*released("arena@1.0.0")?))?,
             embedder: embedder.map(load).transpose()?,
         })
     }
@@ -54,7 +54,22 @@ impl Functions {
             "composite_covered" => trust::composite_covered(&mut self.trust, &given),
             "embedding" => trace::embedding(self.embedder.as_ref(), &given),
             "to_thousand" => trust::to_thousand(&self.trust, &given),
-            _ => return standing::answer(name, input).unwrap_or_else(|| graders::answer(name, input)),
+            _ => {
+                let found = [
+                    standing::over_time::answer,
+                    standing::rating::answer,
+                    standing::statistics::answer,
+                    graders::arena::answer,
+                    graders::quality::answer,
+                    graders::trace::answer,
+                    graders::trust::answer,
+                    graders::workflow::answer,
+                ]
+                .iter()
+                .find_map(|answer| answer(name, &given));
+                let Some(found) = found else { return Answer::Unknown };
+                found
+            }
         };
         answer.map_or_else(Answer::Refused, Answer::Output)
     }

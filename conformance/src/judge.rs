@@ -24,15 +24,13 @@ pub enum Answer {
 /// An engine of one card.
 pub struct Judge {
     pub engine: Engine,
-    portable: bool,
 }
 
 impl Judge {
     /// Returns an engine that is ready to score by a card.
-    pub fn new(card: impl Into<Arc<CompiledCard>>, portable: bool) -> Result<Self, String> {
-        let options = Options { is_portable: portable, ..Options::default() };
-        let engine = Engine::new(card, options).map_err(|error| error.to_string())?;
-        Ok(Self { engine, portable })
+    pub fn new(card: impl Into<Arc<CompiledCard>>) -> Result<Self, String> {
+        let engine = Engine::new(card, Options::default()).map_err(|error| error.to_string())?;
+        Ok(Self { engine })
     }
 
     pub fn card(&self) -> &CompiledCard {
@@ -50,7 +48,7 @@ impl Judge {
         let scored = match weighted {
             None => self.engine.visit(text.as_bytes(), |scored| visit(&scored.record)),
             Some(card) => {
-                let mut judge = Self::new(card, self.portable)?;
+                let mut judge = Self::new(card)?;
                 judge.engine.visit(text.as_bytes(), |scored| visit(&scored.record))
             }
         };

@@ -13,7 +13,7 @@ pub fn check(bytes: &[u8]) {
     }
     if let Ok(results) = TestResults::from_tap(text) {
         let more = TestResults::from_tap(&format!("{text}\n  ok 99\n# 8 passed\nall tests passed\nokay\n"));
-        assert_eq!(more, Ok(results), "what is printed is no result");
+        assert_eq!(more, Ok(results), "lines that are printed are not results");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Any text is a scorecard or is refused with findings whose places lie inside the text; a card that is not refused scores
 //! whatever facts its evidence has. The same text is a file of hidden cases, or refused as one.
 
-use karat_core::check::check_text;
+use karat_checker::check_text;
 use karat_core::diagnostic::Severity;
 use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::{Digest, Fact, Item, ItemContext};
@@ -42,13 +42,13 @@ pub fn check(bytes: &[u8]) {
                 FactType::Text => Fact::Text("default"),
             })
             .collect();
-        same_on_every_path(&scorer, &facts);
+        score(&scorer, &facts);
     }
-    same_on_every_path(&scorer, &vec![Fact::Missing; scorer.card().facts.len()]);
+    score(&scorer, &vec![Fact::Missing; scorer.card().facts.len()]);
 }
 
-/// The instructions that this processor has and those that every processor has give the same record.
-fn same_on_every_path(scorer: &Scorer, facts: &[Fact<'_>]) {
+/// Scoring refuses facts or gives a record.
+fn score(scorer: &Scorer, facts: &[Fact<'_>]) {
     let item = Item {
         subject: "subject",
         id: "id",
@@ -59,10 +59,5 @@ fn same_on_every_path(scorer: &Scorer, facts: &[Fact<'_>]) {
         suspicions: &[],
     };
     let context = Context { as_of: None };
-    let digest = |mut work: Workspace| scorer.score(&mut work, &item, &context).map(|record| record.digest());
-    match (digest(Workspace::new(scorer)), digest(Workspace::portable(scorer))) {
-        (Ok(native), Ok(portable)) => assert_eq!(native, portable, "{facts:?}"),
-        (Err(native), Err(portable)) => assert_eq!(native.len(), portable.len(), "{facts:?}"),
-        _ => panic!("refused on one path only: {facts:?}"),
-    }
+    let _ = scorer.score(&mut Workspace::new(scorer), &item, &context).map(|record| record.digest());
 }

@@ -402,7 +402,7 @@ impl<'a, 'd> ExecutorReader<'a, 'd, '_, '_> {
                 Some(value) if value.len() < Secret::BYTES_MIN => {
                     let message =
                         format!("the secret {} has fewer than {} bytes", quoted(name), Secret::BYTES_MIN);
-                    self.report.add(at, message, "a variable that is no secret goes into `environment`");
+                    self.report.add(at, message, "a variable that is not a secret goes into `environment`");
                 }
                 Some(value) => secrets.push(Secret::new(name, value)),
             }

@@ -11,7 +11,7 @@ use crate::executor::{Answer, Call, Executor, Reply};
 use crate::executors::Executors;
 use crate::stop::Stop;
 
-/// A sign of a run while it goes on. The order is that of the moments.
+/// A sign of a run while it goes on, in order of time.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// An attempt at a step begins.
@@ -142,7 +142,7 @@ impl<W> Live<'_, W> {
 /// The longest that an attempt may take.
 struct Limit {
     time: Duration,
-    /// True if the plan declares it; else it is that of the executor, and to reach it is no timeout.
+    /// True if the plan declares it; else the executor sets it, and reaching it is not a timeout.
     is_declared: bool,
 }
 

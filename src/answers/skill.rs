@@ -64,7 +64,7 @@ impl Skills {
         *skill = rules.after(skill, &played);
     }
 
-    /// Returns the skill of an agent, which is that of a newcomer if it has played no match.
+    /// Returns the skill of an agent: the skill of a newcomer if it has played no match.
     #[must_use]
     pub fn of(&self, agent: &str) -> Skill {
         let rules = SkillRules::default();

@@ -1,12 +1,14 @@
-//! The answer to [`Leaderboard`](AskedBoard), and its floors.
+//! The answer to [`Leaderboard`](AskedBoard).
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 use karat_standing::stand::Interval;
 
+use super::Leaderboard as AskedBoard;
 use super::answer::{card_of, invalid, pass, plan, refused, settings as usual, unknown_key};
-use super::{Floors, Leaderboard as AskedBoard};
 use crate::answers::LeaderboardMethod;
 use crate::answers::basis::Basis;
 use crate::answers::leaderboard::columns::{self, Column};
@@ -17,27 +19,12 @@ use crate::answers::leaderboard::officials::Officials;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
 use crate::answers::stress::Robustness;
 use crate::error::Error;
-use crate::gate::{Failing, Verdict, failing, floors, judge_floors, outside, slight};
 use crate::leaderboard::attempts::Attempts;
 use crate::leaderboard::stress::{CONCENTRATION, Stress};
 use crate::leaderboard::{By, Ranking, Settings};
-use crate::look_alikes::LookAlikes;
 use crate::rows::Rows;
 use crate::standing::events::Events;
 use crate::text::clean;
-
-/// The answer, and what its gates found.
-#[derive(Debug)]
-pub struct Judged {
-    /// The answer.
-    pub answer: LeaderboardAnswer,
-    /// The findings.
-    pub verdict: Verdict,
-    /// The subjects that fail a floor.
-    pub failing: Vec<Failing>,
-    /// The settings.
-    pub settings: Settings,
-}
 
 /// Returns the key of `--by`, if it is neither the official score nor the mean.
 fn fact_asked(ask: &AskedBoard) -> Option<Key> {
@@ -55,49 +42,56 @@ pub fn kept(ask: &AskedBoard) -> Vec<String> {
     all.into_iter().collect()
 }
 
-/// Ranks the subjects, and asks the gates.
+/// The context of a question, which its door knows.
+#[derive(Debug, Clone, Copy)]
+pub struct Door<'a> {
+    /// The card whose section `[standing]` applies; that of the items if it is not given.
+    pub card: Option<&'a Scorecard>,
+    /// True if the items are a part of all by more than the question says.
+    pub is_part: bool,
+    /// True if the answer is used for more, which needs resamples.
+    pub needs_resamples: bool,
+    /// The rows to return.
+    pub page: Page,
+}
+
+impl Default for Door<'_> {
+    fn default() -> Self {
+        Self { card: None, is_part: false, needs_resamples: false, page: Page::ALL }
+    }
+}
+
+/// Ranks the subjects.
 ///
 /// # Errors
 /// If a key names nothing, options exclude each other, or the items are too few.
-pub fn judge(
+pub fn ranked(
     ask: &AskedBoard,
-    asked_floors: &Floors,
+    door: Door<'_>,
     rows: &mut Rows,
     events: &Events,
-) -> Result<Judged, Error> {
+) -> Result<(LeaderboardAnswer, Settings), Error> {
     let by_fact = match fact_asked(ask).filter(|key| rows.dimension(&key.name).is_none()) {
         Some(key) => rank_by_fact(ask, rows, &key)?,
         None => None,
     };
+    let method = method(ask, door, rows)?;
     let (by, officials) = match by_fact {
         Some(by) => (by, Basing::Means(None)),
-        None => by(ask, asked_floors, rows, events)?,
+        None => by(ask, door, method, rows, events)?,
     };
     let settings = settings(ask, rows, by)?;
-    let method = method(ask, asked_floors, rows)?;
-    let mut boards = leaderboards(ask, rows, method, &settings, officials)?;
+    let mut boards = leaderboards(ask, rows, method, &settings, officials, door.page)?;
     let columns: &[Column] = ask.with.as_ref().map_or(&[], |all| all.0.as_slice());
     for (board, (_, items)) in boards.iter_mut().zip(rows.groups()) {
         columns::add(board, rows, &items, columns, "--with")?;
     }
     boards.iter_mut().try_for_each(|board| sort(rows, board, &ask.sort))?;
     let basis = Basis::new(rows, &settings);
-    let mut answer = answer(basis, method, ask.group_by.clone(), boards, Page::ALL);
-    answer.mark_look_alikes(&LookAlikes::among(rows.subjects.iter().map(String::as_str)));
-    let failing = failing(&floors(asked_floors, rows, by)?, asked_floors, &answer);
-    let mut verdict = judge_floors(&failing);
-    // Scores are official by one moment, whatever the group.
-    let as_of = answer.leaderboards.iter().find_map(|board| Timestamp::parse(board.as_of.as_deref()?).ok());
-    if let Some(as_of) = as_of.filter(|_| !asked_floors.fail_under.is_empty()) {
-        outside(rows, as_of).into_iter().for_each(|line| verdict.warn(line));
-    }
-    let of_score = asked_floors.all().filter(|it| it.dimension.is_none());
-    let slight = of_score.filter_map(|floor| slight("a floor", floor.least, rows.scale.max, 1));
-    slight.for_each(|line| verdict.warn(line));
-    Ok(Judged { verdict, answer, failing, settings })
+    Ok((answer(basis, method, ask.group_by.clone(), boards, door.page), settings))
 }
 
-/// Ranks by a field, if an item has it. The direction is that of the key or of the flags, else the one in which the score
+/// Ranks by a field, if an item has it. Key or flags give the direction, else it is the one in which the score
 /// moves.
 fn rank_by_fact(ask: &AskedBoard, rows: &mut Rows, key: &Key) -> Result<Option<By>, Error> {
     if !key.rank(rows, "--by")? {
@@ -113,12 +107,11 @@ fn rank_by_fact(ask: &AskedBoard, rows: &mut Rows, key: &Key) -> Result<Option<B
 }
 
 /// Returns the method asked for, or the one for the number of items. Options that need resamples choose the bootstrap.
-fn method(ask: &AskedBoard, floors: &Floors, rows: &Rows) -> Result<LeaderboardMethod, Error> {
-    let has_dimension = floors.all().any(|it| it.dimension.is_some());
+fn method(ask: &AskedBoard, door: Door<'_>, rows: &Rows) -> Result<LeaderboardMethod, Error> {
     let needs = [
         ("--attempts", ask.attempts.is_some()),
         ("--robustness", ask.robustness),
-        ("--fail-under of a dimension", has_dimension),
+        ("--fail-under of a dimension", door.needs_resamples),
     ];
     let needs = needs.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name);
     match (ask.method.or(ask.census.then_some(LeaderboardMethod::Census)), needs) {
@@ -140,47 +133,85 @@ fn settings(ask: &AskedBoard, rows: &Rows, by: By) -> Result<Settings, Error> {
     Ok(Settings { attempts, tasks_min: ask.min_tasks, ..usual(&ask.sure, by, rows) })
 }
 
-/// Returns the basis of the means, and the official scores, or why ranks are not by them.
-fn by(ask: &AskedBoard, floors: &Floors, rows: &Rows, events: &Events) -> Result<(By, Basing), Error> {
+/// The basis of ranks, as far as question and scorecard say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// Official scores.
+    Official,
+    /// Means; with the reason if they were not asked for and the scorecard has official scores.
+    Means(Option<&'static str>),
+    /// A dimension, or a field of the items.
+    Key,
+}
+
+/// Returns what ranks are by, under the card whose section `[standing]` applies.
+///
+/// # Errors
+/// If official scores are asked for that the scorecard does not have.
+pub fn base(ask: &AskedBoard, card: Option<&Scorecard>, is_part: bool) -> Result<Base, Error> {
     let is_asked = match ask.by.as_deref() {
         None => false,
         Some(OFFICIAL) => true,
-        Some(MEAN) => return Ok((By::Score, Basing::Means(None))),
-        Some(key) => {
-            let known = || unknown_key("--by", key, &[OFFICIAL, MEAN], rows);
-            return Ok((By::Dimension(rows.dimension(key).ok_or_else(known)?), Basing::Means(None)));
-        }
+        Some(MEAN) => return Ok(Base::Means(None)),
+        Some(_) => return Ok(Base::Key),
     };
-    let Some(card) = card_of(rows)?.filter(|card| card.standing.is_some()) else {
+    let refused =
+        |why: &str| Err(invalid(format!("--by official: {why}")).hint("rank by the mean of runs: --by mean"));
+    if card.is_none_or(|card| card.standing.is_none()) {
         return match is_asked {
-            false => Ok((By::Score, Basing::Means(None))),
-            true => Err(invalid(
-                "--by official: there are no official scores, as the scorecard has no section [standing]",
-            )
-            .hint("rank by the mean of runs: --by mean")),
+            false => Ok(Base::Means(None)),
+            true => refused("there are no official scores, as the scorecard has no section [standing]"),
         };
-    };
-    let without = |why: &str| match is_asked {
-        false => Ok((By::Score, Basing::Means(Some(why.to_owned())))),
-        true => Err(invalid(format!("--by official: {why}")).hint("rank by the mean of runs: --by mean")),
-    };
-    let items = &ask.items;
-    let asked = Asked {
-        is_selection: !items.filters.is_empty() || items.since.is_some() || items.until.is_some(),
-        is_grouped: ask.group_by.is_some(),
-        has_other_outcomes: !ask.sure.counts.is_empty(),
-    };
-    if let Some(why) = asked.without_official() {
-        return without(why);
     }
-    let as_of = items.as_of.as_ref().map(|as_of| as_of.at).or_else(|| rows.newest());
-    let plan = plan(&ask.sure.confidence);
-    let is_drawn = method(ask, floors, rows)? == LeaderboardMethod::Bootstrap;
-    let interval = is_drawn.then_some(Interval { plan, level: ask.sure.confidence.level });
-    match Officials::new(rows, &card, events, as_of.unwrap_or(Timestamp { milliseconds: 0 }), interval) {
-        Ok(officials) => Ok((By::Score, Basing::Officials(officials))),
-        Err(error) if rows.newest().is_none() => without(&error.to_string()),
-        Err(error) => Err(error),
+    let items = &ask.items;
+    let is_selection = is_part || !items.filters.is_empty() || items.since.is_some() || items.until.is_some();
+    let has_other_outcomes = !ask.sure.counts.is_empty();
+    let asked = Asked { is_selection, is_grouped: ask.group_by.is_some(), has_other_outcomes };
+    match asked.without_official() {
+        None => Ok(Base::Official),
+        Some(why) if is_asked => refused(why),
+        why => Ok(Base::Means(why)),
+    }
+}
+
+/// Returns the basis of the means, and the official scores, or why ranks are not by them.
+fn by(
+    ask: &AskedBoard,
+    door: Door<'_>,
+    method: LeaderboardMethod,
+    rows: &Rows,
+    events: &Events,
+) -> Result<(By, Basing), Error> {
+    let card = match door.card {
+        Some(card) => Some(Cow::Borrowed(card)),
+        None if matches!(ask.by.as_deref(), None | Some(OFFICIAL)) => card_of(rows)?,
+        None => None,
+    };
+    match (base(ask, card.as_deref(), door.is_part)?, card) {
+        (Base::Key, _) => {
+            let key = ask.by.as_deref().unwrap_or_default();
+            let known = || unknown_key("--by", key, &[OFFICIAL, MEAN], rows);
+            Ok((By::Dimension(rows.dimension(key).ok_or_else(known)?), Basing::Means(None)))
+        }
+        (Base::Official, Some(card)) => {
+            let as_of = ask.items.as_of.as_ref().map(|as_of| as_of.at).or_else(|| rows.newest());
+            let as_of = as_of.unwrap_or(Timestamp { milliseconds: 0 });
+            let interval = Interval { plan: plan(&ask.sure.confidence), level: ask.sure.confidence.level };
+            let interval = (method == LeaderboardMethod::Bootstrap).then_some(interval);
+            match Officials::new(rows, &card, events, as_of, interval) {
+                Ok(officials) => Ok((By::Score, Basing::Officials(officials))),
+                Err(error) if rows.newest().is_none() && ask.by.is_none() => {
+                    Ok((By::Score, Basing::Means(Some(error.to_string()))))
+                }
+                Err(error) if rows.newest().is_none() => {
+                    Err(invalid(format!("--by official: {error}"))
+                        .hint("rank by the mean of runs: --by mean"))
+                }
+                Err(error) => Err(error),
+            }
+        }
+        (Base::Means(why), _) => Ok((By::Score, Basing::Means(why.map(str::to_owned)))),
+        (Base::Official, None) => Ok((By::Score, Basing::Means(None))),
     }
 }
 
@@ -199,6 +230,7 @@ fn leaderboards(
     method: LeaderboardMethod,
     settings: &Settings,
     basing: Basing,
+    page: Page,
 ) -> Result<Vec<Leaderboard>, Error> {
     let (officials, without_official) = match basing {
         Basing::Officials(officials) => (Some(officials), None),
@@ -207,8 +239,8 @@ fn leaderboards(
     let found = rows.groups().into_iter().map(|(value, items)| {
         let name = ask.group_by.as_ref().zip(value).map(|(field, value)| format!("{field} = {value}"));
         let ranked = match &officials {
-            Some(officials) => rank_by_official(rows, &items, method, settings, Page::ALL, officials),
-            None => rank(rows, &items, name, method, settings, Page::ALL),
+            Some(officials) => rank_by_official(rows, &items, method, settings, page, officials),
+            None => rank(rows, &items, name, method, settings, page),
         };
         let ranked = ranked.map_err(|error| {
             let error = refused(&error, rows);

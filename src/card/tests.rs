@@ -108,7 +108,7 @@ fn a_verdict_becomes_a_score_and_none_becomes_no_score() {
     // Both follow from their own facts, without judge and files.
     let card = Arc::new(CompiledCard::parse(&text()).unwrap());
     for record in [&judged, &unjudged] {
-        crate::recompute::recompute(record, &card, false, |_| ()).unwrap();
+        crate::recompute::recompute(record, &card, |_| ()).unwrap();
     }
 }
 

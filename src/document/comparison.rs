@@ -159,7 +159,7 @@ fn findings(basis: &Basis, pair: &ComparedPair, view: &View<'_>) -> Vec<Finding>
         let text = format!("{tasks} {what} of {who} {which}: {list}");
         findings.push(Finding::new(Level::Warning, kind, text));
     }
-    // A task that got worse is no failure alone: the gate decides over all of them.
+    // A task that got worse does not fail by itself: the gate decides over all of them.
     findings.extend(pair.changes.regressed.iter().map(|change| regressed(basis, pair, change)));
     findings
 }
@@ -285,7 +285,7 @@ fn power(pair: &ComparedPair, scale: u32) -> Option<String> {
         || format!("{tasks} show no difference with a chance of {chance}"),
         |it| format!("{tasks} show a difference of {} or more with a chance of {chance}", writing.number(it)),
     );
-    // A few more tasks than there are is no advice.
+    // To ask for a few more tasks than there are does not help.
     let more = power.tasks_needed.filter(|needed| *needed > found.estimate.tasks).map(|needed| {
         format!("; for one of {} it takes about {needed}", writing.number(found.estimate.mean.abs()))
     });

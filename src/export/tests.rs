@@ -183,7 +183,7 @@ proptest! {
     #[test]
     fn no_name_breaks_an_export(subject in "[-a-z/.\"\\\\<>{}: ]{1,20}[a-z]", sample in "[a-z/.\"\\\\{}: ]{0,10}[a-z]") {
         let item = json!({"subject": format!("a{subject}"), "task": format!("t{sample}"), "id": "1", "solved": 0.5});
-        // What the reader of evidence refuses is no subject.
+        // A name that the reader of evidence refuses is not a subject.
         let mut engine = Engine::open("run").unwrap();
         prop_assume!(engine.score(item.to_string().as_bytes()).is_ok());
         for target in Target::ALL {

@@ -8,7 +8,7 @@ use crate::error::Place;
 use crate::number::published;
 use crate::text::{clean, count, list, short};
 
-/// The findings of a floor of items. The status is that of the gravest case.
+/// The findings of a floor of items. The gravest case decides the status.
 #[derive(Debug, Default)]
 pub struct ItemFloor {
     blocked: Case,

@@ -315,7 +315,7 @@ fn seen(field: &Field, items: u64) -> String {
     }
 }
 
-/// Returns the path of a field, where its name is not that of the fact.
+/// Returns the path of a field, where its name differs from the name of the fact.
 fn path(field: &Field, fact: &str) -> String {
     if !field.is_nested() && column(field) == fact {
         return String::new();

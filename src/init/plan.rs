@@ -214,7 +214,7 @@ impl<'d> Plan<'d> {
                     let direction = direction(&name).filter(|_| is_constant(field) && !is_label(&name));
                     self.constant.extend(direction.map(|direction| Measure { field, direction }));
                 } else if is_label(&name) {
-                    leave("its name is that of a number or a moment, not of a measurement");
+                    leave("it is named like a number or a timestamp, not like a measurement");
                 } else {
                     match direction(&name) {
                         Some(Direction::Lower) if field.range().is_some_and(|(low, _)| low < 0.0) => {
@@ -437,7 +437,7 @@ fn fit<'d>(field: &'d Field, data: &Data, what: &str) -> Result<&'d Field, Error
     let why = if given < items {
         format!("{given} of {items} items have it")
     } else {
-        String::from("it has values that are no names")
+        String::from("it has values that are not names")
     };
     Err(refused(format!("`{}` cannot be the {what}: {why}", clean(&name)))
         .hint("a name is a text without blanks around it and without control characters, or a whole number"))
@@ -448,7 +448,7 @@ fn subject<'d>(fields: &[&'d Field], data: &Data) -> Result<Option<&'d Field>, E
     let items = data.profile.items();
     let fits: Vec<&'d Field> =
         fields.iter().copied().filter(|field| field.are_names() && field.given() == items).collect();
-    // A name that is another in every item is that of the item.
+    // A name that differs in every item names the item.
     let is_of_run = |field: &Field| {
         let name = words(column(field).rsplit('.').next().unwrap_or_default()).join("_");
         let (values, has_more) = field.values();
@@ -499,7 +499,7 @@ fn likeliest<'d>(fields: impl Iterator<Item = &'d Field>, list: &str) -> Option<
 fn check_ids(fields: &[Field]) -> Result<(), Error> {
     let id = fields.iter().find(|field| column(field) == "id" && !field.is_nested());
     match id {
-        Some(id) if !id.are_names() => Err(refused("the field `id` has values that are no names")
+        Some(id) if !id.are_names() => Err(refused("the field `id` has values that are not names")
             .hint(
                 "an id is a text without blanks around it and without control characters, or a whole number",
             )

@@ -94,7 +94,7 @@ impl Settings {
 
 /// The origin of the treatment of each outcome of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are those of the outcomes")]
+#[expect(missing_docs, reason = "each is named after its outcome")]
 pub struct PolicySources {
     pub no_verdict: ChoiceSource,
     pub stopped: ChoiceSource,
@@ -144,7 +144,7 @@ impl By {
 pub struct Ranking {
     /// The common property of the items; None if all are taken.
     pub group: Option<String>,
-    /// Ranks, intervals and letters for ties. The subjects are those of [`Rows::subjects`].
+    /// Ranks, intervals and letters for ties. [`Rows::subjects`] has the subjects.
     pub leaderboard: Leaderboard,
     /// Subjects with items but no rank, with the reason.
     pub unranked: Vec<(usize, Unranked)>,

@@ -92,7 +92,7 @@ pub fn page(subjects: usize, dimensions: usize) -> Page {
         notes: vec![
             String::from("Rank 1 differs if runs that were stopped count as failures: kestrel-2 would lead."),
             String::from(
-                "Within a tie group the data do not tell the agents apart; their order is that of the mean.",
+                "Within a tie group the data do not tell the agents apart; they are ordered by mean.",
             ),
         ],
         sections: vec![

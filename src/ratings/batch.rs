@@ -62,7 +62,7 @@ fn fit(task: &Task<'_>, model: &BradleyTerry, mean_points: f64, pool: &Pool) -> 
         let drawn = (question.seed, question.resamples);
         Uncertainty::Bootstrap(resample(model, &counts, &fit, clusters.as_ref(), drawn)?)
     } else {
-        // With a prior the covariances are those of the posterior.
+        // With a prior the covariances describe the posterior.
         let covariance = fit.covariance(&counts);
         Uncertainty::Normal(
             covariance

@@ -262,7 +262,7 @@ fn read<S: Stored>(
                 S::NUMBERS.iter().filter_map(|number| numbers.get(*number)).copied().collect();
             let rating = S::rating(&known).filter(|_| numbers.len() == S::NUMBERS.len());
             let rating = rating.ok_or_else(|| {
-                refuse(format!("the rating of `{name}` is not that of {}", S::NUMBERS.join(", ")))
+                refuse(format!("the rating of `{name}` does not have {}", S::NUMBERS.join(", ")))
             })?;
             if let Some(problem) = system.rating_outside(&rating).first() {
                 return Err(refuse(format!("of `{name}`, {problem}")));

@@ -135,7 +135,7 @@ impl Question {
         }
     }
 
-    /// Returns the system, if the parts of the question go together. `is_kept` is true if the ratings are those of a file,
+    /// Returns the system, if the parts of the question go together. `is_kept` is true if the ratings come from a file,
     /// or become one.
     ///
     /// # Errors
@@ -169,8 +169,8 @@ impl Question {
         Ok(system)
     }
 
-    /// Checks that the parts of the question go together, before any match is read. `is_kept` is true if the ratings are
-    /// those of a file, or become one.
+    /// Checks that the parts of the question go together, before any match is read. `is_kept` is true if the ratings
+    /// come from a file, or become one.
     ///
     /// # Errors
     /// If they do not, or a setting is wrong.

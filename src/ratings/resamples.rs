@@ -33,7 +33,7 @@ impl Clusters {
             Some((*number, Match { first: place(found.first)?, second: place(found.second)?, ..*found }))
         };
         let mut matches: Vec<(u32, Match)> = numbers.iter().zip(&season.matches).filter_map(moved).collect();
-        // Stable: within a cluster the order is that of the season.
+        // Stable: within a cluster matches keep the order of the season.
         matches.sort_by_key(|&(number, _)| number);
         let clusters = matches.chunk_by(|one, other| one.0 == other.0);
         Self { matches: clusters.map(|cluster| cluster.iter().map(|&(_, found)| found).collect()).collect() }

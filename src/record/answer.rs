@@ -58,7 +58,7 @@ pub struct SubmissionWarning {
 }
 
 impl MatchAnswer {
-    /// Returns the answer in a record that was made just now; none if it is not that of a match.
+    /// Returns the answer in a record that was made just now; none if the record is not about a match.
     #[must_use]
     pub fn of(record: &Scoring<'_>) -> Option<Self> {
         let mut bytes = Vec::new();

@@ -290,7 +290,7 @@ mod tests {
         })
     }
 
-    /// Returns the way to every value that is no object.
+    /// Returns the way to every value other than an object.
     fn ways(value: &Value, way: &mut Vec<String>, all: &mut Vec<(Vec<String>, Value)>) {
         match value {
             Value::Object(members) => members.iter().for_each(|(name, value)| {

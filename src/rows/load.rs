@@ -149,14 +149,13 @@ impl<'r> Loader<'r> {
         &mut self,
         record: &Record,
         base: &Arc<CompiledCard>,
-        is_portable: bool,
         place: &Place,
         arrival: Option<Arrival>,
     ) -> Result<(), Error> {
         let at = self.scorer(base);
         let card = overridden(record, Arc::clone(base))?;
         let raw = record.as_bytes();
-        recompute(record, &card, is_portable, |scoring| {
+        recompute(record, &card, |scoring| {
             self.put(scoring.item.id, place, at, scoring, raw, arrival);
         })
     }

@@ -1,4 +1,4 @@
-//! The writers of documents, one file each. They decide nothing: words, units, signs and order are those of the
+//! The writers of documents, one file each. They decide nothing: words, units, signs and order come from the
 //! [`Document`], and each writer takes every document.
 //!
 //! Names come from outside and may be hostile: each file says how it writes them.

@@ -9,20 +9,18 @@ use karat_graders::workflow::{
 use serde_json::{Value, json};
 
 use crate::given::Given;
-use crate::judge::{Answer, all};
+use crate::judge::all;
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
-pub fn answer(name: &str, input: &Value) -> Option<Answer> {
-    let given = Given::new(input);
-    let answer = match name {
-        "dag.validate" => validate(&given),
-        "dataref.resolve" => resolve_references(&given),
-        "execute.account" => execute(&given),
-        "warmup.scale" => scale(&given),
-        "audit.jump" => audit(&given),
+pub fn answer(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
+    Some(match name {
+        "dag.validate" => validate(given),
+        "dataref.resolve" => resolve_references(given),
+        "execute.account" => execute(given),
+        "warmup.scale" => scale(given),
+        "audit.jump" => audit(given),
         _ => return None,
-    };
-    Some(answer.map_or_else(Answer::Refused, Answer::Output))
+    })
 }
 
 fn plan(given: &Given<'_>, rules: &PlanRules) -> Result<Plan, Problems> {
@@ -31,7 +29,7 @@ fn plan(given: &Given<'_>, rules: &PlanRules) -> Result<Plan, Problems> {
 
 /// `dag.validate`: true if the published validator accepts the plan, and the ids of its tiers.
 fn validate(given: &Given<'_>) -> Result<Value, String> {
-    // A value that is no object is no plan, and neither valid nor invalid.
+    // A value that is not an object is not a plan, so it is neither valid nor invalid.
     given.members()?;
     let plan = plan(given, &PlanRules::published_validator()).ok();
     let tiers = plan.as_ref().map(|plan| {
@@ -76,9 +74,9 @@ fn execute(given: &Given<'_>) -> Result<Value, String> {
 fn scale(given: &Given<'_>) -> Result<Value, String> {
     let scaled = warm_up(
         given.member("raw_score")?.number()?,
-        count(&given.member("tasks_seen")?)?,
-        count(&given.member("blocks_since_registration")?)?,
-        count(&given.member("immunity_period")?)?,
+        given.member("tasks_seen")?.count()?,
+        given.member("blocks_since_registration")?.count()?,
+        given.member("immunity_period")?.count()?,
     );
     Ok(json!(scaled.map_err(|problem| problem.to_string())?))
 }
@@ -92,8 +90,4 @@ fn audit(given: &Given<'_>) -> Result<Value, String> {
         Some((score, mean, rise)) => json!({"flagged": true, "score": score, "prev_avg": mean, "jump": rise}),
         None => json!({"flagged": false, "score": null, "prev_avg": null, "jump": null}),
     })
-}
-
-fn count(given: &Given<'_>) -> Result<u64, String> {
-    given.value().as_u64().ok_or_else(|| given.expected("a whole number not below 0"))
 }

@@ -43,7 +43,7 @@ struct Taken {
     logs: Summary,
     /// The first log without a run.
     empty: Option<String>,
-    /// True if a file is no log without a run.
+    /// True if a file holds anything but a log without a run.
     has_items: bool,
 }
 
@@ -306,7 +306,7 @@ pub fn are_sides(first: &str, second: &str) -> bool {
 
 /// Returns the files that are meant by folders and patterns; in a folder, those that are logs of other tools.
 ///
-/// What is no log is passed over, and named in a note: it may be one that is broken.
+/// Other files are passed over, and named in a note: one may be a broken log.
 pub fn expanded(paths: &[String], color: Color) -> Result<Vec<String>, Failure> {
     let mut files = Vec::new();
     let mut passed = Vec::new();
@@ -362,7 +362,7 @@ struct Looked {
 /// Bytes that show what a file is.
 const HEAD: u64 = 1 << 20;
 
-/// Looks at a file, which is opened once if it is no log.
+/// Looks at a file, which is opened once unless it is a log.
 fn look(path: &str, digests: Option<&Digests>) -> Result<Looked, Failure> {
     let is_begun = || {
         let begun = BEGUN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -453,7 +453,7 @@ fn log(
         kind => {
             let (words, kind) = (format.words, kind.name());
             return Err(Failure::new(format!(
-                "`{name}` looks like {words}, which is no evidence of kind `{kind}`"
+                "`{name}` looks like {words}, not like evidence of kind `{kind}`"
             ))
             .help(format!("score it with a card for facts: karat score --card run {name}"))
             .help(format!("or look at its runs: karat import {name}")));

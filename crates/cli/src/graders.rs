@@ -52,7 +52,6 @@ pub fn options(
         cache,
         judge,
         budget: (kind == Kind::ReasoningTrace).then(Budget::default),
-        is_portable: portable,
         ..Options::default()
     })
 }

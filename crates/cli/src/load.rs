@@ -70,7 +70,7 @@ pub fn load_sides(request: &Request<'_>, cli: &Cli) -> Result<Loaded, Failure> {
         None => None,
     };
     let loading = Loading::new(request.selection(), given, request.items.as_of.as_ref())?;
-    let mut loading = loading.at_door(cli.portable, |error| Failure::from(error).to_string());
+    let mut loading = loading.at_door(|error| Failure::from(error).to_string());
     let files = Files::new(request.files, cli.color)?.of_sides(request.sides);
     let files = files.digested(request.digests.cloned());
     let progress = Progress::new(files.bytes(), request.is_quiet);

@@ -24,7 +24,7 @@ const DEPTH_MAX: usize = 32;
 pub struct Named {
     /// The path, `-` for standard input.
     pub path: String,
-    /// True if it was found in a folder: there, what is no log is passed over.
+    /// True if it was found in a folder, where files other than logs are passed over.
     pub is_found: bool,
     /// True if it was found in a folder and is a link, which may lead anywhere: it is passed over.
     pub is_link: bool,
@@ -209,7 +209,7 @@ pub fn is_endless(_: &fs::Metadata) -> bool {
     false
 }
 
-/// Names the files of folders that are no logs.
+/// Names the files of folders that are not logs.
 pub fn passed_over(passed: &[String]) -> Option<String> {
     let names: Vec<&str> = passed.iter().map(String::as_str).collect();
     Some(format!("no log, so passed over: {}", named(&names)?))

@@ -10,9 +10,9 @@ use crate::evidence::{Files, Flow};
 use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
-use crate::render::judged;
 use karat::ask::Fields;
 use karat::card::CompiledCard;
+use karat::document::judge_identity;
 use karat::engine::{Engine, Scored};
 use karat::error::Error;
 use karat::record::{Record, RecordDocument};
@@ -165,7 +165,7 @@ fn lacking(document: &RecordDocument, graders: &GraderArgs) -> Option<Comparison
 }
 
 /// Returns why verdicts cannot be compared, if what was submitted was run by a judge that is not the one here: fuel and so
-/// verdicts are those of one engine with one runtime.
+/// verdicts belong to one engine with one runtime.
 fn other_judge(document: &RecordDocument, again: &[u8]) -> Option<Comparison> {
     let execution = |mut grading: Value| grading.get_mut("execution").map(Value::take);
     let grading = document.grading.as_ref().and_then(|seen| serde_json::from_str(seen.as_str()).ok());
@@ -175,10 +175,10 @@ fn other_judge(document: &RecordDocument, again: &[u8]) -> Option<Comparison> {
     let what = match (now.get("judge"), now.get("no_verdict").and_then(Value::as_str)) {
         (Some(judge), _) if *judge == was => return None,
         (Some(judge), _) => {
-            format!("it was run by {}, and here is {}", judged::identity(&was), judged::identity(judge))
+            format!("it was run by {}, and here is {}", judge_identity(&was), judge_identity(judge))
         }
         (None, Some(why)) => {
-            format!("it was run by {}, and there is no verdict here: {why}", judged::identity(&was))
+            format!("it was run by {}, and there is no verdict here: {why}", judge_identity(&was))
         }
         // Nothing was run this time: that is a difference.
         (None, None) => return None,

@@ -8,6 +8,7 @@ use std::process::Command;
 
 /// Every dependency of one package of the project on another, of any kind. A new one is a decision, and belongs here.
 const EDGES: &[(&str, &str)] = &[
+    ("karat", "karat-checker"),
     ("karat", "karat-core"),
     ("karat", "karat-evidence"),
     ("karat", "karat-graders"),
@@ -17,6 +18,8 @@ const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-stats"),
     ("karat", "karat-store"),
     ("karat-cli", "karat"),
+    ("karat-checker", "karat-core"),
+    ("karat-cli", "karat-checker"),
     ("karat-cli", "karat-core"),
     ("karat-cli", "karat-demo"),
     ("karat-cli", "karat-evidence"),
@@ -46,6 +49,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-demo", "karat-stats"),
     ("karat-demo", "karat-store"),
     ("karat-evidence", "karat-core"),
+    ("karat-fuzz", "karat-checker"),
     ("karat-fuzz", "karat-core"),
     ("karat-fuzz", "karat-demo"),
     ("karat-fuzz", "karat-evidence"),
@@ -54,6 +58,8 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-fuzz", "karat-reader"),
     ("karat-fuzz", "karat-server"),
     ("karat-fuzz", "karat-store"),
+    // The cards of its tests are checked; so in reader and standing.
+    ("karat-graders", "karat-checker"),
     ("karat-graders", "karat-core"),
     ("karat-graders", "karat-evidence"),
     ("karat-importers", "karat-core"),
@@ -66,6 +72,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-judge", "karat-sandbox"),
     ("karat-process", "karat-graders"),
     ("karat-process", "karat-run"),
+    ("karat-reader", "karat-checker"),
     ("karat-reader", "karat-core"),
     ("karat-reader", "karat-evidence"),
     ("karat-reader", "karat-graders"),
@@ -81,6 +88,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-runner", "karat-run"),
     ("karat-runner", "karat-sandbox"),
     ("karat-server", "karat"),
+    ("karat-server", "karat-checker"),
     ("karat-server", "karat-core"),
     // Its pages are tested on the demo.
     ("karat-server", "karat-demo"),
@@ -93,6 +101,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-server", "karat-standing"),
     ("karat-server", "karat-stats"),
     ("karat-server", "karat-store"),
+    ("karat-standing", "karat-checker"),
     ("karat-standing", "karat-core"),
     ("karat-standing", "karat-stats"),
     ("karat-stats", "karat-core"),
@@ -234,9 +243,9 @@ fn a_local_path_is_told_from_a_path_within_something_else() {
 
 #[test]
 fn the_pure_crates_forbid_the_same_calls() {
-    let lints =
-        ["core", "stats", "standing"].map(|name| read(&root().join("crates").join(name).join("clippy.toml")));
-    assert!(lints.iter().all(|text| *text == lints[0]), "the clippy.toml of core, stats and standing differ");
+    let lints = ["core", "checker", "stats", "standing"]
+        .map(|name| read(&root().join("crates").join(name).join("clippy.toml")));
+    assert!(lints.iter().all(|text| *text == lints[0]), "the clippy.toml of the pure crates differ");
 }
 
 /// Scores come from evidence and scorecard alone: nothing that the library depends on can reach a network.
@@ -265,7 +274,7 @@ fn what_scores_reaches_no_network() {
     assert!(reached.contains("karat-core") && reached.contains("serde_json"));
     let found: Vec<&&str> = NETWORK.iter().filter(|name| reached.contains(**name)).collect();
     assert!(found.is_empty(), "the library depends on {found:?}");
-    let pure = ["core", "evidence", "graders", "importers", "reader", "standing", "stats"];
+    let pure = ["core", "checker", "evidence", "graders", "importers", "reader", "standing", "stats"];
     let folders = pure.iter().map(|name| format!("crates/{name}/src")).chain([String::from("src")]);
     for folder in folders {
         for path in files_below(&root().join(folder)) {
@@ -373,25 +382,25 @@ const fn budget(
 
 /// Raising a row is a decision.
 const BUDGETS: &[Budget] = &[
-    budget("core", &["crates/core/src"], &["crates/core/src/check"], 12_800, 10_500),
-    budget("checker", &["crates/core/src/check"], &[], 5_700, 4_800),
-    budget("stats", &["crates/stats/src"], &[], 9_900, 9_000),
-    budget("standing", &["crates/standing/src"], &[], 4_950, 4_800),
+    budget("core", &["crates/core/src"], &[], 11_050, 10_500),
+    budget("checker", &["crates/checker/src"], &[], 5_620, 4_800),
+    budget("stats", &["crates/stats/src"], &[], 9_420, 9_000),
+    budget("standing", &["crates/standing/src"], &[], 4_750, 4_800),
     budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_150, 7_500),
     budget("importers", &["crates/importers/src"], &[], 6_450, 6_000),
     budget("graders", &["crates/graders/src"], &[], 15_000, 15_000),
-    budget("karat", &["src"], &[], 23_000, 23_000),
-    budget("store", &["crates/store/src"], &[], 5_050, 4_900),
-    budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 21_500, 16_500),
-    budget("command line", &["crates/cli/src"], &[], 24_850, 8_500),
-    budget("conformance and demo", &["conformance/src", "crates/demo/src"], &[], 4_150, 3_500),
+    budget("karat", &["src"], &[], 28_500, 23_000),
+    budget("store", &["crates/store/src"], &[], 4_980, 4_900),
+    budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 20_950, 16_500),
+    budget("command line", &["crates/cli/src"], &[], 16_400, 8_500),
+    budget("conformance and demo", &["conformance/src", "crates/demo/src"], &[], 4_060, 3_500),
     budget("runs and processes", &["crates/run/src", "crates/process/src"], &[], 2_600, 2_600),
-    budget("main workspace", &["src", "crates", "conformance"], &[], 144_250, 115_000),
+    budget("main workspace", &["src", "crates", "conformance"], &[], 139_900, 115_000),
     budget("runner", &["runner"], &[], 13_000, 13_000),
 ];
 
 /// Lines of tests, in the folders of every row.
-const TEST_LINES_MAX: usize = 75_000;
+const TEST_LINES_MAX: usize = 74_000;
 const TEST_LINES_AIM: usize = 60_000;
 
 #[test]

@@ -221,10 +221,11 @@ impl<'a> ItemRange<'a> {
 
     /// Steps 4 to 6 over intervals; none where nothing applies.
     fn score(&mut self, scorer: &Scorer, profile: usize) -> Option<Interval> {
-        let [low, high] = mean_of_points(&scorer.card, &scorer.weighting, profile, &|dimension| {
-            let range = self.readings.get(dimension).copied().flatten()?.range;
-            Some([range.low, range.high])
-        })?;
+        let mean = |end: fn(Interval) -> f64| {
+            let reading = |at: usize| Some(end(self.readings.get(at).copied().flatten()?.range));
+            mean_of_points(&scorer.card, &scorer.weighting, profile, &reading)
+        };
+        let (low, high) = (mean(|range| range.low)?, mean(|range| range.high)?);
         let rule = self.card.decay().filter(|rule| rule.scope == DecayScope::Composite);
         let newest = self.ages.iter().flatten().copied().reduce(f64::min);
         let low = match rule.zip(newest) {

@@ -29,18 +29,6 @@ impl Loss {
         }
     }
 
-    /// Returns whether periods count when they are over, and whether values are in billionths.
-    #[inline(always)]
-    pub(crate) fn form(self) -> (bool, bool) {
-        (self.is_whole, self.units == 1.0)
-    }
-
-    /// Returns the same loss, its form said once more: as constants, for a loop of which the compiler then knows it.
-    #[inline(always)]
-    pub(crate) fn in_form(self, (is_whole, in_billionths): (bool, bool)) -> Self {
-        Self { is_whole, units: if in_billionths { 1.0 } else { self.units }, ..self }
-    }
-
     /// Returns what is left of a value of this age, to the nearest billionth, ties to even; not below 0, so that the loss of one
     /// value is never taken from another.
     #[inline(always)]
@@ -89,7 +77,6 @@ mod tests {
                 let periods = libm::floor((age - 604_800.0).max(0.0) / period_seconds);
                 let left = (8e8 - periods * per_period).max(0.0);
                 assert_eq!(loss.left(8e8 * units, age), round(left) * units, "{age} {period_seconds}");
-                assert_eq!(loss.in_form(loss.form()), loss);
             }
         }
     }

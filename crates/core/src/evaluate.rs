@@ -21,64 +21,26 @@ use alloc::vec::Vec;
 
 use crate::facts::{Fact, Item};
 pub use crate::facts_check::{ColumnsError, FactError};
-use crate::plan::vector::{Instructions, execute, hand_over};
-use crate::plan::{BLOCK, Code, FactColumns, Input, Known, Registers};
+use crate::plan::{BLOCK, Facts, Input, Registers, hand_over, run};
 pub use crate::plan::{Column, Columns, Scores};
 use crate::record::{ProfileUse, Record};
-use crate::scorecard::{FactType, Scorecard};
+use crate::scorecard::FactType;
 pub use crate::scorer::{Context, NotScoreable, Scorer};
-
-/// Bytes in a page of memory on most machines, and in a block of a column.
-const PAGE_BYTES: usize = 4096;
 
 /// Room for the intermediate results of one scorer, reused from item to item. Not shared between threads.
 #[derive(Debug, Clone)]
 pub struct Workspace {
-    instructions: Instructions,
-    single: Registers,
-    table: Option<Table>,
+    item: Registers,
+    /// The columns for the blocks of a table.
+    block: Option<Registers>,
     row: Vec<f64>,
 }
 
-/// Code for a table, and the columns for its blocks.
-#[derive(Debug, Clone)]
-struct Table {
-    known: Known,
-    code: Code,
-    block: Registers,
-}
-
-impl Table {
-    fn new(card: &Scorecard, known: Known) -> Self {
-        let code = Code::for_table(card, &known);
-        Self { known, block: Registers::new(&code), code }
-    }
-}
-
 impl Workspace {
-    /// Makes room for `scorer`, with the fastest instructions that this processor has.
+    /// Makes room for `scorer`.
     #[must_use]
     pub fn new(scorer: &Scorer) -> Self {
-        Self::with(scorer, Instructions::best())
-    }
-
-    /// Makes room for `scorer`, with instructions that every processor has. The results are the same.
-    #[must_use]
-    pub fn portable(scorer: &Scorer) -> Self {
-        Self::with(scorer, Instructions::portable())
-    }
-
-    /// Makes room for `scorer` once for each set of instructions that this processor has, under its name: `portable` first,
-    /// the fastest last. The results are the same, which is for tests to see.
-    #[must_use]
-    pub fn of_each_kind(scorer: &Scorer) -> Vec<(&'static str, Self)> {
-        Instructions::all()
-            .map(|instructions| (instructions.name(), Self::with(scorer, instructions)))
-            .collect()
-    }
-
-    fn with(scorer: &Scorer, instructions: Instructions) -> Self {
-        Self { instructions, single: Registers::new(&scorer.plan), table: None, row: Vec::new() }
+        Self { item: Registers::of_item(&scorer.plan), block: None, row: Vec::new() }
     }
 }
 
@@ -96,7 +58,7 @@ impl Scorer {
         let profile = self.profile(item);
         let elapsed_seconds = context.elapsed_seconds(item);
         self.run(work, item, profile.map_or(0, |(place, _)| place), elapsed_seconds)?;
-        Ok(self.breakdown(&work.single, item, context, profile))
+        Ok(self.breakdown(&work.item, item, context, profile))
     }
 
     /// Returns the value that a let of the card had for the item that `work` scored last; a condition is 0 or 1. None if it is
@@ -105,7 +67,7 @@ impl Scorer {
     pub fn value_of_let(&self, work: &Workspace, name: &str) -> Option<f64> {
         let at = self.card.lets.iter().position(|named| named.name == name)?;
         let register = (*self.plan.places.lets.get(at)?)?;
-        Some(work.single.value(register)).filter(|value| !value.is_nan())
+        Some(work.item.value(register)).filter(|value| !value.is_nan())
     }
 
     /// Scores a table, a block of rows at a time.
@@ -138,31 +100,20 @@ impl Scorer {
             return Err(ColumnsError::Profile { row });
         }
         let profile = self.card.profiles.as_ref().map_or(0, |profiles| profiles.fallback as u32);
-        let known = Known::new(columns, &self.weighting.table);
-        let table = match work.table.take_if(|table| table.known == known) {
-            Some(table) => table,
-            None => Table::new(&self.card, known),
-        };
-        let Table { code, block, .. } = work.table.insert(table);
-        let mut start = 0;
-        let mut end = rows.min(first_block(columns.facts));
-        while start < rows {
-            let profiles = columns.profiles.get(start..end).unwrap_or_default();
-            let facts = FactColumns::Table { columns: columns.facts, start, rows: end - start };
-            let mut part = scores.part(start, end);
-            let results = [&*part.score, &*part.coverage];
-            let elapsed_seconds = match columns.elapsed_seconds {
-                Column::Values(values) => Column::Values(values.get(start..end).unwrap_or_default()),
-                all @ Column::Constant(_) => all,
+        let block = work.block.get_or_insert_with(|| Registers::of_block(&self.plan));
+        for start in (0..rows).step_by(BLOCK) {
+            let end = rows.min(start + BLOCK);
+            let input = Input {
+                facts: Facts::Table(columns.facts, start),
+                elapsed_seconds: columns.elapsed_seconds.part(start, end - start),
+                profile,
+                profiles: columns.profiles.get(start..end).unwrap_or_default(),
+                weights: &self.weighting.table,
             };
-            let weights = &self.weighting.table;
-            let input = Input { facts, elapsed_seconds, profile, profiles, results: &results, weights };
-            if execute(work.instructions, code, block, &input, end - start) {
+            if run(&self.plan, block, &input, end - start) {
                 return Err(self.broken_row(columns, start, end));
             }
-            hand_over(work.instructions, code, block, &mut part, end - start);
-            start = end;
-            end = rows.min(start + BLOCK);
+            hand_over(&self.plan, block, &mut scores.part(start, end), end - start);
         }
         Ok(())
     }
@@ -202,24 +153,16 @@ impl Scorer {
                 Fact::Text(_) => declared.kind == FactType::Text,
             });
         let row = core::mem::take(&mut work.row);
-        let facts = FactColumns::Row(&row);
-        let weights = &self.weighting.table;
-        let elapsed_seconds = Column::Constant(elapsed_seconds);
-        let profile = profile as u32;
-        let input = Input { facts, elapsed_seconds, profile, profiles: &[], results: &[], weights };
-        let broken = execute(work.instructions, &self.plan, &mut work.single, &input, 1);
+        let input = Input {
+            facts: Facts::Row(&row),
+            elapsed_seconds: Column::Constant(elapsed_seconds),
+            profile: profile as u32,
+            profiles: &[],
+            weights: &self.weighting.table,
+        };
+        let broken = run(&self.plan, &mut work.item, &input, 1);
         let errors = if broken || !fits { self.check_facts(item, &row) } else { Vec::new() };
         work.row = row;
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
-}
-
-/// Rows of the first block: as many as make the next one begin where a page of memory does, if the columns can be in
-/// step. Then a block of a column is one page, and vectors never lie across two lines of the cache.
-fn first_block(facts: &[Column<'_>]) -> usize {
-    let ahead = facts.iter().find_map(|column| match column {
-        Column::Values(values) => Some(values.as_ptr().align_offset(PAGE_BYTES)),
-        Column::Constant(_) => None,
-    });
-    ahead.filter(|rows| (1..=BLOCK).contains(rows)).unwrap_or(BLOCK)
 }

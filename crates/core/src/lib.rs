@@ -5,9 +5,11 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[macro_use]
+mod words;
+
 mod bounds;
 mod breakdown;
-pub mod check;
 pub mod decay;
 pub mod diagnostic;
 mod digest;
@@ -21,7 +23,7 @@ pub mod mean;
 pub mod number;
 pub mod outcome;
 mod plan;
-mod range;
+pub mod range;
 pub mod record;
 pub mod scorecard;
 mod scorer;

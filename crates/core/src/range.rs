@@ -22,7 +22,7 @@ pub struct Interval {
 
 /// Every value that a formula can take.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Range {
+pub enum Range {
     /// A number.
     Number(Interval),
     /// True, false, or undecided.
@@ -31,13 +31,15 @@ pub(crate) enum Range {
 
 /// The certainty that a formula has a value, as far as missing facts are concerned: it may still fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Known {
+pub enum Known {
+    /// It has.
     Surely,
+    /// It may be missing.
     Perhaps,
 }
 
 /// The surroundings of a formula.
-pub(crate) trait Surroundings {
+pub trait Surroundings {
     /// Returns the values that a symbol can take where it has one, and whether it surely has one.
     fn range(&self, symbol: Symbol) -> (Range, Known);
 
@@ -55,7 +57,7 @@ pub(crate) trait Surroundings {
 
 impl Interval {
     /// Every number.
-    pub(crate) const EVERYTHING: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
+    pub const EVERYTHING: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
     /// The interval from 0 to 1.
     pub const UNIT: Self = Self { low: 0.0, high: 1.0 };
 
@@ -81,13 +83,13 @@ impl Interval {
 
     /// Returns the smallest interval that holds both.
     #[must_use]
-    pub(crate) fn hull(self, other: Self) -> Self {
+    pub fn hull(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
     /// Returns the numbers in both, if there are any.
     #[must_use]
-    pub(crate) fn intersect(self, other: Self) -> Option<Self> {
+    pub fn intersect(self, other: Self) -> Option<Self> {
         let both = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
         (both.low <= both.high).then_some(both)
     }
@@ -97,16 +99,21 @@ impl Interval {
         (self.low >= self.high).then_some(self.low)
     }
 
-    pub(super) fn map(self, monotone: impl Fn(f64) -> f64) -> Self {
+    /// Returns the range of a rising function over the numbers.
+    #[must_use]
+    pub fn map(self, monotone: impl Fn(f64) -> f64) -> Self {
         Self::new(monotone(self.low), monotone(self.high))
     }
 
     /// Returns the range of a falling function over the numbers.
-    pub(super) fn map_falling(self, falling: impl Fn(f64) -> f64) -> Self {
+    #[must_use]
+    pub fn map_falling(self, falling: impl Fn(f64) -> f64) -> Self {
         Self::new(falling(self.high), falling(self.low))
     }
 
-    pub(super) fn add(self, other: Self) -> Self {
+    /// Returns every sum of two numbers.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
         Self::new(self.low + other.low, self.high + other.high)
     }
 
@@ -114,7 +121,9 @@ impl Interval {
         Self::new(-self.high, -self.low)
     }
 
-    pub(super) fn subtract(self, other: Self) -> Self {
+    /// Returns every difference of two numbers.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
         Self::new(self.low - other.high, self.high - other.low)
     }
 
@@ -126,7 +135,9 @@ impl Interval {
             .hull(corner(self.high, other.high))
     }
 
-    pub(super) fn multiply(self, other: Self) -> Self {
+    /// Returns every product of two numbers.
+    #[must_use]
+    pub fn multiply(self, other: Self) -> Self {
         // An infinite end means finite numbers without bound, and zero times each of those is zero.
         self.corners(other, |a, b| {
             let product = a * b;
@@ -134,7 +145,9 @@ impl Interval {
         })
     }
 
-    pub(super) fn divide(self, other: Self) -> Self {
+    /// Returns every quotient of two numbers.
+    #[must_use]
+    pub fn divide(self, other: Self) -> Self {
         if other.contains(0.0) {
             return Self::EVERYTHING;
         }
@@ -150,20 +163,28 @@ impl Interval {
         })
     }
 
-    pub(super) fn min(self, other: Self) -> Self {
+    /// Returns every smaller one of two numbers.
+    #[must_use]
+    pub fn min(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.min(other.high) }
     }
 
-    pub(super) fn max(self, other: Self) -> Self {
+    /// Returns every larger one of two numbers.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
         Self { low: self.low.max(other.low), high: self.high.max(other.high) }
     }
 
-    pub(super) fn abs(self) -> Self {
+    /// Returns every amount without its sign.
+    #[must_use]
+    pub fn abs(self) -> Self {
         let (low, high) = (self.low.abs(), self.high.abs());
         Self { low: if self.contains(0.0) { 0.0 } else { low.min(high) }, high: low.max(high) }
     }
 
-    pub(super) fn pow(self, exponent: Self) -> Self {
+    /// Returns every power.
+    #[must_use]
+    pub fn pow(self, exponent: Self) -> Self {
         if self.low < 0.0 {
             return Self::EVERYTHING;
         }
@@ -175,7 +196,9 @@ impl Interval {
         })
     }
 
-    pub(super) fn compare(self, operator: Binary, other: Self) -> Option<bool> {
+    /// Returns the answer of a comparison, if it is the same for all numbers.
+    #[must_use]
+    pub fn compare(self, operator: Binary, other: Self) -> Option<bool> {
         let settle = |surely: bool, never: bool| match (surely, never) {
             (true, _) => Some(true),
             (_, true) => Some(false),
@@ -198,7 +221,7 @@ impl Interval {
 impl Range {
     /// Returns the numbers; of a condition 1 where it is true and 0 where it is false.
     #[must_use]
-    pub(crate) fn number(self) -> Interval {
+    pub fn number(self) -> Interval {
         match self {
             Self::Number(interval) => interval,
             Self::Flag(Some(flag)) => Interval::point(f64::from(u8::from(flag))),
@@ -208,7 +231,7 @@ impl Range {
 
     /// Returns true, false or undecided; a number is undecided.
     #[must_use]
-    pub(crate) fn flag(self) -> Option<bool> {
+    pub fn flag(self) -> Option<bool> {
         match self {
             Self::Flag(flag) => flag,
             Self::Number(_) => None,
@@ -217,7 +240,7 @@ impl Range {
 
     /// Returns the smallest range that holds both.
     #[must_use]
-    pub(crate) fn hull(self, other: Self) -> Self {
+    pub fn hull(self, other: Self) -> Self {
         match (self, other) {
             (Self::Number(a), Self::Number(b)) => Self::Number(a.hull(b)),
             (Self::Flag(a), Self::Flag(b)) => Self::Flag(if a == b { a } else { None }),
@@ -229,18 +252,18 @@ impl Range {
 impl Known {
     /// Returns surely, if both are.
     #[must_use]
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub fn and(self, other: Self) -> Self {
         if self == Self::Surely { other } else { self }
     }
 }
 
 /// Returns every value that `formula` can take. Where it is missing or fails it has none.
-pub(crate) fn evaluate<S: Surroundings + ?Sized>(formula: &Expr<Symbol>, around: &S) -> Range {
+pub fn evaluate<S: Surroundings + ?Sized>(formula: &Expr<Symbol>, around: &S) -> Range {
     evaluate_known(formula, around).0
 }
 
 /// Does what [`evaluate`] does, and returns whether the formula surely is not missing.
-pub(crate) fn evaluate_known<S: Surroundings + ?Sized>(formula: &Expr<Symbol>, around: &S) -> (Range, Known) {
+pub fn evaluate_known<S: Surroundings + ?Sized>(formula: &Expr<Symbol>, around: &S) -> (Range, Known) {
     match &formula.kind {
         ExprKind::Number(value) => (Range::Number(Interval::point(*value)), Known::Surely),
         ExprKind::Flag(value) => (Range::Flag(Some(*value)), Known::Surely),
@@ -273,8 +296,8 @@ fn binary(operator: Binary, a: Range, b: Range) -> Range {
     let numbers =
         |operation: fn(Interval, Interval) -> Interval| Range::Number(operation(a.number(), b.number()));
     match operator {
-        Binary::Add => numbers(Interval::add),
-        Binary::Subtract => numbers(Interval::subtract),
+        Binary::Add => numbers(Interval::plus),
+        Binary::Subtract => numbers(Interval::minus),
         Binary::Multiply => numbers(Interval::multiply),
         Binary::Divide => numbers(Interval::divide),
         Binary::And => Range::Flag(match (a.flag(), b.flag()) {
@@ -381,6 +404,3 @@ fn conditional<S: Surroundings + ?Sized>(
     };
     (range, condition_known.and(known))
 }
-
-#[cfg(test)]
-pub(crate) mod tests;

@@ -1,7 +1,7 @@
 //! Runs and records the plans of the demo's workflow again: `cargo run -p karat-demo --example record_season`.
 //!
 //! It runs every plan of `examples/season/crossing` with the services of each recorder and writes `recordings/`, signed
-//! with the keys of the demo. Costs, durations and outputs are those of the runs. Only the start of a run is set, to
+//! with the keys of the demo. Costs, durations and outputs come from the runs. Only the start of a run is set, to
 //! the moment at which the recorder of the demo begins it: a server refuses recordings of the future, and the clock of
 //! the demo shows a day in June. Needs `python3`, and the programs `karat` (named in `KARAT`, else in `PATH`) and `karat-runner`.
 

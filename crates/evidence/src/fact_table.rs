@@ -235,7 +235,7 @@ fn cases<'a>(member: Node<'a>, identity: &mut Identity<'a>, check: &mut Check<'_
     true
 }
 
-/// Reads the facts in a value by their paths from there. `path` is that of the value, for what is unread.
+/// Reads the facts in a value by their paths from there. `path` leads to the value, for the list of unread fields.
 fn read_below<'a>(
     node: Node<'a>,
     paths: &[(&[Step], (FactType, usize))],

@@ -176,7 +176,7 @@ fn skip_byte_order_mark<R: BufRead>(input: &mut R) -> Result<(), SourceError> {
             Some(0xfe | 0xff) => {
                 return Err(SourceError::fatal(1, "UTF-16", "text in UTF-8", "save the file as UTF-8"));
             }
-            // A text that begins with half of the mark is no UTF-8; the reader says so of what is left.
+            // A text that begins with half of the mark is not UTF-8; the reader says so of the rest.
             _ => break,
         }
     }

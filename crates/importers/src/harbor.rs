@@ -77,7 +77,7 @@ fn trial(own: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     }
     run.solved = reward;
     match own.text("exception_info.exception_type") {
-        // That it could not be set up in time is no fault of the agent.
+        // The agent is not at fault if it could not be set up in time.
         Some(kind) if kind.contains("Timeout") && kind.contains("Agent") && !kind.contains("Setup") => {
             run.outcome = Some(Outcome::Stopped);
         }

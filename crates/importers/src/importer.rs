@@ -18,7 +18,7 @@ pub struct Importer {
     pub role: Role,
     /// Members of JSON that only its files have: all of one of these lists. A `*` before or after stands for anything.
     pub(super) marks: &'static [&'static [&'static str]],
-    /// Returns whether a text that is no JSON begins as its files do.
+    /// Returns whether a text other than JSON begins as its files do.
     pub(super) begins: fn(&[u8]) -> bool,
     /// Reads a file, and hands on its runs.
     pub(super) read: fn(&Input, &mut Out<'_>) -> Result<(), Stop>,

@@ -273,7 +273,7 @@ impl<'a> Log<'a> {
             if Some(at) == chosen {
                 run.solved = value;
                 if value.is_none() {
-                    out.left_out(format!("a score `{name}` that is no number"));
+                    out.left_out(format!("a score `{name}` that is not a number"));
                 }
             }
             if Some(at) != chosen || value.is_some_and(|value| !(0.0..=1.0).contains(&value)) {

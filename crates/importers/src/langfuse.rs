@@ -63,8 +63,8 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     out.left_out_times("an observation that was there before", repeated);
     let (cost, tokens) = (sums.cost.or(|| Amount::cost(of("totalCost"))), sums.tokens.exact());
     let bad = [
-        (tokens, "the tokens of a trace with an observation whose number of tokens is no count"),
-        (cost, "the cost of a trace with an observation whose cost is no amount"),
+        (tokens, "the tokens of a trace with an observation whose number of tokens is not a count"),
+        (cost, "the cost of a trace with an observation whose cost is not an amount"),
     ];
     for (_, reason) in bad.into_iter().filter(|(amount, _)| *amount == Amount::Bad) {
         out.left_out(reason);

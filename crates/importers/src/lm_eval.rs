@@ -85,7 +85,9 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             if Some(*name) == chosen {
                 run.solved = value.filter(|_| !is_lower(name));
                 match value {
-                    None => out.left_out(format!("a metric `{name}` that is no number of the sample alone")),
+                    None => {
+                        out.left_out(format!("a metric `{name}` that is not a number of the sample alone"))
+                    }
                     Some(value) if is_lower(name) || !(0.0..=1.0).contains(&value) => {
                         run.scored(name, Some(value));
                     }
@@ -181,7 +183,7 @@ fn about(input: &Input) -> Result<About, Stop> {
         arguments => arguments.get(name)?.as_str(),
     };
     let arguments = argument("pretrained").or_else(|| argument("model"));
-    // Of a base model with an adapter, the name is that of the adapter.
+    // A base model with an adapter goes under the name of the adapter.
     let model = results.text("model_name").or(arguments).or_else(|| results.text("config.model"));
     let revision = argument("revision").filter(|it| *it != "main");
     let subject = match (model.unwrap_or(&folder), revision) {

@@ -206,7 +206,7 @@ impl<'a> Out<'a> {
         }
         match run.solved {
             Some(solved) if (0.0..=1.0).contains(&solved) => self.number(&mut item, "solved", solved),
-            Some(_) => self.left_out("a score outside of 0 to 1, which is no share of a task"),
+            Some(_) => self.left_out("a score outside of 0 to 1, which cannot be a share of a task"),
             None => {}
         }
         let measures = [("cost_usd", run.cost_usd), ("seconds", run.seconds), ("tokens", run.tokens)];
@@ -280,7 +280,7 @@ impl<'a> Out<'a> {
     fn number(&mut self, item: &mut Map<String, Value>, name: &str, value: f64) {
         match plain(value) {
             Some(number) => drop(item.insert(name.into(), number.into())),
-            None => self.left_out(format!("a value of `{name}` that is no number")),
+            None => self.left_out(format!("a value of `{name}` that is not a number")),
         }
     }
 

@@ -45,7 +45,7 @@ pub(super) struct Walk<'a> {
     path: String,
 }
 
-/// The reason why a text is no JSON.
+/// The reason why a text is not JSON.
 enum Wrong {
     Words(String),
     /// The text ends within something.
@@ -164,7 +164,7 @@ impl<R: Read> Scan<R> {
         Ok(())
     }
 
-    /// Returns the next byte that is no white space, which is not taken.
+    /// Returns the next byte after white space, which is not taken.
     #[inline]
     fn peek(&mut self) -> Result<Option<u8>, Wrong> {
         match self.ready()?.first() {

@@ -1,7 +1,7 @@
 //! Processes that run what others wrote: the search for their programs, the pool of judges, and the signals that end one.
 //!
 //! A submission runs in a process of `karat-judge` by itself, so that nothing of it is where scores are computed. A process is asked one job at a
-//! time, in lines of JSON. It may end, hang, or answer what is no answer: that costs the job that it had alone. The job is asked
+//! time, in lines of JSON. It may end, hang, or answer nonsense: that costs the job that it had alone. The job is asked
 //! once more, in a fresh process; if that fails, too, there is no verdict. Nothing of this becomes a score: what a score rests
 //! on is a report, checked against its job.
 //!
@@ -117,7 +117,7 @@ pub struct Activity {
     pub without_verdict: u64,
     /// The jobs whose challenge was refused.
     pub refused: u64,
-    /// The processes that ended, hung, or answered what is no answer.
+    /// The processes that ended, hung, or answered nonsense.
     pub broken: u64,
 }
 

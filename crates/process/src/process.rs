@@ -111,7 +111,7 @@ impl Process {
     ///
     /// # Errors
     ///
-    /// If it cannot be started, ends, says nothing in time, or is no judge that this version can ask.
+    /// If it cannot be started, ends, says nothing in time, or is not a judge that this version can ask.
     pub(super) fn start(how: &Start) -> Result<Self, String> {
         let name = quoted(&how.program.to_string_lossy());
         let mut command = Command::new(&how.program);
@@ -181,7 +181,7 @@ impl Process {
         let line = line.map_err(|broken| Broken { why: format!("the judge {}", broken.why), ..broken })?;
         let answer = answer::read(&line, self.jobs, job, &self.hello);
         answer.map_err(|why| {
-            Broken::from(format!("the judge answered what is no answer: {why}{}", self.last_words()))
+            Broken::from(format!("the judge gave an unreadable answer: {why}{}", self.last_words()))
         })
     }
 
@@ -293,7 +293,7 @@ fn read_lines(pipe: impl Read, sink: &SyncSender<Line>) {
                 let _ = sink.send(Line::TooLong);
                 return;
             }
-            // Half a line is no answer: the process died while it wrote.
+            // Half a line means that the process died while it wrote.
             Ok(_) => return,
         }
     }

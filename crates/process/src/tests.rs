@@ -188,7 +188,7 @@ fn what_breaks_always_is_no_verdict_and_says_why() {
             "exit status 7; its last words: out of memory",
         ),
         ("os.kill(os.getpid(), 9)", "signal 9"),
-        ("say('no')", "what is no answer"),
+        ("say('no')", "an unreadable answer"),
         ("say(dict(report(one), id=0))", "its `id` is `0`, expected 1"),
     ] {
         let why = no_verdict(&always(what), options());
@@ -228,7 +228,7 @@ fn reports_that_cannot_be_are_no_answers() {
         "it['report']['judge']['runtime_digest'] = 'sha256:' + 'b' * 64",
     ] {
         let why = no_verdict(&changed(change), options());
-        assert!(why.contains("what is no answer"), "{change}: {why}");
+        assert!(why.contains("an unreadable answer"), "{change}: {why}");
     }
     assert!(asked_of(&changed("pass"), options()).0.is_ok());
     let of_run = |change: &str| {
@@ -352,7 +352,7 @@ fn one_that_leaves_its_group_or_its_pipes_to_others_holds_up_no_one() {
     // A member of another group is not ended with its own.
     let body = "os.setpgid(0, os.getpgid(os.getppid()))\nsay(HELLO)\nfor one in asked():\n    say('no')";
     let why = no_verdict(body, options());
-    assert!(why.contains("what is no answer"), "{why}");
+    assert!(why.contains("an unreadable answer"), "{why}");
     // The pipes stay open in a session of another process.
     let body = "say(HELLO)\nfor one in asked():\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(20)\n    os._exit(3)";
     let why = no_verdict(body, options());

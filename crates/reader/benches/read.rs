@@ -9,7 +9,6 @@ use std::time::Instant;
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::facts::Digest;
-use karat_core::scorecard::Scorecard;
 use karat_evidence::source::{Layout, Source};
 use karat_reader::{FactType, Kind, Reader, ReaderOptions};
 
@@ -52,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Turns JSON lines into canonical records, as `karat score --json` does.
 fn lines_to_records(trace: &str) -> Result<(), Box<dyn std::error::Error>> {
-    let card = Scorecard::parse(include_str!("../../../scorecards/trace/1.0.0.toml"), &|_| None)
+    let card = karat_checker::parse(include_str!("../../../scorecards/trace/1.0.0.toml"), &|_| None)
         .map_err(|refused| format!("{refused:?}"))?;
     let wanted: Vec<(String, FactType)> =
         card.facts.iter().map(|fact| (fact.name.clone(), fact.kind)).collect();

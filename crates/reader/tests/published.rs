@@ -59,7 +59,7 @@ fn published_tables_are_read_whole() {
     }
 }
 
-/// Every JSON file is either read or refused with a reason, and its canonical form is that of its parsed value.
+/// Every JSON file is either read or refused with a reason, and its parsed value has the same canonical form.
 #[test]
 fn published_json_is_understood() {
     let folder = published("");

@@ -9,7 +9,7 @@ use karat::card::CompiledCard;
 use karat::cards::{self, CardText, EMBEDDED};
 use karat::engine::{Engine, Options};
 use karat::error::Error;
-use karat_core::check::Checked;
+use karat_checker::Checked;
 use karat_core::diagnostic::nearest;
 use karat_core::timestamp::WrittenTimestamp;
 use karat_reader::Kind;

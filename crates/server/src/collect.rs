@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::time::Duration;
 
 use karat::engine::kind;
@@ -10,15 +9,13 @@ use karat_core::facts::Digest;
 use karat_importers::{Input, Items, OTLP, Options, import, requests};
 use karat_reader::Kind;
 use karat_store::{Error, Kind as Stored};
-use serde_json::Value;
 
 use crate::authority::kept_id;
-use crate::cards::ScorerPool;
 use crate::keys::Key;
-use crate::problem::{Code, Problem};
-use crate::sending::{Sent, send};
+use crate::prelude::*;
+use crate::scoring::Sent;
+use crate::sending::send;
 use crate::spans::{Closed, Content, Whose};
-use crate::state::{App, Submission, uninterrupted};
 use crate::traces::queue::Line;
 
 /// Closes every trace whose time has come.
@@ -61,7 +58,7 @@ async fn close(app: &Arc<App>, whose: &Whose) -> Result<(), Problem> {
     let made = make(app, whose, texts, &digests).await;
     let (evidence, reason) = match made {
         Ok(evidence) => (Some(evidence), None),
-        // It is tried again: the fault is not that of the trace.
+        // It is tried again: the trace is not at fault.
         Err(problem) if matches!(problem.code, Code::Busy | Code::Internal | Code::StorageFull) => {
             return Err(problem);
         }

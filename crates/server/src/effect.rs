@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use karat_core::facts::Digest;
-use karat_evidence::canonical_json;
-use karat_store::{Kind, NewItem, Outcome};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use karat_core::timestamp::Timestamp;
+use karat_store::{NewItem, Outcome};
 use tokio::sync::oneshot;
 
 use crate::arena;
 use crate::backfill::Backfill;
 use crate::cards::ScorerPool;
+use crate::content::Stored;
 use crate::flows;
 use crate::index::NewRow;
 use crate::keys::{Key, Withdrawal};
@@ -43,48 +42,30 @@ pub enum Effect {
     Spans(Box<spans::Taken>),
 }
 
-/// The content of items of one kind: JSON with a schema, from which the state in memory follows.
-pub trait Stored: Serialize + DeserializeOwned {
-    /// The kind of the items.
-    const KIND: Kind;
-
-    /// Returns the place of its item in the store.
-    fn place(&self) -> Place;
-
-    /// Returns what it changes, once its item is stored.
+/// Content whose item changes the memory, once it is stored.
+pub trait IntoEffect: Stored {
+    /// Returns what it changes.
     fn effect(self, item: &NewItem) -> Effect;
+}
 
-    /// Reads the content of an item.
-    ///
-    /// # Errors
-    /// If it is not of this kind.
-    fn parse(content: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(content).map_err(|error| error.to_string())
-    }
-
-    /// Returns the item that stores it.
-    ///
-    /// # Errors
-    /// If it has no canonical JSON. Content made here always has: texts are keys, numbers are finite.
-    fn item(&self) -> Result<NewItem, String> {
-        let value = serde_json::to_value(self).map_err(|error| error.to_string())?;
-        let Place { id, subject, sources, replaces } = self.place();
-        let content = canonical_json(&value).into_bytes();
-        Ok(NewItem { kind: Self::KIND, id, subject, sources, replaces, sender: None, content })
+impl IntoEffect for arena::Content {
+    fn effect(self, _: &NewItem) -> Effect {
+        Effect::Arena(Box::new(self))
     }
 }
 
-/// The place of an item in the store.
-#[derive(Debug, Default)]
-pub struct Place {
-    /// Its id.
-    pub id: String,
-    /// Its subject.
-    pub subject: Option<String>,
-    /// The digests of what it was made from.
-    pub sources: Vec<Digest>,
-    /// The id of the item that it replaces.
-    pub replaces: Option<String>,
+impl IntoEffect for flows::Content {
+    fn effect(self, _: &NewItem) -> Effect {
+        Effect::Workflow(Box::new(self))
+    }
+}
+
+impl IntoEffect for spans::Content {
+    fn effect(self, item: &NewItem) -> Effect {
+        // Its moment is its arrival in the log.
+        let moment = Timestamp { milliseconds: 0 };
+        Effect::Spans(Box::new(spans::Taken::new(&item.id, self, item.content.len(), moment)))
+    }
 }
 
 /// A job of the store that waits to be written, with its effects and the receiver of the outcomes.

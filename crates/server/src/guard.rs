@@ -213,7 +213,7 @@ fn client(proxies: &[IpAddr], headers: &HeaderMap, peer: IpAddr) -> IpAddr {
         true => Box::new(forwarded),
         false => Box::new(plain),
     };
-    // What stands before the first address that is no proxy was written by who is asking.
+    // The client wrote whatever is before the first address that is not a proxy.
     addresses.find(|it| it.is_none_or(|ip| !proxies.contains(&ip))).flatten().unwrap_or(peer)
 }
 

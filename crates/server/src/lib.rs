@@ -33,6 +33,7 @@ mod body;
 pub mod cards;
 pub mod clock;
 mod collect;
+pub mod content;
 pub mod cosigned;
 mod decisions;
 pub mod effect;
@@ -56,8 +57,10 @@ mod memory;
 mod metrics;
 mod params;
 pub mod play;
+mod prelude;
 pub mod problem;
 mod readers;
+mod registry;
 pub mod replay;
 mod rows;
 pub mod scoring;
@@ -124,7 +127,7 @@ pub struct Options {
     pub judge: JudgeOptions,
     /// The largest number of open connections; further ones wait.
     pub connections_max: usize,
-    /// The largest number of them from one address that is no proxy; further ones are closed.
+    /// The largest number of them from one address other than a proxy; further ones are closed.
     pub connections_per_address_max: usize,
     /// The largest number of requests at work; further ones are turned away.
     pub requests_max: usize,

@@ -70,7 +70,7 @@ fn refused_rows(failure: &Error) -> Problem {
     if failure.message().starts_with("group_by: ") { problem.at("group_by") } else { problem }
 }
 
-/// Loads records; the inner error is that of all of them together.
+/// Loads records; the inner error is about all of them together.
 fn load(
     memory: &Memory,
     reader: &mut Reader,

@@ -7,7 +7,7 @@ use karat_core::facts::{Digest, Fact, Item};
 use karat_core::scorecard::{FactDeclaration, Scorecard};
 use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use karat_evidence::Note;
-use karat_store::{Kind, NewItem};
+use karat_store::{Error as StoreError, Kind, NewItem, Outcome};
 
 use crate::arrival::{self, newest_moment};
 use crate::authority::{self, Act, Denied};
@@ -35,6 +35,43 @@ pub struct ScoredItem {
     pub row: NewRow,
     /// Notes that help to read the score.
     pub notes: Vec<Note>,
+}
+
+/// A scored item that was sent to the store.
+#[derive(Debug)]
+pub struct Sent {
+    /// The id of the evidence in the store.
+    pub evidence: String,
+    /// The id of the record in the store.
+    pub record: String,
+    /// The digest of the evidence.
+    pub digest: Digest,
+    /// The record.
+    pub content: Vec<u8>,
+    /// Notes that help to read the score.
+    pub notes: Vec<Note>,
+    /// The answer of the store.
+    pub outcome: Outcome,
+}
+
+impl Sent {
+    /// Copies an item that is about to be sent, but for the notes, which are taken.
+    pub fn of(scored: &mut ScoredItem) -> Self {
+        Self {
+            evidence: scored.evidence.id.clone(),
+            record: scored.record.id.clone(),
+            digest: scored.row.evidence,
+            content: scored.record.content.clone(),
+            notes: std::mem::take(&mut scored.notes),
+            outcome: Err(StoreError::Stopped),
+        }
+    }
+
+    /// Adds what the store said.
+    #[must_use]
+    pub fn with(self, outcome: Outcome) -> Self {
+        Self { outcome, ..self }
+    }
 }
 
 /// The key that sends an item, the moment at which it does, and the memory of the server.
@@ -189,7 +226,7 @@ const NAMELESS: &str = "the item has no id, so it cannot be known whether it was
 pub enum Refused {
     /// Faults of the item.
     Evidence(Error),
-    /// A problem that is no fault of the item.
+    /// A problem for which the item is not at fault.
     Because(Problem),
     /// It has no id.
     Nameless,

@@ -1,16 +1,12 @@
 //! Selection of the records for an answer.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use karat::answers::leaderboard::{BackfilledRecords, CorrectedRecords};
-use karat_core::timestamp::Timestamp;
 
-use crate::cards::ScorerPool;
 use crate::index::{Index, Row};
 use crate::params::timestamp;
-use crate::problem::Problem;
-use crate::state::App;
+use crate::prelude::*;
 use crate::stored::Trust;
 
 /// The selected records, as parameters name them.
@@ -23,9 +19,9 @@ pub struct Selection<'a> {
     /// Only records of these tasks, separated by commas.
     pub track: Option<&'a str>,
     /// Only records of items that took place at this timestamp or later.
-    pub since: Option<&'a str>,
+    pub since: Option<Timestamp>,
     /// Only records of items that took place before this timestamp.
-    pub until: Option<&'a str>,
+    pub until: Option<Timestamp>,
     /// Only records of at least this trust class.
     pub trust: Option<Trust>,
     /// Only records that the key with this id sent.
@@ -61,8 +57,8 @@ impl Filter {
             tasks: selection
                 .track
                 .map(|track| numbers(&mut track.split(',').map(|task| task.trim().to_owned()))),
-            since: timestamp("since", selection.since)?,
-            until: timestamp("until", selection.until)?,
+            since: selection.since,
+            until: selection.until,
             trust: selection.trust,
             sender: selection.sender.map(|sender| index.number(sender).unwrap_or(u32::MAX)),
         };

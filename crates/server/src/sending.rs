@@ -1,65 +1,26 @@
 //! An item on its way into the store: scored, with what is kept of it and what it corrects, and what the store says.
 
-use std::sync::Arc;
-
 use karat::record::Record;
 use karat_core::facts::Digest;
 use karat_core::scorecard::{Reporter, Scorecard};
-use karat_evidence::Note;
-use karat_store::{Accepted, Error, Kind, Outcome, Reader, Refusal};
+use karat_store::{Accepted, Error, Kind, Reader, Refusal};
 
-use crate::api::records::raw;
-use crate::authority::{self, Act, Old, OldPart, Provenances};
-use crate::cards::ScorerPool;
+use crate::authority::{self, Old, OldPart, Provenances};
 use crate::effect::Effect;
 use crate::ids;
 use crate::keys::Key;
 use crate::memory::Memory;
 use crate::params::written_timestamp;
-use crate::problem::{Problem, conflict};
-use crate::scoring::{Holder, How, ScoredItem};
-use crate::state::{App, Submission};
+use crate::prelude::*;
+use crate::problem::conflict;
+use crate::scoring::{Holder, How, ScoredItem, Sent};
+use crate::stored::raw;
 use crate::traces::queue::Line;
 
 /// The size in bytes from which an item is scored on a separate thread, so that others do not wait for it.
 const LARGE_BYTES: usize = 16 << 10;
 
-/// A scored item that was sent to the store.
-#[derive(Debug)]
-pub struct Sent {
-    /// The id of the evidence in the store.
-    pub evidence: String,
-    /// The id of the record in the store.
-    pub record: String,
-    /// The digest of the evidence.
-    pub digest: Digest,
-    /// The record.
-    pub content: Vec<u8>,
-    /// Notes that help to read the score.
-    pub notes: Vec<Note>,
-    /// The answer of the store.
-    pub outcome: Outcome,
-}
-
 impl Sent {
-    /// Copies an item that is about to be sent, but for the notes, which are taken.
-    pub fn of(scored: &mut ScoredItem) -> Self {
-        Self {
-            evidence: scored.evidence.id.clone(),
-            record: scored.record.id.clone(),
-            digest: scored.row.evidence,
-            content: scored.record.content.clone(),
-            notes: std::mem::take(&mut scored.notes),
-            outcome: Err(Error::Stopped),
-        }
-    }
-
-    /// Adds what the store said.
-    #[must_use]
-    pub fn with(self, outcome: Outcome) -> Self {
-        Self { outcome, ..self }
-    }
-
     /// Returns how the store has evidence and record, which may have been scored before: by another version of the engine, or as
     /// of another timestamp. A record is made once, and that one is then the content.
     pub(crate) async fn stored(&mut self, app: &App) -> Result<(Accepted, Accepted), Problem> {

@@ -1,19 +1,12 @@
 //! Those whose signatures count, each by a public key that an administrator registers and revokes: harnesses, which run agents and
 //! sign what they saw, and recorders, which run plans and sign the recordings.
 
-use std::sync::Arc;
-
 use karat_core::timestamp::Timestamp;
 use karat_store::log::VerifyingKey;
 use serde::{Deserialize, Serialize};
-use tokio::sync::RwLock;
 use utoipa::ToSchema;
 
-use crate::effect::Place;
-use crate::play::Done;
-use crate::problem::{Code, Problem};
-use crate::state::{App, Submission, uninterrupted};
-use crate::{arena, flows};
+use crate::content::Place;
 
 /// The longest id.
 pub const ID_MAX_BYTES: usize = 100;
@@ -74,11 +67,6 @@ pub(crate) trait Signer: Clone + Send + Sync + 'static {
     /// Returns id, key, and the time at which it was revoked.
     fn parts(&self) -> (&str, &str, Option<&str>);
     fn revoked(&self, at: String) -> Self;
-    /// Returns all of its kind, by id, revoked ones included.
-    fn all(app: &App) -> Vec<Arc<Self>>;
-    /// Returns the lock for a change: two must not get the same id at once.
-    fn turn(app: &App) -> &RwLock<()>;
-    fn added_to(self, batch: Submission) -> Result<Submission, Problem>;
 
     /// Returns the place of the item with this state.
     fn place(&self) -> Place {
@@ -94,7 +82,7 @@ pub(crate) trait Signer: Clone + Send + Sync + 'static {
 }
 
 macro_rules! signer {
-    ($type:ident, $id:ident, $name:literal, $is_alone:literal, $content:path, $state:ident) => {
+    ($type:ident, $id:ident, $name:literal, $is_alone:literal) => {
         impl Signer for $type {
             const NAME: &'static str = $name;
             const IS_ALONE: bool = $is_alone;
@@ -110,90 +98,12 @@ macro_rules! signer {
             fn revoked(&self, at: String) -> Self {
                 Self { revoked_at: Some(at), ..self.clone() }
             }
-
-            fn all(app: &App) -> Vec<Arc<Self>> {
-                app.memory.$state.state().signers().map(Arc::clone).collect()
-            }
-
-            fn turn(app: &App) -> &RwLock<()> {
-                &app.memory.$state.signers
-            }
-
-            fn added_to(self, batch: Submission) -> Result<Submission, Problem> {
-                batch.with_all([$content(self)])
-            }
         }
     };
 }
 
-signer!(Harness, harness_id, "harness", false, arena::Content::Harness, arena);
-signer!(Recorder, recorder_id, "recorder", true, flows::Content::Recorder, flows);
-
-/// Registers a signer. Registering the same again changes nothing; a key never changes.
-pub(crate) async fn register<S: Signer>(
-    app: &Arc<App>,
-    sender: &str,
-    id: &str,
-    key: &str,
-) -> Result<Done<Arc<S>>, Problem> {
-    let field = format!("$.{}_id", S::NAME);
-    let refused = |field: &str, detail: String| Err(Problem::new(Code::BadRequest, detail).at(field));
-    if !is_id(id) {
-        let found = id.escape_debug();
-        let expected = format!("1 to {ID_MAX_BYTES} letters, digits, dots, hyphens and low lines");
-        return refused(&field, format!("found `{found}`, expected {expected}"));
-    }
-    let parsed = match key.parse::<VerifyingKey>() {
-        Ok(parsed) => parsed,
-        Err(error) => return refused("$.key", error.to_string()),
-    };
-    let signer = S::new(id.to_owned(), key.to_owned(), app.clock.now().to_string());
-    let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
-    uninterrupted(async move {
-        let turn = S::turn(&app).write().await;
-        let (id, key, _) = signer.parts();
-        for known in S::all(&app) {
-            let (known_id, known_key, revoked_at) = known.parts();
-            if known_id == id {
-                if revoked_at.is_none() && known_key == key {
-                    return Ok(Done { value: known, repeated: true });
-                }
-                let detail = format!(
-                    "there is already a {} `{id}` with another key, or a revoked one: choose another id",
-                    S::NAME
-                );
-                return Err(Problem::new(Code::Conflict, detail).at(field));
-            }
-            // The same key under another name is no other key.
-            let is_twin = || known_key.parse::<VerifyingKey>().is_ok_and(|it| it.is_same_key(&parsed));
-            if S::IS_ALONE && is_twin() {
-                let detail = format!("the {} `{known_id}` has this key", S::NAME);
-                return Err(Problem::new(Code::Conflict, detail).at("$.key"));
-            }
-        }
-        app.append_one(signer.clone().added_to(batch)?).await?;
-        drop(turn);
-        Ok(Done { value: Arc::new(signer), repeated: false })
-    })
-    .await
-}
-
-/// Revokes a signer: its signatures count no more, and those that were counted stay.
-pub(crate) async fn revoke<S: Signer>(app: &Arc<App>, sender: &str, id: &str) -> Result<(), Problem> {
-    let (app, id, batch) = (Arc::clone(app), id.to_owned(), Submission::from_sender(sender));
-    uninterrupted(async move {
-        let turn = S::turn(&app).write().await;
-        let is_wanted = |it: &Arc<S>| it.parts().0 == id && it.parts().2.is_none();
-        let known = S::all(&app).into_iter().find(is_wanted).ok_or_else(|| {
-            Problem::not_found(format!("there is no {} `{}` in force", S::NAME, id.escape_debug()))
-        })?;
-        let revoked = known.revoked(app.clock.now().to_string());
-        app.append_one(revoked.added_to(batch)?).await?;
-        drop(turn);
-        Ok(())
-    })
-    .await
-}
+signer!(Harness, harness_id, "harness", false);
+signer!(Recorder, recorder_id, "recorder", true);
 
 /// Returns true if `id` can name a signer: 1 to 100 letters, digits, dots, hyphens and low lines of ASCII.
 pub(crate) fn is_id(id: &str) -> bool {

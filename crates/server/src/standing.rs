@@ -1,22 +1,18 @@
 //! Standings of subjects, from their records and the decisions in the log about them.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use karat::answers::standing::Standing;
 use karat::standing::{Answer, items, refused};
 use karat_core::scorecard;
-use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Interval, SubjectStanding, stand};
 use karat_stats::bootstrap::Plan;
 
-use crate::cards::ScorerPool;
 use crate::decisions::Decisions;
 use crate::index::Index;
-use crate::problem::{Code, Problem};
+use crate::prelude::*;
 use crate::rows::{self, ReadOptions, unanswerable};
 use crate::select::{Filter, Marks, Selection, marks};
-use crate::state::App;
 use crate::subjects::all_subjects;
 
 /// A question for standings.

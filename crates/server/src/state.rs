@@ -17,15 +17,14 @@ use crate::answers::Answers;
 use crate::cards::ScorerPool;
 use crate::clock::{Clock, random};
 use crate::cosigned::{Cosigned, WitnessedHead};
-use crate::effect::{Effect, Stored, Waiting};
+use crate::effect::{Effect, IntoEffect, Waiting};
 use crate::folder;
 use crate::index::Index;
-use crate::index_cache::Follower;
 use crate::judging::Judging;
 use crate::kept::Keeper;
 use crate::keys::{Key, KeyRequest, SERVER};
 use crate::limits::{Places, Rates, Turns, Who};
-use crate::memory::Memory;
+use crate::memory::{Follower, Memory};
 use crate::metrics::Metrics;
 use crate::problem::{Problem, conflict};
 use crate::readers::Readers;
@@ -77,6 +76,15 @@ impl std::fmt::Debug for App {
     }
 }
 
+/// The result of an action: something that was stored now or before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Done<T> {
+    /// The stored value.
+    pub value: T,
+    /// True if it was already stored, so that nothing changed.
+    pub repeated: bool,
+}
+
 /// Items that are stored together or not at all, with their effects in memory.
 #[derive(Debug)]
 pub struct Submission {
@@ -115,7 +123,10 @@ impl Submission {
     }
 
     /// Adds items with this content.
-    pub(crate) fn with_all<C: Stored>(self, contents: impl IntoIterator<Item = C>) -> Result<Self, Problem> {
+    pub(crate) fn with_all<C: IntoEffect>(
+        self,
+        contents: impl IntoIterator<Item = C>,
+    ) -> Result<Self, Problem> {
         contents.into_iter().try_fold(self, |batch, content| {
             let item = content.item().map_err(|error| Problem::internal(&error))?;
             let effect = content.effect(&item);

@@ -6,7 +6,11 @@ use std::collections::BTreeSet;
 use karat::record::RecordDocument;
 use karat::rows::ALL_CASES;
 use karat_core::scorecard::{Reporter, Scorecard};
+use karat_store::Error;
 use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::problem::Problem;
 
 /// The name of the fact of a trace that a server measures by its own embedder.
 const NOVELTY: &str = "novelty";
@@ -30,6 +34,13 @@ pub fn trust(record: &RecordDocument, card: &Scorecard, ceiling: Trust) -> Trust
     let stated = |name: &str| record.facts.contains_key(name) && !is_measured_here(card, name, is_embedded);
     let given = card.facts.iter().filter(|fact| stated(&fact.name));
     Trust::of(given.map(|fact| fact.from)).min(ceiling)
+}
+
+/// Returns stored JSON unchanged.
+pub(crate) fn raw(content: Vec<u8>) -> Result<Box<RawValue>, Problem> {
+    let damaged = |error: &dyn std::fmt::Display| Problem::from(Error::Damaged(format!("a record: {error}")));
+    let text = String::from_utf8(content).map_err(|error| damaged(&error))?;
+    RawValue::from_string(text).map_err(|error| damaged(&error))
 }
 
 /// The trust class of a record: whose word it rests on. A scorecard says by `from` whose word it asks for, and a key by

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZero;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::thread;
 
 use karat::answers::leaderboard::officials::{OfficialScore, Officials};
@@ -14,17 +14,14 @@ use karat::leaderboard::what_if::MeanValues;
 use karat::standing::{items, refused};
 use karat_core::number::Score;
 use karat_core::scorecard::Scorecard;
-use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{SubjectStanding, keep, share_out, stand};
 use karat_store::Reader;
 
-use crate::cards::ScorerPool;
 use crate::decisions::Decisions;
 use crate::kept::{AllSubjects, Card, Seen, Subject};
-use crate::problem::Problem;
+use crate::prelude::*;
 use crate::rows::{self, RECORDS_MAX, ReadOptions, unanswerable};
 use crate::select::{Filter, Selection};
-use crate::state::App;
 
 /// The standing of a subject at a moment, as far as all subjects need it.
 type Stood = (Option<OfficialScore>, Score);

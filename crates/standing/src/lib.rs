@@ -4,7 +4,7 @@
 //! whole numbers, so any partition of the same events gives the same bits.
 //!
 //! Moments are seconds since 1970-01-01T00:00:00Z, a week is 604,800 of them. Readings, coverage and confidence are whole
-//! billionths, points are those of the card's published scale. Every number that a document leaves open is a setting, whose
+//! billionths, points are on the card's published scale. Every number that a document leaves open is a setting, whose
 //! `Default` is the choice of this engine.
 //!
 //! | of | where |

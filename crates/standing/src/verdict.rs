@@ -103,26 +103,10 @@ pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
 }
 
 /// Returns the score of a subject at a moment, by a card whose mean is one weighted mean over its dimensions. Rules
-/// and gates of the card belong to single items: here the gate is that of `rules`.
+/// and gates of the card belong to single items: here `rules` has the gate.
 ///
 /// # Errors
 /// If there are problems: every [`VerdictError`].
-///
-/// ```
-/// use karat_core::scorecard::Scorecard;
-/// use karat_standing::verdict::{Measured, Situation, VerdictRules, verdict};
-///
-/// let card = Scorecard::parse(include_str!("../../../scorecards/trust/1.0.0.toml"), &|_| None).unwrap();
-/// let aged = Measured { reading: 800_000_000, age_seconds: 9 * 604_800 };
-/// let situation = Situation {
-///     measured: [("accuracy".into(), aged), ("safety".into(), aged)].into(),
-///     canonical_points: Some(593),
-///     ..Situation::default()
-/// };
-/// let verdict = verdict(&card, None, &situation, &VerdictRules::default()).unwrap();
-/// assert_eq!(verdict.ungated.unwrap().to_string(), "792");
-/// assert!(!verdict.swing.unwrap().was_anomalous, "199 points are no swing");
-/// ```
 pub fn verdict(
     card: &Scorecard,
     weights: Option<&OverrideUse>,
@@ -186,7 +170,7 @@ mod tests {
     use alloc::string::ToString;
 
     fn trust() -> Scorecard {
-        Scorecard::parse(include_str!("../../../scorecards/trust/1.0.0.toml"), &|_| None).unwrap()
+        karat_checker::parse(include_str!("../../../scorecards/trust/1.0.0.toml"), &|_| None).unwrap()
     }
 
     fn situation(measured: &[(&str, i64)]) -> Situation {

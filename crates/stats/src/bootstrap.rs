@@ -134,19 +134,6 @@ impl<'a> Draws<'a> {
     ///
     /// # Errors
     /// If there are no resamples, no tasks, or more of both than [`Self::MOST_MEANS`] or [`Self::MOST_DRAWN`].
-    ///
-    /// ```
-    /// use karat_stats::bootstrap::{Draws, Ends, Plan};
-    /// use karat_stats::table::{Observation, TaskTable};
-    /// let observations: Vec<_> = (0..40).map(|task| Observation::of_success(0, task, task % 4 != 0)).collect();
-    /// let table = TaskTable::new(1, &observations)?;
-    /// let draws = Draws::new(&table, Plan { draws: 1000, seed: 1 })?;
-    /// let estimate = draws.estimate(0, 0.95, Ends::Percentile)?;
-    /// assert_eq!(estimate.mean, 0.75);
-    /// let interval = estimate.interval.unwrap();
-    /// assert_eq!((interval.low, interval.high), (0.6, 0.875));
-    /// # Ok::<(), karat_stats::StatisticsError>(())
-    /// ```
     pub fn new(table: &'a TaskTable, plan: Plan) -> Result<Self, StatisticsError> {
         if plan.draws == 0 {
             return Err(StatisticsError::Draws { found: 0, needed: 1 });
@@ -269,7 +256,7 @@ pub(super) fn affordable(
 const SLACK: f64 = 1e-9;
 
 /// Returns the tail to leave out in resamples of `count` tasks in place of `tail`. Resamples of few tasks spread too little:
-/// their variance is that of the tasks divided by `count` and not by `count - 1`, and it is estimated itself, so Student's
+/// their variance divides by `count` and not by `count - 1`, and it is estimated itself, so Student's
 /// quantile takes the place of the normal one (Hesterberg, "What teachers should know about the bootstrap", The American
 /// Statistician 69, 2015, section 5.3).
 pub(super) fn expanded(tail: f64, count: usize) -> Result<f64, StatisticsError> {

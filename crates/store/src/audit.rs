@@ -292,9 +292,7 @@ impl Check<'_> {
                 && stored.len() as u64 > length(read.head()?.map_or(0, |head| head.size));
             if long || !stored.starts_with(&hashes) {
                 let Tile { level, number } = tile;
-                self.report(format!(
-                    "tile {number} of level {level}: its hashes are not those of the entries"
-                ));
+                self.report(format!("tile {number} of level {level}: its hashes do not match the entries"));
             }
         }
         Ok(())

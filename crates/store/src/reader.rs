@@ -197,7 +197,7 @@ impl Reader {
             let position = item.position;
             let wrong = |problem: String| Error::Damaged(format!("the entry {position}: {problem}"));
             let change = Rotation::parse(&item.content).map_err(wrong)?;
-            found.push((position, change.ok_or_else(|| wrong(String::from("it is no change of a key")))?));
+            found.push((position, change.ok_or_else(|| wrong(String::from("it is not a change of a key")))?));
         }
         Ok(found)
     }

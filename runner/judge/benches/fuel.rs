@@ -1,6 +1,6 @@
 //! Seconds that a unit of fuel takes, of everything a module or a program in Python can have others do for it.
 //!
-//! `cargo bench --bench fuel [-- PART_OF_A_NAME]`; the runtimes are those of `KARAT_RUNTIMES`. No line should take much
+//! `cargo bench --bench fuel [-- PART_OF_A_NAME]`; the runtimes come from `KARAT_RUNTIMES`. No line should take much
 //! more than three times what an ordinary loop takes.
 #![allow(
     clippy::unwrap_used,

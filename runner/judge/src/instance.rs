@@ -129,7 +129,7 @@ impl Guest {
     ///
     /// # Errors
     ///
-    /// If there is no room for it on this machine, or the component is no guest.
+    /// If there is no room for it on this machine, or the component is not a guest.
     pub fn of_component(pre: &InstancePre<Host>, host: Host, fuel: u64) -> Result<Self> {
         let mut metered = Metered::new(pre.engine(), host, fuel)?;
         let instance = pre.instantiate(metered.store())?;
@@ -142,7 +142,7 @@ impl Guest {
     ///
     /// # Errors
     ///
-    /// If there is no room for it on this machine, or the module is no guest.
+    /// If there is no room for it on this machine, or the module is not a guest.
     pub fn of_module(pre: &wasmtime::InstancePre<Host>, host: Host, fuel: u64) -> Result<Self> {
         let mut metered = Metered::new(pre.module().engine(), host, fuel)?;
         let instance = pre.instantiate(metered.store())?;
@@ -151,7 +151,7 @@ impl Guest {
         Ok(Self { metered, run })
     }
 
-    /// Carries out a request. The fuel is that of all requests of the instance.
+    /// Carries out a request. The fuel counts all requests of the instance.
     pub fn call(&mut self, request: String) -> Ended {
         match &self.run {
             Run::Component(run) => {

@@ -6,7 +6,7 @@ use crate::host::{Host, Stop, asked, burn};
 use crate::metering::STACK;
 use crate::preview1;
 
-/// The interface of what is no WASI.
+/// The interface of the imports beyond WASI.
 const INTERFACE: &str = "karat";
 
 /// Fuel of a question, beside what its bytes and its answer cost.
@@ -72,7 +72,7 @@ impl ModuleGuest {
     ///
     /// # Errors
     ///
-    /// If the module is no guest.
+    /// If the module is not a guest.
     pub fn new(store: &mut Store<Host>, instance: &Instance) -> Result<Self> {
         for name in ["_initialize", "begin"] {
             instance.get_typed_func::<(), ()>(&mut *store, name)?.call(&mut *store, ())?;

@@ -65,7 +65,7 @@ fn features() -> WasmFeatures {
 ///
 /// # Errors
 ///
-/// If it is no module, or too large: the reason.
+/// If it is not a module, or too large: the reason.
 pub fn metered(module: &[u8]) -> Result<Vec<u8>, String> {
     rewrite(module).map_err(|error| match error {
         Refusal::Invalid => "no WebAssembly module".to_owned(),

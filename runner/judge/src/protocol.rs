@@ -40,7 +40,7 @@ pub fn answer(judge: &Judge, line: &str) -> Value {
         Err(error) => {
             // The number helps the sender of the line, if it has one.
             let id = serde_json::from_str::<Value>(line).ok().and_then(|it| it.get("id").cloned());
-            let why = format!("this is no request: {error}");
+            let why = format!("this is not a request: {error}");
             return json!({"id": id.unwrap_or_default(), "no_verdict": why});
         }
     };
@@ -83,7 +83,7 @@ pub fn serve(judge: &Judge, mut input: impl BufRead, mut output: impl Write) -> 
         }
         let reply = match std::str::from_utf8(&line) {
             Ok(text) => answer(judge, text),
-            Err(error) => json!({"id": null, "no_verdict": format!("this is no request: {error}")}),
+            Err(error) => json!({"id": null, "no_verdict": format!("this is not a request: {error}")}),
         };
         send(&mut output, &reply)?;
     }

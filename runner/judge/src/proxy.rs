@@ -58,7 +58,7 @@ impl Proxy {
         }
         if NUMBERS.contains(&name) && is_of_reckoned() {
             return exception(
-                "the result of an operator of the submission is no number: ask a method for it",
+                "the result of an operator of the submission is not a number: ask a method for it",
             );
         }
         let is_reckoning = RECKONINGS.contains(&name) || name == "__truediv__";

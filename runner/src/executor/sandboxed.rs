@@ -106,7 +106,7 @@ impl Program {
                 seconds * 3
             )),
             Err(Error::System(_)) if call.stop.is_asked() => Reply::Stopped,
-            // A program that may write there has put something else in its place, so it is no fault of this machine.
+            // A program that may write there has put something else in its place, so this machine is not at fault.
             Err(Error::Moved(path)) => {
                 let error = Error::Moved(shown(&path.to_string_lossy(), 200).into());
                 Reply::Ended(executor.failed(error.to_string()))

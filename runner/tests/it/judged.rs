@@ -181,7 +181,7 @@ fn code_may_be_in_the_parameters_and_may_be_a_program() {
     let reason = attempts(&ended)[0].2.clone().unwrap();
     assert_eq!(reason, "its parameters have no code as a text at `/code/main`");
     assert_eq!(played.asked.lock().unwrap().len(), 1);
-    // A module of the validator; what it writes is no JSON.
+    // A module of the validator, which does not write JSON.
     let module = "runtime = \"wasm\"\nsource = \"step.wasm\"";
     let played = judge(vec![gave(json!("done\n"))]);
     let ended = run(&played, module, &job(&json!({}), &json!({}))).unwrap();
@@ -275,7 +275,7 @@ fn everything_wrong_in_the_file_is_said_at_once() {
     }
 }
 
-/// A judge that is no sandbox: it runs Python as it is here. Enough to see what the example does.
+/// A judge without a sandbox: it runs Python as it is here. Enough to see what the example does.
 #[cfg(unix)]
 #[derive(Debug)]
 struct Native;
@@ -325,7 +325,7 @@ fn the_example_finds_the_shortest_tour() {
         Job::new(file("plan.json").as_bytes(), file("task.json").as_bytes(), None, Some(3)).unwrap();
     assert!(notes.plan.is_empty() && notes.task.is_empty(), "{notes:?}");
     assert!(job.missing(&executors.subnets()).is_empty());
-    // The code in the plan is that of the file beside it.
+    // The plan has the code of the file beside it.
     let plan: Value = serde_json::from_str(&file("plan.json")).unwrap();
     assert_eq!(plan["workflow_plan"]["nodes"][1]["params"]["code"], json!(file("tour.py")));
     let ended = karat_runner::live(&job, &executors, &Stop::default(), &|_| {}).unwrap();

@@ -66,7 +66,7 @@ impl Column {
             (_, Some(part)) => Of::Percentile(part),
             _ => {
                 return Err(format!(
-                    "`{word}` is no number of a fact: expected mean, min, max, sum, count, counts or p1 to p99"
+                    "`{word}` is not a statistic of a fact: expected mean, min, max, sum, count, counts or p1 to p99"
                 ));
             }
         };

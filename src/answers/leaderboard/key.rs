@@ -1,6 +1,6 @@
 //! The key by which subjects are ranked: the official score, the mean, a dimension, or a field of the items.
 
-use karat_core::check::{Direction, check};
+use karat_checker::{Direction, check};
 use karat_core::scorecard::Scorecard;
 
 use super::{MEAN, OFFICIAL};

@@ -146,7 +146,7 @@ fn single(method: LeaderboardMethod, board: &Leaderboard) -> Option<String> {
     let names: Vec<&str> = single.iter().map(|row| row.subject.as_str()).collect();
     let names = named(&names).filter(|_| method != LeaderboardMethod::Census)?;
     Some(if single.len() == board.rows.len() {
-        format!("one {each} each: the order is that of the scores, their uncertainty is unknown")
+        format!("one {each} each: ordered by score, with unknown uncertainty")
     } else {
         format!("one {each}, so ranked by the score alone, its uncertainty is unknown: {names}")
     })

@@ -38,7 +38,7 @@ pub struct Officials {
 pub struct OfficialScore {
     /// The score in points.
     pub points: f64,
-    /// The interval of a mean over a window that is official as it is; its tasks are those of the window.
+    /// The interval of a mean over a window that is official as it is; its tasks lie in the window.
     pub interval: Option<Estimate>,
     /// The levels after the mean of the runs, in order; the last one is the official score.
     pub levels: Vec<BridgeLevel>,

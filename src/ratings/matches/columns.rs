@@ -39,7 +39,7 @@ pub(crate) enum Field {
     State,
 }
 
-/// Every field with its name, which is that of its column unless another one is given, and the names that the arena's own
+/// Every field with its name, the name of its column unless another one is given, and the names that the arena's own
 /// answers have for it. An expired match ended when its time was over.
 const FIELDS: [(Field, &str, &[&str]); 21] = [
     (Field::Id, "id", &["match_id"]),
@@ -131,7 +131,7 @@ impl Columns {
         })
     }
 
-    /// Returns true if one of these names says that the matches are those of agents at challenges.
+    /// Returns true if one of these names says that agents are matched against challenges.
     pub(crate) fn tell_solo(&self, is_there: impl Fn(&str) -> bool) -> bool {
         let says = |field: &Field| field.is_solo() && !matches!(field, Field::Score | Field::State);
         let own = Field::all().filter(says).flat_map(|field| self.places(field));

@@ -7,7 +7,7 @@ use karat::ask::{Items, Sure};
 /// The subject of a badge, and what it says.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The colour is that of the band of the score among those of the scorecard.
+The colour shows in which band of the scorecard the score lies.
 
 Examples:
   karat badge -s ibis -c examples/cards/task-run.toml \\

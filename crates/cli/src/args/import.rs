@@ -45,8 +45,8 @@ fn after_help() -> String {
     let all = IMPORTERS.iter().map(|importer| importer.name);
     let with_traces = IMPORTERS.iter().filter(|importer| importer.has_traces).map(|importer| importer.name);
     let formats = filled(&format!(
-        "FORMAT is found by what a file holds: {}. Files may be packed with gzip or Zstandard. What is left out, standard error \
-         says. `score`, `leaderboard`, `compare` and `standing` take such files too. Traces are made of {}.",
+        "FORMAT is found by what a file holds: {}. Files may be packed with gzip or Zstandard. Standard error says what \
+         is left out. `score`, `leaderboard`, `compare` and `standing` take such files too. Traces are made of {}.",
         all.collect::<Vec<_>>().join(", "),
         with_traces.collect::<Vec<_>>().join(", "),
     ));

@@ -76,7 +76,7 @@ pub struct Cli {
         hide_possible_values = true
     )]
     pub color: Color,
-    /// Use the instruction path that every processor has
+    /// Embed with the instructions that every processor has
     #[arg(long, global = true, hide = true)]
     pub portable: bool,
     /// The command

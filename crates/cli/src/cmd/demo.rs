@@ -8,27 +8,27 @@ use karat::Layout;
 use karat::answers::comparison::ComparedPair;
 use karat::ask::answer::{gaps_of, subject};
 use karat::ask::compare::Asked;
-use karat::ask::leaderboard::judge;
 use karat::ask::{Compare, Floors, Leaderboard};
 use karat::card::CompiledCard;
 use karat::document::{self, ComparisonView, LeaderboardView};
 use karat::engine::{Engine, Options, Scored};
 use karat::error::Place;
-use karat::gate::{failed, judge_comparison};
+use karat::gate::{failed, judge_comparison, judge_leaderboard};
 use karat::loaded::Loading;
 use karat::rows::{Rows, Selection};
 use karat::text::wrap;
-use karat::write::screen;
 use karat_core::number::Decimal;
 
 use super::compare;
+use super::score_rows::title;
 use crate::args::Cli;
 use crate::cards;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format;
 use crate::output::{FAINT, LOSS, STRONG, Screen};
-use crate::render::table::Table;
-use crate::render::waterfall::waterfall;
+use karat::document::brief;
+use karat::write::screen::{self, Stream};
 
 /// The scorecard and the runs that are ranked.
 const RANKED: (&str, &str) = ("cards/task-run.toml", "leaderboard/runs.csv");
@@ -103,29 +103,33 @@ pub const NEXT: &str = r#"Now with your own data:
 /// Runs the tour.
 pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     let mut screen = Screen::stdout(cli.color);
-    decide(cli, &mut screen)?;
+    decide(&mut screen)?;
     for stop in &TOUR {
         let card = cards::compiled(stop.card, cli.color)?;
-        let table = Table::new(card.card(), screen.width);
+        let table = Stream::new(&brief::columns(card.card()), &brief::widest(card.card()), screen.width);
         writeln!(screen, "{STRONG}{}{STRONG:#}\n", stop.title)?;
-        write!(screen, "{}", table.head(card.card()))?;
-        each(stop, &card, cli, &mut |scored| table.row(&scored.record, scored.notes()), &mut screen)?;
+        write!(screen, "{}{}", title(card.card()), table.head())?;
+        let row = &mut |scored: &Scored<'_>| table.row(&brief::row(&scored.record, scored.notes()));
+        each(stop, &card, row, &mut screen)?;
         writeln!(screen)?;
     }
     let card = cards::compiled(EXPLAINED.card, cli.color)?;
     writeln!(screen, "{STRONG}{}{STRONG:#}\n", EXPLAINED.title)?;
-    let width = screen.width;
-    each(&EXPLAINED, &card, cli, &mut |scored| waterfall(&scored.record, width), &mut screen)?;
+    let layout = screen::Layout { width: screen.width, most: usize::MAX, all: "" };
+    let account =
+        &mut |scored: &Scored<'_>| screen::document(&document::account(&scored.record, None), layout);
+    each(&EXPLAINED, &card, account, &mut screen)?;
     write!(screen, "\n{FAINT}{}{FAINT:#}\n{NEXT}", "-".repeat(40))?;
     screen.flush()?;
     Ok(Exit::Done)
 }
 
 /// Ranks agents, compares two of them, and asks whether one may take the place of the other.
-fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
-    let mut rows = ranked(cli)?;
+fn decide(screen: &mut Screen) -> Result<(), Failure> {
+    let mut rows = ranked()?;
     writeln!(screen, "{STRONG}Who leads? Agents that share a letter are tied{STRONG:#}\n")?;
-    let board = judge(&Leaderboard::default(), &Floors::default(), &mut rows, &Default::default())?;
+    let board =
+        judge_leaderboard(&Leaderboard::default(), &Floors::default(), &mut rows, &Default::default())?;
     let gaps = gaps_of(&rows, board.settings.by);
     let view = LeaderboardView {
         failing: &board.failing,
@@ -133,8 +137,7 @@ fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
         gaps: &gaps,
         figures: Vec::new(),
     };
-    let layout = screen::Layout { width: screen.width, most: usize::MAX, all: "" };
-    write!(screen, "{}", screen::document(&document::leaderboard(&board.answer, view), layout))?;
+    format::screen(&document::leaderboard(&board.answer, view), (usize::MAX, ""), screen)?;
     let (first, second) = COMPARED;
     writeln!(screen, "\n{STRONG}Would it be worse with {second} in place of {first}?{STRONG:#}\n")?;
     let ask = Compare {
@@ -148,7 +151,7 @@ fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
     let failed = |pair: &ComparedPair| failed(pair, rows.scale.max);
     let view =
         ComparisonView { dimensions: &rows.dimensions, gaps: &[], failed: &failed, is_listed: &|_| true };
-    compare::show(&document::comparison(&answer, &view), TASKS, screen)?;
+    format::screen(&document::comparison(&answer, &view), (TASKS, compare::ALL), screen)?;
     writeln!(screen, "\n{STRONG}May it be released? The gate `--fail-if-worse` says{STRONG:#}\n")?;
     for line in judge_comparison(&answer, Decimal::ZERO, rows.scale).lines() {
         for part in wrap(&format!("failed: {line}"), screen.width) {
@@ -159,11 +162,10 @@ fn decide(cli: &Cli, screen: &mut Screen) -> Result<(), Failure> {
 }
 
 /// Scores the runs that are ranked.
-fn ranked(cli: &Cli) -> Result<Rows, Failure> {
+fn ranked() -> Result<Rows, Failure> {
     let (card, runs) = RANKED;
-    let options = Options { is_portable: cli.portable, ..Options::default() };
     let card = Arc::new(CompiledCard::parse(example(card)?)?);
-    let mut loading = Loading::new(Selection::default(), Some((card, options)), None)?;
+    let mut loading = Loading::new(Selection::default(), Some((card, Options::default())), None)?;
     loading.read(runs, example(runs)?.as_bytes(), Layout::Csv)?;
     Ok(loading.finish()?.rows)
 }
@@ -177,12 +179,10 @@ fn example(path: &str) -> Result<&'static str, Failure> {
 fn each(
     stop: &Stop,
     card: &Arc<CompiledCard>,
-    cli: &Cli,
     show: &mut dyn FnMut(&Scored<'_>) -> String,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let options = Options { is_portable: cli.portable, ..Options::default() };
-    let mut engine = Engine::new(Arc::clone(card), options)?;
+    let mut engine = Engine::new(Arc::clone(card), Options::default())?;
     for path in stop.evidence {
         for (place, item) in items(example(path)?) {
             let place = Place { file: stop.card.to_owned(), line: Some(place), nth: 1, is_row: false };

@@ -74,8 +74,7 @@ fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
                 // Only what follows from its facts leaves the house.
                 let base = recompute::base(&claim, given.as_ref())?;
                 let card = recompute::overridden(&claim, base)?;
-                recompute::recompute(&claim, &card, cli.portable, |_| ())
-                    .map_err(|error| error.at(place.clone()))?;
+                recompute::recompute(&claim, &card, |_| ()).map_err(|error| error.at(place.clone()))?;
                 add(&claim).map_err(|error| error.at(place.clone()))?;
             }
             (None, Some(engine)) => {

@@ -1,37 +1,36 @@
 //! `karat leaderboard`: subjects by rank, and which of them are tied.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
 
 use karat::answers::leaderboard::LeaderboardAnswer;
 use karat::ask::answer::gaps_of;
-use karat::ask::leaderboard::{Judged, judge, kept};
+use karat::ask::leaderboard::kept;
 use karat::document::{self, LeaderboardView, Part};
+use karat::gate::{JudgedLeaderboard, judge_leaderboard};
 use karat::leaderboard::Settings;
 use karat::page::model::Section;
 use karat::pages::{history, items, profiles};
 use karat::rows::Rows;
 use karat::text::Tone;
-use karat::write::{Form, html, screen};
+use karat::write::{Form, html};
 
-use super::many;
 use super::standing::events_of;
 use crate::args::{Cli, LeaderboardArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
 use crate::load::{Request, load};
-use crate::output::{Screen, save_page};
+use crate::output::save_page;
 use crate::render::gate;
 
 /// Ranks all subjects of the items given, and asks the gates.
-pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, Judged), Failure> {
+pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, JudgedLeaderboard), Failure> {
     let labels: Vec<String> = args.ask.group_by.iter().cloned().collect();
     let kept = kept(&args.ask);
     let asked = Request::new(&args.ask.items, args.ask.card.as_deref(), &args.files, args.form.no_progress);
     let mut rows = load(&Request { labels: &labels, kept: &kept, ..asked }, cli)?;
     let events = events_of(args.ask.events.as_deref())?;
-    let judged = judge(&args.ask, &args.floors, &mut rows, &events)?;
+    let judged = judge_leaderboard(&args.ask, &args.floors, &mut rows, &events)?;
     Ok((rows, judged))
 }
 
@@ -39,7 +38,7 @@ pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, Judged
 pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen = args.form.format.chosen()?;
     let (rows, judged) = compute(args, cli)?;
-    let Judged { answer, settings, failing, .. } = &judged;
+    let JudgedLeaderboard { answer, settings, failing, .. } = &judged;
     let document = |is_page: bool| {
         let gaps = gaps_of(&rows, settings.by);
         let figures = if is_page { figures(&rows, answer) } else { Vec::new() };
@@ -53,17 +52,9 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let Some(path) = &args.form.html {
         save_page(path, &html::document(&document(true)))?;
     }
-    match chosen {
-        Chosen::Json => many::print(answer)?,
-        Chosen::Form(form) => format::emit(&document(form == Form::Html), form)?,
-        Chosen::Screen => {
-            let mut out = Screen::stdout(cli.color);
-            let most = args.top.filter(|&top| top > 0).unwrap_or(usize::MAX);
-            let layout = screen::Layout { width: out.width, most, all: "" };
-            write!(out, "{}", screen::document(&document(false), layout))?;
-            out.flush()?;
-        }
-    }
+    let most = args.top.filter(|&top| top > 0).unwrap_or(usize::MAX);
+    let document = document(chosen == Chosen::Form(Form::Html));
+    format::show(answer, &document, chosen, (most, ""), cli.color)?;
     gate::tell(&judged.verdict, cli.color)
 }
 

@@ -54,7 +54,7 @@ pub fn run(args: &LogMonitorArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let (Some(given), Some(kept)) = (&given, &kept)
         && kept.key.parse::<VerifyingKey>().is_ok_and(|own| own.name() != given.name())
     {
-        return Err(Failure::new("what was kept is of another log than the key")
+        return Err(Failure::new("the state belongs to another log than the key")
             .help("use a separate file for each log"));
     }
     let mut is_reached = false;

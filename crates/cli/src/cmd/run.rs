@@ -53,7 +53,7 @@ fn live(args: &RunArgs, cli: &Cli, (plan, task): (&str, &str), path: &str) -> Re
     let (retries_max, subnets, gaps, faults) = match runner.hear()? {
         Said::Ready { retries_max, subnets, gaps } => (Some(retries_max), subnets, gaps, Vec::new()),
         Said::Refused(faults) => (None, Vec::new(), Vec::new(), faults),
-        other => return Err(Failure::new(format!("`karat-runner` answers what was not asked: {other:?}"))),
+        other => return Err(Failure::new(format!("`karat-runner` gave an unexpected answer: {other:?}"))),
     };
     let job = Job::new(plan.as_bytes(), task.as_bytes(), args.subject.as_deref(), retries_max);
     let (job, notes) = match job {
@@ -123,7 +123,7 @@ fn follow(runner: &mut Runner, args: &RunArgs, cli: &Cli) -> Result<(String, Opt
                     Said::attempt(&line).map_err(|faults| refused(&faults, cli, None, Exit::CouldNotRun))?;
                 under_way.remove(clean(&attempt.step).as_ref());
                 if is_shown {
-                    // A terminal that is gone is no reason to stop a run.
+                    // A run goes on without its terminal.
                     let _ = bar.aside(|| write!(Screen::stderr(cli.color), "{}", render::ended(&attempt)));
                 }
             }

@@ -81,7 +81,7 @@ impl Log {
     pub fn word(&mut self) -> Result<Word, Failure> {
         match &mut self.source {
             Source::Server(server) => {
-                // In this order, so that the changes are those of the head and perhaps later ones.
+                // In this order, so that no change before the head is missed.
                 let head = server.head()?;
                 Ok(Word { head, rotations: server.rotations()? })
             }
@@ -193,7 +193,7 @@ impl State {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             _ => {}
         }
-        let text = read_text(&path, "what was kept", Exit::CouldNotRun)?;
+        let text = read_text(&path, "the state", Exit::CouldNotRun)?;
         serde_json::from_str(&text).map(Some).map_err(|error| {
             Failure::new(format!("`{path}` is not what this command keeps: {error}"))
                 .help("put it back from a copy: without it a log that went back is not noticed")

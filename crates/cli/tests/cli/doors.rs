@@ -528,7 +528,7 @@ fn every_door_ranks_by_groups_by_and_adds_columns_of_any_field_alike() {
         assert_eq!(karat_evidence::canonical_json(&of_server["leaderboards"]), text, "{question:?}");
         // The page shows each row of each leaderboard with its columns.
         let (status, page) =
-            server.ask("GET", &format!("/?card=nested{}", query(["by", "group", "with"])), "");
+            server.ask("GET", &format!("/?card=nested{}", query(["by", "group_by", "with"])), "");
         assert_eq!(status, 200, "{page}");
         let rows = cells(&page);
         let mut at = 0;
@@ -568,7 +568,7 @@ fn every_door_refuses_the_same_questions_in_the_same_words() {
         ("--group-by", "group_by", "metrics.the.model", "no item has a field `metrics.the.model`"),
         ("--with", "with", "metrics.token", "no item has a field `metrics.token`"),
         ("--with", "with", "shards[0].name", "`shards[0].name` is `even` at "),
-        ("--with", "with", "cost:p100", "`p100` is no number of a fact"),
+        ("--with", "with", "cost:p100", "`p100` is not a statistic of a fact"),
         ("--by", "by", "metrics.tokens", "the scorecard does not say whether more or less of it is better"),
         ("--by", "by", "shards[0].name:asc", "`shards[0].name` is `even` at "),
     ] {

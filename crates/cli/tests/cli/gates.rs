@@ -50,7 +50,7 @@ fn each_subject_of_two_files_is_compared_with_itself() {
     {
         assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
     }
-    // The numbers of one subject are those of a comparison of that subject alone.
+    // One subject has the same numbers in a comparison by itself.
     let alone = karat(&["compare", BASE, NEW, "-c", CARD, "--where", "subject=ibis", "--json"]);
     let alone: Value = serde_json::from_str(&alone.stdout).unwrap();
     for member in ["difference", "dimensions", "passes", "changes", "power"] {
@@ -144,7 +144,7 @@ fn tasks_and_subjects_that_are_gone_are_named_and_pass_no_strict_gate() {
     let attempts = passing("a", 30, 30).repeat(5);
     let (status, _, stderr) = compared(&base, &attempts, strict);
     assert!(status == 12 && stderr.contains("10 tasks of 40 of "), "{stderr}");
-    // More tasks than before are no reason to fail.
+    // A gate does not fail because there are more tasks than before.
     assert_eq!(compared(&passing("a", 30, 30), &base, strict).0, 0);
     let two = [base.clone(), passing("b", 0, 40)].concat();
     let renamed = [base.clone(), passing("c", 40, 40), passing("d", 0, 40)].concat();

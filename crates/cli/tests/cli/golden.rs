@@ -25,26 +25,34 @@ const TIMED: [&str; 2] = ["--executors", " run.json"];
 /// Parts of commands that leave files for those after them.
 const LEAVE: [&str; 7] = [">", "init", "--update-baseline", " new ", "-out", "--out", "backup"];
 
+/// Returns true if a command leaves files for those after it.
+fn leaves(command: &str) -> bool {
+    LEAVE.iter().any(|part| command.contains(part))
+}
+
 /// The most lines of an output that are kept beside its digest.
 const LINES: usize = 400;
 
 /// The outputs of a command by format, in their order.
 type Outputs = BTreeMap<usize, String>;
 
-/// Returns the commands of README and guide by page, each where it is first.
-fn pages() -> Vec<(String, Vec<String>)> {
+/// A page, and its commands with whether this is the first place of each: only there is what it writes kept.
+type Page = (String, Vec<(String, bool)>);
+
+/// Returns the commands of README and guide by page, each where it is first, and those again that leave files for others.
+fn pages() -> Vec<Page> {
     let guide = fs::read_dir(root().join("docs/guide")).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<String> = guide.map(|name| format!("docs/guide/{}", name.to_str().unwrap())).collect();
     names.sort();
     names.insert(0, "README.md".to_owned());
     let mut known = BTreeSet::new();
-    let mut commands = |name: &String| -> Vec<String> {
+    let mut commands = |name: &String| -> Vec<(String, bool)> {
         let text = read(name);
         let lines =
             blocks(&text).into_iter().filter(|it| it.language == "sh").flat_map(|it: Block<'_>| it.lines);
         let run = lines.filter(|line| RUN.contains(&line.split(' ').next().unwrap()));
-        let commands: Vec<String> = run.map(|line| command(line).0.to_owned()).collect();
-        commands.into_iter().filter(|it| known.insert(it.clone())).collect()
+        let marked = run.map(|line| command(line).0.to_owned()).map(|it| (it.clone(), known.insert(it)));
+        marked.filter(|(command, is_first)| *is_first || leaves(command)).collect()
     };
     let pages: Vec<_> = names.iter().map(|name| (name.clone(), commands(name))).collect();
     pages.into_iter().filter(|(_, commands)| !commands.is_empty()).collect()
@@ -71,12 +79,7 @@ fn without_format(command: &str, has_formats: &mut BTreeMap<String, bool>) -> Op
 }
 
 /// Runs the commands of a page in one format, and keeps what they write.
-fn run(
-    (name, commands): &(String, Vec<String>),
-    format: usize,
-    data: &Path,
-    found: &Mutex<BTreeMap<String, Outputs>>,
-) {
+fn run((name, commands): &Page, format: usize, data: &Path, found: &Mutex<BTreeMap<String, Outputs>>) {
     let folder = Folder::new();
     for name in DATA {
         symlink(data.join(name), folder.path().join(name)).unwrap();
@@ -85,11 +88,12 @@ fn run(
         store::season_file(folder.path());
     }
     let mut has_formats = BTreeMap::new();
-    for command in commands {
+    for (command, is_first) in commands {
         let bare = without_format(command, &mut has_formats);
         let is_timed = TIMED.iter().any(|part| command.contains(part));
-        let is_kept = bare.is_some() == (format > 0) && !is_timed && command.contains("karat ");
-        if !is_kept && !LEAVE.iter().any(|part| command.contains(part)) {
+        let is_asked = bare.is_some() == (format > 0) && !is_timed && command.contains("karat ");
+        let is_kept = *is_first && is_asked;
+        if !is_kept && !leaves(command) {
             continue;
         }
         let line = match &bare {

@@ -68,6 +68,7 @@ pub fn paste(line: &str, folder: &Path) -> Run {
         Command::new("bash")
             .args(["-c", &format!("set -o pipefail; {line}")])
             .env("PATH", path)
+            .env("KARAT_RUNNER", "/nowhere/karat-runner")
             .current_dir(folder),
         "",
     )
@@ -118,6 +119,12 @@ fn every_example_in_the_help_works() {
                 store::file(&folder.path().join("scores.db"), items);
             }
             let run = paste(&example.replace("scores.db", &own), &here);
+            if example.contains("--executors") {
+                // The tests of the runner carry this out; here it is named, with the command that builds it.
+                assert_eq!(run.status, 1, "{example}");
+                assert!(run.stderr.contains("`karat-runner`"), "{example}: {}", run.stderr);
+                continue;
+            }
             assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{example}");
             assert!(!run.stdout.is_empty(), "{example}");
         }

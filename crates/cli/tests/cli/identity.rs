@@ -30,7 +30,7 @@ fn json(run: &Run) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-/// The mean is that of all rows, whatever is equal, in whatever order, in however many files and formats.
+/// The mean is over all rows, whatever is equal, in whatever order, in however many files and formats.
 #[test]
 fn rows_without_an_id_all_count() {
     let mut draw = numbers(7);
@@ -144,7 +144,7 @@ fn an_id_is_one_item() {
     assert!(conflict.stderr.contains("r1") && conflict.stderr.contains("other.csv:2"), "{}", conflict.stderr);
 }
 
-/// Names, repetitions, conflicts and the digest over all items are those of the second implementation on drawn tables: ids and
+/// The second implementation finds the same names, repetitions, conflicts and digest over all items on drawn tables: ids and
 /// none, equal rows and changed ones, two formats, blank lines.
 #[test]
 fn identities_are_those_of_the_model() {

@@ -106,7 +106,7 @@ fn a_log_that_was_not_asked_for_is_recognised() {
     let run = karat(&["score", "--card", "workflow", REPORT]);
     assert_eq!(run.status, 1);
     assert_snapshot!(run.stderr, @r#"
-    error: `examples/import/report.xml` looks like a JUnit report, which is no evidence of kind `workflow-run`
+    error: `examples/import/report.xml` looks like a JUnit report, not like evidence of kind `workflow-run`
       score it with a card for facts: karat score --card run examples/import/report.xml
       or look at its runs: karat import examples/import/report.xml
     "#);
@@ -229,7 +229,7 @@ fn a_log_without_steps_is_no_trace() {
     let score = karat(&["score", "--card", "trace", REPORT]);
     assert_eq!(score.status, 1);
     assert_snapshot!(score.stderr, @r"
-    error: `examples/import/report.xml` looks like a JUnit report, which is no evidence of kind `reasoning-trace`
+    error: `examples/import/report.xml` looks like a JUnit report, not like evidence of kind `reasoning-trace`
       score it with a card for facts: karat score --card run examples/import/report.xml
       or look at its runs: karat import examples/import/report.xml
     ");
@@ -394,7 +394,7 @@ fn a_damaged_log_in_a_folder_is_refused_by_every_command() {
             run.stderr
         );
     }
-    // A folder beside others: its README is no part of a comparison.
+    // A folder beside others: its README is left out of a comparison.
     fs::remove_file(folder.path().join("logs/b.eval")).unwrap();
     fs::write(folder.path().join("logs/README.md"), "# Logs\n").unwrap();
     fs::create_dir(folder.path().join("new")).unwrap();

@@ -155,7 +155,7 @@ fn means_are_those_of_the_rows() {
         assert_eq!(row["outcomes"]["no-verdict"], no_verdict);
     }
     assert!(expected.is_sorted_by(|a, b| a.0 > b.0), "{expected:?}");
-    // A value is that of the item; if the outcome counts as a value, so does the dimension.
+    // An item counts with its value; if the outcome counts as a value, so does the dimension.
     let kite: Vec<&Attempt> = all.iter().filter(|it| it.subject == "kite").collect();
     let solved = |it: &Attempt| {
         it.value().map(|value| if it.outcome == "stopped" { value } else { it.facts[0].unwrap() })

@@ -354,7 +354,7 @@ fn a_prior_rates_any_pool_and_says_what_it_rests_on() {
         "prior gaussian, prior_deviation 350",
         "with a deviation of 350 points. That is worth 0.99 draws",
         "no match connects 2 parts of the pool: only the prior compares their ratings",
-        "their intervals are too narrow: `ann`, `bob`",
+        "their intervals are too narrow: `ann` and `bob`",
     ] {
         assert!(screen.contains(part), "{part}: {screen}");
     }

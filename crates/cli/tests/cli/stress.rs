@@ -184,7 +184,7 @@ fn tree(draw: &mut impl FnMut(u64) -> u64, dimensions: usize) -> String {
     card
 }
 
-/// The ranks that are tested are those of the scores: groups keep their means, and gaps are treated as the card says.
+/// Ranks by score are tested: groups keep their means, and gaps are treated as the card says.
 #[test]
 fn a_tree_of_groups_has_the_composites_of_its_scores() {
     let mut draw = numbers(11);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::common::Folder;
 
-const FINDINGS: &str = include_str!("../../../core/tests/findings.json");
+const FINDINGS: &str = include_str!("../../../checker/tests/findings.json");
 
 fn headed(id: usize, card: &str) -> String {
     let kind = if card.contains("evidence = ") { "" } else { "evidence = \"facts\"\n" };
@@ -43,7 +43,7 @@ fn every_trap_is_told_and_what_is_like_it_is_not() {
     }
 }
 
-/// As many indicators as an index has, and as many as a list may have: the mean is that of all of them.
+/// As many indicators as an index has, and as many as a list may have: the mean is over all of them.
 #[test]
 fn long_lists_are_scored_and_longer_ones_refused() {
     for (count, is_fine) in [(300, true), (1000, true), (4097, false)] {

@@ -75,7 +75,7 @@ fn what_is_written_is_taken_by_score_and_standing() {
         (&"applied".into(), &1.into())
     );
 
-    // Someone else accepts the proposal, and the standing is that of the new weights.
+    // Someone else accepts the proposal, and the standing follows from the new weights.
     let proposal = read("proposal.jsonl");
     let event: Value = serde_json::from_str(&proposal).unwrap();
     assert_eq!((&event["event"], &event["proposer"]), (&"weights-proposed".into(), &"loop".into()));

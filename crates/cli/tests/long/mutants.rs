@@ -444,7 +444,7 @@ fn every_change_of_the_receipt_of_a_new_key_is_refused_by_both_programs() {
     for trusted in [&old, &new] {
         assert_eq!(ask(&["change.json"], trusted), (0, 0));
         assert_eq!(ask(&["change.json", "change.json"], trusted), (0, 0));
-        assert_eq!(ask(&["card.json"], trusted), (14, 14), "it is no change of a key");
+        assert_eq!(ask(&["card.json"], trusted), (14, 14), "it is not a change of a key");
         assert_eq!(ask(&["change.json", "record.json"], trusted), (14, 14));
     }
     let stranger = key(&Signer::new("scores.example.org/main", &[9; 32]).unwrap());

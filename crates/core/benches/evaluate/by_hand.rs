@@ -1,6 +1,6 @@
 //! The two rules as loops written by hand: what an engine without cards would be. Same inputs, same results.
 //!
-//! Each is written over chunks of rows so that the compiler can use vectors, and compiled twice, as the engine is.
+//! Each is written over chunks of rows so that the compiler can use vectors.
 
 use karat_core::evaluate::Scores;
 
@@ -67,11 +67,6 @@ impl TrustPlaces {
 }
 
 pub(crate) fn trust(at: &TrustPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
-    trust_rows(at, facts, out);
-}
-
-#[inline(always)]
-fn trust_rows(at: &TrustPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
     let rows = out.score.len() / CHUNK * CHUNK;
     for start in (0..rows).step_by(CHUNK) {
         let mut bad = false;
@@ -150,11 +145,6 @@ impl WorkflowPlaces {
 }
 
 pub(crate) fn workflow(at: &WorkflowPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
-    workflow_rows(at, facts, out);
-}
-
-#[inline(always)]
-fn workflow_rows(at: &WorkflowPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
     let rows = out.score.len() / CHUNK * CHUNK;
     for start in (0..rows).step_by(CHUNK) {
         let [quality, done, steps, tao, budget, seconds, limit, retries, declared, timeouts, failures] =
@@ -187,25 +177,3 @@ fn workflow_rows(at: &WorkflowPlaces, facts: &[&[f64]], out: &mut Scores<'_>) {
     }
     assert_eq!(rows, out.score.len(), "the benchmark takes whole chunks");
 }
-
-/// Runs a loop compiled for AVX-512 where the processor has it.
-macro_rules! wide {
-    ($name:ident, $rows:ident, $places:ty) => {
-        pub(crate) fn $name(at: &$places, facts: &[&[f64]], out: &mut Scores<'_>) {
-            #[cfg(target_arch = "x86_64")]
-            if std::arch::is_x86_feature_detected!("avx512f") {
-                #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2")]
-                fn wide(at: &$places, facts: &[&[f64]], out: &mut Scores<'_>) {
-                    $rows(at, facts, out);
-                }
-                #[expect(unsafe_code, reason = "the processor was asked on the line above")]
-                // SAFETY: AVX-512 is there, and with it what the feature list names on every processor that has it.
-                return unsafe { wide(at, facts, out) };
-            }
-            $rows(at, facts, out);
-        }
-    };
-}
-
-wide!(trust_wide, trust_rows, TrustPlaces);
-wide!(workflow_wide, workflow_rows, WorkflowPlaces);

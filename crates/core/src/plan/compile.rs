@@ -1,16 +1,14 @@
-//! A checked card to a plan: formulas flattened, equal parts computed once, columns reused.
+//! A checked card to a plan: formulas flattened, equal parts computed once.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::compact::compact;
-use super::kernel::Values;
 use super::{
-    BinaryOperator as B, Code, Column, Columns, DimensionPlaces, Instruction, Limits, LoadedMember, MeanItem,
-    Places, Register, Rounding, TierLevel, UnaryOperator as U, kernel, load, state,
+    BinaryOperator as B, Code, DimensionPlaces, Instruction, Limits, MeanItem, Operation, Places, Register,
+    Rounding, TierLevel, UnaryOperator as U, kernel, state,
 };
 use crate::decay::Loss;
-use crate::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
+use crate::formula::{Binary, Expr, ExprKind, Function, Symbol, Unary};
 use crate::number::{BILLION, MILLION, UNITS_PER_ONE};
 use crate::scorecard::{
     DecayScope, Dimension, EvidenceAge, FactType, Mean, MissingPolicy, Publish, Scorecard,
@@ -20,43 +18,25 @@ use crate::scorecard::{
 const BILLIONTH_UNITS: f64 = (UNITS_PER_ONE / BILLION) as f64;
 
 impl Code {
-    /// Compiles a card for single items: every intermediate result stays, for records and explanations. The card has passed
-    /// every check, so nothing can go wrong.
-    pub(crate) fn for_items(card: &Scorecard) -> Self {
-        Compiler::compile(card, None)
-    }
-
-    /// Compiles a card for a table: what is known of the whole table is worked out once, what a table does not show is
-    /// computed in one step with what it does, and columns are reused as soon as they are free.
-    pub(crate) fn for_table(card: &Scorecard, known: &Known) -> Self {
-        compact(&Compiler::compile(card, Some(known)))
-    }
-}
-
-/// The properties of a whole table that are known before its first row.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Known {
-    /// The bits of facts that have one value in all rows.
-    constants: Vec<Option<u64>>,
-    /// The bits of the seconds elapsed, where they are the same in all rows.
-    elapsed: Option<u64>,
-    /// Every member has one weight, in the mean as in the coverage.
-    plain: bool,
-}
-
-impl Known {
-    pub(crate) fn new(columns: &Columns<'_>, weights: &[Vec<(f64, f64)>]) -> Self {
-        let constant = |column: &Column<'_>| match column {
-            Column::Constant(value) => Some(value.to_bits()),
-            Column::Values(_) => None,
+    /// Compiles a card. Every intermediate result stays, for records and explanations. The card has passed every check, so
+    /// nothing can go wrong.
+    pub(crate) fn new(card: &Scorecard) -> Self {
+        let mut compiler = Compiler {
+            card,
+            instructions: Vec::new(),
+            next: 0,
+            known: BTreeMap::new(),
+            constants: BTreeMap::new(),
+            lets: BTreeMap::new(),
+            dimensions: alloc::vec![None; card.dimensions.len()],
+            elapsed: None,
+            score: 0,
+            composite: 0,
+            coverage: 0,
         };
-        let plain = |row: &Vec<(f64, f64)>| matches!(row[..], [(weight, cover)] if weight == cover);
-        let constants = columns.facts.iter().map(constant).collect();
-        Self { constants, elapsed: constant(&columns.elapsed_seconds), plain: weights.iter().all(plain) }
-    }
-
-    fn constant(&self, fact: usize) -> Option<f64> {
-        self.constants.get(fact).copied().flatten().map(f64::from_bits)
+        let places = compiler.card();
+        let constants = compiler.constants.into_iter().map(|(bits, to)| (to, f64::from_bits(bits))).collect();
+        Self { instructions: compiler.instructions, registers: compiler.next as usize, constants, places }
     }
 }
 
@@ -71,13 +51,9 @@ enum Key {
 
 struct Compiler<'c> {
     card: &'c Scorecard,
-    /// The known properties of the table; none for single items, of which everything is shown.
-    table: Option<&'c Known>,
     instructions: Vec<Instruction>,
     next: Register,
     known: BTreeMap<Key, Register>,
-    /// Results that more than one place asks for.
-    shared: BTreeSet<Register>,
     constants: BTreeMap<u64, Register>,
     lets: BTreeMap<usize, Register>,
     dimensions: Vec<Option<DimensionPlaces>>,
@@ -85,47 +61,27 @@ struct Compiler<'c> {
     score: Register,
     composite: Register,
     coverage: Register,
-    /// Facts that are loaded, and so checked.
-    checked: BTreeSet<usize>,
 }
 
 impl<'c> Compiler<'c> {
-    fn compile(card: &'c Scorecard, table: Option<&'c Known>) -> Code {
-        let mut compiler = Self {
-            card,
-            table,
-            instructions: Vec::new(),
-            next: 0,
-            known: BTreeMap::new(),
-            shared: BTreeSet::new(),
-            constants: BTreeMap::new(),
-            lets: BTreeMap::new(),
-            dimensions: alloc::vec![None; card.dimensions.len()],
-            elapsed: None,
-            score: 0,
-            composite: 0,
-            coverage: 0,
-            checked: BTreeSet::new(),
-        };
-        let places = compiler.card();
-        let constants = compiler.constants.into_iter().map(|(bits, to)| (to, f64::from_bits(bits))).collect();
-        Code { instructions: compiler.instructions, registers: compiler.next as usize, constants, places }
-    }
-
     fn fresh(&mut self) -> Register {
         let register = self.next;
         self.next = self.next.saturating_add(1);
         register
     }
 
-    fn known(&mut self, key: Key, instruction: impl FnOnce(Register) -> Instruction) -> Register {
+    fn push(&mut self, operation: Operation) -> Register {
+        let to = self.fresh();
+        self.instructions.push(Instruction { to, operation });
+        to
+    }
+
+    fn known(&mut self, key: Key, operation: Operation) -> Register {
         if let Some(&register) = self.known.get(&key) {
-            self.shared.insert(register);
             return register;
         }
-        let to = self.fresh();
+        let to = self.push(operation);
         self.known.insert(key, to);
-        self.instructions.push(instruction(to));
         to
     }
 
@@ -144,83 +100,27 @@ impl<'c> Compiler<'c> {
         Some(f64::from_bits(*bits))
     }
 
-    /// Returns true for a condition that is true in every row of a table.
-    fn is_always(&self, condition: Register) -> bool {
-        self.table.is_some() && self.value(condition) == Some(1.0)
-    }
-
-    /// Returns true for a condition that is true in no row of a table.
-    fn is_never(&self, condition: Register) -> bool {
-        self.table.is_some() && self.value(condition).is_some_and(|value| value != 1.0)
-    }
-
     fn unary(&mut self, operator: U, x: Register) -> Register {
         if let Some(x) = self.value(x) {
             let mut out = [0.0];
             kernel::unary(operator, &mut out, &[x]);
             return self.constant(out[0]);
         }
-        self.known(Key::Unary(operator, x), |to| Instruction::Unary { operator, x, to })
+        self.known(Key::Unary(operator, x), Operation::Unary { operator, x })
     }
 
     fn binary(&mut self, operator: B, x: Register, y: Register) -> Register {
         if let (Some(x), Some(y)) = (self.value(x), self.value(y)) {
             let mut out = [0.0];
-            kernel::binary(operator, &mut out, Values::All(x), Values::All(y));
+            kernel::binary(operator, &mut out, &[x], &[y]);
             return self.constant(out[0]);
         }
-        if let (B::Max | B::Min, Some(limit)) = (operator, self.value(x))
-            && let Some(to) = self.limit_last(operator, limit, y)
-        {
-            return to;
-        }
-        self.known(Key::Binary(operator, x, y), |to| Instruction::Binary { operator, x, y, to })
-    }
-
-    /// Takes `max(limit, x)` or `min(limit, x)` into the arithmetic that has just given `x`, if nothing else asks for that.
-    fn limit_last(&mut self, operator: B, limit: f64, result: Register) -> Option<Register> {
-        self.table?;
-        if limit.is_nan() || self.shared.contains(&result) || self.lets.values().any(|&named| named == result)
-        {
-            return None;
-        }
-        let last = self.instructions.last_mut()?;
-        let (arithmetic, x, y, low, high) = match *last {
-            Instruction::Binary { operator, x, y, to } if operator.is_arithmetic() && to == result => {
-                (operator, x, y, f64::NEG_INFINITY, f64::INFINITY)
-            }
-            Instruction::Within { operator, x, y, low, high, to }
-                if high == f64::INFINITY && to == result =>
-            {
-                (operator, x, y, low, high)
-            }
-            _ => return None,
-        };
-        let (low, high) = match operator {
-            B::Max if low == f64::NEG_INFINITY => (limit, high),
-            B::Min => (low, limit),
-            _ => return None,
-        };
-        *last = Instruction::Within { operator: arithmetic, x, y, low, high, to: result };
-        self.known.retain(|_, register| *register != result);
-        Some(result)
+        self.known(Key::Binary(operator, x, y), Operation::Binary { operator, x, y })
     }
 
     fn load(&mut self, fact: usize) -> Register {
         let limits = self.limits(fact);
-        self.checked.insert(fact);
-        if let Some(value) = self.given(fact) {
-            return self.constant(value);
-        }
-        self.known(Key::Load(fact), |to| Instruction::Load { fact, limits, to })
-    }
-
-    /// Returns the value of a fact that is the same in every row and keeps its declaration: no row needs to ask again.
-    fn given(&self, fact: usize) -> Option<f64> {
-        let value = self.table?.constant(fact)?;
-        let (limits, mut out) = (self.limits(fact), [0.0]);
-        let keeps = limits.max_fact.is_none() && !load::load(&mut out, Column::Constant(value), None, limits);
-        keeps.then_some(out[0])
+        self.known(Key::Load(fact), Operation::Load { fact, limits })
     }
 
     fn limits(&self, fact: usize) -> Limits {
@@ -258,10 +158,8 @@ impl<'c> Compiler<'c> {
         (self.composite, self.coverage, self.score) = (composite, coverage, composite);
         let rules = card.rules.iter().map(|rule| {
             let (when, set) = (self.formula(&rule.when.expr), self.formula(&rule.set.expr));
-            let to = self.fresh();
-            self.instructions.push(Instruction::Rule { when, set, score: self.score, to });
-            self.score = to;
-            (when, set, to)
+            self.score = self.push(Operation::Rule { when, set, score: self.score });
+            (when, set, self.score)
         });
         let rules = rules.collect();
         let gates: Vec<(Register, Register)> = card
@@ -269,11 +167,9 @@ impl<'c> Compiler<'c> {
             .iter()
             .map(|gate| {
                 let when = self.formula(&gate.when.expr);
-                if let Some(cap) = gate.cap.filter(|_| !self.is_never(when)) {
-                    let to = self.fresh();
+                if let Some(cap) = gate.cap {
                     let cap = units(cap.millionths(), card.scale.max);
-                    self.instructions.push(Instruction::Cap { when, cap, score: self.score, to });
-                    self.score = to;
+                    self.score = self.push(Operation::Cap { when, cap, score: self.score });
                 }
                 (when, self.score)
             })
@@ -283,9 +179,7 @@ impl<'c> Compiler<'c> {
         let tier = self.tiers(&dimensions, &gates, published);
         // Every number is loaded, so that every number is checked, whether a formula reads it or not.
         for (fact, _) in card.facts.iter().enumerate().filter(|(_, fact)| fact.kind != FactType::Text) {
-            if !self.checked.contains(&fact) {
-                self.load(fact);
-            }
+            self.load(fact);
         }
         let groups = groups.into_iter().map(|(reading, _)| reading).collect();
         let lets = (0..card.lets.len()).map(|at| self.lets.get(&at).copied()).collect();
@@ -311,28 +205,11 @@ impl<'c> Compiler<'c> {
         }
         let card = self.card;
         let Some(dimension) = card.dimensions.get(at) else { return DimensionPlaces::default() };
-        // A condition that is always true is left out.
-        let condition = |compiler: &mut Self, formula: Option<&Formula>| {
-            let register = compiler.formula(&formula?.expr);
-            (!compiler.is_always(register)).then_some(register)
-        };
-        let applies = condition(self, dimension.applies.as_ref());
-        let when = condition(self, dimension.when.as_ref());
-        let bare = self.table.is_some() && when.is_none() && applies.is_none();
-        let places = match dimension.formula.expr.kind {
-            // A table needs no value apart from the reading; an item shows both.
-            ExprKind::Name(Symbol::Fact(fact)) if bare && self.given(fact).is_none() => {
-                let (limits, to) = (self.limits(fact), self.fresh());
-                self.checked.insert(fact);
-                self.instructions.push(Instruction::LoadReading { fact, limits, to });
-                DimensionPlaces { value: to, when, applies, measured: to, age: None, reading: to }
-            }
-            _ => {
-                let (value, to) = (self.formula(&dimension.formula.expr), self.fresh());
-                self.instructions.push(Instruction::Reading { value, when, applies, to });
-                DimensionPlaces { value, when, applies, measured: to, age: None, reading: to }
-            }
-        };
+        let applies = dimension.applies.as_ref().map(|formula| self.formula(&formula.expr));
+        let when = dimension.when.as_ref().map(|formula| self.formula(&formula.expr));
+        let value = self.formula(&dimension.formula.expr);
+        let reading = self.push(Operation::Reading { value, when, applies });
+        let places = DimensionPlaces { value, when, applies, measured: reading, age: None, reading };
         let places = match (self.age(dimension.age), card.decay()) {
             (Some(age), Some(rule)) if rule.scope == DecayScope::Dimension => {
                 let reading = self.decay(places.measured, age, 1.0);
@@ -346,8 +223,7 @@ impl<'c> Compiler<'c> {
         places
     }
 
-    /// Returns the age of evidence at the moment of the score; none for a card without decay, for what is always of now, and
-    /// where no row of a table has one.
+    /// Returns the age of evidence at the moment of the score; none for a card without decay, and for what is always of now.
     fn age(&mut self, age: EvidenceAge) -> Option<Register> {
         self.card.decay()?;
         let stated = match age {
@@ -355,34 +231,9 @@ impl<'c> Compiler<'c> {
             EvidenceAge::Fact(fact) => Some(self.load(fact)),
             EvidenceAge::Now => return None,
         };
-        let elapsed = self.elapsed();
-        let unknown = |compiler: &Self, age: Register| {
-            compiler.table.is_some() && compiler.value(age).is_some_and(f64::is_nan)
-        };
-        match stated.filter(|&stated| !unknown(self, stated)) {
-            None => (!unknown(self, elapsed)).then_some(elapsed),
-            Some(stated) if unknown(self, elapsed) => Some(stated),
-            Some(stated) => {
-                let to = self.fresh();
-                self.instructions.push(Instruction::Age { stated, elapsed, to });
-                Some(to)
-            }
-        }
-    }
-
-    fn elapsed(&mut self) -> Register {
-        if let Some(register) = self.elapsed {
-            return register;
-        }
-        let register = match self.table.and_then(|table| table.elapsed) {
-            Some(bits) => self.constant(f64::from_bits(bits)),
-            None => {
-                let to = self.fresh();
-                self.instructions.push(Instruction::Elapsed { to });
-                to
-            }
-        };
-        *self.elapsed.insert(register)
+        let elapsed = self.elapsed.unwrap_or_else(|| self.push(Operation::Elapsed));
+        self.elapsed = Some(elapsed);
+        Some(stated.map_or(elapsed, |stated| self.push(Operation::Age { stated, elapsed })))
     }
 
     /// Returns the age of the newest evidence, for a card whose composite decays as a whole.
@@ -394,23 +245,17 @@ impl<'c> Compiler<'c> {
             // What a gate makes 0 was not measured: it has no age.
             let age = places.when.map_or(age, |c| {
                 let b = self.constant(state::MISSING);
-                self.known(Key::Select(c, age, b), |to| Instruction::Select { c, a: age, b, to })
+                self.known(Key::Select(c, age, b), Operation::Select { c, a: age, b })
             });
             items.push((places.measured, age));
         }
-        (!items.is_empty()).then(|| {
-            let to = self.fresh();
-            self.instructions.push(Instruction::Newest { items, to });
-            to
-        })
+        (!items.is_empty()).then(|| self.push(Operation::Newest { items }))
     }
 
     /// Returns what age leaves of a value of which `units` make a billionth of a perfect score.
     fn decay(&mut self, value: Register, age: Register, units: f64) -> Register {
         let loss = Loss::new(self.card.decay().unwrap_or_default(), units);
-        let to = self.fresh();
-        self.instructions.push(Instruction::Decay { value, age, loss, to });
-        to
+        self.push(Operation::Decay { value, age, loss })
     }
 
     fn mean(
@@ -428,7 +273,6 @@ impl<'c> Compiler<'c> {
                 coverage: None,
                 fill: fill(dimension),
                 withhold: dimension.missing == MissingPolicy::Withhold,
-                optional: places.applies.is_some(),
                 weight,
             },
         );
@@ -440,60 +284,11 @@ impl<'c> Compiler<'c> {
                     coverage: Some(coverage),
                     fill: f64::NAN,
                     withhold: false,
-                    optional: true,
                     weight: card.dimensions.len() + at,
                 }
             });
-        let mut items: Vec<MeanItem> = leaves.chain(nested).collect();
-        if mean.is_linear() {
-            // Sums of whole numbers are exact in any order; members that always apply are added four at a time.
-            items.sort_by_key(|item| item.optional);
-        }
-        let begun = self.load_members(mean, &mut items);
-        let (to, coverage) = (self.fresh(), self.fresh());
-        self.instructions.push(Instruction::Mean { mean, top: node.is_none(), items, begun, to, coverage });
-        (to, coverage)
-    }
-
-    /// Loads facts that are readings unchanged and adds them to the sums of a mean in one step, four at a time. Moves
-    /// these members to the front and returns their number.
-    fn load_members(&mut self, mean: Mean, items: &mut [MeanItem]) -> usize {
-        let plain = |item: &MeanItem| item.fill.is_nan() && item.coverage.is_none();
-        if !self.table.is_some_and(|table| table.plain) || !mean.is_linear() || !items.iter().all(plain) {
-            return 0;
-        }
-        // By register: facts that are loaded as readings, and read by nothing so far.
-        let mut loaded: BTreeMap<Register, (usize, Limits)> = BTreeMap::new();
-        for instruction in &mut self.instructions {
-            if let Instruction::LoadReading { fact, limits, to } = *instruction {
-                if limits.is_range() && self.table.is_some_and(|table| table.constant(fact).is_none()) {
-                    loaded.insert(to, (fact, limits));
-                }
-            } else {
-                instruction.visit(&mut |register, writes| {
-                    if !writes {
-                        loaded.remove(register);
-                    }
-                });
-            }
-        }
-        let fits = |item: &MeanItem| !item.optional && !item.withhold && loaded.contains_key(&item.reading);
-        items.sort_by_key(|item| !fits(item));
-        let (fours, _) = items.as_chunks::<4>();
-        let fours = fours.iter().filter(|four| four.iter().all(fits)).copied();
-        let fours: Vec<[MeanItem; 4]> = fours.collect();
-        for (place, four) in fours.iter().enumerate() {
-            let members = four.map(|item| {
-                let (fact, limits) = loaded.get(&item.reading).copied().unwrap_or((usize::MAX, Limits::FLAG));
-                LoadedMember { fact, min: limits.min, max: limits.max, weight: item.weight, to: item.reading }
-            });
-            let targets = members.map(|member| member.to);
-            self.instructions.retain(
-                |instruction| !matches!(instruction, Instruction::LoadReading { to, .. } if targets.contains(to)),
-            );
-            self.instructions.push(Instruction::LoadMembers { members, first: place == 0 });
-        }
-        4 * fours.len()
+        let (coverage, items) = (self.fresh(), leaves.chain(nested).collect());
+        (self.push(Operation::Mean { mean, top: node.is_none(), items, coverage }), coverage)
     }
 
     fn publish(&mut self) -> Register {
@@ -504,9 +299,7 @@ impl<'c> Compiler<'c> {
             Publish::Floor => Rounding::Floor(step),
             Publish::HalfUp => Rounding::HalfUp(step),
         };
-        let to = self.fresh();
-        self.instructions.push(Instruction::Publish { rounding, score: self.score, to });
-        to
+        self.push(Operation::Publish { rounding, score: self.score })
     }
 
     fn band(&mut self, published: Register) -> Register {
@@ -515,9 +308,7 @@ impl<'c> Compiler<'c> {
             return self.constant(0.0);
         }
         let thresholds = bands.iter().map(|band| self.digits(band.from.millionths())).collect();
-        let to = self.fresh();
-        self.instructions.push(Instruction::Band { thresholds, published, to });
-        to
+        self.push(Operation::Band { thresholds, published })
     }
 
     /// Points of the scale in published digits.
@@ -555,10 +346,7 @@ impl<'c> Compiler<'c> {
         let limits = card.gates.iter().zip(gates);
         let gates: Vec<(Register, f64)> =
             limits.filter_map(|(gate, &(when, _))| Some((when, gate.tier_limit? as f64))).collect();
-        let gates = gates.into_iter().filter(|&(when, _)| !self.is_never(when)).collect();
-        let to = self.fresh();
-        self.instructions.push(Instruction::Tiers { tiers, gates, published, coverage: self.coverage, to });
-        to
+        self.push(Operation::Tiers { tiers, gates, published, coverage: self.coverage })
     }
 
     fn symbol(&mut self, symbol: Symbol) -> Register {
@@ -614,9 +402,7 @@ impl<'c> Compiler<'c> {
         };
         let first = registers.first().copied().unwrap_or(0);
         match (function, registers.as_slice()) {
-            (Function::If, &[c, a, b]) => {
-                self.known(Key::Select(c, a, b), |to| Instruction::Select { c, a, b, to })
-            }
+            (Function::If, &[c, a, b]) => self.known(Key::Select(c, a, b), Operation::Select { c, a, b }),
             (Function::Clamp, &[x, low, high]) => {
                 let raised = self.binary(B::Max, x, low);
                 self.binary(B::Min, raised, high)

@@ -1,29 +1,24 @@
 //! The plan: a card compiled to a list of instructions over columns of numbers.
 //!
-//! The same list scores one item (a block of one row) and a column of ten million (blocks of [`BLOCK`] rows).
-//! `compile` builds it, `run` carries it out, `kernel` holds the loops, `vector` chooses the instruction set.
+//! The same list scores one item (a block of one row) and a table (blocks of [`BLOCK`] rows).
+//! `compile` builds it, `run` carries it out, `kernel` holds the loops.
 
-mod compact;
 mod compile;
 mod kernel;
-mod load;
 mod mean;
-mod point;
-mod prefetch;
 mod run;
-pub(crate) mod vector;
 
 use alloc::vec::Vec;
 
-pub(crate) use compile::{Known, units};
-pub(crate) use point::mean_of_points;
-pub(crate) use run::{FactColumns, Input, Registers};
+pub(crate) use compile::units;
+pub(crate) use mean::mean_of_points;
+pub(crate) use run::{Facts, Input, Registers, hand_over, run};
 
 use crate::decay::Loss;
 use crate::scorecard::Mean;
 
-/// Rows that are worked on together: small enough for the first cache, large enough to hide the dispatch.
-pub(crate) const BLOCK: usize = 512;
+/// Rows that are worked on together: few enough that all columns lie in a near cache, many enough to hide the dispatch.
+pub(crate) const BLOCK: usize = 128;
 
 /// "No value", as NaNs whose payload says why. Higher payloads win where operands differ. Only moved and selected,
 /// never computed.
@@ -111,18 +106,16 @@ impl Scores<'_> {
     }
 }
 
-/// A column of a block. It begins where a line of the cache does: a vector never lies across two lines then.
-#[derive(Debug, Clone)]
-#[repr(align(64))]
-pub(crate) struct Rows<const ROWS: usize = BLOCK>(pub [f64; ROWS]);
-
-impl<const ROWS: usize> Default for Rows<ROWS> {
-    fn default() -> Self {
-        Self([0.0; ROWS])
-    }
-}
-
 impl Column<'_> {
+    /// Returns the same column from row `start`, `rows` rows of it.
+    #[inline(always)]
+    pub(crate) fn part(self, start: usize, rows: usize) -> Self {
+        match self {
+            Column::Values(values) => Column::Values(values.get(start..start + rows).unwrap_or_default()),
+            Column::Constant(_) => self,
+        }
+    }
+
     /// Returns the value of a row; NaN beyond the end.
     #[inline(always)]
     fn row(self, row: usize) -> f64 {
@@ -136,100 +129,64 @@ impl Column<'_> {
 /// The place of a column.
 pub(crate) type Register = u32;
 
-/// One instruction: reads columns, writes one (a mean: two).
+/// One instruction, and the column that it writes.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Instruction {
+pub(crate) struct Instruction {
+    pub to: Register,
+    pub operation: Operation,
+}
+
+/// The work of an instruction: it reads columns and writes one (a mean: two).
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Operation {
     /// A fact from outside, checked against its declaration; NaN and the `unknown` value become missing.
     Load {
         fact: usize,
         limits: Limits,
-        to: Register,
-    },
-    /// The same for a fact that is a dimension's value unchanged: to its reading at once.
-    LoadReading {
-        fact: usize,
-        limits: Limits,
-        to: Register,
     },
     Unary {
         operator: UnaryOperator,
         x: Register,
-        to: Register,
     },
     Binary {
         operator: BinaryOperator,
         x: Register,
         y: Register,
-        to: Register,
-    },
-    /// Arithmetic, and then at least `low`, at most `high`.
-    Within {
-        operator: BinaryOperator,
-        x: Register,
-        y: Register,
-        low: f64,
-        high: f64,
-        to: Register,
     },
     /// `if c { a } else { b }`.
     Select {
         c: Register,
         a: Register,
         b: Register,
-        to: Register,
-    },
-    /// `if x > limit { a } else { b }`.
-    SelectAbove {
-        x: Register,
-        limit: f64,
-        a: Register,
-        b: Register,
-        to: Register,
     },
     /// A value in 0..1 to a reading in whole billionths; `applies` and `when` first.
     Reading {
         value: Register,
         when: Option<Register>,
         applies: Option<Register>,
-        to: Register,
     },
     /// The seconds from the time of the item to the moment of its score.
-    Elapsed {
-        to: Register,
-    },
+    Elapsed,
     /// The age that evidence had at the time of the item, and what has elapsed since, as far as they are known.
     Age {
         stated: Register,
         elapsed: Register,
-        to: Register,
     },
-    /// The lowest age of those whose reading is there.
+    /// The lowest age of those whose reading is there: reading and age of each.
     Newest {
-        /// Reading and age.
         items: Vec<(Register, Register)>,
-        to: Register,
     },
     /// A reading (or composite) less what its age takes.
     Decay {
         value: Register,
         age: Register,
         loss: Loss,
-        to: Register,
-    },
-    /// Four facts that are readings unchanged: loaded, and added to the sums of the mean that follows.
-    LoadMembers {
-        members: [LoadedMember; 4],
-        /// The sums begin here.
-        first: bool,
     },
     /// The mean of a group or of the top level, and its coverage in billionths.
     Mean {
         mean: Mean,
         top: bool,
         items: Vec<MeanItem>,
-        /// The number of items that are in the sums already.
-        begun: usize,
-        to: Register,
         coverage: Register,
     },
     /// A rule: where `when` holds and `set` has a value, the score becomes `set`, on the grid.
@@ -237,26 +194,22 @@ pub(crate) enum Instruction {
         when: Register,
         set: Register,
         score: Register,
-        to: Register,
     },
     /// A gate: where `when` holds, the score is at most `cap` units.
     Cap {
         when: Register,
         cap: f64,
         score: Register,
-        to: Register,
     },
     /// The score in published digits.
     Publish {
         rounding: Rounding,
         score: Register,
-        to: Register,
     },
     /// Number of the ascending `thresholds` that the published score reaches.
     Band {
         thresholds: Vec<f64>,
         published: Register,
-        to: Register,
     },
     /// Number of tiers that are reached.
     Tiers {
@@ -264,7 +217,6 @@ pub(crate) enum Instruction {
         gates: Vec<(Register, f64)>,
         published: Register,
         coverage: Register,
-        to: Register,
     },
 }
 
@@ -281,11 +233,6 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Returns true if a value must only lie between two numbers.
-    fn is_range(&self) -> bool {
-        self.max_fact.is_none() && !self.integer && self.unknown.is_nan()
-    }
-
     /// The values of a condition: 0 or 1.
     const FLAG: Self = Self {
         min: 0.0,
@@ -308,21 +255,8 @@ pub(crate) struct MeanItem {
     pub fill: f64,
     /// Withhold the score when missing.
     pub withhold: bool,
-    /// It may not apply.
-    pub optional: bool,
     /// Its place in the weight table.
     pub weight: usize,
-}
-
-/// One of [`Instruction::LoadMembers`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct LoadedMember {
-    pub fact: usize,
-    pub min: f64,
-    pub max: f64,
-    /// Its place in the weight table.
-    pub weight: usize,
-    pub to: Register,
 }
 
 /// The rounding of the published digits.
@@ -427,119 +361,4 @@ pub(crate) struct DimensionPlaces {
     /// The age of its evidence, for a card with decay.
     pub age: Option<Register>,
     pub reading: Register,
-}
-
-impl BinaryOperator {
-    /// Returns the four operations of arithmetic.
-    fn is_arithmetic(self) -> bool {
-        matches!(self, Self::Add | Self::Subtract | Self::Multiply | Self::Divide)
-    }
-}
-
-impl Instruction {
-    /// Returns the column that it writes; a mean writes its coverage besides, four members that are loaded three more.
-    #[inline(always)]
-    fn to(&self) -> Register {
-        match self {
-            Self::Load { to, .. }
-            | Self::LoadReading { to, .. }
-            | Self::Unary { to, .. }
-            | Self::Binary { to, .. }
-            | Self::Within { to, .. }
-            | Self::Select { to, .. }
-            | Self::SelectAbove { to, .. }
-            | Self::Reading { to, .. }
-            | Self::Elapsed { to }
-            | Self::Age { to, .. }
-            | Self::Newest { to, .. }
-            | Self::Decay { to, .. }
-            | Self::Mean { to, .. }
-            | Self::Rule { to, .. }
-            | Self::Cap { to, .. }
-            | Self::Publish { to, .. }
-            | Self::Band { to, .. }
-            | Self::Tiers { to, .. } => *to,
-            Self::LoadMembers { members: [first, ..], .. } => first.to,
-        }
-    }
-
-    /// Shows every column of the instruction to `visit`; the flag is true for columns it writes.
-    fn visit(&mut self, visit: &mut dyn FnMut(&mut Register, bool)) {
-        match self {
-            Self::Load { to, .. } | Self::LoadReading { to, .. } => visit(to, true),
-            Self::LoadMembers { members, .. } => {
-                members.iter_mut().for_each(|member| visit(&mut member.to, true));
-            }
-            Self::Unary { x, to, .. } => {
-                visit(x, false);
-                visit(to, true);
-            }
-            Self::Binary { x, y, to, .. } | Self::Within { x, y, to, .. } => {
-                visit(x, false);
-                visit(y, false);
-                visit(to, true);
-            }
-            Self::Select { c, a, b, to } => {
-                [c, a, b].into_iter().for_each(|x| visit(x, false));
-                visit(to, true);
-            }
-            Self::SelectAbove { x, a, b, to, .. } => {
-                [x, a, b].into_iter().for_each(|x| visit(x, false));
-                visit(to, true);
-            }
-            Self::Reading { value, when, applies, to } => {
-                visit(value, false);
-                when.iter_mut().chain(applies).for_each(|x| visit(x, false));
-                visit(to, true);
-            }
-            Self::Elapsed { to } => visit(to, true),
-            Self::Age { stated, elapsed, to } => {
-                visit(stated, false);
-                visit(elapsed, false);
-                visit(to, true);
-            }
-            Self::Newest { items, to } => {
-                for (reading, age) in items {
-                    visit(reading, false);
-                    visit(age, false);
-                }
-                visit(to, true);
-            }
-            Self::Decay { value, age, to, .. } => {
-                visit(value, false);
-                visit(age, false);
-                visit(to, true);
-            }
-            Self::Mean { items, begun, to, coverage, .. } => {
-                for item in items.iter_mut().skip(*begun) {
-                    visit(&mut item.reading, false);
-                    item.coverage.iter_mut().for_each(|x| visit(x, false));
-                }
-                visit(to, true);
-                visit(coverage, true);
-            }
-            Self::Rule { when, set, score, to } => {
-                [when, set, score].into_iter().for_each(|x| visit(x, false));
-                visit(to, true);
-            }
-            Self::Cap { when, score, to, .. } => {
-                [when, score].into_iter().for_each(|x| visit(x, false));
-                visit(to, true);
-            }
-            Self::Publish { score, to, .. } => {
-                visit(score, false);
-                visit(to, true);
-            }
-            Self::Band { published, to, .. } => {
-                visit(published, false);
-                visit(to, true);
-            }
-            Self::Tiers { tiers, gates, published, coverage, to } => {
-                tiers.iter_mut().flat_map(|tier| &mut tier.floors).for_each(|(x, _)| visit(x, false));
-                gates.iter_mut().for_each(|(x, _)| visit(x, false));
-                [published, coverage].into_iter().for_each(|x| visit(x, false));
-                visit(to, true);
-            }
-        }
-    }
 }

@@ -1,305 +1,183 @@
 //! Carrying out a plan over one block of rows.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::kernel::{self, Values};
-use super::mean::{self, Loaded, Member, MemberWeights, Sums};
-use super::prefetch::Prefetch;
-use super::{BLOCK, Code, Column, Instruction, Register, Rows, Scores, load};
+use super::mean::{Member, mean_of_row};
+use super::{BLOCK, Code, Column, Operation, Register, Scores, kernel};
 
 /// The columns of a plan, reused from block to block.
 #[derive(Debug, Clone)]
 pub(crate) struct Registers {
-    /// `None` while a column is written.
-    columns: Vec<Option<Box<Rows>>>,
-    /// The value of a column that holds one value throughout.
-    constants: Vec<Option<f64>>,
-    sums: Option<Box<Sums>>,
+    /// One column after another.
+    values: Vec<f64>,
+    /// The rows that a column has room for.
+    rows_max: usize,
 }
 
-/// The inputs of a block besides its columns.
+/// The inputs of a block.
 pub(crate) struct Input<'a> {
-    pub facts: FactColumns<'a>,
+    pub facts: Facts<'a>,
     /// The seconds from the time of the items to the moment of the score.
     pub elapsed_seconds: Column<'a>,
     /// The profile of every row, where `profiles` is empty.
     pub profile: u32,
     /// The profile of each row.
     pub profiles: &'a [u32],
-    /// The destinations of the results of the block.
-    pub results: &'a [&'a [f64]],
     /// Weight in the composite and in the coverage: by member, then by profile.
     pub weights: &'a [Vec<(f64, f64)>],
 }
 
 /// The facts of a block.
-pub(crate) enum FactColumns<'a> {
-    /// Columns as long as the table, one per fact of the card; the block is `rows` rows from row `start`.
-    Table { columns: &'a [Column<'a>], start: usize, rows: usize },
+pub(crate) enum Facts<'a> {
+    /// Columns as long as the table, one per fact of the card, and the first row of the block.
+    Table(&'a [Column<'a>], usize),
     /// One row: a number per fact.
     Row(&'a [f64]),
 }
 
-impl<'a> FactColumns<'a> {
+impl<'a> Facts<'a> {
     /// Returns the values of a fact in this block.
     #[inline(always)]
-    fn column(&self, fact: usize) -> Column<'a> {
+    fn column(&self, fact: usize, rows: usize) -> Column<'a> {
         match self {
-            Self::Table { columns, start, rows } => match columns.get(fact) {
-                Some(Column::Values(column)) => {
-                    Column::Values(column.get(*start..start + rows).unwrap_or_default())
-                }
-                Some(Column::Constant(value)) => Column::Constant(*value),
-                None => Column::Constant(f64::NAN),
-            },
-            Self::Row(row) => Column::Values(row.get(fact..=fact).unwrap_or_default()),
+            Self::Table(columns, start) => {
+                columns.get(fact).map_or(Column::Constant(f64::NAN), |column| column.part(*start, rows))
+            }
+            Self::Row(row) => Column::Constant(row.get(fact).copied().unwrap_or(f64::NAN)),
         }
+    }
+}
+
+impl Input<'_> {
+    #[inline(always)]
+    fn weights(&self, member: usize, row: usize) -> (f64, f64) {
+        let table = self.weights.get(member).map_or(&[][..], Vec::as_slice);
+        if let &[same] = table {
+            return same;
+        }
+        let profile = self.profiles.get(row).copied().unwrap_or(self.profile);
+        table.get(profile as usize).copied().unwrap_or_default()
     }
 }
 
 impl Registers {
-    /// Columns for `code`.
-    pub(crate) fn new(code: &Code) -> Self {
-        let mut columns: Vec<Option<Box<Rows>>> = (0..code.registers).map(|_| Some(Box::default())).collect();
-        let mut constants = alloc::vec![None; code.registers];
+    /// Makes room for the columns of `code`, of one row.
+    pub(crate) fn of_item(code: &Code) -> Self {
+        Self::new(code, 1)
+    }
+
+    /// Makes room for the columns of `code`, of a block of rows.
+    pub(crate) fn of_block(code: &Code) -> Self {
+        Self::new(code, BLOCK)
+    }
+
+    fn new(code: &Code, rows_max: usize) -> Self {
+        let mut registers = Self { values: alloc::vec![0.0; code.registers * rows_max], rows_max };
         for &(register, value) in &code.constants {
-            if let (Some(column), Some(constant)) =
-                (columns.get_mut(register as usize), constants.get_mut(register as usize))
-            {
-                *column = Some(Box::new(Rows([value; BLOCK])));
-                *constant = Some(value);
-            }
+            registers.column_mut(register, rows_max).fill(value);
         }
-        Self { columns, constants, sums: Some(Box::default()) }
+        registers
     }
 
     /// Returns the first `rows` rows of a column.
     #[inline(always)]
-    pub(crate) fn column(&self, register: Register, rows: usize) -> &[f64] {
-        match self.columns.get(register as usize) {
-            Some(Some(column)) => column.0.get(..rows).unwrap_or_default(),
-            _ => &[],
-        }
+    fn column(&self, register: Register, rows: usize) -> &[f64] {
+        let start = register as usize * self.rows_max;
+        self.values.get(start..start + rows).unwrap_or_default()
     }
 
-    /// Returns an operand: a column, or the one value that it holds throughout.
     #[inline(always)]
-    fn values(&self, register: Register, rows: usize) -> Values<'_> {
-        match self.constants.get(register as usize) {
-            Some(Some(value)) => Values::All(*value),
-            _ => Values::Each(self.column(register, rows)),
-        }
+    fn column_mut(&mut self, register: Register, rows: usize) -> &mut [f64] {
+        let start = register as usize * self.rows_max;
+        self.values.get_mut(start..start + rows).unwrap_or_default()
     }
 
-    /// Returns the value of a block of one row.
+    #[inline(always)]
+    fn at(&self, register: Register, row: usize) -> f64 {
+        self.values.get(register as usize * self.rows_max + row).copied().unwrap_or(f64::NAN)
+    }
+
+    /// Returns the value of the first row.
     #[inline(always)]
     pub(crate) fn value(&self, register: Register) -> f64 {
-        self.column(register, 1).first().copied().unwrap_or(f64::NAN)
+        self.at(register, 0)
     }
-
-    /// Takes a column out, to be written while others are read; [`Self::put`] brings it back.
-    #[inline(always)]
-    fn take(&mut self, to: Register) -> Option<Box<Rows>> {
-        self.columns.get_mut(to as usize)?.take()
-    }
-
-    #[inline(always)]
-    fn put(&mut self, to: Register, column: Option<Box<Rows>>) {
-        if let Some(slot) = self.columns.get_mut(to as usize) {
-            *slot = column;
-        }
-    }
-}
-
-/// Returns the first `rows` rows of a column that was taken out.
-#[inline(always)]
-fn cut(column: &mut Option<Box<Rows>>, rows: usize) -> &mut [f64] {
-    column.as_mut().and_then(|column| column.0.get_mut(..rows)).unwrap_or_default()
 }
 
 /// Carries out all instructions over `rows` rows. True if some fact breaks its declaration; the results of such rows
 /// mean nothing.
-#[inline(always)]
-pub(super) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, rows: usize) -> bool {
-    // No closures around the kernels: one would be compiled once, without the instructions of its caller.
+pub(crate) fn run(code: &Code, registers: &mut Registers, input: &Input<'_>, rows: usize) -> bool {
     let mut broken = false;
-    let mut sums = registers.sums.take();
-    let mut prefetch = Prefetch::new(code, input);
+    let (mut block, mut coverages) = ([0.0; BLOCK], [0.0; BLOCK]);
+    let (out, coverages) = (block.get_mut(..rows).unwrap_or_default(), &mut coverages);
     for instruction in &code.instructions {
-        if !matches!(instruction, Instruction::LoadMembers { .. }) {
-            prefetch.step();
-        }
-        let to = instruction.to();
-        let mut column = registers.take(to);
-        let out = cut(&mut column, rows);
-        match instruction {
-            Instruction::Load { fact, limits, .. } | Instruction::LoadReading { fact, limits, .. } => {
-                let bound = limits.max_fact.map(|bound| input.facts.column(bound));
-                let column = input.facts.column(*fact);
-                broken |= match instruction {
-                    Instruction::Load { .. } => load::load(out, column, bound, *limits),
-                    _ => load::load_reading(out, column, bound, *limits),
-                };
+        let column = |register: Register| registers.column(register, rows);
+        match &instruction.operation {
+            Operation::Load { fact, limits } => {
+                let bound = limits.max_fact.map(|bound| input.facts.column(bound, rows));
+                broken |= kernel::load(out, input.facts.column(*fact, rows), bound, *limits);
             }
-            Instruction::Unary { operator, x, .. } => {
-                kernel::unary(*operator, out, registers.column(*x, rows))
+            Operation::Unary { operator, x } => kernel::unary(*operator, out, column(*x)),
+            Operation::Binary { operator, x, y } => kernel::binary(*operator, out, column(*x), column(*y)),
+            Operation::Select { c, a, b } => kernel::select(out, column(*c), column(*a), column(*b)),
+            Operation::Reading { value, when, applies } => {
+                kernel::reading(out, column(*value), when.map(column), applies.map(column));
             }
-            Instruction::Binary { operator, x, y, .. } => {
-                kernel::binary(*operator, out, registers.values(*x, rows), registers.values(*y, rows));
-            }
-            Instruction::Within { operator, x, y, low, high, .. } => {
-                let (x, y) = (registers.values(*x, rows), registers.values(*y, rows));
-                kernel::within(*operator, out, x, y, *low, *high);
-            }
-            Instruction::Select { c, a, b, .. } => {
-                let (a, b) = (registers.values(*a, rows), registers.values(*b, rows));
-                kernel::select(out, registers.column(*c, rows), a, b);
-            }
-            Instruction::SelectAbove { x, limit, a, b, .. } => {
-                let (a, b) = (registers.values(*a, rows), registers.values(*b, rows));
-                kernel::select_above(out, registers.column(*x, rows), *limit, a, b);
-            }
-            Instruction::Reading { value, when, applies, .. } => {
-                let when = when.map(|when| registers.column(when, rows));
-                let applies = applies.map(|applies| registers.column(applies, rows));
-                kernel::reading(out, registers.column(*value, rows), when, applies);
-            }
-            Instruction::Elapsed { .. } => load::copy(out, input.elapsed_seconds),
-            Instruction::Age { stated, elapsed, .. } => {
-                kernel::age(out, registers.values(*stated, rows), registers.values(*elapsed, rows));
-            }
-            Instruction::Newest { items, .. } => {
+            Operation::Elapsed => kernel::copy(out, input.elapsed_seconds),
+            Operation::Age { stated, elapsed } => kernel::age(out, column(*stated), column(*elapsed)),
+            Operation::Newest { items } => {
                 out.fill(f64::NAN);
-                for (reading, age) in items {
-                    kernel::newer(out, registers.column(*reading, rows), registers.values(*age, rows));
+                for &(reading, age) in items {
+                    kernel::newer(out, column(reading), column(age));
                 }
             }
-            Instruction::Decay { value, age, loss, .. } => {
-                kernel::decay(out, registers.column(*value, rows), registers.values(*age, rows), *loss);
-            }
-            Instruction::LoadMembers { members, first } => {
-                let [_, others @ ..] = members;
-                let mut columns = others.map(|member| registers.take(member.to));
-                let [b, c, d] = &mut columns;
-                let out = [out, cut(b, rows), cut(c, rows), cut(d, rows)];
-                let loaded = members.map(|member| Loaded {
-                    min: member.min,
-                    max: member.max,
-                    // A fact that is the same in every row is not loaded but known.
-                    fact: match input.facts.column(member.fact) {
-                        Column::Values(values) => values,
-                        Column::Constant(_) => &[],
-                    },
-                    weight: match weights_of(input, member.weight) {
-                        MemberWeights::Uniform(weight, _) => weight,
-                        MemberWeights::ByProfile(..) => 0.0,
-                    },
-                });
-                if let Some(sums) = &mut sums {
-                    broken |= if *first {
-                        mean::load_members::<true>(out, &loaded, sums, &mut prefetch)
-                    } else {
-                        mean::load_members::<false>(out, &loaded, sums, &mut prefetch)
-                    };
-                }
-                for (member, column) in others.iter().zip(columns) {
-                    registers.put(member.to, column);
-                }
-            }
-            Instruction::Mean { mean, top, items, begun, coverage, .. } => {
-                let mut coverage_column = registers.take(*coverage);
-                let (before, items) = items.split_at((*begun).min(items.len()));
-                let begun = before.iter().map(|item| match weights_of(input, item.weight) {
-                    MemberWeights::Uniform(weight, _) => weight,
-                    MemberWeights::ByProfile(..) => 0.0,
-                });
-                let begun = (!before.is_empty()).then(|| begun.sum());
-                let mut members: Vec<Member<'_>> = Vec::with_capacity(items.len());
-                for item in items {
-                    members.push(Member {
-                        item: *item,
-                        reading: registers.column(item.reading, rows),
-                        coverage: match item.coverage {
-                            Some(coverage) => Some(registers.column(coverage, rows)),
-                            None => None,
-                        },
-                        weights: weights_of(input, item.weight),
+            Operation::Decay { value, age, loss } => kernel::decay(out, column(*value), column(*age), *loss),
+            Operation::Mean { mean, top, items, coverage } => {
+                for (row, (out, covered)) in out.iter_mut().zip(coverages.iter_mut()).enumerate() {
+                    let members = items.iter().map(|item| Member {
+                        reading: registers.at(item.reading, row),
+                        coverage: item.coverage.map(|coverage| registers.at(coverage, row)),
+                        fill: item.fill,
+                        withhold: item.withhold,
+                        weights: input.weights(item.weight, row),
                     });
+                    (*out, *covered) = mean_of_row(*mean, *top, members);
                 }
-                let coverage_out = cut(&mut coverage_column, rows);
-                if let Some(sums) = &mut sums {
-                    mean::mean(*mean, *top, begun, &members, sums, out, coverage_out);
-                }
-                drop(members);
-                registers.put(*coverage, coverage_column);
+                let to = registers.column_mut(*coverage, rows);
+                to.iter_mut().zip(&*coverages).for_each(|(to, covered)| *to = *covered);
             }
-            Instruction::Rule { when, set, score, .. } => {
-                let (when, set) = (registers.column(*when, rows), registers.column(*set, rows));
-                kernel::rule(out, when, set, registers.column(*score, rows));
+            Operation::Rule { when, set, score } => {
+                kernel::rule(out, column(*when), column(*set), column(*score));
             }
-            Instruction::Cap { when, cap, score, .. } => {
-                kernel::cap(out, registers.column(*when, rows), registers.column(*score, rows), *cap);
-            }
-            Instruction::Publish { rounding, score, .. } => {
-                kernel::publish(out, registers.column(*score, rows), *rounding);
-            }
-            Instruction::Band { thresholds, published, .. } => {
-                kernel::band(out, registers.column(*published, rows), thresholds);
-            }
-            Instruction::Tiers { tiers, gates, published, coverage, .. } => {
-                out.fill(0.0);
-                let mut level = 0.0;
-                for tier in tiers {
-                    level += 1.0;
-                    let (published, coverage) =
-                        (registers.column(*published, rows), registers.column(*coverage, rows));
-                    if !kernel::tier(out, level, tier, published, coverage) {
-                        break;
+            Operation::Cap { when, cap, score } => kernel::cap(out, column(*when), column(*score), *cap),
+            Operation::Publish { rounding, score } => kernel::publish(out, column(*score), *rounding),
+            Operation::Band { thresholds, published } => kernel::band(out, column(*published), thresholds),
+            Operation::Tiers { tiers, gates, published, coverage } => {
+                for (row, out) in out.iter_mut().enumerate() {
+                    let reaches = |register: Register, least: f64| registers.at(register, row) >= least;
+                    let reached = tiers.iter().take_while(|tier| {
+                        reaches(*published, tier.published)
+                            && reaches(*coverage, tier.coverage)
+                            && tier.floors.iter().all(|&(reading, floor)| reaches(reading, floor))
+                    });
+                    *out = reached.count() as f64;
+                    for &(when, limit) in gates {
+                        *out = if registers.at(when, row) == 1.0 && *out > limit { limit } else { *out };
                     }
-                    for floors in tier.floors.chunks(4) {
-                        let Some(&last) = floors.last() else { break };
-                        // A short group is filled up with its last floor.
-                        let mut four = [last; 4];
-                        for (slot, &floor) in four.iter_mut().zip(floors) {
-                            *slot = floor;
-                        }
-                        let [a, b, c, d] = four;
-                        let column =
-                            [a, b, c, d].map(|(reading, floor)| (registers.column(reading, rows), floor));
-                        kernel::tier_floors(out, level, column);
-                    }
-                }
-                for &(when, limit) in gates {
-                    kernel::tier_limit(out, registers.column(when, rows), limit);
                 }
             }
         }
-        registers.put(to, column);
+        registers.column_mut(instruction.to, rows).copy_from_slice(out);
     }
-    registers.sums = sums;
     broken
 }
 
 /// Copies the results of a block to their columns.
-#[inline(always)]
-pub(super) fn hand_over(code: &Code, registers: &Registers, out: &mut Scores<'_>, rows: usize) {
+pub(crate) fn hand_over(code: &Code, registers: &Registers, out: &mut Scores<'_>, rows: usize) {
     let places = &code.places;
-    kernel::hand_over(out.score, registers.column(places.score, rows));
-    kernel::hand_over(out.coverage, registers.column(places.coverage, rows));
-    kernel::hand_over_counts(out.band, registers.values(places.band, rows));
-    kernel::hand_over_counts(out.tier, registers.values(places.tier, rows));
-}
-
-#[inline(always)]
-fn weights_of<'a>(input: &Input<'a>, member: usize) -> MemberWeights<'a> {
-    let table = input.weights.get(member).map_or(&[][..], Vec::as_slice);
-    match table {
-        &[(weight, cover)] => MemberWeights::Uniform(weight, cover),
-        table if input.profiles.is_empty() => {
-            let (weight, cover) = table.get(input.profile as usize).copied().unwrap_or((0.0, 0.0));
-            MemberWeights::Uniform(weight, cover)
-        }
-        table => MemberWeights::ByProfile(table, input.profiles),
+    out.score.copy_from_slice(registers.column(places.score, rows));
+    out.coverage.copy_from_slice(registers.column(places.coverage, rows));
+    for (out, place) in [(&mut *out.band, places.band), (&mut *out.tier, places.tier)] {
+        out.iter_mut().zip(registers.column(place, rows)).for_each(|(out, &count)| *out = count as u8);
     }
 }

@@ -1,7 +1,7 @@
-//! A checked scorecard: what is scored, and how. Built only by [`Scorecard::parse`], which refuses what cannot score.
+//! A checked scorecard: what is scored, and how. Built by [`Scorecard::read`]; `karat_checker` refuses what cannot score.
 //!
 //! `source` reads the TOML, `resolve` binds names and formulas, `family` builds challenges, `canonical` gives the digest;
-//! the checks that need arithmetic over ranges live in [`crate::check`].
+//! the checks that need arithmetic over ranges live in `karat_checker`.
 
 mod canonical;
 pub mod family;
@@ -103,26 +103,16 @@ pub struct Scale {
     pub places: u32,
 }
 
-/// The rounding of the published number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Publish {
-    /// Unchanged.
-    Exact,
-    /// Rounded down.
-    Floor,
-    /// Rounded to the nearest, halves up.
-    HalfUp,
-}
-
-impl Publish {
-    /// Returns the name as written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Floor => "floor",
-            Self::HalfUp => "half-up",
-        }
+crate::words! {
+    /// The rounding of the published number.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Publish {
+        /// Unchanged.
+        Exact = "exact",
+        /// Rounded down.
+        Floor = "floor",
+        /// Rounded to the nearest, halves up.
+        HalfUp = "half-up",
     }
 }
 
@@ -207,58 +197,36 @@ impl FactDeclaration {
     }
 }
 
-/// The type of a fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum FactType {
-    Number,
-    Boolean,
-    Text,
-}
-
-impl FactType {
-    /// Returns the name as written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Number => "number",
-            Self::Boolean => "boolean",
-            Self::Text => "text",
-        }
+crate::words! {
+    /// The type of a fact.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[expect(missing_docs, reason = "the names say it")]
+    pub enum FactType {
+        Number = "number",
+        Boolean = "boolean",
+        Text = "text",
     }
 }
 
-/// The party that reports a fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Reporter {
-    Unstated,
-    Harness,
-    Task,
-    Subject,
-    Judge,
-    Operator,
-    ThirdParty,
+crate::words! { @named
+    /// The party that reports a fact.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the names say it")]
+    pub enum Reporter {
+        Unstated = "unstated",
+        Harness = "harness",
+        Task = "task",
+        Subject = "subject",
+        Judge = "judge",
+        Operator = "operator",
+        ThirdParty = "third-party",
+    }
 }
 
 impl Reporter {
     /// Every reporter that can be written.
     pub const ALL: [Self; 6] =
         [Self::Harness, Self::Task, Self::Subject, Self::Judge, Self::Operator, Self::ThirdParty];
-
-    /// Returns the name as written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Unstated => "unstated",
-            Self::Harness => "harness",
-            Self::Task => "task",
-            Self::Subject => "subject",
-            Self::Judge => "judge",
-            Self::Operator => "operator",
-            Self::ThirdParty => "third-party",
-        }
-    }
 }
 
 /// A named number.
@@ -455,7 +423,8 @@ pub struct Keep {
 
 impl Scorecard {
     /// Returns whether a fact is the age of the evidence for some dimension.
-    pub(crate) fn is_age(&self, fact: usize) -> bool {
+    #[must_use]
+    pub fn is_age(&self, fact: usize) -> bool {
         self.dimensions.iter().any(|dimension| dimension.age == EvidenceAge::Fact(fact))
     }
 
@@ -473,7 +442,7 @@ impl Scorecard {
 
     /// Returns the name that a symbol has in the file.
     #[must_use]
-    pub(crate) fn symbol_name(&self, symbol: crate::formula::Symbol) -> &str {
+    pub fn symbol_name(&self, symbol: crate::formula::Symbol) -> &str {
         use crate::formula::Symbol;
         match symbol {
             Symbol::Fact(at) => self.facts.get(at).map_or("", |fact| &fact.name),
@@ -500,6 +469,3 @@ impl Scorecard {
         lets.chain(dimensions).chain(rules).chain(gates)
     }
 }
-
-#[cfg(test)]
-mod tests;

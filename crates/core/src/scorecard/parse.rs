@@ -20,8 +20,10 @@ const MOST_FINDINGS: usize = 100;
 pub type Library<'l> = &'l dyn Fn(&str) -> Option<String>;
 
 impl Scorecard {
-    /// Reads a card as far as its structure; what needs arithmetic over ranges is left to the checker.
-    pub(crate) fn read(text: &str, library: Library<'_>) -> (Option<Self>, Vec<Diagnostic>) {
+    /// Reads a card as far as its structure: what needs arithmetic over ranges is left to `karat_checker::parse`, which refuses
+    /// a card that cannot score. `library` gives the text of the family that a challenge names as its base.
+    #[must_use]
+    pub fn read(text: &str, library: Library<'_>) -> (Option<Self>, Vec<Diagnostic>) {
         let mut report = Report::new(text);
         let card = read(text, library, &mut report, true);
         report.found.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end, diagnostic.code));

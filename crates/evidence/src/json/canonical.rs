@@ -35,7 +35,7 @@ impl Canonical {
         &self.duplicates
     }
 
-    // The depth of recursion is that of the document, which the parser limits.
+    // Recursion goes as deep as the document, which the parser limits.
     fn value(&mut self, node: Node<'_>) {
         match node.value() {
             Value::Null => self.bytes.extend_from_slice(b"null"),

@@ -70,7 +70,7 @@ struct Conversion<'t, 'p> {
 }
 
 impl<'t> Conversion<'t, '_> {
-    // The depth of recursion is that of the file, which the parser limits.
+    // Recursion goes as deep as the file, which the parser limits.
     fn within(&mut self, step: Step<'t>, value: &'t Spanned<DeValue<'_>>) -> Value {
         self.path.push(step);
         let json = self.convert(value.get_ref());

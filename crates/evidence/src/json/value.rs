@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value as Json};
 use crate::json::canonical::by_utf16;
 use crate::json::document::{Node, Value};
 
-/// Returns the value at a node. The depth of recursion is that of the document, which the parser limits.
+/// Returns the value at a node. Recursion goes as deep as the document, which the parser limits.
 pub fn of_node(node: Node<'_>) -> Json {
     match node.value() {
         Value::Null => Json::Null,

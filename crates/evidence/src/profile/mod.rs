@@ -110,7 +110,7 @@ impl Profile {
     /// would read them so.
     ///
     /// # Errors
-    /// If it is no JSON object.
+    /// If it is not a JSON object.
     pub fn add(&mut self, item: &[u8], is_row: bool) -> Result<(), serde_json::Error> {
         let members: Map<String, Value> = serde_json::from_slice(item)?;
         self.items += 1;

@@ -180,7 +180,7 @@ fn items_beyond_the_limit_are_passed_over() {
     skipped $: found an item of more than 20 bytes, expected a shorter item; leave out what is not scored (line 1)
     2: {"a":2}
     "#);
-    // The limit is that of the item, without the line break and the white space around it.
+    // The limit is for the item, without the line break and the white space around it.
     assert_eq!(items("{\"a\":12345}\r\n{\"a\":1}\r\n", Layout::Auto, 11), "1: {\"a\":12345}\n2: {\"a\":1}");
     assert!(items("{\"a\":123456}\r\n{\"a\":1}\r\n", Layout::Auto, 11).starts_with("skipped"));
 }

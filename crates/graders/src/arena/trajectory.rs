@@ -237,7 +237,7 @@ pub fn validate_trajectory(
                 warn(TimestampsInBounds, Some(at), message);
             }
             None => {
-                let message = format!("{} is no moment after RFC 3339", quoted(step.at));
+                let message = format!("{} is not a timestamp of RFC 3339", quoted(step.at));
                 warn(TimestampsInBounds, Some(at), message);
             }
         }

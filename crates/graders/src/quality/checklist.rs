@@ -92,7 +92,7 @@ impl Checklist {
     /// - `keyword`: the text, without regard to case, is in the output;
     /// - `json_key`: the output is a JSON object and has this key, exactly, at its top;
     /// - `regex`: the pattern is found in the output, without regard to case, `^` and `$` being start and end of the
-    ///   output (or the place before its last line break). The dialect is that of the crate `regex`, which searches in
+    ///   output (or the place before its last line break). The crate `regex` defines the dialect; it searches in
     ///   linear time: no look-around and no back-references.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //!
 //! M. F. Porter, "An algorithm for suffix stripping", Program 14 (3), 1980, gives the steps 1a to 5b and their terms: the
 //! *measure* of a word is the number of times a consonant follows a vowel in it. The extensions (a list of irregular
-//! words, `ies` and `ied` of short words, `y` after a consonant, `alli`, `bli`, `fulli`, `logi`) are those of the default
+//! words, `ies` and `ied` of short words, `y` after a consonant, `alli`, `bli`, `fulli`, `logi`) come from the default
 //! mode of the stemmer that ROUGE scores are commonly computed with.
 
 /// Words whose stem no rule gives, each with it.

@@ -118,8 +118,8 @@ pub(super) fn security(agent: &Agent<'_>) -> Graded {
     })
 }
 
-/// Returns the static controls that were assessed, each as it was found last: a control is a state, not a sample. There
-/// is no window, or one that is missing would be forgiven by waiting.
+/// Returns the static controls that were assessed, each as it was found last: a control is a state, not a sample. No window
+/// applies, or a missing control would be forgiven by waiting.
 fn controls<'a>(agent: &Agent<'a>) -> BTreeMap<&'a str, bool> {
     let mut controls: BTreeMap<&str, bool> = BTreeMap::new();
     for item in agent.counting(Category::Control) {

@@ -180,7 +180,7 @@ pub fn pooled_deviation<'a>(groups: impl IntoIterator<Item = &'a [f64]>) -> Opti
 
 /// Returns how well a use stays within its budget, 0 to 1: `clamp(1 - log2(2 r) / 3, 0, 1)` with `r` = used / budget.
 /// Half the budget or less gives 1, the budget 2/3, twice the budget 1/3, four times 0. Logarithmic, because what counts is how
-/// many times too long something takes, and bounded, so that a tail cannot outweigh the rest. None if `ratio` is no
+/// many times too long something takes, and bounded, so that a tail cannot outweigh the rest. None if `ratio` is not a
 /// number or below 0.
 pub fn budget_score(ratio: f64) -> Option<f64> {
     if ratio.is_nan() || ratio < 0.0 {

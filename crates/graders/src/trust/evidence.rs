@@ -211,7 +211,7 @@ pub enum Independence {
 pub struct Check {
     /// Its own name, unlike that of every other check of the agent.
     pub id: String,
-    /// Time of the check, if it is not that of the evaluation.
+    /// Time of the check, if it differs from the time of the evaluation.
     pub time: Option<Timestamp>,
     /// The assertion.
     pub category: Category,
@@ -271,7 +271,7 @@ fn or_yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
-    /// A task was solved; the class is that of the task.
+    /// A task was solved; the class is the task's.
     Task,
     /// An adversarial prompt did no harm; the class is the harm.
     Harm,

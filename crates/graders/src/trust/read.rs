@@ -274,8 +274,8 @@ fn check_class(check: &Check, path: &str, classes: &BTreeSet<&str>, all: &mut Pr
     }
 }
 
-/// Checks that exactly one thing decides a check: a flag, a score, an observation or a jury; none is needed where there
-/// was no output.
+/// Checks that exactly one thing decides a check: a flag, a score, an observation or a jury; none is needed without
+/// an output.
 fn check_result(check: &Check, path: &str, all: &mut Problems) {
     let results = [check.passed.is_some(), check.score.is_some(), check.observed.is_some()];
     let given = results.into_iter().filter(|&is_given| is_given).count();

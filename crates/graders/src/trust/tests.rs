@@ -69,7 +69,7 @@ fn reason(grade: &AgentGrade, key: &str) -> String {
 }
 
 fn card() -> Scorecard {
-    Scorecard::parse(include_str!("../../../../scorecards/trust/1.1.0.toml"), &|_| None).unwrap()
+    karat_checker::parse(include_str!("../../../../scorecards/trust/1.1.0.toml"), &|_| None).unwrap()
 }
 
 /// Returns what `look` finds in the record that the card computes from a grade.

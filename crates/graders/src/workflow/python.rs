@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Expected texts are those of CPython 3.11.
+    /// Expected texts come from CPython 3.11.
     #[test]
     fn values_are_written_as_python_writes_them() {
         for (value, expected) in [

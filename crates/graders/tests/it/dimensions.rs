@@ -1,7 +1,6 @@
 //! The check of the dimensions of a challenge, case by case.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
-use karat_core::scorecard::Scorecard;
 use karat_graders::arena::validate_dimensions;
 use serde_json::{Map, Value, json};
 
@@ -187,7 +186,7 @@ fn cases() -> Vec<(&'static str, Value, &'static str)> {
 
 #[test]
 fn each_case_is_allowed_or_has_its_problem() {
-    let palette = Scorecard::parse(PALETTE, &|_| None).unwrap();
+    let palette = karat_checker::parse(PALETTE, &|_| None).unwrap();
     let cases = cases();
     let names: Map<String, Value> =
         cases.iter().map(|(name, ..)| ((*name).to_owned(), true.into())).collect();
@@ -204,7 +203,7 @@ fn each_case_is_allowed_or_has_its_problem() {
 
 #[test]
 fn all_problems_are_told_at_once() {
-    let palette = Scorecard::parse(PALETTE, &|_| None).unwrap();
+    let palette = karat_checker::parse(PALETTE, &|_| None).unwrap();
     let mut given = with("color", "red");
     given[0]["label"] = json!("");
     given[1]["weight"] = json!(0.4);

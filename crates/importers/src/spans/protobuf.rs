@@ -26,7 +26,7 @@ struct Members<'a> {
     rest: &'a [u8],
 }
 
-/// The reason why bytes are no message.
+/// The reason why bytes are not a message.
 struct Broken(&'static str);
 
 impl<'a> Members<'a> {

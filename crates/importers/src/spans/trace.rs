@@ -328,7 +328,7 @@ impl Span {
             "llm.token_count.completion",
         ]);
         let total = Amount::count(get(&self.attributes, "llm.token_count.total"));
-        // One half is no sum where the sum is stated.
+        // One half does not replace a sum that is stated.
         if input.is_stated() && output.is_stated() {
             input.and(output)
         } else {
@@ -456,8 +456,8 @@ impl Traces {
             let ((tokens, lacks_tokens), calls) = (trace.tokens(), trace.calls());
             let (cost, lacks) = trace.cost();
             let bad = [
-                (tokens, "the tokens of a trace with a span whose number of tokens is no count"),
-                (cost, "the cost of a trace with a span whose cost is no amount"),
+                (tokens, "the tokens of a trace with a span whose number of tokens is not a count"),
+                (cost, "the cost of a trace with a span whose cost is not an amount"),
             ];
             for (_, reason) in bad.into_iter().filter(|(amount, _)| *amount == Amount::Bad) {
                 out.left_out(reason);

@@ -248,7 +248,7 @@ fn spans_that_a_console_prints_are_those_of_lines() {
     assert!(!expected[0]["subject"].as_str().unwrap().starts_with("unknown_service"), "{expected:?}");
     assert_eq!(facts(&pretty.join("\n")), expected);
     assert_eq!(facts(&pretty.join("\n\n").replace('\n', "\r\n")), expected);
-    // Tokens of some calls are no number of all.
+    // Tokens of some calls do not add up to those of all.
     let some = [span("0xa", counted), span("0xb", json!({"llm.model_name": "m"}))];
     let some = some.each_ref().map(Value::to_string).join("\n");
     assert_eq!((&facts(&some)[0]["tokens"], &facts(&some)[0]["calls"]), (&json!(null), &json!(2)));

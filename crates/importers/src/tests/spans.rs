@@ -102,7 +102,7 @@ fn as_json(spans: &[Made]) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Returns the bytes of the parent: 0 stands for the id of only zeros, which is no parent.
+/// Returns the bytes of the parent: 0 means the id of only zeros, so that the span has no parent.
 fn parent(id: u8) -> [u8; 8] {
     [if id == 0 { 0 } else { 0xb0 | id }; 8]
 }
@@ -283,14 +283,14 @@ fn what_cannot_be_is_missing_and_told() {
     ] {
         let (item, reasons) = tokens(value.clone());
         assert_eq!(item["tokens"], expected, "{value}");
-        assert_eq!(reasons.contains("whose number of tokens is no count"), expected.is_null(), "{value}");
+        assert_eq!(reasons.contains("whose number of tokens is not a count"), expected.is_null(), "{value}");
     }
     for (value, expected) in
         [(json!(0.5), json!(2)), (json!(-0.5), json!(null)), (json!("free"), json!(null))]
     {
         let (item, reasons) = call((1, 2), &[("gen_ai.usage.cost", value.clone())]);
         assert_eq!(item["cost_usd"], expected, "{value}");
-        assert_eq!(reasons.contains("whose cost is no amount"), expected.is_null(), "{value}");
+        assert_eq!(reasons.contains("whose cost is not an amount"), expected.is_null(), "{value}");
     }
     for (times, seconds, reason) in [
         ((1, 1_000_000_001), json!(1), ""),
@@ -357,7 +357,7 @@ fn observations_of_langfuse_count_once_and_for_what_they_can_be() {
     assert_eq!(left_out["an observation that was there before"], 1);
     for bad in ["-7", "0.5", "1e300", "\"x\""] {
         let (item, left_out) = of(&[observation("a", "", "7"), observation("b", "", bad)], Items::Runs);
-        let reason = "the tokens of a trace with an observation whose number of tokens is no count";
+        let reason = "the tokens of a trace with an observation whose number of tokens is not a count";
         assert_eq!((&item["tokens"], left_out.get(reason)), (&json!(null), Some(&1)), "{bad}");
     }
     let (item, left_out) = of(&[observation("a", "b", "7"), observation("b", "a", "8")], Items::Traces);

@@ -61,7 +61,7 @@ facts! {
         deal_value_p95_usd: Number in "USD", "95th percentile of the value of deals of 90 days";
         bond_lock_days: Number in "count", "how long it stays locked, mean by stake";
         bond_staked_usd: Number in "USD", "stakes that stood in the last 180 days";
-        bond_slashed_usd: Number in "USD", "what was slashed of them";
+        bond_slashed_usd: Number in "USD", "the part of them that was slashed";
         claims_met_share: Number in "1", "claims of the agent that hold";
         out_of_scope_declined_share: Number in "1", "tasks out of scope that were declined or handed on";
         scope_heuristic_only: Boolean in "1", "whether rules of thumb alone decided";

@@ -69,7 +69,7 @@ impl<'a> MatchFacts<'a> {
 
 /// Reads one match (Clawdiators, "Scoring" and the match record).
 ///
-/// `challenge` is that of the card, if the card is that of one.
+/// `challenge` is the challenge of the card, if it has one.
 pub(crate) fn read<'a>(
     root: Node<'a>,
     challenge: Option<&Challenge>,
@@ -204,7 +204,7 @@ fn time_used(
     Some(seconds)
 }
 
-/// Scores by dimension: numbers, or objects with a `score`. Numbers beside a `max_score` are those of a custom scorer.
+/// Scores by dimension: numbers, or objects with a `score`. Numbers beside a `max_score` come from a custom scorer.
 fn read_scores<'a>(
     node: Node<'a>,
     path: &str,

@@ -165,7 +165,7 @@ impl<'a> Claims<'a> {
         };
         if name != challenge.id && name != challenge.name {
             let (name, own) = (quoted(&name), quoted(&challenge.id));
-            let found = format!("{name}, where the card is that of {own}");
+            let found = format!("{name}, where the card is for {own}");
             let hint = "score it under the card of that challenge";
             check.refuse_as(node, found, "a match of this challenge", hint);
         }

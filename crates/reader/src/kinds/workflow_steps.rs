@@ -72,7 +72,7 @@ impl<'a> TaskSteps<'a> {
         self.set(node, asked, check);
     }
 
-    /// Reads `reference_plan`: a plan whose steps are those of the task.
+    /// Reads `reference_plan`: a plan with the steps of the task.
     pub(super) fn read_plan(&mut self, node: Node<'a>, check: &mut Check<'_>) {
         let plan = read_plan(node, check, &PlanRules::of_evidence(false), "$.task.reference_plan");
         let ids = plan.steps().iter().map(|step| step.id.clone()).collect();

@@ -1,5 +1,5 @@
 //! The start of a run: the answer with a plan that a miner hands in, and the task that a validator sets. Their members
-//! are those of a run that has taken place, without what only the run can tell.
+//! are the same as for a run that has taken place, without what only the run can tell.
 
 use std::collections::BTreeMap;
 

@@ -287,7 +287,7 @@ fn a_match_that_cannot_be_is_refused() {
     for (changes, problem) in [
         (
             &[("/challenge", json!("cipher-relay"))][..],
-            "$.challenge: found `cipher-relay`, where the card is that of",
+            "$.challenge: found `cipher-relay`, where the card is for",
         ),
         (
             &[("/challenge", Value::Null), ("/challenge_slug", json!("cipher-relay"))],

@@ -176,7 +176,7 @@ fn small() -> (String, String, String) {
 }
 
 /// Every byte of a recording, as it is: nothing is taken. And with the digest that fits: it is refused, or is another recording,
-/// whose evidence is not that of the first.
+/// which gives other evidence than the first.
 #[test]
 fn every_byte_of_a_recording_counts() {
     let (plan, task, text) = small();

@@ -2,14 +2,10 @@
 //! submitted; ratings.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::{IntoParams, ToSchema};
+use serde_json::Map;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -17,12 +13,10 @@ use crate::api::{json, signers, stored};
 use crate::arena::{
     self, Agent, Career, Challenge, Match, Point, RatedAgent, Skill, State as MatchState, ranked,
 };
-use crate::authority::Act;
 use crate::guard::Caller;
-use crate::params::{Answer, Get, Named, Params, Post, limit};
+use crate::params::limit;
 use crate::play;
-use crate::problem::{Absent, Expired, Problem, Taken, Unfit};
-use crate::state::App;
+use crate::prelude::*;
 
 /// Returns every route of the arena.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {

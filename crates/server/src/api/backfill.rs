@@ -1,23 +1,18 @@
 //! History in: items that are old on purpose, handed in by an administrator. They are stored together or not at all, after an
 //! entry that says so.
 
-use std::sync::Arc;
-
 use karat_store::{Accepted, Error};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use super::batch::{self, numbered};
 use super::weights::REASON_MAX_CHARACTERS;
 use super::{json, stored};
-use crate::authority::Act;
 use crate::backfill::Backfill;
 use crate::keys::Key;
-use crate::params::{Answer, Params, Post, written_timestamp};
-use crate::problem::{Absent, Code, Problem, ProblemPart, Taken, Unfit, conflict};
+use crate::params::written_timestamp;
+use crate::prelude::*;
+use crate::problem::{ProblemPart, conflict};
 use crate::scoring::{Holder, How, ScoredItem, idempotency_key};
 use crate::sending::submission;
-use crate::state::{App, Submission};
 
 /// The largest number of items that are handed in together.
 const ITEMS_MAX: usize = 1000;

@@ -1,22 +1,16 @@
 //! Many items in one body, as JSON lines: read as they arrive, scored in parts, answered line by line.
 
-use std::sync::Arc;
-
-use axum::http::StatusCode;
 use karat_store::{Error, Outcome};
-use serde::Serialize;
 use tokio::sync::oneshot;
-use utoipa::ToSchema;
 
 use super::evidence::Scoring;
 use super::json;
 use crate::body::{Arrived, line_too_long};
 use crate::keys::Key;
-use crate::params::{Answer, written_timestamp};
-use crate::problem::{Code, Problem};
-use crate::scoring::{Holder, How};
-use crate::sending::{Sent, submission};
-use crate::state::App;
+use crate::params::written_timestamp;
+use crate::prelude::*;
+use crate::scoring::{Holder, How, Sent};
+use crate::sending::submission;
 use crate::traces::queue::Line;
 
 /// The media type of a batch.

@@ -1,19 +1,14 @@
 //! New records as they are stored.
 
-use std::sync::Arc;
-
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Response};
 
 use super::records::RecordParams;
-use crate::authority::Act;
 use crate::events;
 use crate::guard::Caller;
-use crate::params::Params;
-use crate::problem::{Absent, Code, Problem};
+use crate::prelude::*;
 use crate::select::{Filter, size_at};
-use crate::state::App;
 
 /// Streams new records as server-sent events: `event: record`, `id` is the position in the log, `data` the record. With
 /// the header `Last-Event-ID` the stream starts after that position, otherwise with the next new record.
@@ -42,7 +37,7 @@ pub(crate) async fn stream(
             return Err(Problem::parameter(name, "a stream has no such parameter"));
         }
     }
-    Filter::new(&app, &app.memory.index(), &params.selection())?;
+    Filter::new(&app, &app.memory.index(), &params.selection()?)?;
     let next = match headers.get("last-event-id") {
         None => size_at(&app, None).await?,
         Some(last) => {
@@ -54,6 +49,6 @@ pub(crate) async fn stream(
             read.ok_or_else(wrong)?
         }
     };
-    let find = move |app: &App| Ok(Filter::new(app, &app.memory.index(), &params.selection())?.0);
+    let find = move |app: &App| Ok(Filter::new(app, &app.memory.index(), &params.selection()?)?.0);
     Ok(events::stream(app, caller.who(), Box::new(find), next)?.into_response())
 }

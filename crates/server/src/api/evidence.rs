@@ -1,25 +1,17 @@
 //! Evidence in: an item is read, scored and stored with its record; the answer comes once both would survive a power
 //! loss.
 
-use std::sync::Arc;
-
-use axum::http::StatusCode;
 use karat::record::RecordDocument;
 use karat_store::{Accepted, Kind};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use utoipa::{IntoParams, ToSchema};
 
-use super::records::raw;
 use super::{batch, json, json_ending, later, stored};
-use crate::authority::Act;
 use crate::ids;
 use crate::keys::Key;
-use crate::params::{Answer, Get, Named, Params, Post};
-use crate::problem::{Absent, Problem, Taken, Unfit};
+use crate::prelude::*;
 use crate::scoring::idempotency_key;
 use crate::sending;
-use crate::state::App;
+use crate::stored::raw;
 use crate::traces::queue::Line;
 
 /// The parameters for scoring evidence.

@@ -1,26 +1,17 @@
 //! Workflows over HTTP: tasks, public but for what would tell the answer before the plans are in; plans of miners, with what was
 //! recorded of them; recordings, public once their plan has a verdict.
 
-use std::sync::Arc;
-
-use axum::http::StatusCode;
 use karat_core::facts::Digest;
-use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
-use serde::Serialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use serde_json::Map;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::batch::MEDIA;
 use crate::api::{bytes, json, signers, stored};
-use crate::authority::Act;
 use crate::flows::{self, PlanState, StoredTask, Task, TaskState, Verdict};
 use crate::market::{self, TaskRequest};
-use crate::params::{Answer, Get, Named, Post};
-use crate::problem::{Absent, Code, Expired, Problem, Taken, Unfit};
-use crate::state::App;
+use crate::prelude::*;
 
 /// Returns every route of workflows.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {

@@ -1,18 +1,12 @@
 //! Health and metrics, for monitoring.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use karat_core::record::ENGINE_VERSION;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::{bytes, json};
-use crate::params::{Answer, Get};
-use crate::problem::Problem;
-use crate::state::App;
+use crate::prelude::*;
 
 /// A sign that the server answers and can read its store.
 #[derive(Debug, Serialize, ToSchema)]
@@ -44,7 +38,7 @@ pub(crate) struct JudgeHealth {
     waiting: usize,
     /// The answers that got no verdict since the server started.
     without_verdict: u64,
-    /// The processes that ended, hung or answered what is no answer since the server started.
+    /// The processes that ended, hung or answered nonsense since the server started.
     broken: u64,
 }
 

@@ -1,25 +1,18 @@
 //! Keys, for administrators: created, listed, revoked; and what a revoked key sent, withdrawn.
 
-use std::sync::Arc;
-
 use axum::extract::State;
-use axum::http::StatusCode;
 use karat::look_alikes::LookAlikes;
-use karat_core::timestamp::{Timestamp, TimestampError};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use karat_core::timestamp::TimestampError;
 
 use super::weights::{REASON_MAX_CHARACTERS, is_text};
 use super::{done, json};
 use crate::arrival;
-use crate::authority::{Act, Revoked};
+use crate::authority::Revoked;
 use crate::clock::random;
 use crate::effect::Effect;
 use crate::guard::Caller;
 use crate::keys::{Key, KeyRequest, Scope, Withdrawal};
-use crate::params::{Answer, Named, Post};
-use crate::problem::{Absent, Code, Problem, Taken};
-use crate::state::{App, Submission};
+use crate::prelude::*;
 
 /// A key, without its secret.
 #[derive(Debug, Serialize, ToSchema)]

@@ -1,20 +1,14 @@
 //! The log for its followers: its signed checkpoint, the word of witnesses about it, the changes of its key, and its tiles at
 //! the paths of C2SP `tlog-tiles`.
 
-use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, HeaderValue};
 use karat_store::log::TilePath;
 use karat_store::port::Head;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use super::receipts::Receipt;
 use super::{bytes, json};
-use crate::authority::Act;
 use crate::cosigned::WitnessedHead;
-use crate::params::{Answer, Get, Named, Params, Post};
-use crate::problem::{Absent, Problem, Taken};
-use crate::state::App;
+use crate::prelude::*;
 
 /// The longest checkpoint that is taken, in bytes.
 const NOTE_MAX_BYTES: usize = 64 << 10;

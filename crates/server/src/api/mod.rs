@@ -29,18 +29,13 @@ mod subjects;
 mod traces;
 mod weights;
 
-use std::sync::Arc;
-
+use crate::prelude::*;
 use axum::body::Body;
+use axum::http::Response;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
-use axum::http::{Response, StatusCode};
-use serde::{Serialize, Serializer};
+use serde::Serializer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-use crate::params::Answer;
-use crate::problem::Problem;
-use crate::state::App;
 
 /// Returns every route, with its description.
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {

@@ -3,15 +3,14 @@
 use std::sync::OnceLock;
 
 use axum::body::{Body, Bytes};
-use axum::http::StatusCode;
 use utoipa::OpenApi;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::path::{Operation, ParameterIn};
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 
-use crate::params::Answer;
-use crate::problem::{Problem, described};
+use crate::prelude::*;
+use crate::problem::described;
 use crate::stored::Trust;
 
 #[derive(OpenApi)]

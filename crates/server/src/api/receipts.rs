@@ -1,15 +1,9 @@
 //! Receipts: an item with the proof that the log has it.
 
-use std::sync::Arc;
-
-use axum::http::StatusCode;
 use karat::answers::ItemKind;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use super::{bytes, log, records};
-use crate::params::{Answer, Get, Named, Params};
-use crate::problem::Problem;
+use crate::prelude::*;
 
 /// A receipt, `karat/receipt/1`: an item of the log with the proof that the log has it. The server sends the canonical
 /// JSON that the store writes.

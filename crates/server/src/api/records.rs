@@ -1,28 +1,21 @@
 //! Records: lists of them, and one in full.
 
-use std::sync::Arc;
-
-use axum::http::StatusCode;
 use karat::answers::explanation::Explanation;
 use karat::error::Error as EngineError;
 use karat::recompute;
 use karat::record::{Record as Given, RecordDocument};
 use karat_core::explain::nearest_change;
 use karat_core::scorecard::LateRules;
-use karat_core::timestamp::Timestamp;
-use karat_store::{Entry, Error, Item, Kind, Reader};
-use serde::{Deserialize, Serialize};
+use karat_store::{Entry, Item, Kind, Reader};
 use serde_json::value::RawValue;
-use utoipa::{IntoParams, ToSchema};
 
 use super::{answered, bytes, json};
 use crate::index::{Index, Row};
 use crate::keys::{Key, Withdrawal};
-use crate::params::{Answer, Get, Named, Params, limit};
-use crate::problem::{Absent, Code, Problem, Unfit};
+use crate::params::{limit, timestamp};
+use crate::prelude::*;
 use crate::select::{Filter, Selection, size_at};
-use crate::state::App;
-use crate::stored::Trust;
+use crate::stored::{Trust, raw};
 
 /// The default number of records in a list.
 const USUAL: usize = 50;
@@ -58,16 +51,16 @@ pub struct RecordParams {
 
 impl RecordParams {
     /// Returns the parameters that select records, without those for pages.
-    pub fn selection(&self) -> Selection<'_> {
-        Selection {
+    pub fn selection(&self) -> Result<Selection<'_>, Problem> {
+        Ok(Selection {
             subject: self.subject.as_deref(),
             card: self.card.as_deref(),
             track: self.track.as_deref(),
-            since: self.since.as_deref(),
-            until: self.until.as_deref(),
+            since: timestamp("since", self.since.as_deref())?,
+            until: timestamp("until", self.until.as_deref())?,
             trust: self.trust,
             sender: self.sender.as_deref(),
-        }
+        })
     }
 }
 
@@ -131,7 +124,7 @@ pub(crate) async fn list(Get(app, _): Get, Params(params): Params<RecordParams>)
     let limit = limit(params.limit, USUAL, MOST)?;
     let size = size_at(&app, params.known_at.as_deref()).await?;
     let found = app.indexed(move |app, index| {
-        let (filter, _) = Filter::new(app, index, &params.selection())?;
+        let (filter, _) = Filter::new(app, index, &params.selection()?)?;
         let end = params.before.map_or(size, |before| before.min(size));
         // Corrections count as of the size of the log, even on later pages.
         let rows = index.rows(size).rev().filter(|row| row.position < end && filter.admits(row));
@@ -193,7 +186,7 @@ fn explained(app: &App, content: &[u8]) -> Result<String, Problem> {
     let base = recompute::base(&claim, Some(&pool.card)).map_err(unanswerable)?;
     let card = recompute::overridden(&claim, base).map_err(unanswerable)?;
     let scorer = card.scorer().map_err(unanswerable)?;
-    let explained = recompute::recompute(&claim, &card, false, |record| {
+    let explained = recompute::recompute(&claim, &card, |record| {
         Explanation::new(record, nearest_change(scorer, record).as_ref(), Some(true), None)
     });
     explained.flatten().map(|answer| answered(&answer)).map_err(unanswerable)
@@ -280,11 +273,4 @@ fn record(item: Item, provenance: &Provenance) -> Result<RecordEntry, Problem> {
         replaces,
         record: raw(content)?,
     })
-}
-
-/// Returns stored JSON unchanged.
-pub(crate) fn raw(content: Vec<u8>) -> Result<Box<RawValue>, Problem> {
-    let damaged = |error: &dyn std::fmt::Display| Problem::from(Error::Damaged(format!("a record: {error}")));
-    let text = String::from_utf8(content).map_err(|error| damaged(&error))?;
-    RawValue::from_string(text).map_err(|error| damaged(&error))
 }

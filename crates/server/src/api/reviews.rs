@@ -1,29 +1,19 @@
 //! Reviews: the scores that wait for a decision, and the decisions. A decision is an item of the log like any other;
 //! its content is a line of the events that `karat standing --events` reads.
 
-use std::sync::Arc;
-
 use axum::extract::State;
-use axum::http::StatusCode;
 pub use karat::answers::ReviewVerdict;
 use karat::answers::review::{PendingReview, Review};
-use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
 use karat_store::{Kind, NewItem};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
 
 use super::answer as response;
-use crate::authority::Act;
 use crate::clock::random;
 use crate::guard::Caller;
 use crate::ids;
-use crate::params::{Answer, Params, Post};
-use crate::problem::{Absent, Code, Problem, Taken, Unfit};
+use crate::prelude::*;
 use crate::select::size_at;
 use crate::standing::{Question, answer, rules};
-use crate::state::{App, Submission};
 use crate::subjects::all_subjects;
 
 /// The parameters of the list of reviews.

@@ -1,20 +1,12 @@
 //! Scorecards: the released ones, and those published on this server.
 
-use std::sync::Arc;
-
-use axum::http::StatusCode;
 use karat::card::CompiledCard;
 use karat_core::diagnostic::Diagnostic;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::{bytes, json, stored};
-use crate::authority::Act;
-use crate::cards::ScorerPool;
 use crate::effect::Effect;
-use crate::params::{Answer, Get, Named, Post};
-use crate::problem::{Code, Problem, Taken, Unfit};
-use crate::state::{App, Submission, scorecard_item};
+use crate::prelude::*;
+use crate::state::scorecard_item;
 
 /// The media types in which a scorecard may be sent.
 const MEDIA: [&str; 3] = ["application/toml", "text/toml", "text/plain"];

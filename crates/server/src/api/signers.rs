@@ -1,19 +1,12 @@
 //! Harnesses, which run agents, and recorders, which run plans: those whose signatures count.
 
-use std::sync::Arc;
-
 use axum::extract::State;
-use axum::http::StatusCode;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{done, json, stored};
-use crate::authority::Act;
 use crate::guard::Caller;
-use crate::params::{Answer, Get, Named, Post};
-use crate::problem::{Absent, Taken};
-use crate::signers::{self, Harness, Recorder};
-use crate::state::App;
+use crate::prelude::*;
+use crate::registry;
+use crate::signers::{Harness, Recorder};
 
 /// The request to register the key of a harness.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -66,7 +59,7 @@ pub(crate) async fn list_harnesses(Get(app, _): Get) -> Answer {
 pub(crate) async fn register_harness(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::ManageHarnesses)?.id.clone();
     let new: NewHarness = body.json(&app).await?;
-    let done = signers::register::<Harness>(&app, &sender, &new.harness_id, &new.key).await?;
+    let done = registry::register::<Harness>(&app, &sender, &new.harness_id, &new.key).await?;
     json(stored(done.repeated), &*done.value)
 }
 
@@ -79,7 +72,7 @@ pub(crate) async fn revoke_harness(
     Named(id): Named<String>,
 ) -> Answer {
     let sender = caller.key(&Act::ManageHarnesses)?.id.clone();
-    signers::revoke::<Harness>(&app, &sender, &id).await?;
+    registry::revoke::<Harness>(&app, &sender, &id).await?;
     done()
 }
 
@@ -99,7 +92,7 @@ pub(crate) async fn list_recorders(Get(app, _): Get) -> Answer {
 pub(crate) async fn register_recorder(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::ManageRecorders)?.id.clone();
     let new: NewRecorder = body.json(&app).await?;
-    let done = signers::register::<Recorder>(&app, &sender, &new.recorder_id, &new.key).await?;
+    let done = registry::register::<Recorder>(&app, &sender, &new.recorder_id, &new.key).await?;
     json(stored(done.repeated), &*done.value)
 }
 
@@ -113,6 +106,6 @@ pub(crate) async fn revoke_recorder(
     Named(id): Named<String>,
 ) -> Answer {
     let sender = caller.key(&Act::ManageRecorders)?.id.clone();
-    signers::revoke::<Recorder>(&app, &sender, &id).await?;
+    registry::revoke::<Recorder>(&app, &sender, &id).await?;
     done()
 }

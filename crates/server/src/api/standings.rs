@@ -1,22 +1,15 @@
 //! Standings: the official scores of subjects at a timestamp, with their tiers and reviews.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use axum::http::StatusCode;
 use karat::answers::standing::Standing;
-use karat_core::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use super::answer as response;
-use crate::cards::ScorerPool;
-use crate::params::{Answer, Get, Named, Params, limit, timestamp};
-use crate::problem::{Absent, Problem, Unfit};
+use crate::params::{limit, timestamp};
+use crate::prelude::*;
 use crate::rows::RECORDS_MAX;
 use crate::select::{Filter, Selection, size_at};
 use crate::standing::{Question, answer, rules};
-use crate::state::App;
 
 /// The default number of standings in a list.
 const USUAL: usize = 100;

@@ -2,17 +2,14 @@
 
 use std::ops::Range;
 
-use axum::http::StatusCode;
 use karat::answers::Outcome;
 use karat::record::Record;
 use karat_store::{Item, Kind};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use super::json;
 use crate::index::Index;
-use crate::params::{Answer, Get, Named, Params, limit};
-use crate::problem::{Absent, Problem};
+use crate::params::limit;
+use crate::prelude::*;
 use crate::select::{Filter, Selection, size_at};
 
 /// The default number of entries in a list.

@@ -1,27 +1,20 @@
 //! Spans in, by the OpenTelemetry protocol over HTTP: they are stored at once, and scored once their trace is whole.
 
-use std::sync::Arc;
-
 use axum::body::Body;
 use axum::http::header::CONTENT_ENCODING;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::{HeaderMap, Response};
 use axum::response::IntoResponse as _;
 use karat_importers::requests::{Encoding, Part as Group, Parts, response, take_apart};
-use serde::Deserialize;
-use serde_json::Value;
-use utoipa::IntoParams;
 
 use super::bytes;
-use crate::authority::{self, Act};
+use crate::authority::{self};
 use crate::body::{Arrived, expect_media, too_large};
-use crate::cards::ScorerPool;
 use crate::collect::items;
 use crate::guard::Caller;
 use crate::keys::Key;
-use crate::params::{Answer, Params, Post};
-use crate::problem::{Absent, Code, PROTOBUF, Problem};
+use crate::prelude::*;
+use crate::problem::PROTOBUF;
 use crate::spans::{Content, Part, Whose};
-use crate::state::{App, Submission, uninterrupted};
 
 const JSON: &str = "application/json";
 /// Bytes of a request, packed or not.

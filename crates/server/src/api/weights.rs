@@ -1,31 +1,24 @@
 //! Weights from outside for a scorecard: proposals, decisions on them, and those in force.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use axum::http::StatusCode;
 use karat::answers::WeightsVerdict;
 use karat::answers::weights::{WeightsInForce, WeightsProposal};
 use karat::weights::weights as exact_weights;
 use karat_core::number::Decimal;
-use karat_core::timestamp::{Timestamp, TimestampError};
+use karat_core::timestamp::TimestampError;
 use karat_core::weights::OverrideUse;
 use karat_evidence::canonical_json;
 use karat_standing::overrides::{OverrideLog, OverrideRefusal, ProposalRecord};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
-use utoipa::{IntoParams, ToSchema};
 
 use super::{answer as response, stored};
 use crate::arrival;
-use crate::authority::Act;
-use crate::cards::ScorerPool;
 use crate::effect::Effect;
-use crate::params::{Answer, Get, Named, Params, Post, limit, timestamp};
-use crate::problem::{Code, Problem, Taken, Unfit};
+use crate::params::{limit, timestamp};
+use crate::prelude::*;
 use crate::select::size_at;
-use crate::state::{App, Submission, uninterrupted};
 use crate::weights::WeightsItem;
 
 /// The longest id of a proposal, in characters.
@@ -54,7 +47,7 @@ pub struct WeightsRequest {
     /// The weights, by dimension, that replace those of the scorecard; at most six decimals.
     #[schema(value_type = BTreeMap<String, f64>)]
     pub weights: Box<RawValue>,
-    /// The time in the file, not of the future. It does not count: the time of a proposal is that of its arrival.
+    /// The time in the file, not of the future. It does not count: a proposal has the time of its arrival.
     #[serde(default)]
     pub time: Option<String>,
     /// The proposer in the file. It does not count: the proposer is the key that sends the proposal.
@@ -236,8 +229,8 @@ pub(crate) async fn propose(Named(wanted): Named<String>, Post { app, caller, bo
     Ok(response(stored(kept.repeated), &kept))
 }
 
-/// Decides on a proposal of weights. The decider is the id of the key, which is not that of the proposer; the time is
-/// that of the server.
+/// Decides on a proposal of weights. The decider is the id of the key, which must differ from the proposer; the server
+/// gives the time.
 ///
 /// Accepted weights are in force for all that is scored from then on, and replace those in force before.
 #[utoipa::path(post, operation_id = "decide_weights", path = "/v1/scorecards/{card}/weights/{proposal}/decision", tag = "scorecards", security(("key" = ["review"])), params(

@@ -3,13 +3,13 @@
 use karat::answers::Voucher;
 use karat::answers::arena::Settled;
 use karat::record::MatchAnswer;
-use karat_store::{Kind, NewItem};
+use karat_store::Kind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{Challenge, Draw, Drawn};
-use crate::effect::{Effect, Place, Stored};
+use crate::content::{Place, Stored};
 use crate::signers::{Harness, Signer as _};
 
 /// The content of an item.
@@ -217,10 +217,6 @@ impl Stored for Content {
             },
             Self::Harness(harness) => harness.place(),
         }
-    }
-
-    fn effect(self, _: &NewItem) -> Effect {
-        Effect::Arena(Box::new(self))
     }
 }
 

@@ -4,14 +4,14 @@ use karat_core::facts::Digest;
 use karat_core::number::{Score, UNITS_PER_ONE};
 use karat_core::timestamp::Timestamp;
 use karat_evidence::ids::joined;
-use karat_store::{Kind, NewItem};
+use karat_store::Kind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{Phase, milliseconds};
 use crate::arena::Draw;
-use crate::effect::{Effect, Place, Stored};
+use crate::content::{Place, Stored};
 use crate::signers::{Recorder, Signer as _};
 
 /// The content of an item.
@@ -215,10 +215,6 @@ impl Stored for Content {
                 of(joined(["verdict", &it.task_id, &it.miner]), &it.miner, recordings.collect())
             }
         }
-    }
-
-    fn effect(self, _: &NewItem) -> Effect {
-        Effect::Workflow(Box::new(self))
     }
 }
 

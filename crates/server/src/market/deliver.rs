@@ -1,24 +1,18 @@
 //! Recordings of recorders, each of which is replayed before it is kept.
 
-use std::sync::Arc;
-
-use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
 use karat_run::{Job, Recording, Run};
 use karat_store::{Kind, NewItem};
-use serde_json::Value;
 
 use super::settle::settle;
 use super::{RECORDING_BYTES_MAX, hand_in, no_plan, no_task, refused};
 use crate::arrival;
-use crate::cards::ScorerPool;
 use crate::flows::{Content, Delivery, PlanState, StoredTask, plan_id};
 use crate::ids;
-use crate::play::Done;
-use crate::problem::{Code, Problem, ProblemPart};
+use crate::prelude::*;
+use crate::problem::ProblemPart;
 use crate::scoring::How;
 use crate::signers::Recorder;
-use crate::state::{App, Submission, uninterrupted};
 
 /// The first bytes of the last line of a recording.
 const FOOT: &str = "{\"digest\":";

@@ -1,23 +1,18 @@
 //! Plans of miners.
 
-use std::sync::Arc;
-
 use data_encoding::HEXLOWER;
 use karat::error::Error;
 use karat_core::facts::Digest;
-use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
 use karat_run::{Job, Notes, Refusal};
 use karat_store::Kind;
-use serde_json::Value;
 
 use super::publish::BLIND_DIGITS;
 use super::{PLAN_BYTES_MAX, no_task};
-use crate::effect::Stored as _;
+use crate::content::Stored as _;
 use crate::flows::{Content, Phase, Plan, StoredPlan, StoredTask, plan_id};
-use crate::play::Done;
-use crate::problem::{Code, Problem, ProblemPart};
-use crate::state::{App, Submission, uninterrupted};
+use crate::prelude::*;
+use crate::problem::ProblemPart;
 
 /// Takes the plan of a miner for a task, which arrived at `now`. A miner hands in one plan for a task; the same again changes
 /// nothing.

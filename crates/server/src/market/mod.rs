@@ -6,14 +6,12 @@ mod hand_in;
 mod publish;
 mod settle;
 
-use std::sync::Arc;
-
 use karat_run::Fault;
 
-use crate::play::Done;
-use crate::problem::{Code, Problem, ProblemPart};
-use crate::signers::{Recorder, register};
-use crate::state::App;
+use crate::prelude::*;
+use crate::problem::ProblemPart;
+use crate::registry::register;
+use crate::signers::Recorder;
 
 pub use deliver::{Delivered, deliver};
 pub use hand_in::hand_in;

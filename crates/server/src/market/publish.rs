@@ -1,27 +1,21 @@
 //! Posting of tasks.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use karat::engine;
-use karat_core::timestamp::Timestamp;
 use karat_evidence::{Problems, canonical_json};
 use karat_reader::Kind as EvidenceKind;
 use karat_run::{Job, Refusal};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use utoipa::ToSchema;
+use serde_json::json;
 
 use super::RETRIES_MAX;
 use crate::arena::Draw;
-use crate::cards::ScorerPool;
 use crate::flows::{Content, StoredTask, Task, commitment, milliseconds};
-use crate::play::Done;
-use crate::problem::{Code, Problem, ProblemPart};
+use crate::prelude::*;
+use crate::problem::ProblemPart;
 use crate::scoring::How;
 use crate::signers::{ID_MAX_BYTES, is_id};
-use crate::state::{App, Submission, uninterrupted};
 
 /// The longest time from the posting of a task to the last recording: a year.
 const LONGEST_MILLISECONDS: i64 = 366 * 86_400_000;

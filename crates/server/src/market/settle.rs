@@ -1,22 +1,19 @@
 //! The verdict on a plan: its recordings are replayed and scored, and the median by score counts.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use karat_core::facts::Digest;
 use karat_core::number::Score;
 use karat_run::Recording;
 use karat_store::{Kind, NewItem};
-use serde_json::Value;
 
 use super::deliver::replay;
 use super::{hand_in, no_plan, no_task};
-use crate::cards::ScorerPool;
-use crate::effect::{Effect, Stored as _};
+use crate::content::Stored as _;
+use crate::effect::Effect;
 use crate::flows::{Content, Delivery, PlanState, Scored, StoredTask, Task, Verdict, VerdictState, plan_id};
-use crate::problem::{Code, Problem};
+use crate::prelude::*;
 use crate::scoring::{How, ScoredItem};
-use crate::state::{App, Submission, uninterrupted};
 use crate::stored::Trust;
 
 /// Gives a verdict to every plan for which no more recordings are accepted.

@@ -8,11 +8,11 @@ use karat_graders::arena::{Evaluator, ExecutionEnd, MatchGrade, MatchOptions, Ta
 use karat_graders::execution::{Judge, Verdict};
 use karat_reader::Kind as EvidenceKind;
 use karat_stats::rating::arena::Arena as Rules;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::arena::{Challenge, Instance, NAME_MAX_BYTES, is_name};
-use crate::cards::ScorerPool;
-use crate::problem::{Code, Problem, ProblemPart};
+use crate::prelude::*;
+use crate::problem::ProblemPart;
 
 /// The longest time limit: a day.
 const TIME_LIMIT_MAX_SECONDS: u32 = 86_400;

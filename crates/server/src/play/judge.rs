@@ -1,25 +1,21 @@
 //! Judging of an answer, which becomes evidence, a record and a rating; and what a harness signed about it.
 
-use std::sync::Arc;
-
 use karat::answers::arena::{Career, Settled};
 use karat::record::RecordDocument;
 use karat_core::facts::Digest;
-use karat_core::timestamp::Timestamp;
 use karat_evidence::{Problems, canonical_json};
 use karat_graders::arena::{Evaluator, HarnessStatement, HarnessWord, MatchGrade, MatchOptions, grade_match};
 use karat_graders::execution::Judge;
 use karat_stats::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::arena::{
     ArenaState, Challenge, Content, Draw, Instance, Match, Scored, State, StoredMatch, Submitted,
 };
-use crate::cards::ScorerPool;
-use crate::effect::{Effect, Stored as _};
-use crate::problem::{Code, Problem};
+use crate::content::Stored as _;
+use crate::effect::Effect;
+use crate::prelude::*;
 use crate::scoring::{How, digest};
-use crate::state::Submission;
 use crate::stored::Trust;
 
 /// The size in bytes of the findings on a log, of each sort, that a match keeps. Its evidence has all.

@@ -8,26 +8,23 @@ mod check;
 mod judge;
 mod waiting;
 
-use std::sync::Arc;
-
 use data_encoding::HEXLOWER;
-use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
 use karat_graders::arena::MatchGrade;
 use karat_store::Kind;
-use serde_json::Value;
 
 use crate::arena::{
     Agent, AgentState, ArenaState, Challenge, Content, Draw, Drawn, Match, NAME_MAX_BYTES, NONCE_MAX_BYTES,
     Scored, State, StoredAgent, StoredMatch, Submitted, is_name, is_nonce,
 };
 use crate::clock::random;
-use crate::effect::{Effect, Stored as _};
+use crate::content::Stored as _;
+use crate::effect::Effect;
 use crate::flows::milliseconds;
 use crate::keys::{KeyRequest, Scope};
-use crate::problem::{Code, Problem};
-use crate::signers::{Harness, register};
-use crate::state::{App, Submission, uninterrupted};
+use crate::prelude::*;
+use crate::registry::register;
+use crate::signers::Harness;
 use judge::{Bench, Ending, blinded, expired, too_late};
 pub(crate) use waiting::{judge_waiting, void};
 
@@ -36,15 +33,6 @@ const MATCH_NONCE_DIGITS: usize = 32;
 
 /// The number of hexadecimal digits of the blind of a submission.
 const BLIND_DIGITS: usize = 32;
-
-/// The result of an action: something that was stored now or before.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Done<T> {
-    /// The stored value.
-    pub value: T,
-    /// True if it was already stored, so that nothing changed.
-    pub repeated: bool,
-}
 
 /// A registered agent, with its key.
 #[derive(Debug)]
@@ -495,7 +483,7 @@ async fn stored_submission(app: &App, game: &Match) -> Result<(Submitted, String
             State::Submitted(submitted) => Ok((submitted, item.entry.sender.unwrap_or_default())),
             _ => Err(Problem::internal(&"a submission is another state of a match")),
         },
-        _ => Err(Problem::internal(&"a submission is no state of a match")),
+        _ => Err(Problem::internal(&"a submission is not a state of a match")),
     }
 }
 

@@ -7,17 +7,13 @@
 //! changes no rating.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use karat_core::timestamp::Timestamp;
-use serde_json::Value;
 use tokio::time::timeout;
 
 use super::judge::Ungraded;
 use super::{Answered, Done, bench, draw, ending, same, settle, stored_submission};
 use crate::arena::{Content, Match, State, Submitted, VoidCause, Voided};
-use crate::problem::{Code, Problem};
-use crate::state::{App, Submission, uninterrupted};
+use crate::prelude::*;
 
 /// Returns the answer about a match that was submitted before and waits: it is judged again, if the submission is the same.
 pub(super) async fn repeated(

@@ -3,11 +3,11 @@
 use karat_core::facts::Digest;
 use karat_core::timestamp::Timestamp;
 use karat_evidence::ids::joined;
-use karat_store::{Kind, NewItem};
+use karat_store::Kind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::effect::{Effect, Place, Stored};
+use crate::content::{Place, Stored};
 
 /// The content of an item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,11 +102,5 @@ impl Stored for Content {
                 Place { id: of(&closed.whose, &format!("closed {first}")), sources, ..Place::default() }
             }
         }
-    }
-
-    fn effect(self, item: &NewItem) -> Effect {
-        // Its moment is that of its arrival in the log.
-        let moment = Timestamp { milliseconds: 0 };
-        Effect::Spans(Box::new(Taken::new(&item.id, self, item.content.len(), moment)))
     }
 }

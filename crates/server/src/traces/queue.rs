@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use super::Traces;
 use crate::keys::Key;
 use crate::problem::Problem;
-use crate::sending::Sent;
+use crate::scoring::Sent;
 
 /// The number of traces from which on a group takes in no further job.
 const GROUP_LINES: usize = 512;

@@ -55,7 +55,7 @@ impl Rebuild {
         VectorCache::new(self.settings).map_err(|problems| Problem::internal(&problems))
     }
 
-    /// Computes the cache after the records at `positions`, which are those of one scorecard in the order of the log, going
+    /// Computes the cache after the records at `positions`, all of one scorecard and in the order of the log, going
     /// on from `before`. `None` if nothing was ever compared.
     ///
     /// # Errors

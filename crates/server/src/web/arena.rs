@@ -1,19 +1,12 @@
 //! The arena: challenges, ratings and matches, one page each.
 
-use std::sync::Arc;
-
 use karat::estimate::whole_percent;
-use karat::page::figure;
-use karat::page::model::{Cell, Figure, History, Kind, Point, Series, Table};
-use karat_core::timestamp::Timestamp;
-use maud::{Markup, html};
-use serde::Deserialize;
+use karat::page::model::{History, Point, Series};
 
-use super::address;
 use super::items::given;
-use super::layout::{Sheet, absent, column, heading, line, section, table_section, text, text_or, turn};
+use super::layout::*;
 use crate::arena::{AgentState, ArenaState, Match, SkillRating, State as Played, ranked};
-use crate::params::{Answer, Get, Params};
+use crate::prelude::*;
 
 /// The number of matches on a page.
 const MATCHES: usize = 25;
@@ -215,20 +208,11 @@ fn challenges(state: &ArenaState) -> Markup {
             Cell::Link(challenge.card.clone(), address::scorecard(&challenge.card)),
         ])
     };
-    let table = Table {
-        caption: String::from("The challenges; an agent plays each instance once"),
-        columns: vec![
-            column("challenge", Kind::Name),
-            column("what it is", Kind::Text),
-            column("category", Kind::Text),
-            column("difficulty", Kind::Text),
-            column("time limit (s)", Kind::Number),
-            column("matches", Kind::Number),
-            column("instances", Kind::Text),
-            column("scorecard", Kind::Text),
-        ],
-        rows: state.challenges().map(row).collect(),
-    };
+    let table = grid(
+        "The challenges; an agent plays each instance once",
+        "=challenge | what it is | category | difficulty | #time limit (s) | #matches | instances | scorecard",
+        state.challenges().map(row).collect(),
+    );
     table_section("challenges", "Challenges", table)
 }
 
@@ -267,19 +251,11 @@ fn matches(state: &ArenaState, asked: &Asked) -> Markup {
     };
     let number = if all == 1 { String::from("1 match") } else { format!("{all} matches") };
     let of: String = [agent, challenge].into_iter().flatten().map(|name| format!(" of {name}")).collect();
-    let table = Table {
-        caption: format!("{number}{of}, the newest first"),
-        columns: vec![
-            column("match", Kind::Name),
-            column("entered", Kind::Text),
-            column("agent", Kind::Text),
-            column("challenge", Kind::Text),
-            column("ended", Kind::Text),
-            column("score", Kind::Number),
-            column("rating", Kind::Number),
-        ],
-        rows: shown.map(row).collect(),
-    };
+    let table = grid(
+        format!("{number}{of}, the newest first"),
+        "=match | entered | agent | challenge | ended | #score | #rating",
+        shown.map(row).collect(),
+    );
     let to = |page: usize| {
         let text = |field: &Option<String>| field.clone().unwrap_or_default();
         let number = page.to_string();

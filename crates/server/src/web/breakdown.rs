@@ -1,11 +1,12 @@
 //! The explanation of a record: the bars that add up to its score, the facts behind them, rules and gates in words.
 
+use super::layout::*;
 use karat::card_words::effect;
 use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
 use karat::explanation::{GroupRow, Part as Kind, groups, open, rows};
 use karat::number::{Points, billionths, cut, published};
-use karat::page::model::{Figure, Kind as Type, Part, Table, Waterfall};
-use karat::page::{figure, scrolling};
+use karat::page::model::{Part, Waterfall};
+use karat::page::scrolling;
 use karat::text::{Tone, list};
 use karat_core::explain::Change;
 use karat_core::facts::Fact;
@@ -14,9 +15,6 @@ use karat_core::number::{Score, UNITS_PER_ONE};
 use karat_core::record::{Record, StepKind};
 use karat_core::scorecard::{Dimension, Reporter, Scorecard};
 use karat_core::weights::OverrideUse;
-use maud::{Markup, html};
-
-use super::layout::{column, line, section, table_section, text, text_or, words};
 
 /// Returns the explanation of `record`; `change` is the nearest one that would reach the next level.
 pub fn record(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
@@ -125,21 +123,16 @@ fn groups_of(record: &Record<'_>) -> Markup {
     let row = |GroupRow { name, depth, group }: &GroupRow<'_>| {
         line([
             text(format!("{}{name}", "\u{2003}".repeat(*depth))),
-            text_or(group.reading.map(|it| billionths(it)), "none"),
+            text_or(group.reading.map(billionths), "none"),
             text(format!("{}%", cut(group.effective_weight, 7, 1))),
             text(points.signed(points.shown(group.contribution))),
         ])
     };
-    let table = Table {
-        caption: String::from("The mean of each group, and the contribution of its dimensions"),
-        columns: vec![
-            column("group", Type::Name),
-            column("value", Type::Number),
-            column("share", Type::Number),
-            column("points", Type::Number),
-        ],
-        rows: groups.iter().map(row).collect(),
-    };
+    let table = grid(
+        "The mean of each group, and the contribution of its dimensions",
+        "=group | #value | #share | #points",
+        groups.iter().map(row).collect(),
+    );
     table_section("groups", "Groups", table)
 }
 

@@ -5,15 +5,13 @@ use axum::extract::Request;
 use axum::http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderValue, ORIGIN, SET_COOKIE,
 };
-use axum::http::{Method, Response, StatusCode};
+use axum::http::{Method, Response};
 use axum::response::IntoResponse as _;
 use http_body_util::BodyExt as _;
-use maud::html;
-use serde::Deserialize;
 
-use super::layout::Sheet;
+use super::layout::*;
 use super::session;
-use crate::problem::{Code, Problem};
+use crate::prelude::*;
 
 /// Paths for programs, after the first slash: requests to them take no cookie and get no pages.
 const PROGRAMS: [&str; 6] = ["v1/", "tile/", "checkpoint", "healthz", "metrics", "static/"];

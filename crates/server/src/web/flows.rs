@@ -1,18 +1,12 @@
 //! The workflows: a page of all tasks, and one of each with its plans, recordings and scores.
 
 use karat::number::cut;
-use karat::page::figure;
-use karat::page::model::{Cell, Figure, Kind, Table};
 use karat_core::number::Score;
-use karat_core::timestamp::Timestamp;
-use maud::{Markup, html};
-use serde_json::Value;
 
-use super::address;
-use super::layout::{Sheet, absent, column, heading, line, text, text_or, words};
+use super::layout::*;
 use crate::flows::{self, FlowState, Phase, PlanState, StoredTask, TaskState, VerdictState};
 use crate::market;
-use crate::params::{Answer, Get, Named};
+use crate::prelude::*;
 
 /// The most characters of a digest in a table.
 const DIGEST_CHARACTERS: usize = 19;
@@ -83,19 +77,11 @@ fn tasks(state: &FlowState, now: Timestamp) -> Markup {
             Cell::Link(task.card.clone(), address::scorecard(&task.card)),
         ])
     };
-    let table = Table {
-        caption: String::from("The tasks, the last posted first"),
-        columns: vec![
-            column("task", Kind::Name),
-            column("now", Kind::Text),
-            column("plans until", Kind::Text),
-            column("recordings until", Kind::Text),
-            column("plans", Kind::Number),
-            column("scored", Kind::Number),
-            column("scorecard", Kind::Text),
-        ],
-        rows: state.tasks().map(row).collect(),
-    };
+    let table = grid(
+        "The tasks, the last posted first",
+        "=task | now | plans until | recordings until | #plans | #scored | scorecard",
+        state.tasks().map(row).collect(),
+    );
     figure("tasks-figure", &Figure::Table(table))
 }
 
@@ -140,7 +126,7 @@ fn table(of_task: &TaskState) -> Table {
                 let came = format!("{} of {} recordings came", plan.deliveries.len(), plan.drawn.len());
                 (absent("not yet"), Cell::Text(came))
             }
-            Some(VerdictState::NoVerdict { reason }) => (absent("no verdict"), text(&reason)),
+            Some(VerdictState::NoVerdict { reason }) => (absent("no verdict"), text(reason)),
             Some(VerdictState::Scored { score, record, .. }) => {
                 let link = format!("/records/{}", address::part(record));
                 (Cell::Text(three_decimals(*score)), Cell::Link(String::from("record"), link))
@@ -154,17 +140,11 @@ fn table(of_task: &TaskState) -> Table {
             Cell::Text(plan.drawn.join(", ")),
         ])
     };
-    Table {
-        caption: String::from("The plans, by miner"),
-        columns: vec![
-            column("miner", Kind::Name),
-            column("score", Kind::Number),
-            column("result", Kind::Text),
-            column("handed in", Kind::Text),
-            column("drawn to record it", Kind::Text),
-        ],
-        rows: of_task.plans.values().map(row).collect(),
-    }
+    grid(
+        "The plans, by miner",
+        "=miner | #score | result | handed in | drawn to record it",
+        of_task.plans.values().map(row).collect(),
+    )
 }
 
 /// Writes a score with three decimals at most, cut and never rounded up: all of them are in its record.
@@ -189,7 +169,7 @@ fn recordings(plan: &PlanState) -> Markup {
                 format!("/v1/workflows/recordings/{}", address::part(&it.recording)),
             ),
             text(&it.recorder),
-            text_or(it.score.map(|score| three_decimals(score)), "none"),
+            text_or(it.score.map(three_decimals), "none"),
             Cell::Text(String::from(if counted == Some(&it.recording) {
                 "the median: it counts"
             } else {
@@ -197,16 +177,11 @@ fn recordings(plan: &PlanState) -> Markup {
             })),
         ])
     };
-    let table = Table {
-        caption: format!("The recordings of the plan of {}, by score", plan.plan.miner),
-        columns: vec![
-            column("recording", Kind::Name),
-            column("recorder", Kind::Text),
-            column("score", Kind::Number),
-            column("what became of it", Kind::Text),
-        ],
-        rows: verdict.recordings.iter().map(row).collect(),
-    };
+    let table = grid(
+        format!("The recordings of the plan of {}, by score", plan.plan.miner),
+        "=recording | recorder | #score | what became of it",
+        verdict.recordings.iter().map(row).collect(),
+    );
     let id = format!("recordings-{}", plan.plan.plan_digest.trim_start_matches("sha256:"));
     figure(&id, &Figure::Table(table))
 }

@@ -1,17 +1,13 @@
 //! One match: the challenge, the score of the answer, and the change of the rating. The answer is shown with records of matches, too.
 
 use karat::answers::Voucher;
-use karat::page::figure;
-use karat::page::model::{Cell, Figure, Kind, Part, Table, Waterfall};
+use karat::page::model::{Part, Waterfall};
 use karat::record::{DimensionScore, MatchAnswer};
-use maud::{Markup, html};
 
-use super::address;
 use super::arena::signed;
-use super::layout::{Sheet, column, heading, line, section, table_section, text, words};
+use super::layout::*;
 use crate::arena::{Challenge, Drawn, Match, Scored, Settled, State as Played, Submitted, Voided};
-use crate::params::{Answer, Get, Named};
-use crate::problem::Problem;
+use crate::prelude::*;
 
 /// Shows the page.
 pub async fn show(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
@@ -163,11 +159,7 @@ fn rating(settled: &Settled) -> Markup {
         ));
     }
     let row = |(what, value): (&str, String)| line([text(what), Cell::Text(value)]);
-    let table = Table {
-        caption: String::from("How the rating was settled"),
-        columns: vec![column("part", Kind::Name), column("points", Kind::Number)],
-        rows: rows.into_iter().map(row).collect(),
-    };
+    let table = grid("How the rating was settled", "=part | #points", rows.into_iter().map(row).collect());
     section(
         "rating",
         "Rating",
@@ -183,21 +175,12 @@ pub fn breakdown_of(answer: &MatchAnswer) -> Markup {
     let rows = answer
         .score_breakdown
         .iter()
-        .map(|(key, found)| line([text(&key), text(found.score), text(found.weight), text(found.weighted)]));
+        .map(|(key, found)| line([text(key), text(found.score), text(found.weight), text(found.weighted)]));
     let total = match answer.score {
         Some(score) => format!("score times weight, not rounded; the total is {score}"),
         None => String::from("score times weight, not rounded; there is no total"),
     };
-    let table = Table {
-        caption: total,
-        columns: vec![
-            column("dimension", Kind::Name),
-            column("score", Kind::Number),
-            column("weight", Kind::Number),
-            column("weighted", Kind::Number),
-        ],
-        rows: rows.collect(),
-    };
+    let table = grid(total, "=dimension | #score | #weight | #weighted", rows.collect());
     table_section("breakdown", "Breakdown", table)
 }
 

@@ -1,22 +1,17 @@
 //! The records that a page is about, the scorecards with records, tables with links, and the fields of forms and queries.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use karat::page::model::{Cell, Figure, Kind, Table};
 use karat::rows::{Row, Rows};
-use karat_core::timestamp::Timestamp;
 use karat_store::Reader;
 
-use super::address;
+use super::layout::*;
 use crate::body::Arrived;
-use crate::cards::ScorerPool;
 use crate::index::Index;
 use crate::params::not_a_timestamp;
-use crate::problem::Problem;
+use crate::prelude::*;
 use crate::rows::{self, RECORDS_MAX, ReadOptions};
 use crate::select::{Filter, Selection};
-use crate::state::App;
 
 /// The rows that were found.
 #[derive(Debug)]

@@ -3,14 +3,20 @@
 use std::fmt::Display;
 
 use axum::body::Body;
+use axum::http::Response;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
-use axum::http::{Response, StatusCode};
-use karat::page::model::{Cell, Column, Figure, Kind, Row, Table};
-use karat::page::{figure, safe};
-use maud::{DOCTYPE, Markup, html};
+use karat::page::model::{Column, Row};
+use karat::page::safe;
+use maud::DOCTYPE;
 
+pub(super) use karat::page::figure;
+pub(super) use karat::page::model::{Cell, Figure, Kind, Table};
+pub(super) use maud::{Markup, html};
+
+pub(super) use super::address;
 use super::assets::{ICON, SCRIPT, STYLE};
 use crate::guard::Caller;
+use crate::prelude::*;
 
 /// Only files of the server are loaded, no inline script runs, no site may frame a page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -135,6 +141,17 @@ pub(crate) fn heading(trail: &[(&str, &str)], title: &str, lead: &str) -> Markup
 /// Returns the head of a column.
 pub fn column(label: &str, kind: Kind) -> Column {
     Column { label: label.to_owned(), kind }
+}
+
+/// Returns a table of columns apart by `|`: `=` begins the one with the names of the rows, `#` numbers, `%` shares.
+pub fn grid(caption: impl Into<String>, columns: &str, rows: Vec<Row>) -> Table {
+    let kinds = [('=', Kind::Name), ('#', Kind::Number), ('%', Kind::Share)];
+    let one = |label: &str| {
+        let marked = kinds.iter().find_map(|(mark, kind)| Some((label.strip_prefix(*mark)?, kind.clone())));
+        let (label, kind) = marked.unwrap_or((label, Kind::Text));
+        column(label, kind)
+    };
+    Table { caption: caption.into(), columns: columns.split(" | ").map(one).collect(), rows }
 }
 
 /// Returns a row of a table.

@@ -1,7 +1,6 @@
 //! The leaderboard: subjects of a scorecard by rank, with letters for ties.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use axum::http::HeaderMap;
 use axum::http::uri::InvalidUri;
@@ -13,26 +12,22 @@ use karat::answers::leaderboard::{Leaderboard, MEAN, OFFICIAL};
 use karat::document::{bridge, by, ranked};
 use karat::estimate::{Writing, percent, whole_percent};
 use karat::leaderboard::{Settings, counted};
-use karat::page::figure;
-use karat::page::model::{Cell, Column, Kind, Table};
+use karat::page::model::Column;
 use karat::pages;
 use karat::rows::Rows;
 use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
 use karat::text::{Tone, count};
 use karat::write::html as drawing;
 use karat_core::scorecard::FactType;
-use maud::{Markup, PreEscaped, html};
+use maud::PreEscaped;
 
 use super::items::{self, linked};
 use super::items::{given, timestamp};
-use super::layout::{Sheet, absent, heading, notes, turn, words};
-use super::{address, welcome};
-use crate::api::leaderboards::{LeaderboardParams, Made, Pages, make};
-use crate::cards::ScorerPool;
-use crate::params::{Answer, Get, Params, query};
-use crate::problem::{Code, Problem};
+use super::layout::*;
+use super::welcome;
+use crate::api::leaderboards::{Made, Pages, Question, make};
+use crate::prelude::*;
 use crate::select::Marks;
-use crate::state::App;
 
 /// The number of rows on a page.
 const ROWS: usize = 50;
@@ -61,7 +56,8 @@ pub fn settings(pool: &ScorerPool) -> Settings {
 
 /// Shows the page.
 pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Params<Asked>) -> Answer {
-    let (params, page) = (params(&asked)?, number(&asked, "page")?);
+    let page = number(&asked, "page")?;
+    let query = address_of(&asked)?;
     let used = items::used_cards(&app).await?;
     let wanted = given(Some(field(&asked, "card")));
     let wanted = wanted.map(|card| app.memory.cards().find_used(card)).transpose()?;
@@ -69,14 +65,15 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Para
         let sheet = Sheet { title: "Leaderboard", part: "/", caller: Some(&caller) };
         return Ok(sheet.answer(welcome::page(&welcome::host(&headers))));
     };
-    let params = LeaderboardParams { card: pool.name(), ..params }.at_moment(&app)?;
+    let uri = format!("/?card={}{query}", address::part(&pool.name())).parse();
+    let question = Question::read(&app, &uri.map_err(|error: InvalidUri| Problem::internal(&error))?)?;
     let size = *app.memory.size().borrow();
-    let question = format!("page {size} {page} {params:?}");
-    let boards = match app.answers.get(&question) {
+    let key = format!("page {size} {page} {question:?}");
+    let boards = match app.answers.get(&key) {
         Some(known) => known,
         None => {
-            let made = boards(&app, &pool, &params, size, &asked, page, &welcome::host(&headers)).await?;
-            app.answers.put(question, made.into_string().into_bytes())
+            let made = boards(&app, &pool, question, size, &asked, page, &welcome::host(&headers)).await?;
+            app.answers.put(key, made.into_string().into_bytes())
         }
     };
     let title = format!("Leaderboard: {}", pool.name());
@@ -92,7 +89,7 @@ pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Para
 async fn boards(
     app: &Arc<App>,
     pool: &Arc<ScorerPool>,
-    params: &LeaderboardParams,
+    question: Question,
     size: u64,
     asked: &Asked,
     page: usize,
@@ -100,7 +97,7 @@ async fn boards(
 ) -> Result<Markup, Problem> {
     // One page of the leaderboard is shown; its notes and profiles cover the whole.
     let student = Page { skip: (page - 1).saturating_mul(ROWS), limit: ROWS };
-    let made = match make(app, params, size, Pages { bootstrap: Page::ALL, student }).await {
+    let made = match make(app, question, size, Pages { bootstrap: Page::ALL, student }).await {
         Ok(made) => made,
         Err(problem) if problem.code == Code::Unanswerable => {
             return Ok(
@@ -123,26 +120,25 @@ fn number(asked: &Asked, name: &str) -> Result<usize, Problem> {
     }
 }
 
-/// Returns the same query for the API.
-fn params(asked: &Asked) -> Result<LeaderboardParams, Problem> {
+/// Returns the query of the API but for the card, each part after `&`.
+fn address_of(asked: &Asked) -> Result<String, Problem> {
     number(asked, "min_tasks")?;
-    let mut fields = asked.clone();
-    fields.remove("page");
-    fields.retain(|_, text| !text.trim().is_empty());
-    if let Some(other) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
-        let detail = format!("found `{}`, expected one of {}", other.escape_debug(), FIELDS.join(", "));
-        return Err(Problem::parameter("query", detail));
-    }
-    for name in ["since", "until"] {
-        if let Some(time) = timestamp(name, asked.get(name).map(String::as_str))? {
-            fields.insert(name.to_owned(), time.to_string());
+    let mut query = String::new();
+    for (name, text) in asked.iter().map(|(name, text)| (name.as_str(), text.trim())) {
+        if name != "page" && !FIELDS.contains(&name) {
+            let detail = format!("found `{}`, expected one of {}", name.escape_debug(), FIELDS.join(", "));
+            return Err(Problem::parameter("query", detail));
+        }
+        let time = match name {
+            "since" | "until" => timestamp(name, Some(text))?,
+            _ => None,
+        };
+        if !text.is_empty() && !["card", "page"].contains(&name) {
+            let text = time.map_or_else(|| text.to_owned(), |time| time.to_string());
+            query.push_str(&format!("&{name}={}", address::part(&text)));
         }
     }
-    // Without one, the page chooses the scorecard.
-    fields.entry(String::from("card")).or_default();
-    let said = fields.iter().map(|(name, text)| format!("{name}={}", address::part(text.trim())));
-    let said: Vec<String> = said.collect();
-    query(&format!("/?{}", said.join("&")).parse().map_err(|error: InvalidUri| Problem::internal(&error))?)
+    Ok(query)
 }
 
 /// Shows the filters, as a form whose result has its own address.

@@ -27,12 +27,9 @@ mod verify;
 mod welcome;
 mod what_if;
 
-use std::sync::Arc;
-
+use crate::prelude::*;
 use axum::Router;
 use axum::routing::{get, post};
-
-use crate::state::App;
 
 /// Returns the routes of the pages.
 pub(crate) fn routes() -> Router<Arc<App>> {

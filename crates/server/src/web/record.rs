@@ -1,8 +1,5 @@
 //! One record: how its score adds up, the facts behind each part, missing facts, and the proof that it is in the log.
 
-use std::sync::Arc;
-
-use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
 use karat::card::CompiledCard;
 use karat::error::Error;
@@ -11,18 +8,14 @@ use karat::record::Record;
 use karat::text::{count, own_name};
 use karat_core::explain::nearest_change;
 use karat_store::{Entry, Item, Kind, Reader};
-use maud::{Markup, html};
 
-use super::layout::{Sheet, heading, section};
-use super::{address, breakdown, game};
+use super::layout::*;
+use super::{breakdown, game};
 use crate::api::bytes;
 use crate::api::records::{Provenance, find, withdrawal};
-use crate::cards::ScorerPool;
 use crate::ids;
 use crate::keys::{SERVER, Withdrawal};
-use crate::params::{Answer, Get, Named};
-use crate::problem::{Code, Problem};
-use crate::state::App;
+use crate::prelude::*;
 use crate::stored::Trust;
 
 /// A stored record, with the items that belong to it.
@@ -97,7 +90,7 @@ fn page(kept: &RecordData, pool: &ScorerPool) -> Result<(String, Markup), Proble
     };
     let explained = kept.card(pool).and_then(|card| {
         let scorer = card.scorer()?;
-        recompute::recompute(&kept.claim, &card, false, |record| {
+        recompute::recompute(&kept.claim, &card, |record| {
             breakdown::record(record, nearest_change(scorer, record).as_ref())
         })
     });

@@ -1,25 +1,18 @@
 //! Reviews: the scores that wait for a decision, for those who may decide.
 
-use std::sync::Arc;
-
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::Response;
 use axum::http::header::{HeaderValue, LOCATION};
-use axum::http::{Response, StatusCode};
 use karat::answers::ReviewVerdict;
 use karat::answers::review::PendingReview;
-use maud::{Markup, html};
 
 use super::arena::signed;
-use super::layout::{Sheet, heading, notes};
-use super::{address, items};
+use super::items;
+use super::layout::*;
 use crate::api::reviews::{ReviewEvent, ReviewRequest, keep, waiting};
-use crate::authority::Act;
-use crate::cards::ScorerPool;
 use crate::guard::Caller;
-use crate::params::{Answer, Post};
-use crate::problem::{Code, Problem};
-use crate::state::App;
+use crate::prelude::*;
 
 /// The explanation at the top of the page.
 const LEAD: &str = "A score that swings too far is held until reviewers who do not operate its subject decide, or the deadline passes.";

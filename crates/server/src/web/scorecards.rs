@@ -2,7 +2,6 @@
 //! findings of the checker.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use axum::http::HeaderMap;
 use karat::answers::WeightsVerdict;
@@ -12,19 +11,16 @@ use karat::card_words::{conditions, effect, form, range, shared_policy, standing
 use karat::estimate::whole_percent;
 use karat::leaderboard::stress::weights;
 use karat::number::cut;
-use karat::page::model::{Cell, Figure, Kind, Table};
-use karat::page::{figure, scrolling};
+use karat::page::scrolling;
 use karat::text::list;
 use karat_core::diagnostic::Diagnostic;
 use karat_core::scorecard::{Dimension, Scorecard};
 use karat_standing::overrides::OverrideLog;
-use maud::{Markup, html};
 
-use super::layout::{Sheet, absent, column, heading, line, section, table_section, text, words};
+use super::items;
+use super::layout::*;
 use super::what_if::{self, Asked};
-use super::{address, items};
-use crate::cards::ScorerPool;
-use crate::params::{Answer, Get, Named, Params};
+use crate::prelude::*;
 
 /// Shows the page.
 pub async fn show_all(Get(app, caller): Get) -> Answer {
@@ -50,18 +46,11 @@ pub async fn show_all(Get(app, caller): Get) -> Answer {
         ];
         line(cells)
     };
-    let table = Table {
-        caption: String::from("A released scorecard never changes: a change is a new version"),
-        columns: vec![
-            column("scorecard", Kind::Name),
-            column("what for", Kind::Text),
-            column("kind", Kind::Text),
-            column("evidence", Kind::Text),
-            column("from", Kind::Text),
-            column("records", Kind::Number),
-        ],
-        rows: cards.iter().map(row).collect(),
-    };
+    let table = grid(
+        "A released scorecard never changes: a change is a new version",
+        "=scorecard | what for | kind | evidence | from | #records",
+        cards.iter().map(row).collect(),
+    );
     drop(cards);
     let sheet = Sheet { title: "Scorecards", part: "/scorecards", caller: Some(&caller) };
     Ok(sheet.answer(html! {
@@ -166,16 +155,11 @@ fn dimensions(card: &Scorecard) -> Markup {
         Some(policy) => format!("Each value is 0 to 1; {}", without_evidence(policy)),
         None => String::from("Each value is 0 to 1"),
     };
-    let table = Table {
+    let table = grid(
         caption,
-        columns: vec![
-            column("dimension", Kind::Name),
-            column("weight", Kind::Share),
-            column("formula", Kind::Text),
-            column("how", Kind::Text),
-        ],
-        rows: card.dimensions.iter().enumerate().map(row).collect(),
-    };
+        "=dimension | %weight | formula | how",
+        card.dimensions.iter().enumerate().map(row).collect(),
+    );
     section(
         "dimensions",
         "Dimensions",
@@ -341,17 +325,11 @@ fn proposal_table(all: &[WeightsProposal]) -> Table {
         0..=SHOWN => String::from("The proposals, the newest first"),
         more => format!("The newest {SHOWN} of {more} proposals"),
     };
-    Table {
-        caption: format!("{shown}. Another key than that of the proposal accepts or refuses it"),
-        columns: vec![
-            column("proposal", Kind::Name),
-            column("state", Kind::Text),
-            column("weights", Kind::Text),
-            column("proposed", Kind::Text),
-            column("decided", Kind::Text),
-        ],
-        rows: all.iter().take(SHOWN).map(row).collect(),
-    }
+    grid(
+        format!("{shown}. Another key than that of the proposal accepts or refuses it"),
+        "=proposal | state | weights | proposed | decided",
+        all.iter().take(SHOWN).map(row).collect(),
+    )
 }
 
 fn weights_of(proposal: &WeightsProposal) -> Vec<String> {

@@ -2,15 +2,13 @@
 //! closed.
 
 use axum::body::Body;
+use axum::http::Response;
 use axum::http::header::{COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN, SET_COOKIE};
-use axum::http::{Response, StatusCode};
-use maud::{Markup, html};
 
 use super::items;
-use super::layout::{Sheet, heading};
+use super::layout::*;
 use crate::guard::Caller;
-use crate::params::{Answer, Post};
-use crate::problem::Problem;
+use crate::prelude::*;
 
 /// The name of the cookie.
 const NAME: &str = "karat_key";

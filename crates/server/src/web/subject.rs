@@ -1,40 +1,31 @@
 //! One subject under one scorecard: its standing, how that came about, what is missing, and every item of evidence.
 
-use std::sync::Arc;
-
 use karat::answers::leaderboard::Leaderboard;
+use karat::answers::notes::foot;
 use karat::answers::review::{ScoreChange, score_history};
 use karat::answers::standing::official_points;
 use karat::answers::{ReviewState, ReviewVerdict};
+use karat::document;
 use karat::estimate::Writing;
 use karat::estimate::whole_percent;
 use karat::leaderboard::{Ranking, Settings};
 use karat::look_alikes;
-use karat::page::figure;
-use karat::page::model::{Cell, Figure, Kind, Section, Table};
+use karat::page::model::Section;
 use karat::pages;
 use karat::rows::{Row, Rows};
 use karat::standing::Answer as Standings;
 use karat::standing::notes::{changes_ahead, percent, states};
 use karat::text::{Tone, count, list};
 use karat_core::scorecard::Scorecard;
-use karat_core::timestamp::Timestamp;
 use karat_standing::stand::SubjectStanding;
-use maud::{Markup, html};
-use serde::Deserialize;
 
 use super::items::{self, Found};
 use super::items::{given, timestamp};
-use super::layout::{
-    Sheet, absent, column, heading, line, notes, section, table_section, text, text_or, turn, words,
-};
-use super::{address, leaderboard};
-use crate::cards::ScorerPool;
-use crate::params::{Answer, Get, Named, Params};
-use crate::problem::{Code, Problem};
+use super::layout::*;
+use super::leaderboard;
+use crate::prelude::*;
 use crate::select::{Marks, Selection, marks};
 use crate::standing::{Question, answered};
-use crate::state::App;
 
 /// The number of items on a page.
 const ITEMS: usize = 25;
@@ -147,10 +138,10 @@ async fn stands(
     let tell = |answer: &Standings<'_>, shown: &[SubjectStanding]| match shown.first() {
         None => html! { p.care { "No item counts up to " time { (answer.as_of.to_string()) } "." } },
         Some(standing) => {
-            let page = pages::standing::standing(answer, shown);
+            let page = karat::write::html::page(&document::standing(answer, shown, false));
             html! {
                 (numbers(standing, answer.card))
-                (notes(&page.notes))
+                (notes(&foot(answer)))
                 (told_of(standing))
                 (next_tier(standing))
                 // The first section is a table of subjects, whose numbers are shown above instead.
@@ -268,7 +259,7 @@ fn score_changes(standing: &SubjectStanding) -> Markup {
         let flags: Vec<&str> = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name).collect();
         line([
             text(&change.time),
-            text_or(change.before.map(|it| it), "none"),
+            text_or(change.before, "none"),
             text(change.after),
             text(&change.cause),
             Cell::Text(if flags.is_empty() { String::from("no") } else { flags.join(", ") }),
@@ -282,21 +273,13 @@ fn score_changes(standing: &SubjectStanding) -> Markup {
     } else {
         format!("{all}, the newest first")
     };
-    let table = Table {
-        caption: format!(
+    let table = grid(
+        format!(
             "{shown}. A swing that is too large is held until reviewers decide, or until the deadline passes"
         ),
-        columns: vec![
-            column("when", Kind::Name),
-            column("before", Kind::Number),
-            column("after", Kind::Number),
-            column("cause", Kind::Text),
-            column("flagged", Kind::Text),
-            column("state", Kind::Text),
-            column("decided", Kind::Text),
-        ],
-        rows: changes.iter().rev().take(SHOWN).map(row).collect(),
-    };
+        "=when | #before | #after | cause | flagged | state | decided",
+        changes.iter().rev().take(SHOWN).map(row).collect(),
+    );
     table_section("score-history", "Score history", table)
 }
 
@@ -333,8 +316,8 @@ fn evidence(name: &str, rows: &Rows, found: &Found, pool: &ScorerPool, page: usi
         let coverage = row.coverage() as f64 / 1e9;
         line([
             Cell::Link(rows.id(row).to_owned(), address),
-            text_or(row.time().map(|time| time), "not said"),
-            text_or(rows.stated_task(row).map(|task| task), "not said"),
+            text_or(row.time(), "not said"),
+            text_or(rows.stated_task(row), "not said"),
             text_or(row.outcome.map(|it| it.name()), "not said"),
             text_or(row.score().map(|it| writing.number(it.billionths() as f64 / 1e9)), "none"),
             Cell::Share(coverage, whole_percent(coverage)),

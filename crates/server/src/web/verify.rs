@@ -2,23 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::str::FromStr as _;
-use std::sync::Arc;
 
 use karat::answers::{ChangedPart, CheckOutcome, VerificationStatus};
 use karat::verification::{Check, causes, recomputed, status};
 use karat_core::facts::Digest;
 use karat_store::Reader;
 use karat_store::log::{Keys, VerifyingKey, WitnessKey};
-use maud::{Markup, html};
 
-use super::address;
-use super::layout::{Sheet, heading, words};
+use super::layout::*;
 use super::record::RecordData;
-use crate::cards::ScorerPool;
-use crate::params::{Answer, Get, Named};
-use crate::problem::Problem;
+use crate::prelude::*;
 use crate::replay::{Replay, Replayed};
-use crate::state::App;
 use karat::receipt;
 
 /// Shows the page.
@@ -51,7 +45,7 @@ pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer
     let checks = app
         .checked(move || {
             let mut checks = receipt::checks(&found, &trust);
-            let again = recomputed(&kept.claim, Some(&pool.card), false);
+            let again = recomputed(&kept.claim, Some(&pool.card));
             checks.extend(again.checks);
             checks.push(evidence(&kept, replayed, again.card.is_some()));
             Ok(checks)

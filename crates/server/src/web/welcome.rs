@@ -1,11 +1,9 @@
 //! First steps, shown while there is nothing else: commands that work as they are.
 
+use super::layout::*;
+use crate::prelude::*;
 use axum::http::HeaderMap;
 use axum::http::header::HOST as HOST_HEADER;
-use maud::{Markup, html};
-
-use super::address;
-use crate::cards::ScorerPool;
 
 /// An item that the card of the command below scores.
 const ITEM: &str = r#"{"subject":"my-agent","id":"run-1","time":"2026-01-31T12:00:00Z","dimensions":{"accuracy":0.91,"safety":0.97}}"#;

@@ -1,7 +1,6 @@
 //! Other weights on trial: a form for them, and the ranks and their robustness beside those of the scorecard.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 use axum::http::HeaderMap;
 use karat::answers::leaderboard::officials::Officials;
@@ -10,21 +9,16 @@ use karat::leaderboard::Settings;
 use karat::leaderboard::stress::weights;
 use karat::leaderboard::what_if::{MeanValues, WhatIf};
 use karat::number::cut;
-use karat::page::model::{Cell, Figure, Kind, Table};
-use karat::page::{figure, scrolling};
+use karat::page::scrolling;
 use karat::text::{count, short};
 use karat_core::number::Decimal;
 use karat_stats::bootstrap::Plan;
 use karat_stats::ranks::RankRange;
-use maud::{Markup, html};
 
-use super::layout::{absent, column, line, text_or};
-use super::{address, layout, leaderboard, welcome};
-use crate::cards::ScorerPool;
+use super::layout::*;
+use super::{layout, leaderboard, welcome};
 use crate::kept::AllSubjects;
-use crate::params::{Answer, Get, Named, Params};
-use crate::problem::{Code, Problem};
-use crate::state::App;
+use crate::prelude::*;
 use crate::subjects::all_subjects;
 
 /// The query of the address: `w.KEY` is the weight of the dimension KEY.

@@ -55,7 +55,7 @@ speed = 0.75
 grace = 0.25
 "#;
 
-/// A moment after all items. Official scores are those of the present minute, so answers that are compared need a clock that
+/// A moment after all items. Official scores are as of the present minute, so answers that are compared need a clock that
 /// stands.
 const NOW: Timestamp = Timestamp::from_seconds(1_780_272_030);
 

@@ -157,7 +157,7 @@ fn an_exported_log_has_the_standing_of_the_server() {
         let record = Record::parse(stored.record.as_bytes()).unwrap().unwrap();
         let base = base(&record, Some(&card)).unwrap();
         let place = Place { file: String::from("records"), line: Some(at as u64), nth: 1, is_row: false };
-        loader.add_record(&record, &base, false, &place, Some(stored.arrival)).unwrap();
+        loader.add_record(&record, &base, &place, Some(stored.arrival)).unwrap();
     }
     let rows = loader.finish().unwrap();
     let events = events::Events::default();

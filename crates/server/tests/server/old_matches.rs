@@ -3,8 +3,8 @@
 use karat_evidence::canonical_json;
 use karat_server::arena::Content;
 use karat_server::clock::Clock;
+use karat_server::content::Stored as _;
 use karat_server::effect::Effect;
-use karat_server::effect::Stored as _;
 use karat_server::keys::SERVER;
 use karat_server::replay::Replayed;
 use karat_server::scoring::How;

@@ -45,7 +45,7 @@ fn no_client_holds_up_a_stop() {
     };
     let half_json = "content-type: application/json\r\ncontent-length: 9\r\n\r\n{";
     let half_batch = "content-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n3\r\n{}\n\r\n";
-    let at_once = Duration::from_secs(1);
+    let at_once = STOP / 2;
     std::thread::scope(|scope| {
         let check = |name: &'static str, most: Duration, bytes: &(dyn Fn(&Running) -> String + Sync)| {
             let took = stopped(bytes);

@@ -285,7 +285,7 @@ fn a_file_of_another_cache_is_not_used() {
         answers.push(records(&server, &clock, after, 20));
     }
     assert!(answers.iter().all(|answer| *answer == answers[0]));
-    // With other settings the cache is that of the log under those.
+    // With other settings the cache follows from the log under those.
     let few = Settings { capacity: 5, ..Settings::default() };
     let server = running(copied(&folder), options(few), Some(admin), &clock);
     let found = records(&server, &clock, after, 20);
@@ -469,7 +469,7 @@ fn a_subject_may_send_a_text_that_the_server_embeds_and_no_vector_of_its_own() {
     let server = Running::with(Options { traces, ..Options::default() });
     let secret = server.key(&key);
     assert_eq!(novelty(&send(&server, "1", &secret)), 0.5);
-    // The vector is not that of the text, which is the same.
+    // The vector does not match the text, which is the same.
     let copy = novelty(&send(&server, "2", &secret));
     assert!(copy.as_f64().unwrap() < 1e-9, "{copy}");
 }

@@ -264,7 +264,7 @@ fn names_of_strangers_stay_text() {
     let what_if = look(&server, "/scorecards/support-agent/what-if").is(200).parsed();
     assert!(what_if.root_element().text().any(|text| text.contains('\u{5d0}')));
     assert_eq!(loose(&what_if), Vec::<String>::new());
-    // What cannot be seen is no part of a name.
+    // Characters that cannot be seen are left out of a name.
     for name in ["b\u{202e}ot", "bot\u{200b}", "bot ", "Zoe\u{308}", ".."] {
         for field in ["subject", "id", "task"] {
             let mut item = json!({"subject": "s", "id": "1", "task": "t", "time": "2026-03-01T09:00:00Z", "accuracy": 0.5});

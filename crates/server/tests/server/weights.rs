@@ -380,7 +380,7 @@ fn of_many_at_once_one_proposes_and_one_decides() {
     assert_eq!(proposal["decisions"].as_array().unwrap().len(), 1, "{proposal}");
 }
 
-/// The weights are those of when an item has arrived, and not of when its request began.
+/// The weights count that are in force when an item has arrived, and not when its request began.
 #[test]
 fn a_body_that_comes_slowly_is_scored_with_the_weights_of_its_end() {
     let weighed = Weighed::new();

@@ -234,7 +234,7 @@ fn the_example_is_recorded_and_scored_as_on_the_command_line() {
     assert_eq!((&result["verdict"], &result["score"]), (&json!("scored"), &json!(0.736_683_163_5)));
     assert_eq!(it.deliver("ferry-7", "21", &body).is(200).at("/repeated"), true);
 
-    // The evidence is that of the command line.
+    // The command line gives the same evidence.
     let recording = delivered.at("/recording").as_str().unwrap().to_owned();
     let (evidence, record) = (result["evidence"].as_str().unwrap(), result["record"].as_str().unwrap());
     assert_eq!((evidence, record), (&*format!("21/{recording}"), &*format!("21/{recording}/workflow@1.0.0")));
@@ -257,7 +257,7 @@ fn the_example_is_recorded_and_scored_as_on_the_command_line() {
     let sources: Vec<String> = kept.entry.sources.iter().map(ToString::to_string).collect();
     let of_evidence = Digest::of(example("evidence.json").trim().as_bytes()).to_string();
     assert_eq!(sources, [of_evidence, recording.clone()]);
-    // The record is that of the library.
+    // The library gives the same record.
     let item = example("evidence.json");
     let row = it.server.get(&format!("/v1/records/{}", part(record)));
     assert_eq!(row.is(200).at("/trust"), "measured", "{}", row.body);

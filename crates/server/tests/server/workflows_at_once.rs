@@ -284,7 +284,7 @@ fn what_is_taken_counts_once_whatever_happens_at_the_same_time() {
     }
 }
 
-/// A recording of a plan is that of one miner: another with the same plan gets nothing from it.
+/// A recording of a plan belongs to one miner: another with the same plan gets nothing from it.
 #[test]
 fn a_recording_counts_for_one_plan_alone() {
     let it = Market::new(3);

@@ -348,7 +348,7 @@ fn no_evidence_of_others_takes_the_place_of_a_run() {
         let path = "/v1/evidence?card=workflow@1.0.0";
         it.server.post(path, Some(&ant), "application/json", item.to_string())
     };
-    // After the delivery the id is that of a recording, and before it the delivery says so.
+    // After the delivery the id names a recording, and before it the delivery says so.
     it.deliver("t", "bee", it.made("bee", 1).signed(1)).is(201);
     squat(it.made("bee", 1).digest()).is_problem(403, "forbidden");
     squat(it.made("bee", 2).digest()).is(201);

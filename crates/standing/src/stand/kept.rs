@@ -148,7 +148,7 @@ mod tests {
              dimension = [{{ key = \"accuracy\", weight = 0.5 }}, {{ key = \"security\", weight = 0.5 }}]\n\
              gate = [{{ name = \"incident\", when = \"open\", cap = 300 }}]\n[standing]\n{section}"
         );
-        Scorecard::parse(&text, &|_| None).unwrap_or_else(|found| panic!("{section}: {found:?}"))
+        karat_checker::parse(&text, &|_| None).unwrap_or_else(|found| panic!("{section}: {found:?}"))
     }
 
     /// Returns the standing without what is not kept.

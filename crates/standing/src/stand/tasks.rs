@@ -117,28 +117,12 @@ pub struct Period {
 
 /// Returns the standing of every task at `as_of_seconds`, with intervals of the confidence `level`, between 0 and 1.
 ///
-/// With a `margin`, a difficulty follows the items moment by moment; where none has a time, it is that of all together, since
+/// With a `margin`, a difficulty follows the items moment by moment; where none has a time, all together give one, since
 /// there is no earlier one that could be kept.
 ///
 /// # Errors
 /// If there are problems: everything that is wrong with the items, that `level` is not a confidence, or that the card
 /// says nothing about tasks.
-///
-/// ```
-/// use karat_core::facts::{Digest, Outcome};
-/// use karat_core::scorecard::Scorecard;
-/// use karat_standing::stand::{Item, tasks};
-///
-/// let card = Scorecard::parse(include_str!("../../../../scorecards/workflow/1.0.0.toml"), &|_| None).unwrap();
-/// let run = |id: &'static str, outcome| Item {
-///     task: "sort",
-///     outcome: Some(outcome),
-///     ..Item::new("miner", id, Digest::of(id.as_bytes()))
-/// };
-/// let found = tasks(&card, &[run("a", Outcome::Succeeded), run("b", Outcome::Stopped)], 0, 0.95).unwrap();
-/// let sort = &found.tasks[0].results;
-/// assert_eq!((sort.attempts, sort.completed, sort.won), (2, 1, 1));
-/// ```
 pub fn tasks(
     card: &Scorecard,
     items: &[Item<'_>],

@@ -36,7 +36,7 @@ gate = [{ name = "incident", when = "open", cap = 300 }]
 "#;
 
 fn card(section: &str) -> Scorecard {
-    Scorecard::parse(&format!("{HEAD}[standing]\n{section}"), &|_| None).unwrap()
+    karat_checker::parse(&format!("{HEAD}[standing]\n{section}"), &|_| None).unwrap()
 }
 
 fn item<'a>(subject: &'a str, id: &'a str, at: i64, thousandths: i64) -> Item<'a> {
@@ -465,7 +465,7 @@ fn all_that_is_wrong_is_told() {
     assert_eq!(told[1], "`bo` is operated by `x` and by `y`, expected one of them");
     assert_eq!(told[2], "there is no item of `an`; did you mean `ann`?");
 
-    let none = Scorecard::parse(HEAD, &|_| None).unwrap();
+    let none = karat_checker::parse(HEAD, &|_| None).unwrap();
     let errors = stand(&none, &items, &[], 0, Some(INTERVAL)).unwrap_err();
     assert!(errors[0].to_string().starts_with("`agent@1.0.0` does not say what becomes of many scores"));
     let few = Interval { plan: Plan { draws: 3, seed: 1 }, level: 0.9 };

@@ -176,7 +176,7 @@ fn the_tiers_of_the_trust_cards_are_the_trust_tiers() {
         include_str!("../../../../scorecards/trust/1.0.0.toml"),
         include_str!("../../../../scorecards/trust/1.1.0.toml"),
     ] {
-        let card = karat_core::scorecard::Scorecard::parse(text, &|_| None).unwrap();
+        let card = karat_checker::parse(text, &|_| None).unwrap();
         assert_eq!(card.standing.unwrap().tiers, trust_tiers());
     }
 }

@@ -14,7 +14,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// Orders cases by the composites of their items. `places` are those of their clusters.
+    /// Orders cases by the composites of their items. `places` has their clusters.
     pub(super) fn new(cases: &[&Case], places: &[usize], composites: &[Option<i64>]) -> Self {
         let of = |item: usize| composites.get(item).copied().flatten().unwrap_or(0);
         if cases.iter().any(|case| case.second.is_some()) {

@@ -101,7 +101,7 @@ pub struct Part {
 /// The weights that were found, and what they gain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuned {
-    /// The weights on the grid, by dimension; their sum is that of the plan.
+    /// The weights on the grid, by dimension; they sum to the same as the plan's.
     pub weights: Vec<Decimal>,
     /// The intervals of the weights, by dimension: quantiles of the refits.
     pub intervals: Vec<Estimate>,

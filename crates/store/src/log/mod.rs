@@ -1,6 +1,6 @@
 //! The Merkle log: what a tree is, how it grows, and how anyone checks it. Nothing here reads or writes a file.
 //!
-//! Hashing is that of RFC 9162, section 2.1 (the same as RFC 6962), with SHA-256; tiles and checkpoints are those of the
+//! Hashing follows RFC 9162, section 2.1 (the same as RFC 6962), with SHA-256; tiles and checkpoints follow the
 //! C2SP documents `tlog-tiles`, `tlog-checkpoint`, `tlog-cosignature` and `signed-note`.
 //!
 //! * `tree`: grows leaf by leaf, and says which tiles changed.

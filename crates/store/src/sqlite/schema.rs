@@ -134,5 +134,5 @@ pub(super) fn differences(connection: &Connection, place: &Place) -> Result<Vec<
     if found.iter().map(|(name, sql)| (name.as_str(), sql.as_str())).eq(TABLES.iter().copied()) {
         return Ok(Vec::new());
     }
-    Ok(vec![String::from("the definitions of its tables are not those of a store of karat")])
+    Ok(vec![String::from("the definitions of its tables differ from those in a store of karat")])
 }

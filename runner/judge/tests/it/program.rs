@@ -278,7 +278,7 @@ fn no_process_compiles_for_no_one() {
             std::thread::sleep(Duration::from_millis(10));
         }
         assert!(!child.wait().unwrap().success());
-        // What was not finished is no code, and the next one can begin.
+        // Unfinished code is not kept, and the next one can begin.
         let files = std::fs::read_dir(cache).unwrap().map(|file| file.unwrap().file_name());
         assert!(files.filter_map(|name| name.into_string().ok()).all(|name| !name.ends_with(".cwasm")));
     }

@@ -101,7 +101,7 @@ fn no_byte_of_an_answer_takes_a_script_more_than_an_answer_may_count_on() {
     };
     let empty = fuel(json!([]));
     let many = |value: Value| Value::from(vec![value; 5_000]);
-    // The most fuel for a byte is that of `evidence`, where larger answers are refused.
+    // `evidence` has the most fuel for a byte, where larger answers are refused.
     for (name, answer, most) in [
         ("lists", many(json!([])), 2_000),
         ("objects", many(json!({})), 2_000),

@@ -27,7 +27,7 @@ pub struct File {
     pub attack: Vec<Attack>,
 }
 
-/// The language of what is no module.
+/// The language of a submission, unless it is a module.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {

@@ -276,7 +276,7 @@ fn cases<'a>(bench: &'a Bench, layers: &Layers, address: &str, name: &str, own: 
     cases
 }
 
-/// A time near a limit is no verdict, and one that is over it every time is.
+/// A time near a limit gives no verdict, and one that is over it every time does.
 fn timed(bench: &Bench) {
     let mut busy = bench.sandbox(&["busy"]);
     busy.limits.cpu_seconds = Some(1);

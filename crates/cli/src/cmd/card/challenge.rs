@@ -137,7 +137,7 @@ fn written(id: &str, palette: &Scorecard, chosen: &[DimensionInfo], picked: &[De
          version = \"0.1.0\"          # a released version never changes: a new rule gets a new number\n\
          title   = \"{id}\"\n\
          base    = \"{family}\"\n\n\
-         # The dimensions and their weights; everything else is that of the base.\n[dims]\n",
+         # The dimensions and their weights; everything else comes from the base.\n[dims]\n",
         family = palette.name(),
     );
     let width = chosen.iter().map(|info| info.key.len()).max().unwrap_or(0);

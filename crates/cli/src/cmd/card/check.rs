@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use karat_core::check::Interval;
-use karat_core::check::{Checked, Direction, Report};
+use karat_checker::{Checked, Direction, Report};
 use karat_core::diagnostic::{Diagnostic, Severity};
+use karat_core::range::Interval;
 use serde_json::{Value, json};
 
 use crate::args::CheckArgs;

@@ -15,7 +15,7 @@ use karat::text::fit;
 /// Prints one line per card.
 pub fn run(args: &ListArgs, screen: &mut Screen) -> Result<Exit, Failure> {
     let cards: Vec<Scorecard> =
-        EMBEDDED.iter().filter_map(|card| Scorecard::parse(card.text, &library).ok()).collect();
+        EMBEDDED.iter().filter_map(|card| karat_checker::parse(card.text, &library).ok()).collect();
     if args.json {
         let list: Vec<_> = cards
             .iter()

@@ -80,7 +80,7 @@ fn starter(id: &str, kind: &str) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use karat_core::check::check_text;
+    use karat_checker::check_text;
     use karat_core::diagnostic::{Diagnostic, Severity};
 
     use super::*;

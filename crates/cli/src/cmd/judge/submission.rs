@@ -170,6 +170,6 @@ fn text_of(path: &Path) -> Result<String, Failure> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::new(format!("`{shown}` is no source: byte {at} is not UTF-8 text"))
+        Failure::new(format!("`{shown}` is not source code: byte {at} is not UTF-8 text"))
     })
 }

@@ -30,7 +30,7 @@ struct Count {
 
 /// Most bytes of the name of a case.
 const NAME_MAX_BYTES: usize = 100;
-/// The largest whole number that is compared exactly: comparisons are those of doubles.
+/// The largest whole number that is compared exactly: doubles are compared.
 const EXACT: u64 = (1 << 53) - 1;
 
 impl CaseFile {
@@ -172,7 +172,7 @@ fn read_case<'a>(
             let expect = case.require("expect_stdout", expected, problems);
             let expect = expect.and_then(|expect| Some((expect.text(problems)?.to_owned(), expect.path)));
             let (expect, path) = expect.map(|(text, path)| (Value::from(text), path)).unzip();
-            // The comparison of the file is that of its calls.
+            // The file and its calls are compared alike.
             (
                 stdin.map(|stdin| Run::Program { stdin }),
                 expect,

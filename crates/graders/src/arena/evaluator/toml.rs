@@ -5,7 +5,7 @@ use crate::execution::FileReader;
 use karat_evidence::json::problem::Problems;
 use karat_evidence::json::toml;
 
-/// The tables of a challenge file that are not those of a scorecard.
+/// The tables of a challenge file that a scorecard does not have.
 const TABLES: [&str; 4] = ["evaluator", "format", "submission", "limits"];
 
 pub(super) fn read(

@@ -1,6 +1,6 @@
 //! The scoring primitives of the arena: small comparisons of what was submitted with what is true, 0 to 1.
 //!
-//! The plain form of each is that of the deployed arena (Clawdiators, "Deterministic" evaluators, scoring primitives); what
+//! The plain form of each follows the deployed arena (Clawdiators, "Deterministic" evaluators, scoring primitives); what
 //! its documentation describes beyond it is an option, whose default is the plain form. Numbers of JSON are doubles, so
 //! that `1` and `1.0` are the same number, and letters are compared in lower case after Unicode's full mapping.
 

@@ -60,7 +60,7 @@ pub struct Embedding {
     pub tokens: usize,
     /// Number of tokens that are `[UNK]`: words that no pieces of the vocabulary cover.
     pub unknown_tokens: usize,
-    /// True if the text has more tokens than the model reads. The vector is that of its beginning.
+    /// True if the text has more tokens than the model reads. The vector is of its beginning.
     pub is_truncated: bool,
 }
 

@@ -6,7 +6,7 @@
 //! punctuation character and each Chinese ideograph is a word. A word becomes the longest pieces of the vocabulary from
 //! left to right; one that they do not cover, or of more than 100 characters, becomes `[UNK]`.
 //!
-//! Categories and NFD are those of Unicode 18, fixed with the versions of the crates. Small letters are those of the
+//! Categories and NFD follow Unicode 18, fixed with the versions of the crates. Small letters come from the
 //! compiler; compilers differ only over letters that are younger than the vocabulary. Other implementations carry
 //! older tables and so differ over younger marks and punctuation.
 //!
@@ -61,7 +61,7 @@ pub(super) struct Tokenizer {
 impl Tokenizer {
     /// Reads a `tokenizer.json` of Hugging Face with a vocabulary of `size` entries. `file` is what problems call it.
     ///
-    /// Leaves aside the settings of the file for cutting and padding: the limit is that of the model.
+    /// Leaves aside the settings of the file for cutting and padding: the model sets the limit.
     pub fn read(bytes: &[u8], size: usize, file: &str) -> Result<Self, Problems> {
         let mut problems = Problems::default();
         let mut problem = |path: &str, found: String, expected: String| {

@@ -251,7 +251,7 @@ impl VectorCache {
     }
 
     /// Returns the SHA-256 of its [saved form](VectorCache::save), part by part, so that it is known without hashing
-    /// a hundred megabytes for every item. It is that of the head, and after it the 32 bytes of the digest of each chunk: the
+    /// a hundred megabytes for every item. Hashed are the head and after it the 32 bytes of the digest of each chunk: the
     /// SHA-256 of the SHA-256 of each of its entries. A chunk ends after an entry of whose SHA-256 the first byte is a multiple
     /// of 32, and at the end.
     pub fn digest(&self) -> Digest {

@@ -74,7 +74,7 @@ impl VectorCache {
     ///
     /// If [`VectorCache::save`] would not have written it; the first such thing: another form or version, a dimension
     /// of 0 or above [`Settings::DIMENSION_MAX`], a number that is not finite, moments that go back, an end too early
-    /// or too late, a digest that is not that of the content.
+    /// or too late, a digest that does not match the content.
     pub fn load(bytes: &[u8]) -> Result<Self, LoadError> {
         let mut rest = Rest { all: bytes, at: 0, entry: None };
         let magic = rest.take(MAGIC.len() as u64).unwrap_or(bytes);

@@ -193,7 +193,7 @@ mod saved_form {
     }
 
     proptest! {
-        /// Whatever came and went: the digest is that of what is there.
+        /// Whatever came and went: the digest is of what is left.
         #[test]
         fn the_digest_is_that_of_the_content(
             capacity in 1_u64..200,

@@ -1,6 +1,6 @@
 //! Juries: several judges' verdicts on one output become a number, a measure of how far they agree, and an outcome.
 //!
-//! [`panel`] takes verdicts as evidence has them and returns everything that was seen. The rules are those of the trust
+//! [`panel`] takes verdicts as evidence has them and returns everything that was seen. The rules come from the trust
 //! document, section 3 (trim a fifth on each side, then the median); what it leaves open, quorum, agreement and outcome, is a
 //! choice of karat.
 
@@ -226,7 +226,7 @@ pub fn panels<'a, V>(rows: impl IntoIterator<Item = (&'a str, V)>) -> BTreeMap<&
 /// Judges that count as one: those of one provider and model, or one of an unknown model.
 type Bench<'a> = (Option<(Option<&'a str>, &'a str)>, Option<&'a str>);
 
-/// Aggregates the verdicts of one panel, in whatever order they come. `own_provider` is that of the judged model, where it
+/// Aggregates the verdicts of one panel, in whatever order they come. `own_provider` is the provider of the judged model, where it
 /// is known: judges prefer their own kin (Panickssery et al. 2024), so at most a third of the seats may be its.
 ///
 /// # Errors

@@ -131,7 +131,7 @@ fn read_references(
                 Piece::Text(_) => {}
                 Piece::Lookalike(text) => check.note(
                     node,
-                    format!("{} is no reference and stays as it is: ids of letters, digits and `_` can be referred to", quoted(text)),
+                    format!("{} is not a reference and stays as it is: ids of letters, digits and `_` can be referred to", quoted(text)),
                 ),
                 Piece::Reference { step, path } => {
                     references.push(Reference { step: step.to_owned(), path: path.to_owned() });

@@ -96,7 +96,7 @@ fn what_is_hardly_meant_gets_a_note() {
     assert_snapshot!(read_plan(r#"{"nodes": [{"id": "a-1"}, {"id": "b", "params": ["${a-1.output.text}", "${HOME}"]}],
         "edges": [{"from": "a-1", "to": "b"}, {"from": "a-1", "to": "b"}]}"#), @r"
     a-1 | b
-    note: $.nodes[1].params[0]: `${a-1.output.text}` is no reference and stays as it is: ids of letters, digits and `_` can be referred to
+    note: $.nodes[1].params[0]: `${a-1.output.text}` is not a reference and stays as it is: ids of letters, digits and `_` can be referred to
     note: $.edges[1]: this edge has been given before
     ");
 }

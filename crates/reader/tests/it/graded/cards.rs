@@ -1,7 +1,6 @@
 //! Matches as they were played, to their score by the card of the challenge.
 
 use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::scorecard::Scorecard;
 use proptest::prelude::*;
 
 use karat_graders::arena::{Evaluator, MatchGrade, MatchOptions, breakdown, grade_match};
@@ -57,7 +56,7 @@ fn grade(parts: &Value) -> MatchGrade {
 
 /// Returns the published score of the evidence under the challenge's card.
 fn scored(evidence: &Value) -> (f64, Vec<(String, f64)>) {
-    let card = Scorecard::parse(CHALLENGE, &|_| Some(PALETTE.to_owned())).unwrap();
+    let card = karat_checker::parse(CHALLENGE, &|_| Some(PALETTE.to_owned())).unwrap();
     let wanted: Vec<_> = card.facts.iter().map(|fact| (fact.name.clone(), fact.kind)).collect();
     let mut reader = Reader::new(Kind::Match, &wanted, ReaderOptions::default()).unwrap();
     let text = evidence.to_string();

@@ -35,7 +35,7 @@ score = "window"
 {section}
 "#
     );
-    Scorecard::parse(&text, &|_| None).unwrap()
+    karat_checker::parse(&text, &|_| None).unwrap()
 }
 
 /// Returns an attempt; its name says all of it.

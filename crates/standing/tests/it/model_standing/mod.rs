@@ -5,7 +5,7 @@
 
 mod estimates;
 mod ratings;
-#[path = "../../../../core/tests/it/common/reference.rs"]
+#[path = "../../../../checker/tests/it/common/reference.rs"]
 mod reference;
 mod standings;
 

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use karat_core::facts::Digest;
 use karat_core::number::{Decimal, Score};
-use karat_core::scorecard::{Scorecard, WindowLimits};
+use karat_core::scorecard::WindowLimits;
 use karat_standing::decay::{
     self, Aged, DecayError, DecayRule, DecayScope, Periods, anchor_seconds, lost_points,
 };
@@ -48,7 +48,7 @@ standing = { score = "window" }
 "#;
 
 pub fn window(given: &Value) -> Value {
-    let mut card = Scorecard::parse(CARD, &|_| None).unwrap();
+    let mut card = karat_checker::parse(CARD, &|_| None).unwrap();
     card.standing.as_mut().unwrap().window = WindowLimits {
         tasks: positive(&given["tasks"]),
         span_seconds: positive(&given["span_seconds"]),

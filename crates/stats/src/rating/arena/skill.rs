@@ -1,7 +1,7 @@
 //! The skill of an agent at challenges under Glicko-2: how strong it is, and how sure that is.
 //!
 //! Beside the Elo of the arena document, which knows no uncertainty and counts the fortieth win at one challenge like the
-//! first. The opponent is the challenge: its points are those of its difficulty, as there, and do not move.
+//! first. The opponent is the challenge: its points follow from its difficulty, as there, and do not move.
 
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::rating::glicko2::{Glicko2, Glicko2Rating, WeightedMatch};
 use crate::rating::outcome::Outcome;
 use crate::rating::system::System as _;
 
-/// The rules of rating a skill. The default is that of the arena.
+/// The rules of rating a skill. The default follows the arena.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SkillRules {
     /// The system.
@@ -76,16 +76,6 @@ impl SkillRules {
     }
 
     /// Returns the skill after a match: a period of that match alone, as long as the time since the last one.
-    ///
-    /// ```
-    /// use karat_stats::rating::{Outcome, arena::{Played, SkillRules}};
-    /// let rules = SkillRules::default();
-    /// let win = Played { challenge: "maze", opponent_points: 1000.0, outcome: Outcome::Win, at_milliseconds: None };
-    /// let once = rules.after(&rules.newcomer(), &win);
-    /// let twice = rules.after(&once, &win);
-    /// assert_eq!(once.full, once.discounted);
-    /// assert!(twice.full.points > twice.discounted.points && twice.discounted.points > once.full.points);
-    /// ```
     #[must_use]
     pub fn after(&self, skill: &Skill, played: &Played<'_>) -> Skill {
         let periods = played.at_milliseconds.map_or(0.0, |at| self.periods(skill, at));

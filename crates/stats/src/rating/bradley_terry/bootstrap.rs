@@ -63,7 +63,7 @@ pub enum BootstrapError {
 }
 
 impl Resamples {
-    /// Joins these rounds and those that follow: the rounds of two halves, each drawn separately, are those of the
+    /// Joins these rounds and those that follow: two halves, each drawn separately, give the same rounds as the
     /// whole.
     #[must_use]
     pub fn followed_by(mut self, others: Self) -> Self {
@@ -112,7 +112,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 }
 
 impl BradleyTerry {
-    /// Draws and fits the rounds of a bootstrap, each from the strengths of `fit`, which is that of `counts`.
+    /// Draws and fits the rounds of a bootstrap, each from the strengths of `fit`, the fit of `counts`.
     ///
     /// # Errors
     /// If `counts` are not a league: [`FitError`].

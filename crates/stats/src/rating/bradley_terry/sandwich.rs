@@ -16,7 +16,7 @@ const MOST: usize = 1000;
 /// "Maximum Likelihood Estimation of Misspecified Models", 1982): right for many matches even where the model is not, as
 /// long as matches are independent. Matches that share a judge or a task are not; their intervals are too narrow.
 ///
-/// With a prior they are those of the posterior, as a normal distribution around the fit: the inverse slopes of
+/// With a prior they describe the posterior, as a normal distribution around the fit: the inverse slopes of
 /// likelihood times prior (Leonard 1977), for strengths around their mean. The surpluses of a competitor that only won
 /// scatter hardly at all, and would give it the narrowest interval of all.
 #[derive(Debug, Clone, PartialEq)]

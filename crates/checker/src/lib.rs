@@ -1,0 +1,159 @@
+//! The type checker for rules: what a card gets wrong, and what in it is unfair or easy to game
+//! (`docs/guide/diagnostics.md`).
+//!
+//! Everything rests on intervals: `range` evaluates a formula over the ranges that the facts declare.
+
+#![no_std]
+#![warn(unreachable_pub)]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod advice;
+mod cliffs;
+mod clock;
+mod declared;
+mod direction;
+mod findings;
+mod graph;
+mod moved;
+mod one_sided;
+mod readings;
+mod roots;
+mod shares;
+mod slopes;
+mod standing;
+mod steps;
+mod traps;
+mod types;
+mod unstated;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub use self::cliffs::{Cliff, Slope};
+use self::declared::Declared;
+pub use self::direction::Direction;
+use self::findings::Findings;
+use karat_core::diagnostic::{Diagnostic, Severity};
+use karat_core::range::Interval;
+use karat_core::scorecard::{Library, Scorecard};
+
+/// Everything that is to say about a card file.
+#[derive(Debug)]
+pub struct Checked {
+    /// The card, if nothing is wrong with it; warnings do not refuse it.
+    pub card: Option<Scorecard>,
+    /// All findings, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The proofs of the checker, where the file could be read as a card.
+    pub report: Option<Report>,
+}
+
+/// The proofs of the checker about a card.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Every dimension and what its value can be.
+    pub readings: Vec<(String, Interval)>,
+    /// Every number and condition among the facts, and how the score moves when it grows.
+    pub directions: Vec<(String, Direction)>,
+    /// The points at which a small change can move the score far, the largest first.
+    pub cliffs: Vec<Cliff>,
+    /// The steepest place of every dimension in every fact.
+    pub slopes: Vec<Slope>,
+    /// Dimensions that earn points for doing nothing, and how many points of the scale.
+    pub idle: Vec<(String, f64)>,
+}
+
+/// Reads and checks a card. `library` gives the text of the family that a challenge names as its base.
+///
+/// # Errors
+/// If there are problems: everything that is wrong, in the order of the file; warnings alone do not refuse a card.
+///
+/// ```
+/// let card = karat_checker::parse(
+///     r#"
+///     schema = "karat/scorecard/1"
+///     id = "solved"
+///     version = "1.0.0"
+///     title = "Share of tasks solved"
+///     evidence = "facts"
+///     [facts]
+///     solved = { min = 0, max = "asked", integer = true }
+///     asked = { min = 1, integer = true }
+///     [[dimension]]
+///     key = "success"
+///     weight = 1
+///     formula = "solved / asked"
+///     "#,
+///     &|_| None,
+/// );
+/// assert_eq!(card.unwrap().name(), "solved@1.0.0");
+/// ```
+pub fn parse(text: &str, library: Library<'_>) -> Result<Scorecard, Vec<Diagnostic>> {
+    let (card, found) = Scorecard::read(text, library);
+    let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
+    // Traps refuse no card, and to look for them takes longer than everything else.
+    let sound =
+        card.filter(|card| !found.iter().any(is_error) && !proved(card).finish().iter().any(is_error));
+    sound.ok_or_else(|| check_text(text, library).diagnostics)
+}
+
+/// Checks what a card can be refused for: types, units and ranges.
+fn proved(card: &Scorecard) -> Findings<'_> {
+    let mut findings = Findings::new(card);
+    let wrong = types::check(card, &mut findings);
+    readings::check(card, &Declared::new(card), &wrong, &mut findings);
+    findings
+}
+
+/// Reads and checks the text of a card.
+#[must_use]
+pub fn check_text(text: &str, library: Library<'_>) -> Checked {
+    let (card, mut diagnostics) = Scorecard::read(text, library);
+    let mut report = None;
+    if let Some(card) = &card {
+        let (found, proved) = check(card);
+        diagnostics.extend(found);
+        report = Some(proved);
+    }
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end, diagnostic.code));
+    let refused = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    Checked { card: card.filter(|_| !refused), diagnostics, report }
+}
+
+/// Checks a card whose structure is sound: types, units, ranges, traps. Findings are in the order of the file.
+#[must_use]
+pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
+    let mut findings = Findings::new(card);
+    let wrong = types::check(card, &mut findings);
+    let declared = Declared::new(card);
+    readings::check(card, &declared, &wrong, &mut findings);
+    let directions = direction::directions(card, &Declared::present(card));
+    let shares = shares::all(card);
+    let (cliffs, slopes) = cliffs::check(card, &declared, &shares, &wrong, &mut findings);
+    cliffs::strict_thresholds(card, &mut findings);
+    traps::self_reported(card, &shares, &directions, &mut findings);
+    let idle = traps::idle(card, &shares, &mut findings);
+    traps::coverage_picking(card, &mut findings);
+    traps::fallbacks(card, &mut findings);
+    traps::never_matters(card, &declared, &mut findings);
+    standing::never_matters(card, &mut findings);
+    standing::small_steps(card, &mut findings);
+    clock::check(card, &mut findings);
+    unstated::check(card, &wrong, &mut findings);
+    one_sided::check(card, &mut findings);
+    traps::unused(card, &mut findings);
+    let values = card.dimensions.iter().zip(&declared.values);
+    let readings = values.map(|(dimension, value)| (dimension.key.clone(), *value)).collect();
+    (findings.finish(), Report { readings, directions, cliffs, slopes, idle })
+}
+
+#[cfg(test)]
+mod range_tests;
+#[cfg(test)]
+mod scorecard_tests;
+#[cfg(test)]
+mod standing_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,451 @@
+//! Traps: rules that are sound as arithmetic and still unfair, easy to game, or without effect.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::cliffs::{highest_score, points};
+use super::declared::Declared;
+use super::direction::{Direction, has_weight};
+use super::findings::{Findings, Site};
+use super::roots::{Roots, let_roots, lets_of, roots_of};
+use super::shares::Shares;
+use super::standing;
+use karat_core::diagnostic::Code;
+use karat_core::formula::{Binary, Expr, ExprKind, Function, Symbol};
+use karat_core::number::BILLION;
+use karat_core::range::{Interval, Known, Range, evaluate};
+use karat_core::scorecard::{FactDeclaration, FactType, MissingPolicy, Reporter, Scorecard};
+
+/// From this share of the weight on, what the subject reports about itself is a finding.
+const LARGE_SHARE: f64 = 0.25;
+
+/// Finds facts by which the subject can help itself (KC302).
+pub(super) fn self_reported(
+    card: &Scorecard,
+    shares: &[Shares],
+    directions: &[(String, Direction)],
+    findings: &mut Findings<'_>,
+) {
+    let roots = let_roots(card);
+    let reported = |symbol: &Symbol| match symbol {
+        Symbol::Fact(at) => card.facts.get(*at).filter(|fact| fact.from == Reporter::Subject),
+        _ => None,
+    };
+    let mut divides: Vec<&str> = Vec::new();
+    for (site, formula) in Site::all(card) {
+        formula.expr.walk(&mut |node| {
+            let ExprKind::Binary(Binary::Divide, _, by) = &node.kind else { return };
+            for fact in roots_of(by, &roots).iter().filter_map(reported) {
+                divides.push(&fact.name);
+                findings.warn(
+                    Code::SelfReported,
+                    formula.place(&by.span),
+                    &[&fact.name, site.name(card)],
+                    format!("`{}` divides, and the subject reports it itself", fact.name),
+                    "from the subject",
+                    "divide by what the task or the harness says, or keep it and say why",
+                );
+            }
+        });
+    }
+    for (at, dimension) in card.dimensions.iter().enumerate() {
+        let facts = roots_of(&dimension.formula.expr, &roots);
+        let facts: Vec<&FactDeclaration> = facts.iter().filter_map(reported).collect();
+        let largest =
+            shares.iter().map(|shares| (shares.weight.get(at).copied().unwrap_or(0.0), shares.place()));
+        let largest = largest.max_by(|a, b| a.0.total_cmp(&b.0));
+        let Some((share, place)) = largest.filter(|(share, _)| *share >= LARGE_SHARE - 1e-12) else {
+            continue;
+        };
+        if facts.iter().all(|fact| divides.contains(&fact.name.as_str())) {
+            continue;
+        }
+        let names = facts.iter().map(|fact| format!("`{}`", fact.name)).collect::<Vec<_>>().join(", ");
+        let about: Vec<&str> =
+            facts.iter().map(|fact| fact.name.as_str()).chain([dimension.key.as_str()]).collect();
+        let much = if card.family.is_some() {
+            String::new()
+        } else {
+            format!(" ({} % of the weight{place})", points(share * 100.0, 100.0))
+        };
+        findings.warn(
+            Code::SelfReported,
+            dimension.span.clone(),
+            &about,
+            format!("`{}`{much} rests on what the subject reports itself: {names}", dimension.key),
+            "self-reported",
+            "measure it, have it judged, or give it less weight",
+        );
+    }
+    for (fact, (_, direction)) in card.facts.iter().filter(|fact| fact.kind != FactType::Text).zip(directions)
+    {
+        let endless = match direction {
+            Direction::Up => fact.max.is_infinite() && fact.max_fact.is_none(),
+            Direction::Down => fact.min.is_infinite(),
+            _ => false,
+        };
+        if fact.from == Reporter::Subject && fact.kind == FactType::Number && endless {
+            let way = if *direction == Direction::Up { "higher" } else { "lower" };
+            findings.warn(
+                Code::SelfReported,
+                fact.span.clone(),
+                &[&fact.name],
+                format!(
+                    "the subject reports `{}` itself, and the {way} it is the better, without limit",
+                    fact.name
+                ),
+                "free for the subject",
+                "declare a `max`, or let the task set it",
+            );
+        }
+    }
+}
+
+/// Finds what a subject earns that does nothing (KC303). Numbers that are not the task's are at their lowest,
+/// conditions are false; a dimension with a default earns it by not being measured.
+pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<'_>) -> Vec<(String, f64)> {
+    let nothing_done = Declared::over(card, |fact| {
+        let given = matches!(fact.from, Reporter::Task | Reporter::Operator);
+        let range = match fact.kind {
+            FactType::Number if !given && fact.min.is_finite() => Range::Number(Interval::point(fact.min)),
+            FactType::Number => Range::Number(super::declared::limits(card, fact)),
+            FactType::Boolean if !given => Range::Flag(Some(false)),
+            _ => Range::Flag(None),
+        };
+        (range, Known::Surely)
+    });
+    let scale = f64::from(card.scale.max);
+    let mut earned = Vec::new();
+    let roots = let_roots(card);
+    for (at, dimension) in card.dimensions.iter().enumerate() {
+        let holds = |condition: &Option<karat_core::formula::Formula>| {
+            let decision = condition.as_ref().map(|formula| evaluate(&formula.expr, &nothing_done).flag());
+            decision.unwrap_or(Some(true)) == Some(true)
+        };
+        let measured = match nothing_done.values.get(at) {
+            Some(value) if holds(&dimension.applies) && holds(&dimension.when) && value.low.is_finite() => {
+                value.low.clamp(0.0, 1.0)
+            }
+            _ => 0.0,
+        };
+        let default = match dimension.missing {
+            MissingPolicy::Default(billionths) => billionths as f64 / BILLION as f64,
+            _ => 0.0,
+        };
+        let effect = shares.iter().map(|shares| additive_share(card, shares, at)).fold(0.0, f64::max);
+        let reading = measured.max(default);
+        if reading * effect <= 1e-9 {
+            continue;
+        }
+        earned.push((dimension.key.clone(), reading * effect * scale));
+        let how = if default > measured { "when it is left unmeasured" } else { "when nothing is done" };
+        let whole = if card.family.is_some() { " of its weight" } else { "" };
+        let help = match achieved(card, &nothing_done, &roots, at) {
+            _ if default > measured => {
+                String::from("use `missing = \"zero\"` or `\"withhold\"`, or keep it and say why")
+            }
+            Some(other) => {
+                format!("multiply `formula` by what was achieved, such as `{other}`, or keep it and say why")
+            }
+            None => String::from("multiply `formula` by what was achieved, or keep it and say why"),
+        };
+        findings.warn(
+            Code::Idle,
+            dimension.span.clone(),
+            &[&dimension.key],
+            format!(
+                "`{}` earns {} of {scale}{whole} {how}",
+                dimension.key,
+                points(reading * effect * scale, scale)
+            ),
+            "earned idle",
+            &help,
+        );
+    }
+    earned
+}
+
+/// Returns another dimension whose value is 0 where nothing is done, and which rests on facts alone.
+fn achieved<'c>(
+    card: &'c Scorecard,
+    nothing_done: &Declared<'_>,
+    roots: &[Roots],
+    at: usize,
+) -> Option<&'c str> {
+    let others = card.dimensions.iter().enumerate().filter(|(other, _)| *other != at);
+    let mut idle = others.filter(|(other, dimension)| {
+        let is_zero = nothing_done.values.get(*other).is_some_and(|value| value.high <= 0.0);
+        let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
+        let mut formulas = conditions.into_iter().flatten().chain([&dimension.formula]);
+        is_zero
+            && formulas.all(|formula| {
+                roots_of(&formula.expr, roots).iter().all(|root| matches!(root, Symbol::Fact(_)))
+            })
+    });
+    idle.next().map(|(_, dimension)| dimension.key.as_str())
+}
+
+/// Returns the share that a dimension adds by itself: none where a low reading elsewhere takes it away.
+fn additive_share(card: &Scorecard, shares: &Shares, at: usize) -> f64 {
+    let mut means = Vec::from([card.mean]);
+    let mut group = card.dimensions.get(at).and_then(|dimension| dimension.group);
+    for _ in 0..card.groups.len() {
+        let Some(level) = group.and_then(|group| card.groups.get(group)) else { break };
+        means.push(level.mean);
+        group = level.parent;
+    }
+    let adds = means.iter().all(|mean| mean.is_linear());
+    if adds { shares.weight.get(at).copied().unwrap_or(0.0) } else { 0.0 }
+}
+
+/// Finds means over what is there, so that what is not there cannot lower them (KC304).
+pub(super) fn coverage_picking(card: &Scorecard, findings: &mut Findings<'_>) {
+    let levels = (0..card.groups.len()).map(Some).chain([None]);
+    for level in levels {
+        let group = level.and_then(|at| card.groups.get(at));
+        let mean = group.map_or(card.mean, |group| group.mean);
+        let members: Vec<_> = card
+            .dimensions
+            .iter()
+            .enumerate()
+            .filter(|(at, dimension)| dimension.group == level && has_weight(card, *at))
+            .map(|(_, dimension)| dimension)
+            .collect();
+        let free: Vec<_> = members.iter().filter(|it| it.missing == MissingPolicy::Exclude).collect();
+        let Some(first) = free.first() else { continue };
+        let siblings = members.len() + card.groups.iter().filter(|group| group.parent == level).count();
+        if mean.takes_weights_as_given() || siblings < 2 || card.family.is_some() {
+            continue;
+        }
+        let floor = card.tiers.iter().map(|tier| tier.coverage).max().filter(|floor| floor.millionths() > 0);
+        let help = match floor {
+            Some(_) => {
+                "the coverage floors of the tiers limit it for tiers, not for the score: use `missing = \"zero\"` or \
+                 `\"withhold\"`, or keep it and say why"
+            }
+            None => "use `missing = \"zero\"` or `\"withhold\"`, or keep it and say why",
+        };
+        let span = group.map_or_else(|| first.span.clone(), |group| group.span.clone());
+        let mut about: Vec<&str> = free.iter().map(|dimension| dimension.key.as_str()).collect();
+        about.extend(group.map(|group| group.key.as_str()));
+        let message = format!(
+            "leaving out a low reading raises the {} mean: {} of {siblings} readings are excluded where they are missing",
+            mean.name().trim_end_matches("-mean"),
+            free.len()
+        );
+        findings.warn(Code::CoveragePicking, span, &about, message, "excluded if missing", help);
+    }
+}
+
+/// Finds rules and values that replace another (KC305).
+pub(super) fn fallbacks(card: &Scorecard, findings: &mut Findings<'_>) {
+    if let Some(profiles) = &card.profiles {
+        let fallback = profiles.list.get(profiles.fallback).map_or("", |(name, _)| name);
+        if let Some(by) = card.facts.get(profiles.by) {
+            let message = format!("a `{}` that no profile is named after is scored as `{fallback}`", by.name);
+            let help = "the record says when the fallback was used: keep it and say why";
+            findings.warn(Code::Fallback, by.span.clone(), &[&by.name], message, "chooses the profile", help);
+        }
+    }
+    for dimension in &card.dimensions {
+        if let MissingPolicy::Default(billionths) = dimension.missing {
+            let value = points(billionths as f64 / BILLION as f64, 1.0);
+            let message = format!("where `{}` is missing it counts as {value}", dimension.key);
+            let help = "use `exclude`, `zero` or `withhold`, or keep it and say why";
+            findings.warn(
+                Code::Fallback,
+                dimension.span.clone(),
+                &[&dimension.key],
+                message,
+                "default",
+                help,
+            );
+        }
+    }
+    for (site, formula) in Site::all(card) {
+        formula.expr.walk(&mut |node| {
+            let ExprKind::Call(Function::Coalesce, operands) = &node.kind else { return };
+            let text = |part: &Expr<Symbol>| formula.text.get(part.span.clone()).unwrap_or_default();
+            let [first, second, ..] = operands.as_slice() else { return };
+            let message = format!("`{}` is used where `{}` is missing", text(second), text(first));
+            let help = "let `missing` of the dimension say what happens, or keep it and say why";
+            let names: Vec<&str> = [site.name(card)]
+                .into_iter()
+                .chain(first.symbols().iter().map(|&symbol| card.symbol_name(symbol)))
+                .collect();
+            findings.warn(Code::Fallback, formula.place(&node.span), &names, message, "fallback", help);
+        });
+    }
+}
+
+/// Finds what always or never happens (KC307).
+pub(super) fn never_matters(card: &Scorecard, declared: &Declared<'_>, findings: &mut Findings<'_>) {
+    for (site, formula) in Site::all(card) {
+        if matches!(site, Site::When(_) | Site::Applies(_) | Site::RuleWhen(_) | Site::GateWhen(_)) {
+            constant(card, declared, site, formula, &formula.expr, findings);
+        }
+        formula.expr.walk(&mut |node| {
+            if let ExprKind::Call(Function::If, arguments) = &node.kind
+                && let Some(condition) = arguments.first()
+            {
+                constant(card, declared, site, formula, condition, findings);
+            }
+        });
+    }
+    let scale = f64::from(card.scale.max);
+    let highest = highest_score(card, declared) * scale;
+    for gate in &card.gates {
+        let caps = gate.cap.is_some_and(|cap| cap.to_f64() < highest);
+        let blocks = gate.tier_limit.is_some_and(|limit| limit < card.tiers.len());
+        if !caps && !blocks {
+            let message =
+                format!("`{}` takes nothing away: no score is above {}", gate.name, points(highest, scale));
+            let help = "lower its `cap`, or remove the gate";
+            findings.warn(Code::NeverMatters, gate.span.clone(), &[&gate.name], message, "no effect", help);
+        }
+    }
+    for band in card.bands.iter().filter(|band| band.from.to_f64() > highest) {
+        let message =
+            format!("`{}` is never reached: no score is above {}", band.name, points(highest, scale));
+        findings.warn(
+            Code::NeverMatters,
+            band.span.clone(),
+            &[&band.name],
+            message,
+            "out of reach",
+            "lower `from`, or remove it",
+        );
+    }
+    for tier in &card.tiers {
+        let low = tier
+            .floors
+            .iter()
+            .find(|(at, floor)| *floor as f64 / BILLION as f64 > declared.reading(*at).high);
+        let name = |at: usize| card.dimensions.get(at).map_or("", |dimension| &dimension.key);
+        let why = match low {
+            Some((at, _)) => format!("`{}` cannot reach its floor", name(*at)),
+            None if tier.score.to_f64() > highest => format!("no score is above {}", points(highest, scale)),
+            None if tier.coverage.millionths() > 1_000_000 => "no coverage is above 1".to_string(),
+            None => continue,
+        };
+        let message = format!("`{}` is never reached: {why}", tier.name);
+        findings.warn(
+            Code::NeverMatters,
+            tier.span.clone(),
+            &[&tier.name],
+            message,
+            "out of reach",
+            "ask for less, or remove it",
+        );
+    }
+    let named: BTreeSet<Symbol> = Site::all(card).flat_map(|(_, formula)| formula.expr.symbols()).collect();
+    for (at, dimension) in card.dimensions.iter().enumerate().filter(|(at, _)| !has_weight(card, *at)) {
+        let read = named.contains(&Symbol::Reading(at));
+        let asked = card.tiers.iter().any(|tier| tier.floors.iter().any(|(floor, _)| *floor == at));
+        if !read && !asked && !standing::reads(card, &dimension.key) {
+            let message =
+                format!("`{}` has no weight, and no formula, tier or standing reads it", dimension.key);
+            let help = "give it a weight, or remove it";
+            findings.warn(
+                Code::NeverMatters,
+                dimension.weight_span.clone(),
+                &[&dimension.key],
+                message,
+                "no effect",
+                help,
+            );
+        }
+    }
+}
+
+/// Returns the advice for a condition that compares what is at most 1 with a number of percent.
+fn percent_hint(card: &Scorecard, condition: &Expr<Symbol>) -> Option<String> {
+    let ExprKind::Binary(_, left, right) = &condition.kind else { return None };
+    let (symbol, percent) = match (&left.kind, &right.kind) {
+        (ExprKind::Name(symbol), ExprKind::Number(number))
+        | (ExprKind::Number(number), ExprKind::Name(symbol)) => (symbol, *number),
+        _ => return None,
+    };
+    let is_share = match symbol {
+        Symbol::Fact(at) => card.facts.get(*at).is_some_and(|fact| fact.min >= 0.0 && fact.max == 1.0),
+        Symbol::Reading(_) => true,
+        _ => false,
+    };
+    (is_share && percent > 1.0 && percent <= 100.0)
+        .then(|| format!("it is a share from 0 to 1: {percent} % is {}", percent / 100.0))
+}
+
+fn constant(
+    card: &Scorecard,
+    declared: &Declared<'_>,
+    site: Site,
+    formula: &karat_core::formula::Formula,
+    condition: &Expr<Symbol>,
+    findings: &mut Findings<'_>,
+) {
+    let Some(always) = evaluate(condition, declared).flag() else { return };
+    let text = formula.text.get(condition.span.clone()).unwrap_or_default();
+    findings.warn(
+        Code::NeverMatters,
+        formula.place(&condition.span),
+        &[site.name(card)],
+        format!("`{text}` is always {always} over the declared ranges"),
+        if always { "always true" } else { "always false" },
+        &percent_hint(card, condition).unwrap_or_else(|| {
+            "correct the condition or the ranges of its facts, or write the branch alone".to_string()
+        }),
+    );
+}
+
+/// Finds facts, constants and lets that nothing reads (KC208). A challenge takes them from its base.
+pub(super) fn unused(card: &Scorecard, findings: &mut Findings<'_>) {
+    if card.base.is_some() {
+        return;
+    }
+    let mut lets: BTreeSet<usize> = BTreeSet::new();
+    let mut symbols: BTreeSet<Symbol> = BTreeSet::new();
+    for (_, formula) in Site::all(card).filter(|(site, _)| !matches!(site, Site::Let(_))) {
+        symbols.extend(formula.expr.symbols());
+        lets.extend(lets_of(card, &formula.expr));
+    }
+    for (at, named) in card.lets.iter().enumerate() {
+        if lets.contains(&at) {
+            symbols.extend(named.formula.expr.symbols());
+        } else {
+            let message = format!("nothing reads the let `{}`", named.name);
+            findings.warn(
+                Code::Unused,
+                named.formula.span.clone(),
+                &[&named.name],
+                message,
+                "unused",
+                "remove it",
+            );
+        }
+    }
+    let named: BTreeSet<usize> =
+        Site::all(card).flat_map(|(_, formula)| formula.constants.iter().map(|(_, at)| *at)).collect();
+    for (_, constant) in card.constants.iter().enumerate().filter(|(at, _)| !named.contains(at)) {
+        let message = format!("no formula names the constant `{}`", constant.name);
+        findings.warn(
+            Code::Unused,
+            constant.span.clone(),
+            &[&constant.name],
+            message,
+            "unused",
+            "remove it, or name it in a formula",
+        );
+    }
+    let wholes: BTreeSet<usize> = card.facts.iter().filter_map(|fact| fact.max_fact).collect();
+    for (at, fact) in card.facts.iter().enumerate() {
+        let bounds = wholes.contains(&at);
+        let chooses = card.profiles.as_ref().is_some_and(|profiles| profiles.by == at);
+        if !bounds && !chooses && !card.is_age(at) && !symbols.contains(&Symbol::Fact(at)) {
+            let message = format!("nothing reads the fact `{}`", fact.name);
+            let help = "remove it; evidence may hold more than a card reads";
+            findings.warn(Code::Unused, fact.span.clone(), &[&fact.name], message, "unused", help);
+        }
+    }
+}

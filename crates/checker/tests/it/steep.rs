@@ -1,0 +1,211 @@
+//! Cliffs of any form: whatever is as steep as a comparison is reported like one, and nothing that is not.
+
+use karat_checker::{Checked, check_text};
+use karat_core::diagnostic::{Code, Severity};
+
+const FACTS: &str = "q = { min = 0, max = 1 }\np = { min = 0, max = 1 }\nn = { min = 0, integer = true }\nsmall = { min = 0, max = 3, \
+     integer = true }\npart = { min = 0, max = \"whole\", integer = true }\nwhole = { min = 0, integer = true }\nusd = { unit = \
+     \"USD\", min = 0 }\nlimit = { unit = \"USD\", min = 0.01 }\nany = { unit = \"1\" }\nyes = { type = \"boolean\" }\nbig = { min \
+     = 0, max = 100000, integer = true }\nratio = { min = 0.01, max = 100, unit = \"1\" }\n";
+
+fn card(dimensions: &str) -> Checked {
+    let head = "schema = \"karat/scorecard/1\"\nid = \"t\"\nversion = \"1.0.0\"\ntitle = \"t\"\nevidence = \"facts\"\nscale = { max = \
+                100 }\n";
+    check_text(&format!("{head}[facts]\n{FACTS}{dimensions}"), &|_| None)
+}
+
+fn of(formula: &str) -> Checked {
+    card(&format!(
+        "[[dimension]]\nkey = \"d\"\nweight = 1\nformula = \"{formula}\"\nmissing = \"withhold\"\n"
+    ))
+}
+
+fn cliffs(checked: &Checked) -> Vec<String> {
+    let found =
+        checked.diagnostics.iter().filter(|it| it.code == Code::Cliff && it.severity == Severity::Warning);
+    found.map(|it| it.message.clone()).collect()
+}
+
+#[test]
+fn every_form_of_a_cliff_is_told_with_its_place_and_height() {
+    for (formula, message) in [
+        (
+            "clamp((q - 0.7) * 1000000, 0, 1)",
+            "where `q` goes from 0.7 to 0.700001, the score can jump by 100 of 100",
+        ),
+        (
+            "min(1, max(0, (q - 0.7) * 1e6))",
+            "where `q` goes from 0.7 to 0.700001, the score can jump by 100 of 100",
+        ),
+        ("clamp(floor(q + 0.3), 0, 1)", "where `q` reaches 0.7, the score can jump by 100 of 100"),
+        ("floor(q * 4 + 0.5) / 4", "the score can jump by 25 of 100"),
+        ("1 - ceil(q * 2) / 2", "the score can jump by 50 of 100"),
+        ("1 / (1 + exp(-10000 * (q - 0.7)))", "where `q` goes from 0.69"),
+        ("pow(q, 0.001)", "where `q` goes from 0 to "),
+        ("pow(q, 5000)", "the score can jump by "),
+        ("clamp(ln(max(1e-9, q * 1e6)), 0, 1)", "the score can jump by "),
+        (
+            "clamp((q - 0.7) / 0.000001, 0, 1)",
+            "where `q` goes from 0.7 to 0.700001, the score can jump by 100 of 100",
+        ),
+        ("clamp(q / (q + 0.000001), 0, 1)", "where `q` goes from 0 to "),
+        ("clamp(clamp((q - 0.3) * 5000, 0, 1) * 2 - 0.5, 0, 1)", "where `q` goes from 0.300"),
+        ("sqrt(clamp((q - 0.5) * 1e9, 0, 1))", "where `q` goes from 0.5 to 0.5"),
+        ("0.5 * q + 0.5 * min(1, abs(q - 0.25) * 1e5)", "the score can jump by "),
+        ("clamp(1 - (n - 2), 0, 1)", "where `n` goes from 2 to 3, the score can jump by 100 of 100"),
+        ("min(1, n)", "where `n` goes from 0 to 1, the score can jump by 100 of 100"),
+        ("clamp(floor(n / 5), 0, 1)", "where `n` goes from 4 to 5, the score can jump by 100 of 100"),
+        ("clamp((big - 50000) * 0.1, 0, 1)", "the score can jump by 100 of 100"),
+        (
+            "p * clamp((q - 0.7) * 1e6, 0, 1)",
+            "where `q` goes from 0.7 to 0.700001, the score can jump by 100 of 100",
+        ),
+        ("if(yes, clamp((q - 0.7) * 1e6, 0, 1), q)", "where `q` goes from 0.7 to 0.700001"),
+        ("coalesce(p, clamp((q - 0.7) * 1e6, 0, 1))", "where `q` goes from 0.7 to 0.700001"),
+        ("clamp((any - 3) * 1e6, 0, 1)", "where `any` goes from 3 to 3.000001"),
+        ("1 / (1 + exp(-10000 * any))", "where `any` goes from -"),
+        // The comparison has its own warning; what is as steep beside it has another.
+        ("if(q >= 0.2, clamp((q - 0.7) * 1e6, 0, 1), 0)", "where `q` goes from 0.7 to 0.700001"),
+    ] {
+        let checked = of(formula);
+        let found = cliffs(&checked);
+        assert!(found.iter().any(|it| it.contains(message)), "{formula}: {found:#?}");
+        assert!(checked.card.is_some(), "{formula}");
+    }
+}
+
+#[test]
+fn what_is_only_steep_is_no_cliff() {
+    for formula in [
+        "q",
+        "clamp((q - 0.6) / 0.2, 0, 1)",
+        "clamp((q - 0.95) / 0.05, 0, 1)",
+        "clamp((q - 0.98) * 50, 0, 1)",
+        "clamp((q - 0.99) / 0.01, 0, 1)",
+        "1 / (1 + exp(-100 * (q - 0.7)))",
+        "sqrt(q)",
+        "pow(q, 0.5)",
+        "pow(q, 20)",
+        "q * q * q",
+        "floor(q * 1000) / 1000",
+        "exp(-n / 10)",
+        "1 / (1 + n)",
+        "1 / (1 + n * n)",
+        "pow(0.5, n)",
+        "min(1, n / 3)",
+        "max(0, 1 - n * 0.5)",
+        "small / 3",
+        "if(whole > 0, part / whole, 0)",
+        "min(1, part / max(1, whole) * 3)",
+        "max(0, 1 - n / max(1, whole))",
+        "clamp(1 - usd / limit, 0, 1)",
+        "if(limit > 0, max(0, 1 - min(usd, limit) / limit), 0)",
+        "max(0, 1 - usd / (usd + limit))",
+        "sqrt(min(1, usd / limit))",
+        "clamp(q / ratio, 0, 1)",
+        "clamp(min(1, ratio / (ratio + p)), 0, 1)",
+        "clamp(1 - log2(max(1, 2 * usd / limit)) / 3, 0, 1)",
+        "clamp(big / 1000, 0, 1)",
+        "if(yes, q, p)",
+        "if(yes, 1, 0)",
+        "0.5 * yes + 0.5 * q",
+        "if(q >= 0.5, 1, q * 2)",
+        "if(n >= 10, 1, n / 10)",
+        "if(n > 0, 1 / n, 0)",
+        "abs(q - 0.5) * 2",
+        "min(q, p)",
+        "max(q, 1 - p)",
+    ] {
+        let checked = of(formula);
+        assert!(checked.card.is_some(), "{formula}: {:#?}", checked.diagnostics);
+        assert_eq!(cliffs(&checked), [] as [String; 0], "{formula}");
+    }
+}
+
+#[test]
+fn the_steepest_place_is_reported_with_what_is_proved_about_it() {
+    for (formula, from, points) in [
+        ("q", None, 0.1),
+        ("clamp((q - 0.6) / 0.2, 0, 1)", Some(0.6..=0.8), 0.5),
+        ("clamp((q - 0.95) / 0.05, 0, 1)", Some(0.95..=1.0), 2.0),
+        ("sqrt(q)", Some(0.0..=0.0), 3.162_277_66),
+        ("q * q", Some(0.998..=0.999), 0.1999),
+        ("if(q >= 0.5, 1, q * 2)", Some(0.0..=0.5), 0.2),
+        ("clamp((q - 0.7) * 1000000, 0, 1)", Some(0.699..=0.7), 100.0),
+        ("floor(q * 1000) / 1000", None, 0.1),
+    ] {
+        let report = of(formula).report.unwrap();
+        let slope = report.slopes.iter().find(|slope| slope.fact == "q").unwrap();
+        assert!((slope.points - points).abs() <= 0.02 * points, "{formula}: {slope:?}");
+        assert!(from.as_ref().is_none_or(|from| from.contains(&slope.from)), "{formula}: {slope:?}");
+        assert!((slope.to - slope.from - 0.001).abs() < 1e-9, "{formula}: {slope:?}");
+        let most = slope.at_most.unwrap();
+        assert!(most >= slope.points - 1e-9, "{formula}: {slope:?}");
+    }
+}
+
+#[test]
+fn a_cliff_shows_through_other_dimensions_and_in_rules() {
+    let helper = "[[dimension]]\nkey = \"helper\"\nweight = 0\nformula = \"q\"\nwhen = \"p >= 0.5\"\nmissing = \"withhold\"\n";
+    let through = card(&format!(
+        "{helper}[[dimension]]\nkey = \"d\"\nweight = 1\nformula = \"helper\"\nmissing = \"withhold\"\n"
+    ));
+    let found = cliffs(&through);
+    assert!(
+        found.iter().any(|it| it.contains("where `p` reaches 0.5") && it.contains("100 of 100")),
+        "{found:#?}"
+    );
+    // Two slopes that are harmless alone are a cliff together.
+    let twice = card(
+        "[[dimension]]\nkey = \"first\"\nweight = 0\nformula = \"clamp((q - 0.5) * 60, 0, 1)\"\nmissing = \"withhold\"\n\
+         [[dimension]]\nkey = \"d\"\nweight = 1\nformula = \"clamp((first - 0.5) * 60, 0, 1)\"\nmissing = \"withhold\"\n",
+    );
+    assert!(cliffs(&twice).iter().any(|it| it.contains("(q, d)")), "{:#?}", cliffs(&twice));
+    let rule = |rest: &str| {
+        card(&format!(
+            "[[dimension]]\nkey = \"d\"\nweight = 1\nformula = \"p\"\nmissing = \"withhold\"\n[[rule]]\nname = \"r\"\n{rest}\n"
+        ))
+    };
+    let steep = rule("when = \"yes\"\nset = \"score * clamp((q - 0.7) * 1e6, 0, 1)\"");
+    assert!(
+        cliffs(&steep).iter().any(|it| it.contains("`q` goes from 0.7 to 0.700001")),
+        "{:#?}",
+        cliffs(&steep)
+    );
+    let steep = rule("when = \"yes\"\nset = \"clamp((score - 0.7) * 1e6, 0, 1)\"");
+    assert!(cliffs(&steep).iter().any(|it| it.contains("`score` goes from 0.7")), "{:#?}", cliffs(&steep));
+    // A rule that sets in gently is not a cliff, whatever it does in the end.
+    let gentle = rule("when = \"n > 2\"\nset = \"min(1, score + 0.1 * clamp((n - 2) / 6, 0, 1))\"");
+    assert_eq!(cliffs(&gentle), [] as [String; 0]);
+}
+
+/// A card of the largest size, with an own formula for each dimension.
+fn largest(formula: impl Fn(usize) -> String) -> Checked {
+    let mut body = String::from("[const]\n");
+    (0..4096).for_each(|at| body += &format!("c{at} = {{ value = {}, unit = \"USD\" }}\n", at + 1));
+    let mut facts = String::new();
+    (0..4096).for_each(|at| facts += &format!("f{at} = {{ unit = \"USD\", min = 0 }}\n"));
+    for at in 0..4096 {
+        body += &format!("[[dimension]]\nkey = \"d{at}\"\nweight = 1\nformula = \"{}\"\n", formula(at));
+    }
+    let head = "schema = \"karat/scorecard/1\"\nid = \"t\"\nversion = \"1.0.0\"\ntitle = \"t\"\nevidence = \"facts\"\n";
+    let text = format!("{head}[facts]\n{facts}{body}");
+    check_text(&text, &|_| None)
+}
+
+#[test]
+fn a_card_of_the_largest_size_is_looked_at_in_full() {
+    let checked = largest(|at| match at {
+        4000 => String::from("clamp((f4000 / c4000 - 0.7) * 1e6, 0, 1)"),
+        at => format!("clamp(1 - f{at} / c{at}, 0, 1)"),
+    });
+    assert!(checked.card.is_some(), "{:?}", checked.diagnostics.first());
+    let report = checked.report.unwrap();
+    assert_eq!((report.slopes.len(), report.readings.len()), (4096, 4096));
+    let steep: Vec<_> =
+        report.cliffs.iter().filter(|cliff| cliff.about.contains(&String::from("d4000"))).collect();
+    assert_eq!(steep.len(), 1, "{:?}", report.cliffs.len());
+    let checked = largest(|at| format!("if(f{at} >= c{at}, 1, 0.5 * f{at} / (f{at} + c{at}))"));
+    let report = checked.report.unwrap();
+    assert_eq!(report.cliffs.len(), 4096, "every one of them jumps");
+}

@@ -1,0 +1,117 @@
+//! The checker's findings in the released cards: the traps that their documents are known for.
+
+use std::path::Path;
+
+use karat_checker::{Checked, Direction, check_text};
+use karat_core::diagnostic::{Code, Severity};
+
+/// Reads the text of a card; empty, which no test accepts, if it cannot be read.
+fn read(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scorecards").join(name);
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+fn check(name: &str) -> Checked {
+    check_text(&read(name), &|base| {
+        base.split_once('@').map(|(id, version)| read(&format!("{id}/{version}.toml")))
+    })
+}
+
+/// Returns whether there is a finding of this code whose message contains `words`.
+fn says(checked: &Checked, code: Code, words: &str) -> bool {
+    checked.diagnostics.iter().any(|it| it.code == code && it.message.contains(words))
+}
+
+#[test]
+fn no_released_card_is_refused() {
+    let trust = ["trust/1.0.0.toml", "trust/1.1.0.toml"];
+    for card in ["workflow/1.0.0.toml", "arena/1.0.0.toml", "trace/1.0.0.toml"].into_iter().chain(trust) {
+        let checked = check(card);
+        let errors: Vec<_> = checked.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
+        assert!(checked.card.is_some(), "{card}: {errors:#?}");
+        for (dimension, interval) in checked.report.unwrap().readings {
+            assert!(interval.low >= 0.0 && interval.high <= 1.0, "{card}: {dimension} {interval:?}");
+        }
+    }
+}
+
+#[test]
+fn workflow() {
+    let checked = check("workflow/1.0.0.toml");
+    assert!(says(&checked, Code::SelfReported, "`steps_total` divides"));
+    assert!(says(
+        &checked,
+        Code::SelfReported,
+        "`declared_retry_budget` itself, and the higher it is the better"
+    ));
+    assert!(says(&checked, Code::StrictThreshold, "`success` of exactly 0.7"));
+    let report = checked.report.unwrap();
+    // Crossing the gate adds at most 0.25 + 0.15.
+    let cliffs: Vec<_> = report.cliffs.iter().map(|it| (it.condition.as_str(), it.points)).collect();
+    assert_eq!(cliffs, [("success > 0.7", 0.4)]);
+    assert_eq!(report.idle, [("reliability".to_string(), 0.1)]);
+    for (fact, direction) in [
+        ("output_quality", Direction::Up),
+        ("steps_completed", Direction::Up),
+        ("actual_tao", Direction::Down),
+        ("max_budget_tao", Direction::Up),
+        ("timeouts", Direction::Down),
+        ("declared_retry_budget", Direction::Up),
+    ] {
+        let found = report.directions.iter().find(|(name, _)| name == fact);
+        assert_eq!(found.map(|(_, direction)| *direction), Some(direction), "{fact}");
+    }
+}
+
+#[test]
+fn trace() {
+    let checked = check("trace/1.0.0.toml");
+    assert!(says(
+        &checked,
+        Code::SelfReported,
+        "`outcome_confidence` (55 % of the weight in profile `medical`)"
+    ));
+    assert!(says(&checked, Code::SelfReported, "`step_count` divides"));
+    assert!(says(&checked, Code::Fallback, "where `novelty` is missing it counts as 0.5"));
+    assert!(says(
+        &checked,
+        Code::Fallback,
+        "a `task_domain` that no profile is named after is scored as `default`"
+    ));
+    assert!(says(&checked, Code::HiddenState, "`novelty`"));
+    assert!(says(&checked, Code::Idle, "`novelty` earns 0.175 of 1"));
+    let report = checked.report.unwrap();
+    let cliff = |about: &str| report.cliffs.iter().find(|it| it.about == [about]).map(|it| it.points);
+    assert_eq!(cliff("single_step"), Some(0.9));
+    assert_eq!(cliff("error_recovery"), Some(0.1));
+    assert_eq!(cliff("zero_diversity"), Some(0.1));
+    assert_eq!(cliff("complexity"), Some(0.075), "the first recovery: 0.3 of a quarter");
+}
+
+#[test]
+fn trust() {
+    let checked = check("trust/1.0.0.toml");
+    assert!(says(&checked, Code::CoveragePicking, "16 of 16 readings are excluded"));
+    assert!(!says(&checked, Code::Idle, ""));
+    let report = checked.report.unwrap();
+    let cliffs: Vec<_> = report.cliffs.iter().map(|it| (it.condition.as_str(), it.points)).collect();
+    assert_eq!(cliffs, [("security < 0.25", 601.0), ("security < 0.50", 401.0)]);
+    let down: Vec<_> =
+        report.directions.iter().filter(|(_, direction)| *direction == Direction::Down).collect();
+    let ages = down.iter().filter(|(name, _)| name.ends_with("_age_seconds")).count();
+    assert_eq!((ages, down.len()), (16, 17), "only age and an open incident lower trust: {down:?}");
+}
+
+#[test]
+fn arena() {
+    let checked = check("arena/1.0.0.toml");
+    assert!(
+        !says(&checked, Code::Idle, ""),
+        "time counts against a limit only: no time of no limit earns nothing"
+    );
+    let challenge = check("arena/challenges/lean-refactor.toml");
+    assert!(challenge.card.is_some());
+    assert!(!says(&challenge, Code::Fallback, ""), "no limit is known to be none: nothing stands in");
+    // A log without calls scores full efficiency, as one with few calls nearly does: no cliff.
+    assert_eq!(challenge.report.unwrap().cliffs, []);
+}
