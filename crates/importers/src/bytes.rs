@@ -74,7 +74,7 @@ impl Input {
         self.part(2)
     }
 
-    /// Returns the part of the name that is so many before the last.
+    /// Returns the part of the name that is this number before the last.
     fn part(&self, before: usize) -> Option<&str> {
         self.name.rsplit(['/', '\\']).nth(before).filter(|name| !matches!(*name, "" | "." | ".."))
     }
@@ -314,7 +314,7 @@ impl<R: BufRead> Read for Frames<R> {
 /// Returns a text of JSON without the mark before UTF-8.
 ///
 /// # Errors
-/// If its first bytes cannot be read, or are those of UTF-16.
+/// If its first bytes cannot be read, or begin UTF-16.
 pub(super) fn json_text(mut input: impl Read) -> io::Result<impl BufRead> {
     let mut head = Vec::new();
     input.by_ref().take(3).read_to_end(&mut head)?;

@@ -22,7 +22,7 @@ pub(super) static IMPORTER: Importer = Importer {
 const SAMPLE: &str = "evaluation_id model_id evaluation_name sample_id sample_hash evaluation_result_id evaluation.score \
     evaluation.is_correct token_usage.total_tokens token_usage.input_tokens token_usage.output_tokens \
     performance.latency_ms performance.cost_usd error interaction_type evaluation.num_turns";
-/// What karat itself adds where the schema has no member for it.
+/// Members that karat adds where the schema has none.
 const OWN: &str = "metadata.karat_id metadata.karat_task metadata.karat_time metadata.karat_outcome metadata.karat_score \
     metadata.karat_tokens";
 const RECORD: &str = "evaluation_id model_info.id model_info.name detailed_evaluation_results.file_path \

@@ -31,7 +31,7 @@ pub(super) struct Node {
 
 impl Wanted {
     /// Takes lists, such as `a.samples[]`, each with the paths of the members of its elements, between blanks: `id eval.model`.
-    /// Members outside of lists are those of the list `""`; the path `.` is the whole element.
+    /// Members outside of lists belong to the list `""`; the path `.` is the whole element.
     pub(super) fn of(lists: &[(&'static str, &'static str)]) -> Self {
         let mut top = Node::default();
         for (list, paths) in lists {
@@ -160,7 +160,7 @@ pub(super) fn read(input: impl Read, wanted: &Wanted, take: &mut Take<'_>) -> Re
 pub(super) fn parts(
     mut input: impl BufRead,
     is_end: fn(&[u8]) -> bool,
-    take: &mut dyn FnMut(&str, &[u8]) -> Result<(), Stop>,
+    mut take: impl FnMut(&str, &[u8]) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let (mut part, mut place) = (Vec::new(), String::from("line 1"));
     for next in 2u64.. {
@@ -193,7 +193,7 @@ fn read_parts(
     take: &mut Take<'_>,
 ) -> Result<(), Stop> {
     let before = Members::default();
-    parts(input, is_end, &mut |place, line| {
+    parts(input, is_end, |place, line| {
         // The number of the line says enough.
         let own = members(line, wanted).map_err(|stop| stop.at(|_| place.to_owned()))?;
         take(&Element { place, before: &before, own: &own, line })

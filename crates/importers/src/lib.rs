@@ -188,7 +188,7 @@ enum Stop {
 }
 
 impl Stop {
-    /// Returns the same with another place, which `of` makes of its own.
+    /// Returns the same with another place, which `of` makes from this one.
     fn at(self, of: impl FnOnce(&str) -> String) -> Self {
         match self {
             Self::Fault(fault) => Fault { place: of(&fault.place), ..*fault }.into(),

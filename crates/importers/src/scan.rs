@@ -87,6 +87,9 @@ pub(super) fn outline(head: &[u8]) -> Vec<String> {
     paths
 }
 
+/// The reader of the value of a member.
+type Taking<'a, S> = dyn FnMut(&mut S, &[u8]) -> Result<(), Wrong> + 'a;
+
 impl<R: Read> Scan<R> {
     fn new(input: R, buffer: Vec<u8>, end: usize) -> Self {
         Self { input, buffer, at: 0, end, lines: 0, columns: 0, kept: None, open: Vec::new() }
@@ -246,7 +249,7 @@ impl<R: Read> Scan<R> {
     }
 
     /// Takes an object, and lets `value` take the value of each member, by its name with its quotes.
-    fn members(&mut self, value: &mut dyn FnMut(&mut Self, &[u8]) -> Result<(), Wrong>) -> Result<(), Wrong> {
+    fn members(&mut self, value: &mut Taking<'_, Self>) -> Result<(), Wrong> {
         self.take(1)?;
         let mut name = Vec::new();
         if self.peek()? == Some(b'}') {

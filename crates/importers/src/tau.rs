@@ -96,7 +96,7 @@ fn reward(reward: Option<f64>, run: &mut Run, out: &mut Out<'_>) {
 /// A run, without its messages, which are most of a log.
 const RUN: &str = "id task_id trial start_time end_time duration termination_reason agent_cost reward_info.reward \
     reward_info.info.error mode seed timestamp";
-/// What all runs of a log share.
+/// Facts that all runs of a log share.
 const SHARED: &str = "info.agent_info.llm info.environment_info.domain_name";
 
 fn read_2(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {

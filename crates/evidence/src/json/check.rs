@@ -145,7 +145,7 @@ impl<'r> Check<'r> {
         if node.value() == Value::Array { node.nothing() } else { node.children() }
     }
 
-    /// Reads members of an object by their names, and counts the others; `path` is that of the object, with `[*]` for any
+    /// Reads members of an object by their names, and counts the others; `path` names the object, with `[*]` for any
     /// element. A member that is `null` is not there.
     pub fn fields<'a, const N: usize>(
         &mut self,

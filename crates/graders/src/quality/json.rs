@@ -183,7 +183,7 @@ pub(super) fn is_shallow(value: &Value) -> bool {
     !is_nested(value, DEPTH_MAX + 1)
 }
 
-/// Returns whether there is a value in so many containers. Looks from level to level, so no depth is too much for it.
+/// Returns whether there is a value in this number of containers. Looks from level to level, so no depth is too much for it.
 pub(crate) fn is_nested(value: &Value, containers: usize) -> bool {
     let mut level = vec![value];
     for _ in 0..containers {
