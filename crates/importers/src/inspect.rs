@@ -38,7 +38,7 @@ pub(super) fn task_id(input: &Input) -> Result<Option<(String, Timestamp)>, Stop
     };
     if input.head(4)?.starts_with(b"PK\x03\x04") {
         let archive = Archive::open(input)?;
-        let text = json_text(archive.member(header_of(&archive))?)?;
+        let text = member(&archive, header_of(&archive))?;
         return Ok(of(&json::read(text, &wanted, &mut |_| Ok(()))?));
     }
     let mut found = None;
@@ -79,13 +79,19 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
+/// Opens a member. A fault names it.
+fn member<'a>(archive: &'a Archive, name: &str) -> Result<impl BufRead + use<'a>, Stop> {
+    let broken = |error| Stop::from(error).at(|_| name.to_owned());
+    json_text(archive.member(name)?).map_err(broken)
+}
+
 fn archive(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let archive = Archive::open(input)?;
     let name = header_of(&archive);
     let in_member = |stop: Stop, name: &str| {
         stop.at(|place| if place.is_empty() { name.to_owned() } else { format!("{name}, {place}") })
     };
-    let text = json_text(archive.member(name)?)?;
+    let text = member(&archive, name)?;
     let header = json::read(text, &Wanted::of(&[("", HEADER)]), &mut |_| Ok(()));
     let header = header.map_err(|stop| in_member(stop, name))?;
     let log = Log::new(&header).map_err(|stop| in_member(stop, name))?;
@@ -94,7 +100,7 @@ fn archive(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         archive.names.iter().filter(|name| name.starts_with("samples/") && name.ends_with(".json")).collect();
     names.sort_unstable();
     for name in &names {
-        let text = json_text(archive.member(name)?)?;
+        let text = member(&archive, name)?;
         let sample = json::read(text, &wanted, &mut |_| Ok(())).map_err(|stop| in_member(stop, name))?;
         log.sample(&Element { place: name, before: &header, own: &sample, line: &[] }, out)?;
     }
