@@ -38,7 +38,7 @@ pub struct Fields {
     #[cfg_attr(feature = "cli", arg(long, value_name = "FIELD"))]
     pub subject_field: Option<String>,
     /// The field of an item that names the task
-    #[cfg_attr(feature = "cli", arg(long, value_name = "FIELD", hide = true))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FIELD"))]
     pub task_field: Option<String>,
 }
 

@@ -13,6 +13,7 @@ use std::thread::{self, Builder};
 use karat_evidence::UnknownFields;
 
 use crate::error::{Error, Place};
+use crate::rows::Fields;
 
 /// Bytes of items after which a block is handed over, even if more can be read at once.
 const FULL_BYTES: usize = 1 << 17;
@@ -75,6 +76,8 @@ impl Block {
 pub struct Noticed {
     pub(crate) unknown: UnknownFields,
     pub(crate) given: Vec<bool>,
+    pub(crate) fields: Fields,
+    pub(crate) has_items: bool,
 }
 
 impl Noticed {
@@ -83,6 +86,8 @@ impl Noticed {
         self.unknown.add(later.unknown);
         self.given.resize(later.given.len(), false);
         self.given.iter_mut().zip(later.given).for_each(|(given, more)| *given |= more);
+        self.fields.add(later.fields);
+        self.has_items |= later.has_items;
     }
 }
 

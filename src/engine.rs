@@ -29,6 +29,7 @@ use crate::cards::wanted_facts;
 use crate::error::{Code, Error, Place};
 use crate::explanation::document::Explanation;
 use crate::record::Record;
+use crate::rows::Fields;
 use crate::stopwatch::{EngineWatch, Stopwatch};
 
 pub use self::nameless::Ids;
@@ -85,6 +86,11 @@ pub struct Engine {
     had_time: Option<bool>,
     /// The name of the last item, by its place.
     name: String,
+    /// The fields that the options name, by their flags.
+    named: Vec<(&'static str, String)>,
+    /// Those of them that an item had, and the fields of those that have none.
+    fields: Fields,
+    has_items: bool,
 }
 
 /// One item that was scored, borrowed from the engine: the account of its score, and the evidence as it was read.
@@ -164,6 +170,8 @@ impl Engine {
             return Err(Error::new(Code::InvalidOption, message).hint(format!("leave out `{option}`")));
         }
         let evaluator = card.evaluator().cloned();
+        let named = [("--subject-field", &subject_field), ("--task-field", &task_field)];
+        let named = named.into_iter().filter_map(|(flag, field)| Some((flag, field.clone()?))).collect();
         let challenge = card.challenge().filter(|_| !any_challenge);
         let settings = cache_settings;
         let graders =
@@ -173,7 +181,20 @@ impl Engine {
         let (workspace, given) = (Workspace::new(scorer), vec![false; scorer.card().facts.len()]);
         let as_of = as_of.map(|at| (at.to_string(), at));
         let (stopwatch, name) = (budget.map(Stopwatch::new), String::new());
-        Ok(Self { reader, workspace, as_of, given, stopwatch, had_time: None, name, card })
+        let (fields, has_items) = (Fields::default(), false);
+        Ok(Self {
+            card,
+            reader,
+            workspace,
+            as_of,
+            given,
+            stopwatch,
+            had_time: None,
+            name,
+            named,
+            fields,
+            has_items,
+        })
     }
 
     /// Returns the scorecard.
@@ -308,6 +329,10 @@ impl Engine {
         visit: impl FnOnce(&Scored<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let kind = self.reader.kind();
+        self.has_items = true;
+        for (_, field) in &self.named {
+            self.fields.see(field, self.card.card(), bytes);
+        }
         if let Some(stopwatch) = &mut self.stopwatch {
             stopwatch.start();
         }
@@ -452,16 +477,29 @@ impl Engine {
         self.reader.unknown_fields()
     }
 
+    /// Refuses a field that the options name and no item had: each item would be a subject or a task of its own.
+    ///
+    /// # Errors
+    /// If there is one; with the fields that there are.
+    pub fn refuse_unfound(&self) -> Result<(), Error> {
+        let named = self.named.iter().filter(|_| self.has_items);
+        named
+            .into_iter()
+            .try_for_each(|(flag, field)| self.fields.check(field, flag, std::iter::once(self.card.card())))
+    }
+
     /// Takes what was noticed of the items since it was taken last.
     pub fn take_noticed(&mut self) -> Noticed {
         let given = self.given.iter_mut().map(std::mem::take).collect();
-        Noticed { unknown: self.reader.take_unknown_fields(), given }
+        let (fields, has_items) = (std::mem::take(&mut self.fields), std::mem::take(&mut self.has_items));
+        Noticed { unknown: self.reader.take_unknown_fields(), given, fields, has_items }
     }
 
     /// Replaces what was noticed, such as by what several engines noticed together.
     pub fn set_noticed(&mut self, noticed: Noticed) {
         self.reader.set_unknown_fields(noticed.unknown);
         self.given = noticed.given;
+        (self.fields, self.has_items) = (noticed.fields, noticed.has_items);
     }
 
     /// Returns the fact that an unread field may have been meant for: one of a like name that no item gave.

@@ -1,10 +1,12 @@
 //! Reasons why something could not be done, for the person who must act.
 
-use std::fmt;
+use std::{fmt, io};
 
 use karat_core::diagnostic::{Diagnostic, Severity};
 use karat_core::evaluate::FactError;
 use karat_evidence::Problems;
+
+use crate::text::clean;
 
 /// The sort of an [`Error`]: stable, and what a program branches on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -174,6 +176,19 @@ impl Error {
         Self(Box::new(Parts { code, place: None, message, problems, unlisted: 0, hints }))
     }
 
+    /// Creates the error that a file cannot be opened or read.
+    #[must_use]
+    pub fn reading(path: &str, error: &io::Error) -> Self {
+        let hint = match error.kind() {
+            io::ErrorKind::NotFound => "check the spelling; paths are relative to the current folder",
+            io::ErrorKind::IsADirectory => "name the files in it, or all of them with `*`",
+            io::ErrorKind::PermissionDenied => "the current user may not read it",
+            _ => "",
+        };
+        let error = Self::new(Code::Unreadable, format!("cannot read `{}`: {}", clean(path), reason(error)));
+        if hint.is_empty() { error } else { error.hint(hint) }
+    }
+
     /// Adds a line on what to do about it.
     #[must_use]
     pub fn hint(mut self, line: impl Into<String>) -> Self {
@@ -242,6 +257,15 @@ impl Error {
 
     /// Collects the errors of a scorecard called `name` with this `text`.
     pub(crate) fn refused_card(name: &str, text: &str, diagnostics: &[Diagnostic]) -> Self {
+        Self::refused_text(Code::ScorecardRefused, &format!("the scorecard `{name}`"), text, diagnostics)
+    }
+
+    /// Collects the errors of a project file called `name` with this `text`.
+    pub(crate) fn refused_project(name: &str, text: &str, diagnostics: &[Diagnostic]) -> Self {
+        Self::refused_text(Code::InvalidOption, &format!("the project file `{name}`"), text, diagnostics)
+    }
+
+    fn refused_text(code: Code, what: &str, text: &str, diagnostics: &[Diagnostic]) -> Self {
         let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error);
         let list: Vec<Problem> = errors
             .map(|found| {
@@ -254,7 +278,7 @@ impl Error {
             })
             .collect();
         let count = list.len();
-        Self::listing(Code::ScorecardRefused, &format!("the scorecard `{name}`"), list, count)
+        Self::listing(code, what, list, count)
     }
 
     fn listing(code: Code, what: &str, problems: Vec<Problem>, count: usize) -> Self {
@@ -329,6 +353,18 @@ impl Error {
             }
         }
         text
+    }
+}
+
+/// Returns the reason in our words, or in those of the operating system.
+#[must_use]
+pub fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => String::from("there is no such file"),
+        io::ErrorKind::IsADirectory => String::from("it is a folder"),
+        io::ErrorKind::PermissionDenied => String::from("permission denied"),
+        io::ErrorKind::InvalidData => String::from("it is not UTF-8 text"),
+        _ => error.to_string(),
     }
 }
 

@@ -31,25 +31,21 @@
 //! # A table, and a leaderboard of it
 //!
 //! ```
-//! use std::ops::ControlFlow;
-//! use karat::{CompiledCard, Engine, Items, Layout, Options};
+//! use karat::ask::{Floors, Items, Leaderboard};
+//! use karat::gate::judge_leaderboard;
+//! use karat::inputs::Silent;
+//! use karat::loaded::Source;
+//! use karat::standing::events::Events;
+//! use karat::{CompiledCard, Inputs, Options};
 //!
 //! let card = CompiledCard::parse(include_str!("../examples/cards/task-run.toml"))?;
-//! let mut engine = Engine::new(card, Options::default())?;
-//! let card = engine.card().clone();
-//! let mut items = Items::new();
-//! let mut refused = Vec::new();
-//! let table = include_bytes!("../examples/leaderboard/runs.csv");
-//! engine.score_all("runs.csv", &table[..], Layout::Csv, |place, scored| {
-//!     match scored {
-//!         Ok(scored) => items.add(&card, place, scored),
-//!         Err(error) => refused.push(error),
-//!     }
-//!     ControlFlow::Continue(())
-//! });
-//! assert_eq!(refused, []);
+//! let inputs = Inputs::new(&[String::from("examples/leaderboard/runs.csv")])?;
+//! let items = Items::default();
+//! let source = Source::new(&items, Some((card.into(), Options::default())));
+//! let mut rows = source.load(&inputs, &Silent)?.rows;
 //!
-//! let answer = items.leaderboard()?;
+//! let (ask, floors) = (Leaderboard::default(), Floors::default());
+//! let answer = judge_leaderboard(&ask, &floors, &mut rows, &Events::default())?.answer;
 //! let first = &answer.leaderboards[0].rows[0];
 //! assert_eq!((first.subject.as_str(), first.tasks), ("ibis", 16));
 //! assert!(first.score.low.unwrap() < first.score.mean && first.score.mean < first.score.high.unwrap());
@@ -92,13 +88,17 @@
 //!
 //! - One item: [`engine`], [`card`] (scorecards, compiled), [`record`], [`error`]; [`recompute`] and [`verification`] compute
 //!   a record again; [`rescore`] puts a kept record beside what another scorecard gives.
-//! - Many items: [`items`], [`rows`], [`leaderboard`], [`standing`].
+//! - Many items: [`inputs`] finds and reads them, [`loaded`] scores them; [`rows`], [`leaderboard`], [`standing`]; [`project`] has
+//!   those of a `karat.toml`, and [`gate`] judges them.
 //! - Answers: [`answers`] has one type for each, written as JSON in one place; with the feature `schema` each has an OpenAPI
 //!   schema. [`document`] turns each into one document, and [`write`] writes it: a screen, a page, Markdown, CSV, JSON lines, JUnit,
 //!   annotations.
 //!
 //! Layers below, for special needs: `karat-core` (the pure engine, `no_std`), `karat-stats` (intervals, ranks, ratings),
 //! `karat-standing`, `karat-evidence` (readers and graders), `karat-store` (the log and its proofs).
+
+#[cfg(test)]
+extern crate self as karat;
 
 pub mod answers;
 pub mod ask;
@@ -115,11 +115,13 @@ pub mod explanation;
 pub mod export;
 pub mod gate;
 pub mod init;
-pub mod items;
+pub mod inputs;
 pub mod leaderboard;
 pub mod loaded;
+pub mod origin;
 pub mod page;
 pub mod pages;
+pub mod project;
 pub mod ratings;
 pub mod receipt;
 pub mod recompute;
@@ -144,6 +146,7 @@ pub mod direction;
 pub mod estimate;
 #[doc(hidden)]
 pub mod look_alikes;
+mod names;
 #[doc(hidden)]
 pub mod number;
 #[doc(hidden)]
@@ -157,11 +160,12 @@ pub use answers::VerificationStatus;
 pub use card::CompiledCard;
 pub use engine::{Engine, Options, Scored};
 pub use error::{Code, Error, Place, Problem};
-pub use items::Items;
+pub use inputs::Inputs;
 pub use karat_core::timestamp::Timestamp;
 pub use karat_evidence::source::Layout;
 pub use karat_reader::Kind;
 pub use karat_store::Receipt;
 pub use karat_store::log::{VerifyingKey, WitnessKey};
+pub use project::Project;
 pub use record::{Record, RecordDocument};
 pub use verification::verify;

@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use crate::Layout;
 
-use crate::ask::AsOf;
+use crate::ask::{AsOf, Items};
 use crate::card::CompiledCard;
 use crate::engine::{Engine, Options, Wanted, each_item};
 use crate::error::{Code, Error, Place};
+use crate::inputs::{Door, Inputs, Silent};
 use crate::recompute;
 use crate::record::Record;
 use crate::rows::problems::Problems;
-use crate::rows::{Fields, Loader, Rows, Selection, StoredRecord};
+use crate::rows::{Loader, Rows, Selection, StoredRecord};
 
 /// The items of a run.
 #[derive(Debug, Clone)]
@@ -24,19 +25,62 @@ pub struct Loaded {
     pub both: Option<Rows>,
 }
 
+/// The items to load, and how they are scored.
+pub struct Source<'a> {
+    /// The items that count.
+    pub items: &'a Items,
+    /// The scorecard of evidence; records name their own.
+    pub card: Option<(Arc<CompiledCard>, Options)>,
+    /// Fields whose values go into the labels of the items.
+    pub labels: &'a [String],
+    /// Fields whose values each item keeps.
+    pub kept: &'a [String],
+    /// The side whose items are kept by themselves, too.
+    pub alone: Option<&'a str>,
+}
+
+impl<'a> Source<'a> {
+    /// Creates a source of items.
+    #[must_use]
+    pub fn new(items: &'a Items, card: Option<(Arc<CompiledCard>, Options)>) -> Self {
+        Self { items, card, labels: &[], kept: &[], alone: None }
+    }
+
+    /// Reads and scores all items of the inputs.
+    ///
+    /// # Errors
+    /// If an input cannot be read, an item is refused, a field that is named is of no item, or there is nothing to count.
+    pub fn load(self, inputs: &Inputs, door: &dyn Door) -> Result<Loaded, Error> {
+        let selection = Selection {
+            wish: self.items.wish(),
+            labels: self.labels,
+            kept: self.kept,
+            renames: &self.items.rename,
+            by_file: !inputs.sides().is_empty(),
+            sides: inputs.sides(),
+            alone: self.alone,
+            ..Selection::default()
+        };
+        let card = self.card.map(|(card, options)| {
+            let options = inputs.named(card.card(), options, door);
+            (card, options)
+        });
+        let mut loading = Loading::new(selection, card, self.items.as_of.as_ref())?;
+        let wanted = loading.wanted();
+        inputs.each(&wanted, door, |place, bytes| {
+            loading.take_for(place, bytes, door)?;
+            Ok::<_, Error>(ControlFlow::Continue(()))
+        })?;
+        loading.finish()
+    }
+}
+
 /// A collector of items.
 pub struct Loading<'r> {
     given: Option<Arc<CompiledCard>>,
     engine: Option<Engine>,
     loader: Loader<'r>,
     problems: Problems,
-    /// The words of a refusal at the door, which names its flags.
-    words: fn(Error) -> String,
-    /// The fields that name subject and task, by their flags, as long as no item has had them all.
-    names: Vec<(&'static str, String)>,
-    named: Fields,
-    /// True once an item of evidence was read.
-    has_evidence: bool,
 }
 
 impl<'r> Loading<'r> {
@@ -51,33 +95,14 @@ impl<'r> Loading<'r> {
     ) -> Result<Self, Error> {
         let mut loader = Loader::new(selection)?;
         let mut loading = (None, None);
-        let mut names = Vec::new();
         if let Some((card, options)) = card {
             loader.given(&card);
-            let fields = [("--subject-field", &options.subject_field), ("--task-field", &options.task_field)];
-            names.extend(fields.into_iter().filter_map(|(flag, field)| Some((flag, field.clone()?))));
             let mut engine = Engine::new(Arc::clone(&card), options)?;
             engine.set_as_of_written(as_of.map(AsOf::written));
             loading = (Some(card), Some(engine));
         }
         let (given, engine) = loading;
-        let words = |error: Error| error.to_string();
-        Ok(Self {
-            given,
-            engine,
-            loader,
-            problems: Problems::default(),
-            words,
-            names,
-            named: Fields::default(),
-            has_evidence: false,
-        })
-    }
-
-    /// Returns the same with the words of a door for refusals.
-    #[must_use]
-    pub fn at_door(self, words: fn(Error) -> String) -> Self {
-        Self { words, ..self }
+        Ok(Self { given, engine, loader, problems: Problems::default() })
     }
 
     /// Returns what the scorecard reads.
@@ -104,6 +129,10 @@ impl<'r> Loading<'r> {
     /// # Errors
     /// If no scorecard is at hand for it, which is so for all that follow.
     pub fn take(&mut self, place: &Place, bytes: Result<&[u8], Error>) -> Result<(), Error> {
+        self.take_for(place, bytes, &Silent)
+    }
+
+    fn take_for(&mut self, place: &Place, bytes: Result<&[u8], Error>, door: &dyn Door) -> Result<(), Error> {
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(error) => {
@@ -138,12 +167,6 @@ impl<'r> Loading<'r> {
                 return Ok(());
             }
             (None, Some(engine)) => {
-                self.has_evidence = true;
-                let card = engine.card().card();
-                let named = &mut self.named;
-                self.names.retain(|(_, field)| {
-                    named.values(std::slice::from_ref(field), |_| None, card, bytes) == [None]
-                });
                 engine.visit_at(place, bytes, |scored| loader.add_from(place, 0, &scored.record, bytes))
             }
             (None, None) => {
@@ -156,7 +179,7 @@ impl<'r> Loading<'r> {
             }
         };
         if let Err(error) = added {
-            self.problems.add((self.words)(error));
+            self.problems.add(door.words(error));
         }
         Ok(())
     }
@@ -167,12 +190,8 @@ impl<'r> Loading<'r> {
     /// If an item was refused, or no item is left.
     pub fn finish(self) -> Result<Loaded, Error> {
         self.problems.end("nothing was computed: correct what is refused, or leave it out")?;
-        if let Some((card, _)) = self.given.as_ref().zip(self.has_evidence.then_some(())) {
-            // Items would count under their ids: each attempt as its own task.
-            for (flag, field) in &self.names {
-                self.named.check(field, flag, std::iter::once(card.card()))?;
-            }
-        }
+        // Items would count under their ids: each attempt as its own task.
+        self.engine.as_ref().map_or(Ok(()), Engine::refuse_unfound)?;
         Ok(match self.loader.finish_sides()? {
             (Some(rows), both) => Loaded { rows, both: Some(both) },
             (None, rows) => Loaded { rows, both: None },

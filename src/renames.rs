@@ -1,10 +1,36 @@
-//! Subjects that were renamed: `--rename OLD=NEW`.
+//! Names that changed: those of subjects by `--rename OLD=NEW`, and those of fields of questions and answers since they were
+//! published.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::error::{Code, Error};
 use crate::text::clean;
+
+/// The fields of project files, queries and answers that have another name now, old name first.
+const FIELDS: [(&str, &str); 14] = [
+    ("ahead", "verdict"),
+    ("change", "difference"),
+    ("draws", "resamples"),
+    ("drives", "importance"),
+    ("fail_under_dimension", "dimensions"),
+    ("filters", "where"),
+    ("first_ahead_tasks", "worse_tasks"),
+    ("loss", "difference"),
+    ("renames", "rename"),
+    ("runs", "mean"),
+    ("second_ahead_tasks", "better_tasks"),
+    ("share_first", "chance_of_rank_1"),
+    ("subject_field", "subject"),
+    ("task_field", "task"),
+];
+
+/// Returns what to say of a name that is not known: the new name, if it is the old one of a field that is.
+#[must_use]
+pub fn renamed<'k>(name: &str, mut known: impl Iterator<Item = &'k str>) -> Option<String> {
+    let (old, new) = FIELDS.into_iter().find(|(old, _)| *old == name)?;
+    known.any(|known| known == new).then(|| format!("`{old}` is `{new}` now"))
+}
 
 /// A new name of a subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +108,17 @@ impl<'a> Renames<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_old_name_of_a_field_is_told_the_new_one() {
+        let known = || ["resamples", "mean"].into_iter();
+        assert_eq!(renamed("draws", known()).unwrap(), "`draws` is `resamples` now");
+        assert_eq!((renamed("loss", known()), renamed("mean", known())), (None, None));
+        for (at, (old, new)) in FIELDS.into_iter().enumerate() {
+            assert!(FIELDS.iter().skip(at + 1).all(|(other, _)| old < *other), "{old}");
+            assert!(FIELDS.iter().all(|(other, _)| new != *other), "{new}");
+        }
+    }
 
     #[test]
     fn names_become_others_once() {

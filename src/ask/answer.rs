@@ -13,6 +13,7 @@ use crate::cards::{CardText, check, released, unknown};
 use crate::error::{Code, Error};
 use crate::leaderboard::attempts::Pass;
 use crate::leaderboard::{By, Settings};
+use crate::renames::renamed;
 use crate::rows::Rows;
 use crate::rows::gaps::{all_or_nothing, gaps, undecayed};
 use crate::text::{clean, short};
@@ -134,9 +135,8 @@ pub fn refused(error: &StatisticsError, rows: &Rows) -> Error {
 pub(crate) fn unknown_key(flag: &str, key: &str, words: &[&str], rows: &Rows) -> Error {
     let known = || words.iter().copied().chain(rows.dimensions.iter().map(|(key, _)| key.as_str()));
     let error = invalid(format!("{flag}: there is no `{}`", clean(key)));
-    let error = match nearest(key, known()) {
-        Some(near) => error.hint(format!("did you mean `{near}`?")),
-        None => error,
-    };
-    error.hint(format!("there are: {}", known().collect::<Vec<_>>().join(", ")))
+    let near = || nearest(key, known()).map(|near| format!("did you mean `{near}`?"));
+    error
+        .hints_from(renamed(key, known()).or_else(near))
+        .hint(format!("there are: {}", known().collect::<Vec<_>>().join(", ")))
 }

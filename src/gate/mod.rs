@@ -1,33 +1,26 @@
 //! Gates: what a run must reach, the verdict on it, and the status with which a program ends.
 //!
-//! A [`Gate`] is filled from flags, from `karat.toml` or by a program, and judges items that were loaded once:
+//! A [`Gate`] is filled from flags, from `karat.toml` or by a program, and judges items that were loaded once. `examples/gate.rs` judges
+//! those of a project file.
 //!
 //! ```
-//! use std::fs::File;
-//! use std::io::BufReader;
-//! use std::sync::Arc;
+//! use karat::gate::{Baseline, Gate, Status, BASELINE, RUN};
 //! use karat::ask::Items;
-//! use karat::card::CompiledCard;
-//! use karat::engine::Options;
-//! use karat::gate::{BASELINE, Baseline, Gate, RUN, Status};
-//! use karat::loaded::Loading;
-//! use karat::Layout;
-//! use karat::rows::Selection;
+//! use karat::inputs::Silent;
+//! use karat::loaded::Source;
+//! use karat::{CompiledCard, Inputs, Options};
 //! use karat_core::number::Decimal;
 //!
-//! let card = Arc::new(CompiledCard::parse(&std::fs::read_to_string("examples/cards/task-run.toml")?)?);
-//! let sides = [BASELINE, RUN].map(|side| (side.to_owned(), side.to_owned()));
-//! let selection = Selection { by_file: true, sides: &sides, alone: Some(RUN), ..Selection::default() };
-//! let mut loading = Loading::new(selection, Some((card, Options::default())), None)?;
-//! for (side, file) in [(BASELINE, "base.csv"), (RUN, "new.csv")] {
-//!     let file = File::open(format!("examples/compare/{file}"))?;
-//!     loading.read(side, BufReader::new(file), Layout::Csv)?;
-//! }
+//! let card = CompiledCard::open("examples/cards/task-run.toml")?;
+//! let [before, after] = ["base.csv", "new.csv"].map(|file| [format!("examples/compare/{file}")]);
+//! let inputs = Inputs::of_sides([(BASELINE, &before), (RUN, &after)])?;
+//! let items = Items::default();
+//! let source = Source { alone: Some(RUN), ..Source::new(&items, Some((card.into(), Options::default()))) };
 //! let gate = Gate { fail_if_worse: Some(Decimal::from_millionths(2_000_000)), ..Gate::default() };
 //! let baseline = Baseline::Loaded(String::from("base.csv"));
-//! let judged = gate.judge(&Items::default(), &mut loading.finish()?, &baseline)?;
+//! let judged = gate.judge(&items, &mut source.load(&inputs, &Silent)?, &baseline)?;
 //! assert_eq!(judged.verdict().status(), Status::Worse);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), karat::Error>(())
 //! ```
 
 mod check;

@@ -8,11 +8,11 @@ use karat_core::formula::Function;
 use karat_core::scorecard::Step;
 use karat_evidence::profile::{Field, Shape};
 
-use super::names::{Direction, measured, unit, words};
 use super::plan::{Measure, Plan, column};
 use super::refused;
 use crate::cards::{CardText, check};
 use crate::error::Error;
+use crate::names::{Direction, measured, unit, words};
 use crate::text::clean;
 
 /// The share of the mean that success has, in thousandths.

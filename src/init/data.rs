@@ -9,10 +9,10 @@ use karat_evidence::source::{Layout, SEPARATORS};
 use karat_importers::{ImportError, Importer, Input, Options, import};
 use karat_reader::Kind;
 
-use super::names::{SUBJECTS, SUCCESS, TASKS};
 use super::{Question, refused};
 use crate::engine::{Wanted, each_item};
 use crate::error::{Code, Error};
+use crate::names::{SUBJECTS, SUCCESS, TASKS};
 use crate::record::Record;
 
 /// Bytes of a header that is looked at.

@@ -19,7 +19,6 @@
 
 mod card;
 mod data;
-mod names;
 mod plan;
 mod project;
 mod prompt;

@@ -6,9 +6,9 @@ use karat_evidence::cells;
 use karat_evidence::profile::{Field, Shape};
 
 use super::data::Data;
-use super::names::{Direction, OFTEN_RUNS, SUBJECTS, SUCCESS, TASKS, direction, has, is_label, place, words};
 use super::{Question, card, project, refused};
 use crate::error::Error;
+use crate::names::{Direction, OFTEN_RUNS, SUBJECTS, SUCCESS, TASKS, direction, has, is_label, place, words};
 use crate::text::{clean, list};
 
 /// Most fields that count without being asked for.

@@ -2,9 +2,9 @@
 
 use karat_core::number::Decimal;
 
-use super::names::Direction;
 use super::plan::{Gate, Plan, column, countable, find};
 use crate::ask::points;
+use crate::names::Direction;
 use crate::text::clean;
 
 /// A question about the data.

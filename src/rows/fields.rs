@@ -59,6 +59,20 @@ impl Fields {
         fields.iter().map(&mut of).collect()
     }
 
+    /// Notes whether an item under a card has a field.
+    pub(crate) fn see(&mut self, field: &String, card: &Scorecard, raw: &[u8]) {
+        if !self.found.contains(field) {
+            drop(self.values(std::slice::from_ref(field), |_| None, card, raw));
+        }
+    }
+
+    /// Adds what was found in other items.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.found.extend(other.found);
+        self.seen.extend(other.seen);
+        self.noted += other.noted;
+    }
+
     /// Rejects a field that no item has.
     pub(crate) fn check<'c>(
         &self,

@@ -160,19 +160,10 @@ impl<'r> Loader<'r> {
         })
     }
 
-    /// Adds an item that was just scored by the scorer with the index `scorer`.
-    pub fn add(&mut self, place: &Place, scorer: usize, record: &Scoring<'_>) {
-        self.add_from(place, scorer, record, &[]);
-    }
-
-    /// Adds such an item with the JSON it was read from, which has fields that the scorecard does not declare.
+    /// Adds an item that was just scored by the scorer with the index `scorer`, with the JSON it was read from, which has fields that the
+    /// scorecard does not declare.
     pub fn add_from(&mut self, place: &Place, scorer: usize, record: &Scoring<'_>, raw: &[u8]) {
         self.put(record.item.id, place, scorer, record, raw, None);
-    }
-
-    /// Adds such an item under the id `id`.
-    pub(crate) fn add_as(&mut self, id: &str, place: &Place, scorer: usize, record: &Scoring<'_>) {
-        self.put(id, place, scorer, record, &[], None);
     }
 
     fn put(

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use karat::card::CompiledCard;
 pub use karat::cards::{CardText, EMBEDDED, check, library, released};
 use karat::cards::{Embedded, for_item, has_versions, of_kind, unknown};
+use karat::inputs::Inputs;
 use karat_core::scorecard::Scorecard;
 use karat_reader::Kind;
 
-use crate::evidence::first_item;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -41,11 +41,11 @@ pub fn find(wanted: &str) -> Result<CardText, Failure> {
 
 /// Returns the name with the version that it means for these files, by the first item in them, and says which where that
 /// was to choose. One command has one card: what follows of another kind is refused.
-pub fn named<'w>(wanted: &'w str, files: &[String], color: Color) -> Result<Cow<'w, str>, Failure> {
+fn named<'w>(wanted: &'w str, inputs: &Inputs, color: Color) -> Result<Cow<'w, str>, Failure> {
     if !has_versions(wanted) {
         return Ok(Cow::Borrowed(wanted));
     }
-    let item = first_item(files, color).unwrap_or_default();
+    let item = inputs.first_item().unwrap_or_default();
     named_by(wanted, for_item(wanted, &item), color)
 }
 
@@ -83,6 +83,11 @@ pub fn parse(card: &CardText, color: Color) -> Result<Scorecard, Failure> {
             Err(Failure::Shown(Exit::CardRefused))
         }
     }
+}
+
+/// Returns the scorecard that a name means for these inputs, ready to score.
+pub fn for_inputs(wanted: &str, inputs: &Inputs, color: Color) -> Result<Arc<CompiledCard>, Failure> {
+    compiled(&named(wanted, inputs, color)?, color)
 }
 
 /// Returns a scorecard that is ready to score.

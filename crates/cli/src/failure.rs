@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use karat::error::{Code, Error};
+use karat::error::{Code, Error, reason};
 use karat::text::clean;
 
 use crate::exit::Exit;
@@ -49,13 +49,7 @@ impl Failure {
 
     /// Returns the failure to open or read a file.
     pub fn reading(path: &str, error: &io::Error) -> Self {
-        let help = match error.kind() {
-            io::ErrorKind::NotFound => "check the spelling; paths are relative to the current folder",
-            io::ErrorKind::IsADirectory => "name the files in it, or all of them with `*`",
-            io::ErrorKind::PermissionDenied => "the current user may not read it",
-            _ => return Self::new(format!("cannot read `{}`: {}", clean(path), reason(error))),
-        };
-        Self::new(format!("cannot read `{}`: {}", clean(path), reason(error))).help(help)
+        Error::reading(path, error).into()
     }
 
     /// Returns the failure to write a file.
@@ -81,17 +75,6 @@ fn lines(message: &str) -> String {
         None => clean(line).into_owned(),
     });
     safe.collect::<Vec<_>>().join("\n")
-}
-
-/// Returns the reason in our words, or in those of the operating system.
-fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => String::from("there is no such file"),
-        io::ErrorKind::IsADirectory => String::from("it is a folder"),
-        io::ErrorKind::PermissionDenied => String::from("permission denied"),
-        io::ErrorKind::InvalidData => String::from("it is not UTF-8 text"),
-        _ => error.to_string(),
-    }
 }
 
 impl From<Error> for Failure {

@@ -3,7 +3,6 @@
 mod args;
 mod cards;
 mod cmd;
-mod evidence;
 mod exit;
 mod failure;
 #[cfg(feature = "server")]
@@ -12,18 +11,16 @@ mod format;
 mod graders;
 mod input;
 mod load;
-mod logs;
-mod origin;
 mod output;
 mod progress;
 mod project;
 mod push;
 mod receipt;
 mod render;
-#[cfg(feature = "server")]
 mod runner;
 #[cfg(feature = "server")]
 mod store;
+mod take;
 mod topics;
 
 use std::io::{Write as _, stdout};

@@ -1,10 +1,18 @@
-//! The progress bar: on standard error, only on a terminal, only for long work.
+//! The progress bar: on standard error, only on a terminal, only for long work; and what is said of inputs that are read.
 
-use std::io::{self, IsTerminal as _, Read};
+use std::io::{self, IsTerminal as _, Read, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use karat::error::Error;
+use karat::inputs::{Door, Inputs};
+use karat::text::clean;
+use karat_importers::Summary;
+
+use crate::args::Cli;
+use crate::failure::Failure;
+use crate::output::{CARE, Color, FAINT, Screen};
 
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(800);
@@ -18,29 +26,29 @@ pub struct Progress {
     started: Instant,
     /// True while the bar is not shown yet but may be.
     waits: AtomicBool,
+    /// The colour of what is said.
+    color: Color,
 }
 
+/// The shapes of bars.
+const OF_BYTES: &str = "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";
+const OF_STREAM: &str = "{spinner} {binary_bytes}, {binary_bytes_per_sec}";
+#[cfg(feature = "server")]
+const OF_ITEMS: &str = "{bar:40} {human_pos} of {human_len} items, {per_sec}, {eta} left";
+
 impl Progress {
-    /// Returns a bar for `bytes` of input, not shown yet; never shown if `quiet` or without a terminal.
-    pub fn new(bytes: Option<u64>, quiet: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden());
-        Self::with(
-            bar,
-            quiet,
-            match bytes {
-                Some(_) => {
-                    "{bar:40} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left"
-                }
-                None => "{spinner} {binary_bytes}, {binary_bytes_per_sec}",
-            },
-        )
+    /// Returns a bar for inputs, not shown yet; never shown if `quiet` or without a terminal.
+    pub fn new(quiet: bool, cli: &Cli) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let mut progress = Self::with(bar, quiet, OF_STREAM);
+        progress.color = cli.color;
+        progress
     }
 
     /// Returns a bar that counts items, not shown yet; never shown if `quiet` or without a terminal.
     #[cfg(feature = "server")]
     pub fn of_items(quiet: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
-        Self::with(bar, quiet, "{bar:40} {human_pos} of {human_len} items, {per_sec}, {eta} left")
+        Self::with(ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden()), quiet, OF_ITEMS)
     }
 
     /// Returns a line that says what is being done, shown at once: a single step may take long. Never shown if `quiet` or
@@ -61,20 +69,16 @@ impl Progress {
     }
 
     fn with(bar: ProgressBar, quiet: bool, shape: &str) -> Self {
+        let waits = AtomicBool::new(!quiet && io::stderr().is_terminal());
+        let progress = Self { bar, started: Instant::now(), waits, color: Color::default() };
+        progress.shape(shape);
+        progress
+    }
+
+    fn shape(&self, shape: &str) {
         if let Ok(style) = ProgressStyle::with_template(shape) {
-            bar.set_style(style);
+            self.bar.set_style(style);
         }
-        Self { bar, started: Instant::now(), waits: AtomicBool::new(!quiet && io::stderr().is_terminal()) }
-    }
-
-    /// Returns a bar that is never shown.
-    pub fn hidden() -> Self {
-        Self::new(None, true)
-    }
-
-    /// Counts the bytes read from `inner`.
-    pub fn count<'p, R: Read + 'p>(&'p self, inner: R) -> impl Read + 'p {
-        Counted { inner, progress: self }
     }
 
     /// Runs `say`, which writes to the terminal, with the bar hidden meanwhile.
@@ -107,6 +111,63 @@ impl Progress {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
     }
+}
+
+impl Door for Progress {
+    fn begin(&self, inputs: &Inputs) {
+        if let Some(bytes) = inputs.bytes() {
+            self.shape(OF_BYTES);
+            self.bar.set_length(bytes);
+        }
+        let mut screen = Screen::stderr(self.color);
+        // Only for eyes: the inputs are read whether it can be shown or not.
+        if inputs.has_standard_input() && io::stdin().is_terminal() {
+            let _ = writeln!(screen, "{FAINT}reading standard input; Ctrl-D ends it{FAINT:#}");
+        }
+        let _ = tell_notes(inputs.passed_over().as_slice(), &mut screen);
+    }
+
+    fn watch<'w>(&'w self, input: Box<dyn Read>) -> Box<dyn Read + 'w> {
+        Box::new(Counted { inner: input, progress: self })
+    }
+
+    fn note(&self, note: &str) {
+        let _ = self.aside(|| tell_notes(&[note.to_owned()], &mut Screen::stderr(self.color)));
+    }
+
+    fn end(&self, logs: &Summary) -> io::Result<()> {
+        Self::end(self);
+        let mut screen = Screen::stderr(self.color);
+        tell_left_out(logs, &mut screen)?;
+        tell_notes(&logs.notes, &mut screen)?;
+        screen.flush()
+    }
+
+    fn words(&self, error: Error) -> String {
+        Failure::from(error).to_string()
+    }
+}
+
+/// Says what logs have that no item has, how often and why; nothing if that is nothing.
+pub fn tell_left_out(summary: &Summary, screen: &mut Screen) -> io::Result<()> {
+    if summary.left_out.is_empty() {
+        return Ok(());
+    }
+    writeln!(screen, "left out:")?;
+    let mut reasons: Vec<(&String, &u64)> = summary.left_out.iter().collect();
+    reasons.sort_by(|one, other| other.1.cmp(one.1).then(one.0.cmp(other.0)));
+    for (reason, count) in reasons {
+        writeln!(screen, "{count:>8}  {}", clean(reason))?;
+    }
+    Ok(())
+}
+
+/// Says what there is to know about inputs as a whole.
+pub fn tell_notes(notes: &[String], screen: &mut Screen) -> io::Result<()> {
+    for note in notes {
+        writeln!(screen, "{CARE}note{CARE:#}: {}", clean(note))?;
+    }
+    Ok(())
 }
 
 impl Drop for Progress {

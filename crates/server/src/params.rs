@@ -65,8 +65,17 @@ pub(crate) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
     Query::try_from_uri(uri).map(|Query(params)| params).map_err(|error| {
         let text = error.body_text();
         let detail = text.rsplit_once("query string: ").map_or(text.as_str(), |(_, detail)| detail);
-        Problem::new(Code::BadRequest, detail).at("query")
+        Problem::new(Code::BadRequest, with_new_name(detail)).at("query")
     })
+}
+
+/// Returns the reason why a query is refused, with the new name of a parameter that has an old one.
+fn with_new_name(detail: &str) -> String {
+    // As serde says it: unknown field `draws`, expected one of `seed`, `resamples`.
+    let mut names = detail.split('`').skip(1).step_by(2);
+    let renamed = names.next().filter(|_| detail.starts_with("unknown field"));
+    let renamed = renamed.and_then(|name| karat::renames::renamed(name, names));
+    renamed.map_or_else(|| detail.to_owned(), |renamed| format!("{detail}; {renamed}"))
 }
 
 /// The parts of a path that are names.

@@ -1,11 +1,10 @@
 //! `karat compare`: the subject that is ahead on the tasks that both have, or a tie; the tasks that got worse; the gate.
 
 use crate::args::{Cli, CompareArgs};
-use crate::evidence::{are_sides, expanded};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
-use crate::load::{Request, load};
+use crate::load::load;
 use crate::output::save_page;
 use crate::render::gate;
 use karat::answers::comparison::{ComparedPair, ComparisonAnswer};
@@ -13,7 +12,9 @@ use karat::ask::answer::{gaps_of, settings, subject};
 use karat::ask::compare::{Asked, of_sides};
 use karat::document::{ComparisonView, Part, comparison as document_of};
 use karat::gate::{failed, judge_comparison};
+use karat::inputs::{Inputs, are_sides};
 use karat::leaderboard::{By, Settings};
+use karat::loaded::Source;
 use karat::page::model::Figure;
 use karat::pages::history;
 use karat::rows::Rows;
@@ -32,14 +33,20 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
         return Err(Failure::new(format!("`{}` cannot be compared with itself", clean(&args.ask.first)))
             .help("name two subjects: karat compare A B FILE"));
     }
-    let (rows, asked) = if args.files.is_empty() && are_sides(&args.ask.first, &args.ask.second) {
-        of_files(args, cli)?
+    let (first, second) = (args.ask.first.as_str(), args.ask.second.as_str());
+    let are_sides = args.files.is_empty() && are_sides(first, second);
+    let inputs = if are_sides {
+        let sides =
+            [&args.ask.first, &args.ask.second].map(|side| (side.as_str(), std::slice::from_ref(side)));
+        Inputs::of_sides(sides)?
     } else {
-        let asked =
-            Request::new(&args.ask.items, args.ask.card.as_deref(), &args.files, args.form.no_progress);
-        let rows = load(&asked, cli)?;
-        let pair = (subject(&rows, &args.ask.first)?, subject(&rows, &args.ask.second)?);
-        (rows, Asked::Pair(pair))
+        Inputs::new(&args.files)?
+    };
+    let source = Source::new(&args.ask.items, None);
+    let rows = load(source, args.ask.card.as_deref(), &inputs, args.form.no_progress, cli)?;
+    let asked = match are_sides {
+        true => of_sides(&rows, first, second)?,
+        false => Asked::Pair((subject(&rows, first)?, subject(&rows, second)?)),
     };
     let settings = settings(&args.ask.sure, By::Score, &rows);
     let most = if args.all { usize::MAX } else { TASKS };
@@ -70,18 +77,4 @@ fn over_time(answer: &ComparisonAnswer, rows: &Rows, settings: &Settings) -> Vec
     let Some(section) = history(rows, &subjects, settings) else { return Vec::new() };
     let figures = section.figures.into_iter().map(|it: Figure| Part::Figure(Box::new(it)));
     std::iter::once(Part::Heading(section.heading)).chain(figures).collect()
-}
-
-/// Reads the two files, or the logs in two folders: as two subjects if each has one, else each subject that both have.
-fn of_files(args: &CompareArgs, cli: &Cli) -> Result<(Rows, Asked), Failure> {
-    let (mut paths, mut sides) = (Vec::new(), Vec::new());
-    for side in [&args.ask.first, &args.ask.second] {
-        let files = expanded(std::slice::from_ref(side), cli.color)?;
-        paths.extend(files.iter().cloned());
-        sides.extend(files.into_iter().map(|file| (file, side.clone())));
-    }
-    let asked = Request::new(&args.ask.items, args.ask.card.as_deref(), &paths, args.form.no_progress);
-    let rows = load(&Request { sides: &sides, ..asked }, cli)?;
-    let asked = of_sides(&rows, &args.ask.first, &args.ask.second)?;
-    Ok((rows, asked))
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use karat::card::CompiledCard;
@@ -13,12 +14,11 @@ use karat_core::record::Record as Scoring;
 
 use crate::args::{Cli, ExplainArgs};
 use crate::cards;
-use crate::evidence::{Files, Flow};
+use crate::cmd::verify::compared;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format;
 use crate::graders;
-use crate::origin::{self, Comparison};
 use crate::output::{CARE, Screen};
 use crate::progress::Progress;
 use karat::answers;
@@ -26,6 +26,8 @@ use karat::answers::explanation::Explanation;
 use karat::answers::standing::Standing;
 use karat::document::{self, Document, Proof};
 use karat::error::Error;
+use karat::inputs::Inputs;
+use karat::origin::Comparison;
 use karat::recompute;
 use karat::text::{clean, count, is_named, named, short};
 use serde::Serialize;
@@ -74,21 +76,22 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let chosen = args.format.chosen()?;
     let file = std::slice::from_ref(&args.file);
+    let (inputs, door) = (Inputs::new(file)?, Progress::new(true, cli));
     let given = match &args.card {
-        Some(card) => Some(cards::compiled(&cards::named(card, file, cli.color)?, cli.color)?),
+        Some(card) => Some(cards::for_inputs(card, &inputs, cli.color)?),
         None => None,
     };
     let mut engine = match &given {
         Some(card) => {
             let options = graders::options(card.card(), &args.graders, &args.fields, cli.portable)?;
+            let options = inputs.named(card.card(), options, &door);
             Some(Engine::new(Arc::clone(card), options)?)
         }
         None => None,
     };
     let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
     let mut meant = Meant::default();
-    let files = Files::new(file, cli.color)?;
-    files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
+    inputs.each(&wanted, &door, |place, bytes| {
         let bytes = bytes?;
         if let Some(standing) = answers::read::<Standing>(bytes)? {
             if args.evidence.is_some() {
@@ -106,7 +109,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
         match (Record::parse(bytes)?, &mut engine, &given) {
             (Some(claim), ..) => {
                 if is_other(args, &claim.document().subject, &claim.document().evidence.id) {
-                    return Ok(Flow::Continue);
+                    return Ok(ControlFlow::Continue(()));
                 }
                 let document = claim.document();
                 if meant.see(&document.subject, &document.evidence.id) {
@@ -124,7 +127,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                     engine.try_visit_named(Some(&place.name()), bytes, |scored| -> Result<_, Error> {
                         let item = &scored.record.item;
                         if !is_other(args, item.subject, item.id) && meant.see(item.subject, item.id) {
-                            let proof = Proof::Scored { is_from_log: files.is_from_log() };
+                            let proof = Proof::Scored { is_from_log: inputs.is_from_log() };
                             meant.first = Some(explained(card, &scored.record, &proof)?);
                         }
                         Ok(())
@@ -145,6 +148,9 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
         }
         Ok(flow(args, &meant))
     })?;
+    if flow(args, &meant).is_continue() {
+        engine.as_ref().map_or(Ok(()), Engine::refuse_unfound)?;
+    }
     match meant.first.take() {
         None => Err(nothing(args)),
         Some(_) if meant.subjects.len() > 1 && args.item.is_some() => Err(same_id(args, &meant)),
@@ -174,13 +180,13 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
 }
 
 /// Returns whether more items are to be counted: all, unless the choice is made.
-fn flow(args: &ExplainArgs, meant: &Meant) -> Flow {
+fn flow(args: &ExplainArgs, meant: &Meant) -> ControlFlow<()> {
     let is_enough = match (&args.item, &args.subject) {
         (None, Some(_)) => meant.items > 1,
         // An id may be that of several items, which is then said.
         (Some(_), _) | (None, None) => false,
     };
-    if is_enough { Flow::Stop } else { Flow::Continue }
+    if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// Returns the refusal of an id that items of several subjects have.
@@ -257,9 +263,8 @@ fn from_evidence(
     args: &ExplainArgs,
     cli: &Cli,
 ) -> Result<String, Failure> {
-    let request = origin::Request { path, fields: &args.fields, graders: &args.graders };
     let subject = clean(&claim.document().subject);
-    let (message, lines) = match origin::compare(claim, card, &request, cli)? {
+    let (message, lines) = match compared(claim, card, path, (&args.fields, &args.graders), cli)? {
         Comparison::Same(place) => return Ok(place),
         Comparison::Different { place, lines, .. } => {
             (format!("the record of `{subject}` is not what {} gives", clean(&place)), lines)

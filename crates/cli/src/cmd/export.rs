@@ -2,19 +2,20 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use karat::engine::{Engine, Wanted};
 use karat::error::Error;
 use karat::export::{Export, Exporter, Target};
+use karat::inputs::{Door, Inputs, Silent};
 use karat::recompute;
 use karat::record::Record;
 use karat::text::clean;
 
 use crate::args::{Cli, ExportArgs};
 use crate::cards;
-use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format;
@@ -45,20 +46,22 @@ pub fn run(args: &ExportArgs, cli: &Cli) -> Result<Exit, Failure> {
 
 /// Reads the records, or scores the evidence.
 fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
+    let inputs = Inputs::new(&args.files)?;
+    let progress = Progress::new(true, cli);
+    let door: &dyn Door = if args.quiet { &Silent } else { &progress };
     let given = match &args.card {
-        Some(card) => Some(cards::compiled(&cards::named(card, &args.files, cli.color)?, cli.color)?),
+        Some(card) => Some(cards::for_inputs(card, &inputs, cli.color)?),
         None => None,
     };
     let mut engine = match &given {
         Some(card) => {
             let options = graders::options(card.card(), &args.graders, &args.fields, cli.portable)?;
+            let options = inputs.named(card.card(), options, door);
             Some(Engine::new(Arc::clone(card), options)?)
         }
         None => None,
     };
     let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
-    let files = Files::new(&args.files, cli.color)?;
-    let files = if args.quiet { files.quiet() } else { files };
     let mut exporter = Exporter::default();
     let mut add = |record: &Record| {
         if args.subject.as_ref().is_none_or(|wanted| *wanted == record.document().subject) {
@@ -67,7 +70,7 @@ fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
         Ok::<_, Error>(())
     };
     let mut line = Vec::new();
-    files.each(&wanted, &Progress::hidden(), &mut |place, bytes| {
+    inputs.each(&wanted, door, |place, bytes| {
         let bytes = bytes?;
         match (Record::parse(bytes)?, &mut engine) {
             (Some(claim), _) => {
@@ -89,8 +92,9 @@ fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
                     .help("say how to score it: --card run"));
             }
         }
-        Ok::<_, Failure>(Flow::Continue)
+        Ok::<_, Failure>(ControlFlow::Continue(()))
     })?;
+    engine.as_ref().map_or(Ok(()), Engine::refuse_unfound)?;
     Ok(exporter)
 }
 

@@ -1,6 +1,7 @@
 //! `karat grade`: the facts of evidence, and the observations of the graders behind them. Nothing is scored.
 
 use std::io::{BufWriter, StdoutLock, Write};
+use std::ops::ControlFlow;
 
 use karat_core::facts::Fact;
 use karat_reader::{Evidence, Graders, Kind};
@@ -9,7 +10,6 @@ use serde_json::{Map, Value, json};
 use crate::args::{Cli, GradeArgs};
 use crate::cards;
 use crate::cmd::score::report_unread;
-use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::graders;
@@ -17,6 +17,7 @@ use crate::output::{Screen, is_watched, lines};
 use crate::progress::Progress;
 use karat::document;
 use karat::engine::{self, FactReader};
+use karat::inputs::Inputs;
 use karat::text::clean;
 use karat::write::screen;
 
@@ -26,12 +27,12 @@ pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let graders = what_graders_need(args, kind, cli)?;
     let vocabulary = kind.vocabulary();
     let mut reader = FactReader::new(kind, graders)?;
-    let files = Files::new(&args.files, cli.color)?;
+    let files = Inputs::new(&args.files)?;
     let as_table = args.table || (!args.json && is_watched());
     let mut out = if as_table { Out::Screen(Screen::stdout(cli.color)) } else { Out::Lines(lines()) };
     let wanted = reader.wanted();
-    let progress = Progress::new(files.bytes(), as_table);
-    files.each(&wanted, &progress, &mut |place, bytes| {
+    let progress = Progress::new(as_table, cli);
+    files.each(&wanted, &progress, |place, bytes| {
         let evidence = reader.read(place, bytes?)?;
         match &mut out {
             Out::Screen(screen) => {
@@ -42,7 +43,7 @@ pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
             }
             Out::Lines(out) => writeln!(out, "{}", as_json(&evidence, kind))?,
         }
-        Ok(Flow::Continue)
+        Ok::<_, Failure>(ControlFlow::Continue(()))
     })?;
     drop(progress);
     out.flush()?;

@@ -7,11 +7,12 @@ use karat_core::diagnostic::nearest;
 use karat_importers::{IMPORTERS, Importer, Items, Options, Role, Summary, check, import};
 
 use crate::args::{Cli, ImportArgs, ImportKind};
-use crate::evidence::each_once;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::logs::{self, Log};
 use crate::output::{Color, FAINT, Screen, lines};
+use crate::progress::{tell_left_out, tell_notes};
+use karat::inputs::logs::{self, Log};
+use karat::inputs::{each_once, files};
 use karat::text::clean;
 
 /// Most names of files that are listed.
@@ -28,7 +29,7 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let (ImportKind::Facts, Some(_)) = (args.kind, &args.domain) {
         return Err(Failure::new("`--domain` is for traces").help("add `--as trace`, or leave it out"));
     }
-    let files = logs::files(&paths)?;
+    let files = files(&paths)?;
     let named: Vec<String> = files.iter().filter(|it| !it.is_link).map(|file| file.path.clone()).collect();
     each_once(&named)?;
     let options = Options {
@@ -36,7 +37,7 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
         domain: args.domain.clone(),
         subject: args.subject.clone(),
         score: args.score.clone(),
-        ..logs::together(&named)?.options()
+        ..logs::together_of(&named)?
     };
     let mut out = lines();
     let (mut total, mut empty) = (Summary::default(), Summary::default());
@@ -57,7 +58,7 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
                 }
                 Err(error) => {
                     out.flush()?;
-                    return Err(logs::refused(error));
+                    return Err(logs::not_imported(error).into());
                 }
             },
             (None, Ok(Some(format))) if file.is_found && items == Items::Traces && !format.has_traces => {
@@ -69,9 +70,9 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
                 passed.push(file.path);
                 continue;
             }
-            (None, Err(failure)) => {
+            (None, Err(error)) => {
                 out.flush()?;
-                return Err(failure);
+                return Err(error.into());
             }
             (None, Ok(None)) => {
                 out.flush()?;
@@ -99,7 +100,7 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
             Ok(summary) => summary,
             Err(error) => {
                 out.flush()?;
-                return Err(logs::refused(error));
+                return Err(logs::not_imported(error).into());
             }
         };
         if summary.items == 0 && summary.elsewhere > 0 {
@@ -113,14 +114,14 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
                 continue;
             }
             out.flush()?;
-            return Err(logs::without_runs(logs::empty(&file.path), &summary));
+            return Err(logs::without_runs(logs::empty(&file.path), &summary).into());
         }
         total.add(summary);
         read.push(format);
     }
     out.flush()?;
     if read.is_empty() && empty != Summary::default() {
-        return Err(logs::without_runs(String::from("no file has a run in it"), &empty));
+        return Err(logs::without_runs(String::from("no file has a run in it"), &empty).into());
     }
     if read.is_empty() {
         return Err(Failure::new("no file is of a format that karat knows")
@@ -181,14 +182,14 @@ fn tell(
     };
     let files = if read.len() == 1 { String::from("1 file") } else { format!("{} files", read.len()) };
     writeln!(screen, "{} {plural} from {files} ({})", total.items, names.join(", "))?;
-    logs::tell_left_out(total, &mut screen)?;
+    tell_left_out(total, &mut screen)?;
     if !passed.is_empty() {
         let shown: Vec<String> = passed.iter().take(LISTED).map(|path| clean(path).into_owned()).collect();
         let more = passed.len().saturating_sub(LISTED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         writeln!(screen, "{FAINT}no log: {}{more}{FAINT:#}", shown.join(", "))?;
     }
-    logs::tell_notes(&total.notes, &mut screen)?;
+    tell_notes(&total.notes, &mut screen)?;
     screen.flush()?;
     Ok(())
 }

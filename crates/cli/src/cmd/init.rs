@@ -6,15 +6,15 @@ use std::path::Path;
 
 use karat::Layout;
 use karat::init::{Data, Plan, Prompt};
+use karat::inputs::{Named, files, logs};
+use karat::project::NAME;
 use karat::text::{clean, count};
-use karat_importers::unpack;
+use karat_importers::{Input, unpack};
 
 use crate::args::{Cli, InitArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::logs::{self, Log, Named};
 use crate::output::{CARE, Color, FAINT, STRONG, Screen, create, replace};
-use crate::project::NAME;
 
 /// The scorecard to write, if no other name is given.
 const CARD: &str = "scorecard.toml";
@@ -62,20 +62,20 @@ fn read(args: &InitArgs) -> Result<Data, Failure> {
             Failure::new("a project needs files, not standard input").help("write it to a file first")
         );
     }
-    let files: Vec<Named> = logs::files(&given)?.into_iter().filter(|file| !file.is_link).collect();
+    let files: Vec<Named> = files(&given)?.into_iter().filter(|file| !file.is_link).collect();
     let mut data = Data::new(given, &args.question);
     let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-    let options = logs::together(&paths)?.options();
+    let options = logs::together_of(&paths)?;
     for Named { path, is_found, .. } in files {
-        let log = Log::file(&path);
-        match logs::format_of(&log.input) {
+        let input = Input::file(&path);
+        match logs::format_of(&input) {
             Ok(Some(format)) if format.is_matches() => {
                 let (name, words) = (clean(&path), format.words);
                 return Err(Failure::new(format!("`{name}` is {words}, which are rated and not scored"))
                     .help(format!("karat rate {path}")));
             }
-            Ok(Some(format)) => data.add_log(&log.input, format, &options).map_err(logs::refused)?,
-            Err(failure) if log.input.is_packed() => return Err(failure),
+            Ok(Some(format)) => data.add_log(&input, format, &options).map_err(logs::not_imported)?,
+            Err(error) if input.is_packed() => return Err(error.into()),
             // In a folder the other commands read logs alone.
             _ if is_found => {}
             _ => {

@@ -7,7 +7,9 @@ use karat::ask::answer::gaps_of;
 use karat::ask::leaderboard::kept;
 use karat::document::{self, LeaderboardView, Part};
 use karat::gate::{JudgedLeaderboard, judge_leaderboard};
+use karat::inputs::Inputs;
 use karat::leaderboard::Settings;
+use karat::loaded::Source;
 use karat::page::model::Section;
 use karat::pages::{history, items, profiles};
 use karat::rows::Rows;
@@ -19,7 +21,7 @@ use crate::args::{Cli, LeaderboardArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
-use crate::load::{Request, load};
+use crate::load::load;
 use crate::output::save_page;
 use crate::render::gate;
 
@@ -27,8 +29,9 @@ use crate::render::gate;
 pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, JudgedLeaderboard), Failure> {
     let labels: Vec<String> = args.ask.group_by.iter().cloned().collect();
     let kept = kept(&args.ask);
-    let asked = Request::new(&args.ask.items, args.ask.card.as_deref(), &args.files, args.form.no_progress);
-    let mut rows = load(&Request { labels: &labels, kept: &kept, ..asked }, cli)?;
+    let source = Source { labels: &labels, kept: &kept, ..Source::new(&args.ask.items, None) };
+    let inputs = Inputs::new(&args.files)?;
+    let mut rows = load(source, args.ask.card.as_deref(), &inputs, args.form.no_progress, cli)?;
     let events = events_of(args.ask.events.as_deref())?;
     let judged = judge_leaderboard(&args.ask, &args.floors, &mut rows, &events)?;
     Ok((rows, judged))

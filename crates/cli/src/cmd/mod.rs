@@ -46,12 +46,12 @@ use crate::args::{Cli, Verb};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{CARE, Screen};
-use crate::project;
+use crate::take::take;
 use karat::ask::moment;
 
 /// Runs the command of the command line.
 pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
-    project::take(&mut cli.verb, cli.color)?;
+    take(&mut cli.verb, cli.color)?;
     let cli = &*cli;
     for note in moment::notes() {
         writeln!(Screen::stderr(cli.color), "{CARE}note{CARE:#}: {note}")?;

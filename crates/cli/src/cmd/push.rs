@@ -1,18 +1,18 @@
 //! `karat push`: items to a server, in batches, until all are answered.
 
 use std::io::Write as _;
-use std::sync::Arc;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use karat::answers;
 use karat::answers::push::{Pushed, RefusedItem};
-use karat::engine::{Ids, Wanted};
+use karat::engine::{Ids, Options, Wanted};
 use karat::error::{Error, Place};
+use karat::inputs::{Inputs, with_names};
 use karat::text::clean;
 
 use crate::args::{Cli, PushArgs};
 use crate::cards;
-use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{CARE, FAINT, LOSS, Screen, is_watched, lines};
@@ -27,30 +27,32 @@ const SHOWN: usize = 20;
 /// # Errors
 /// If the evidence cannot be read, or the server does not take it.
 pub fn run(args: &PushArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let name = cards::named(&args.card, &args.files, cli.color)?;
-    let card = cards::compiled(&name, cli.color)?;
+    let inputs = Inputs::new(&args.files)?;
+    let card = cards::for_inputs(&args.card, &inputs, cli.color)?;
+    let progress = Progress::new(args.no_progress, cli);
     let wanted = Wanted::of(card.card())?;
+    // The server reads the usual names alone.
+    let options = inputs.named(card.card(), Options::default(), &progress);
     let as_of = args.as_of.as_ref().map(|as_of| as_of.written().text);
     let id = card.name().to_owned();
     let mut query = vec![("card", id.as_str())];
     query.extend(as_of.map(|as_of| ("as_of", as_of)));
     let mut courier = Courier::new(&args.to, args.key_file.as_deref(), &query, args.attempts)?;
-    let files = Files::new(&args.files, cli.color)?;
-    let progress = Arc::new(Progress::new(files.bytes(), args.no_progress));
     let mut pushed = Pushed { card: id.clone(), to: args.to.clone(), ..Pushed::default() };
     let mut namer = Namer { ids: Ids::of(&wanted), name: args.name.as_deref() };
     let mut packer = Packer::default();
-    let sent = files.each(&wanted, &progress, &mut |place, item| {
+    let sent = inputs.each(&wanted, &progress, |place, item| {
         match item {
             Ok(bytes) => {
-                let name = namer.name(place, bytes);
-                for parcel in packer.add(place, name.as_deref(), bytes) {
+                let bytes = with_names(bytes, &options);
+                let name = namer.name(place, &bytes);
+                for parcel in packer.add(place, name.as_deref(), &bytes) {
                     send(&parcel, &mut courier, &mut pushed, &progress, cli)?;
                 }
             }
             Err(error) => pushed.refuse(place.to_string(), reason(&error)),
         }
-        Ok(Flow::Continue)
+        Ok::<_, Failure>(ControlFlow::Continue(()))
     });
     let sent = sent.and_then(|()| match packer.take() {
         Some(parcel) => send(&parcel, &mut courier, &mut pushed, &progress, cli),

@@ -1,13 +1,15 @@
 //! `karat rate`: ratings from matches.
 
 use std::io::Write as _;
+use std::ops::ControlFlow;
 
+use karat::error::Error;
+use karat::inputs::Inputs;
 use karat::ratings::{self, MatchReader, Matches, Question, Rating, STATE_MARK};
 use karat::text::{clean, list};
 
 use crate::args::Cli;
 use crate::args::rate::RateArgs;
-use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format;
@@ -70,11 +72,9 @@ fn tell_unread(args: &RateArgs, matches: &Matches, cli: &Cli) -> Result<(), Fail
 /// Reads the matches that a question is about.
 pub fn read(question: &Question, files: &[String], no_progress: bool, cli: &Cli) -> Result<Matches, Failure> {
     let mut reader = MatchReader::new(question)?;
-    let files = Files::new(files, cli.color)?;
-    let progress = Progress::new(files.bytes(), no_progress);
-    files.each(&reader.wanted(), &progress, &mut |place, row| {
+    Inputs::new(files)?.each(&reader.wanted(), &Progress::new(no_progress, cli), |place, row| {
         reader.add(place, row);
-        Ok(Flow::Continue)
+        Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
     Ok(reader.finish()?)
 }

@@ -7,21 +7,19 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use karat_core::number::Decimal;
-use karat_evidence::Note;
-use karat_graders::trace::budget::{Budget, Overrun};
+use karat_graders::trace::budget::Budget;
 
 use super::listing::{Held, Listing, Order, Summary};
 use super::score_rows::{Cases, Ending, Rows};
 use crate::args::{Cli, ScoreArgs};
 use crate::cards;
-use crate::evidence::Files;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::Chosen;
 use crate::graders;
 use crate::input::read_text;
 use crate::output::{CARE, Color, LOSS, Screen, lines};
-use crate::progress::Progress;
+use crate::progress::{Progress, tell_notes};
 use crate::render::gate;
 use karat::ask::AsOf;
 use karat::bulk::{Block, Noticed, in_order};
@@ -30,6 +28,7 @@ use karat::document::brief;
 use karat::engine::{Engine, Options, Scored};
 use karat::error::{Error, Place};
 use karat::gate::ItemFloor;
+use karat::inputs::Inputs;
 use karat::text::clean;
 use karat::weights::weights;
 use karat::write;
@@ -40,10 +39,12 @@ const LISTED: usize = 20;
 
 /// Scores all evidence given.
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
-    let card = card(args, cli.color)?;
+    let inputs = Inputs::new(&args.files)?;
+    let card = card(args, &inputs, cli.color)?;
     let options = graders::options(card.card(), &args.graders, &args.fields, cli.portable)?;
     let own = args.budget_ms.map(|limit| Budget { limit: Duration::from_millis(limit.into()) });
     let options = Options { budget: own.or(options.budget), ..options };
+    let options = inputs.named(card.card(), options, &Progress::new(true, cli));
     // With an embedder or a cache, each trace counts for the novelty of the next.
     let is_apart = options.embedder.is_none() && options.cache.is_none();
     let workers = if is_apart { workers(args.jobs) } else { 0 };
@@ -53,10 +54,9 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         drop(engine.take_noticed());
         Ok(engine)
     };
-    let files = Files::new(&args.files, cli.color)?;
     let chosen = if args.brief { Chosen::Json } else { args.format.chosen()? };
     let as_table = chosen == Chosen::Screen;
-    let progress = Arc::new(Progress::new(files.bytes(), args.no_progress || as_table));
+    let progress = Arc::new(Progress::new(args.no_progress || as_table, cli));
     let screen = as_table.then(|| Screen::stdout(cli.color));
     let width = screen.as_ref().map(|screen| screen.width);
     let rows = match (chosen, args.brief) {
@@ -96,7 +96,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         |block| form.score(block, &mut engine),
         {
             let progress = Arc::clone(&progress);
-            move |intake| files.put(&wanted, &progress, intake)
+            move |intake| inputs.put(&wanted, &*progress, intake)
         },
         |part| {
             let written = match part {
@@ -126,10 +126,11 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let counts = (&total.summary, total.shown, total.refused);
     end.write((std::mem::take(&mut total.cases), &total.kept), counts, &listing, width, &mut out)?;
     out.flush()?;
-    total.remarks.report(cli.color)?;
+    total.remarks.report("more such notes", cli.color)?;
     engine.set_noticed(total.noticed);
+    engine.refuse_unfound()?;
     report_unread(engine.unknown_fields(), |path| engine.meant(path), cli.color)?;
-    total.slow.report(cli.color)?;
+    total.slow.report("more that took too long", cli.color)?;
     if let (Some(path), Some(cache)) = (&args.graders.cache, engine.cache()) {
         graders::save_cache(path, cache)?;
     }
@@ -236,8 +237,10 @@ struct Part {
     errors: Vec<(usize, Error)>,
     refused: u64,
     limit: ItemFloor,
-    remarks: Remarks,
-    slow: Slow,
+    /// Remarks of readers, for output without a line for them: records have none.
+    remarks: Notes,
+    /// The items over the time limit.
+    slow: Notes,
     noticed: Noticed,
 }
 
@@ -298,20 +301,21 @@ impl Part {
     }
 }
 
-/// The items over the time limit.
+/// What there is to say of items at the end, the first of them in full.
 #[derive(Default)]
-struct Slow {
-    first: Vec<(String, Overrun)>,
+struct Notes {
+    first: Vec<String>,
     more: u64,
 }
 
-impl Slow {
-    fn see(&mut self, place: &Place, overrun: Option<Overrun>) {
-        let Some(overrun) = overrun else { return };
-        if self.first.len() < LISTED {
-            self.first.push((place.to_string(), overrun));
-        } else {
-            self.more += 1;
+impl Notes {
+    fn see(&mut self, place: &Place, notes: impl IntoIterator<Item: std::fmt::Display>) {
+        for note in notes {
+            if self.first.len() < LISTED {
+                self.first.push(format!("{place}: {note}"));
+            } else {
+                self.more += 1;
+            }
         }
     }
 
@@ -321,22 +325,19 @@ impl Slow {
         self.first.extend(next.first.into_iter().take(room));
     }
 
-    fn report(&self, color: Color) -> Result<(), Failure> {
-        let mut screen = Screen::stderr(color);
-        for (place, overrun) in &self.first {
-            writeln!(screen, "{CARE}note{CARE:#}: {}: {overrun}", clean(place))?;
-        }
+    /// Says them; `others` is what those are that are not listed.
+    fn report(mut self, others: &str, color: Color) -> Result<(), Failure> {
         if self.more > 0 {
-            writeln!(screen, "{CARE}note{CARE:#}: and {} more that took too long", self.more)?;
+            self.first.push(format!("and {} {others}", self.more));
         }
-        Ok(())
+        Ok(tell_notes(&self.first, &mut Screen::stderr(color))?)
     }
 }
 
 /// Returns the scorecard, with the override if one is given.
-fn card(args: &ScoreArgs, color: Color) -> Result<Arc<CompiledCard>, Failure> {
+fn card(args: &ScoreArgs, inputs: &Inputs, color: Color) -> Result<Arc<CompiledCard>, Failure> {
     let wanted = args.card.as_deref().unwrap_or_default();
-    let card = cards::compiled(&cards::named(wanted, &args.files, color)?, color)?;
+    let card = cards::for_inputs(wanted, inputs, color)?;
     let Some(path) = &args.override_file else { return Ok(card) };
     let text = read_text(path, "a JSON object of weights", Exit::CouldNotRun)?;
     let given =
@@ -383,40 +384,4 @@ pub(super) fn report_unread<'a>(
         }
     }
     Ok(())
-}
-
-/// Remarks of readers about items, for output without a line for them: records have none.
-#[derive(Default)]
-struct Remarks {
-    first: Vec<String>,
-    more: u64,
-}
-
-impl Remarks {
-    fn see(&mut self, place: &Place, notes: &[Note]) {
-        for note in notes {
-            if self.first.len() < LISTED {
-                self.first.push(format!("{place}: {note}"));
-            } else {
-                self.more += 1;
-            }
-        }
-    }
-
-    fn add(&mut self, next: Self) {
-        let room = LISTED.saturating_sub(self.first.len());
-        self.more += next.more + next.first.len().saturating_sub(room) as u64;
-        self.first.extend(next.first.into_iter().take(room));
-    }
-
-    fn report(&self, color: Color) -> Result<(), Failure> {
-        let mut screen = Screen::stderr(color);
-        for remark in &self.first {
-            writeln!(screen, "{CARE}note{CARE:#}: {}", clean(remark))?;
-        }
-        if self.more > 0 {
-            writeln!(screen, "{CARE}note{CARE:#}: and {} more such notes", self.more)?;
-        }
-        Ok(())
-    }
 }

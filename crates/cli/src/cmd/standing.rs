@@ -7,6 +7,8 @@ use karat::answers::standing::Standing as StandingAnswer;
 use karat::answers::task::Task;
 use karat::ask::answer::{card_of, plan};
 use karat::gate::{Verdict, judge_standings};
+use karat::inputs::Inputs;
+use karat::loaded::Source;
 use karat::look_alikes::LookAlikes;
 use karat::standing::events::{self, Events};
 use karat::standing::{Answer, items, refused, several_cards, subject, tasks};
@@ -19,7 +21,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
 use crate::input::read_text;
-use crate::load::{Request, load};
+use crate::load::load;
 use crate::output::{Screen, lines, save_page};
 use crate::render::gate;
 use karat::document::{self, Document};
@@ -33,8 +35,8 @@ pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
     let Some(as_of) = args.items.as_of.as_ref().map(|as_of| as_of.at) else {
         return Err(Failure::new("a standing needs a moment").help("--as-of 2026-01-31T12:00:00Z"));
     };
-    let rows =
-        load(&Request::new(&args.items, args.card.as_deref(), &args.files, args.form.no_progress), cli)?;
+    let (source, inputs) = (Source::new(&args.items, None), Inputs::new(&args.files)?);
+    let rows = load(source, args.card.as_deref(), &inputs, args.form.no_progress, cli)?;
     let card = card_of(&rows)?.ok_or_else(several_cards)?;
     if args.tasks {
         return run_tasks(args, chosen, &rows, &card, as_of, cli);

@@ -4,8 +4,10 @@ use karat::answers::leaderboard::Leaderboard;
 use karat::answers::stress::Stress as StressAnswer;
 use karat::ask::answer::{gaps_of, refused, settings};
 use karat::document;
+use karat::inputs::Inputs;
 use karat::leaderboard::stress::Stress;
 use karat::leaderboard::{By, Ranking};
+use karat::loaded::Source;
 use karat::pages::profiles;
 use karat::write::{Form, html};
 
@@ -14,13 +16,14 @@ use crate::args::{Cli, StressArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
-use crate::load::{Request, load};
+use crate::load::load;
 use crate::output::save_page;
 
 /// Tries other weights, other means, fewer dimensions and fewer tasks.
 pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen = args.form.format.chosen()?;
-    let rows = load(&Request::new(&args.items, Some(&args.card), &args.files, args.form.no_progress), cli)?;
+    let (source, inputs) = (Source::new(&args.items, None), Inputs::new(&args.files)?);
+    let rows = load(source, Some(&args.card), &inputs, args.form.no_progress, cli)?;
     let settings = settings(&args.sure, By::Score, &rows);
     let items: Vec<usize> = (0..rows.rows.len()).collect();
     let refused = |error| refused(&error, &rows);

@@ -1,5 +1,7 @@
 //! `karat tune`: weights that predict an outcome, and their proposal.
 
+use std::sync::Arc;
+
 use karat::answers;
 use karat::answers::tune::{Tune, TuneProposal};
 use karat::document;
@@ -17,9 +19,11 @@ use crate::cards;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format;
-use crate::load::{Request, load};
+use crate::load::load_with;
 use crate::output::create;
 use karat::ask::AsOf;
+use karat::inputs::Inputs;
+use karat::loaded::Source;
 
 /// The field of an item that says how it ended.
 const OUTCOME: &str = "outcome";
@@ -29,13 +33,14 @@ const REFITS: f64 = 200.0;
 /// Finds weights, judges them, and writes what they propose.
 pub fn run(args: &TuneArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen = args.format.chosen()?;
-    let named = cards::named(&args.card, &args.files, cli.color)?;
-    let card = cards::load(&named, cli.color)?;
-    check(args, &card)?;
+    let inputs = Inputs::new(&args.files)?;
+    let card = cards::for_inputs(&args.card, &inputs, cli.color)?;
+    check(args, card.card())?;
     let labels: Vec<String> = args.outcome.iter().cloned().collect();
     let matches = args.wins.as_ref().map(|path| wins(path, args, cli)).transpose()?;
-    let asked = Request::new(&args.items, Some(&named), &args.files, args.no_progress);
-    let rows = load(&Request { labels: &labels, ..asked }, cli)?;
+    let source = Source { labels: &labels, ..Source::new(&args.items, None) };
+    let rows = load_with(source, Some(Arc::clone(&card)), &inputs, args.no_progress, cli)?;
+    let card = card.card();
     let wins: Vec<Win<'_>> = matches.iter().flat_map(pairs).collect();
     let target = if matches.is_some() { Target::Wins(&wins) } else { Target::Outcome };
     let needed = (4.0 / (1.0 - args.level)).ceil();
@@ -47,7 +52,7 @@ pub fn run(args: &TuneArgs, cli: &Cli) -> Result<Exit, Failure> {
         seed: args.seed,
     };
     let found = Tuning::new(&rows, target, &settings)?;
-    let answer = Tune::new(&rows, &card, &found, args.outcome.as_deref(), &settings);
+    let answer = Tune::new(&rows, card, &found, args.outcome.as_deref(), &settings);
     let written = answer.proposal.as_ref().map(|proposal| write(args, proposal)).transpose()?;
     let document = document::tune(&answer, &written.unwrap_or_default());
     format::show(&answer, &document, chosen, (usize::MAX, ""), cli.color)?;

@@ -8,9 +8,12 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use karat::answers::verification::{Verification, VerificationSchema, VerifiedEntry, VerifiedLog};
 use karat::answers::{ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
+use karat::ask::Fields;
 use karat::card::CompiledCard;
 use karat::cards::has_versions;
 use karat::document::{self, Document, Verified as Words};
+use karat::inputs::Inputs;
+use karat::origin::{self, Comparison};
 use karat::receipt::TrustedKeys;
 use karat::record::Record;
 use karat::text::{clean, short};
@@ -18,14 +21,13 @@ use karat::verification::{Check, causes, recomputed, status};
 use karat_core::record::ENGINE_VERSION;
 use karat_store::{Kind, Receipt};
 
-use crate::args::{Cli, VerifyArgs};
+use crate::args::{Cli, GraderArgs, VerifyArgs};
 use crate::cmd::rerun;
-use crate::evidence::Files;
 use crate::format::{self, Chosen};
 use crate::input::read_text;
-use crate::origin::{self, Comparison};
 use crate::output::{Color, Screen};
-use crate::{cards, receipt};
+use crate::progress::Progress;
+use crate::{cards, graders, receipt};
 
 /// The inputs that receipts and records are checked against.
 pub struct Against<'a> {
@@ -57,7 +59,7 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let against = Against::new(args, args.evidence.as_deref(), cli)?;
     // A missing file is not a finding about a receipt.
-    Files::new(args.evidence.as_slice(), cli.color)?;
+    Inputs::new(args.evidence.as_slice())?;
     let mut report = Report::new(args.format.chosen()?, cli.color);
     for path in &args.receipts {
         let verified = against.verified(path)?;
@@ -188,9 +190,8 @@ impl<'a> Against<'a> {
                 Check::new("evidence", CheckOutcome::Inconclusive, says)
             }
             (Some(path), Some(card)) => {
-                let request =
-                    origin::Request { path, fields: &self.args.fields, graders: &self.args.graders };
-                match origin::compare(claim, card, &request, self.cli) {
+                let given = (&self.args.fields, &self.args.graders);
+                match compared(claim, card, path, given, self.cli) {
                     Ok(comparison) => evidence(claim, comparison),
                     Err(failure) => Check::of_lines("evidence", CheckOutcome::Failed, &failure.to_string()),
                 }
@@ -198,6 +199,22 @@ impl<'a> Against<'a> {
         });
         checks
     }
+}
+
+/// Compares a record with its evidence at `path`, with the fields that name something and the inputs of graders.
+pub fn compared(
+    claim: &Record,
+    card: &Arc<CompiledCard>,
+    path: &str,
+    (fields, args): (&Fields, &GraderArgs),
+    cli: &Cli,
+) -> Result<Comparison, Failure> {
+    if let Some(lacking) = origin::lacking(claim, args.cache.is_some(), args.embedder.is_some()) {
+        return Ok(lacking);
+    }
+    let options = graders::options(card.card(), args, fields, cli.portable)?;
+    let inputs = Inputs::new(&[path.to_owned()])?;
+    Ok(origin::compare(claim, card, &inputs, options, &Progress::new(true, cli))?)
 }
 
 /// Returns the check for the comparison of a record with its evidence.

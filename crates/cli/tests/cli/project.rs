@@ -274,12 +274,39 @@ fn a_field_that_no_item_has_names_nothing() {
         assert!(run.stderr.contains(&format!("did you mean `{near}`?")), "{}", run.stderr);
         assert!(run.stderr.contains("there are: ") && run.stdout.is_empty(), "{}", run.stderr);
     }
+    let verbs: [&[&str]; 4] = [
+        &["score"],
+        &["export", "--to", "inspect"],
+        &["explain", "--item", "heron-air-01-new"],
+        &["card", "diff", "card.toml", "card.toml"],
+    ];
+    for verb in verbs {
+        let card: &[&str] = if verb.contains(&"diff") { &[] } else { &["-c", "card.toml"] };
+        let run = alone(folder.path(), &[verb, card, &["new.csv"], &["--task-field", "tesk"]].concat());
+        let found = "--task-field: no item has a field `tesk`";
+        assert!(run.status == 1 && run.stderr.contains(found), "{verb:?}: {}", run.stderr);
+    }
     let named = alone(folder.path(), &[&asked[..], &["--task-field", "task"]].concat());
     assert_eq!(named.stdout, alone(folder.path(), &asked).stdout);
     let text = fs::read_to_string(folder.path().join("karat.toml")).unwrap();
     folder.write("karat.toml", &format!("task = \"tesk\"\n{text}"));
     let check = alone(folder.path(), &["check"]);
     assert!(check.status == 1 && check.stderr.contains("no item has a field `tesk`"), "{}", check.stderr);
+}
+
+#[test]
+fn fields_of_other_names_are_found_and_said() {
+    let folder = project("");
+    let table = example("compare/new.csv");
+    folder.write("other.csv", &table.replacen("subject,task,id", "Agent,Task ID,id", 1));
+    let asked = |file| alone(folder.path(), &["leaderboard", "-c", "card.toml", "--format", "csv", file]);
+    let (usual, other) = (asked("new.csv"), asked("other.csv"));
+    assert_eq!((usual.status, usual.stderr.as_str()), (0, ""));
+    assert_eq!((other.status, other.stdout), (0, usual.stdout));
+    assert_eq!(
+        other.stderr,
+        "note: subject from `Agent`, task from `Task ID`; to take others: --subject-field, --task-field\n"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::io::Write as _;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use karat_core::number::Score;
@@ -10,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::args::{Cli, DiffArgs, GraderArgs};
 use crate::cards;
-use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::graders;
@@ -18,6 +18,8 @@ use crate::output::{FAINT, GAIN, LOSS, STRONG, Screen};
 use crate::progress::Progress;
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Options};
+use karat::error::Error;
+use karat::inputs::{Door, Inputs, Silent};
 use karat::number::{published, share};
 use karat::text::{clean, count, fit, own_name, wrap};
 
@@ -110,7 +112,8 @@ impl Comparison {
 
 /// Compares two cards on the evidence given.
 pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Failure> {
-    let compiled = |card| cards::compiled(&cards::named(card, &args.files, cli.color)?, cli.color);
+    let inputs = Inputs::new(&args.files)?;
+    let compiled = |card: &str| cards::for_inputs(card, &inputs, cli.color);
     let (before, after) = (compiled(&args.before)?, compiled(&args.after)?);
     let (old, new) = (before.card(), after.card());
     if old.evidence != new.evidence {
@@ -123,22 +126,23 @@ pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Fail
         );
         return Err(Failure::new(message).help("only cards for the same kind of evidence can be compared"));
     }
-    let engine = |card: &Arc<CompiledCard>| -> Result<Engine, Failure> {
+    let progress = Progress::new(false, cli);
+    let engine = |card: &Arc<CompiledCard>, door: &dyn Door| -> Result<Engine, Failure> {
         let options = graders::options(card.card(), &GraderArgs::default(), &args.fields, cli.portable)?;
-        Ok(Engine::new(Arc::clone(card), Options { any_challenge: true, ..options })?)
+        let options = Options { any_challenge: true, ..options };
+        Ok(Engine::new(Arc::clone(card), inputs.named(card.card(), options, door))?)
     };
-    let (mut first, mut second) = (engine(&before)?, engine(&after)?);
+    let (mut first, mut second) = (engine(&before, &progress)?, engine(&after, &Silent)?);
     let mut all = Comparison { scores: Vec::new(), badges_changed: 0, movers: Vec::new(), top: args.top };
-    let files = Files::new(&args.files, cli.color)?;
-    let progress = Progress::new(files.bytes(), false);
     let mut wanted = first.wanted();
     wanted.add(second.wanted());
-    files.each(&wanted, &progress, &mut |place, bytes| {
+    inputs.each(&wanted, &progress, |place, bytes| {
         let bytes = bytes?;
         let verdict = |engine: &mut Engine| engine.visit_at(place, bytes, |scored| verdict(&scored.record));
         all.see(Mover { before: verdict(&mut first)?, after: verdict(&mut second)? });
-        Ok(Flow::Continue)
+        Ok::<_, Error>(ControlFlow::Continue(()))
     })?;
+    first.refuse_unfound()?;
     drop(progress);
     let ranks = Ranks::new(&all.scores);
     if args.json {

@@ -1,31 +1,34 @@
 //! `karat check`: the runs of a project against its gates and its baseline.
 
-mod baseline;
 mod watch;
 
-use std::io::Write as _;
+use std::fs;
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use karat::answers::ComparisonVerdict;
 use karat::answers::check::ProjectCheck;
 use karat::answers::comparison::ComparedPair;
 use karat::ask::answer::gaps_of;
-use karat::ask::{Fields, Items};
+use karat::card::CompiledCard;
 use karat::document::{self, ComparisonView, LeaderboardView};
-use karat::gate::{BASELINE, Baseline, RUN, failed};
-use karat::loaded::Loaded;
-use karat::text::{clean, wrap};
+use karat::engine::Options;
+use karat::gate::failed;
+use karat::inputs::Inputs;
+use karat::project::{Project, digest_file};
+use karat::text::{clean, count, wrap};
 
 use super::compare;
 use crate::args::{CheckProjectArgs, Cli};
-use crate::evidence::{Digests, expanded};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
-use crate::load::{Request, load_sides};
-use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen};
-use crate::project::{self, Project, absent};
+use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen, replace};
+use crate::progress::Progress;
+use crate::project;
 use crate::render::gate;
+use crate::{cards, graders};
 
 /// Most rows of the leaderboard, and most tasks of a list without `--all`.
 const TOP: usize = 10;
@@ -38,7 +41,7 @@ pub fn run(args: &CheckProjectArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let project = project_of(args, cli)?;
     if args.update_baseline {
-        return baseline::update(&project, args.no_progress, cli);
+        return update_baseline(args, &project, cli);
     }
     once(args, &project, args.format.chosen_or(Chosen::Screen)?, cli)
 }
@@ -52,9 +55,10 @@ fn project_of(args: &CheckProjectArgs, cli: &Cli) -> Result<Project, Failure> {
 
 /// Checks once.
 fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -> Result<Exit, Failure> {
-    let items = items_of(project);
-    let (mut loaded, baseline) = loaded(args, project, &items, cli)?;
-    let judged = project.gate.judge(&items, &mut loaded, &baseline)?;
+    let (inputs, baseline) = project.inputs()?;
+    let (card, options) = scorer(project, &inputs, cli)?;
+    let mut loaded = project.load(&inputs, card, options, &Progress::new(args.no_progress, cli))?;
+    let judged = project.gate.judge(&project.items, &mut loaded, &baseline)?;
     let mut notes: Vec<String> = judged.note.iter().cloned().collect();
     if judged.gates.is_empty() {
         let hint = "no gate: with fail_if_worse = 2 or fail_under = 80 below [gate] of";
@@ -126,47 +130,28 @@ fn summary(answer: &ProjectCheck, out: &mut Screen) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Loads the inputs, and with them the baseline, if it exists: each file is read once.
-fn loaded(
-    args: &CheckProjectArgs,
-    project: &Project,
-    items: &Items,
-    cli: &Cli,
-) -> Result<(Loaded, Baseline), Failure> {
-    let card = Some(project.card.as_str());
-    let name = project.baseline.join(", ");
-    let inputs_alone = Request::new(items, card, &project.inputs, args.no_progress);
-    if project.baseline.is_empty() {
-        return Ok((load_sides(&inputs_alone, cli)?, Baseline::Unnamed));
-    }
-    if let [first, ..] = absent(&project.baseline).as_slice() {
-        let line = format!(
-            "there is no baseline `{}`; `karat check --update-baseline` keeps this run",
-            clean(first)
-        );
-        return Ok((load_sides(&inputs_alone, cli)?, Baseline::Absent { name, line }));
-    }
-    let (baseline, inputs) = (expanded(&project.baseline, cli.color)?, expanded(&project.inputs, cli.color)?);
-    let side = |files: &[String], side: &str| -> Vec<(String, String)> {
-        files.iter().map(|file| (file.clone(), side.to_owned())).collect()
-    };
-    let sides = [side(&baseline, BASELINE), side(&inputs, RUN)].concat();
-    let files = [baseline.clone(), inputs].concat();
-    let asked = Request::new(items, card, &files, args.no_progress);
-    let digests = Digests::default();
-    let asked = Request { sides: &sides, alone: Some(RUN), digests: Some(&digests), ..asked };
-    let loaded = load_sides(&asked, cli);
-    // A baseline that was changed is refused as that, whatever else is wrong with it.
-    baseline::check_digests(&baseline, &digests)?;
-    Ok((loaded?, Baseline::Loaded(name)))
+/// Returns the scorecard of the project, and how it scores.
+fn scorer(project: &Project, inputs: &Inputs, cli: &Cli) -> Result<(Arc<CompiledCard>, Options), Failure> {
+    let card = cards::for_inputs(&project.card, inputs, cli.color)?;
+    let options = graders::options(card.card(), &Default::default(), &project.items.fields, cli.portable)?;
+    Ok((card, options))
 }
 
-fn items_of(project: &Project) -> Items {
-    Items {
-        fields: Fields { subject_field: project.subject.clone(), task_field: project.task.clone() },
-        rename: project.renames.clone(),
-        filters: project.filters.clone(),
-        as_of: project.as_of.clone(),
-        ..Items::default()
+/// Writes the items of the inputs as the baseline; at every moment it is either the old one or the new one, complete.
+fn update_baseline(args: &CheckProjectArgs, project: &Project, cli: &Cli) -> Result<Exit, Failure> {
+    let path = project.baseline_file()?;
+    let inputs = Inputs::new(&project.inputs)?;
+    let (card, options) = scorer(project, &inputs, cli)?;
+    let kept = project.kept(&inputs, card, options, &Progress::new(args.no_progress, cli))?;
+    let beside = digest_file(path);
+    // Without it any baseline counts, so that no moment has a digest of another file.
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(Failure::writing(&beside, &error)),
+        _ => replace(path, &kept.text)?,
     }
+    replace(&beside, kept.digest_line(path).as_bytes())?;
+    let mut out = Screen::stdout(cli.color);
+    writeln!(out, "wrote {} with {}, {}", clean(path), count(kept.items, "item"), kept.digest)?;
+    out.flush()?;
+    Ok(Exit::Done)
 }

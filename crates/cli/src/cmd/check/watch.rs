@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::Chosen;
 use crate::output::{self, FAINT, Screen};
-use crate::project::{self, Project};
+use karat::project::{NAME, Project, find};
 
 /// The time between two looks at the files, and between two looks at whether to stop.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -75,7 +75,7 @@ fn wait(args: &CheckProjectArgs, before: &[File], stop: &AtomicBool) {
 fn quiet(args: &CheckProjectArgs) -> Option<Project> {
     let path = path(args);
     let text = fs::read_to_string(&path).ok()?;
-    project::parse(&text, &path)
+    Project::parse(&text, &path).ok()
 }
 
 fn pause(stop: &AtomicBool) {
@@ -90,7 +90,7 @@ fn pause(stop: &AtomicBool) {
 type File = (String, Option<(u64, SystemTime)>);
 
 fn path(args: &CheckProjectArgs) -> PathBuf {
-    args.project.as_ref().map(PathBuf::from).or_else(project::find).unwrap_or_else(|| project::NAME.into())
+    args.project.as_ref().map(PathBuf::from).or_else(find).unwrap_or_else(|| NAME.into())
 }
 
 /// Returns the files of a project as they are now.
@@ -99,7 +99,7 @@ fn files(args: &CheckProjectArgs, project: Option<&Project>) -> Vec<File> {
     if let Some(project) = project {
         paths.push(project.card.clone());
         for input in project.inputs.iter().chain(&project.baseline) {
-            match crate::logs::files(std::slice::from_ref(input)) {
+            match karat::inputs::files(std::slice::from_ref(input)) {
                 Ok(found) => paths.extend(found.into_iter().map(|file| file.path)),
                 Err(_) => paths.push(input.clone()),
             }

@@ -4,17 +4,18 @@ use std::ops::Range;
 use std::path::Path;
 
 use karat_core::diagnostic::{Code, Diagnostic, Severity, nearest};
+use karat_core::number::Decimal;
+use karat_core::scorecard::FieldPath;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::Project;
+use crate::answers::leaderboard::floor::On;
+use crate::ask::{AsOf, Fields, Floor, Items, points};
 use crate::cards::released;
-use karat::answers::leaderboard::floor::On;
-use karat::ask::{AsOf, Floor, points};
-use karat::gate::Gate;
-use karat::rows::filter::Filter;
-use karat_core::number::Decimal;
-use karat_core::scorecard::FieldPath;
+use crate::gate::Gate;
+use crate::renames::{Rename, renamed};
+use crate::rows::filter::Filter;
 
 const KEYS: [&str; 9] = ["card", "inputs", "subject", "task", "baseline", "where", "rename", "as_of", "gate"];
 const GATE_KEYS: [&str; 8] =
@@ -66,7 +67,7 @@ pub(super) fn read(text: &str, folder: &Path) -> Result<Project, Vec<Diagnostic>
         }
     }
     let filters = top.parsed("where", &mut faults, |text| text.parse::<Filter>());
-    let renames = top.parsed("rename", &mut faults, |text| text.parse::<karat::renames::Rename>());
+    let rename = top.parsed("rename", &mut faults, |text| text.parse::<Rename>());
     let as_of = top.parsed("as_of", &mut faults, |text| text.parse::<AsOf>()).into_iter().next();
     let gates = gates(&top, &mut faults);
     if !faults.found.is_empty() {
@@ -87,12 +88,17 @@ pub(super) fn read(text: &str, folder: &Path) -> Result<Project, Vec<Diagnostic>
             .map(|card| if released(&card).is_some() { card } else { from_here(&card) })
             .unwrap_or_default(),
         inputs: inputs.iter().map(from_here).collect(),
-        subject: top.text("subject", &mut unheard),
-        task: top.text("task", &mut unheard),
         baseline: top.texts("baseline", &mut unheard).iter().map(from_here).collect(),
-        filters,
-        renames,
-        as_of,
+        items: Items {
+            fields: Fields {
+                subject_field: top.text("subject", &mut unheard),
+                task_field: top.text("task", &mut unheard),
+            },
+            rename,
+            filters,
+            as_of,
+            ..Items::default()
+        },
         gate: gates,
     })
 }
@@ -222,10 +228,13 @@ impl<'a, 't> Table<'a, 't> {
         for key in self.table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
             let name = key.get_ref().replace('-', "_");
             let moved = MOVED.iter().find(|(moved, _)| self.what == "karat.toml" && *moved == name);
-            let help = match (moved, nearest(&name, known.iter().copied())) {
+            let help = match (moved, renamed(&name, known.iter().copied())) {
                 (Some((moved, place)), _) => format!("`{moved}` belongs into {place}"),
-                (None, Some(near)) => format!("did you mean `{near}`?"),
-                (None, None) => format!("there are {}", known.join(", ")),
+                (None, Some(renamed)) => renamed,
+                (None, None) => match nearest(&name, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there are {}", known.join(", ")),
+                },
             };
             let message = format!("{} has no key `{}`", self.what, key.get_ref());
             faults.add(Code::UnknownField, key.span(), message, &help);
@@ -349,11 +358,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::render::diagnostics::line_and_column;
 
     fn faults(text: &str) -> Vec<String> {
         let found = read(text, Path::new("")).err().unwrap_or_default();
-        let line = |fault: &Diagnostic| line_and_column(text, fault.span.start).0;
+        let line = |fault: &Diagnostic| text[..fault.span.start].matches('\n').count() + 1;
         found.iter().map(|fault| format!("{}: {}: {}", line(fault), fault.message, fault.help)).collect()
     }
 
@@ -385,10 +393,11 @@ standing      = { fail_under = 70 }
         assert_eq!(project.inputs, ["../../runs/*.jsonl", "../../more.csv"]);
         assert_eq!(project.baseline, ["../../baseline.jsonl"]);
         assert_eq!(
-            (project.subject.as_deref(), project.task.as_deref()),
+            (project.items.fields.subject_field.as_deref(), project.items.fields.task_field.as_deref()),
             (Some("$.agent.name"), Some("case"))
         );
-        assert_eq!((project.filters.len(), project.renames.len(), project.as_of.is_some()), (1, 1, true));
+        let items = project.items;
+        assert_eq!((items.filters.len(), items.rename.len(), items.as_of.is_some()), (1, 1, true));
         let gates = project.gate;
         assert_eq!((gates.floors.fail_under.len(), gates.floors.on, gates.strict), (2, On::Low, true));
         assert_eq!(gates.fail_if_worse, Some(Decimal::from_millionths(2_500_000)));
@@ -431,6 +440,8 @@ least = 3
         for (found, expected) in found.iter().zip(expected) {
             assert!(found.starts_with(expected), "{found}: {expected}");
         }
+        let old = faults("card = \"a\"\ninputs = \"b\"\ntask_field = \"c\"");
+        assert_eq!(old, ["3: karat.toml has no key `task_field`: `task_field` is `task` now"]);
         assert_eq!(faults("card = \"a\"\ninputs = []").len(), 1);
         assert_eq!(faults("card = ").len(), 1);
     }

@@ -6,12 +6,13 @@ use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 use karat::record::Record;
 
-use super::{NAME, Project, find, open, tell};
 use crate::args::{Cli, Verb};
-use crate::evidence::{are_sides, first_item};
 use crate::failure::Failure;
 use crate::output::Color;
+use crate::project::{open, tell};
 use karat::ask::{Fields, Items};
+use karat::inputs::{Inputs, are_sides};
+use karat::project::{NAME, Project, find};
 
 /// Fills in what `score`, `leaderboard`, `compare` and `standing` were not told and the project file knows. Where something is
 /// piped in, that is read; records name their own scorecard.
@@ -57,7 +58,7 @@ fn from_project(
         return Ok(());
     }
     let Some(path) = find() else { return Ok(()) };
-    if !given.is_empty() && is_of_records(&given, color) {
+    if !given.is_empty() && is_of_records(&given) {
         return Ok(());
     }
     let project = open(&path, color)?;
@@ -65,15 +66,15 @@ fn from_project(
     set(card, Some(&project.card));
     set_fields(&mut items.fields, &project);
     if given.is_empty() {
-        items.filters.extend(project.filters.iter().cloned());
-        items.rename.extend(project.renames.iter().cloned());
+        items.filters.extend(project.items.filters.iter().cloned());
+        items.rename.extend(project.items.rename.iter().cloned());
     }
     tell(&project, what, color)
 }
 
 fn set_fields(into: &mut Fields, project: &Project) {
-    set(&mut into.subject_field, project.subject.as_ref());
-    set(&mut into.task_field, project.task.as_ref());
+    set(&mut into.subject_field, project.items.fields.subject_field.as_ref());
+    set(&mut into.task_field, project.items.fields.task_field.as_ref());
 }
 
 fn set(into: &mut Option<String>, value: Option<&String>) {
@@ -92,8 +93,10 @@ fn inputs(project: &Project, files: &mut Vec<String>) -> &'static str {
 }
 
 /// Returns whether the first item is a record.
-fn is_of_records(files: &[String], color: Color) -> bool {
-    first_item(files, color).is_some_and(|item| matches!(Record::parse(&item), Ok(Some(_))))
+fn is_of_records(files: &[String]) -> bool {
+    // What cannot be read is reported when it is read.
+    let first = Inputs::new(files).ok().and_then(|inputs| inputs.first_item());
+    first.is_some_and(|item| matches!(Record::parse(&item), Ok(Some(_))))
 }
 
 /// Returns whether standard input is a file or a pipe, and no terminal or nothing.

@@ -1,22 +1,18 @@
 //! The evidence of a record: found, scored again by the same card, and compared.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use karat_core::facts::Digest;
 use karat_core::record::Record as Scoring;
-
-use crate::args::{Cli, GraderArgs};
-use crate::evidence::{Files, Flow};
-use crate::failure::Failure;
-use crate::graders;
-use crate::progress::Progress;
-use karat::ask::Fields;
-use karat::card::CompiledCard;
-use karat::document::judge_identity;
-use karat::engine::{Engine, Scored};
-use karat::error::Error;
-use karat::record::{Record, RecordDocument};
 use serde_json::Value;
+
+use crate::card::CompiledCard;
+use crate::document::judge_identity;
+use crate::engine::{Engine, Options, Scored};
+use crate::error::Error;
+use crate::inputs::{Door, Inputs};
+use crate::record::{Record, RecordDocument};
 
 /// The strength of the match between an item of evidence and a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,17 +36,6 @@ struct Origin {
     others: bool,
     /// Its record, as canonical JSON.
     record: Vec<u8>,
-}
-
-/// The file to search for the evidence, and how to read it.
-#[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
-    /// The file.
-    pub path: &'a str,
-    /// The fields of an item of facts that name something.
-    pub fields: &'a Fields,
-    /// The inputs of graders.
-    pub graders: &'a GraderArgs,
 }
 
 /// The result of comparing a record with its evidence.
@@ -78,27 +63,45 @@ pub enum Comparison {
     },
 }
 
-/// Compares the record `claim`, which `card` has verified, with its evidence: subject, digest, facts and score.
+/// Returns what the options need for the trace of a record and do not have.
+#[must_use]
+pub fn lacking(claim: &Record, has_cache: bool, has_embedder: bool) -> Option<Comparison> {
+    let reading = claim.document().cache_reading()?;
+    let what = if !has_cache {
+        "its novelty was read against a cache of vectors, which is not given"
+    } else if reading.embedder.is_some() && reading.had_time() && !has_embedder {
+        "a model embedded its text, which is not given"
+    } else {
+        return None;
+    };
+    let help = [
+        "give --cache as it was before the record, and --embedder if a model embedded the text",
+        "or score the whole log again: karat log verify --replay",
+    ];
+    Some(Comparison::Lacking { what: what.to_owned(), help: help.map(str::to_owned).into() })
+}
+
+/// Compares the record `claim`, which `card` has verified, with its evidence among `inputs`: subject, digest, facts and score.
 ///
 /// The item is found by its digest; else by subject and id, then by its subject; else it must be the only one.
+///
+/// # Errors
+/// If an input cannot be read, or an item is refused.
 pub fn compare(
     claim: &Record,
     card: &Arc<CompiledCard>,
-    request: &Request<'_>,
-    cli: &Cli,
-) -> Result<Comparison, Failure> {
+    inputs: &Inputs,
+    options: Options,
+    door: &dyn Door,
+) -> Result<Comparison, Error> {
     let document = claim.document();
-    if let Some(lacking) = lacking(document, request.graders) {
-        return Ok(lacking);
-    }
     let (subject, id, digest) =
         (document.subject.as_str(), document.evidence.id.as_str(), document.evidence.digest);
-    let options = graders::options(card.card(), request.graders, request.fields, cli.portable)?;
+    let options = inputs.named(card.card(), options, door);
     let mut engine = Engine::new(Arc::clone(card), options)?;
     engine.set_circumstances_of(claim);
     let mut best: Option<Origin> = None;
-    let files = Files::new(&[request.path.to_owned()], cli.color)?;
-    files.each(&engine.wanted(), &Progress::hidden(), &mut |place, bytes| {
+    inputs.each(&engine.wanted(), door, |place, bytes| {
         let (bytes, own) = (bytes?, place.name());
         let mut look = |name: &str, scored: &Scored<'_>| {
             let item = &scored.record.item;
@@ -116,7 +119,10 @@ pub fn compare(
                     best = Some(Origin { likeness, place: place.to_string(), others: false, record: bytes });
                 }
             }
-            Ok(if likeness == Likeness::Digest { Flow::Stop } else { Flow::Continue })
+            Ok(match likeness {
+                Likeness::Digest => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            })
         };
         let flow = match engine.try_visit_named(Some(&own), bytes, |scored| look(&own, scored)) {
             Err(Again::Named) => engine.try_visit_named(Some(id), bytes, |scored| look(id, scored)),
@@ -124,11 +130,14 @@ pub fn compare(
         };
         match flow {
             Ok(flow) => Ok(flow),
-            Err(Again::Refused(error)) => Err(error.at(place.clone()).into()),
+            Err(Again::Refused(error)) => Err(error.at(place.clone())),
             // The second time, the item has the name of the record.
-            Err(Again::Named) => Ok(Flow::Continue),
+            Err(Again::Named) => Ok(ControlFlow::Continue(())),
         }
     })?;
+    if best.is_none() {
+        engine.refuse_unfound()?;
+    }
     let Some(origin) = best.filter(|origin| !origin.others) else {
         return Ok(Comparison::Absent(vec![
             format!("of several items none has its digest, {digest}"),
@@ -145,23 +154,6 @@ pub fn compare(
             Comparison::Different { place: origin.place, is_other, lines }
         }
     })
-}
-
-/// Returns what the graders need for the trace of a record and do not have.
-fn lacking(document: &RecordDocument, graders: &GraderArgs) -> Option<Comparison> {
-    let reading = document.cache_reading()?;
-    let what = if graders.cache.is_none() {
-        "its novelty was read against a cache of vectors, which is not given".to_owned()
-    } else if reading.embedder.is_some() && reading.had_time() && graders.embedder.is_none() {
-        "a model embedded its text, which is not given".to_owned()
-    } else {
-        return None;
-    };
-    let help = [
-        "give --cache as it was before the record, and --embedder if a model embedded the text",
-        "or score the whole log again: karat log verify --replay",
-    ];
-    Some(Comparison::Lacking { what, help: help.map(str::to_owned).into() })
 }
 
 /// Returns why verdicts cannot be compared, if what was submitted was run by a judge that is not the one here: fuel and so

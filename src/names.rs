@@ -2,7 +2,7 @@
 
 /// The direction in which more of a field is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(crate) enum Direction {
     /// More is better.
     Higher,
     /// Less is better.
@@ -10,18 +10,22 @@ pub(super) enum Direction {
 }
 
 /// Names of who is scored, the likeliest first.
-pub(super) const SUBJECTS: &str = "\
+pub(crate) const SUBJECTS: &str = "\
     subject agent agent_name agent_id model model_name model_id bot system candidate assistant provider \
     variant version run run_name experiment name";
 /// Names of what was attempted, the likeliest first.
-pub(super) const TASKS: &str = "\
+pub(crate) const TASKS: &str = "\
     task task_id task_name case case_id test test_id test_name instance_id instance question_id question \
     problem_id problem sample_id sample scenario scenario_id doc_id prompt_id item item_id example_id \
     row_id test_case test_case_id example reference_example reference_example_id name";
 /// Names of who is scored that are as often those of single runs.
-pub(super) const OFTEN_RUNS: &str = "provider run run_name experiment name";
+pub(crate) const OFTEN_RUNS: &str = "provider run run_name experiment name";
+/// Names of both that say it only to a person who knows the data.
+pub(crate) const UNSURE: &str = "\
+    provider variant version run run_name experiment name test sample item item_id example example_id row_id \
+    doc_id prompt_id reference_example reference_example_id";
 /// Words in the names of fields that decide success, the likeliest first.
-pub(super) const SUCCESS: &str = "\
+pub(crate) const SUCCESS: &str = "\
     solved resolved success succeeded passed pass correct is_correct correctness reward score accuracy \
     exact_match quality grade";
 const HIGHER: &str = "\
@@ -56,12 +60,12 @@ const UNITS: [(&str, &str); 10] = [
 ];
 
 /// Returns whether a list has a word.
-pub(super) fn has(list: &str, word: &str) -> bool {
+pub(crate) fn has(list: &str, word: &str) -> bool {
     list.split(' ').any(|known| known == word)
 }
 
 /// Returns the words of a name in small letters: `costUSD` and `Cost (USD)` are `cost`, `usd`.
-pub(super) fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
     for c in name.chars() {
@@ -79,7 +83,7 @@ pub(super) fn words(name: &str) -> Vec<String> {
 }
 
 /// Returns the direction that a name states; none if its words state none, or both.
-pub(super) fn direction(name: &str) -> Option<Direction> {
+pub(crate) fn direction(name: &str) -> Option<Direction> {
     let words = words(name);
     let says = |list: &str| words.iter().any(|word| has(list, word));
     match (says(HIGHER), says(LOWER)) {
@@ -96,19 +100,19 @@ pub(super) fn direction(name: &str) -> Option<Direction> {
 }
 
 /// Returns whether a name says a place, a number or a time, and not a measurement.
-pub(super) fn is_label(name: &str) -> bool {
+pub(crate) fn is_label(name: &str) -> bool {
     words(name).last().is_some_and(|word| has(LABELS, word)) && direction(name).is_none()
 }
 
 /// Returns the unit that a name states; `1` if none.
-pub(super) fn unit(name: &str) -> &'static str {
+pub(crate) fn unit(name: &str) -> &'static str {
     let words = words(name);
     let found = UNITS.iter().find(|(list, _)| words.iter().any(|word| has(list, word)));
     found.map_or("1", |(_, unit)| unit)
 }
 
 /// Returns the path without a last part that says only how it was summed: `stats.correctness` of `stats.correctness.avg`.
-pub(super) fn measured(name: &str) -> &str {
+pub(crate) fn measured(name: &str) -> &str {
     match name.rsplit_once('.') {
         Some((rest, last)) if has(SUMS, last) => rest,
         _ => name,
@@ -116,7 +120,7 @@ pub(super) fn measured(name: &str) -> &str {
 }
 
 /// Returns the place of a name in a list of likely ones; the last part of a path counts too.
-pub(super) fn place(name: &str, list: &str) -> Option<usize> {
+pub(crate) fn place(name: &str, list: &str) -> Option<usize> {
     let name = measured(name);
     let joined = words(name).join("_");
     let last = name.rsplit('.').next().map(|last| words(last).join("_")).unwrap_or_default();

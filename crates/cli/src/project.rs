@@ -1,0 +1,45 @@
+//! The project file on the command line: found, and refused with its errors.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use karat::cards::CardText;
+use karat::project::{NAME, Project, find};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::read_text;
+use crate::output::{Color, FAINT, Screen};
+use crate::render::diagnostics::refuse;
+
+/// Reads a project file; if it is refused, its errors go to standard error.
+pub fn open(path: &Path, color: Color) -> Result<Project, Failure> {
+    let name = path.display().to_string();
+    let text = read_text(&name, "a project file", Exit::CouldNotRun)?;
+    match Project::parse(&text, path) {
+        Ok(project) => {
+            project.refuse_endless()?;
+            Ok(project)
+        }
+        Err(found) => {
+            refuse(&CardText { name, text }, &found, color)?;
+            Err(Failure::Shown(Exit::CouldNotRun))
+        }
+    }
+}
+
+/// Reads the project file of this folder or above; says how to get one if there is no file.
+pub fn need(color: Color) -> Result<Project, Failure> {
+    let Some(path) = find() else {
+        return Err(Failure::new(format!("there is no `{NAME}` here or in a folder above"))
+            .help("write one from your data: karat init FILE")
+            .help("or name card and files: karat leaderboard -c CARD FILE"));
+    };
+    open(&path, color)
+}
+
+/// Says that a project file was used.
+pub fn tell(project: &Project, what: &str, color: Color) -> Result<(), Failure> {
+    writeln!(Screen::stderr(color), "{FAINT}{what} from {}{FAINT:#}", project.path)?;
+    Ok(())
+}

@@ -1,0 +1,87 @@
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use crate::card::CompiledCard;
+use crate::engine::Options;
+use crate::gate::{Baseline, Status};
+use crate::project::Project;
+
+thread_local! {
+    static OPENED: RefCell<BTreeMap<String, u32>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Counts a file that is opened.
+pub(super) fn opened(path: &str) {
+    OPENED.with_borrow_mut(|all| *all.entry(path.to_owned()).or_default() += 1);
+}
+
+#[test]
+fn a_check_opens_each_input_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &[u8]| fs::write(folder.path().join(name), text).unwrap();
+    write("card.toml", include_bytes!("../../examples/cards/task-run.toml"));
+    write("base.csv", include_bytes!("../../examples/compare/base.csv"));
+    let table = include_str!("../../examples/compare/new.csv");
+    let (head, rows) = table.split_once('\n').unwrap();
+    let half = rows.match_indices('\n').nth(rows.lines().count() / 2).unwrap().0 + 1;
+    write("new-1.csv", format!("{head}\n{}", &rows[..half]).as_bytes());
+    write("new-2.csv", format!("{head}\n{}", &rows[half..]).as_bytes());
+    let gate = "card = \"card.toml\"\ninputs = \"new-*.csv\"\nbaseline = \"base.csv\"\n[gate]\nfail_if_worse = true\n";
+    write("karat.toml", gate.as_bytes());
+    let digest = Digest::of(&fs::read(folder.path().join("base.csv")).unwrap()).to_string();
+    write("base.csv.sha256", digest.trim_start_matches("sha256:").as_bytes());
+    let project = Project::open(folder.path().join("karat.toml")).unwrap();
+    let (inputs, baseline) = project.inputs().unwrap();
+    assert!(matches!(baseline, Baseline::Loaded(_)));
+    let card = CompiledCard::open(&project.card).unwrap().into();
+    let mut loaded = project.load(&inputs, card, Options::default(), &Silent).unwrap();
+    let judged = project.gate.judge(&project.items, &mut loaded, &baseline).unwrap();
+    assert_eq!(judged.verdict().status(), Status::Worse);
+    let opened = OPENED.take();
+    let name = |path: &String| Path::new(path).file_name().unwrap().to_string_lossy().into_owned();
+    let counts: Vec<(String, u32)> = opened.iter().map(|(path, count)| (name(path), *count)).collect();
+    let once = |name: &str| (name.to_owned(), 1);
+    assert_eq!(counts, [once("base.csv"), once("new-1.csv"), once("new-2.csv")]);
+}
+
+#[test]
+fn an_item_gets_the_usual_names_where_it_has_others() {
+    let options = Options {
+        subject_field: Some(String::from("bot")),
+        task_field: Some(String::from("no")),
+        ..Options::default()
+    };
+    for (item, expected) in [
+        (r#"{"bot": "a", "no": 7, "x": 1.10}"#, r#"{"subject":"a","task":7,"bot": "a", "no": 7, "x": 1.10}"#),
+        (r#" {"bot": "a", "task": "b"}"#, r#"{"subject":"a","bot": "a", "task": "b"}"#),
+        (r#"{"subject": "b", "bot": "a"}"#, r#"{"subject": "b", "bot": "a"}"#),
+        (r#"{"bot": ["a"]}"#, r#"{"bot": ["a"]}"#),
+        ("[1]", "[1]"),
+    ] {
+        assert_eq!(std::str::from_utf8(&with_names(item.as_bytes(), &options)), Ok(expected));
+    }
+}
+
+#[test]
+fn the_likeliest_fields_name_subject_and_task_where_no_one_says_which() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.csv").display().to_string();
+    let card = CompiledCard::parse(include_str!("../../examples/cards/task-run.toml")).unwrap();
+    let named = |head: &str, options: Options| {
+        fs::write(&path, format!("{head}\na,b,c,1\n")).unwrap();
+        let found = Inputs::new(std::slice::from_ref(&path)).unwrap().named(card.card(), options, &Silent);
+        (found.subject_field, found.task_field)
+    };
+    let text = |name: &str| Some(name.to_owned());
+    let usual = Options::default;
+    assert_eq!(named("subject,task,id,solved", usual()), (None, None));
+    assert_eq!(named("Model,question_id,id,solved", usual()), (text("Model"), text("question_id")));
+    assert_eq!(named("subject,case,id,solved", usual()), (None, text("case")));
+    // Names that only a person can be sure of, and the facts of the card.
+    assert_eq!(named("run,example,name,solved", usual()), (None, None));
+    let options = Options { subject_field: text("x"), ..usual() };
+    assert_eq!(named("x,Task ID,model,solved", options), (text("x"), text("Task ID")));
+}
