@@ -240,17 +240,8 @@ fn harness_warning(given: &Given<'_>) -> Result<Value, String> {
 }
 
 fn structural_hash(given: &Given<'_>) -> Result<Value, String> {
-    let harness = given.member("harness")?;
-    let text = |name: &str| harness.member(name)?.optional_text();
-    let tools = harness.member("tools")?;
-    let harness = arena::Harness {
-        base_framework: text("baseFramework")?,
-        loop_type: text("loopType")?,
-        context_strategy: text("contextStrategy")?,
-        error_strategy: text("errorStrategy")?,
-        tools: if tools.is_null() { None } else { Some(tools.texts()?) },
-    };
-    Ok(json!({ "hash": harness.structural_hash() }))
+    let harness = serde_json::from_value::<arena::Harness>(given.member("harness")?.value().clone());
+    Ok(json!({ "hash": harness.map_err(|error| error.to_string())?.structural_hash() }))
 }
 
 fn submission_warnings(

@@ -60,14 +60,13 @@ fn execute(given: &Given<'_>) -> Result<Value, String> {
         if constraints.is_null() { None } else { constraints.member("max_budget_tao")?.optional_number()? };
     let total_estimated_cost_tao = given.member("total_estimated_cost")?.optional_number()?;
     let run = dry_run(&plan, &Budget { max_budget_tao, total_estimated_cost_tao });
-    let detail = run.detail();
     Ok(json!({
         "steps_completed": run.steps_completed,
         "total_steps": run.steps_total,
         "actual_tao": run.actual_tao,
         "hard_failures": run.hard_failures,
         "budget_aborted": run.budget_aborted,
-        "status": detail.get("status"),
+        "status": json!(run)["status"],
     }))
 }
 
@@ -79,7 +78,7 @@ fn scale(given: &Given<'_>) -> Result<Value, String> {
         given.member("blocks_since_registration")?.count()?,
         given.member("immunity_period")?.count()?,
     );
-    Ok(scaled.map_err(|problem| problem.to_string())?.detail())
+    Ok(json!(scaled.map_err(|problem| problem.to_string())?))
 }
 
 /// `audit.jump`: the flag on a score far above those before it.
