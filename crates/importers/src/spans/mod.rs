@@ -88,10 +88,14 @@ fn otlp(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     } else if json::is_lines(&head) {
         // The collector writes one request on each line.
         let wanted = Wanted::of(&SPANS);
-        json::parts(input.json()?, |_| true, |place, line| {
-            let read = json::read(line, &wanted, &mut |span| of_otlp(span, take));
-            read.map(drop).map_err(|stop| stop.at(|within| format!("{place}, {within}")))
-        })?;
+        json::parts(
+            input.json()?,
+            |_| true,
+            |place, line| {
+                let read = json::read(line, &wanted, &mut |span| of_otlp(span, take));
+                read.map(drop).map_err(|stop| stop.at(|within| format!("{place}, {within}")))
+            },
+        )?;
     } else {
         json::read(input.json()?, &Wanted::of(&SPANS), &mut |span| of_otlp(span, take))?;
     }

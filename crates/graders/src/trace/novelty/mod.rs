@@ -38,7 +38,7 @@ pub struct Item<'a> {
 }
 
 /// Basis of a novelty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// The most similar vector.
