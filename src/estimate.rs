@@ -221,7 +221,6 @@ mod tests {
         );
     }
 
-    /// No share is further from what is shown than half of the last digit, and none but 0 and 1 are shown as such.
     #[test]
     fn shares_are_rounded_and_not_cut() {
         for part in 0..=3600u32 {

@@ -158,7 +158,6 @@ mod tests {
         assert_eq!(again.digest(), record.digest());
     }
 
-    /// A suspicion of the evidence is in the record, is kept when the record is computed again, and cannot be left out.
     #[test]
     fn a_suspicion_stays_in_the_record() {
         let run = include_str!("../examples/workflow/worked-example.json");

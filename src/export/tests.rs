@@ -135,8 +135,6 @@ proptest! {
         prop_assert!((names[0] == names[1]) == (one == other), "{names:?}");
     }
 
-    /// Whatever ended how and with or without a score: what is exported comes back once, and the record of means has the
-    /// number of samples and their mean, where a failure without a score is 0.
     #[test]
     fn a_round_trip_keeps_scores_and_outcomes(
         cells in prop::collection::vec((0usize..2, 0usize..4, prop::option::of(0u8..=4), 0usize..4), 1..20),

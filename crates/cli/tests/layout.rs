@@ -248,7 +248,6 @@ fn the_pure_crates_forbid_the_same_calls() {
     assert!(lints.iter().all(|text| *text == lints[0]), "the clippy.toml of the pure crates differ");
 }
 
-/// Scores come from evidence and scorecard alone: nothing that the library depends on can reach a network.
 #[test]
 fn what_scores_reaches_no_network() {
     const NETWORK: &[&str] =
@@ -299,7 +298,6 @@ fn what_runs_code_of_others_is_built_apart() {
     }
 }
 
-/// A program without the server has none of what only the server needs.
 #[test]
 fn without_its_server_karat_has_neither_network_services_nor_a_database() {
     let mut cargo = Command::new(env!("CARGO"));
@@ -312,7 +310,6 @@ fn without_its_server_karat_has_neither_network_services_nor_a_database() {
     }
 }
 
-/// Files that a crate includes lie inside its folder: others are in a checkout, and not in what is packed.
 #[test]
 fn no_crate_includes_a_file_outside_of_it() {
     // What the manifest at the root packs.
@@ -400,7 +397,7 @@ const BUDGETS: &[Budget] = &[
 ];
 
 /// Lines of tests, in the folders of every row.
-const TEST_LINES_MAX: usize = 74_000;
+const TEST_LINES_MAX: usize = 71_000;
 const TEST_LINES_AIM: usize = 60_000;
 
 #[test]

@@ -208,7 +208,6 @@ mod tests {
     }
 
     proptest! {
-        /// Two names look alike exactly if they share a look, in either order; and every name has one.
         #[test]
         fn looking_alike_goes_both_ways(one in "[abIl10oOрас\\PC]{1,4}", other in "[abIl10oOрас\\PC]{1,4}") {
             prop_assert!(are_alike(&one, &one));

@@ -23,7 +23,6 @@ fn wanted(facts: &[(&str, FactType)]) -> Vec<(String, FactType)> {
     facts.iter().map(|&(name, fact_type)| (name.to_owned(), fact_type)).collect()
 }
 
-/// Tables and lists as they are published: every row and every element is cut out and read.
 #[test]
 fn published_tables_are_read_whole() {
     let football =
@@ -59,7 +58,6 @@ fn published_tables_are_read_whole() {
     }
 }
 
-/// Every JSON file is either read or refused with a reason, and its parsed value has the same canonical form.
 #[test]
 fn published_json_is_understood() {
     let folder = published("");
@@ -105,7 +103,6 @@ fn published_json_is_understood() {
     assert!(read > 50, "{read} items");
 }
 
-/// Reports of Jest, JUnit 4, Maven, pytest and Swift.
 #[test]
 fn published_junit_reports_are_read() {
     let folder = published("junit-xml");

@@ -189,8 +189,6 @@ dimension = [{ key = "a", weight = 0.6 }, { key = "b", weight = 0.4 }]
         WeightsItem::new("two@1.0.0".to_owned(), line).unwrap()
     }
 
-    /// Every series of four events, each in the second of the one before or in the next: what is stored one by one is
-    /// what a standing takes from all of them, in any order.
     #[test]
     fn events_in_the_order_of_the_log_come_to_what_a_standing_takes_from_them() {
         const EVENTS: usize = 4;

@@ -108,7 +108,6 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// A task in which every trial is there `times` times is the same task; so is every order of tasks.
         #[test]
         fn trials_that_are_repeated_and_tasks_in_another_order_change_nothing(
             tasks in prop::collection::vec(prop::collection::vec(0i128..=BILLION, 1..9), 1..12),

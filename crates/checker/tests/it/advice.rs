@@ -437,7 +437,6 @@ fn what_a_message_advises_passes_the_check() {
     assert!(problems.is_empty(), "{} problems\n{}", problems.len(), problems.join("\n"));
 }
 
-/// Every hint about formulas and traps that the guide or the cases cause is one that a case follows.
 #[test]
 fn no_hint_is_left_untried() {
     let cases = all();

@@ -327,7 +327,6 @@ fn describe(card: &Scorecard) -> String {
 proptest! {
     #![proptest_config(config())]
 
-    /// The rest of a reading is never more than it was, and older evidence never leaves more.
     #[test]
     fn older_evidence_never_leaves_more(reading in 0..=BILLION, ages in (-1e9..1e10f64, 0.0..1e9f64)) {
         let rule = DecayRule::default();

@@ -1,9 +1,12 @@
-//! The checker's findings in the released cards: the traps that their documents are known for.
+//! The traps of scorecards: in made cards and cards like them, and in the released cards.
 
 use std::path::Path;
 
 use karat_checker::{Checked, Direction, check_text};
-use karat_core::diagnostic::{Code, Severity};
+use karat_core::diagnostic::Code;
+use serde_json::Value;
+
+const FINDINGS: &str = include_str!("../findings.json");
 
 /// Reads the text of a card; empty, which no test accepts, if it cannot be read.
 fn read(name: &str) -> String {
@@ -23,14 +26,23 @@ fn says(checked: &Checked, code: Code, words: &str) -> bool {
 }
 
 #[test]
-fn no_released_card_is_refused() {
-    let trust = ["trust/1.0.0.toml", "trust/1.1.0.toml"];
-    for card in ["workflow/1.0.0.toml", "arena/1.0.0.toml", "trace/1.0.0.toml"].into_iter().chain(trust) {
-        let checked = check(card);
-        let errors: Vec<_> = checked.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
-        assert!(checked.card.is_some(), "{card}: {errors:#?}");
-        for (dimension, interval) in checked.report.unwrap().readings {
-            assert!(interval.low >= 0.0 && interval.high <= 1.0, "{card}: {dimension} {interval:?}");
+fn every_trap_is_told_and_what_is_like_it_is_not() {
+    let findings: Value = serde_json::from_str(FINDINGS).unwrap();
+    for (id, case) in findings["cases"].as_array().unwrap().iter().enumerate() {
+        let card = case["card"].as_str().unwrap();
+        let kind = if card.contains("evidence = ") { "" } else { "evidence = \"facts\"\n" };
+        let head = format!(
+            "schema = \"karat/scorecard/1\"\nid = \"case-{id}\"\nversion = \"1.0.0\"\ntitle = \"Case\"\n{kind}"
+        );
+        let checked = check_text(&format!("{head}{card}"), &|_| None);
+        assert_eq!(checked.card.is_none(), case["refused"] == true, "{case}: {:#?}", checked.diagnostics);
+        let is_told = |code: &Value, words: &str| {
+            let mut all = checked.diagnostics.iter();
+            all.any(|it| *code == it.code.as_str() && it.message.contains(words))
+        };
+        match case["says"].as_str() {
+            Some(words) => assert!(is_told(&case["code"], words), "{case}: {:#?}", checked.diagnostics),
+            None => assert!(!is_told(&case["without"], ""), "{case}: {:#?}", checked.diagnostics),
         }
     }
 }

@@ -25,6 +25,19 @@ impl Run {
         }
         screen
     }
+
+    /// Checks the status, and a part of the errors.
+    #[track_caller]
+    pub fn ends(&self, status: i32, told: impl AsRef<str>) {
+        assert_eq!(self.status, status, "{}", self.stderr);
+        self.tells(told);
+    }
+
+    /// Checks a part of the errors.
+    #[track_caller]
+    pub fn tells(&self, told: impl AsRef<str>) {
+        assert!(self.stderr.contains(told.as_ref()), "{}: {}", told.as_ref(), self.stderr);
+    }
 }
 
 fn without_digests(text: &str) -> String {
@@ -131,6 +144,11 @@ impl Folder {
     /// Runs the program in it.
     pub fn karat(&self, arguments: &[&str]) -> Run {
         finish(program(&self.0).args(arguments), "")
+    }
+
+    /// Runs a line without quotes in it.
+    pub fn line(&self, text: &str) -> Run {
+        self.karat(&text.split_whitespace().collect::<Vec<_>>())
     }
 }
 

@@ -63,35 +63,6 @@ fn changing_sides_changes_signs() {
 }
 
 #[test]
-fn a_handful_of_tasks_tells_nobody_apart() {
-    // Five of five: a sign test would say 2/32.
-    let found = compared(&[passing("a", 5, 5), passing("b", 0, 5)].concat(), "");
-    let verdict = &found["difference"];
-    assert_eq!(
-        (&verdict["enough_tasks"], &verdict["verdict"]),
-        (&false.into(), &"too-few-shared-tasks".into())
-    );
-    let six = compared(&[passing("a", 6, 6), passing("b", 0, 6)].concat(), "");
-    assert_eq!(
-        (&six["difference"]["enough_tasks"], &six["difference"]["verdict"]),
-        (&true.into(), &"first-ahead".into())
-    );
-    let arguments = ["compare", "a", "b", "--card", CARD, "--resamples", "100", "--table"];
-    assert_snapshot!(
-        karat_reading(&arguments, &table(&[passing("a", 5, 5), passing("b", 0, 6)].concat())).screen()
-    );
-}
-
-#[test]
-fn equal_subjects_cannot_be_told_apart_whatever_the_draws() {
-    for seed in ["1", "2", "3"] {
-        let found = compared(&crossing(12, 4, 4), &format!("--seed {seed}"));
-        assert_eq!(found["difference"]["verdict"], "not-distinguishable");
-        assert!(number(&found, "/passes/mid_p") > 0.5);
-    }
-}
-
-#[test]
 fn what_counts_as_a_pass_is_said() {
     let rows = [
         passing("a", 0, 0),
@@ -150,14 +121,6 @@ fn two_files_are_two_subjects() {
     ] {
         assert_snapshot!(name, compare(&arguments).screen());
     }
-}
-
-#[test]
-fn screens() {
-    assert_snapshot!(line("compare heron ibis --card CARD RUNS --table").screen());
-    assert_snapshot!(
-        line("compare heron kite --card CARD RUNS --table --where domain=airline --level 0.9").screen()
-    );
 }
 
 #[test]

@@ -459,7 +459,6 @@ fn links_lead_somewhere() {
     assert!(problems.is_empty(), "links to nowhere:\n{}", problems.join("\n"));
 }
 
-/// A released card never changes: `scorecards/README.md` has the digest of each, and nothing else may be computed.
 #[test]
 fn released_cards_are_what_they_were() {
     let page = read("scorecards/README.md");

@@ -69,7 +69,6 @@ fn library_command_line_and_http_refuse_the_same_item_for_the_same_reasons() {
     assert_eq!(answer["problems"][0]["detail"], reason.detail);
 }
 
-/// Traces one after the other: a cache on the command line, and the state of a server.
 #[test]
 fn command_line_and_http_find_the_same_novelty() {
     let folder = Folder::new();

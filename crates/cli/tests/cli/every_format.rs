@@ -109,7 +109,6 @@ fn each_format_comes_from_a_file_to_scores_and_a_leaderboard() {
     }
 }
 
-/// A format that is asked for and is not there gives an error that says so, never items.
 #[test]
 fn a_format_that_a_file_is_not_of_is_refused() {
     let folder = Folder::new();
@@ -146,34 +145,6 @@ fn a_format_that_a_file_is_not_of_is_refused() {
             });
             assert!(read.is_err() || read.is_ok_and(|summary| summary.items == 0));
         }
-    }
-}
-
-#[test]
-fn each_format_is_compared_and_stops_what_became_worse() {
-    for format in scored().filter(|format| is_judged(format)) {
-        let folder = Folder::new();
-        write(&folder, "base", format, "all");
-        write(&folder, "new", format, "half");
-        let compare = |first: &str, second: &str| {
-            alone(
-                folder.path(),
-                &["compare", "--json", "--card", "run", "--fail-if-worse", "--", first, second],
-            )
-        };
-        let worse = compare("base", "new");
-        assert_eq!(worse.status, 16, "{format}: {}{}", worse.stdout, worse.stderr);
-        let answer: Value = serde_json::from_str(&worse.stdout).unwrap();
-        let text = answer.to_string();
-        let lost: Vec<usize> = (0..TASKS).filter(|at| !half()[*at]).collect();
-        let listed = answer["changes"]["regressed"].as_array();
-        assert_eq!(listed.map(Vec::len), Some(lost.len()), "{format}: {text}");
-        let better = compare("new", "base");
-        assert_eq!(better.status, 0, "{format}: {}", better.stderr);
-        let floor = |points: &str| {
-            alone(folder.path(), &["leaderboard", "--json", "--card", "run", "--fail-under", points, "new"])
-        };
-        assert_eq!((floor("49").status, floor("51").status), (0, 10), "{format}");
     }
 }
 
@@ -240,35 +211,4 @@ fn each_explanation_names_the_file_and_the_place_in_it() {
             }
         }
     }
-}
-
-#[test]
-fn each_format_becomes_a_project_whose_check_works() {
-    for format in scored() {
-        let folder = Folder::new();
-        write(&folder, "run", format, "half");
-        let init = alone(folder.path(), &["init", "--yes", "run"]);
-        assert_eq!((init.status, init.stderr.as_str()), (0, ""), "{format}: {}", init.stdout);
-        let next: Vec<String> = init
-            .stdout
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("karat "))
-            .map(|line| line.split("  ").next().unwrap().to_owned())
-            .collect();
-        assert_eq!(next.last().map(String::as_str), Some("check"), "{format}");
-        for line in next {
-            let run = alone(folder.path(), &line.split(' ').collect::<Vec<_>>());
-            assert_eq!(run.status, 0, "{format}: {line}: {}{}", run.stdout, run.stderr);
-        }
-        let board = alone(folder.path(), &["leaderboard", "--json"]);
-        let board: Value = serde_json::from_str(&board.stdout).unwrap();
-        let mean = board["leaderboards"][0]["rows"][0]["score"]["mean"].as_f64();
-        assert!(mean.is_some(), "{format}: the scorecard scores nothing: {board}");
-    }
-    let folder = Folder::new();
-    write(&folder, "run", Importer::named("battles").unwrap(), "half");
-    let init = alone(folder.path(), &["init", "--yes", "run"]);
-    assert!(init.status == 1 && init.stderr.contains("karat rate run/battles.csv"), "{}", init.stderr);
-    let rate = alone(folder.path(), &["rate", "--json", "--system", "elo", "run/battles.csv"]);
-    assert_eq!((rate.status, rate.stderr.as_str()), (0, ""));
 }

@@ -200,7 +200,6 @@ fn a_share_in_place_of_points_is_told_by_every_gate() {
     }
 }
 
-/// A warning of a gate is in every form of its answer.
 #[test]
 fn warnings_are_in_every_form() {
     let folder = Folder::new();

@@ -53,60 +53,6 @@ pub fn bytes(folder: &Folder, name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_run_is_graded() {
-    let screen = done(line("grade workflow-run --table examples/raw/workflow.jsonl"));
-    let (_, checked) = screen.split_once("\n23 ").unwrap();
-    assert_snapshot!(checked, @r"
-    run-agent-checklist
-
-    fact                   value
-    output_quality         0.6666666666666666
-    steps_completed        1
-    steps_total            1
-    actual_tao             0.006 TAO
-    max_budget_tao         0.02 TAO
-    actual_seconds         8 s
-    max_latency_seconds    20 s
-    actual_retries         0
-    declared_retry_budget  0
-    timeouts               0
-    hard_failures          0
-    budget_aborted         no
-
-    Seen by the grader of quality
-      criteria
-        is met yes, type keyword, wanted booked
-        is met no, type json_key, wanted confirmation
-        is met yes, type regex, wanted [A-Z]{2}[0-9]{4}
-      met                      2
-      quality                  0.6666666666666666
-      task type                agent
-    ");
-    let graded = lines(&done(line("grade workflow-run examples/raw/workflow.jsonl")));
-    let of = |pointer: &str| graded.iter().map(|one| one.pointer(pointer).cloned()).collect::<Vec<_>>();
-    assert_eq!(of("/grading/quality/task_type"), ["rag", "code", "agent"].map(|name| Some(name.into())));
-    assert_eq!(of("/facts/timeouts"), [1.0, 0.0, 0.0].map(|count| Some(count.into())));
-    assert_eq!(of("/kind"), ["workflow-run"; 3].map(|name| Some(name.into())));
-}
-
-#[test]
-fn a_match_is_graded_by_its_challenge() {
-    let screen = done(line("grade match --card incident-review --table examples/raw/match.json"));
-    assert!(screen.starts_with("agent-corvus match-played\n\nfact "), "{screen}");
-    assert!(screen.contains("\ncorrectness_score         950 points\n"), "{screen}");
-    for part in ["evaluation", "efficiency", "standing", "trajectory validation", "usage"] {
-        assert!(screen.contains(&format!("\nSeen by the grader of {part}\n")), "{part}: {screen}");
-    }
-    let graded = lines(&done(line("grade match -c incident-review examples/raw/match.json"))).remove(0);
-    assert_eq!(graded["facts"]["methodology_score"], 666.666667);
-    assert_eq!(graded["facts"]["precision_score"], Value::Null);
-    assert_eq!(graded["grading"]["standing"]["benchmark_grade"], true);
-    // A match that was graded elsewhere needs no challenge, and shows no observations.
-    let screen = done(line("grade match --table examples/arena/documented-823.json"));
-    assert!(!screen.contains("Seen"), "{screen}");
-}
-
-#[test]
 fn a_trace_is_graded_and_the_cache_is_left_as_it_is() {
     let folder = traces();
     let before = bytes(&folder, "mine.cache");

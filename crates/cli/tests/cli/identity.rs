@@ -30,7 +30,6 @@ fn json(run: &Run) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-/// The mean is over all rows, whatever is equal, in whatever order, in however many files and formats.
 #[test]
 fn rows_without_an_id_all_count() {
     let mut draw = numbers(7);

@@ -162,7 +162,7 @@ fn folders_patterns_and_packed_files() {
     let board = karat(&["leaderboard", "--json", "--card", "run", &path("logs")]);
     assert_eq!(board.status, 0, "{}", board.stderr);
     let none = karat(&["import", &path("nothing/*.xml")]);
-    assert!(none.status == 1 && none.stderr.contains("there is no such file"), "{}", none.stderr);
+    none.ends(1, "there is no such file");
 }
 
 #[test]
@@ -353,11 +353,7 @@ fn what_is_no_file_in_a_folder_is_never_opened() {
     fs::write(logs.join("empty.json"), "").unwrap();
     let run = folder.karat(&["import", "logs"]);
     assert_eq!((run.status, items(&run.stdout).len()), (0, 5), "{}", run.stderr);
-    assert!(
-        run.stderr.contains("no log: logs/deep/up, logs/empty.json, logs/gone.xml and 2 more\n"),
-        "{}",
-        run.stderr
-    );
+    run.tells("no log: logs/deep/up, logs/empty.json, logs/gone.xml and 2 more\n");
     let board = folder.karat(&["leaderboard", "--json", "--card", "run", "logs"]);
     assert_eq!(board.status, 0, "{}", board.stderr);
     // A pipe that is named is read, a device is not; a link to a file is that file.
@@ -375,11 +371,10 @@ fn what_is_no_file_in_a_folder_is_never_opened() {
     ");
     for name in ["logs/gone.xml", "logs/self"] {
         let gone = folder.karat(&["import", name]);
-        assert!(gone.status == 1 && gone.stderr.contains(name), "{}", gone.stderr);
+        gone.ends(1, name);
     }
 }
 
-/// A log in a folder that cannot be unpacked or read is not passed over: it may hold what counts.
 #[test]
 fn a_damaged_log_in_a_folder_is_refused_by_every_command() {
     let folder = Folder::new();
@@ -422,7 +417,7 @@ fn the_field_of_tasks_is_known_to_every_command_that_reads_facts() {
     let moved = with(&["card", "diff", "run", "run", "a.jsonl", "--json"]);
     assert_eq!(moved.status, 0, "{}", moved.stderr);
     let refused = folder.karat(&["score", "--card", "workflow", "--task-field", "case", "a.jsonl"]);
-    assert!(refused.status == 1 && refused.stderr.contains("leave out --task-field"), "{}", refused.stderr);
+    refused.ends(1, "leave out --task-field");
 }
 
 /// The items that a folder gives: subject, task and score of each.
@@ -435,7 +430,6 @@ fn counted(text: &str) -> Vec<String> {
     all
 }
 
-/// Sums and means beside their samples count once, in every command, and what has no samples is named.
 #[test]
 fn sums_beside_their_samples_count_once() {
     let folder = Folder::new();
@@ -452,16 +446,12 @@ fn sums_beside_their_samples_count_once() {
     fs::write(path("lm/model-x/results_2026-01-21T03-44-18.json"), sums).unwrap();
     let run = folder.karat(&["import", "lm"]);
     assert_eq!((run.status, items(&run.stdout).len()), (0, 2), "{}", run.stderr);
-    assert!(
-        run.stderr.contains("2  a mean or sum of samples that are read from another file"),
-        "{}",
-        run.stderr
-    );
+    run.tells("2  a mean or sum of samples that are read from another file");
     assert!(run.stderr.contains("has sums without samples of `piqa`"), "{}", run.stderr);
     let board = folder.karat(&["leaderboard", "--json", "--card", "run", "lm"]);
-    assert!(board.status == 0 && board.stderr.contains("without samples of `piqa`"), "{}", board.stderr);
+    board.ends(0, "without samples of `piqa`");
     let alone = folder.karat(&["import", "lm/model-x/results_2026-01-21T03-44-18.json"]);
-    assert!(alone.status == 1 && alone.stderr.contains("--log_samples"), "{}", alone.stderr);
+    alone.ends(1, "--log_samples");
     // Every Eval Ever, out and in again.
     let mut runs = String::new();
     for at in 0..40 {
@@ -519,17 +509,12 @@ fn no_file_counts_twice() {
     for twice in [["logs", "logs/b.xml"], ["logs/b.xml", "./logs/b.xml"], ["logs/c.xml", "logs/deep/a.xml"]] {
         let run = folder.karat(&["import", twice[0], twice[1]]);
         assert_eq!((run.status, run.stdout.as_str()), (1, ""));
-        assert!(
-            run.stderr.contains("is given twice, so each of its items would count twice"),
-            "{}",
-            run.stderr
-        );
+        run.tells("is given twice, so each of its items would count twice");
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
-    /// The items do not depend on the order in which files of several formats are given, nor on what says that.
     #[test]
     fn the_order_of_files_changes_no_item(order in Just((0..7usize).collect::<Vec<_>>()).prop_shuffle()) {
         let folder = Folder::new();

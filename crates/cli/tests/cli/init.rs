@@ -271,7 +271,6 @@ fn table(columns: &[String], rows: &[Vec<String>], mark: char) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-    /// Whatever is in a table: a scorecard is written that the checker takes and that scores every row, or nothing is.
     #[test]
     fn any_table_is_scored_by_what_is_written_for_it(
         columns in proptest::collection::hash_set(column(), 1..6),

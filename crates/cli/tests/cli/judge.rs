@@ -203,16 +203,16 @@ fn a_record_is_judged_again_and_another_judge_decides_nothing() {
 fn without_a_judge_there_is_no_verdict_and_no_score() {
     let folder = folder("gone");
     let run = karat(&folder, &["judge", "clamp.toml", "reference.py"]);
-    assert!(run.status == 12 && run.stderr.contains("no engine"), "{}", run.stderr);
+    run.ends(12, "no engine");
     let scored = record(&karat(&folder, &["score", "-c", "clamp.toml", "match.json"]));
     assert_eq!((&scored["score"], &scored["evidence"]["outcome"]), (&Value::Null, &json!("no-verdict")));
     let nowhere = |arguments: &[&str]| {
         finish(program(folder.path()).env("PATH", "").env_remove("KARAT_JUDGE").args(arguments), "")
     };
     let run = nowhere(&["judge", "clamp.toml", "reference.py"]);
-    assert!(run.status == 12 && run.stderr.contains("--judge PATH"), "{}", run.stderr);
+    run.ends(12, "--judge PATH");
     let run = nowhere(&["judge", "clamp.toml", "reference.py", "--judge", "cases.toml"]);
-    assert!(run.status == 12 && run.stderr.contains("may not be executed"), "{}", run.stderr);
+    run.ends(12, "may not be executed");
     // Nothing to run needs no judge.
     folder.write("empty.json", "{}");
     let empty = nowhere(&["judge", "clamp.toml", "empty.json"]);

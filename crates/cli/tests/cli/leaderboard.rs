@@ -1,7 +1,7 @@
 //! `karat leaderboard` from outside: its numbers computed a second time, its screens, its refusals.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -201,41 +201,6 @@ fn attempts_are_the_exact_fractions() {
     );
 }
 
-#[test]
-fn those_who_cannot_be_told_apart_share_a_letter() {
-    // By a test of signs five tasks that differ show nothing at 95 %, 2/32, and six do, 2/64.
-    let letters = |second: usize| {
-        let rows =
-            [passing("first", 20, 20), passing("second", second, 20), passing("third", 0, 20)].concat();
-        let found = parsed(&ranked(&rows, ""));
-        let all = rows_of(&found["leaderboards"][0]).iter();
-        all.map(|it| it["letters"].as_array().unwrap()[0].as_str().unwrap().to_owned()).collect::<String>()
-    };
-    assert_eq!((letters(15), letters(14)), ("aab".to_owned(), "abc".to_owned()));
-    let tied =
-        parsed(&ranked(&[passing("a", 10, 20), passing("b", 10, 20), passing("c", 10, 20)].concat(), ""));
-    for row in rows_of(&tied["leaderboards"][0]) {
-        assert_eq!(
-            (&row["rank"], &row["rank_range"]),
-            (&serde_json::json!([1, 3]), &serde_json::json!([1, 3]))
-        );
-    }
-    assert_eq!(tied["leaderboards"][0]["letters"], 1);
-    // Its mean is higher, as it left the hard tasks out; on those that both have it is behind.
-    let skipped = [
-        (0..12).map(|task| format!("lazy t{task:02} failed 0.{}\n", 6 + task % 2)).collect(),
-        passing("keen", 12, 24),
-    ]
-    .concat();
-    let found = parsed(&ranked(&skipped, ""));
-    assert_eq!(
-        (subjects(&found), &found["leaderboards"][0]["same_tasks"]),
-        (vec!["lazy", "keen"], &Value::Bool(false))
-    );
-    assert_eq!(standing(&found, "keen")["ahead_of"], serde_json::json!(["lazy"]));
-    assert_eq!(standing(&found, "lazy")["ahead_of"], serde_json::json!([]));
-}
-
 /// `a` passes 8 of 8 and has two without a verdict, `b` passes 9 of 10.
 fn with_two_verdicts_missing() -> String {
     let open = "a t08 no-verdict -\na t09 no-verdict -\n";
@@ -295,19 +260,6 @@ fn items_are_chosen() {
 }
 
 #[test]
-fn each_value_of_a_field_has_a_board() {
-    let found = answer("leaderboard --card CARD RUNS --group-by domain");
-    let boards = found["leaderboards"].as_array().unwrap();
-    let groups: Vec<&str> = boards.iter().map(|it| it["group"].as_str().unwrap()).collect();
-    assert_eq!(
-        (groups, &found["group_by"]),
-        (vec!["domain = airline", "domain = retail"], &Value::from("domain"))
-    );
-    let alone = answer("leaderboard --card CARD RUNS --where domain=retail");
-    assert_eq!(boards[1]["rows"], alone["leaderboards"][0]["rows"]);
-}
-
-#[test]
 fn rows_are_ranked_and_sorted() {
     let by = |flags: &str| {
         subjects(&answer(&format!("leaderboard --card CARD RUNS {flags}")))
@@ -331,7 +283,7 @@ fn rows_are_ranked_and_sorted() {
     let free = parsed(&ranked("a t1 succeeded 1\nb t1 failed 0.5\n", "--by solved"));
     near(&standing(&free, "b")["score"]["mean"], 0.5);
     let unknown = ranked("a t1 succeeded 1\n", "--by thrift");
-    assert!(unknown.status == 1 && unknown.stderr.contains("with a score that counts"), "{}", unknown.stderr);
+    unknown.ends(1, "with a score that counts");
     for row in rows_of(&found["leaderboards"][0]) {
         assert_eq!(row["score"], row["dimensions"]["thrift"]);
     }
@@ -341,82 +293,6 @@ fn rows_are_ranked_and_sorted() {
     assert!(lows.is_sorted_by(|a, b| a >= b));
     assert_eq!(by("--sort thrift"), by("--by thrift"));
     assert_eq!(by("--sort tasks"), ranks, "all have 16");
-}
-
-#[test]
-fn few_tasks_have_no_rank_and_are_named() {
-    let rows = [passing("a", 5, 9), passing("b", 3, 3), "c t00 no-verdict -\n".to_owned()].concat();
-    let found = parsed(&ranked(&rows, "--min-tasks 4"));
-    assert_eq!(subjects(&found), ["a"]);
-    let unranked = serde_json::json!([
-        {"subject": "b", "tasks": 3, "why": "too-few-tasks"},
-        {"subject": "c", "tasks": 0, "why": "nothing-counts"},
-    ]);
-    assert_eq!(found["leaderboards"][0]["unranked"], unranked);
-    assert_snapshot!(ranked(&rows, "--min-tasks 4 --table").screen());
-}
-
-#[test]
-fn one_subject_all_alike_is_not_certain() {
-    let found = parsed(&ranked(&passing("a", 20, 20), ""));
-    let score = &found["leaderboards"][0]["rows"][0]["score"];
-    // Clopper-Pearson at 20 of 20: the share at which all twenty pass in 0.025 of all cases.
-    let all_twenty = (0..20).fold(1.0, |product, _| product * score["low"].as_f64().unwrap() / 100.0);
-    assert!((all_twenty - 0.025).abs() < 1e-8, "{score}");
-    assert_eq!((score["high"].as_f64(), score["method"].as_str()), (Some(100.0), Some("clopper-pearson")));
-}
-
-#[test]
-fn three_hundred_subjects() {
-    let rows: String = (0..300).map(|who| passing(&format!("s{who:03}"), who % 10, 9)).collect();
-    let found = parsed(&ranked(&rows, ""));
-    assert_eq!(subjects(&found).iter().collect::<BTreeSet<_>>().len(), 300);
-    let screen = ranked(&rows, "--table --top 3").stdout;
-    assert!(screen.contains("\nand 297 more\n") && screen.lines().count() < 20, "{screen}");
-    assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
-}
-
-#[test]
-fn names_cannot_steer_the_terminal() {
-    let item = |subject: &str, task: &str| {
-        format!("{{\"subject\":\"{subject}\",\"task\":\"{task}\",\"solved\":1}}\n")
-    };
-    let hidden = [item("\\u001b[31mred", "\\u001b[2J"), item("plain\\u202e", "t")].concat();
-    let refused = karat_reading(&["leaderboard", "--card", CARD], &hidden);
-    assert_eq!(refused.status, 1, "{}", refused.stderr);
-    assert!(!refused.stderr.contains(['\u{1b}', '\u{202e}']), "{}", refused.stderr);
-    // A record may say anything.
-    let items =
-        [item("one", "first"), item("two", "t"), item("語の名前が長い長い長い長い長い長い長い長い", "t")];
-    let scored = karat_reading(&["score", "--card", CARD], &items.concat()).stdout;
-    let records = scored
-        .replace("\"one\"", "\"\\u001b[31mred\"")
-        .replace("\"first\"", "\"\\u001b[2J\"")
-        .replace("\"two\"", "\"plain\u{202e}\"");
-    assert!(records.contains('\u{202e}') && records.contains("[2J"), "{records}");
-    let run = |verb: &[&str]| karat_reading(&[verb, &["--table", "--resamples", "100"]].concat(), &records);
-    for verb in [
-        &["leaderboard", "--card", CARD, "--group-by", "subject", "--robustness", "--attempts", "2"][..],
-        &["leaderboard", "--card", CARD],
-        &["stress", CARD],
-    ] {
-        let run = run(verb);
-        assert_eq!(run.status, 0, "{}", run.stderr);
-        assert!(!run.stdout.contains(['\u{1b}', '\u{202e}']), "{}", run.stdout);
-    }
-    let refused = run(&["compare", "\u{1b}[31mre", "b", "--card", CARD]);
-    assert!(refused.status == 1 && !refused.stderr.contains('\u{1b}'), "{}", refused.stderr);
-}
-
-#[test]
-fn screens() {
-    assert_snapshot!(line("leaderboard --card CARD RUNS --table").screen());
-    assert_snapshot!(
-        line("leaderboard --card CARD RUNS --table --group-by domain --top 2 --level 0.9").screen()
-    );
-    assert_snapshot!(
-        line("leaderboard --card CARD RUNS --table --attempts 6 --where subject!=heron --by solved").screen()
-    );
 }
 
 #[test]

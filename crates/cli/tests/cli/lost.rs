@@ -61,13 +61,9 @@ fn the_low_end_opens_no_gate_that_the_score_does_not() {
         gate(&["--on", "low"]).stderr
     );
     let alone = folder.karat(&["leaderboard", "-c", "window.toml", "runs.jsonl", "--on", "low"]);
-    assert!(alone.status == 2 && alone.stderr.contains("--fail-under"), "{}", alone.stderr);
+    alone.ends(2, "--fail-under");
     let negative = folder.karat(&["leaderboard", "-c", "window.toml", "runs.jsonl", "--fail-under", "-1"]);
-    assert!(
-        negative.status == 2 && negative.stderr.contains("points are not negative"),
-        "{}",
-        negative.stderr
-    );
+    negative.ends(2, "points are not negative");
 }
 
 #[test]
@@ -77,9 +73,9 @@ fn a_subject_without_a_score_passes_no_gate() {
         .map(|at| json!({"subject": "dead", "task": format!("t{at}"), "id": at, "outcome": "no-verdict"}));
     folder.write("runs.jsonl", &(runs(1) + &lines(dead)));
     let found = folder.karat(&["leaderboard", "-c", "run", "--fail-under", "60", "runs.jsonl"]);
-    assert!(found.status == 12 && found.stderr.contains("`dead` has no score"), "{}", found.stderr);
+    found.ends(12, "`dead` has no score");
     let found = project(&folder, "runs.jsonl", "fail_under = 60");
-    assert!(found.status == 12 && found.stderr.contains("`dead` has no score"), "{}", found.stderr);
+    found.ends(12, "`dead` has no score");
 }
 
 #[test]
@@ -95,18 +91,10 @@ fn an_empty_log_is_named_and_one_alone_refused() {
         &["import"],
     ] {
         let alone = folder.karat(&[arguments, &["empty.xml"]].concat());
-        assert!(
-            alone.status == 1 && alone.stderr.contains("`empty.xml` has no run in it"),
-            "{}",
-            alone.stderr
-        );
+        alone.ends(1, "`empty.xml` has no run in it");
         if arguments != ["import"] {
             let both = folder.karat(&[arguments, &["runs.xml", "empty.xml"]].concat());
-            assert!(
-                both.status == 0 && both.stderr.contains("`empty.xml` has no run in it"),
-                "{}",
-                both.stderr
-            );
+            both.ends(0, "`empty.xml` has no run in it");
         }
     }
 }
@@ -158,7 +146,7 @@ fn no_file_stands_for_the_pattern_of_its_name() {
     {
         folder.write("runs/*.jsonl", &runs(1));
         let found = project(&folder, "runs/*.jsonl", "fail_if_worse = 2");
-        assert!(found.status == 1 && found.stderr.contains("a pattern for others"), "{}", found.stderr);
+        found.ends(1, "a pattern for others");
         fs::remove_file(folder.path().join("runs/r.jsonl")).unwrap();
         assert_eq!(project(&folder, "runs/*.jsonl", "fail_if_worse = 2").status, 0, "alone it is itself");
     }
@@ -243,11 +231,7 @@ fn two_items_of_one_id_are_refused_where_an_id_must_name_one() {
         ]),
     );
     let found = folder.karat(&["explain", "-c", "run", "ids.jsonl", "--item", "1"]);
-    assert!(
-        found.status == 1 && found.stderr.contains("choose one with --subject: `a` and `b`"),
-        "{}",
-        found.stderr
-    );
+    found.ends(1, "choose one with --subject: `a` and `b`");
     let found = folder.karat(&["explain", "-c", "run", "ids.jsonl", "--item", "1", "-s", "b", "--table"]);
     assert!(found.status == 0 && found.stderr.is_empty(), "{}", found.stderr);
     let found = folder.karat(&["explain", "-c", "run", "ids.jsonl", "--item", "1", "-s", "c"]);
@@ -260,7 +244,7 @@ fn two_items_of_one_id_are_refused_where_an_id_must_name_one() {
         ]),
     );
     let found = folder.karat(&["explain", "-c", "run", "dup.jsonl", "--item", "1"]);
-    assert!(found.status == 0 && found.stderr.contains("2 items are called `1`"), "{}", found.stderr);
+    found.ends(0, "2 items are called `1`");
     for target in ["otel", "inspect", "every-eval-ever"] {
         let found = folder.karat(&["export", "--to", target, "-c", "run", "dup.jsonl"]);
         assert!(
@@ -272,7 +256,7 @@ fn two_items_of_one_id_are_refused_where_an_id_must_name_one() {
     folder
         .write("twice.jsonl", &lines(vec![json!({"id": "1", "subject": "a", "task": "t1", "solved": 1}); 2]));
     let found = folder.karat(&["export", "--to", "otel", "-c", "run", "twice.jsonl"]);
-    assert!(found.status == 0 && found.stderr.contains("1 item in 1 file"), "{}", found.stderr);
+    found.ends(0, "1 item in 1 file");
 }
 
 #[test]

@@ -117,7 +117,6 @@ dimension = [{ key = "solved", weight = 1 }]
 standing = { score = "window", window = WINDOW }
 "#;
 
-/// A leaderboard by standings names the items that standings leave out: screen, JSON and page.
 #[test]
 fn items_without_a_time_are_left_out_by_name_at_every_door() {
     let folder = Folder::new();
@@ -153,7 +152,6 @@ fn items_without_a_time_are_left_out_by_name_at_every_door() {
     }
 }
 
-/// Three runs of an easy task do not hide a hard one where the card counts each task once.
 #[test]
 fn a_card_may_ask_for_distinct_tasks() {
     let folder = Folder::new();
@@ -179,17 +177,8 @@ fn a_card_may_ask_for_distinct_tasks() {
             (&points.into(), &step.into()),
             "{official}"
         );
-        let standing = folder
-            .karat(&[
-                "standing",
-                "-c",
-                "card.toml",
-                "runs.jsonl",
-                "--json",
-                "--as-of",
-                "2026-02-01T00:00:00Z",
-            ])
-            .stdout;
+        let standing =
+            folder.line("standing -c card.toml runs.jsonl --json --as-of 2026-02-01T00:00:00Z").stdout;
         let standing: Value = serde_json::from_str(standing.lines().next().unwrap()).unwrap();
         assert_eq!(standing["score"]["published"], points, "{standing}");
         // Nowhere else is it cut to whole points.
@@ -200,7 +189,6 @@ fn a_card_may_ask_for_distinct_tasks() {
     }
 }
 
-/// Every answer about means says so if old evidence loses no points, because there is not one moment for all.
 #[test]
 fn means_that_are_not_decayed_say_so_at_every_door() {
     let said = "not decayed to one moment";

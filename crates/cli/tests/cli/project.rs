@@ -83,11 +83,7 @@ fn a_project_reads_files_alone() {
             let text = format!("card = \"card.toml\"\ninputs = [\"{inputs}\"]\nbaseline = \"{baseline}\"\n");
             folder.write("karat.toml", &text);
             let run = alone(folder.path(), &["check"]);
-            assert!(
-                run.status == 1 && run.stderr.contains("is neither a file nor a folder"),
-                "{}",
-                run.stderr
-            );
+            run.ends(1, "is neither a file nor a folder");
         }
     }
 }
@@ -148,13 +144,13 @@ fn a_baseline_is_written_whole_with_its_digest_and_guarded_by_it() {
     // Nor with one that a pattern finds, or whose digest cannot be read.
     folder.write("karat.toml", &text.replace("\"main.jsonl\"", "\"main*.jsonl\""));
     let found = alone(folder.path(), &["check"]);
-    assert!(found.status == 1 && found.stderr.contains("is not the one that"), "{}", found.stderr);
+    found.ends(1, "is not the one that");
     folder.write("karat.toml", text);
     folder.write("main.jsonl", &first);
     fs::remove_file(&beside).unwrap();
     fs::create_dir(&beside).unwrap();
     let unread = alone(folder.path(), &["check"]);
-    assert!(unread.status == 1 && unread.stderr.contains("main.jsonl.sha256"), "{}", unread.stderr);
+    unread.ends(1, "main.jsonl.sha256");
     fs::remove_dir(&beside).unwrap();
     assert_eq!(alone(folder.path(), &["check", "--update-baseline"]).status, 0);
     assert_eq!(fs::read_to_string(&file).unwrap(), first);
@@ -201,11 +197,7 @@ fn other_commands_take_card_and_inputs_and_say_so() {
     assert_eq!(without.status, 2);
     assert!(without.stderr.contains("karat init FILE"), "{}", without.stderr);
     let nowhere = alone(empty.path(), &["check"]);
-    assert!(
-        nowhere.stderr.contains("there is no `karat.toml` here or in a folder above"),
-        "{}",
-        nowhere.stderr
-    );
+    nowhere.tells("there is no `karat.toml` here or in a folder above");
 }
 
 #[test]
@@ -270,7 +262,7 @@ fn a_field_that_no_item_has_names_nothing() {
     for (flag, field, near) in [("--task-field", "tesk", "task"), ("--subject-field", "subjct", "subject")] {
         let run = alone(folder.path(), &[&asked[..], &[flag, field]].concat());
         let found = format!("{flag}: no item has a field `{field}`");
-        assert!(run.status == 1 && run.stderr.contains(&found), "{}", run.stderr);
+        run.ends(1, &found);
         assert!(run.stderr.contains(&format!("did you mean `{near}`?")), "{}", run.stderr);
         assert!(run.stderr.contains("there are: ") && run.stdout.is_empty(), "{}", run.stderr);
     }
@@ -291,7 +283,7 @@ fn a_field_that_no_item_has_names_nothing() {
     let text = fs::read_to_string(folder.path().join("karat.toml")).unwrap();
     folder.write("karat.toml", &format!("task = \"tesk\"\n{text}"));
     let check = alone(folder.path(), &["check"]);
-    assert!(check.status == 1 && check.stderr.contains("no item has a field `tesk`"), "{}", check.stderr);
+    check.ends(1, "no item has a field `tesk`");
 }
 
 #[test]
@@ -361,17 +353,8 @@ fn nested_facts_and_fields_of_names_are_read_through_every_door() {
     assert_eq!(scores(&flat), scores(&nested));
     assert_eq!(scores(&flat).len(), 56);
     // What was scored can be explained, and a fact's error names its path.
-    let explained = folder.karat(&[
-        "explain",
-        "-c",
-        "scorecard.toml",
-        "runs.jsonl",
-        "--item",
-        "finch-01-1",
-        "--subject-field",
-        "$.agent.name",
-        "--table",
-    ]);
+    let explained = folder
+        .line("explain -c scorecard.toml runs.jsonl --item finch-01-1 --subject-field $.agent.name --table");
     assert!(
         explained.stdout.contains("71.6 of 100, coverage 100%"),
         "{}{}",

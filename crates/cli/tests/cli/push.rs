@@ -241,7 +241,6 @@ fn a_server_that_is_killed_loses_nothing_and_the_same_command_goes_on() {
     assert!(pushed(&run).repeated >= 5000);
 }
 
-/// Killed at any moment, before a server that fails, and started again until it comes through: nothing is lost, nothing twice.
 #[test]
 fn a_push_that_is_killed_goes_on() {
     use Fault::{Away, Busy, Half, None, Slow, TornAfter, TornBefore};

@@ -30,7 +30,6 @@ fn verbs(of: &[&str]) -> Vec<String> {
     words.filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())).collect()
 }
 
-/// Every command and flag that a page names is there.
 #[test]
 fn pages_of_help_name_what_there_is() {
     let main = verbs(&[]);
@@ -276,7 +275,6 @@ fn the_action_says_why_and_no_text_is_a_command() {
     assert!(more.len() == 1 && more[0].starts_with("::error title=karat::"), "{more:?}");
 }
 
-/// The action is one that a runner reads, and no input gets into a script.
 #[test]
 fn the_action_is_well_formed() {
     let text = fs::read_to_string(root().join("action.yml")).unwrap();

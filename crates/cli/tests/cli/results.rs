@@ -11,7 +11,6 @@ fn table(rows: &str) -> String {
     format!("subject,task,solved\n{}", rows.collect::<String>())
 }
 
-/// One task is one result, however often it was tried and whatever else was left out.
 #[test]
 fn one_task_each_is_an_order_without_any_certainty() {
     let often = "a t1 1\na t1 0.8\na t1 0.9\nb t1 0.5\nb t1 0.7\nc t1 0.1\n";
@@ -53,79 +52,6 @@ fn one_task_each_is_an_order_without_any_certainty() {
     );
 }
 
-/// As many shared tasks are enough as a sign test needs: 2 / 2^n is at most 0.2, 0.1, 0.05, 0.01 from 4, 5, 6, 8 on.
-#[test]
-fn letters_and_comparisons_agree_on_how_many_tasks_are_enough() {
-    for (level, enough) in [("0.8", 4), ("0.9", 5), ("0.95", 6), ("0.99", 8)] {
-        for (tasks, verdict) in [(enough - 1, "too-few-shared-tasks"), (enough, "first-ahead")] {
-            // Beside the shared tasks each has others, which count in its mean and in no comparison.
-            let row = |task: usize| match task {
-                0..8 if task < tasks => format!("a t{task} 1\nb t{task} 0\n"),
-                0..8 => format!("a own-{task} 1\nb other-{task} 0\n"),
-                _ => String::new(),
-            };
-            let folder = folder("rows.csv", &table(&(0..8).map(row).collect::<String>()));
-            let settings = format!("-c solved.toml --level {level} --resamples 400 rows.csv");
-            let compared = asked(&folder, &format!("compare a b {settings}"));
-            assert_eq!(compared["difference"]["verdict"], verdict, "{level} {tasks}");
-            let found = asked(&folder, &format!("leaderboard {settings}"));
-            let (a, b) = (standing(&found, "a"), standing(&found, "b"));
-            let (few, letters) = match verdict {
-                "first-ahead" => (json!([]), [json!(["a"]), json!(["b"])]),
-                _ => (json!(["b"]), [json!([]), json!([])]),
-            };
-            assert_eq!(a["too_few_shared_tasks"], few, "{level} {tasks}");
-            assert_eq!([&a["letters"], &b["letters"]], [&letters[0], &letters[1]], "{level} {tasks}");
-        }
-    }
-}
-
-/// Exactly equal means, whatever their tasks and attempts, share a rank: no rounding on the way makes one the first.
-#[test]
-fn equal_means_share_their_rank() {
-    for (mean, a, b) in [
-        (
-            11.0 / 15.0,
-            "a t1 1\na t1 0.2\na t1 0.2\na t2 1",
-            "b t1 0.2\nb t2 1\nb t3 1\nb t4 1\nb t5 0.2\nb t6 1",
-        ),
-        (1.0 / 3.0, "a t1 1\na t1 0\na t1 0\na t2 0\na t2 0\na t2 1", "b t1 1\nb t2 0\nb t3 0"),
-        (
-            2.0 / 7.0,
-            "a t1 1\na t1 0\na t1 0\na t1 0\na t1 0\na t1 0\na t1 1",
-            "b t1 1\nb t2 1\nb t3 0\nb t4 0\nb t5 0\nb t6 0\nb t7 0",
-        ),
-        (0.15, "a t1 0.1\na t1 0.2\na t2 0.3\na t2 0", "b t1 0.15\nb t2 0.15"),
-        // (1/3 + 1/6) / 2 and 1/4.
-        (
-            0.25,
-            "a t1 1\na t1 0\na t1 0\na t2 1\na t2 0\na t2 0\na t2 0\na t2 0\na t2 0",
-            "b t1 0.25\nb t2 0.25",
-        ),
-    ] {
-        let rows = table(&format!("{a}\n{b}\n"));
-        let folder = folder("rows.csv", &rows);
-        for method in ["bootstrap", "student", "census"] {
-            let found =
-                asked(&folder, &format!("leaderboard --json --method {method} -c solved.toml rows.csv"));
-            for subject in ["a", "b"] {
-                let row = standing(&found, subject);
-                assert_eq!(row["rank"], json!([1, 2]), "{method}: {rows}");
-                // Rounded once.
-                assert_eq!(
-                    row["score"]["mean"].as_f64(),
-                    Some((mean * 1e9_f64).round() / 1e9),
-                    "{method}: {rows}"
-                );
-            }
-        }
-        let stressed = asked(&folder, "stress solved.toml rows.csv --resamples 100");
-        let all = stressed["robustness"]["weights_around"]["subjects"].as_array().unwrap();
-        assert_eq!(all[0]["composite"], all[1]["composite"], "{rows}");
-    }
-}
-
-/// Items of a window count alike. Where one task has more than half of them, a note says so.
 #[test]
 fn a_window_that_is_mostly_one_task_says_so() {
     let runs = |task: &str, number: usize, solved: f64| -> Vec<String> {
@@ -155,7 +81,6 @@ fn a_window_that_is_mostly_one_task_says_so() {
     }
 }
 
-/// Points and differences are on the scale of the card, and shares are rounded, not cut.
 #[test]
 fn numbers_are_shown_on_the_scale_of_the_card() {
     let rows =
@@ -202,7 +127,6 @@ fn numbers_are_shown_on_the_scale_of_the_card() {
     }
 }
 
-/// A success that leaves its score out earns nothing by that: not on a leaderboard, in a comparison or in a standing.
 #[test]
 fn a_success_without_a_score_counts_nowhere() {
     let rows = "subject,id,task,time,outcome,solved\n".to_owned()
@@ -259,7 +183,6 @@ fn the_fewest_resamples_of_a_level_are_enough_for_every_question() {
     }
 }
 
-/// One official score: leaderboard, standing, screens and page say the same, whatever moved it.
 #[test]
 fn a_subject_has_one_official_score_on_every_screen() {
     let december = |day: u32, solved: f64| format!("ann,{day},2026-12-{day:02}T00:00:00Z,{solved}\n");
@@ -313,69 +236,4 @@ fn a_subject_has_one_official_score_on_every_screen() {
         let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
         assert!(page.contains(&format!("official score: {official:.1} at the end")), "{rules}: {page}");
     }
-}
-
-/// An item without a time is left out and named: the others of its subject count, and other subjects are as before.
-#[test]
-fn items_without_a_time_are_left_out_and_named() {
-    let timed = |id: u32, subject: &str, day: u32, solved: f64| {
-        format!("{subject},{id},2026-01-{day:02}T00:00:00Z,{solved}\n")
-    };
-    let bare = |id: u32, subject: &str, solved: f64| format!("{subject},{id},,{solved}\n");
-    for (rows, points, left_out) in [
-        (vec![timed(1, "a", 1, 0.5), timed(2, "b", 2, 0.7)], vec![("a", 0.5), ("b", 0.7)], 0),
-        (
-            vec![timed(1, "a", 1, 0.5), bare(2, "a", 0.9), timed(3, "b", 2, 0.7)],
-            vec![("a", 0.5), ("b", 0.7)],
-            1,
-        ),
-        (vec![bare(1, "a", 0.9), timed(2, "b", 2, 0.7), bare(3, "b", 0.1)], vec![("b", 0.7)], 2),
-        // Where none has a time, the ids are the order, and all count.
-        (vec![bare(1, "a", 0.5), bare(2, "a", 0.9), bare(3, "b", 0.7)], vec![("a", 0.7), ("b", 0.7)], 0),
-    ] {
-        let folder = folder("rows.csv", &format!("subject,id,time,solved\n{}", rows.concat()));
-        let words = "-c window.toml --as-of 2026-02-01T00:00:00Z rows.csv";
-        let standings = lines(&folder, &format!("standing --json {words}"));
-        let found: Vec<(&str, f64)> = standings
-            .iter()
-            .map(|it| (it["subject"].as_str().unwrap(), it["points"].as_f64().unwrap()))
-            .collect();
-        assert_eq!(found, points, "{rows:?}");
-        let words = format!("standing --table {words}");
-        let screen = folder.karat(&words.split_whitespace().collect::<Vec<_>>()).stdout;
-        let is_said = screen.contains(&format!("left out for want of a time: {left_out} item"));
-        assert_eq!(is_said, left_out > 0, "{rows:?}: {screen}");
-    }
-}
-
-/// More rows than are resampled: means, selections and standings are of all of them.
-#[test]
-fn very_many_rows_are_whole() {
-    let many = 20_500;
-    // Only the newest four of the busy subject are solved, in tasks 1 to 4 of five.
-    let rows: String = (0..many)
-        .map(|at| {
-            let time = format!("2026-05-01T{:02}:{:02}:{:02}Z", at / 3600, at / 60 % 60, at % 60);
-            format!("busy,{at},t{},{time},{}\n", at % 5, u32::from(at + 4 >= many))
-        })
-        .collect();
-    let folder = folder(
-        "rows.csv",
-        &format!("subject,id,task,time,solved\n{rows}idle,x,t1,2026-05-01T00:00:00Z,0.5\n"),
-    );
-    folder
-        .write("window.toml", &format!("{SOLVED}[standing]\nscore = \"window\"\nwindow = {{ tasks = 8 }}\n"));
-    let of = |words: &str| asked(&folder, &format!("leaderboard --json -c window.toml {words} rows.csv"));
-    // 4 of the last 8; 4 of all; 1 of the 4,100 of a task.
-    for (words, busy) in [
-        ("", 0.5),
-        ("--by mean", 4.0 / 20_500.0),
-        ("--where task=t1", 1.0 / 4100.0),
-        ("--where task=t0", 0.0),
-    ] {
-        near(&standing(&of(words), "busy")["score"]["mean"], busy);
-    }
-    near(&standing(&of("--where task=t1"), "idle")["score"]["mean"], 0.5);
-    let words = "standing --json -c window.toml --as-of 2026-06-01T00:00:00Z --subject busy rows.csv";
-    near(&asked(&folder, words)["points"], 0.5);
 }

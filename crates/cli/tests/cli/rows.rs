@@ -86,7 +86,7 @@ fn one_id_with_two_contents_is_refused() {
     // The same facts, but of another task.
     let other_task = "subject,task,id,outcome,solved\na,t1,1,succeeded,1\na,t2,1,succeeded,1\n";
     let run = karat_reading(&["leaderboard", "--card", CARD], other_task);
-    assert!(run.status == 1 && run.stderr.contains("that differ"), "{}", run.stderr);
+    run.ends(1, "that differ");
 }
 
 #[test]

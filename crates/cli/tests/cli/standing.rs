@@ -32,13 +32,6 @@ fn fits(run: &Run) {
 }
 
 #[test]
-fn all_subjects_have_a_row_and_what_is_in_their_way() {
-    let run = standing(&["--table", "--events", EVENTS, AGENTS]);
-    fits(&run);
-    insta::assert_snapshot!(run.screen());
-}
-
-#[test]
 fn one_subject_is_shown_in_full_at_once_and_from_its_line() {
     let folder = Folder::new();
     let written = standing(&["--json", "--events", EVENTS, AGENTS]);
@@ -77,21 +70,6 @@ fn a_page_says_what_the_screen_says() {
 }
 
 #[test]
-fn a_window_has_intervals_and_shares() {
-    let card = "examples/cards/task-run.toml";
-    let runs = "examples/leaderboard/runs.csv";
-    let run = karat(&["standing", "-c", card, "--as-of", "2026-06-01T00:00:00Z", "--table", runs]);
-    fits(&run);
-    insta::assert_snapshot!(run.screen());
-    let json =
-        lines(&karat(&["standing", "-c", card, "--as-of", "2026-06-01T00:00:00Z", "--seed", "7", runs]));
-    let whole: u64 = json.iter().map(|line| line["share"]["whole"].as_u64().unwrap()).sum();
-    assert_eq!(whole, 100);
-    assert!(json.iter().all(|line| line["interval"]["seed"] == 7 && line["items"]["in_window"] == 40));
-    assert!(json.iter().all(|line| line["window"].as_array().unwrap().len() == 40));
-}
-
-#[test]
 fn a_line_says_all_that_it_takes_to_compute_it_again() {
     let found = lines(&standing(&["--events", EVENTS, AGENTS]));
     let ibis = found.iter().find(|line| line["subject"] == "ibis").unwrap();
@@ -112,29 +90,6 @@ fn a_line_says_all_that_it_takes_to_compute_it_again() {
         .map(|it| format!("{} {}\n", it["digest"].as_str().unwrap(), it["id"]))
         .collect();
     assert_eq!(ibis["items"]["digest"], karat_core::facts::Digest::of(lines.as_bytes()).to_string());
-}
-
-#[test]
-fn records_and_evidence_in_any_order_give_the_same_bytes() {
-    let text = fs::read_to_string(root().join(AGENTS)).unwrap();
-    let expected = standing(&["--events", EVENTS, AGENTS]).stdout;
-    let mut turned: Vec<&str> = text.lines().rev().collect();
-    turned.push(text.lines().next().unwrap());
-    assert_eq!(reading(&["--events", EVENTS], &turned.join("\n")).stdout, expected);
-    let records = karat(&["score", "-c", CARD, "--json", AGENTS]).stdout;
-    assert_eq!(reading(&["--events", EVENTS], &records).stdout, expected);
-    let events = fs::read_to_string(root().join(EVENTS)).unwrap();
-    let folder = Folder::new();
-    let turned: Vec<&str> = events.lines().rev().collect();
-    folder.write("events.jsonl", &turned.join("\n"));
-    let path = folder.path().join("events.jsonl");
-    let other = lines(&standing(&["--events", path.to_str().unwrap(), AGENTS]));
-    let first: Vec<Value> = expected.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for (other, first) in other.iter().zip(&first) {
-        for member in ["points", "gating_points", "tier", "history", "items", "dimensions"] {
-            assert_eq!(other[member], first[member], "{member}");
-        }
-    }
 }
 
 #[test]
@@ -278,70 +233,4 @@ fn items_that_cannot_count_are_told() {
     ] {
         assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
     }
-}
-
-#[test]
-fn a_small_share_is_not_nothing() {
-    let rows: String = (0..2000).map(|at| format!("s{at:04},t{at},{at},succeeded,1\n")).collect();
-    let text = format!("subject,task,id,outcome,solved\n{rows}");
-    let run = karat_reading(
-        &["standing", "-c", "examples/cards/task-run.toml", "--as-of", "2026-06-01T00:00:00Z", "--table"],
-        &text,
-    );
-    assert_eq!(run.stdout.matches("<0.1%").count(), 2000, "{}", run.stderr);
-}
-
-/// Points and published score are one number, whatever the scale of the card.
-#[test]
-fn points_are_the_published_score() {
-    let cards = [
-        ("workflow", "examples/workflow/worked-example.json"),
-        ("examples/cards/task-run.toml", "examples/leaderboard/runs.csv"),
-    ];
-    let mut compared = 0;
-    for (card, items) in cards {
-        for line in lines(&karat(&["standing", "-c", card, "--as-of", "2026-12-01T00:00:00Z", items])) {
-            if line["gate"]["points"] == line["gate"]["ungated_points"] && line["review"].is_null() {
-                assert_eq!(line["points"], line["score"]["published"], "{card}: {}", line["subject"]);
-                compared += usize::from(line["points"].is_number());
-            }
-        }
-    }
-    assert!(compared >= 6, "{compared}");
-}
-
-#[test]
-fn records_as_a_server_lists_them_count_from_their_arrival() {
-    let folder = Folder::new();
-    let item = |id: &str, day: u32, value: f64| {
-        json!({"subject": "ibis", "id": id, "time": format!("2026-03-0{day}T00:00:00Z"), "accuracy": value, "safety": value, "patience": value})
-            .to_string()
-    };
-    folder.write("items.jsonl", &[item("1", 1, 0.3), item("2", 4, 0.45), item("3", 8, 0.6)].join("\n"));
-    let items = folder.path().join("items.jsonl");
-    let scored = karat(&["score", "-c", CARD, items.to_str().unwrap()]);
-    let records: Vec<&str> = scored.stdout.lines().collect();
-    let stored = |arrivals: [&str; 3], backfilled: Value| {
-        let line = |(record, moment): (&&str, &str)| {
-            let record: Value = serde_json::from_str(record).unwrap();
-            json!({"id": "x", "position": 1, "moment": moment, "backfilled_by": backfilled, "record": record})
-                .to_string()
-        };
-        let all: Vec<String> = records.iter().zip(arrivals).map(line).collect();
-        lines(&reading(&["--json"], &all.join("\n"))).remove(0)
-    };
-    let told = |standing: &Value| {
-        let late = standing["items"].get("late").map_or(json!(0), |late| late["count"].clone());
-        let days = standing["distinct_days"].clone();
-        (standing["points"].clone(), standing["review"]["under_review"].clone(), days, late)
-    };
-    let as_files = told(&lines(&reading(&["--json"], &records.join("\n"))).remove(0));
-    assert_eq!(as_files, (json!(600), json!(false), json!(3), json!(0)));
-    let on_time = ["2026-03-01T01:00:00Z", "2026-03-04T01:00:00Z", "2026-03-08T01:00:00Z"];
-    assert_eq!(told(&stored(on_time, Value::Null)), as_files);
-    let at_once = ["2026-03-01T01:00:00Z", "2026-03-09T01:00:00Z", "2026-03-09T01:00:00Z"];
-    assert_eq!(told(&stored(at_once, Value::Null)), (json!(300), json!(true), json!(2), json!(0)));
-    let late = ["2026-03-09T01:00:00Z"; 3];
-    assert_eq!(told(&stored(late, Value::Null)), (json!(600), json!(false), json!(1), json!(1)));
-    assert_eq!(told(&stored(late, json!("0123456789abcdef"))), as_files, "backfilled");
 }

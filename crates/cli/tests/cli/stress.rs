@@ -3,8 +3,8 @@
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::common::{Folder, karat_reading, numbers};
-use crate::leaderboard::{CARD, line, parsed, passing, table};
+use crate::common::{Folder, numbers};
+use crate::leaderboard::{line, parsed};
 
 /// Two dimensions of equal weight.
 const CARD_OF_TWO: &str = r#"
@@ -82,48 +82,6 @@ fn a_rank_is_kept_as_often_as_the_weights_allow() {
 }
 
 #[test]
-fn a_subject_ahead_in_everything_keeps_its_rank() {
-    let items = "{\"subject\":\"a\",\"x\":0.9,\"y\":0.9}\n{\"subject\":\"b\",\"x\":0.5,\"y\":0.8}\n";
-    let found = stressed(items, "");
-    assert_eq!(found["robustness"]["weights_any"]["chance_of_same_rank_1"], 1.0);
-    assert_eq!(list(&found, "/robustness/weights_any/swaps").len(), 0);
-}
-
-#[test]
-fn a_dimension_that_changes_no_rank_drives_nothing() {
-    let item = |subject: usize| {
-        format!("{{\"subject\":\"s{subject}\",\"x\":{},\"y\":0.5}}\n", subject as f64 / 10.0)
-    };
-    let found = stressed(&(0..10).map(item).collect::<String>(), "");
-    let drivers = list(&found, "/robustness/drivers");
-    let of = |path: &str| [0, 1].map(|at: usize| drivers.get(at).and_then(|it| it.pointer(path)?.as_f64()));
-    assert_eq!((of("/importance"), of("/weight")), ([Some(1.0), Some(0.0)], [Some(0.5), Some(0.5)]));
-    assert_eq!(of("/correlation/spearman"), [Some(1.0), None]);
-}
-
-#[test]
-fn the_fewest_tasks_are_found() {
-    // `a` leads by two tasks of ten: without three that only it passed, it is behind.
-    let rows = [
-        passing("a", 7, 10),
-        passing("b", 4, 4),
-        "b t09 succeeded 1\n".to_owned(),
-        (4..9).map(|task| format!("b t{task:02} failed 0\n")).collect(),
-    ]
-    .concat();
-    let found = parsed(&karat_reading(&["stress", CARD, "--resamples", "100"], &table(&rows)));
-    let fewest = &found["robustness"]["fewest_tasks"];
-    assert_eq!(
-        (&fewest["first"], &fewest["overtaker"], &fewest["is_smallest"]),
-        (&"a".into(), &"b".into(), &true.into())
-    );
-    assert_eq!(
-        (fewest["removed"].to_string(), &fewest["tasks"]),
-        ("[\"t04\",\"t05\",\"t06\"]".to_owned(), &10.into())
-    );
-}
-
-#[test]
 fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
     let run = |seed: &str| line(&format!("stress CARD RUNS --concentration 5 --seed {seed}"));
     assert_eq!(run("1").stdout, run("1").stdout);
@@ -131,12 +89,6 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
     let (alone, beside) =
         (parsed(&line("stress CARD RUNS")), parsed(&line("leaderboard --card CARD RUNS --robustness")));
     assert_eq!(alone["robustness"], beside["leaderboards"][0]["robustness"]);
-}
-
-#[test]
-fn screens() {
-    assert_snapshot!(line("stress CARD RUNS --table").screen());
-    assert_snapshot!(line("stress CARD RUNS --table --concentration 5 --where domain=retail").screen());
 }
 
 #[test]

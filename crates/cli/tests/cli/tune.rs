@@ -31,13 +31,6 @@ fn refused(folder: &Folder, flags: &[&str]) -> Run {
 }
 
 #[test]
-fn weights_and_gain_have_a_screen() {
-    let run = karat(&["tune", "--table", "-c", CARD, "--outcome", "kept", RUNS]);
-    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
-    insta::assert_snapshot!(run.screen());
-}
-
-#[test]
 fn made_weights_are_found_by_outcomes_and_by_pairs() {
     // The outcomes of the example follow these.
     let truth = [("accuracy", 0.65), ("tone", 0.25), ("brevity", 0.1)];

@@ -1,15 +1,13 @@
 //! The words of a leaderboard about few results, of ties, and of items without a score.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::common::{Folder, Run, example, karat_reading, reference, root};
-use crate::leaderboard::{CARD, in_points, parsed, passing, ranked, rows_of, standing, subjects, table};
+use crate::common::{Folder, Run, example, karat_reading, reference};
+use crate::leaderboard::{CARD, in_points, parsed, rows_of, standing, subjects, table};
 
-/// Every pair of a leaderboard has the verdict of `karat compare`, and a second implementation gives the same letters.
 #[test]
 fn letters_are_those_of_all_comparisons() {
     // Some have all tasks, some a part of them, and two share too few.
@@ -84,46 +82,6 @@ fn of_results(n: &str, flags: &str) -> Run {
 }
 
 #[test]
-fn one_result_each_is_an_order_without_any_certainty() {
-    let found = parsed(&of_results("", ""));
-    let ranks: Vec<&Value> = rows_of(&found["leaderboards"][0]).iter().map(|row| &row["rank"]).collect();
-    assert_eq!(
-        ranks,
-        [
-            &serde_json::json!([1, 1]),
-            &serde_json::json!([2, 2]),
-            &serde_json::json!([3, 4]),
-            &serde_json::json!([3, 4])
-        ]
-    );
-    for row in rows_of(&found["leaderboards"][0]) {
-        for member in ["rank_range", "chance_of_rank_1", "letters", "cases"] {
-            assert_eq!(row[member], Value::Null, "{member}");
-        }
-        for end in ["low", "high", "method"] {
-            assert_eq!((&row["score"][end], &row["dimensions"]["solved"][end]), (&Value::Null, &Value::Null));
-        }
-        // Price and time are missing, so the score may lie within its bounds.
-        let bound = |end: &str| row["bounds"][end].as_f64().unwrap();
-        let mean = row["score"]["mean"].as_f64().unwrap();
-        assert!(bound("low") < mean && mean < bound("high"));
-    }
-    assert_snapshot!(of_results("", "--table").screen());
-    // A sound subject beside it loses its certainty, and not its letter.
-    let beside = parsed(&ranked(
-        &[passing("a", 20, 20), passing("b", 0, 20), "c t00 succeeded 1\n".into()].concat(),
-        "",
-    ));
-    for (name, range, letters) in [("a", serde_json::json!([1, 2]), true), ("c", Value::Null, false)] {
-        assert_eq!(
-            (&standing(&beside, name)["rank_range"], standing(&beside, name)["letters"].is_array()),
-            (&range, letters)
-        );
-        assert_eq!(standing(&beside, name)["chance_of_rank_1"], Value::Null);
-    }
-}
-
-#[test]
 fn a_result_over_cases_has_an_interval_and_a_census_has_none() {
     let found = parsed(&of_results(",225", ""));
     let row = standing(&found, "a");
@@ -174,37 +132,6 @@ fn a_result_over_cases_has_an_interval_and_a_census_has_none() {
     assert_snapshot!(of_results("", "--census --table").screen());
 }
 
-/// Screen, guide and JSON say the same of an item that ended without a score.
-#[test]
-fn a_success_without_a_score_is_missing_and_a_failure_without_one_counts_nothing() {
-    let rows = "a t1 succeeded 1\na t2 succeeded -\na t3 failed -\na t4 succeeded 0.5\n";
-    let found = parsed(&ranked(rows, ""));
-    // 1, 0 and 0.5; the success without a score is not among them.
-    in_points(&standing(&found, "a")["score"]["mean"], 0.5);
-    let outcomes = &standing(&found, "a")["outcomes"];
-    let counts =
-        ["succeeded", "failed", "no-verdict", "missing"].map(|name| outcomes[name].as_u64().unwrap());
-    assert_eq!((counts, standing(&found, "a")["tasks"].as_u64()), ([2, 1, 1, 1], Some(3)));
-    let screen = ranked(rows, "--table").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    for said in [
-        "a failure counts 0, a success has no verdict and is missing",
-        "1 item succeeded without a score, so missing beside the mean, of `a`",
-        "1 no-verdict (excluded)",
-    ] {
-        assert!(screen.contains(said), "{said}: {screen}");
-    }
-    let guide = fs::read_to_string(root().join("docs/guide/leaderboards.md")).unwrap();
-    let guide = guide.split_whitespace().collect::<Vec<_>>().join(" ");
-    let said = "a failure counts 0, and a success has no verdict and is missing";
-    assert!(guide.contains(said), "{said}");
-    // Whatever is chosen for no verdict, a success without a score never counts as one by itself.
-    let chosen = |choice: &str| {
-        let found = parsed(&ranked(rows, &format!("--count no-verdict={choice}")));
-        standing(&found, "a")["score"]["mean"].as_f64().unwrap()
-    };
-    assert_eq!(["excluded", "scored", "failure", "success"].map(chosen), [50.0, 50.0, 37.5, 62.5]);
-}
-
 #[test]
 fn the_origin_of_each_choice_for_outcomes_is_named() {
     let rows = "a t1 stopped 0.5\na t2 refused 0.5\na t3 succeeded 1\n";
@@ -237,28 +164,4 @@ fn the_origin_of_each_choice_for_outcomes_is_named() {
         "{text}"
     );
     assert_eq!((&sources["stopped"], &sources["refused"]), (&"scorecard".into(), &"default".into()));
-}
-
-#[test]
-fn too_few_resamples_are_counted_as_they_were_asked_for() {
-    // The second has two of eight tasks, so one resample in ten has none of them.
-    let rows = [passing("a", 8, 8), passing("b", 1, 2)].concat();
-    let arguments = |resamples: &str| {
-        let text = format!("leaderboard --card {CARD} --resamples {resamples}");
-        karat_reading(&text.split_whitespace().collect::<Vec<_>>(), &table(&rows))
-    };
-    assert_snapshot!(arguments("39").screen());
-    assert!(
-        arguments("38").stderr.contains("38 resamples are too few for this confidence, expected 39 or more")
-    );
-    let more: Vec<u32> = arguments("39")
-        .stderr
-        .split(|c: char| !c.is_ascii_digit())
-        .filter_map(|it| it.parse().ok())
-        .collect();
-    assert_eq!(arguments("80").status, 0, "{more:?}");
-    // Where all have all tasks, 39 are enough.
-    let whole = [passing("a", 8, 8), passing("b", 1, 8)].concat();
-    let text = format!("leaderboard --card {CARD} --resamples 39");
-    assert_eq!(karat_reading(&text.split_whitespace().collect::<Vec<_>>(), &table(&whole)).status, 0);
 }

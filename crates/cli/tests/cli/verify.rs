@@ -141,35 +141,6 @@ fn one_byte_of_the_evidence() {
 }
 
 #[test]
-fn one_byte_of_the_card() {
-    let folder = Folder::new();
-    let card = fs::read_to_string(root().join("scorecards/workflow/1.0.0.toml")).unwrap();
-    folder.write("card.toml", &card.replace("success > 0.7\"  ", "success > 0.8\"  "));
-    let path = folder.path().join("card.toml");
-    let run = verify(&receipt(Kind::Record, RECORD), &["--card", path.to_str().unwrap()]);
-    fails(&run, &["scorecard"], &["scorecard"]);
-}
-
-#[test]
-fn one_byte_of_the_proof_or_of_the_entry() {
-    let sound = receipt(Kind::Record, RECORD);
-    let value: Value = serde_json::from_str(&sound).unwrap();
-    let hash = value["path"][1].as_str().unwrap();
-    let flipped = if hash.starts_with('A') { "B" } else { "A" };
-    let other = format!("{flipped}{}", &hash[1..]);
-    for (from, to) in [
-        (hash, other.as_str()),
-        ("\"index\":2", "\"index\":4"),
-        ("\"subject\":\"17\"},\"index\"", "\"subject\":\"18\"},\"index\""),
-        ("\"moment_milliseconds\":1772445600000", "\"moment_milliseconds\":1772445600001"),
-    ] {
-        let changed = sound.replace(from, to);
-        assert_ne!(sound, changed, "{from}");
-        fails(&verify(&changed, &[]), &["inclusion"], &[]);
-    }
-}
-
-#[test]
 fn the_signature_and_the_key() {
     let sound = receipt(Kind::Record, RECORD);
     let value: Value = serde_json::from_str(&sound).unwrap();
@@ -252,13 +223,6 @@ fn a_record_of_another_version_of_karat() {
 }
 
 #[test]
-fn a_name_cannot_steer_the_terminal() {
-    let sly = receipt(Kind::Record, RECORD).replace("\"subject\":\"17\"},", "\"subject\":\"\\u001b[2J17\"},");
-    let run = verify(&sly, &["--table"]);
-    assert!(run.status == 14 && !run.stdout.contains('\u{1b}'), "{}", run.screen());
-}
-
-#[test]
 fn a_record_whose_card_is_not_at_hand_is_not_verified() {
     // A log of another operator, with its own card.
     let folder = Folder::new();
@@ -271,7 +235,6 @@ fn a_record_whose_card_is_not_at_hand_is_not_verified() {
     assert_eq!(answer(&verify(&receipt, &["--card", path.to_str().unwrap()])).0, "verified");
 }
 
-/// The guide and the second implementation know every kind of item.
 #[test]
 fn every_kind_of_item_of_the_log_is_known_elsewhere() {
     let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();

@@ -382,7 +382,6 @@ fn every_change_of_a_receipt_is_refused_by_both_programs() {
     compare(&mutants(&fixture.change), &own(&["--key", &key(&next())]), 14, 0);
 }
 
-/// Without a key nothing is known of the signatures, and both say the same of everything else.
 #[test]
 fn without_a_key_both_programs_say_the_same() {
     let fixture = Fixture::new();
@@ -406,7 +405,6 @@ fn without_a_key_both_programs_say_the_same() {
     }
 }
 
-/// A change of the key is what it says, or nothing: each change of its receipt leaves the keys apart.
 #[test]
 fn every_change_of_the_receipt_of_a_new_key_is_refused_by_both_programs() {
     let fixture = Fixture::new();

@@ -169,7 +169,6 @@ mod tests {
     }
 
     proptest! {
-        /// No step can be changed, left out, exchanged or added before the last one.
         #[test]
         fn a_changed_log_is_not_valid(count in 2..8usize, at in 0..7usize, how in 0..4usize) {
             let steps: Vec<Value> = (0..count).map(|at| llm(at as u32)).collect();

@@ -363,7 +363,6 @@ mod tests {
     }
 
     proptest! {
-        /// By default a trajectory is valid exactly if no check failed, and every failed check has a warning.
         #[test]
         fn a_failed_check_is_never_valid(
             steps in prop::collection::vec((0usize..4, 0usize..3, 0usize..3), 0..5),

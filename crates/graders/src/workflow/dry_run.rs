@@ -138,7 +138,9 @@ mod tests {
         assert_eq!(run(plan, 0.5, 9.0), (abort.clone(), 0.5, true));
         assert_eq!(run(plan, 9.0, 0.5 / 1.5), (abort, 0.5, true));
         assert_eq!(run(plan, 0.500_001, 9.0), ("a success, b success, c success".to_owned(), 0.501, false));
-        assert_eq!(run(plan, 0.0, 9.0).0, "a budget_abort, b budget_abort, c budget_abort");
+        for (max, estimated) in [(0.0, 9.0), (9.0, 0.0)] {
+            assert_eq!(run(plan, max, estimated).0, "a budget_abort, b budget_abort, c budget_abort");
+        }
         // Nothing was left to stop.
         assert_eq!(run(plan, 0.501, 9.0), ("a success, b success, c success".to_owned(), 0.501, false));
     }

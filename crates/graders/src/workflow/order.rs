@@ -175,7 +175,6 @@ mod tests {
     }
 
     proptest! {
-        /// A log is in order exactly if no step starts before the end of one from which edges lead to it, however far.
         #[test]
         fn a_step_starts_after_all_that_lead_to_it(
             nodes in 1usize..7,

@@ -68,7 +68,6 @@ fn the_shared_vectors_are_matched() {
     }
 }
 
-/// Checks the results of the model card's own example.
 #[test]
 fn the_example_of_the_model_card_comes_out() {
     let Some(embedder) = embedder() else { return };

@@ -164,7 +164,6 @@ fn kinds() -> impl Strategy<Value = Items> {
     prop_oneof![Just(Items::Runs), Just(Items::Traces)]
 }
 
-/// Every log that is cut off anywhere is refused with its place, or is one that ends there.
 #[test]
 fn logs_that_are_cut_off_anywhere_are_read_or_refused() {
     let tau2 = r#"{"info": {"agent_info": {"llm": "m"}}, "simulations": [{"task_id": "7", "reward_info": {"reward": 0}, "messages": [{"role": "user", "content": "a\u00e9\"b"}]}]}"#;
@@ -211,7 +210,6 @@ fn numbers_and_texts_that_nothing_holds_are_refused() {
     assert_eq!(items[0]["solved"], serde_json::Value::Null);
 }
 
-/// An archive whose directory states sizes of 64 bits that are not so.
 #[test]
 fn an_archive_that_lies_about_its_sizes_is_refused() {
     let whole = log();

@@ -93,7 +93,6 @@ fn a_log_without_steps_says_so() {
     }
 }
 
-/// Facts that a log lacks are missing in its traces, and no others are.
 #[test]
 fn what_is_not_in_a_log_is_missing() {
     let names = ["step_count", "success", "confidence", "novelty", "task_domain", "unique_tool_count"];
@@ -166,7 +165,6 @@ fn a_request_with_spans_that_have_no_id_is_taken_in_part() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The order in which spans come changes nothing but the place.
     #[test]
     fn spans_give_one_trace_in_any_order(order in Just((0..6usize).collect::<Vec<_>>()).prop_shuffle()) {
         let of = |spans: &[Value]| {
@@ -184,8 +182,6 @@ proptest! {
         prop_assert_eq!(of(&shuffled), of(&all));
     }
 
-    /// However spans are split over requests, and in whatever order these come, they are put together to the same bytes, which
-    /// give the same item as one file.
     #[test]
     fn spans_in_any_requests_are_one_trace(order in Just((0..6usize).collect::<Vec<_>>()).prop_shuffle(), cuts in prop::collection::vec(1usize..5, 1..4), again in 0usize..3) {
         let all = spans();
@@ -215,7 +211,6 @@ proptest! {
         prop_assert_eq!(of(&together), of(otlp(&all).as_bytes()));
     }
 
-    /// Any texts make an item that is evidence, within the size of one.
     #[test]
     fn any_step_is_evidence(texts in prop::collection::vec(("\\PC{0,8}", ".{0,200}", 0usize..60_000), 1..8)) {
         let turns: Vec<Value> = texts.iter().map(|(tool, text, times)| {

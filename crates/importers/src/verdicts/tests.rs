@@ -146,8 +146,6 @@ fn a_verdict_is_taken_once_and_of_one_model() {
 }
 
 proptest! {
-    /// However models and instances meet: each trajectory has the verdict of the report of its model, and every verdict is
-    /// either taken or told, in whatever order files come.
     #[test]
     fn each_verdict_is_taken_or_told(
         cells in prop::collection::vec((0usize..3, 0usize..6, any::<bool>(), any::<bool>(), any::<bool>()), 0..24),

@@ -2,7 +2,6 @@
 
 mod contradictions;
 mod graded;
-mod holes;
 mod hostile;
 mod kinds;
 mod known_fields;

@@ -111,7 +111,6 @@ fn nest(path: &[String], number: f64) -> String {
 }
 
 proptest! {
-    /// Wherever a number lies, its path finds it, and the flat item with the column of that path says the same.
     #[test]
     fn a_nested_fact_and_its_column_are_one(
         names in proptest::collection::vec("[a-zé_ .\"'\\\\0-9]{1,5}", 2..6),

@@ -19,7 +19,6 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// A field that has a type is read with that type, in every item.
     #[test]
     fn the_reader_reads_every_field_by_its_shape(values in proptest::collection::vec(value(), 1..6)) {
         let items: Vec<Value> = values.iter().map(|value| json!({"subject": "a", "inner": {"f": value}})).collect();

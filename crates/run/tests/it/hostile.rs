@@ -110,7 +110,6 @@ fn the_example_replays() {
     assert_eq!(lines().len(), 10);
 }
 
-/// Each attempt in turn, left out, doubled and as another's: refused, and the fault names a step of the plan.
 #[test]
 fn every_attempt_is_missed_and_every_double_is_seen() {
     for at in 1..lines().len() {
@@ -175,8 +174,6 @@ fn small() -> (String, String, String) {
     (plan, task, sealed(&[head, first, second]))
 }
 
-/// Every byte of a recording, as it is: nothing is taken. And with the digest that fits: it is refused, or is another recording,
-/// which gives other evidence than the first.
 #[test]
 fn every_byte_of_a_recording_counts() {
     let (plan, task, text) = small();
@@ -213,7 +210,6 @@ fn every_byte_of_a_recording_counts() {
     assert!(refused > 2 * text.len() && others > 0, "{refused} {others}");
 }
 
-/// Every byte of plan and task: what is still a plan and a task means the same, or is refused by the recording by name.
 #[test]
 fn every_byte_of_plan_and_task_counts() {
     let (plan, task, text) = small();
@@ -243,7 +239,6 @@ fn every_byte_of_plan_and_task_counts() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Of a run that was complete, nothing but the recording itself replays, whatever is done to its attempts.
     #[test]
     fn no_change_of_the_attempts_replays(changes in proptest::collection::vec(change(), 1..5)) {
         let mut changed = lines();
@@ -265,7 +260,6 @@ proptest! {
         }
     }
 
-    /// Whatever is done to the bytes: it is refused, or is another recording by name.
     #[test]
     fn a_changed_byte_is_another_recording_or_none(
         changes in proptest::collection::vec((any::<Index>(), any::<u8>(), 0u8..3), 1..4),

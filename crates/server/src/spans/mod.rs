@@ -191,7 +191,6 @@ mod tests {
         whose
     }
 
-    /// Each sender has its room, all together have theirs, and what is closed makes room again.
     #[test]
     fn room_is_bounded_for_each_and_for_all() {
         let spans = Spans::default();

@@ -236,43 +236,6 @@ fn verified_gains_are_multiplied_and_losses_are_not() {
     assert_ne!(lost.at("/seed"), graded.at("/seed"), "the second attempt is at another instance");
 }
 
-/// A forged log earns no bonus: a file that was read must be in the workspace, with this name and text.
-#[test]
-fn a_log_that_cannot_be_right_earns_no_bonus() {
-    let it = Arena::new();
-    let read = |tool: &str, path: &str, output: &str| json!({"type": "tool_call", "ts": "2026-01-01T00:00:01Z", "tool": tool, "input": path, "output": output, "duration_ms": 1});
-    let early = json!({
-        "type": "llm_call", "ts": "2025-12-31T23:59:00Z", "model": "m", "input_tokens": 10, "output_tokens": 5, "duration_ms": 3,
-    });
-    for (agent, step, failed) in [
-        ("sound", Some(read("read", "a.txt", "text")), None),
-        ("trimmed", Some(read("read", " a.txt\n", "text")), None),
-        ("forged", Some(read("read", "a.txt", "other text")), Some("tool_replay_consistent")),
-        ("partly", Some(read("read", "a.txt", "tex")), Some("tool_replay_consistent")),
-        ("capital", Some(read("READ", "a.txt", "other text")), Some("tool_replay_consistent")),
-        ("ghost", Some(read("read", "b.txt", "text")), Some("tool_replay_consistent")),
-        ("elsewhere", Some(read("read", "/a.txt", "text")), Some("tool_replay_consistent")),
-        ("early", Some(early), Some("timestamps_in_bounds")),
-        ("empty", None, Some("non_empty")),
-    ] {
-        it.at(0);
-        let key = it.register(agent);
-        let entered = it.enter(&key, "documented", true);
-        it.at(10);
-        let steps = step.map_or_else(Vec::new, |step| vec![step, llm_call("2026-01-01T00:00:02Z")]);
-        let sent = with_log(entered.is(201), answer(10, 100, 25), steps);
-        let scored = it.submit(&key, &format!("{agent}.documented.1"), &sent);
-        let is_sound = failed.is_none();
-        assert_eq!(scored.is(201).at("/trajectory_validation/valid"), is_sound, "{agent}: {}", scored.body);
-        let checks: Vec<Value> = failed.map(Value::from).into_iter().collect();
-        assert_eq!(scored.at("/trajectory_validation/failed_checks"), json!(checks), "{agent}");
-        assert_eq!(scored.at("/verified"), is_sound, "{agent}");
-        // A tenth of 16 points, if anything; the score of the answer is the same.
-        let after = if is_sound { [1000, 16, 2, 1018] } else { [1000, 16, 0, 1016] };
-        assert_eq!((rating(&scored), scored.at("/result")), (after, json!("win")), "{agent}");
-    }
-}
-
 #[test]
 fn warnings_come_with_the_breakdown() {
     let it = Arena::new();

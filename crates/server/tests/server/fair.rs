@@ -148,7 +148,6 @@ fn anybody_can_recompute_which_instance_it_had_to_be() {
     }
 }
 
-/// The draw is revealed for a match that was left to expire, too.
 #[test]
 fn an_expired_match_shows_its_draw() {
     let it = Arena::new();

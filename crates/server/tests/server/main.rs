@@ -7,7 +7,6 @@ mod arena;
 mod arrival;
 mod authority;
 mod common;
-mod doors;
 mod events;
 mod evidence;
 mod fair;

@@ -90,7 +90,6 @@ fn subjects_that_look_alike_are_flagged_at_every_door() {
     assert!(!page.contains("look alike"), "{page}");
 }
 
-/// Memory is the same after a start.
 #[test]
 fn names_that_look_alike_are_known_after_a_start() {
     let server = Running::new();

@@ -21,9 +21,6 @@ key = "solved"
 weight = 1
 formula = "solved"
 "#;
-const WORKED: &str = include_str!("../../../../examples/workflow/worked-example.json");
-const DOCUMENTED: &str = include_str!("../../../../examples/arena/documented-823.json");
-const COVERAGE: &str = include_str!("../../../../examples/trust/coverage.jsonl");
 const LINES: &str = "application/x-ndjson";
 
 /// Returns a server with a card; it is long after every item of these tests.
@@ -50,41 +47,6 @@ pub fn near(found: &Value, expected: f64) {
     assert!(found.as_f64().is_some_and(|it| (it - expected).abs() < 4e-9), "{found}, expected {expected}");
 }
 
-/// A request may be sent again, and an item may be like another: the name of the request tells the two apart.
-#[test]
-fn equal_lines_of_every_kind_are_as_many_items_as_there_are() {
-    let without = |text: &str, member: &str| {
-        let mut item: Value = serde_json::from_str(text).unwrap();
-        item.as_object_mut().unwrap().remove(member).unwrap();
-        item.to_string()
-    };
-    let server = with_card(SOLVED);
-    for (card, item) in [
-        ("solved@1.0.0", r#"{"subject":"a","solved":1}"#.to_owned()),
-        ("workflow@1.0.0", without(WORKED, "run_id")),
-        ("log-forensics@1.0.0", without(DOCUMENTED, "match_id")),
-        ("trust@1.0.0", COVERAGE.lines().nth(1).unwrap().to_owned()),
-    ] {
-        let path = format!("/v1/evidence?card={card}");
-        let post =
-            |name: Option<&str>, body: &str| server.post_keyed(&path, &server.admin, LINES, name, body);
-        let counts = |name: Option<&str>, body: &str| {
-            let sent = post(name, body);
-            ["/accepted", "/repeated", "/refused"].map(|count| sent.is(200).at(count).as_u64().unwrap())
-        };
-        let three = format!("{item}\n{item}\n\n{item}\n");
-        let count = || server.get(&format!("/v1/leaderboards?card={card}")).is(200).at("/items/count");
-        assert_eq!(counts(None, &three), [0, 0, 3], "{card}");
-        assert_eq!(counts(Some("night"), &three), [3, 0, 0], "{card}");
-        assert_eq!(counts(Some("\"night\""), &three), [0, 3, 0], "{card}");
-        assert_eq!(count(), 3, "{card}");
-        // A longer batch under the same name adds its last line; one under another name is another batch.
-        assert_eq!(counts(Some("night"), &format!("{three}{item}")), [1, 3, 0], "{card}");
-        assert_eq!(counts(Some("Night"), &item), [1, 0, 0], "{card}");
-        assert_eq!(count(), 5, "{card}");
-    }
-}
-
 #[test]
 fn a_name_of_a_request_is_never_taken_for_another_item() {
     let server = with_card(SOLVED);
@@ -109,7 +71,6 @@ fn a_name_of_a_request_is_never_taken_for_another_item() {
     assert_eq!(server.get("/v1/leaderboards?card=solved@1.0.0").at("/items/count"), 6);
 }
 
-/// An item without a time counts from its arrival on, and stops nothing.
 #[test]
 fn an_item_without_a_time_has_that_of_its_arrival() {
     let server =
@@ -137,42 +98,6 @@ fn an_item_without_a_time_has_that_of_its_arrival() {
     near(&server.get(&format!("/v1/standings/timely?card={card}")).is(200).at("/points"), 0.6);
 }
 
-#[test]
-fn every_question_reads_the_same_timestamps() {
-    let server = with_card(SOLVED);
-    fill(&server, "solved@1.0.0", r#"{"id":"1","subject":"a","time":"2026-12-31T23:59:59Z","solved":1}"#);
-    for question in [
-        "/v1/records?since=",
-        "/v1/records?until=",
-        "/v1/records?known_at=",
-        "/v1/leaderboards?card=solved@1.0.0&since=",
-    ] {
-        for (moment, status) in [
-            ("2026-12-31T23:59:59Z", 200),
-            ("2026-12-31T23:59:59.999Z", 200),
-            ("2027-01-01T01:59:59%2B02:00", 200),
-            ("2026-12-31T23:59:60Z", 400),
-            ("2026-12-31T23:59:60.5Z", 400),
-            ("2027-01-01T05:29:60%2B05:30", 400),
-            ("2026-12-31T24:00:00Z", 400),
-            ("2026-12-31 23:59:59Z", 400),
-            ("2026-12-31T23:59:59", 400),
-            ("2026-12-31", 400),
-        ] {
-            let moment = moment.replace(' ', "%20");
-            let found = server.get(&format!("{question}{moment}")).status;
-            // A question without an answer was understood.
-            assert_eq!(if found == 422 { 200 } else { found }, status, "{question}{moment}");
-        }
-    }
-    let count = |query: &str| {
-        server.get(&format!("/v1/records?{query}")).is(200).at("/records").as_array().unwrap().len()
-    };
-    assert_eq!((count("since=2026-12-31T23:59:59Z"), count("since=2026-12-31T23:59:59.001Z")), (1, 0));
-    assert_eq!((count("until=2026-12-31T23:59:59Z"), count("until=2027-01-01T01:59:59.001%2B02:00")), (0, 1));
-}
-
-/// More records of one subject than are read at once: it has a standing, and every selection is of all of them.
 #[test]
 fn a_subject_with_very_many_records_is_whole_at_every_door() {
     let server = with_card(&format!("{SOLVED}[standing]\nscore = \"window\"\nwindow = {{ tasks = 4 }}\n"));

@@ -60,7 +60,6 @@ fn no_client_holds_up_a_stop() {
     });
 }
 
-/// The rest of a body does not come: the client learns why it ends, and may send it again.
 #[test]
 fn who_sends_half_a_body_is_told_that_the_server_stops() {
     let server = Running::new();

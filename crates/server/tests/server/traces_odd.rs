@@ -15,19 +15,6 @@ use crate::common::{Folder, Running};
 use crate::traces::{CARD, EAST, NORTH, at, copied, novelty, options, plain, replayed, running, trace};
 
 #[test]
-fn a_clock_that_is_put_back_keeps_no_trace_out() {
-    let clock = Clock::fixed(at(10_000));
-    let server = running(Folder::new(), plain(), None, &clock);
-    server.send(CARD, &trace("a", "1", EAST).to_string()).is(201);
-    clock.put(at(0));
-    let next = server.send(CARD, &trace("a", "2", EAST).to_string());
-    assert_eq!(next.is(201).at("/content/as_of"), at(10_000).to_string());
-    // No one gains time by it.
-    let ahead = server.send(&format!("{CARD}&as_of={}", at(10_001)), &trace("a", "3", EAST).to_string());
-    ahead.is_problem(400, "bad-request");
-}
-
-#[test]
 fn a_time_to_live_of_nothing_is_the_same_after_a_start() {
     let none = || options(Settings { ttl_milliseconds: Some(0), ..Settings::default() });
     let clock = Clock::fixed(at(0));

@@ -224,7 +224,6 @@ fn a_server_goes_on_with_a_new_key() {
     assert!(verify(&database, &old, &[cosigned]).unwrap().holds());
 }
 
-/// A change that a process did not survive, at each point: the next start has one key, with its secret.
 #[test]
 fn a_change_that_was_interrupted_is_complete_or_did_not_happen() {
     let folder = Folder::new();

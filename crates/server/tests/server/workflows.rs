@@ -192,7 +192,6 @@ fn example(name: &str) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// The example, from the task to the receipt: what the server keeps is, byte for byte, what the command line writes.
 #[test]
 fn the_example_is_recorded_and_scored_as_on_the_command_line() {
     let it = Market::new(0);

@@ -159,7 +159,6 @@ fn check(it: &Market, miners: &[&str], taken: &[(&str, &str)]) -> BTreeMap<Strin
     results
 }
 
-/// The same recordings in any order and from any number of keys: the same results.
 #[test]
 fn the_result_does_not_depend_on_the_order_of_arrival() {
     let mut first = None;
@@ -198,8 +197,6 @@ fn the_result_does_not_depend_on_the_order_of_arrival() {
     }
 }
 
-/// Everything at once: two recordings of one recorder, one that another has delivered, some that are signed by who was not
-/// drawn or are of another plan, recorders and keys that are revoked, time that is up, and readers that settle what is due.
 #[test]
 fn what_is_taken_counts_once_whatever_happens_at_the_same_time() {
     for round in 0..3 {
@@ -284,7 +281,6 @@ fn what_is_taken_counts_once_whatever_happens_at_the_same_time() {
     }
 }
 
-/// A recording of a plan belongs to one miner: another with the same plan gets nothing from it.
 #[test]
 fn a_recording_counts_for_one_plan_alone() {
     let it = Market::new(3);

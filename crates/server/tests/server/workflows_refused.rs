@@ -361,7 +361,6 @@ fn no_evidence_of_others_takes_the_place_of_a_run() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is done to the bytes of a recording and to the evidence after it: it is refused, or is what was delivered.
     #[test]
     fn changed_bytes_are_refused_or_mean_the_same(
         changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>(), 0u8..3), 24),

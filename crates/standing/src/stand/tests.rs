@@ -141,7 +141,6 @@ fn a_fall_by_decay_alone_is_not_held() {
     assert_eq!((found.points, found.gating_points), (Some(900), Some(500)));
 }
 
-/// Each task counts once where the card says so: in the window and in the warm-up, by its newest item.
 #[test]
 fn a_task_that_is_run_again_counts_once_in_a_window_of_distinct_tasks() {
     let task = |task: &'static str, id: &'static str, day: i64, points: i64| Item {
@@ -510,7 +509,6 @@ fn ids(rows: &[Row]) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// An item neither raises nor makes younger what it does not measure, whenever it took place.
     #[test]
     fn an_item_leaves_alone_what_it_does_not_measure(
         rows in prop::collection::vec((0i64..400, prop::option::of((0..=BILLION, 0i64..400))), 1..8),
@@ -625,7 +623,6 @@ proptest! {
         }
     }
 
-    /// However often and in whatever order tasks are run, a window of distinct tasks is one of the newest item of each.
     #[test]
     fn runs_that_were_repeated_do_not_count(rows in rows(), tasks in 1u32..4, kinds in 1usize..5) {
         let ids = ids(&rows);

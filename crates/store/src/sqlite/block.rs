@@ -252,7 +252,6 @@ mod tests {
             prop_assert_eq!(part, back);
         }
 
-        /// A block with other bytes is refused, or has as many rows as it should; nothing else happens.
         #[test]
         fn damaged_blocks_are_refused_or_read(
             rows in rows(),

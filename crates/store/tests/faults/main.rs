@@ -251,7 +251,6 @@ fn a_sync_that_lies_loses_nothing_in_silence() {
     assert!(lost.get() > 0, "the disk has lost nothing");
 }
 
-/// A store is made whole or not at all.
 #[test]
 fn a_store_that_cannot_be_made_is_not_there() {
     let disk = Disk::take();

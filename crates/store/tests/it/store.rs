@@ -397,7 +397,6 @@ fn another_key_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is handed in, in whatever batches: both backends say the same and have the same root.
     #[test]
     fn every_backend_says_the_same(
         batches in proptest::collection::vec(

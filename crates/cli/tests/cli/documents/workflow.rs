@@ -139,7 +139,6 @@ fn declared_retries_are_free_and_the_others_cost_a_tenth() {
     }
 }
 
-/// A run by its log: what is a retry, a timeout and a hard failure is read, not stated.
 #[test]
 fn retries_timeouts_and_hard_failures_are_those_of_the_log() {
     // One after the other: a step, how many tenths of a second it took, how it ended.
@@ -204,15 +203,7 @@ fn standings(miners: &[(&str, Vec<f64>)]) -> Vec<Value> {
         }
     }
     folder.write("runs.jsonl", &lines);
-    let run = folder.karat(&[
-        "standing",
-        "--json",
-        "-c",
-        "workflow",
-        "--as-of",
-        "2026-04-01T00:00:00Z",
-        "runs.jsonl",
-    ]);
+    let run = folder.line("standing --json -c workflow --as-of 2026-04-01T00:00:00Z runs.jsonl");
     assert_eq!(run.status, 0, "{}", run.stderr);
     run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

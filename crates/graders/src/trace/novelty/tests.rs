@@ -119,7 +119,6 @@ mod cache_as_a_value {
     }
 
     proptest! {
-        /// A list from which old things are taken, one by one, is what the cache claims to be.
         #[test]
         fn it_is_a_list_with_a_front_and_a_back(
             capacity in 0_u64..5,
@@ -193,7 +192,6 @@ mod saved_form {
     }
 
     proptest! {
-        /// Whatever came and went: the digest is of what is left.
         #[test]
         fn the_digest_is_that_of_the_content(
             capacity in 1_u64..200,
@@ -516,7 +514,6 @@ mod readings {
     }
 
     proptest! {
-        /// Whatever was scored in between, as long as nothing is dropped: the second reading is the first.
         #[test]
         fn a_second_reading_is_the_first(
             before in vec(vec(-2_i8..=2, 2), 0..6),

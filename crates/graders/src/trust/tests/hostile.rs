@@ -47,21 +47,6 @@ fn two_hundred_thousand_items_take_no_quadratic_time() {
 }
 
 #[test]
-fn a_panel_of_a_hundred_thousand_judges_is_one_panel() {
-    let mut evidence = agent(vec![check(0, "task", json!({ "method": "jury" }))]);
-    let row = |at: usize| {
-        json!({
-            "id": format!("v{at}"), "check": "task-0", "judge": format!("j{at}"), "provider": format!("p{at}"),
-            "score": at % 101,
-        })
-    };
-    evidence["verdicts"] = (0..100_000).map(row).collect();
-    let grade = graded_in_time(&evidence);
-    assert_eq!(grade.panels["task-0"]["seats"], 100_000);
-    assert_eq!(grade.panels["task-0"]["trim_each_side"], 20_000);
-}
-
-#[test]
 fn a_hundred_thousand_wrong_names_are_told_in_time() {
     let row =
         |at: usize| json!({ "id": format!("v{at}"), "check": format!("x{at}"), "judge": "j", "score": 1 });

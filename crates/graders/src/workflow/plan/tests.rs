@@ -155,54 +155,10 @@ fn rules_beyond_the_graph() {
     ");
 }
 
-/// Nodes `n0` to `n99999`, each with an edge to the next, and one more edge.
-fn large(last_edge: &str) -> String {
-    const NODES: usize = 100_000;
-    let nodes: Vec<_> = (0..NODES).map(|node| format!(r#"{{"id":"n{node}"}}"#)).collect();
-    let mut edges: Vec<_> =
-        (1..NODES).map(|node| format!(r#"{{"from":"n{}","to":"n{node}"}}"#, node - 1)).collect();
-    edges.push(last_edge.to_owned());
-    format!(r#"{{"nodes":[{}],"edges":[{}]}}"#, nodes.join(","), edges.join(","))
-}
-
-#[test]
-fn a_hundred_thousand_nodes_with_a_cycle_at_the_end() {
-    let small = read_plan(&large(r#"{"from":"n99999","to":"n99998"}"#));
-    assert!(small.contains("$.edges: found the cycle `n99998` -> `n99999` -> `n99998`,"), "{small}");
-    let whole = read_plan(&large(r#"{"from":"n99999","to":"n0"}"#));
-    assert!(
-        whole.contains("found the cycle `n0` -> `n1` -> ") && whole.contains("… (99981 more)"),
-        "{whole}"
-    );
-    let chain =
-        Plan::from_json(large(r#"{"from":"n0","to":"n2"}"#).as_bytes(), &PlanRules::default()).unwrap();
-    assert_eq!(chain.0.tiers().count(), 100_000);
-}
-
-#[test]
-fn references_in_a_large_plan_take_no_more_than_their_time() {
-    const NODES: usize = 20_000;
-    let nodes: Vec<_> = (0..NODES)
-        .map(|node| format!(r#"{{"id":"n{node}","params":"${{n{}.output.text}}"}}"#, node.saturating_sub(2)))
-        .collect();
-    let edges: Vec<_> =
-        (1..NODES).map(|node| format!(r#"{{"from":"n{}","to":"n{node}"}}"#, node - 1)).collect();
-    let text = format!(r#"{{"nodes":[{}],"edges":[{}]}}"#, nodes.join(","), edges.join(","));
-    let refused = Plan::from_json(text.as_bytes(), &PlanRules::default()).unwrap_err();
-    assert!(refused.to_string().contains("cannot be seen to lie upstream in so large a plan"), "{refused}");
-}
-
 #[test]
 fn references_that_nobody_asks_for_are_not_looked_for() {
     let rules = PlanRules { references: References::Unread, ..PlanRules::default() };
     let text = br#"{"nodes": [{"id": "a", "params": "${ghost.output.text} ${a-1.output.text}"}]}"#;
     let (plan, notes) = Plan::from_json(text, &rules).unwrap();
     assert!(plan.steps()[0].references.is_empty() && notes.is_empty());
-}
-
-#[test]
-fn ten_thousand_brackets_are_refused() {
-    let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
-    let refused = read_plan(&format!(r#"{{"nodes": [{{"id": "a", "params": {deep}}}]}}"#));
-    assert!(refused.contains("brackets nested more than 64 deep"), "{refused}");
 }

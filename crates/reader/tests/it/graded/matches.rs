@@ -54,16 +54,6 @@ fn an_evaluator_scores_what_was_submitted() {
 }
 
 #[test]
-fn a_missing_field_is_worth_nothing_and_is_told() {
-    let mut item = played();
-    item["payload"]["answer"].as_object_mut().unwrap().remove("services").unwrap();
-    let seen = play(&item).unwrap();
-    assert_eq!(seen.facts["completeness_score"], 0.0);
-    assert_eq!(seen.facts["correctness_score"], 950.0);
-    assert_eq!(seen.grading["evaluation"]["dimensions"][0]["parts"][0]["outcome"], "missing");
-}
-
-#[test]
 fn an_error_of_form_makes_its_dimension_zero_and_says_where() {
     let seen = play(&with("/payload/answer/summary", json!({"text": "It expired"}))).unwrap();
     assert_eq!(seen.facts["methodology_score"], 0.0);
@@ -209,15 +199,4 @@ fn a_failed_check_leaves_nothing_of_a_trajectory() {
             seen.suspicions
         );
     }
-}
-
-#[test]
-fn a_model_call_without_tokens_is_no_thrift() {
-    let mut item = played();
-    item["payload"]["metadata"]["replay_log"] = json!([{"type": "llm_call", "ts": "2026-03-18T09:30:05Z",
-        "model": "m", "input_tokens": 0, "output_tokens": 0, "duration_ms": 1}]);
-    let seen = play(&item).unwrap();
-    assert_eq!((&seen.facts["total_tokens"], &seen.facts["llm_calls"]), (&Value::Null, &json!(1.0)));
-    assert_eq!(seen.suspicions, ["$.payload.metadata.replay_log[0]: a model call without input tokens"]);
-    assert_eq!(seen.grading["efficiency"]["token_efficiency"]["value"], 0);
 }

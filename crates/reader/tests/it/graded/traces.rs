@@ -1,6 +1,5 @@
 //! Novelty: given, or read against a cache by a vector in the evidence.
 
-use karat_core::timestamp::Timestamp;
 use karat_graders::trace::novelty::{Settings, VectorCache};
 use karat_reader::{Graders, Kind, Reader};
 use serde_json::{Value, json};
@@ -105,39 +104,6 @@ fn the_same_trace_again_is_as_new_as_it_was() {
 }
 
 #[test]
-fn a_vector_counts_while_it_is_alive() {
-    let mut reader = cache(Settings { ttl_milliseconds: Some(60_000), ..Settings::default() });
-    look(&mut reader, &trace("a", 0, json!([1, 0]))).unwrap();
-    // At the age of its time to live it is gone.
-    let seen = look(&mut reader, &trace("b", 1, json!([1, 0]))).unwrap();
-    assert_eq!((&seen.facts["novelty"], &seen.grading["novelty"]["expired"]), (&json!(0.5), &json!(1)));
-    assert_eq!(ids(&mut reader), ["b"]);
-}
-
-#[test]
-fn the_oldest_goes_when_one_too_many_comes() {
-    let mut reader = cache(Settings { capacity: 1, ..Settings::default() });
-    for (id, minute, novelty) in [("a", 0, 0.5), ("b", 1, 1.0), ("c", 2, 1.0)] {
-        let vector = if minute % 2 == 0 { json!([1, 0]) } else { json!([0, 1]) };
-        assert_eq!(look(&mut reader, &trace(id, minute, vector)).unwrap().facts["novelty"], novelty, "{id}");
-    }
-    assert_eq!(ids(&mut reader), ["c"]);
-}
-
-#[test]
-fn the_moment_of_the_verdict_is_the_moment_of_the_vector() {
-    let cache = VectorCache::new(Settings { dimension: 2, ..Settings::default() }).unwrap();
-    let as_of = Timestamp::parse("2026-04-01T00:00:00Z").unwrap();
-    let graders = Graders { cache: Some(cache), as_of: Some(as_of), ..Graders::default() };
-    let mut reader = reader(Kind::ReasoningTrace, graders);
-    // Then the times in the traces do not matter.
-    for (id, minute) in [("a", 9), ("b", 3)] {
-        look(&mut reader, &trace(id, minute, json!([1, 0]))).unwrap();
-    }
-    assert!(reader.graders().cache.as_ref().unwrap().entries().all(|entry| entry.moment == as_of));
-}
-
-#[test]
 fn a_refused_trace_leaves_the_cache_as_it_was() {
     let mut reader = cache(Settings { ttl_milliseconds: Some(60_000), ..Settings::default() });
     look(&mut reader, &trace("a", 5, json!([1, 0]))).unwrap();
@@ -222,15 +188,6 @@ fn the_first_vector_begins_a_cache_of_its_length() {
     // From now on there is something to read against, also for what has no vector.
     let seen = look(&mut reader, &plain("c", 2)).unwrap();
     assert_eq!(seen.grading["novelty"]["basis"], "no_vector");
-}
-
-#[test]
-fn stages_are_told_as_they_end() {
-    let mut reader = fresh();
-    let mut stages = Vec::new();
-    let text = trace("a", 0, json!([1, 0])).to_string();
-    reader.read_watched(None, text.as_bytes(), &mut |stage: &'static str| stages.push(stage)).unwrap();
-    assert_eq!(stages, ["read", "novelty", "read"]);
 }
 
 #[test]
