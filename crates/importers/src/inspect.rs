@@ -3,6 +3,7 @@
 //! Newer logs keep each message once, in pools; no fact is in a message, so none is read.
 
 use std::collections::BTreeSet;
+use std::io::BufRead;
 
 use karat_core::facts::Outcome;
 use karat_core::timestamp::Timestamp;
@@ -80,7 +81,7 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
 }
 
 /// Opens a member. A fault names it.
-fn member<'a>(archive: &'a Archive, name: &str) -> Result<impl BufRead + use<'a>, Stop> {
+fn member(archive: &Archive, name: &str) -> Result<impl BufRead + use<>, Stop> {
     let broken = |error| Stop::from(error).at(|_| name.to_owned());
     json_text(archive.member(name)?).map_err(broken)
 }
