@@ -30,7 +30,7 @@ impl Writing {
         Self { factor: 1.0, decimals: 3 }
     }
 
-    /// Returns the format of numbers of any unit with so many decimals.
+    /// Returns the format of numbers of any unit with this number of decimals.
     pub fn decimals_of(decimals: usize) -> Self {
         Self { factor: 1.0, decimals }
     }

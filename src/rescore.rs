@@ -1,8 +1,6 @@
 //! A kept record beside the score that another card gives the same item: the difference, and how much of it comes
 //! from the engine, from a correction of the evidence, and from the scorecard.
 
-pub mod summary;
-
 use std::sync::Arc;
 
 use karat_core::number::Score;

@@ -1,4 +1,4 @@
-//! The answer to [`Leaderboard`](AskedBoard), and its floors.
+//! The answer to [`Leaderboard`](AskedBoard).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -7,8 +7,8 @@ use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 use karat_standing::stand::Interval;
 
+use super::Leaderboard as AskedBoard;
 use super::answer::{card_of, invalid, pass, plan, refused, settings as usual, unknown_key};
-use super::{Floors, Leaderboard as AskedBoard};
 use crate::answers::LeaderboardMethod;
 use crate::answers::basis::Basis;
 use crate::answers::leaderboard::columns::{self, Column};
@@ -19,27 +19,12 @@ use crate::answers::leaderboard::officials::Officials;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
 use crate::answers::stress::Robustness;
 use crate::error::Error;
-use crate::gate::{Failing, Verdict, failing, floors, judge_floors, outside, slight};
 use crate::leaderboard::attempts::Attempts;
 use crate::leaderboard::stress::{CONCENTRATION, Stress};
 use crate::leaderboard::{By, Ranking, Settings};
-use crate::look_alikes::LookAlikes;
 use crate::rows::Rows;
 use crate::standing::events::Events;
 use crate::text::clean;
-
-/// The answer, and what its gates found.
-#[derive(Debug)]
-pub struct Judged {
-    /// The answer.
-    pub answer: LeaderboardAnswer,
-    /// The findings.
-    pub verdict: Verdict,
-    /// The subjects that fail a floor.
-    pub failing: Vec<Failing>,
-    /// The settings.
-    pub settings: Settings,
-}
 
 /// Returns the key of `--by`, if it is neither the official score nor the mean.
 fn fact_asked(ask: &AskedBoard) -> Option<Key> {
@@ -57,34 +42,7 @@ pub fn kept(ask: &AskedBoard) -> Vec<String> {
     all.into_iter().collect()
 }
 
-/// Ranks the subjects, and asks the gates.
-///
-/// # Errors
-/// If a key names nothing, options exclude each other, or the items are too few.
-pub fn judge(
-    ask: &AskedBoard,
-    asked_floors: &Floors,
-    rows: &mut Rows,
-    events: &Events,
-) -> Result<Judged, Error> {
-    let needs_resamples = asked_floors.all().any(|it| it.dimension.is_some());
-    let door = Door { needs_resamples, ..Door::default() };
-    let (mut answer, settings) = ranked(ask, door, rows, events)?;
-    answer.mark_look_alikes(&LookAlikes::among(rows.subjects.iter().map(String::as_str)));
-    let failing = failing(&floors(asked_floors, rows, settings.by)?, asked_floors, &answer);
-    let mut verdict = judge_floors(&failing);
-    // Scores are official by one moment, whatever the group.
-    let as_of = answer.leaderboards.iter().find_map(|board| Timestamp::parse(board.as_of.as_deref()?).ok());
-    if let Some(as_of) = as_of.filter(|_| !asked_floors.fail_under.is_empty()) {
-        outside(rows, as_of).into_iter().for_each(|line| verdict.warn(line));
-    }
-    let of_score = asked_floors.all().filter(|it| it.dimension.is_none());
-    let slight = of_score.filter_map(|floor| slight("a floor", floor.least, rows.scale.max, 1));
-    slight.for_each(|line| verdict.warn(line));
-    Ok(Judged { verdict, answer, failing, settings })
-}
-
-/// What the door of a question knows beside it.
+/// The context of a question, which its door knows.
 #[derive(Debug, Clone, Copy)]
 pub struct Door<'a> {
     /// The card whose section `[standing]` applies; that of the items if it is not given.
@@ -175,7 +133,7 @@ fn settings(ask: &AskedBoard, rows: &Rows, by: By) -> Result<Settings, Error> {
     Ok(Settings { attempts, tasks_min: ask.min_tasks, ..usual(&ask.sure, by, rows) })
 }
 
-/// What ranks are by, as far as question and scorecard say it.
+/// The basis of ranks, as far as question and scorecard say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     /// Official scores.
@@ -189,7 +147,7 @@ pub enum Base {
 /// Returns what ranks are by, under the card whose section `[standing]` applies.
 ///
 /// # Errors
-/// If official scores are asked for, and there are none.
+/// If official scores are asked for that the scorecard does not have.
 pub fn base(ask: &AskedBoard, card: Option<&Scorecard>, is_part: bool) -> Result<Base, Error> {
     let is_asked = match ask.by.as_deref() {
         None => false,

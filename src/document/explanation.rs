@@ -26,7 +26,7 @@ pub enum Proof {
     },
     /// It follows from its own facts.
     Verified,
-    /// It follows from its facts, and they are those of its evidence, at this place.
+    /// It follows from its facts, and its evidence has them, at this place.
     FromEvidence(String),
 }
 
@@ -226,9 +226,9 @@ fn breakdown(answer: &MatchAnswer) -> Table {
         let number = |it: &dyn ToString, value: f64| Cell::Number(value, it.to_string());
         vec![
             Cell::text(key),
-            number(&found.score, found.score as f64),
+            number(&found.score, found.score),
             number(&found.weight, found.weight),
-            number(&found.weighted, found.weighted as f64),
+            number(&found.weighted, found.weighted),
         ]
         .into()
     });

@@ -78,7 +78,7 @@ pub struct Entry {
     pub depth: usize,
     /// The name; empty without one.
     pub name: String,
-    /// What stands beside it.
+    /// Text beside it.
     pub text: String,
 }
 

@@ -3,9 +3,9 @@
 use karat_core::number::Score;
 
 use super::{Cell, Column, Document, Part, Row, Table};
+use crate::answers::rescored::{Mover, Summary};
 use crate::estimate::plain;
 use crate::number::{hundredths, signed_percent};
-use crate::rescore::summary::{Mover, Summary};
 use crate::rescore::{Parts, Rescored, Verdict};
 use crate::text::{Tone, count, own_name};
 
@@ -36,7 +36,7 @@ pub fn rescored(summary: &Summary, of: &str, card: &str) -> Document {
         document.note(Tone::Plain, [format!("none of {subjects} changes rank by the mean")]);
     } else {
         let who = format!("{} of {}", moved.len(), count(ranks.len(), "subject"));
-        let row = |rank: &&crate::rescore::summary::Rank<'_>| {
+        let row = |rank: &&crate::answers::rescored::Rank<'_>| {
             let ranks = [rank.before, rank.after].map(|it| Cell::Count(it as u64));
             let [before, after] = ranks;
             Row::from(vec![Cell::text(rank.subject), before, after])

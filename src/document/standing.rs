@@ -105,7 +105,7 @@ fn given(answer: &Answer<'_>, settings: &Settings) -> String {
 
 fn left_out(rows: &Rows, after: u64) -> String {
     let mut line = String::new();
-    let left_out = [(after, "after the moment"), (rows.filtered as u64, "by the filters")];
+    let left_out = [(after, "after the moment"), (rows.filtered, "by the filters")];
     for (number, why) in left_out.into_iter().filter(|(number, _)| *number > 0) {
         let _ = write!(line, "; {} left out, {why}", count(size(number), "item"));
     }

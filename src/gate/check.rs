@@ -2,13 +2,12 @@
 
 use karat_core::number::Decimal;
 
-use super::{ItemFloor, Verdict, judge_comparison, judge_standings};
+use super::{ItemFloor, JudgedLeaderboard, Verdict, judge_comparison, judge_leaderboard, judge_standings};
 use crate::answers::check::{AskedGate, CheckSchema, ProjectCheck};
 use crate::answers::comparison::ComparisonAnswer;
 use crate::answers::leaderboard::floor::On;
 use crate::ask::answer::{card_of, invalid, plan};
 use crate::ask::compare::of_sides;
-use crate::ask::leaderboard::{self, Judged as JudgedBoard};
 use crate::ask::{Compare, Confidence, Floor, Floors, Items, Leaderboard};
 use crate::error::{Error, Place};
 use crate::loaded::Loaded;
@@ -62,7 +61,7 @@ pub struct Judged {
     /// The gates that were asked, in words, each with its verdict.
     pub gates: Vec<(String, Verdict)>,
     /// The leaderboard of the run.
-    pub leaderboard: JudgedBoard,
+    pub leaderboard: JudgedLeaderboard,
     /// The comparison with the baseline.
     pub comparison: Option<ComparisonAnswer>,
     /// The sentence about a baseline that is not there, where no gate says it.
@@ -105,7 +104,7 @@ impl Gate {
     /// If a gate names what the items do not have, or there are too few of them.
     pub fn judge(&self, items: &Items, loaded: &mut Loaded, baseline: &Baseline) -> Result<Judged, Error> {
         let asked = Leaderboard { items: items.clone(), ..Leaderboard::default() };
-        let board = leaderboard::judge(&asked, &self.floors, &mut loaded.rows, &Events::default())?;
+        let board = judge_leaderboard(&asked, &self.floors, &mut loaded.rows, &Events::default())?;
         let mut gates = Vec::new();
         if self.floors.all().next().is_some() {
             gates.push((self.floor_words(), board.verdict.clone()));

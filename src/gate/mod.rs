@@ -34,6 +34,7 @@ mod check;
 mod compare;
 mod floor;
 mod items;
+mod leaderboard;
 mod standing;
 
 pub use check::{BASELINE, Baseline, Gate, Judged, RUN};
@@ -41,6 +42,7 @@ pub use compare::{failed, judge as judge_comparison};
 pub use floor::Failing;
 pub(crate) use floor::{failing, floors, judge as judge_floors};
 pub use items::{ItemFloor, fails};
+pub use leaderboard::{JudgedLeaderboard, judge_leaderboard};
 pub use standing::judge as judge_standings;
 
 use karat_core::number::Decimal;

@@ -43,7 +43,7 @@ pub fn document(document: &Document, most: usize) -> String {
                 table(&it.flat(), most, &mut text);
                 is_list = false;
             }
-            // Below a heading a note is about what stands there.
+            // Below a heading a note is about what the heading names.
             Part::Note(Tone::Plain | Tone::Good, note) if is_below => {
                 above(&mut heading, &mut text);
                 let _ = writeln!(text, "{}- {}", if is_list { "" } else { "\n" }, escaped(note));

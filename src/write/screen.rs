@@ -15,6 +15,8 @@ use crate::text::{Tone, clean, fit, fit_name, wrap};
 
 /// Headings.
 pub const STRONG: Style = Style::new().bold();
+/// The end of a style.
+const RESET: &str = "\u{1b}[0m";
 /// Less important text.
 pub const FAINT: Style = Style::new().dimmed();
 /// Gains of a number.
@@ -401,7 +403,23 @@ fn line(columns: &[Measured], row: &Row) -> String {
         indent += column.width() + GAP.len();
         cells.push(first);
     }
-    format!("{}\n{}", cells.join(GAP).trim_end(), rest.concat())
+    format!("{}\n{}", trimmed(&cells.join(GAP)), rest.concat())
+}
+
+/// Returns a styled line without the spaces at its end, which may lie before the end of a style.
+fn trimmed(line: &str) -> String {
+    let (mut seen, mut is_escape, mut is_styled, mut was_styled) = (0, false, false, false);
+    for (at, c) in line.char_indices() {
+        if is_escape {
+            is_escape = c != 'm';
+        } else if c == '\u{1b}' {
+            is_escape = true;
+            is_styled = !line.get(at..).is_some_and(|rest| rest.starts_with(RESET));
+        } else if c != ' ' {
+            (seen, was_styled) = (at + c.len_utf8(), is_styled);
+        }
+    }
+    format!("{}{}", line.get(..seen).unwrap_or_default(), if was_styled { RESET } else { "" })
 }
 
 /// Writes the notes on a row below it.

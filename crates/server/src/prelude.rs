@@ -1,4 +1,4 @@
-//! What every resource and page uses.
+//! The imports of every resource and page.
 
 pub(crate) use std::sync::Arc;
 

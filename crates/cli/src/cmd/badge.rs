@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::format;
 use karat::ask::Leaderboard;
 use karat::ask::answer::{card_of, subject as subject_of};
-use karat::ask::leaderboard::Judged;
+use karat::gate::JudgedLeaderboard as Judged;
 
 /// Most subjects that are named.
 const NAMED: usize = 8;

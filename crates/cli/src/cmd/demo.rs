@@ -8,13 +8,12 @@ use karat::Layout;
 use karat::answers::comparison::ComparedPair;
 use karat::ask::answer::{gaps_of, subject};
 use karat::ask::compare::Asked;
-use karat::ask::leaderboard::judge;
 use karat::ask::{Compare, Floors, Leaderboard};
 use karat::card::CompiledCard;
 use karat::document::{self, ComparisonView, LeaderboardView};
 use karat::engine::{Engine, Options, Scored};
 use karat::error::Place;
-use karat::gate::{failed, judge_comparison};
+use karat::gate::{failed, judge_comparison, judge_leaderboard};
 use karat::loaded::Loading;
 use karat::rows::{Rows, Selection};
 use karat::text::wrap;
@@ -129,7 +128,8 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
 fn decide(screen: &mut Screen) -> Result<(), Failure> {
     let mut rows = ranked()?;
     writeln!(screen, "{STRONG}Who leads? Agents that share a letter are tied{STRONG:#}\n")?;
-    let board = judge(&Leaderboard::default(), &Floors::default(), &mut rows, &Default::default())?;
+    let board =
+        judge_leaderboard(&Leaderboard::default(), &Floors::default(), &mut rows, &Default::default())?;
     let gaps = gaps_of(&rows, board.settings.by);
     let view = LeaderboardView {
         failing: &board.failing,

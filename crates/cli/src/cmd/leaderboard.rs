@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use karat::answers::leaderboard::LeaderboardAnswer;
 use karat::ask::answer::gaps_of;
-use karat::ask::leaderboard::{Judged, judge, kept};
+use karat::ask::leaderboard::kept;
 use karat::document::{self, LeaderboardView, Part};
+use karat::gate::{JudgedLeaderboard, judge_leaderboard};
 use karat::leaderboard::Settings;
 use karat::page::model::Section;
 use karat::pages::{history, items, profiles};
@@ -23,13 +24,13 @@ use crate::output::save_page;
 use crate::render::gate;
 
 /// Ranks all subjects of the items given, and asks the gates.
-pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, Judged), Failure> {
+pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, JudgedLeaderboard), Failure> {
     let labels: Vec<String> = args.ask.group_by.iter().cloned().collect();
     let kept = kept(&args.ask);
     let asked = Request::new(&args.ask.items, args.ask.card.as_deref(), &args.files, args.form.no_progress);
     let mut rows = load(&Request { labels: &labels, kept: &kept, ..asked }, cli)?;
     let events = events_of(args.ask.events.as_deref())?;
-    let judged = judge(&args.ask, &args.floors, &mut rows, &events)?;
+    let judged = judge_leaderboard(&args.ask, &args.floors, &mut rows, &events)?;
     Ok((rows, judged))
 }
 
@@ -37,7 +38,7 @@ pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, Judged
 pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen = args.form.format.chosen()?;
     let (rows, judged) = compute(args, cli)?;
-    let Judged { answer, settings, failing, .. } = &judged;
+    let JudgedLeaderboard { answer, settings, failing, .. } = &judged;
     let document = |is_page: bool| {
         let gaps = gaps_of(&rows, settings.by);
         let figures = if is_page { figures(&rows, answer) } else { Vec::new() };

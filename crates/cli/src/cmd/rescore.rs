@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use karat::answers::rescored::{Mover, Summary};
 use karat::card::CompiledCard;
 use karat::cards::has_versions;
 use karat::document;
 use karat::engine::Options;
 use karat::error::Error;
 use karat::record::Record;
-use karat::rescore::summary::{Mover, Summary};
 use karat::rescore::{Kept, Rescored, Rescorer};
 use karat::rows::problems::Problems;
 use karat::text::clean;

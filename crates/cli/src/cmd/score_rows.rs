@@ -207,7 +207,7 @@ impl Ending {
                 let more = shown.saturating_sub(cases.rows.len() as u64);
                 let mut document = Document {
                     name: "score",
-                    title: title,
+                    title,
                     lines: lines.into_iter().map(|(_, line)| line).collect(),
                     parts: vec![Part::Table(Table::new("", brief::columns(card), cases.rows))],
                     findings: cases.findings,

@@ -258,7 +258,7 @@ fn score_changes(standing: &SubjectStanding) -> Markup {
         let flags: Vec<&str> = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name).collect();
         line([
             text(&change.time),
-            text_or(change.before.map(|it| it), "none"),
+            text_or(change.before, "none"),
             text(change.after),
             text(&change.cause),
             Cell::Text(if flags.is_empty() { String::from("no") } else { flags.join(", ") }),
@@ -315,8 +315,8 @@ fn evidence(name: &str, rows: &Rows, found: &Found, pool: &ScorerPool, page: usi
         let coverage = row.coverage() as f64 / 1e9;
         line([
             Cell::Link(rows.id(row).to_owned(), address),
-            text_or(row.time().map(|time| time), "not said"),
-            text_or(rows.stated_task(row).map(|task| task), "not said"),
+            text_or(row.time(), "not said"),
+            text_or(rows.stated_task(row), "not said"),
             text_or(row.outcome.map(|it| it.name()), "not said"),
             text_or(row.score().map(|it| writing.number(it.billionths() as f64 / 1e9)), "none"),
             Cell::Share(coverage),

@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 
 use karat_core::number::Score;
 
-use super::Rescored;
-use crate::answers::rescore::{
-    BadgeChange, RankChange, RescoreSummary, RescoreSummarySchema, RescoredRecord,
-};
+use super::rescore::{BadgeChange, RankChange, RescoreSummary, RescoreSummarySchema, RescoredRecord};
 use crate::record::Record;
+use crate::rescore::Rescored;
 
 /// A record and its new score.
 #[derive(Debug)]
