@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Table, Total, grading};
 use crate::answers::{from_billionths, points};
 use crate::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
-use crate::explanation::{GroupRow, Part as PartOfScore, Row, groups, kind_of, open, rows};
+use crate::explanation::{GroupRow, Part as PartOfScore, Row, groups as groups_of, kind_of, open, rows};
 use crate::number::{Points, billionths, cut, published};
 use crate::record::MatchAnswer;
 use crate::text::{Tone, clean, list, own_name};
@@ -80,19 +80,15 @@ pub fn account(record: &Record<'_>, change: Option<&Change<'_>>) -> Document {
         ],
         ..Document::default()
     };
-    let rows = rows(record);
-    let points = Points::new(record.card.scale, rows.iter().map(|row| row.after));
-    document.parts.push(Part::Table(sum(record, &rows, points)));
-    document.note(Tone::Plain, rounding(record));
-    if !points.exact {
-        let line = "amounts are cut so that they add up as shown; the record has them exactly";
-        document.note(Tone::Plain, [line.to_owned()]);
-    }
+    let sum = parts(record);
+    let inexact = sum.caption.split_once("; ").map(|(_, note)| note.to_owned());
+    document.parts.push(Part::Table(sum));
+    document.note(Tone::Plain, rounding(record).into_iter().chain(inexact));
     if record.score.is_none() {
         let open = open(record).filter_map(|it| Some(format!("{}: {}", it.key, dimension_note(it, record)?)));
         document.note(Tone::Plain, open);
     }
-    if let Some(groups) = groups_of(record) {
+    if let Some(groups) = groups(record) {
         document.parts.push(Part::Heading(String::from("Groups")));
         document.parts.push(Part::Table(groups));
     }
@@ -143,7 +139,10 @@ fn case(record: &Record<'_>) -> Case {
 }
 
 /// Returns the parts of a score, each with the total after it.
-fn sum(record: &Record<'_>, rows: &[Row<'_>], shown: Points) -> Table {
+#[must_use]
+pub fn parts(record: &Record<'_>) -> Table {
+    let rows = rows(record);
+    let shown = Points::new(record.card.scale, rows.iter().map(|row| row.after));
     let max = record.card.scale.max;
     let place = |score: Score| points(score.units() as f64 / UNITS_PER_ONE as f64, max);
     let row = |row: &Row<'_>| {
@@ -181,14 +180,20 @@ fn sum(record: &Record<'_>, rows: &[Row<'_>], shown: Points) -> Table {
         Column::new("total", Kind::Total(max)),
         Column::new("note", Kind::Notes),
     ];
-    let caption = "Value times share of the weights is the contribution of a dimension";
+    let exact = if shown.exact {
+        ""
+    } else {
+        "; amounts are cut so that they add up as shown, the record has them exactly"
+    };
+    let caption = format!("Value times share of the weights is the contribution of a dimension{exact}");
     let is_detail = record.score.is_none();
     Table { is_titled: true, is_detail, ..Table::new(caption, columns, rows.iter().map(row).collect()) }
 }
 
 /// Returns the values of groups, each below the group that it is in.
-fn groups_of(record: &Record<'_>) -> Option<Table> {
-    let groups = groups(record);
+#[must_use]
+pub fn groups(record: &Record<'_>) -> Option<Table> {
+    let groups = groups_of(record);
     let shown = Points::new(record.card.scale, groups.iter().map(|it| it.group.contribution));
     let max = record.card.scale.max;
     let row = |GroupRow { name, depth, group }: &GroupRow<'_>| {

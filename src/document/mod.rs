@@ -19,7 +19,7 @@ mod verification;
 
 pub use check::check;
 pub use comparison::{View as ComparisonView, comparison};
-pub use explanation::{Proof, account, explanation};
+pub use explanation::{Proof, account, explanation, groups, parts};
 pub use grading::{evidence, grading};
 pub use judgement::{identity as judge_identity, judgement};
 pub use leaderboard::{
@@ -151,6 +151,13 @@ pub enum Kind {
         /// The confidence.
         level: f64,
     },
+    /// Values over time: a page draws them.
+    Trend {
+        /// Both ends of the axis.
+        range: (f64, f64),
+        /// Decimals of the numbers.
+        decimals: usize,
+    },
     /// Totals of a sum, each drawn from the one before it, on an axis from 0 to the best score.
     Total(u32),
     /// Sentences in the last column, which may take several lines of a screen.
@@ -175,6 +182,12 @@ pub enum Readers {
 pub enum Cell {
     /// No value. Never a 0, never an empty text.
     Absent,
+    /// No value, with the reason in a word or two.
+    Without(String),
+    /// Text with a link, on pages of a server.
+    Link(String, String),
+    /// Values, oldest first.
+    Trend(Vec<f64>),
     /// A text.
     Text(String),
     /// A word as programs read it, and as people do.
@@ -390,8 +403,8 @@ impl Cell {
     #[must_use]
     pub fn full(&self) -> Option<String> {
         match self {
-            Self::Absent => None,
-            Self::Text(text) => Some(text.clone()),
+            Self::Absent | Self::Without(_) | Self::Trend(_) => None,
+            Self::Text(text) | Self::Link(text, _) => Some(text.clone()),
             Self::Word(word, _) | Self::Mark(_, word, _) => Some((*word).to_owned()),
             Self::Places(places) => Some(places.join(", ")),
             Self::Number(number, _) | Self::Share(number) => Some(number.to_string()),
@@ -407,8 +420,8 @@ impl Cell {
     #[must_use]
     pub fn shown(&self) -> String {
         match self {
-            Self::Absent => String::from("–"),
-            Self::Text(text) => text.clone(),
+            Self::Absent | Self::Trend(_) => String::from("–"),
+            Self::Text(text) | Self::Link(text, _) | Self::Without(text) => text.clone(),
             Self::Number(_, shown) => shown.clone(),
             Self::Share(share) => whole_percent(*share),
             Self::Word(_, word) | Self::Mark(_, _, word) => (*word).to_owned(),

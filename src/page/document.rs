@@ -6,7 +6,7 @@ use karat_core::facts::Digest;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::model::{Figure, Page, Section};
-use super::{history, items, profiles, ranks, table, waterfall};
+use super::{history, items, profiles, ranks, table};
 use crate::direction::isolated_page;
 use crate::text::clean;
 
@@ -100,7 +100,6 @@ pub fn figure(id: &str, figure: &Figure) -> Markup {
         Figure::Profiles(it) => profiles::draw(id, it),
         Figure::History(it) => history::draw(id, it),
         Figure::Ranks(it) => ranks::draw(id, it),
-        Figure::Waterfall(it) => waterfall::draw(id, it),
         Figure::Items(it) => items::draw(id, it),
     }
 }

@@ -1,6 +1,6 @@
 //! A self-contained page with the answer of a command, for a browser without network; and its figures, style and script
 //! one by one, for a server that builds pages from them. `model` is the data of a page, `document` lays it out,
-//! `table`, `profiles`, `history`, `ranks` and `waterfall` draw its figures, `spark` a trend in a cell, `scale` places
+//! `table`, `profiles`, `history` and `ranks` draw its figures, `spark` a trend in a cell, `scale` places
 //! values on axes. The reasons are in docs/decisions/0011-page.md.
 
 mod document;
@@ -12,7 +12,6 @@ mod ranks;
 pub mod scale;
 mod spark;
 mod table;
-mod waterfall;
 
 #[cfg(test)]
 mod sample;

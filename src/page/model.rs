@@ -2,6 +2,8 @@
 
 use karat_core::timestamp::Timestamp;
 
+use crate::document::Table;
+
 /// A page in one file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
@@ -39,8 +41,6 @@ pub enum Figure {
     History(History),
     /// The frequency of each rank, by subject.
     Ranks(Ranks),
-    /// The parts of a score and their sum.
-    Waterfall(Waterfall),
     /// Subjects, their tasks, and the items of each, closed at first.
     Items(Items),
 }
@@ -91,89 +91,6 @@ pub struct ListedItem {
     pub gates: Vec<String>,
     /// The place of its evidence, and a link to it if there can be one.
     pub place: (String, Option<String>),
-}
-
-/// Rows and columns. On a page the rows can be sorted by every column.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Table {
-    /// The caption.
-    pub caption: String,
-    /// The columns.
-    pub columns: Vec<Column>,
-    /// The rows, in their order.
-    pub rows: Vec<Row>,
-}
-
-/// A column of a [`Table`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct Column {
-    /// The heading.
-    pub label: String,
-    /// The kind of its cells.
-    pub kind: Kind,
-}
-
-/// The kind of the cells of a column.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
-    /// The topic of the row, in one column of a table: [`Cell::Text`] or [`Cell::Link`].
-    Name,
-    /// Words, to the left: [`Cell::Text`] or [`Cell::Link`].
-    Text,
-    /// Numbers, to the right, as [`Cell::Text`].
-    Number,
-    /// The numbers by which the rows are ordered, emphasised.
-    Leading,
-    /// Shares of a whole, each with a bar: [`Cell::Share`].
-    Share,
-    /// Values over time: [`Cell::Trend`].
-    Trend {
-        /// Both ends of the axis.
-        range: (f64, f64),
-        /// Decimals of the numbers.
-        decimals: usize,
-    },
-    /// Intervals on one axis: [`Cell::Interval`]. They are drawn, and shown as numbers beside.
-    Interval(Axis),
-}
-
-/// The axis that all intervals of a column share.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Axis {
-    /// The label of the two ends of an interval: `95% interval`.
-    pub interval_label: String,
-    /// Both ends of the axis; those of the cells if not given.
-    pub range: Option<(f64, f64)>,
-    /// A value to compare with, such as 0 for differences: a line through all rows.
-    pub reference: Option<f64>,
-    /// Decimals of the numbers.
-    pub decimals: usize,
-}
-
-/// A row of a [`Table`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct Row {
-    /// One cell for each column.
-    pub cells: Vec<Cell>,
-    /// The group; neighbours of one group belong together, such as tied subjects.
-    pub group: Option<u32>,
-}
-
-/// The content of a row under a column.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
-    /// Text, or a number as text.
-    Text(String),
-    /// Text with a link: only on pages of a server, as a file has nothing to link to.
-    Link(String, String),
-    /// Values, oldest first.
-    Trend(Vec<f64>),
-    /// A share of a whole, 0 to 1, and its text.
-    Share(f64, String),
-    /// An estimate.
-    Interval(Estimate),
-    /// No value, with the reason in a word or two: `missing`.
-    Absent(String),
 }
 
 /// A value, with its interval if there is one.
@@ -282,40 +199,4 @@ pub struct RankShares {
     pub share_kept: f64,
     /// The ranks it takes, from 1, with the share of random weights for each, 0 to 1; ranks not listed never occur.
     pub shares: Vec<(u32, f64)>,
-}
-
-/// The parts of a score and their sum.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Waterfall {
-    /// The caption.
-    pub caption: String,
-    /// Both ends of the axis.
-    pub range: (f64, f64),
-    /// The parts, in the order in which they add up.
-    pub parts: Vec<Part>,
-}
-
-/// A part of a [`Waterfall`], as it is written and as it is drawn.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    /// The dimension, mean, rule or gate.
-    pub name: String,
-    /// True if it is a step after the dimensions were added: a mean, a rule, a gate.
-    pub is_step: bool,
-    /// Its value, if it has one.
-    pub reading: Option<String>,
-    /// Its share of the mean, if it has one.
-    pub share: Option<String>,
-    /// The amount that it adds or takes.
-    pub amount: String,
-    /// The total after it.
-    pub total: String,
-    /// The total before it, on the axis.
-    pub before: f64,
-    /// The total after it, on the axis.
-    pub after: f64,
-    /// A note that explains it, if one is needed.
-    pub note: Option<String>,
-    /// True if the note may change what the score means to you.
-    pub is_care: bool,
 }

@@ -2,9 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::model::{Axis, Cell, Column, Dimension, Estimate, Kind, Profile, Profiles, Reading, Row, Table};
+use super::model::{Dimension, Estimate, Profile, Profiles, Reading};
 use super::scale::written;
 use super::table;
+use crate::document::{Cell, Column, Kind, Table};
+use crate::estimate::Writing;
 
 /// The largest number of subjects drawn side by side, one row for each dimension; more make a matrix.
 const MOST_BESIDE: usize = 3;
@@ -127,28 +129,20 @@ fn key() -> Markup {
 
 /// Returns a row for each dimension, with the subjects side by side.
 fn beside(profiles: &Profiles) -> Table {
-    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
-    let axis = Axis {
-        interval_label: String::from("interval"),
-        range: Some((0.0, 1.0)),
-        reference: None,
-        decimals: DECIMALS,
-    };
-    let mut columns = vec![column("dimension", Kind::Name), column("weight", Kind::Number)];
-    columns.extend(profiles.subjects.iter().map(|it| column(&it.name, Kind::Interval(axis.clone()))));
+    let mut columns = vec![Column::name("dimension"), Column::number("weight")];
+    columns.extend(profiles.subjects.iter().map(|it| Column::new("", Kind::Bar(1)).labelled(&it.name)));
     let rows = profiles.dimensions.iter().enumerate().map(|(at, dimension)| {
-        let weight = dimension.weight.clone().map_or_else(|| Cell::Absent(String::from("none")), Cell::Text);
         let readings = profiles.subjects.iter().map(|it| cell_of(it, at));
-        let cells = [Cell::Text(dimension.name.clone()), weight].into_iter().chain(readings).collect();
-        Row { cells, group: None }
+        let own = [Cell::text(&dimension.name), Cell::of_text(dimension.weight.clone())];
+        own.into_iter().chain(readings).collect::<Vec<_>>().into()
     });
-    Table { caption: profiles.caption.clone(), rows: rows.collect(), columns }
+    Table::new(&profiles.caption, columns, rows.collect())
 }
 
 fn cell_of(profile: &Profile, at: usize) -> Cell {
     match profile.readings.get(at) {
-        Some(Reading::Value(estimate)) => Cell::Interval(*estimate),
-        Some(Reading::Absent(why)) => Cell::Absent(why.clone()),
-        None => Cell::Absent(String::from("missing")),
+        Some(Reading::Value(it)) => Cell::interval(Some(it.point), it.interval, Writing::shares(), false),
+        Some(Reading::Absent(why)) => Cell::Without(why.clone()),
+        None => Cell::Without(String::from("missing")),
     }
 }

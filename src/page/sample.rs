@@ -3,9 +3,12 @@
 use karat_core::timestamp::Timestamp;
 
 use super::model::{
-    Axis, Cell, Column, Dimension, Estimate, Figure, History, Kind, Page, Part, Point, Profile, Profiles,
-    RankShares, Ranks, Reading, Row, Section, Series, Table, Waterfall,
+    Dimension, Estimate, Figure, History, Page, Point, Profile, Profiles, RankShares, Ranks, Reading,
+    Section, Series,
 };
+use crate::document::{Cell, Column, Kind, Row, Table, Total};
+use crate::estimate::Writing;
+use crate::text::Tone;
 
 const NAMES: [&str; 12] = [
     "heron",
@@ -42,33 +45,27 @@ const DIMENSIONS: [&str; 16] = [
 
 /// Returns a score of 1000 points: two dimensions, one of them missing, and a gate that takes some of it.
 fn waterfall() -> Figure {
-    let part = |name: &str, is_step, (before, after): (f64, f64), note: Option<&str>| Part {
-        name: name.to_owned(),
-        is_step,
-        reading: (!is_step).then(|| String::from("0.8")),
-        share: (!is_step).then(|| String::from("50%")),
-        amount: format!("{:+.1}", after - before),
-        total: format!("{after:.1}"),
-        before,
-        after,
-        note: note.map(str::to_owned),
-        is_care: is_step,
+    let part = |name: &str, is_step, (before, after): (f64, f64), note: Option<&str>| {
+        let tone = if is_step { Tone::Care } else { Tone::Plain };
+        let value = if is_step { Cell::Absent } else { Cell::text("0.8") };
+        let total = Total { before, after, is_step, shown: format!("{after:.1}") };
+        let notes = note.map(|it| (tone, it.to_owned())).into_iter().collect();
+        Row { notes, ..vec![Cell::text(name), value, Cell::Total(total)].into() }
     };
-    Figure::Waterfall(Waterfall {
-        caption: String::from("How the score adds up"),
-        range: (0.0, 1000.0),
-        parts: vec![
-            part("accuracy", false, (0.0, 400.0), None),
-            part("safety", false, (400.0, 800.0), None),
-            part("patience", false, (800.0, 800.0), Some("missing, left out")),
-            part(
-                "incident open",
-                true,
-                (800.0, 399.0),
-                Some("gate: `incident_open` holds, so the score is capped"),
-            ),
-        ],
-    })
+    let rows = vec![
+        part("accuracy", false, (0.0, 400.0), None),
+        part("safety", false, (400.0, 800.0), None),
+        part("patience", false, (800.0, 800.0), Some("missing, left out")),
+        part(
+            "incident open",
+            true,
+            (800.0, 399.0),
+            Some("gate: `incident_open` holds, so the score is capped"),
+        ),
+    ];
+    let columns =
+        vec![Column::name("part"), Column::number("value"), Column::new("total", Kind::Total(1000))];
+    Figure::Table(Table::new("How the score adds up", columns, rows))
 }
 
 /// Returns a page about `subjects` agents and `dimensions` dimensions.
@@ -147,16 +144,13 @@ fn noise(seed: usize) -> f64 {
 }
 
 fn leaderboard(names: &[String]) -> Figure {
-    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
-    let axis =
-        Axis { interval_label: String::from("95% interval"), range: None, reference: None, decimals: 3 };
     let rows = names.iter().enumerate().map(|(at, name)| {
         let point = 0.842 - 0.5 * at as f64 / names.len().max(12) as f64 - 0.01 * noise(at);
         let half = 0.018 + 0.02 * noise(at + 900);
         let estimate = if at == 10 {
-            Cell::Absent(String::from("no verdict"))
+            Cell::Without(String::from("no verdict"))
         } else {
-            Cell::Interval(Estimate { point, interval: Some((point - half, point + half)) })
+            Cell::interval(Some(point), Some((point - half, point + half)), Writing::shares(), false)
         };
         let share = 0.98 - 0.4 * noise(at + 30);
         Row {
@@ -165,24 +159,24 @@ fn leaderboard(names: &[String]) -> Figure {
                 Cell::Text(name.clone()),
                 estimate,
                 Cell::Text(String::from(["gold", "silver", "bronze"][(at / 4).min(2)])),
-                Cell::Share(share, format!("{:.0}%", (share * 100.0).floor())),
+                Cell::Share(share),
                 Cell::Text(((400.0 * noise(at + 77)) as u32 + 12).to_string()),
             ],
             group: Some(at as u32 / 3 + 1),
+            is_detail: false,
+            notes: Vec::new(),
         }
     });
-    Figure::Table(Table {
-        caption: String::from("Ranks, means and tie groups. Shaded neighbours are tied at the level 0.95."),
-        rows: rows.collect(),
-        columns: vec![
-            column("rank", Kind::Number),
-            column("agent", Kind::Name),
-            column("mean score", Kind::Interval(axis)),
-            column("tier", Kind::Text),
-            column("coverage", Kind::Share),
-            column("tasks", Kind::Number),
-        ],
-    })
+    let columns = vec![
+        Column::number("rank"),
+        Column::name("agent"),
+        Column::new("mean score", Kind::Interval { sides: None, level: 0.95 }),
+        Column::text("tier"),
+        Column::new("coverage", Kind::Share),
+        Column::number("tasks"),
+    ];
+    let caption = "Ranks, means and tie groups. Shaded neighbours are tied at the level 0.95.";
+    Figure::Table(Table::new(caption, columns, rows.collect()))
 }
 
 fn profiles(names: &[String], dimensions: &[String]) -> Figure {
@@ -263,28 +257,20 @@ fn ranks(names: &[String]) -> Figure {
 }
 
 fn comparison() -> Figure {
-    let column = |label: &str, kind| Column { label: label.to_owned(), kind };
-    let axis =
-        Axis { interval_label: String::from("95% interval"), range: None, reference: Some(0.0), decimals: 3 };
-    let row = |first: &str, second: &str, point: f64, verdict: &str| Row {
-        cells: vec![
-            Cell::Text(format!("{first} and {second}")),
-            Cell::Interval(Estimate { point, interval: Some((point - 0.05, point + 0.045)) }),
-            Cell::Text(verdict.to_owned()),
-        ],
-        group: None,
+    let row = |first: &str, second: &str, point: f64, verdict: &str| {
+        let ends = Some((point - 0.05, point + 0.045));
+        let estimate = Cell::interval(Some(point), ends, Writing::shares(), true);
+        vec![Cell::text(format!("{first} and {second}")), estimate, Cell::text(verdict)].into()
     };
-    Figure::Table(Table {
-        caption: String::from("Differences of neighbours on shared tasks"),
-        columns: vec![
-            column("pair", Kind::Name),
-            column("difference", Kind::Interval(axis)),
-            column("verdict", Kind::Text),
-        ],
-        rows: vec![
-            row("heron", "kestrel-2", 0.012, "not distinguishable"),
-            row("kestrel-2", "osprey-large", 0.081, "first ahead"),
-            row("osprey-large", "wren", -0.02, "not distinguishable"),
-        ],
-    })
+    let columns = vec![
+        Column::name("pair"),
+        Column::new("difference", Kind::Interval { sides: Some(("second", "first")), level: 0.95 }),
+        Column::text("verdict"),
+    ];
+    let rows = vec![
+        row("heron", "kestrel-2", 0.012, "not distinguishable"),
+        row("kestrel-2", "osprey-large", 0.081, "first ahead"),
+        row("osprey-large", "wren", -0.02, "not distinguishable"),
+    ];
+    Figure::Table(Table::new("Differences of neighbours on shared tasks", columns, rows))
 }

@@ -3,44 +3,49 @@
 
 use maud::{Markup, html};
 
-use super::model::{Axis, Cell, Column, Estimate, Kind, Row, Table};
-use super::scale::{Scale, percent, written};
+use super::scale::{Scale, percent as share_of};
 use super::spark;
+use crate::document::{Cell, Column, Kind, Readers, Row, Span, Table, Total};
+use crate::estimate::percent;
+use crate::text::Tone;
 
-/// The form in which a column is drawn.
-enum Form<'t> {
-    Name,
-    Text,
-    Number,
-    Leading,
-    Share,
-    Trend((f64, f64), usize),
-    Interval(Interval<'t>),
+/// A column as it is drawn.
+struct Drawn<'t> {
+    at: usize,
+    column: &'t Column,
+    /// The axis of estimates and totals.
+    axis: Option<Axis>,
 }
 
-/// The axis of a column of intervals.
-struct Interval<'t> {
-    axis: &'t Axis,
+/// The axis that all drawings of a column share.
+struct Axis {
     scale: Scale,
+    /// A line through all rows: 0 for differences.
+    reference: Option<f64>,
     /// The id of the grid lines that all rows repeat.
     lines: String,
-    has_ends: bool,
+    /// The heading of the ends, where there are any.
+    ends: Option<String>,
 }
 
-/// Draws a table of plain data, with its caption.
+/// Draws a table with its caption. Sentences on a row are below its name.
 pub fn draw(id: &str, table: &Table) -> Markup {
-    let forms: Vec<Form<'_>> = table.columns.iter().enumerate().map(|at| form(id, table, at)).collect();
+    let is_shown = |it: &(usize, &Column)| it.1.readers > Readers::Programs && it.1.kind != Kind::Notes;
+    let columns = table.columns.iter().enumerate().filter(is_shown);
+    let columns: Vec<Drawn<'_>> =
+        columns.map(|(at, column)| Drawn { at, column, axis: axis_of(id, table, at, column) }).collect();
+    let is_sum = table.columns.iter().any(|it| matches!(it.kind, Kind::Total(_)));
     scrolling(
         id,
         &table.caption,
         html! {
             thead {
-                tr { @for (column, form) in table.columns.iter().zip(&forms) { (heading(column, form)) } }
+                tr { @for it in &columns { (heading(it)) } }
             }
-            tbody {
+            tbody.fixed[is_sum] {
                 @for (row, is_odd) in table.rows.iter().zip(bands(&table.rows)) {
                     tr.odd[is_odd] {
-                        @for (at, form) in forms.iter().enumerate() { (draw_cell(row.cells.get(at), form)) }
+                        @for it in &columns { (draw_cell(row, it)) }
                     }
                 }
             }
@@ -70,108 +75,153 @@ pub fn behind(summary: &str, content: Markup) -> Markup {
     html! { details { summary { (summary) } (content) } }
 }
 
-fn form<'t>(id: &str, table: &'t Table, (at, column): (usize, &'t Column)) -> Form<'t> {
-    match &column.kind {
-        Kind::Name => Form::Name,
-        Kind::Text => Form::Text,
-        Kind::Number => Form::Number,
-        Kind::Leading => Form::Leading,
-        Kind::Share => Form::Share,
-        Kind::Trend { range, decimals } => Form::Trend(*range, *decimals),
-        Kind::Interval(axis) => {
-            let estimates = table.rows.iter().filter_map(|row| match row.cells.get(at) {
-                Some(Cell::Interval(estimate)) => Some(*estimate),
-                _ => None,
-            });
-            let estimates: Vec<Estimate> = estimates.collect();
-            let ends = estimates.iter().filter_map(|it| it.interval).flat_map(|(low, high)| [low, high]);
-            let values = estimates.iter().map(|it| it.point).chain(ends).chain(axis.reference);
-            Form::Interval(Interval {
-                axis,
-                scale: Scale::covering(axis.range, values),
-                lines: format!("{id}a{at}"),
-                has_ends: estimates.iter().any(|it| it.interval.is_some()),
-            })
+/// Returns the axis of a column that is drawn; of differences it is as long on both sides of 0.
+fn axis_of(id: &str, table: &Table, at: usize, column: &Column) -> Option<Axis> {
+    let spans = || {
+        table.rows.iter().filter_map(move |row| match row.cells.get(at) {
+            Some(Cell::Interval(span)) => Some(span),
+            _ => None,
+        })
+    };
+    let values = || {
+        let ends = |it: &Span| it.ends.map_or([it.point; 2], |(low, high)| [low, high]);
+        spans().flat_map(move |it| ends(it).into_iter().chain([it.point])).filter(|it| it.is_finite())
+    };
+    let (range, reference, level) = match column.kind {
+        Kind::Bar(best) | Kind::Total(best) => (Some((0.0, f64::from(best))), None, None),
+        Kind::Interval { sides, level } => {
+            let reach = values().map(f64::abs).fold(0.0, f64::max);
+            let zero = sides.map(|_| 0.0);
+            (zero.map(|_| (-reach, reach)), zero, Some(level))
         }
-    }
+        _ => return None,
+    };
+    let label =
+        level.map_or_else(|| String::from("interval"), |level| format!("{} interval", percent(level)));
+    Some(Axis {
+        scale: Scale::covering(range, values().chain(reference)),
+        reference,
+        lines: format!("{id}a{at}"),
+        ends: spans().any(|it| it.ends.is_some()).then_some(label),
+    })
 }
 
-fn heading(column: &Column, form: &Form<'_>) -> Markup {
-    let label = &column.label;
-    match form {
-        Form::Name => html! { th.name scope="col" { (label) } },
-        Form::Text => html! { th scope="col" { (label) } },
-        Form::Number | Form::Leading | Form::Share => html! { th.number scope="col" { (label) } },
-        Form::Trend(..) => html! { th.trend scope="col" { (label) } },
-        Form::Interval(it) => html! {
+fn heading(it: &Drawn<'_>) -> Markup {
+    let label = &it.column.label;
+    match (it.column.kind, &it.axis) {
+        (Kind::Name, _) => html! { th.name scope="col" { (label) } },
+        (Kind::Trend { .. }, _) => html! { th.trend scope="col" { (label) } },
+        (_, Some(axis)) => html! {
             th.number scope="col" { (label) }
-            th.drawn scope="col" { span.aloud { (label) ", drawn" } (axis(it)) }
-            @if it.has_ends { th.number scope="col" { (it.axis.interval_label) } }
+            th.drawn scope="col" { span.aloud { (label) ", drawn" } (drawn_axis(axis)) }
+            @if let Some(ends) = &axis.ends { th.number scope="col" { (ends) } }
         },
+        _ if it.column.is_number() => html! { th.number scope="col" { (label) } },
+        _ => html! { th scope="col" { (label) } },
     }
 }
 
-fn draw_cell(cell: Option<&Cell>, form: &Form<'_>) -> Markup {
-    match (cell, form) {
-        (Some(Cell::Interval(estimate)), Form::Interval(it)) if estimate.point.is_finite() => {
-            interval(*estimate, it)
-        }
-        (Some(Cell::Absent(why)), Form::Interval(it)) => html! {
-            td.absent { (why) }
+fn draw_cell(row: &Row, it: &Drawn<'_>) -> Markup {
+    let cell = row.cells.get(it.at).unwrap_or(&Cell::Absent);
+    match (cell, it.column.kind, &it.axis) {
+        (Cell::Interval(span), _, Some(axis)) if span.point.is_finite() => interval(span, axis),
+        (Cell::Total(total), _, Some(axis)) => sum(total, axis),
+        (cell, _, Some(axis)) => html! {
+            td.absent { (why(cell)) }
             td.absent.drawn {}
-            @if it.has_ends { td.absent {} }
+            @if axis.ends.is_some() { td.absent {} }
         },
-        (_, Form::Interval(_)) => draw_cell(Some(&Cell::Absent(String::from("no value"))), form),
-        (Some(Cell::Text(text)), Form::Name) => name(text),
-        (Some(Cell::Link(text, address)), Form::Name) => html! {
-            th.name scope="row" { span { a href=(address) { (text) } } }
+        (Cell::Link(text, address), Kind::Name, _) => html! {
+            th.name scope="row" { span { a href=(address) { (text) } } (notes(row)) }
         },
-        (Some(Cell::Link(text, address)), _) => html! { td { a href=(address) { (text) } } },
-        (Some(Cell::Trend(values)), Form::Trend(range, decimals)) => spark::draw(values, *range, *decimals),
-        (Some(Cell::Text(text)), Form::Text) => html! { td { (text) } },
-        (Some(Cell::Text(text)), Form::Leading) => html! { td.number.leading { (text) } },
-        (Some(Cell::Text(text)), _) => html! { td.number { (text) } },
-        (Some(Cell::Share(share, text)), _) => html! {
+        (cell, Kind::Name, _) => html! { th.name scope="row" { span { (cell.shown()) } (notes(row)) } },
+        (Cell::Link(text, address), ..) => html! { td { a href=(address) { (text) } } },
+        (Cell::Trend(values), Kind::Trend { range, decimals }, _) => spark::draw(values, range, decimals),
+        (Cell::Share(share), ..) if share.is_finite() => html! {
             td.number {
-                (text)
-                svg.share aria-hidden="true" { rect width=(percent(share.clamp(0.0, 1.0))) height="3" {} }
+                (cell.shown())
+                svg.share aria-hidden="true" { rect width=(share_of(share.clamp(0.0, 1.0))) height="3" {} }
             }
         },
-        (Some(Cell::Absent(why)), _) => html! { td.absent { (why) } },
-        (Some(Cell::Interval(_) | Cell::Trend(_)) | None, _) => html! { td.absent { "no value" } },
+        (Cell::Absent | Cell::Without(_) | Cell::Interval(_) | Cell::Trend(_) | Cell::Share(_), ..) => {
+            html! { td.absent { (why(cell)) } }
+        }
+        (cell, Kind::Leading, _) => html! { td.number.leading { (cell.shown()) } },
+        (cell, ..) if it.column.is_number() => html! { td.number { (cell.shown()) } },
+        (cell, ..) => html! { td { (cell.shown()) } },
+    }
+}
+
+/// Returns the reason for which there is no value.
+fn why(cell: &Cell) -> &str {
+    match cell {
+        Cell::Without(why) => why,
+        Cell::Absent => "none",
+        _ => "no value",
+    }
+}
+
+/// Returns the sentences on a row.
+fn notes(row: &Row) -> Markup {
+    let own = row.cells.iter().flat_map(|it| if let Cell::Notes(all) = it { all.as_slice() } else { &[] });
+    html! {
+        @for (tone, note) in own.chain(&row.notes) {
+            small.care[!matches!(tone, Tone::Plain | Tone::Good)] { (note) }
+        }
     }
 }
 
 /// Returns the numbers of an estimate, and the mark that shows them.
-fn interval(estimate: Estimate, it: &Interval<'_>) -> Markup {
-    let text = |value: f64| written(value, it.axis.decimals);
-    let place = |value: f64| percent(it.scale.place(value));
-    let ends = estimate.interval.filter(|(low, high)| low.is_finite() && high.is_finite());
+fn interval(span: &Span, axis: &Axis) -> Markup {
+    let place = |value: f64| share_of(axis.scale.place(value));
+    let ends = span.ends.filter(|(low, high)| low.is_finite() && high.is_finite());
     html! {
-        td.number.point { (text(estimate.point)) }
+        td.number.point { (span.number(span.point)) }
         td.drawn {
             svg aria-hidden="true" {
-                use href=(format!("#{}", it.lines)) {}
+                use href=(format!("#{}", axis.lines)) {}
                 @if let Some((low, high)) = ends {
                     line.range x1=(place(low)) x2=(place(high)) y1="13" y2="13" {}
                 }
-                circle cx=(place(estimate.point)) cy="13" r="4" {}
+                circle cx=(place(span.point)) cy="13" r="4" {}
             }
         }
-        @if it.has_ends {
+        @if axis.ends.is_some() {
             @match ends {
-                Some((low, high)) => td.number { (text(low)) " to " (text(high)) },
+                Some((low, high)) => td.number { (span.number(low)) " to " (span.number(high)) },
                 None => td.absent { "no interval" },
             }
         }
     }
 }
 
+/// Returns a total, and the bar from the one before it. A part that adds nothing is a line at the total.
+fn sum(total: &Total, axis: &Axis) -> Markup {
+    let (low, high) = (total.before.min(total.after), total.before.max(total.after));
+    let (left, right) = (axis.scale.place(low), axis.scale.place(high));
+    let class = match (total.after < total.before, total.is_step) {
+        (true, _) => "bar loss",
+        (false, true) => "bar gain",
+        (false, false) => "bar",
+    };
+    let end = share_of(axis.scale.place(total.after));
+    html! {
+        td.number.point { (total.shown) }
+        td.drawn {
+            svg aria-hidden="true" {
+                use href=(format!("#{}", axis.lines)) {}
+                rect class=(class) x=(share_of(left)) width=(share_of(right - left)) y="6" height="14" {}
+                line.total x1=(end) x2=(end) y1="3" y2="23" {}
+            }
+        }
+    }
+}
+
 /// Returns the numbers along an axis, and the lines under them that every row repeats.
-fn axis(it: &Interval<'_>) -> Markup {
+fn drawn_axis(it: &Axis) -> Markup {
     html! {
         svg.axis aria-hidden="true" {
-            (axis_lines(&it.lines, it.scale, it.axis.reference))
+            (axis_lines(&it.lines, it.scale, it.reference))
             (axis_numbers(it.scale))
         }
     }
@@ -195,13 +245,13 @@ pub(crate) fn axis_numbers(scale: Scale) -> Markup {
     let has_room = ticks.len() <= 6;
     html! {
         @for tick in ticks.iter().filter(|tick| tick.is_even || has_room) {
-            text.minor[!tick.is_even] x=(percent(scale.place(tick.value))) y="11" { (tick.label) }
+            text.minor[!tick.is_even] x=(share_of(scale.place(tick.value))) y="11" { (tick.label) }
         }
     }
 }
 
 fn vertical(class: &str, place: f64) -> Markup {
-    html! { line class=(class) x1=(percent(place)) x2=(percent(place)) y1="0" y2="100%" {} }
+    html! { line class=(class) x1=(share_of(place)) x2=(share_of(place)) y1="0" y2="100%" {} }
 }
 
 /// Returns for each row true if it is in every second group.

@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use scraper::{ElementRef, Html, Selector};
 
 use super::document::html;
-use super::model::{
-    Axis, Cell, Column, Estimate, Figure, History, Kind, Page, Point, Profile, RankShares, Reading, Row,
-    Section, Series, Table,
-};
+use super::model::{Figure, History, Page, Point, Profile, RankShares, Reading, Section, Series};
 use super::sample::page;
+use crate::document::{Cell, Column, Kind, Row, Span, Table};
+use crate::estimate::Writing;
 
 /// Names that try to be markup, to leave an attribute, to reverse the text, to be longer than any column.
 fn hostile_names() -> Vec<String> {
@@ -52,13 +51,12 @@ fn renamed(mut page: Page, names: &[String]) -> Page {
                 Figure::Table(it) => {
                     put(&mut it.caption);
                     it.columns.iter_mut().for_each(|column| put(&mut column.label));
-                    for cell in it.rows.iter_mut().flat_map(|row| &mut row.cells) {
-                        match cell {
-                            Cell::Text(text)
-                            | Cell::Link(text, _)
-                            | Cell::Share(_, text)
-                            | Cell::Absent(text) => put(text),
-                            Cell::Interval(_) | Cell::Trend(_) => {}
+                    for row in &mut it.rows {
+                        row.notes.iter_mut().for_each(|(_, note)| put(note));
+                        for cell in &mut row.cells {
+                            if let Cell::Text(text) | Cell::Link(text, _) | Cell::Without(text) = cell {
+                                put(text);
+                            }
                         }
                     }
                 }
@@ -84,13 +82,6 @@ fn renamed(mut page: Page, names: &[String]) -> Page {
                 Figure::Ranks(it) => {
                     put(&mut it.caption);
                     it.subjects.iter_mut().for_each(|subject| put(&mut subject.name));
-                }
-                Figure::Waterfall(it) => {
-                    put(&mut it.caption);
-                    for part in &mut it.parts {
-                        put(&mut part.name);
-                        part.note.iter_mut().for_each(&mut put);
-                    }
                 }
                 Figure::Items(it) => {
                     put(&mut it.caption);
@@ -288,25 +279,22 @@ fn what_is_missing_is_shown_as_missing() {
 
 #[test]
 fn values_that_are_no_numbers_and_rows_that_are_too_short_do_no_harm() {
-    let estimate = |point, low, high| Cell::Interval(Estimate { point, interval: Some((low, high)) });
-    let axis = Axis { interval_label: String::new(), range: None, reference: Some(f64::NAN), decimals: 12 };
-    let column = |kind| Column { label: String::from("it"), kind };
-    let row = |cells| Row { cells, group: None };
-    let name = || Cell::Text(String::from("it"));
-    let table = Table {
-        caption: String::new(),
-        columns: vec![column(Kind::Name), column(Kind::Interval(axis)), column(Kind::Share)],
-        rows: vec![
-            row(vec![name(), estimate(f64::NAN, 0.0, 1.0), Cell::Share(f64::NAN, String::new())]),
-            row(vec![
-                name(),
-                estimate(1e300, f64::NEG_INFINITY, f64::INFINITY),
-                Cell::Share(7.0, String::new()),
-            ]),
-            row(vec![name(), Cell::Share(0.5, String::new()), estimate(0.5, 0.4, 0.6)]),
-            row(vec![]),
-        ],
-    };
+    let writing = Writing::shares();
+    let estimate =
+        |point, low, high| Cell::Interval(Span { point, ends: Some((low, high)), writing, is_signed: false });
+    let name = || Cell::text("it");
+    let rows = [
+        vec![name(), estimate(f64::NAN, 0.0, 1.0), Cell::Share(f64::NAN)],
+        vec![name(), estimate(1e300, f64::NEG_INFINITY, f64::INFINITY), Cell::Share(7.0)],
+        vec![name(), Cell::Share(0.5), estimate(0.5, 0.4, 0.6)],
+        vec![],
+    ];
+    let columns = vec![
+        Column::name("it"),
+        Column::new("it", Kind::Interval { sides: Some(("", "")), level: 0.95 }),
+        Column::new("it", Kind::Share),
+    ];
+    let table = Table::new("", columns, rows.map(Row::from).into());
     let point = |value, line| Point { time: None, value, line, flag: Some(String::from("held")) };
     let history = History {
         caption: String::new(),

@@ -1,4 +1,4 @@
-//! Pages of answers: they fill the data of [`crate::page::model`] with the words of the terminal.
+//! Drawings of answers that are for pages alone: profiles, histories, items.
 
 pub mod items;
 
@@ -7,81 +7,24 @@ use std::num::NonZeroU32;
 use karat_core::number::Score;
 use karat_standing::rolling::rolling_means;
 
-use crate::answers::basis::{Basis, Estimate};
+use crate::answers::basis::Estimate;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardRow};
-use crate::estimate::{Writing, percent};
+use crate::estimate::Writing;
 use crate::leaderboard::stress::weights;
-use crate::leaderboard::{By, Settings, counted};
+use crate::leaderboard::{Settings, counted};
 use crate::number::cut;
 use crate::page::model::{
-    self, Axis, Cell, Column, Dimension, Figure, History, Kind, Page, Point, Profile, Profiles, Reading,
-    Section, Series,
+    self, Dimension, Figure, History, Point, Profile, Profiles, Reading, Section, Series,
 };
 use crate::rows::Rows;
-use crate::rows::gaps::{all_or_nothing, gaps, undecayed};
-use crate::text::{count, list};
 
 /// The number of tasks in the rolling mean.
 const WINDOW: NonZeroU32 = NonZeroU32::new(100).unwrap();
-
-/// Returns a page without sections: title, subtitle, and how to make it again.
-pub fn page(what: &str, rows: &Rows, basis: &Basis, settings: &Settings) -> Page {
-    let names = basis.card_names();
-    let cards = basis.scorecards.iter();
-    let mut about: Vec<(String, String)> =
-        cards.map(|card| (format!("scorecard {}", card.name()), card.digest.to_string())).collect();
-    let mut row = |label: &str, value: String| about.push((label.to_owned(), value));
-    row("items", rows.digest.to_string());
-    row("level", basis.level.to_string());
-    if let Some((resamples, seed)) = basis.resamples.zip(basis.seed) {
-        row("resamples", resamples.to_string());
-        row("seed", seed.to_string());
-    }
-    row("engine", basis.engine.clone());
-    let mut subtitle =
-        format!("{} of {}", count(rows.rows.len(), "item"), count(rows.subjects.len(), "subject"));
-    if rows.filtered > 0 {
-        subtitle.push_str(&format!("; {} left out", count(rows.filtered as usize, "item")));
-    }
-    if rows.repeated > 0 {
-        subtitle
-            .push_str(&format!("; {} given again, which count once", count(rows.repeated as usize, "item")));
-    }
-    let bare = all_or_nothing(rows).filter(|_| settings.by == By::Score);
-    let undecayed = undecayed(basis.decay);
-    Page {
-        title: format!("{what}: {}", list(&names)),
-        subtitle,
-        about,
-        notes: gaps(rows).into_iter().chain(bare).chain(undecayed).collect(),
-        sections: Vec::new(),
-    }
-}
-
-/// Returns a column of a table.
-pub fn column(label: &str, kind: Kind) -> Column {
-    Column { label: label.to_owned(), kind }
-}
-
-/// Returns the axis of a column of intervals in this format.
-pub fn axis(writing: Writing, level: f64) -> Axis {
-    Axis {
-        interval_label: format!("{} interval", percent(level)),
-        range: None,
-        reference: None,
-        decimals: writing.decimals(),
-    }
-}
 
 /// Returns an estimate on the scale of `writing`.
 pub fn estimate(found: &Estimate, writing: Writing) -> model::Estimate {
     let ends = |(low, high)| (writing.value(low), writing.value(high));
     model::Estimate { point: writing.value(found.mean), interval: found.interval().map(ends) }
-}
-
-/// Returns a cell with text.
-pub fn text(text: impl Into<String>) -> Cell {
-    Cell::Text(text.into())
 }
 
 /// Returns the mean values of the ranked subjects by dimension, in the order of the leaderboard. None if no dimension

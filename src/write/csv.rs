@@ -26,7 +26,7 @@ pub fn row(values: &[Cell]) -> String {
     line(values.iter().map(|value| match value {
         // The empty text is not the same as no value.
         Cell::Text(text) if text.is_empty() => String::from("\"\""),
-        Cell::Text(text) => quoted(&inert(text)),
+        Cell::Text(text) | Cell::Link(text, _) => quoted(&inert(text)),
         value => value.full().unwrap_or_default(),
     }))
 }

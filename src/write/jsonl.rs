@@ -20,8 +20,8 @@ pub fn lines(table: &Table) -> String {
 
 fn json(value: &Cell) -> Json {
     match value {
-        Cell::Absent => Json::Null,
-        Cell::Text(text) => Json::from(text.as_str()),
+        Cell::Absent | Cell::Without(_) | Cell::Trend(_) => Json::Null,
+        Cell::Text(text) | Cell::Link(text, _) => Json::from(text.as_str()),
         Cell::Word(word, _) | Cell::Mark(_, word, _) => Json::from(*word),
         Cell::Places(places) => Json::from(places.join(", ")),
         Cell::Number(number, _) | Cell::Share(number) => Json::from(*number),

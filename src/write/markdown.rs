@@ -98,7 +98,7 @@ pub fn head(columns: &[Column]) -> String {
 pub fn row(columns: &[Column], values: &[Cell]) -> String {
     let cells = columns.iter().zip(values).filter(|(column, _)| column.readers > Readers::Programs);
     let cells = cells.map(|(_, value)| match value {
-        Cell::Text(text) => escaped(text),
+        Cell::Text(text) | Cell::Link(text, _) | Cell::Without(text) => escaped(text),
         value => value.shown(),
     });
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))

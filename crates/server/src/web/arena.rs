@@ -1,6 +1,5 @@
 //! The arena: challenges, ratings and matches, one page each.
 
-use karat::estimate::whole_percent;
 use karat::page::model::{History, Point, Series};
 
 use super::items::given;
@@ -89,36 +88,29 @@ fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
             .chain([
                 Cell::Trend(trend),
                 text(career.match_count),
-                Cell::Share(won, whole_percent(won)),
+                Cell::Share(won),
                 Cell::Text(format!("{}, {}, {}", career.win_count, career.draw_count, career.loss_count)),
                 text_or(it.title.clone(), "none yet"),
             ]),
         )
     };
-    let table = Table {
-        caption: match category {
-            Some(category) => format!("Agents by their rating in {category}"),
-            None => String::from("Agents by rating; equal ratings share a rank"),
-        },
-        columns: [("rank", Kind::Number), ("agent", Kind::Name), ("rating", Kind::Number)]
-            .into_iter()
-            .chain(
-                ["Glicko-2", "repeats for less"]
-                    .map(|it| (it, Kind::Text))
-                    .into_iter()
-                    .filter(|_| category.is_none()),
-            )
-            .chain([
-                ("trend", Kind::Trend { range, decimals: 0 }),
-                ("matches", Kind::Number),
-                ("won", Kind::Share),
-                ("won, drawn, lost", Kind::Text),
-                ("title", Kind::Text),
-            ])
-            .map(|(label, kind)| column(label, kind))
-            .collect(),
-        rows: rows.iter().map(row).collect(),
+    let caption = match category {
+        Some(category) => format!("Agents by their rating in {category}"),
+        None => String::from("Agents by rating; equal ratings share a rank"),
     };
+    let skills = ["Glicko-2", "repeats for less"].map(|it| (it, Kind::Text));
+    let columns = [("rank", Kind::Number), ("agent", Kind::Name), ("rating", Kind::Number)]
+        .into_iter()
+        .chain(skills.into_iter().filter(|_| category.is_none()))
+        .chain([
+            ("trend", Kind::Trend { range, decimals: 0 }),
+            ("matches", Kind::Number),
+            ("won", Kind::Share),
+            ("won, drawn, lost", Kind::Text),
+            ("title", Kind::Text),
+        ])
+        .map(|(label, kind)| column(label, kind));
+    let table = Table::new(caption, columns.collect(), rows.iter().map(row).collect());
     section(
         "ratings",
         "Ratings",

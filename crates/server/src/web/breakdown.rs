@@ -2,16 +2,15 @@
 
 use super::layout::*;
 use karat::card_words::effect;
-use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, note, rounding};
-use karat::explanation::{GroupRow, Part as Kind, groups, open, rows};
-use karat::number::{Points, billionths, cut, published};
-use karat::page::model::{Part, Waterfall};
+use karat::document;
+use karat::explanation::open;
+use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, rounding};
+use karat::number::{cut, published};
 use karat::page::scrolling;
-use karat::text::{Tone, list};
+use karat::text::list;
 use karat_core::explain::Change;
 use karat_core::facts::Fact;
 use karat_core::formula::{Formula, Symbol};
-use karat_core::number::{Score, UNITS_PER_ONE};
 use karat_core::record::{Record, StepKind};
 use karat_core::scorecard::{Dimension, Reporter, Scorecard};
 use karat_core::weights::OverrideUse;
@@ -22,11 +21,11 @@ pub fn record(record: &Record<'_>, change: Option<&Change<'_>>) -> Markup {
         (numbers(record))
         section aria-labelledby="sum" {
             h2 id="sum" { "How the score adds up" }
-            @if record.score.is_some() { (figure("sum-figure", &Figure::Waterfall(waterfall(record)))) }
+            @if record.score.is_some() { (figure("sum-figure", &Figure::Table(document::parts(record)))) }
             @else { p.care { "There is no score: " (record.status.name()) "." } (unmeasured(record)) }
             @if let Some(rounded) = rounding(record) { p { (rounded) "." } }
         }
-        (groups_of(record))
+        (groups(record))
         (missing(record))
         (next(record, change))
         (conditions(record))
@@ -75,65 +74,9 @@ fn override_words(used: &OverrideUse) -> String {
     }
 }
 
-fn waterfall(record: &Record<'_>) -> Waterfall {
-    let rows = rows(record);
-    let points = Points::new(record.card.scale, rows.iter().map(|row| row.after));
-    let top = f64::from(record.card.scale.max);
-    let place = |score: Score| score.units() as f64 / UNITS_PER_ONE as f64 * top;
-    let part = |row: &karat::explanation::Row<'_>| {
-        let (before, after) = (points.shown(row.before), points.shown(row.after));
-        let dimension = match row.part {
-            Kind::Dimension(dimension) => Some(dimension),
-            _ => None,
-        };
-        let has_reading = dimension.is_none_or(|dimension| dimension.reading.is_some());
-        let note = note(row, record);
-        Part {
-            name: row.name.to_owned(),
-            is_step: dimension.is_none(),
-            reading: dimension.and_then(|dimension| dimension.reading).map(billionths),
-            share: dimension.filter(|_| has_reading).map(|it| format!("{}%", cut(it.effective_weight, 7, 1))),
-            amount: if has_reading { points.signed(after - before) } else { String::new() },
-            total: points.text(after),
-            before: place(row.before),
-            after: place(row.after),
-            is_care: note.as_ref().is_some_and(|(tone, _)| *tone != Tone::Plain),
-            note: note.map(|(_, note)| note),
-        }
-    };
-    let exact = if points.exact {
-        ""
-    } else {
-        "; amounts are cut so that they add up as shown, the record has them exactly"
-    };
-    Waterfall {
-        caption: format!("Value times share of the weights is the contribution of a dimension{exact}"),
-        range: (0.0, top),
-        parts: rows.iter().map(part).collect(),
-    }
-}
-
 /// Shows the values of groups, each below the group that it is in.
-fn groups_of(record: &Record<'_>) -> Markup {
-    let groups = groups(record);
-    if groups.is_empty() {
-        return html! {};
-    }
-    let points = Points::new(record.card.scale, groups.iter().map(|it| it.group.contribution));
-    let row = |GroupRow { name, depth, group }: &GroupRow<'_>| {
-        line([
-            text(format!("{}{name}", "\u{2003}".repeat(*depth))),
-            text_or(group.reading.map(billionths), "none"),
-            text(format!("{}%", cut(group.effective_weight, 7, 1))),
-            text(points.signed(points.shown(group.contribution))),
-        ])
-    };
-    let table = grid(
-        "The mean of each group, and the contribution of its dimensions",
-        "=group | #value | #share | #points",
-        groups.iter().map(row).collect(),
-    );
-    table_section("groups", "Groups", table)
+fn groups(record: &Record<'_>) -> Markup {
+    document::groups(record).map_or_else(|| html! {}, |table| table_section("groups", "Groups", table))
 }
 
 /// Lists why each dimension of a record without a score has no value.

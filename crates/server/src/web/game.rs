@@ -1,7 +1,7 @@
 //! One match: the challenge, the score of the answer, and the change of the rating. The answer is shown with records of matches, too.
 
 use karat::answers::Voucher;
-use karat::page::model::{Part, Waterfall};
+use karat::document::Total;
 use karat::record::{DimensionScore, MatchAnswer};
 
 use super::arena::signed;
@@ -101,33 +101,32 @@ fn memory(game: &Match, scored: &Scored) -> &'static str {
 /// Shows the contribution of each dimension to the score.
 fn breakdown(scored: &Scored) -> Markup {
     let mut total = 0.0;
-    let part = |(key, found): (&String, &DimensionScore)| {
+    let row = |(key, found): (&String, &DimensionScore)| {
         let before = total;
         total += found.weighted;
-        Part {
-            name: key.clone(),
-            is_step: false,
-            reading: Some(found.score.to_string()),
-            share: Some(format!("{:.0}%", found.weight * 100.0)),
-            amount: format!("{:+.1}", found.weighted),
-            total: format!("{total:.1}"),
-            before,
-            after: total,
-            note: None,
-            is_care: false,
-        }
+        let shown = format!("{total:.1}");
+        line([
+            text(key),
+            text(found.score),
+            text(format!("{:.0}%", found.weight * 100.0)),
+            text(format!("{:+.1}", found.weighted)),
+            Cell::Total(Total { before, after: total, is_step: false, shown }),
+        ])
     };
-    let parts = scored.answer.score_breakdown.iter().map(part).collect();
-    let waterfall = Waterfall {
-        caption: String::from("What each dimension adds; the record has the exact account"),
-        range: (0.0, 1000.0),
-        parts,
-    };
+    let rows = scored.answer.score_breakdown.iter().map(row).collect();
+    let columns = vec![
+        column("part", Kind::Name),
+        column("value", Kind::Number),
+        column("share", Kind::Number),
+        column("points", Kind::Number),
+        column("total", Kind::Total(1000)),
+    ];
+    let table = Table::new("What each dimension adds; the record has the exact account", columns, rows);
     section(
         "breakdown",
         "Breakdown",
         html! {
-            (figure("breakdown-figure", &Figure::Waterfall(waterfall)))
+            (figure("breakdown-figure", &Figure::Table(table)))
         },
     )
 }

@@ -5,12 +5,13 @@ use std::fmt::Display;
 use axum::body::Body;
 use axum::http::Response;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
-use karat::page::model::{Column, Row};
+use karat::document::{Column, Row};
 use karat::page::safe;
 use maud::DOCTYPE;
 
+pub(super) use karat::document::{Cell, Kind, Table};
 pub(super) use karat::page::figure;
-pub(super) use karat::page::model::{Cell, Figure, Kind, Table};
+pub(super) use karat::page::model::Figure;
 pub(super) use maud::{Markup, html};
 
 pub(super) use super::address;
@@ -140,23 +141,23 @@ pub(crate) fn heading(trail: &[(&str, &str)], title: &str, lead: &str) -> Markup
 
 /// Returns the head of a column.
 pub fn column(label: &str, kind: Kind) -> Column {
-    Column { label: label.to_owned(), kind }
+    Column::new(label, kind)
 }
 
 /// Returns a table of columns apart by `|`: `=` begins the one with the names of the rows, `#` numbers, `%` shares.
 pub fn grid(caption: impl Into<String>, columns: &str, rows: Vec<Row>) -> Table {
     let kinds = [('=', Kind::Name), ('#', Kind::Number), ('%', Kind::Share)];
     let one = |label: &str| {
-        let marked = kinds.iter().find_map(|(mark, kind)| Some((label.strip_prefix(*mark)?, kind.clone())));
+        let marked = kinds.iter().find_map(|(mark, kind)| Some((label.strip_prefix(*mark)?, *kind)));
         let (label, kind) = marked.unwrap_or((label, Kind::Text));
         column(label, kind)
     };
-    Table { caption: caption.into(), columns: columns.split(" | ").map(one).collect(), rows }
+    Table::new(caption, columns.split(" | ").map(one).collect(), rows)
 }
 
 /// Returns a row of a table.
 pub fn line(cells: impl IntoIterator<Item = Cell>) -> Row {
-    Row { cells: cells.into_iter().collect(), group: None }
+    cells.into_iter().collect::<Vec<_>>().into()
 }
 
 /// Returns a cell with a number or a word.
@@ -166,7 +167,7 @@ pub fn text(content: impl Display) -> Cell {
 
 /// Returns a cell without a value, which says why.
 pub fn absent(why: &str) -> Cell {
-    Cell::Absent(why.to_owned())
+    Cell::Without(why.to_owned())
 }
 
 /// Returns a cell with a number or a word, if there is one.

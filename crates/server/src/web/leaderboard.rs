@@ -10,14 +10,12 @@ use karat::answers::leaderboard::method::Page;
 use karat::answers::leaderboard::notes::notes as sentences;
 use karat::answers::leaderboard::{Leaderboard, MEAN, OFFICIAL};
 use karat::document::{bridge, by, ranked};
-use karat::estimate::{Writing, percent, whole_percent};
+use karat::estimate::{Writing, percent};
 use karat::leaderboard::{Settings, counted};
-use karat::page::model::Column;
 use karat::pages;
 use karat::rows::Rows;
 use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
 use karat::text::{Tone, count};
-use karat::write::html as drawing;
 use karat_core::scorecard::FactType;
 use maud::PreEscaped;
 
@@ -248,7 +246,7 @@ fn board(
         @for line in care { p.care { (words(line)) "." } }
         (figure(&format!("b{at}f"), &linked(table, &pool.name())))
         @if let Some(bridge) = bridge(&made.answer.basis, board) {
-            (figure(&format!("b{at}o"), &linked(shown(drawing::table(&bridge), made, page), &pool.name())))
+            (figure(&format!("b{at}o"), &linked(shown(bridge, made, page), &pool.name())))
         }
         (pages_of(asked, page, all))
         @if let Some(section) = profiles {
@@ -261,7 +259,7 @@ fn board(
 /// Shows one page of ranks with two more columns from the records: coverage and the trend.
 fn table(made: &Made, board: &Leaderboard, pool: &ScorerPool, page: usize) -> Table {
     let Made { answer, rows } = made;
-    let mut table = drawing::table(&ranked(answer, board));
+    let mut table = ranked(answer, board);
     if let Some(rows) = rows {
         more_columns(&mut table, board, rows, &settings(pool));
     }
@@ -291,11 +289,8 @@ fn more_columns(table: &mut Table, board: &Leaderboard, rows: &Rows, settings: &
         }
     }
     let columns = [
-        Column {
-            label: String::from("trend"),
-            kind: Kind::Trend { range: (0.0, writing.value(1.0)), decimals: writing.decimals() },
-        },
-        Column { label: String::from("coverage"), kind: Kind::Share },
+        column("trend", Kind::Trend { range: (0.0, writing.value(1.0)), decimals: writing.decimals() }),
+        column("coverage", Kind::Share),
     ];
     table.columns.extend(columns);
     for (row, ranked) in table.rows.iter_mut().zip(&board.rows) {
@@ -306,7 +301,7 @@ fn more_columns(table: &mut Table, board: &Leaderboard, rows: &Rows, settings: &
             0..2 => absent("one task"),
             _ => Cell::Trend(thinned(&scores)),
         });
-        row.cells.push(Cell::Share(coverage, whole_percent(coverage)));
+        row.cells.push(Cell::Share(coverage));
     }
 }
 

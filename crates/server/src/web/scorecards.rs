@@ -8,7 +8,6 @@ use karat::answers::WeightsVerdict;
 use karat::answers::notes::in_force;
 use karat::answers::weights::{WeightsDecision, WeightsInForce, WeightsProposal};
 use karat::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
-use karat::estimate::whole_percent;
 use karat::leaderboard::stress::weights;
 use karat::number::cut;
 use karat::page::scrolling;
@@ -136,7 +135,7 @@ fn dimensions(card: &Scorecard) -> Markup {
             dimension.group.and_then(|at| card.groups.get(at)).map(|group| format!(" in {}", group.key));
         let share = match card.family {
             Some(_) => absent("by challenge"),
-            None => Cell::Share(share, whole_percent(share)),
+            None => Cell::Share(share),
         };
         let mut rules: Vec<String> = Vec::new();
         rules.extend((!dimension.description.is_empty()).then(|| dimension.description.clone()));
@@ -257,15 +256,13 @@ fn facts(card: &Scorecard) -> Markup {
                 .chain([text(&fact.about)]),
         )
     };
-    let table = Table {
-        caption: String::from("What the evidence supplies, and who says so"),
-        columns: [column("fact", Kind::Name), column("range", Kind::Text), column("from", Kind::Text)]
-            .into_iter()
-            .chain(has_paths.then(|| column("field", Kind::Text)))
-            .chain([column("what it is", Kind::Text)])
-            .collect(),
-        rows: card.facts.iter().map(row).collect(),
-    };
+    let columns = [column("fact", Kind::Name), column("range", Kind::Text), column("from", Kind::Text)];
+    let columns = columns
+        .into_iter()
+        .chain(has_paths.then(|| column("field", Kind::Text)))
+        .chain([column("what it is", Kind::Text)]);
+    let caption = "What the evidence supplies, and who says so";
+    let table = Table::new(caption, columns.collect(), card.facts.iter().map(row).collect());
     table_section("facts", "Facts", table)
 }
 

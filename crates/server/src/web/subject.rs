@@ -7,7 +7,6 @@ use karat::answers::standing::official_points;
 use karat::answers::{ReviewState, ReviewVerdict};
 use karat::document;
 use karat::estimate::Writing;
-use karat::estimate::whole_percent;
 use karat::leaderboard::{Ranking, Settings};
 use karat::look_alikes;
 use karat::page::model::Section;
@@ -320,27 +319,23 @@ fn evidence(name: &str, rows: &Rows, found: &Found, pool: &ScorerPool, page: usi
             text_or(rows.stated_task(row), "not said"),
             text_or(row.outcome.map(|it| it.name()), "not said"),
             text_or(row.score().map(|it| writing.number(it.billionths() as f64 / 1e9)), "none"),
-            Cell::Share(coverage, whole_percent(coverage)),
+            Cell::Share(coverage),
             if row.gates().is_empty() { Cell::Text(String::new()) } else { Cell::Text(list(row.gates())) },
         ])
     };
     let pages = all.len().div_ceil(ITEMS).max(1);
     let page = page.min(pages);
-    let table = Table {
-        caption: format!("{}, the newest first", count(all.len(), "item")),
-        columns: vec![
-            column("item", Kind::Name),
-            column("when", Kind::Text),
-            column("task", Kind::Text),
-            column("ended", Kind::Text),
-            column("score", Kind::Number),
-            column("coverage", Kind::Share),
-        ]
-        .into_iter()
-        .chain(has_gates.then(|| column("gates", Kind::Text)))
-        .collect(),
-        rows: all.iter().skip((page - 1) * ITEMS).take(ITEMS).map(row).collect(),
-    };
+    let columns = vec![
+        column("item", Kind::Name),
+        column("when", Kind::Text),
+        column("task", Kind::Text),
+        column("ended", Kind::Text),
+        column("score", Kind::Number),
+        column("coverage", Kind::Share),
+    ];
+    let columns = columns.into_iter().chain(has_gates.then(|| column("gates", Kind::Text))).collect();
+    let rows = all.iter().skip((page - 1) * ITEMS).take(ITEMS).map(row).collect();
+    let table = Table::new(format!("{}, the newest first", count(all.len(), "item")), columns, rows);
     let card = pool.name();
     let to = |page: usize| {
         let page = page.to_string();

@@ -212,7 +212,7 @@ fn table(all: &AllSubjects, values: &MeanValues, found: &WhatIf, pool: &ScorerPo
             rank(before(at)),
             composite(&found.composites_after, at),
             composite(&found.composites_before, at),
-            kept.map_or_else(|| absent("none"), |share| Cell::Share(share, whole_percent(share))),
+            kept.map_or_else(|| absent("none"), Cell::Share),
         ];
         cells.extend(place);
         line(cells)
@@ -232,7 +232,7 @@ fn table(all: &AllSubjects, values: &MeanValues, found: &WhatIf, pool: &ScorerPo
         Some(_) => format!("{what}, and without the window, decay, review and gate of official scores"),
         None => String::from(what),
     };
-    Table { caption, columns, rows: order.into_iter().take(SHOWN).map(row).collect() }
+    Table::new(caption, columns, order.into_iter().take(SHOWN).map(row).collect())
 }
 
 /// Returns the official rank of each subject.
