@@ -391,7 +391,7 @@ const BUDGETS: &[Budget] = &[
     budget("graders", &["crates/graders/src"], &[], 15_550, 15_000),
     budget("karat", &["src"], &[], 28_500, 23_000),
     budget("store", &["crates/store/src"], &[], 5_100, 4_900),
-    budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 20_950, 16_500),
+    budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 20_100, 16_500),
     budget("command line", &["crates/cli/src"], &[], 16_400, 8_500),
     budget("conformance and demo", &["conformance/src", "crates/demo/src"], &[], 4_150, 3_500),
     budget("runs and processes", &["crates/run/src", "crates/process/src"], &[], 2_600, 2_600),

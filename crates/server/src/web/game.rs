@@ -9,11 +9,10 @@ use super::layout::*;
 use crate::arena::{Challenge, Drawn, Match, Scored, Settled, State as Played, Submitted, Voided};
 use crate::prelude::*;
 
-/// Shows the page.
 pub async fn show(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
     let (game, challenge) = {
         let state = app.memory.arena.state();
-        let none = || Problem::not_found(format!("there is no match `{}`", id.escape_debug()));
+        let none = || Problem::unknown("match", &id, "");
         let game = state.game(&id).ok_or_else(none)?;
         let challenge = state.challenge(&game.challenge);
         (game, challenge)

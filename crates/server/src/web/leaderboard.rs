@@ -1,8 +1,5 @@
 //! The leaderboard: subjects of a scorecard by rank, with letters for ties.
 
-use std::collections::BTreeMap;
-
-use axum::http::HeaderMap;
 use axum::http::uri::InvalidUri;
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::Basis;
@@ -12,7 +9,7 @@ use karat::answers::leaderboard::{Leaderboard, MEAN, OFFICIAL};
 use karat::document::{bridge, by, ranked};
 use karat::estimate::{Writing, percent, whole_percent};
 use karat::leaderboard::{Settings, counted};
-use karat::page::model::Column;
+use karat::page::model::{Column, Kind};
 use karat::pages;
 use karat::rows::Rows;
 use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
@@ -29,9 +26,7 @@ use crate::api::leaderboards::{Made, Pages, Question, make};
 use crate::prelude::*;
 use crate::select::Marks;
 
-/// The number of rows on a page.
 const ROWS: usize = 50;
-/// The number of values of a trend.
 const TREND: usize = 12;
 /// The largest number of subjects whose values are shown.
 const PROFILES: usize = 30;
@@ -54,7 +49,6 @@ pub fn settings(pool: &ScorerPool) -> Settings {
     Settings::usual_for(Some(&pool.card))
 }
 
-/// Shows the page.
 pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Params<Asked>) -> Answer {
     let page = number(&asked, "page")?;
     let query = address_of(&asked)?;
@@ -209,7 +203,6 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
     }
 }
 
-/// Returns a table for each leaderboard.
 fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
     let Made { answer, rows } = made;
     let of_rows = rows.iter().flat_map(|rows| gaps(rows).into_iter().chain(all_or_nothing(rows)));

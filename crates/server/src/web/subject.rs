@@ -25,10 +25,8 @@ use crate::prelude::*;
 use crate::select::{Marks, Selection, marks};
 use crate::standing::{Question, answered};
 
-/// The number of items on a page.
 const ITEMS: usize = 25;
 
-/// The query of the address.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Asked {
@@ -44,11 +42,10 @@ pub async fn named(reading: Get, Params(asked): Params<Asked>) -> Answer {
     show(reading, Named(name), Params(asked)).await
 }
 
-/// Shows the page.
 pub async fn show(Get(app, caller): Get, Named(name): Named<String>, Params(asked): Params<Asked>) -> Answer {
     let cards = cards_of(&app, &name).await?;
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find_used(card)).transpose()?;
-    let none = || Problem::not_found(format!("there is no record of `{}`", name.escape_debug()));
+    let none = || Problem::unknown("record of", &name, "");
     let pool = wanted.or_else(|| cards.first().map(Arc::clone)).ok_or_else(none)?;
     let card = pool.name();
     let found = items::rows(&app, &card, Some(&name)).await?;
@@ -324,21 +321,12 @@ fn evidence(name: &str, rows: &Rows, found: &Found, pool: &ScorerPool, page: usi
     };
     let pages = all.len().div_ceil(ITEMS).max(1);
     let page = page.min(pages);
-    let table = Table {
-        caption: format!("{}, the newest first", count(all.len(), "item")),
-        columns: vec![
-            column("item", Kind::Name),
-            column("when", Kind::Text),
-            column("task", Kind::Text),
-            column("ended", Kind::Text),
-            column("score", Kind::Number),
-            column("coverage", Kind::Share),
-        ]
-        .into_iter()
-        .chain(has_gates.then(|| column("gates", Kind::Text)))
-        .collect(),
-        rows: all.iter().skip((page - 1) * ITEMS).take(ITEMS).map(row).collect(),
-    };
+    let gates = if has_gates { " | gates" } else { "" };
+    let table = grid(
+        format!("{}, the newest first", count(all.len(), "item")),
+        &format!("=item | when | task | ended | #score | %coverage{gates}"),
+        all.iter().skip((page - 1) * ITEMS).take(ITEMS).map(row).collect(),
+    );
     let card = pool.name();
     let to = |page: usize| {
         let page = page.to_string();
