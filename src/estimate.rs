@@ -30,6 +30,11 @@ impl Writing {
         Self { factor: 1.0, decimals: 3 }
     }
 
+    /// Returns the format of numbers of any unit with this number of decimals.
+    pub fn decimals_of(decimals: usize) -> Self {
+        Self { factor: 1.0, decimals }
+    }
+
     /// Returns the format of numbers of any unit, the largest of this size: four digits or more.
     pub fn of_size(largest: f64) -> Self {
         let (mut decimals, mut size) = (3, largest.abs());

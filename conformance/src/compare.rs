@@ -1,5 +1,6 @@
 //! The comparison of an answer with the expected one.
 
+use serde::Serialize;
 use serde_json::{Number, Value};
 
 /// The tolerance for numbers in cases without one.
@@ -10,13 +11,14 @@ const LISTED: usize = 20;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A place where an answer differs from the expected one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
     /// Its path, such as `weighted.speed` or `rules[1]`; `output` for the whole answer.
     pub path: String,
     /// The expected value.
     pub expected: Value,
     /// The value that the engine gives, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<Value>,
 }
 

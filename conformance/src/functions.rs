@@ -54,7 +54,22 @@ impl Functions {
             "composite_covered" => trust::composite_covered(&mut self.trust, &given),
             "embedding" => trace::embedding(self.embedder.as_ref(), &given),
             "to_thousand" => trust::to_thousand(&self.trust, &given),
-            _ => return standing::answer(name, input).unwrap_or_else(|| graders::answer(name, input)),
+            _ => {
+                let found = [
+                    standing::over_time::answer,
+                    standing::rating::answer,
+                    standing::statistics::answer,
+                    graders::arena::answer,
+                    graders::quality::answer,
+                    graders::trace::answer,
+                    graders::trust::answer,
+                    graders::workflow::answer,
+                ]
+                .iter()
+                .find_map(|answer| answer(name, &given));
+                let Some(found) = found else { return Answer::Unknown };
+                found
+            }
         };
         answer.map_or_else(Answer::Refused, Answer::Output)
     }

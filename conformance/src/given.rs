@@ -87,6 +87,27 @@ impl<'a> Given<'a> {
         self.optional_number()?.ok_or_else(|| self.expected("a number"))
     }
 
+    /// Returns a whole number.
+    pub fn whole(&self) -> Result<i64, String> {
+        self.value.as_i64().ok_or_else(|| self.expected("a whole number"))
+    }
+
+    /// Returns a whole number from 0 on.
+    pub fn count<T: TryFrom<u64>>(&self) -> Result<T, String> {
+        let count = self.value.as_u64().and_then(|count| T::try_from(count).ok());
+        count.ok_or_else(|| self.expected("a whole number not below 0"))
+    }
+
+    /// Returns a condition.
+    pub fn flag(&self) -> Result<bool, String> {
+        self.value.as_bool().ok_or_else(|| self.expected("`true` or `false`"))
+    }
+
+    /// Returns a list of texts.
+    pub fn texts(&self) -> Result<Vec<String>, String> {
+        self.elements()?.iter().map(|text| text.text().map(str::to_owned)).collect()
+    }
+
     /// Returns the digits of a number, given as a number or as a text.
     fn digits(&self) -> Result<String, String> {
         match self.value {

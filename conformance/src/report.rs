@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::compare::Difference;
@@ -15,7 +16,7 @@ const COUNT: usize = 7;
 const SHOWN: usize = 160;
 
 /// Counts of cases by outcome.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize)]
 struct Counts {
     passed: u64,
     failed: u64,
@@ -54,19 +55,31 @@ pub enum Outcome {
     Unknown,
 }
 
+/// The outcomes of the cases of a function.
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(rename = "fn")]
+    function: &'a str,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
 /// A case that did not pass.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 struct Finding {
     id: String,
+    #[serde(rename = "fn")]
     function: String,
     place: String,
+    #[serde(flatten)]
     what: What,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum What {
-    Differs(Vec<Difference>),
-    Refused(String),
+    Differences(Vec<Difference>),
+    Reason(String),
 }
 
 /// The outcomes so far.
@@ -97,13 +110,13 @@ impl Report {
             Outcome::Failed(differences) => {
                 counts.failed = 1;
                 if self.failed.len() < LISTED {
-                    self.failed.push(finding(What::Differs(differences)));
+                    self.failed.push(finding(What::Differences(differences)));
                 }
             }
             Outcome::Refused(reason) => {
                 counts.refused = 1;
                 if self.refused.len() < LISTED {
-                    self.refused.push(finding(What::Refused(reason)));
+                    self.refused.push(finding(What::Reason(reason)));
                 }
             }
         }
@@ -162,48 +175,20 @@ impl Report {
 
     /// Returns the same as one JSON object.
     pub fn as_json(&self) -> Value {
-        let counts = |counts: Counts| -> serde_json::Map<String, Value> {
-            counts.columns().into_iter().map(|(head, count)| (head.to_owned(), count.into())).collect()
-        };
-        let functions: Vec<Value> = self
-            .functions
-            .iter()
-            .map(|(name, sums)| {
-                let mut row = counts(*sums);
-                row.insert("fn".into(), name.as_str().into());
-                Value::Object(row)
-            })
-            .collect();
-        let finding = |finding: &Finding| {
-            let Finding { id, function, place, what } = finding;
-            match what {
-                What::Differs(list) => {
-                    let list: Vec<Value> = list.iter().map(difference).collect();
-                    json!({ "id": id, "fn": function, "place": place, "differences": list })
-                }
-                What::Refused(reason) => {
-                    json!({ "id": id, "fn": function, "place": place, "reason": reason })
-                }
-            }
-        };
-        let problems =
-            self.bad_lines.iter().map(|(place, reason)| json!({ "place": place, "reason": reason }));
-        let mut summary = counts(self.total());
-        summary.insert("functions".into(), functions.into());
-        summary.insert("failures".into(), self.failed.iter().map(finding).collect());
-        summary.insert("refusals".into(), self.refused.iter().map(finding).collect());
-        summary.insert("bad_lines".into(), self.bad.into());
-        summary.insert("problems".into(), problems.collect());
-        Value::Object(summary)
-    }
-}
-
-/// Returns a difference as JSON, without `found` if nothing was found.
-fn difference(difference: &Difference) -> Value {
-    let Difference { path, expected, found } = difference;
-    match found {
-        Some(found) => json!({ "path": path, "expected": expected, "found": found }),
-        None => json!({ "path": path, "expected": expected }),
+        let rows = self.functions.iter().map(|(function, counts)| Row { function, counts: *counts });
+        let problem = |(place, reason): &(String, String)| json!({ "place": place, "reason": reason });
+        let Counts { passed, failed, refused, unknown } = self.total();
+        json!({
+            "passed": passed,
+            "failed": failed,
+            "refused": refused,
+            "unknown": unknown,
+            "functions": rows.collect::<Vec<_>>(),
+            "failures": self.failed,
+            "refusals": self.refused,
+            "bad_lines": self.bad,
+            "problems": self.bad_lines.iter().map(problem).collect::<Vec<_>>(),
+        })
     }
 }
 
@@ -223,8 +208,8 @@ fn list(out: &mut impl Write, word: &str, findings: &[Finding], count: u64) -> i
     for Finding { id, function, place, what } in findings {
         writeln!(out, "{word} {id} ({function}) {place}")?;
         match what {
-            What::Refused(reason) => writeln!(out, "  {reason}")?,
-            What::Differs(differences) => {
+            What::Reason(reason) => writeln!(out, "  {reason}")?,
+            What::Differences(differences) => {
                 for difference in differences {
                     let found = difference.found.as_ref().map_or_else(|| String::from("nothing"), short);
                     writeln!(

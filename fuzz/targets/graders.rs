@@ -56,7 +56,7 @@ fn run(input: &Value) -> Result<Value, Problems> {
     let (log, _) = Log::from_json(input["log"].to_string().as_bytes(), &plan)?;
     let (_, account, _) = settle(&plan, &log, &totals);
     assert!(account.steps_completed + account.hard_failures <= account.steps_total, "{account:?}");
-    Ok(json!([dry.detail(), account]))
+    Ok(json!([dry, account]))
 }
 
 fn resolved(input: &Value) -> Result<Value, Problems> {

@@ -34,6 +34,7 @@ pub mod leaderboard;
 pub mod notes;
 pub mod push;
 pub mod rescore;
+pub mod rescored;
 pub mod review;
 pub mod skill;
 pub mod standing;

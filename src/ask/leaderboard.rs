@@ -42,7 +42,7 @@ pub fn kept(ask: &AskedBoard) -> Vec<String> {
     all.into_iter().collect()
 }
 
-/// What the door of a question knows beside it.
+/// The context of a question, which its door knows.
 #[derive(Debug, Clone, Copy)]
 pub struct Door<'a> {
     /// The card whose section `[standing]` applies; that of the items if it is not given.
@@ -133,7 +133,7 @@ fn settings(ask: &AskedBoard, rows: &Rows, by: By) -> Result<Settings, Error> {
     Ok(Settings { attempts, tasks_min: ask.min_tasks, ..usual(&ask.sure, by, rows) })
 }
 
-/// What ranks are by, as far as question and scorecard say it.
+/// The basis of ranks, as far as question and scorecard say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     /// Official scores.
@@ -147,7 +147,7 @@ pub enum Base {
 /// Returns what ranks are by, under the card whose section `[standing]` applies.
 ///
 /// # Errors
-/// If official scores are asked for, and there are none.
+/// If official scores are asked for that the scorecard does not have.
 pub fn base(ask: &AskedBoard, card: Option<&Scorecard>, is_part: bool) -> Result<Base, Error> {
     let is_asked = match ask.by.as_deref() {
         None => false,

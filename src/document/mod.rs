@@ -7,23 +7,35 @@ pub mod brief;
 mod check;
 mod comparison;
 mod explanation;
+mod grading;
+mod judgement;
 mod leaderboard;
+mod rating;
+mod rescore;
 mod standing;
 mod stress;
+mod tune;
+mod verification;
 
 pub use check::check;
 pub use comparison::{View as ComparisonView, comparison};
-pub use explanation::explanation;
+pub use explanation::{Proof, account, explanation};
+pub use grading::{evidence, grading};
+pub use judgement::{identity as judge_identity, judgement};
 pub use leaderboard::{
     View as LeaderboardView, bridge, by, cards, has_intervals, items, leaderboard, ranked, resamples,
 };
-pub use standing::{standings, tasks};
+pub use rating::ratings;
+pub use rescore::rescored;
+pub use standing::{in_full, standing, standings, tasks};
 pub use stress::stress;
+pub use tune::tune;
+pub use verification::{Verified, verification};
 
 use crate::answers::basis::Basis;
 use crate::estimate::{Writing, whole_percent};
 use crate::page::model::Figure;
-use crate::text::Tone;
+use crate::text::{Tone, count};
 
 /// An answer as a document.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -53,8 +65,21 @@ pub enum Part {
     Note(Tone, String),
     /// Rows and columns.
     Table(Table),
+    /// Names and what they are, below each other.
+    List(Vec<Entry>),
     /// A drawing: a page has it.
     Figure(Box<Figure>),
+}
+
+/// An entry of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The number of entries that it is in.
+    pub depth: usize,
+    /// The name; empty without one.
+    pub name: String,
+    /// Text beside it.
+    pub text: String,
 }
 
 /// A table.
@@ -85,6 +110,8 @@ pub struct Row {
     pub is_detail: bool,
     /// The group; neighbours of one group belong together, such as tied subjects.
     pub group: Option<u32>,
+    /// Sentences on it.
+    pub notes: Vec<(Tone, String)>,
 }
 
 /// A column of a [`Table`].
@@ -115,6 +142,8 @@ pub enum Kind {
     Leading,
     /// Shares of a whole, which a page draws.
     Share,
+    /// Numbers, drawn from 0 to the best one: [`Cell::Interval`] without ends, or [`Cell::Total`].
+    Bar(u32),
     /// Estimates with their ends on one axis, drawn: for programs three columns, of the estimate and of both ends.
     Interval {
         /// The words at both ends of the axis if it is one of differences: 0 is in its middle, as a line through all rows.
@@ -122,6 +151,12 @@ pub enum Kind {
         /// The confidence.
         level: f64,
     },
+    /// Totals of a sum, each drawn from the one before it, on an axis from 0 to the best score.
+    Total(u32),
+    /// Sentences in the last column, which may take several lines of a screen.
+    Sentence,
+    /// Sentences on a row: a screen has them below it.
+    Notes,
 }
 
 /// The readers that see a column; a program sees all.
@@ -144,6 +179,8 @@ pub enum Cell {
     Text(String),
     /// A word as programs read it, and as people do.
     Word(&'static str, &'static str),
+    /// A word as programs read it, and as people do, in the colour of its tone.
+    Mark(Tone, &'static str, &'static str),
     /// The places of evidence, the most telling first.
     Places(Vec<String>),
     /// A number in full, and as people read it.
@@ -156,6 +193,23 @@ pub enum Cell {
     Share(f64),
     /// An estimate with its ends.
     Interval(Span),
+    /// The total of a sum after this row.
+    Total(Total),
+    /// Sentences.
+    Notes(Vec<(Tone, String)>),
+}
+
+/// The total of a sum after one of its parts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Total {
+    /// The total before.
+    pub before: f64,
+    /// The total after.
+    pub after: f64,
+    /// True if the part changes the sum of the others: a mean, a rule, a gate.
+    pub is_step: bool,
+    /// The total after, as people read it.
+    pub shown: String,
 }
 
 /// An estimate and its ends.
@@ -295,7 +349,7 @@ impl Column {
     /// Returns whether its cells are numbers, which stand to the right.
     #[must_use]
     pub fn is_number(&self) -> bool {
-        !matches!(self.kind, Kind::Name | Kind::Text | Kind::Place)
+        !matches!(self.kind, Kind::Name | Kind::Text | Kind::Place | Kind::Sentence | Kind::Notes)
     }
 }
 
@@ -338,12 +392,14 @@ impl Cell {
         match self {
             Self::Absent => None,
             Self::Text(text) => Some(text.clone()),
-            Self::Word(word, _) => Some((*word).to_owned()),
+            Self::Word(word, _) | Self::Mark(_, word, _) => Some((*word).to_owned()),
             Self::Places(places) => Some(places.join(", ")),
             Self::Number(number, _) | Self::Share(number) => Some(number.to_string()),
             Self::Interval(span) => Some(span.point.to_string()),
             Self::Count(count) => Some(count.to_string()),
             Self::Flag(flag) => Some(flag.to_string()),
+            Self::Total(total) => Some(total.after.to_string()),
+            Self::Notes(notes) => (!notes.is_empty()).then(|| joined(notes)),
         }
     }
 
@@ -355,7 +411,7 @@ impl Cell {
             Self::Text(text) => text.clone(),
             Self::Number(_, shown) => shown.clone(),
             Self::Share(share) => whole_percent(*share),
-            Self::Word(_, word) => (*word).to_owned(),
+            Self::Word(_, word) | Self::Mark(_, _, word) => (*word).to_owned(),
             Self::Places(places) => match places.len() {
                 0..=3 => places.join(", "),
                 all => format!("{} and {} more", places.get(..3).unwrap_or_default().join(", "), all - 3),
@@ -364,13 +420,21 @@ impl Cell {
             Self::Count(count) => count.to_string(),
             Self::Flag(true) => String::from("yes"),
             Self::Flag(false) => String::from("no"),
+            Self::Total(total) => total.shown.clone(),
+            Self::Notes(notes) if notes.is_empty() => Self::Absent.shown(),
+            Self::Notes(notes) => joined(notes),
         }
     }
 }
 
+fn joined(notes: &[(Tone, String)]) -> String {
+    let notes: Vec<&str> = notes.iter().map(|(_, note)| note.as_str()).collect();
+    notes.join("; ")
+}
+
 impl From<Vec<Cell>> for Row {
     fn from(cells: Vec<Cell>) -> Self {
-        Self { cells, is_detail: false, group: None }
+        Self { cells, is_detail: false, group: None, notes: Vec::new() }
     }
 }
 
@@ -387,6 +451,15 @@ impl Table {
             is_detail: false,
             is_titled: false,
         }
+    }
+
+    /// Returns the notes on its rows, each with the name of its row.
+    pub fn notes(&self) -> impl Iterator<Item = (Tone, String, &str)> {
+        let at = self.columns.iter().position(|column| column.kind == Kind::Name);
+        self.rows.iter().flat_map(move |row| {
+            let name = at.and_then(|at| row.cells.get(at)).map_or_else(String::new, Cell::shown);
+            row.notes.iter().map(move |(tone, text)| (*tone, name.clone(), text.as_str()))
+        })
     }
 
     /// Returns the table with plain columns alone, as programs read it: an estimate is three of them.
@@ -415,6 +488,8 @@ impl Table {
                         vec![number(span.point), end(span.ends.map(|it| it.0)), end(span.ends.map(|it| it.1))]
                     }
                     (Kind::Interval { .. }, _) => vec![Cell::Absent, Cell::Absent, Cell::Absent],
+                    (_, Cell::Total(total)) => vec![Cell::Number(total.after, total.shown.clone())],
+                    (_, Cell::Notes(_)) => vec![Cell::of_text(cell.full())],
                     (_, cell) => vec![cell.clone()],
                 });
             Row { cells: cells.collect(), ..row.clone() }
@@ -454,6 +529,25 @@ impl Document {
         main
     }
 
+    /// Joins documents that answer one question about several files, each under its title.
+    #[must_use]
+    pub fn joined(mut all: Vec<Self>) -> Self {
+        if all.len() == 1 {
+            return all.remove(0);
+        }
+        let name = all.first().map_or("", |it| it.name);
+        let mut joined = Self { name, title: count(all.len(), "file"), ..Self::default() };
+        for document in all {
+            joined.parts.push(Part::Heading(document.title));
+            joined.note(Tone::Plain, document.lines);
+            joined.parts.extend(document.parts);
+            joined.about.extend(document.about);
+            joined.cases.extend(document.cases);
+            joined.findings.extend(document.findings);
+        }
+        joined
+    }
+
     /// Returns the findings and the notes, the gravest first.
     #[must_use]
     pub fn all_findings(&self) -> Vec<Finding> {
@@ -464,7 +558,11 @@ impl Document {
             _ => None,
         });
         let notes = notes.map(|(level, text)| Finding::new(level, self.name, text.clone()));
-        let mut all: Vec<Finding> = self.findings.iter().cloned().chain(notes).collect();
+        let of_rows = self.tables().flat_map(Table::notes).map(|(tone, name, text)| {
+            let level = if matches!(tone, Tone::Plain | Tone::Good) { Level::Notice } else { Level::Warning };
+            Finding::new(level, self.name, format!("{name}: {text}"))
+        });
+        let mut all: Vec<Finding> = self.findings.iter().cloned().chain(notes).chain(of_rows).collect();
         all.sort_by_key(|finding| finding.level);
         all
     }

@@ -1,11 +1,119 @@
-//! The document of standings: a row for each subject, or for each task.
+//! The documents of standings: a row for each subject or for each task, and one standing in full.
 
-use super::{Case, CaseResult, Cell, Column, Document, Finding, Level, Part, Table};
-use crate::answers::points;
-use crate::answers::standing::Standing;
-use crate::answers::task::Task;
-use crate::estimate::{Writing, tenth_percent};
-use crate::text::count;
+use std::fmt::Write as _;
+
+use karat_core::scorecard::StandingScore as CoreScore;
+use karat_core::timestamp::Timestamp;
+use karat_standing::lifecycle::TaskStatus;
+use karat_standing::ratio::Ratio;
+use karat_standing::review::State;
+use karat_standing::stand::{DimensionStanding, Lived, Period, SubjectStanding, TaskStanding};
+
+use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Row, Table, about};
+use crate::answers::basis::Basis;
+use crate::answers::notes::{foot, of_weights};
+use crate::answers::standing::{Standing, StandingDimension};
+use crate::answers::task::{Rate, Task};
+use crate::answers::{ReviewState, StandingScore, points};
+use crate::estimate::{Writing, percent, plain, tenth_percent};
+use crate::leaderboard::Settings;
+use crate::look_alikes;
+use crate::number::cut;
+use crate::page::model::{self, Dimension, Figure, History, Point, Profile, Profiles, Reading, Series};
+use crate::rows::Rows;
+use crate::standing::notes::{notes, untimed};
+use crate::standing::{Answer, tasks as of_tasks, written};
+use crate::text::{Tone, count};
+
+/// The most lines of a history in a standing in full.
+const SHOWN: usize = 8;
+const DAY_SECONDS: f64 = 86_400.0;
+
+/// Returns the document of the standings `shown`; of one that was asked for by name in full.
+#[must_use]
+pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) -> Document {
+    let all: Vec<Standing> = shown.iter().map(|it| Standing::new(answer, it)).collect();
+    let settings = Settings {
+        level: answer.interval.level,
+        plan: answer.interval.plan,
+        ..Settings::usual_for(Some(answer.card))
+    };
+    // A standing decays its evidence to its own moment.
+    let basis = Basis { decay: None, ..Basis::new(answer.rows, &settings) };
+    let mut document = standings(&all, &[]);
+    let rules = answer.card.standing.as_ref();
+    let what = rules.map_or("", |rules| match rules.score {
+        CoreScore::Window => "mean of scores",
+        CoreScore::Latest => "newest values",
+    });
+    document.title = format!("{} {what} at {}", answer.card.name(), answer.as_of);
+    document.lines = vec![given(answer, &settings)];
+    document.about = about(&basis);
+    document.about.insert(0, (String::from("as of"), answer.as_of.to_string()));
+    document.about.extend(answer.events.digest.map(|digest| (String::from("events"), digest.to_string())));
+    match all.as_slice() {
+        [only] if is_named => {
+            let full = in_full(only, &[]);
+            document = Document { about: document.about, ..full };
+        }
+        _ => {
+            if let Some(Part::Table(table)) = document.parts.first_mut() {
+                table.rows.iter_mut().zip(shown).for_each(|(row, it)| row.notes = notes(it));
+            }
+            document.note(Tone::Plain, foot(answer));
+        }
+    }
+    document.parts.push(Part::Heading(String::from("Dimensions")));
+    document.parts.push(Part::Figure(Box::new(Figure::Profiles(profiles(shown)))));
+    if !answer.standings.by_id {
+        document.parts.push(Part::Heading(String::from("Over time")));
+        document.parts.push(Part::Figure(Box::new(Figure::History(history(answer, shown)))));
+    }
+    document
+}
+
+/// Returns the document of one standing in full, with the `notes` on it.
+#[must_use]
+pub fn in_full(standing: &Standing, notes: &[String]) -> Document {
+    let mut document = standings(std::slice::from_ref(standing), notes);
+    document.title = head(standing);
+    document.lines = vec![format!("{}, at {}", standing.scorecard.name(), standing.as_of)];
+    document.lines.extend(notes.iter().cloned());
+    if let Some(Part::Table(table)) = document.parts.first_mut() {
+        table.is_detail = true;
+    }
+    document.parts.extend(detail(standing));
+    document
+}
+
+/// Returns the number of items, the intervals, and what is left out.
+fn given(answer: &Answer<'_>, settings: &Settings) -> String {
+    let Answer { rows, standings, .. } = answer;
+    let mut line =
+        format!("{} of {}", count(rows.rows.len(), "item"), count(standings.subjects.len(), "subject"));
+    if standings.subjects.iter().any(|subject| subject.interval.is_some()) {
+        let (level, plan) = (percent(settings.level), &settings.plan);
+        let _ =
+            write!(line, "; {level} intervals from {} resamples of tasks, seed {}", plan.draws, plan.seed);
+    }
+    line.push_str(&left_out(rows, standings.after));
+    if standings.by_id {
+        line.push_str("; no item has a time, so they are in the order of their ids");
+    }
+    line
+}
+
+fn left_out(rows: &Rows, after: u64) -> String {
+    let mut line = String::new();
+    let left_out = [(after, "after the moment"), (rows.filtered, "by the filters")];
+    for (number, why) in left_out.into_iter().filter(|(number, _)| *number > 0) {
+        let _ = write!(line, "; {} left out, {why}", count(size(number), "item"));
+    }
+    if rows.repeated > 0 {
+        let _ = write!(line, "; {} given again, which count once", count(rows.repeated as usize, "item"));
+    }
+    line
+}
 
 /// Returns the document of the standings of subjects, with the `notes` on all of them.
 #[must_use]
@@ -13,51 +121,6 @@ pub fn standings(standings: &[Standing], notes: &[String]) -> Document {
     let first = standings.first();
     let title = first
         .map_or_else(|| String::from("Standings"), |it| format!("{} at {}", it.scorecard.name(), it.as_of));
-    let row = |it: &Standing| {
-        let writing = Writing::of(it.scale);
-        let it_scale = it.scale;
-        let scale = f64::from(it.scale);
-        let shown = |points: f64| writing.number(points / scale);
-        let share = |share: Option<f64>| {
-            share.map_or(Cell::Absent, |it| Cell::Number(points(it, it_scale), writing.number(it)))
-        };
-        let tier = it.tier.as_ref();
-        vec![
-            Cell::Text(it.subject.clone()),
-            Cell::of_number(it.points, shown),
-            share(it.interval.as_ref().map(|it| it.low)),
-            share(it.interval.as_ref().map(|it| it.high)),
-            share(it.score.as_ref().map(|it| it.value)),
-            Cell::of_text(tier.and_then(|it| it.held.clone())),
-            Cell::of_text(tier.and_then(|it| it.earned.clone())),
-            Cell::of_text(tier.and_then(|it| it.single_blocker.clone())),
-            Cell::of_number(it.share.as_ref().map(|it| it.share), tenth_percent),
-            Cell::Flag(it.on_hold),
-            Cell::Count(it.incidents.len() as u64),
-            Cell::Count(it.items.in_window),
-            Cell::Count(it.evaluations),
-            Cell::of_number(Some(it.coverage), tenth_percent),
-        ]
-    };
-    let any = |is: &dyn Fn(&Standing) -> bool| standings.iter().any(is);
-    let unless = |is_shown: bool, column: Column| column.shown_if(is_shown);
-    let has_tiers = any(&|it| it.tier.is_some());
-    let columns = vec![
-        Column::name("subject"),
-        Column::number("official"),
-        Column::number("low"),
-        Column::number("high"),
-        Column::number("score").hidden(),
-        unless(has_tiers, Column::text("tier")),
-        Column::text("earned_tier").hidden(),
-        unless(has_tiers, Column::text("blocked_by")),
-        unless(any(&|it| it.share.is_some()), Column::number("share")),
-        unless(any(&|it| it.on_hold), Column::text("on_hold")),
-        unless(any(&|it| !it.incidents.is_empty()), Column::number("incidents")),
-        Column::number("items"),
-        Column::number("evaluations").hidden(),
-        Column::number("coverage").hidden(),
-    ];
     let mut findings = Vec::new();
     let mut cases = Vec::new();
     for it in standings {
@@ -82,54 +145,529 @@ pub fn standings(standings: &[Standing], notes: &[String]) -> Document {
         findings.extend(lines.into_iter().map(|line| Finding::new(Level::Warning, "standing", line)));
     }
     findings.extend(notes.iter().map(|line| Finding::new(Level::Notice, "standing", line.clone())));
-    let rows = standings.iter().map(|it| row(it).into()).collect();
     Document {
         name: "standing",
         title,
         lines: vec![count(standings.len(), "subject")],
-        parts: vec![Part::Table(Table::new("", columns, rows))],
+        parts: vec![Part::Table(table(standings))],
         cases,
         findings,
         ..Document::default()
     }
 }
 
-/// Returns the document of the standings of tasks.
-#[must_use]
-pub fn tasks(tasks: &[Task]) -> Document {
-    let first = tasks.first();
-    let title =
-        first.map_or_else(|| String::from("Tasks"), |it| format!("{} at {}", it.scorecard.name(), it.as_of));
-    let row = |it: &Task| {
-        let rate = |of: fn(&crate::answers::task::Rate) -> f64| {
-            Cell::of_number(it.win_rate.as_ref().map(of), tenth_percent)
+fn table(standings: &[Standing]) -> Table {
+    let row = |it: &Standing| {
+        let writing = Writing::of(it.scale);
+        let official = |points: f64| match it.review {
+            Some(_) => points.to_string(),
+            None => writing.number(points / f64::from(it.scale)),
         };
+        let value = |share: f64| points(share, it.scale);
+        let ends = it.interval.as_ref().map(|it| (value(it.low), value(it.high)));
+        let score = it.score.as_ref().map(|it| value(it.value));
+        let tier = it.tier.as_ref();
+        let items = it.items.in_window;
+        let of = it.items.window_tasks.map_or_else(String::new, |tasks| format!("/{tasks}"));
         vec![
-            Cell::Text(it.task.clone()),
+            Cell::text(&it.subject),
+            Cell::of_number(it.points, official),
+            Cell::interval(score, ends, writing, false),
+            Cell::of_text(tier.and_then(|it| it.held.clone())),
+            Cell::of_text(tier.and_then(|it| it.earned.clone())),
+            Cell::of_text(tier.and_then(|it| it.single_blocker.clone())),
+            Cell::of_number(it.share.as_ref().map(|it| it.share), tenth_percent),
+            Cell::Flag(it.on_hold),
+            Cell::Count(it.incidents.len() as u64),
+            Cell::Number(items as f64, format!("{items}{of}")),
+            Cell::Count(it.evaluations),
+            Cell::of_number(Some(it.coverage), tenth_percent),
+        ]
+    };
+    let any = |is: &dyn Fn(&Standing) -> bool| standings.iter().any(is);
+    let level = standings.iter().find_map(|it| it.interval.as_ref()).map(|it| it.level);
+    let best = standings.first().map_or(1, |it| it.scale);
+    let score = level.map_or(Kind::Bar(best), |level| Kind::Interval { sides: None, level });
+    let has_tiers = any(&|it| it.tier.is_some());
+    let mut columns = vec![
+        Column::name("subject"),
+        Column::new("official", Kind::Leading),
+        Column::new("score", score),
+        Column::text("tier").shown_if(has_tiers),
+        Column::text("earned_tier").hidden(),
+        Column::text("blocked_by").wide().shown_if(has_tiers),
+        Column::number("share").shown_if(any(&|it| it.share.is_some())),
+        Column::text("on_hold").wide().shown_if(any(&|it| it.on_hold)),
+        Column::number("incidents").wide().shown_if(any(&|it| !it.incidents.is_empty())),
+        Column::number("items"),
+        Column::number("evaluations").hidden(),
+        Column::number("coverage").hidden(),
+    ];
+    let mut rows: Vec<Row> = standings.iter().map(|it| row(it).into()).collect();
+    // Programs see the same columns whatever the scorecard.
+    if level.is_none() {
+        for (at, end) in ["low", "high"].into_iter().enumerate() {
+            columns.insert(3 + at, Column::number(end).hidden());
+            rows.iter_mut().for_each(|row| row.cells.insert(3 + at, Cell::Absent));
+        }
+    }
+    let caption = "The official score, and the current one before reviews and gates";
+    Table { is_titled: true, ..Table::new(caption, columns, rows) }
+}
+
+fn size(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// Returns a share cut to six decimals, never rounded up.
+fn number(share: f64) -> String {
+    let shown = (share * 1e6 + 1e-6).floor() / 1e6;
+    shown.to_string()
+}
+
+fn head(standing: &Standing) -> String {
+    let shown = standing.points.map(number);
+    let shown = shown.map_or_else(|| "no score".to_owned(), |it| format!("{it} of {}", standing.scale));
+    let tier = standing.tier.as_ref();
+    let tier =
+        tier.map_or_else(String::new, |tier| format!(", tier {}", tier.held.as_deref().unwrap_or("none")));
+    format!("{}: {shown}{tier}", standing.subject)
+}
+
+/// The parts of a standing in full.
+#[derive(Default)]
+struct Detail {
+    parts: Vec<Part>,
+}
+
+impl Detail {
+    fn head(&mut self, text: impl Into<String>) {
+        self.parts.push(Part::Heading(text.into()));
+    }
+
+    fn note(&mut self, tone: Tone, text: impl Into<String>) {
+        self.parts.push(Part::Note(tone, text.into()));
+    }
+}
+
+/// Returns one standing in full: the score, its dimensions, the review, the tier and the conditions of the next one.
+fn detail(standing: &Standing) -> Vec<Part> {
+    let mut parts = Detail::default();
+    let named = [(standing.subject.as_str(), standing.looks_like.as_slice())];
+    for line in standing.weights.iter().flat_map(of_weights).chain(look_alikes::sentences(named)) {
+        parts.note(Tone::Care, line);
+    }
+    score(standing, &mut parts);
+    if !standing.dimensions.is_empty() {
+        parts.head("Dimensions");
+        parts.parts.push(Part::Table(dimensions(&standing.dimensions)));
+        let sure =
+            standing.confidence.map_or_else(String::new, |sure| format!(", confidence {}", number(sure)));
+        parts.note(Tone::Plain, format!("coverage {}{sure}", number(standing.coverage)));
+    }
+    review(standing, &mut parts);
+    tier(standing, &mut parts);
+    share(standing, &mut parts);
+    if standing.history.len() > 1 {
+        parts.head("History");
+        parts.parts.push(Part::Table(moments(standing)));
+    }
+    parts.parts
+}
+
+fn score(standing: &Standing, parts: &mut Detail) {
+    let items = &standing.items;
+    let of = items.window_tasks.map_or_else(String::new, |of| format!(" of at most {of}"));
+    let what = match standing.kind {
+        Some(StandingScore::Latest) => "the newest values of",
+        _ => "the mean over",
+    };
+    let mut line = format!("{what} {}{of}", count(size(items.in_window), "item"));
+    if items.distinct_tasks > 0 && items.distinct_tasks < items.in_window {
+        let _ = write!(line, ", of {}", count(size(items.distinct_tasks), "task"));
+    }
+    if items.seen > items.in_window {
+        let _ = write!(line, ", {} seen", items.seen);
+    }
+    if let Some((first, last)) = items.first.as_ref().zip(items.last.as_ref()) {
+        let _ = write!(line, "; {first} to {last}");
+    }
+    parts.head("Score");
+    parts.note(Tone::Plain, line);
+    if let Some(score) = &standing.score {
+        let exact = if score.exact.len() > 40 { String::new() } else { format!(" ({})", score.exact) };
+        parts.note(Tone::Plain, format!("{}{exact} of a perfect score", number(score.value)));
+    }
+    if let Some(it) = &standing.interval {
+        let how = format!("{}, {} resamples of tasks, seed {}", percent(it.level), it.resamples, it.seed);
+        let ends = Writing::of(standing.scale).ends(Some((it.low, it.high)));
+        parts.note(Tone::Plain, format!("{ends} points ({how})"));
+    }
+    for (left_out, why) in
+        [(items.excluded, "because of the outcome"), (items.unscored, "without a score or a value")]
+    {
+        if left_out > 0 {
+            parts.note(Tone::Care, format!("{} left out, {why}", count(size(left_out), "item")));
+        }
+    }
+    if let Some(late) = &items.late {
+        parts.note(Tone::Care, late.sentence());
+    }
+    if let Some(gate) = standing.gate.as_ref().filter(|gate| gate.ungated_points != gate.points) {
+        parts.note(Tone::Bad, format!("the gate caps {} points at {}", gate.ungated_points, gate.points));
+    }
+    if let Some((points, gating)) = standing.points.zip(standing.gating_points)
+        && points != gating
+    {
+        parts.note(Tone::Care, format!("gates, tiers and shares use {gating} points"));
+    }
+    if !standing.incidents.is_empty() || standing.incident_gate {
+        let names: Vec<String> = standing.incidents.iter().map(|id| format!(" `{id}`")).collect();
+        parts.note(Tone::Bad, format!("a critical incident is open{}", names.join(",")));
+    }
+    if standing.on_hold {
+        parts.note(Tone::Bad, "on hold: it runs something other than it declares");
+    }
+}
+
+fn dimensions(all: &[StandingDimension]) -> Table {
+    let days = |age: i64| age as f64 / DAY_SECONDS;
+    let row = |it: &StandingDimension| {
+        let why = if it.applies { "not measured" } else { "does not apply" };
+        let lost = it.points_lost.as_deref().and_then(ratio);
+        let cells = vec![
+            Cell::text(&it.key),
+            Cell::of_number(it.measured, number),
+            Cell::of_number(it.age_seconds.map(days), |it| format!("{it:.1}")),
+            Cell::of_number(lost, |it| format!("{it:.1}")),
+            Cell::interval(it.value, None, Writing::shares(), false),
+            Cell::of_number(it.confidence, |it| format!("{it:.2}")),
+            Cell::of_text(it.measured.is_none().then_some(why)),
+        ];
+        cells.into()
+    };
+    let columns = vec![
+        Column::name("dimension"),
+        Column::number("measured"),
+        Column::number("age_days"),
+        Column::number("points_lost"),
+        Column::new("value", Kind::Bar(1)),
+        Column::number("confidence").shown_if(all.iter().any(|it| it.confidence.is_some())),
+        Column::text("why").shown_if(all.iter().any(|it| it.measured.is_none())),
+    ];
+    let caption = "Values after decay";
+    Table { is_titled: true, ..Table::new(caption, columns, all.iter().map(row).collect()) }
+}
+
+/// Returns the quotient of a fraction that is written out.
+fn ratio(text: &str) -> Option<f64> {
+    match text.split_once('/') {
+        Some((numerator, denominator)) => {
+            Some(numerator.parse::<f64>().ok()? / denominator.parse::<f64>().ok()?)
+        }
+        None => text.parse().ok(),
+    }
+}
+
+fn review(standing: &Standing, parts: &mut Detail) {
+    let Some(review) = &standing.review else { return };
+    parts.head("Review");
+    if let Some(held) = &review.held {
+        let why = if held.flags.was_anomalous { "a swing" } else { "a cumulative swing" };
+        parts.note(
+            Tone::Care,
+            format!("{} points of {} are held, {why}; decide by {}", held.points, held.time, held.deadline),
+        );
+    } else {
+        parts.note(Tone::Plain, "no score is held");
+    }
+    if let Some(official) = &review.official {
+        let line = format!("{} points are the official score since {}", official.points, official.since);
+        parts.note(Tone::Plain, line);
+    }
+    // Scores committed at once are not listed.
+    let decided: Vec<_> = review
+        .transitions
+        .iter()
+        .filter(|line| line.state != ReviewState::Committed || line.flags.was_anomalous)
+        .collect();
+    for line in decided.iter().skip(decided.len().saturating_sub(SHOWN)) {
+        let by: Vec<String> =
+            line.decisions.iter().map(|it| format!(" by {}: {}", it.reviewer, it.reason)).collect();
+        let delta = line.flags.delta.map_or_else(String::new, |delta| format!(" ({delta:+})"));
+        let state = line.state.name().replace('_', " ");
+        parts.note(
+            Tone::Plain,
+            format!("{} {} points{delta}, {state}{}", line.time, line.points, by.join(",")),
+        );
+    }
+    for refusal in &review.refusals {
+        let at = refusal.line.map(|line| line.to_string()).unwrap_or_default();
+        parts.note(Tone::Care, format!("line {at} of the events: {}", refusal.reason));
+    }
+}
+
+fn tier(standing: &Standing, parts: &mut Detail) {
+    let Some(tier) = &standing.tier else { return };
+    parts.head(format!("Tier {}", tier.held.as_deref().unwrap_or("none")));
+    if let Some(earned) = tier.earned.as_ref().filter(|_| tier.earned != tier.held) {
+        parts.note(Tone::Plain, format!("earned at this moment: {earned}"));
+    }
+    if let Some(certificate) = &tier.certificate {
+        if let Some(moment) = &certificate.promotion_from {
+            parts.note(Tone::Plain, format!("a tier up from {moment} on, if it stays earned"));
+        }
+        if let Some(moment) = &certificate.at_risk_until {
+            let line = format!("decay denies the tier: it is lost at {moment} without fresh evidence");
+            parts.note(Tone::Care, line);
+        }
+    }
+    for change in tier.changes.iter().skip(tier.changes.len().saturating_sub(SHOWN)) {
+        let name = |tier: &Option<String>| tier.clone().unwrap_or_else(|| String::from("none"));
+        let (from, to, cause) = (name(&change.from), name(&change.to), change.cause.name());
+        parts.note(Tone::Plain, format!("{} {from} to {to}, {cause}", change.time));
+    }
+    match (&tier.next, tier.missing.as_slice()) {
+        (None, _) => parts.note(Tone::Good, "the highest tier"),
+        (Some(next), missing) => {
+            let (why, tone) = match missing.len() {
+                1 => (", for one reason", Tone::Care),
+                _ => ("", Tone::Plain),
+            };
+            parts.head(format!("Not {next} yet{why}"));
+            missing.iter().for_each(|it| parts.note(tone, it.text.clone()));
+        }
+    }
+}
+
+fn share(standing: &Standing, parts: &mut Detail) {
+    let Some(part) = &standing.share else { return };
+    let case = part.case.map(|case| case.name().replace('-', " ")).unwrap_or_default();
+    let whole = part.whole.map_or_else(String::new, |whole| format!(", {whole} as a whole number"));
+    parts.head("Share");
+    parts.note(Tone::Plain, format!("{:.4}%{whole}; {case}", part.share * 100.0));
+    if let Some(it) = standing.warm_up.as_ref().filter(|it| it.factor < 1.0) {
+        let line = format!("warm-up: {} of {} tasks seen, so it counts in part", it.seen, it.needed);
+        parts.note(Tone::Plain, line);
+    }
+}
+
+fn moments(standing: &Standing) -> Table {
+    let points_of = |share: f64| points(share, standing.scale);
+    let writing = Writing::of(standing.scale);
+    let all = &standing.history;
+    let rows = all.iter().enumerate().map(|(at, it)| {
+        let cells = vec![
+            Cell::of_text(it.time.clone()),
+            Cell::interval(it.score.map(points_of), None, writing, false),
+            Cell::of_number(it.official, plain),
+            Cell::of_text(it.tier.clone()),
+        ];
+        Row { is_detail: at + SHOWN < all.len(), ..cells.into() }
+    });
+    let columns = vec![
+        Column::text("time"),
+        Column::new("score", Kind::Bar(standing.scale)),
+        Column::number("official"),
+        Column::text("tier").shown_if(all.iter().any(|it| it.tier.is_some())),
+    ];
+    let hidden = all.len().saturating_sub(SHOWN);
+    let caption = match hidden {
+        0 => String::new(),
+        _ => format!("{} before", count(hidden, "moment")),
+    };
+    Table::new(caption, columns, rows.collect())
+}
+
+fn profiles(shown: &[SubjectStanding]) -> Profiles {
+    let parts = shown.first().map_or(&[][..], |standing| &standing.dimensions);
+    let dimension = |part: &DimensionStanding| Dimension {
+        name: part.key.clone(),
+        weight: Some(cut(part.weight.millionths(), 6, 4)),
+    };
+    let reading = |part: &DimensionStanding| match part.reading {
+        Some(reading) => Reading::Value(model::Estimate { point: reading as f64 / 1e9, interval: None }),
+        None if part.applies => Reading::Absent("missing".to_owned()),
+        None => Reading::Absent("does not apply".to_owned()),
+    };
+    Profiles {
+        caption: String::from(
+            "Value by subject and dimension after decay, 0 to 1. A dimension that was not measured has no number",
+        ),
+        dimensions: parts.iter().map(dimension).collect(),
+        subjects: shown
+            .iter()
+            .map(|standing| Profile {
+                name: standing.subject.clone(),
+                readings: standing.dimensions.iter().map(reading).collect(),
+            })
+            .collect(),
+    }
+}
+
+fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
+    let writing = Writing::of(answer.card.scale.max);
+    let whole = |score: Ratio| {
+        let published = score.publish(answer.card.scale);
+        published.value.div_euclid(10i64.saturating_pow(published.places))
+    };
+    let series = |standing: &SubjectStanding| {
+        let flag = |at_seconds: i64| {
+            let lines = standing.review.iter().flat_map(|review| &review.transitions);
+            let mut lines =
+                lines.filter(|line| line.at_seconds == at_seconds && line.state != State::Committed);
+            let line = lines.next_back()?;
+            Some(format!("{} points {}", line.candidate.points, line.state.name().replace('_', " ")))
+        };
+        let points = standing.history.iter().map(|point| Point {
+            time: Some(Timestamp { milliseconds: point.at_seconds.saturating_mul(1000) }),
+            value: point.score.map(|score| writing.value(score.to_f64())),
+            // Without a review, the official score is the score itself, unless a gate capped it.
+            line: match (&standing.review, point.score.zip(point.points)) {
+                (Some(_), _) => point.canonical.map(|points| points as f64),
+                (None, Some((score, points))) if points < whole(score) => Some(points as f64),
+                (None, _) => point.score.map(|score| writing.value(score.to_f64())),
+            },
+            flag: flag(point.at_seconds),
+        });
+        Series { name: standing.subject.clone(), points: points.collect() }
+    };
+    History {
+        caption: "The score at each time, and the official score after it".to_owned(),
+        value_label: "score".to_owned(),
+        line_label: "official score".to_owned(),
+        range: Some((0.0, writing.value(1.0))),
+        decimals: writing.decimals(),
+        series: shown.iter().map(series).collect(),
+    }
+}
+
+/// Returns the document of the standings of tasks, whose answers are `all`.
+#[must_use]
+pub fn tasks(answer: &of_tasks::Answer<'_>, all: &[Task]) -> Document {
+    let of_tasks::Answer { card, rules, rows, standings, as_of, level } = answer;
+    let rate = |rate: Option<&Rate>| {
+        let ends = rate.map(|it| (it.low, it.high));
+        Cell::interval(rate.map(|it| it.value), ends, Writing::shares(), false)
+    };
+    let row = |(it, standing): (&Task, &TaskStanding)| {
+        let cells = vec![
+            Cell::text(&it.task),
             Cell::Count(it.subjects),
             Cell::Count(it.items.attempts),
             Cell::Count(it.completed),
             Cell::Count(it.won),
             Cell::Count(it.drawn),
             Cell::Count(it.lost),
-            rate(|it| it.value),
-            rate(|it| it.low),
-            rate(|it| it.high),
+            Cell::of_share(it.completion_rate.as_ref().map(|it| it.value)),
+            rate(it.win_rate.as_ref()),
             Cell::of_text(it.calibration.as_ref().and_then(|it| it.difficulty).map(|it| it.name())),
             Cell::of_text(it.lifecycle.as_ref().map(|it| it.status.name())),
-        ]
+        ];
+        Row { notes: notes_on_task(answer, standing), ..cells.into() }
     };
-    let columns = ["subjects", "attempts", "completed", "won", "drawn", "lost", "win_rate", "low", "high"];
-    let columns = [Column::name("task")]
-        .into_iter()
-        .chain(columns.map(Column::number))
-        .chain(["difficulty", "status"].map(Column::text));
-    let rows = tasks.iter().map(|it| row(it).into()).collect();
-    Document {
+    let columns = vec![
+        Column::name("task"),
+        Column::number("subjects").wide(),
+        Column::number("attempts"),
+        Column::number("completed").wide(),
+        Column::number("won").wide(),
+        Column::number("drawn").wide(),
+        Column::number("lost").wide(),
+        Column::new("completion_rate", Kind::Share),
+        Column::new("win_rate", Kind::Interval { sides: None, level: *level }),
+        Column::text("difficulty").shown_if(rules.calibration.is_some()),
+        Column::text("status").shown_if(rules.lifecycle.is_some() && !standings.by_id),
+    ];
+    let line = format!(
+        "{} at {}; {} intervals of the win rate{}",
+        count(rows.rows.len(), "attempt"),
+        count(standings.tasks.len(), "task"),
+        percent(*level),
+        left_out(rows, standings.after)
+    );
+    let rows = all.iter().zip(&standings.tasks).map(row).collect();
+    let mut document = Document {
         name: "standing",
-        title,
-        lines: vec![count(tasks.len(), "task")],
-        parts: vec![Part::Table(Table::new("", columns.collect(), rows))],
+        title: format!("{} tasks at {as_of}", card.name()),
+        lines: vec![line],
+        parts: vec![Part::Table(Table { is_titled: true, ..Table::new("Tasks", columns, rows) })],
         ..Document::default()
+    };
+    document.note(Tone::Plain, notes_on_tasks(answer));
+    document
+}
+
+/// Returns the notes on one task.
+fn notes_on_task(answer: &of_tasks::Answer<'_>, task: &TaskStanding) -> Vec<(Tone, String)> {
+    let mut notes = Vec::new();
+    if let Some((rules, life)) = answer.rules.lifecycle.zip(task.life.as_ref()) {
+        let end = |period: &Period| period.start_seconds.saturating_add(i64::from(rules.period_seconds));
+        let status = life.life.status;
+        if let Some(period) = since(life).filter(|_| status != TaskStatus::Active) {
+            let tone = if status == TaskStatus::Quarantined { Tone::Care } else { Tone::Bad };
+            notes.push((tone, format!("{} since {}", status.name(), written(end(period)))));
+        }
+        if let Some(ahead) = life.ahead {
+            let (what, how) = match ahead.is_solved {
+                true => ("solved", ahead.status.name()),
+                // It was broken for so long that it is removed.
+                false if ahead.status == TaskStatus::Deprecated => ("failed", "removed"),
+                false => ("failed", ahead.status.name()),
+            };
+            let row = if ahead.is_solved { life.life.solved_periods } else { life.life.failed_periods };
+            let so_far = count(row as usize, "period");
+            let line = format!("{what} by most in {so_far} in a row; {how} after {} more", ahead.periods);
+            notes.push((Tone::Care, line));
+        }
+        // Changes without effect are only in the lines of JSON.
+        notes.extend(life.running.filter(|running| running.outcome.after != status).map(|running| {
+            let outcome = running.outcome;
+            let (name, from) = (outcome.after.name(), written(running.start_seconds));
+            let of = count(outcome.scores, "subject");
+            let (solved, failed) = (outcome.solved, outcome.failed);
+            let text = format!(
+                "{name} if the period since {from} ended now: {solved} solved, {failed} failed of {of}"
+            );
+            (Tone::Plain, text)
+        }));
     }
+    if let Some((rules, found)) = answer.rules.calibration.as_ref().zip(task.calibrated.as_ref())
+        && found.completed_missing > 0
+    {
+        let (completed, needed) = (task.results.completed, rules.completed_min);
+        notes.push((Tone::Plain, format!("no difficulty yet: {completed} of {needed} completed")));
+    }
+    if task.results.undecided > 0 {
+        let left_out = count(task.results.undecided as usize, "item");
+        notes.push((Tone::Care, format!("{left_out} in no rate: their outcome is unknown")));
+    }
+    notes
+}
+
+/// Returns the period that gave the task its status.
+fn since(life: &Lived) -> Option<&Period> {
+    life.periods.iter().rev().find(|period| period.outcome.before != period.outcome.after)
+}
+
+/// Returns the notes on all tasks.
+fn notes_on_tasks(answer: &of_tasks::Answer<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(life) = answer.rules.lifecycle {
+        let rules = life.rules;
+        notes.push(if answer.standings.by_id {
+            "no item has a time, so periods are unknown, and whether tasks are still useful".to_owned()
+        } else {
+            format!(
+                "solved: above {}; failed: below {}; by most: more than {} of the subjects of a period",
+                rules.solved_above, rules.failed_below, rules.share_above
+            )
+        });
+    }
+    let excluded: u64 = answer.standings.tasks.iter().map(|task| task.results.excluded).sum();
+    if excluded > 0 {
+        notes.push(format!("{} excluded because of the outcome", count(excluded as usize, "item")));
+    }
+    notes.extend(untimed(answer.rows, &answer.standings.without_time));
+    notes
 }

@@ -4,7 +4,7 @@ use karat_core::explain::Change;
 use karat_core::record::Record;
 use serde::{Deserialize, Serialize};
 
-use super::{Part, Row, open, rows};
+use super::{Part, Row, kind_of, open, rows};
 use crate::error::Error;
 use crate::number::from_billionths;
 use crate::record::RecordDocument;
@@ -148,7 +148,7 @@ impl From<&Row<'_>> for ExplanationRow {
     fn from(row: &Row<'_>) -> Self {
         let mut found = Self {
             name: row.name.to_owned(),
-            kind: ExplanationKind::Mean,
+            kind: kind_of(&row.part),
             before: row.before.to_f64(),
             after: row.after.to_f64(),
             change: row.after.minus(row.before).to_f64(),
@@ -161,23 +161,17 @@ impl From<&Row<'_>> for ExplanationRow {
         };
         match &row.part {
             Part::Dimension(dimension) => {
-                found.kind = ExplanationKind::Dimension;
                 found.key = Some(dimension.key.to_owned());
                 found.status = Some(dimension.status.into());
                 found.value = dimension.reading.map(from_billionths);
                 found.share = Some(from_billionths(dimension.effective_weight));
             }
-            Part::Mean => {}
-            Part::Decay => found.kind = ExplanationKind::Decay,
+            Part::Mean | Part::Decay => {}
             Part::Rule { when, set } => {
-                found.kind = ExplanationKind::Rule;
                 found.when = Some((*when).to_owned());
                 found.set = Some((*set).to_owned());
             }
-            Part::Gate { when } => {
-                found.kind = ExplanationKind::Gate;
-                found.when = Some((*when).to_owned());
-            }
+            Part::Gate { when } => found.when = Some((*when).to_owned()),
         }
         found
     }

@@ -1,4 +1,4 @@
-//! The explanation of a record as data: the screen and the JSON of `karat explain` and the page of a record show the
+//! The explanation of a record as data: the document and the JSON of `karat explain` and the page of a record show the
 //! same. [`crate::answers::explanation`] is the JSON, [`words`] has the sentences.
 
 pub mod document;
@@ -7,6 +7,8 @@ pub mod words;
 use karat_core::number::Score;
 use karat_core::record::{DimensionRecord, GroupRecord, ReadingStatus, Record, StepKind};
 use karat_core::scorecard::MissingPolicy;
+
+use crate::words::ExplanationKind;
 
 /// One part of the score, and the running total around it.
 #[derive(Debug)]
@@ -42,6 +44,17 @@ pub enum Part<'r> {
         /// The condition, as in the card.
         when: &'r str,
     },
+}
+
+/// Returns the kind of a part.
+pub const fn kind_of(part: &Part<'_>) -> ExplanationKind {
+    match part {
+        Part::Dimension(_) => ExplanationKind::Dimension,
+        Part::Mean => ExplanationKind::Mean,
+        Part::Decay => ExplanationKind::Decay,
+        Part::Rule { .. } => ExplanationKind::Rule,
+        Part::Gate { .. } => ExplanationKind::Gate,
+    }
 }
 
 /// Returns the parts of `record` in the order in which they add up to its score.

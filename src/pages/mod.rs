@@ -1,7 +1,6 @@
 //! Pages of answers: they fill the data of [`crate::page::model`] with the words of the terminal.
 
 pub mod items;
-pub mod standing;
 
 use std::num::NonZeroU32;
 

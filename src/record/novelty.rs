@@ -9,7 +9,7 @@ use super::document::{RecordDocument, digest};
 /// Statement of a record about the cache of vectors that its trace was compared with: `grading.novelty`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct CacheReading {
-    basis: String,
+    basis: Basis,
     /// The digest of the cache before the trace.
     #[serde(with = "digest")]
     pub cache: Digest,
@@ -38,7 +38,7 @@ impl CacheReading {
     /// Returns whether the text was embedded before the time for the item was used up.
     #[must_use]
     pub fn had_time(&self) -> bool {
-        self.basis != Basis::BudgetExceeded.name()
+        self.basis != Basis::BudgetExceeded
     }
 }
 

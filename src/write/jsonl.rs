@@ -22,11 +22,13 @@ fn json(value: &Cell) -> Json {
     match value {
         Cell::Absent => Json::Null,
         Cell::Text(text) => Json::from(text.as_str()),
-        Cell::Word(word, _) => Json::from(*word),
+        Cell::Word(word, _) | Cell::Mark(_, word, _) => Json::from(*word),
         Cell::Places(places) => Json::from(places.join(", ")),
         Cell::Number(number, _) | Cell::Share(number) => Json::from(*number),
         Cell::Count(count) => Json::from(*count),
         Cell::Flag(flag) => Json::from(*flag),
         Cell::Interval(span) => Json::from(span.point),
+        Cell::Total(total) => Json::from(total.after),
+        Cell::Notes(_) => value.full().map_or(Json::Null, Json::from),
     }
 }

@@ -6,8 +6,8 @@
 
 use std::fmt::Write as _;
 
-use crate::document::{Cell, Column, Document, Level, Part, Readers, Table};
-use crate::text::clean;
+use crate::document::{Cell, Column, Document, Entry, Level, Part, Readers, Table};
+use crate::text::{Tone, clean};
 
 /// Returns the whole answer, with at most `most` rows of each table.
 #[must_use]
@@ -22,23 +22,50 @@ pub fn document(document: &Document, most: usize) -> String {
     }
     let all = document.all_findings();
     let findings = all.iter().filter(|it| it.level != Level::Notice);
-    let notes: Vec<_> =
-        all.iter().filter(|it| it.level == Level::Notice && it.place.is_none()).take(most).collect();
     for (at, finding) in findings.take(most).enumerate() {
         let word = if finding.level == Level::Error { "failed" } else { "note" };
         let start = if at == 0 { "\n" } else { "" };
         let _ = writeln!(text, "{start}- **{word}**: {}", escaped(&finding.text));
     }
+    let (mut heading, mut is_below, mut is_list) = (None, false, false);
+    let above = |heading: &mut Option<&String>, text: &mut String| {
+        // A heading of drawings alone is for pages.
+        if let Some(heading) = heading.take() {
+            let _ = writeln!(text, "\n### {}", escaped(heading));
+        }
+    };
+    let mut placed: Vec<&String> = Vec::new();
     for part in &document.parts {
         match part {
-            Part::Heading(heading) => {
-                let _ = writeln!(text, "\n### {}", escaped(heading));
+            Part::Heading(it) => (heading, is_below, is_list) = (Some(it), true, false),
+            Part::Table(it) if !it.rows.is_empty() => {
+                above(&mut heading, &mut text);
+                table(&it.flat(), most, &mut text);
+                is_list = false;
             }
-            Part::Table(it) if !it.rows.is_empty() => table(&it.flat(), most, &mut text),
+            // Below a heading a note is about what the heading names.
+            Part::Note(Tone::Plain | Tone::Good, note) if is_below => {
+                above(&mut heading, &mut text);
+                let _ = writeln!(text, "{}- {}", if is_list { "" } else { "\n" }, escaped(note));
+                is_list = true;
+                placed.push(note);
+            }
+            Part::List(entries) => {
+                above(&mut heading, &mut text);
+                text.push('\n');
+                for Entry { depth, name, text: said } in entries {
+                    let name =
+                        if name.is_empty() { String::new() } else { format!("**{}** ", escaped(name)) };
+                    let _ = writeln!(text, "{:1$}- {name}{2}", "", 2 * depth, escaped(said));
+                }
+                is_list = false;
+            }
             Part::Table(_) | Part::Note(..) | Part::Figure(_) => {}
         }
     }
-    for (at, note) in notes.into_iter().enumerate() {
+    let notes = all.iter().filter(|it| it.level == Level::Notice && it.place.is_none());
+    let notes = notes.filter(|it| !placed.contains(&&it.text)).take(most);
+    for (at, note) in notes.enumerate() {
         let start = if at == 0 { "\n" } else { "" };
         let _ = writeln!(text, "{start}- {}", escaped(&note.text));
     }

@@ -4,14 +4,19 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 use anstyle::{AnsiColor, Style};
+use karat_core::number::BILLION;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::document::{Cell, Column, Document, Kind, Part, Readers, Row, Span, Table};
+use crate::document::{Cell, Column, Document, Entry, Kind, Part, Readers, Row, Span, Table, Total};
+use crate::draw::bar::{bar, span};
 use crate::draw::interval::{self, axis};
+use crate::estimate::Writing;
 use crate::text::{Tone, clean, fit, fit_name, wrap};
 
 /// Headings.
 pub const STRONG: Style = Style::new().bold();
+/// The end of a style.
+const RESET: &str = "\u{1b}[0m";
 /// Less important text.
 pub const FAINT: Style = Style::new().dimmed();
 /// Gains of a number.
@@ -28,8 +33,11 @@ const GAP: &str = "  ";
 const DRAWN: (usize, usize) = (9, 40);
 /// The columns of a name: the fewest and the most.
 const NAMES: (usize, usize) = (12, 40);
-/// The columns that a place has at least.
+/// The columns of a name in a list.
+const ENTRY: usize = 24;
+/// The columns that a place has at least, and a sentence.
 const PLACE: usize = 10;
+const SENTENCE: usize = 24;
 
 /// Returns the style of a note of that tone.
 #[must_use]
@@ -72,18 +80,26 @@ pub fn document(document: &Document, layout: Layout<'_>) -> String {
 #[must_use]
 pub fn parts(parts: &[Part], layout: Layout<'_>) -> String {
     let mut text = String::new();
-    let mut is_below = false;
+    let mut heading: Option<&String> = None;
     for part in parts {
         match part {
-            Part::Heading(heading) => {
-                let _ = writeln!(text, "\n{STRONG}{}{STRONG:#}", clean(heading));
-            }
-            Part::Note(tone, line) => note(&mut text, *tone, line, layout.width),
-            Part::Table(it) if it.is_detail || it.rows.iter().all(|row| row.is_detail) => {}
-            Part::Table(it) => text.push_str(&table(it, layout, is_below)),
+            Part::Heading(text) => heading = Some(text),
             Part::Figure(_) => {}
+            Part::Table(it) if it.is_detail || it.rows.iter().all(|row| row.is_detail) => {}
+            part => {
+                // A heading of drawings alone is for pages.
+                let above = heading.take();
+                if let Some(heading) = above {
+                    let _ = writeln!(text, "\n{STRONG}{}{STRONG:#}", clean(heading));
+                }
+                match part {
+                    Part::Note(tone, line) => note(&mut text, *tone, line, layout.width),
+                    Part::Table(it) => text.push_str(&table(it, layout, above.is_some())),
+                    Part::List(entries) => list(&mut text, entries, layout.width),
+                    Part::Heading(_) | Part::Figure(_) => {}
+                }
+            }
         }
-        is_below = matches!(part, Part::Heading(_));
     }
     text
 }
@@ -92,6 +108,27 @@ fn note(text: &mut String, tone: Tone, line: &str, width: usize) {
     let style = style(tone);
     for (at, part) in wrap(line, width.saturating_sub(4)).into_iter().enumerate() {
         let _ = writeln!(text, "{}{style}{part}{style:#}", if at == 0 { "  " } else { "    " });
+    }
+}
+
+/// Writes a list: each name in the same columns, what is in an entry further in.
+fn list(text: &mut String, entries: &[Entry], width: usize) {
+    for Entry { depth, name, text: said } in entries {
+        let indent = 2 * (depth + 1);
+        let name = match (name.is_empty(), said.is_empty()) {
+            (true, _) => String::new(),
+            (false, true) => name.clone(),
+            (false, false) => format!("{} ", fit(name, ENTRY.max(name.width()))),
+        };
+        let line = format!("{name}{said}");
+        if indent + line.width() <= width {
+            let _ = writeln!(text, "{:indent$}{}", "", clean(&line));
+            continue;
+        }
+        for (at, part) in wrap(&line, width.saturating_sub(indent + 4)).into_iter().enumerate() {
+            let further = if at > 0 { 4 } else { 0 };
+            let _ = writeln!(text, "{:1$}{part}", "", indent + further);
+        }
     }
 }
 
@@ -105,12 +142,10 @@ fn table(table: &Table, layout: Layout<'_>, is_below: bool) -> String {
     let rows: Vec<&Row> = table.rows.iter().filter(|row| !row.is_detail).collect();
     let most = if table.is_list { layout.most } else { usize::MAX };
     let shown = rows.get(..most.min(rows.len())).unwrap_or_default();
-    let is_shown = |it: &(usize, &Column)| it.1.readers == Readers::All;
-    let columns = table.columns.iter().enumerate().filter(is_shown);
-    let mut rest: Vec<Measured<'_>> = columns.map(|(at, column)| Measured::new(column, at, shown)).collect();
+    let columns = table.columns.iter().enumerate().filter(|it| is_shown(*it));
+    let mut rest: Vec<Measured> = columns.map(|(at, column)| Measured::new(column, at, shown)).collect();
     // Drawings of differences go where they would not leave room for all columns.
-    let is_of_differences =
-        |it: &Measured<'_>| matches!(it.column.kind, Kind::Interval { sides: Some(_), .. });
+    let is_of_differences = |it: &Measured| matches!(it.column.kind, Kind::Interval { sides: Some(_), .. });
     if rest.iter().any(is_of_differences)
         && rest.iter().map(|it| it.least() + GAP.len()).sum::<usize>() > layout.width + GAP.len()
     {
@@ -119,7 +154,7 @@ fn table(table: &Table, layout: Layout<'_>, is_below: bool) -> String {
     let name = rest.iter().find(|it| it.column.kind == Kind::Name).cloned();
     let mut is_first = true;
     while !rest.is_empty() {
-        let mut now: Vec<Measured<'_>> = Vec::new();
+        let mut now: Vec<Measured> = Vec::new();
         if !is_first {
             text.push('\n');
             now.extend(name.clone());
@@ -131,7 +166,7 @@ fn table(table: &Table, layout: Layout<'_>, is_below: bool) -> String {
         });
         let fits = fits.count().max(1);
         now.extend(rest.drain(..fits));
-        text.push_str(&of_columns(now, shown, layout.width));
+        text.push_str(&of_columns(now, shown, layout.width, is_first));
         is_first = false;
     }
     if rows.len() > shown.len() {
@@ -142,9 +177,9 @@ fn table(table: &Table, layout: Layout<'_>, is_below: bool) -> String {
 }
 
 /// A column with the widths that its content needs.
-#[derive(Clone)]
-struct Measured<'t> {
-    column: &'t Column,
+#[derive(Debug, Clone)]
+struct Measured {
+    column: Column,
     at: usize,
     /// The lines of its heading.
     head: Vec<String>,
@@ -156,10 +191,14 @@ struct Measured<'t> {
     axis: Option<(RangeInclusive<f64>, Span)>,
     /// The columns that are given to a drawing.
     drawn: usize,
+    /// The columns from the decimal point on, of totals.
+    decimals: usize,
+    /// True if its text is as wide as it must be.
+    is_fixed: bool,
 }
 
-impl<'t> Measured<'t> {
-    fn new(column: &'t Column, at: usize, rows: &[&Row]) -> Self {
+impl Measured {
+    fn new(column: &Column, at: usize, rows: &[&Row]) -> Self {
         let cells = || rows.iter().filter_map(|row| row.cells.get(at));
         let spans =
             || cells().filter_map(|cell| if let Cell::Interval(span) = cell { Some(span) } else { None });
@@ -168,22 +207,42 @@ impl<'t> Measured<'t> {
         let text = head.iter().map(|line| line.width()).fold(content, usize::max);
         let ends =
             spans().map(|span| ends(span).width()).max().filter(|_| spans().any(|it| it.ends.is_some()));
-        let Kind::Interval { sides, .. } = column.kind else {
-            return Self { column, at, head, text, ends: 0, axis: None, drawn: 0 };
+        let decimals = |cell: &Cell| if let Cell::Total(it) = cell { fraction(&it.shown) } else { 0 };
+        let decimals = cells().map(decimals).max().unwrap_or(0);
+        let own = Self {
+            column: column.clone(),
+            at,
+            head,
+            text,
+            ends: 0,
+            axis: None,
+            drawn: 0,
+            decimals,
+            is_fixed: false,
+        };
+        let sides = match column.kind {
+            Kind::Interval { sides, .. } => sides,
+            Kind::Bar(best) | Kind::Total(best) => {
+                let (writing, point) = (Writing::of(best), 0.0);
+                let axis = Some((0.0..=1.0, Span { point, ends: None, writing, is_signed: false }));
+                return Self { axis, drawn: DRAWN.0, ..own };
+            }
+            _ => return own,
         };
         let found = axis(spans().map(placed));
         let reach = found.start().abs().max(found.end().abs());
         let axis = if sides.is_some() { -reach..=reach } else { found };
         let axis = spans().next().map(|first| (axis, first.clone()));
         let ends = ends.map_or(0, |ends| ends.max("interval".len()));
-        Self { column, at, head, text, ends, axis, drawn: DRAWN.0 }
+        Self { axis, ends, drawn: DRAWN.0, ..own }
     }
 
     /// Returns the columns that it needs at least.
     fn least(&self) -> usize {
         match self.column.kind {
             Kind::Name => self.text.min(NAMES.0),
-            Kind::Place => self.text.min(PLACE),
+            Kind::Place if !self.is_fixed => self.text.min(PLACE),
+            Kind::Sentence => self.text.min(SENTENCE),
             _ => self.width(),
         }
     }
@@ -228,20 +287,48 @@ impl<'t> Measured<'t> {
         }
     }
 
+    /// Returns a drawing of the part of a sum: from the total before it to the total after it.
+    fn sum(&self, best: u32, total: &Total) -> String {
+        let units = |it: f64| (it / f64::from(best) * 1e9).round() as i64;
+        if total.before == 0.0 && !total.is_step {
+            return format!("{BAR}{}{BAR:#}", bar(units(total.after), BILLION, self.drawn));
+        }
+        let (lead, block) = span(units(total.before), units(total.after), BILLION, self.drawn);
+        let style = match (total.after < total.before, total.is_step) {
+            (true, _) => LOSS,
+            (false, true) => GAIN,
+            (false, false) => BAR,
+        };
+        let used = lead.width() + block.width();
+        format!("{lead}{style}{block}{style:#}{:1$}", "", self.drawn.saturating_sub(used))
+    }
+
     fn cell(&self, cell: &Cell) -> String {
         let own = match (self.column.kind, cell) {
             (Kind::Name, Cell::Text(name)) => fit_name(name, self.text),
             (Kind::Place, cell) => fit(&tail(&shown(cell), self.text), self.text),
+            (_, Cell::Total(total)) => {
+                let rest = self.decimals.saturating_sub(fraction(&total.shown));
+                padded(&total.shown, self.text.saturating_sub(rest), true) + &" ".repeat(rest)
+            }
             (_, cell) => padded(&shown(cell), self.text, self.is_right()),
         };
         let mut text = match self.column.kind {
             Kind::Leading => format!("{STRONG}{own}{STRONG:#}"),
-            _ => own,
+            _ => match cell {
+                Cell::Mark(tone, ..) => format!("{0}{own}{0:#}", style(*tone)),
+                _ => own,
+            },
         };
-        if let Some((axis, _)) = &self.axis {
+        if let (Kind::Total(best) | Kind::Bar(best), Cell::Total(total)) = (self.column.kind, cell) {
+            let _ = write!(text, "{GAP}{}", self.sum(best, total));
+        } else if let Some((axis, _)) = &self.axis {
             let mut drawn = " ".repeat(self.drawn);
             if let Cell::Interval(span) = cell {
-                drawn = interval::interval(placed(span), axis, self.drawn);
+                drawn = match self.column.kind {
+                    Kind::Bar(_) => bar((placed(span).point * 1e9).round() as i64, BILLION, self.drawn),
+                    _ => interval::interval(placed(span), axis, self.drawn),
+                };
             }
             if matches!(self.column.kind, Kind::Interval { sides: Some(_), .. }) {
                 drawn = with_middle(&drawn);
@@ -257,10 +344,22 @@ impl<'t> Measured<'t> {
 }
 
 /// Returns the columns side by side.
-fn of_columns(mut columns: Vec<Measured<'_>>, rows: &[&Row], width: usize) -> String {
+fn of_columns(columns: Vec<Measured>, rows: &[&Row], width: usize, has_notes: bool) -> String {
+    let columns = sized(columns, width);
+    let mut text = heads(&columns);
+    for row in rows {
+        text.push_str(&line(&columns, row));
+        if has_notes {
+            notes(&mut text, row, width);
+        }
+    }
+    text
+}
+
+/// Gives the columns what is left of the width: names first, then drawings, then places.
+fn sized(mut columns: Vec<Measured>, width: usize) -> Vec<Measured> {
     let used: usize = columns.iter().map(|it| it.least() + GAP.len()).sum();
     let mut free = (width + GAP.len()).saturating_sub(used);
-    // Names first, then drawings, then places.
     for column in columns.iter_mut().filter(|it| it.column.kind == Kind::Name) {
         let wanted = column.text.min(NAMES.1);
         let given = wanted.saturating_sub(column.least()).min(free);
@@ -274,21 +373,100 @@ fn of_columns(mut columns: Vec<Measured<'_>>, rows: &[&Row], width: usize) -> St
         // An odd number of cells has a middle.
         column.drawn = (column.drawn - 1) | 1;
     }
-    for column in columns.iter_mut().filter(|it| it.column.kind == Kind::Place) {
+    for column in columns.iter_mut().filter(|it| matches!(it.column.kind, Kind::Place | Kind::Sentence)) {
         column.text = column.text.min(column.least() + free);
     }
+    columns
+}
+
+fn heads(columns: &[Measured]) -> String {
     let lines = columns.iter().map(|it| it.head.len()).max().unwrap_or(1);
     let mut text = String::new();
     for line in 0..lines {
         let heads: Vec<String> = columns.iter().map(|it| it.head_line(line, lines)).collect();
         let _ = writeln!(text, "{FAINT}{}{FAINT:#}", heads.join(GAP).trim_end());
     }
-    for row in rows {
-        let cells: Vec<String> =
-            columns.iter().map(|it| it.cell(row.cells.get(it.at).unwrap_or(&Cell::Absent))).collect();
-        let _ = writeln!(text, "{}", cells.join(GAP).trim_end());
-    }
     text
+}
+
+/// Returns a row; a sentence that is too long goes on below its beginning.
+fn line(columns: &[Measured], row: &Row) -> String {
+    let (mut cells, mut rest, mut indent) = (Vec::new(), Vec::new(), 0);
+    for column in columns {
+        let cell = row.cells.get(column.at).unwrap_or(&Cell::Absent);
+        let mut lines = match column.column.kind {
+            Kind::Sentence => wrap(&shown(cell), column.text).into_iter(),
+            _ => Vec::new().into_iter(),
+        };
+        let first = lines.next().unwrap_or_else(|| column.cell(cell));
+        rest.extend(lines.map(|line| format!("{:indent$}{line}\n", "")));
+        indent += column.width() + GAP.len();
+        cells.push(first);
+    }
+    format!("{}\n{}", trimmed(&cells.join(GAP)), rest.concat())
+}
+
+/// Returns a styled line without the spaces at its end, which may lie before the end of a style.
+fn trimmed(line: &str) -> String {
+    let (mut seen, mut is_escape, mut is_styled, mut was_styled) = (0, false, false, false);
+    for (at, c) in line.char_indices() {
+        if is_escape {
+            is_escape = c != 'm';
+        } else if c == '\u{1b}' {
+            is_escape = true;
+            is_styled = !line.get(at..).is_some_and(|rest| rest.starts_with(RESET));
+        } else if c != ' ' {
+            (seen, was_styled) = (at + c.len_utf8(), is_styled);
+        }
+    }
+    format!("{}{}", line.get(..seen).unwrap_or_default(), if was_styled { RESET } else { "" })
+}
+
+/// Writes the notes on a row below it.
+fn notes(text: &mut String, row: &Row, width: usize) {
+    let own = row.cells.iter().flat_map(|it| if let Cell::Notes(all) = it { all.as_slice() } else { &[] });
+    own.chain(&row.notes).for_each(|(tone, line)| note(text, *tone, line, width));
+}
+
+/// A table whose rows are shown as they come: its columns are as wide as one row needs that is wide.
+#[derive(Debug)]
+pub struct Stream {
+    columns: Vec<Measured>,
+    width: usize,
+}
+
+impl Stream {
+    /// Lays out the columns that a screen shows.
+    #[must_use]
+    pub fn new(columns: &[Column], widest: &Row, width: usize) -> Self {
+        let shown = columns.iter().enumerate().filter(|it| is_shown(*it));
+        let columns = shown.map(|(at, column)| Measured::new(column, at, &[widest]));
+        let columns = columns.map(|it| Measured { is_fixed: it.column.kind == Kind::Place, ..it }).collect();
+        Self { columns: sized(columns, width), width }
+    }
+
+    /// Returns the heads of the columns.
+    #[must_use]
+    pub fn head(&self) -> String {
+        heads(&self.columns)
+    }
+
+    /// Returns a row, with its notes below.
+    #[must_use]
+    pub fn row(&self, row: &Row) -> String {
+        let mut text = line(&self.columns, row);
+        notes(&mut text, row, self.width);
+        text
+    }
+}
+
+fn is_shown((_, column): (usize, &Column)) -> bool {
+    column.readers == Readers::All && column.kind != Kind::Notes
+}
+
+/// Returns the columns of a number from its decimal point on.
+fn fraction(number: &str) -> usize {
+    number.find('.').map_or(0, |at| number.len() - at)
 }
 
 /// Returns the heading in two lines if it is wider than its content.

@@ -7,42 +7,40 @@ use karat_graders::arena::{self, Grade};
 use serde_json::{Map, Value, json};
 
 use crate::given::Given;
-use crate::judge::{Answer, all, number};
+use crate::judge::{all, number};
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
-pub fn answer(name: &str, input: &Value) -> Option<Answer> {
-    let given = Given::new(input);
-    let answer = match name {
-        "exact_match" => exact_match(&given),
-        "exact_match_ratio" => exact_match_ratio(&given),
-        "numeric_tolerance" => numeric_tolerance(&given),
+pub fn answer(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
+    Some(match name {
+        "exact_match" => exact_match(given),
+        "exact_match_ratio" => exact_match_ratio(given),
+        "numeric_tolerance" => numeric_tolerance(given),
         // The astral cases count UTF-16 code units, as all do.
-        "fuzzy_string" | "fuzzy_string.astral" => fuzzy_string(&given),
+        "fuzzy_string" | "fuzzy_string.astral" => fuzzy_string(given),
         "time_decay" => {
-            of_numbers(&given, ["elapsed_secs", "limit_secs"], |[used, limit]| arena::time_decay(used, limit))
+            of_numbers(given, ["elapsed_secs", "limit_secs"], |[used, limit]| arena::time_decay(used, limit))
         }
-        "api_call_efficiency" => of_numbers(&given, ["calls", "optimal", "max"], |[calls, optimal, max]| {
+        "api_call_efficiency" => of_numbers(given, ["calls", "optimal", "max"], |[calls, optimal, max]| {
             arena::api_call_efficiency(calls, optimal, max)
         }),
         "coverage_ratio" => {
-            of_numbers(&given, ["found", "total"], |[found, total]| arena::coverage_ratio(found, total))
+            of_numbers(given, ["found", "total"], |[found, total]| arena::coverage_ratio(found, total))
         }
-        "set_overlap" => set_overlap(&given),
-        "declarative_score" => declarative_score(&given),
-        "efficiency" => efficiency(&given),
-        "efficiency_from_replay" => efficiency_from_replay(&given),
-        "constraint_violations" => constraint_violations(&given),
-        "validate_trajectory" => validate_trajectory(&given),
-        "validate_submission_payload" => validate_submission_payload(&given),
-        "submission_gate" => submission_gate(&given),
-        "harness_warning" => harness_warning(&given),
-        "structural_hash" => structural_hash(&given),
-        "validate_required_strings" => submission_warnings(&given, arena::validate_required_strings),
-        "validate_flat_answers" => submission_warnings(&given, arena::validate_flat_answers),
-        "parse_evaluator_output" => parse_evaluator_output(&given),
+        "set_overlap" => set_overlap(given),
+        "declarative_score" => declarative_score(given),
+        "efficiency" => efficiency(given),
+        "efficiency_from_replay" => efficiency_from_replay(given),
+        "constraint_violations" => constraint_violations(given),
+        "validate_trajectory" => validate_trajectory(given),
+        "validate_submission_payload" => validate_submission_payload(given),
+        "submission_gate" => submission_gate(given),
+        "harness_warning" => harness_warning(given),
+        "structural_hash" => structural_hash(given),
+        "validate_required_strings" => submission_warnings(given, arena::validate_required_strings),
+        "validate_flat_answers" => submission_warnings(given, arena::validate_flat_answers),
+        "parse_evaluator_output" => parse_evaluator_output(given),
         _ => return None,
-    };
-    Some(answer.map_or_else(Answer::Refused, Answer::Output))
+    })
 }
 
 fn value(grade: &Grade) -> Value {
@@ -138,13 +136,13 @@ fn efficiency(given: &Given<'_>) -> Result<Value, String> {
         None
     } else {
         Some(arena::Usage {
-            input_tokens: count(&trajectory.member("total_input_tokens")?)?,
-            output_tokens: count(&trajectory.member("total_output_tokens")?)?,
-            llm_calls: count(&trajectory.member("total_llm_calls")?)?,
+            input_tokens: trajectory.member("total_input_tokens")?.count()?,
+            output_tokens: trajectory.member("total_output_tokens")?.count()?,
+            llm_calls: trajectory.member("total_llm_calls")?.count()?,
             ..arena::Usage::default()
         })
     };
-    let verified = flag(&given.member("verified")?)?;
+    let verified = given.member("verified")?.flag()?;
     with_efficiency(given, &constraints(given)?, verified, usage.as_ref())
 }
 
@@ -187,9 +185,9 @@ fn with_efficiency(
 }
 
 fn constraint_violations(given: &Given<'_>) -> Result<Value, String> {
-    let llm_calls = count(&given.member("total_llm_calls")?)?;
+    let llm_calls = given.member("total_llm_calls")?.count()?;
     let usage = arena::Usage { llm_calls, ..arena::Usage::default() };
-    let verified = flag(&given.member("verified")?)?;
+    let verified = given.member("verified")?.flag()?;
     let violations =
         arena::constraint_violations(&constraints(given)?, verified, &usage, arena::Scope::Calls);
     Ok(json!({ "violations": names(&violations) }))
@@ -220,7 +218,7 @@ fn validate_submission_payload(given: &Given<'_>) -> Result<Value, String> {
 }
 
 fn submission_gate(given: &Given<'_>) -> Result<Value, String> {
-    let status = if flag(&given.member("match_exists")?)? {
+    let status = if given.member("match_exists")?.flag()? {
         let status = given.member("status")?;
         Some(arena::MatchStatus::parse(status.text()?).map_err(refused)?)
     } else {
@@ -228,8 +226,8 @@ fn submission_gate(given: &Given<'_>) -> Result<Value, String> {
     };
     let gate = arena::submission_gate(arena::Arrival {
         status,
-        requester_is_owner: flag(&given.member("requester_is_owner")?)?,
-        past_deadline: flag(&given.member("past_deadline")?)?,
+        requester_is_owner: given.member("requester_is_owner")?.flag()?,
+        past_deadline: given.member("past_deadline")?.flag()?,
     });
     Ok(json!({ "http_status": gate.http_status(), "accepted": gate.is_accepted() }))
 }
@@ -242,24 +240,15 @@ fn harness_warning(given: &Given<'_>) -> Result<Value, String> {
 }
 
 fn structural_hash(given: &Given<'_>) -> Result<Value, String> {
-    let harness = given.member("harness")?;
-    let text = |name: &str| harness.member(name)?.optional_text();
-    let tools = harness.member("tools")?;
-    let harness = arena::Harness {
-        base_framework: text("baseFramework")?,
-        loop_type: text("loopType")?,
-        context_strategy: text("contextStrategy")?,
-        error_strategy: text("errorStrategy")?,
-        tools: if tools.is_null() { None } else { Some(texts(&tools)?) },
-    };
-    Ok(json!({ "hash": harness.structural_hash() }))
+    let harness = serde_json::from_value::<arena::Harness>(given.member("harness")?.value().clone());
+    Ok(json!({ "hash": harness.map_err(|error| error.to_string())?.structural_hash() }))
 }
 
 fn submission_warnings(
     given: &Given<'_>,
     validate: impl FnOnce(&[String], &Map<String, Value>) -> Vec<arena::SubmissionWarning>,
 ) -> Result<Value, String> {
-    let ids = texts(&given.member("expected_ids")?)?;
+    let ids = given.member("expected_ids")?.texts()?;
     let submission = given.member("submission")?;
     let answer = submission.value().as_object().ok_or_else(|| submission.expected("an object"))?;
     let warnings = validate(&ids, answer);
@@ -267,7 +256,7 @@ fn submission_warnings(
 }
 
 fn parse_evaluator_output(given: &Given<'_>) -> Result<Value, String> {
-    let stdout = texts(&given.member("stdout_lines")?)?.join("\n");
+    let stdout = given.member("stdout_lines")?.texts()?.join("\n");
     let exit_code = given.member("exit_code")?;
     let status = exit_code.value().as_i64().and_then(|status| i32::try_from(status).ok());
     if status.is_none() && !exit_code.is_null() {
@@ -317,16 +306,4 @@ fn names(violations: &[arena::Violation]) -> Value {
 fn list<'a>(given: &Given<'a>, name: &str) -> Result<&'a [Value], String> {
     let list = given.member(name)?;
     list.value().as_array().map(Vec::as_slice).ok_or_else(|| list.expected("an array"))
-}
-
-fn texts(list: &Given<'_>) -> Result<Vec<String>, String> {
-    list.elements()?.iter().map(|text| text.text().map(str::to_owned)).collect()
-}
-
-fn flag(given: &Given<'_>) -> Result<bool, String> {
-    given.value().as_bool().ok_or_else(|| given.expected("`true` or `false`"))
-}
-
-fn count(given: &Given<'_>) -> Result<u64, String> {
-    given.value().as_u64().ok_or_else(|| given.expected("a whole number not below 0"))
 }

@@ -10,7 +10,7 @@ use karat_graders::quality::{
 use serde_json::{Value, json};
 
 use crate::given::Given;
-use crate::judge::{Answer, all, number};
+use crate::judge::{all, number};
 
 const OPTIONS: Options = Options {
     code_evidence: CodeEvidence::Patterns,
@@ -20,25 +20,23 @@ const OPTIONS: Options = Options {
 };
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
-pub fn answer(name: &str, input: &Value) -> Option<Answer> {
-    let given = Given::new(input);
+pub fn answer(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
     let quality = match name {
-        "quality.rag" => rag(&given),
+        "quality.rag" => rag(given),
         "quality.rag_tokens" => {
-            let tokens = given.member("text").and_then(|text| Ok(OPTIONS.tokenizer.tokens(text.text()?)));
+            let text = given.member("text");
             return Some(
-                tokens.map_or_else(Answer::Refused, |tokens| Answer::Output(json!({ "tokens": tokens }))),
+                text.and_then(|text| Ok(json!({ "tokens": OPTIONS.tokenizer.tokens(text.text()?) }))),
             );
         }
-        "quality.agent" => agent(&given),
-        "quality.data_transform" => data_transform(&given),
-        "quality.code_graded" => code_graded(&given),
-        "quality.code_patterns" => code_patterns(&given),
-        "quality.dispatch" => dispatch(&given),
+        "quality.agent" => agent(given),
+        "quality.data_transform" => data_transform(given),
+        "quality.code_graded" => code_graded(given),
+        "quality.code_patterns" => code_patterns(given),
+        "quality.dispatch" => dispatch(given),
         _ => return None,
     };
-    let output = |quality| Answer::Output(json!({ "quality": number(quality) }));
-    Some(quality.map_or_else(Answer::Refused, output))
+    Some(quality.map(|quality| json!({ "quality": number(quality) })))
 }
 
 fn rag(given: &Given<'_>) -> Result<f64, String> {
@@ -60,10 +58,7 @@ fn data_transform(given: &Given<'_>) -> Result<f64, String> {
 }
 
 fn code_graded(given: &Given<'_>) -> Result<f64, String> {
-    let count = |name: &str| {
-        let count = given.member(name)?;
-        count.value().as_u64().ok_or_else(|| count.expected("a whole number not below 0"))
-    };
+    let count = |name: &str| given.member(name)?.count();
     let (passed, failed) = (count("tests_passed")?, count("tests_failed")?);
     let violations = Some(count("lint_violations")?);
     let grade = TestResults::from_counts(passed, failed).and_then(|tests| code(tests, violations));
@@ -71,10 +66,8 @@ fn code_graded(given: &Given<'_>) -> Result<f64, String> {
 }
 
 fn code_patterns(given: &Given<'_>) -> Result<f64, String> {
-    let patterns = given.member("expected_patterns")?.elements()?;
-    let patterns: Result<Vec<String>, String> =
-        patterns.iter().map(|pattern| Ok(pattern.text()?.to_owned())).collect();
-    Ok(quality::code_patterns(&patterns?, given.member("code")?.text()?).value)
+    let patterns = given.member("expected_patterns")?.texts()?;
+    Ok(quality::code_patterns(&patterns, given.member("code")?.text()?).value)
 }
 
 fn dispatch(given: &Given<'_>) -> Result<f64, String> {

@@ -6,17 +6,15 @@ use karat_graders::trace::novelty::{Settings, VectorCache, VectorError, value, v
 use serde_json::{Map, Value, json};
 
 use crate::given::Given;
-use crate::judge::{Answer, number};
+use crate::judge::number;
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
-pub fn answer(name: &str, input: &Value) -> Option<Answer> {
-    let given = Given::new(input);
-    let answer = match name {
-        "cache" => cache(&given),
-        "eigentrust" => trust(&given),
+pub fn answer(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
+    Some(match name {
+        "cache" => cache(given),
+        "eigentrust" => trust(given),
         _ => return None,
-    };
-    Some(answer.map_or_else(Answer::Refused, Answer::Output))
+    })
 }
 
 /// `cache`: the contents and findings of a cache by operation. Only `advance` moves the moment, and expired entries

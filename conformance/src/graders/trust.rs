@@ -4,16 +4,14 @@ use karat_graders::trust::jury::{JuryRules, Panel, SeatPlace, Verdict, VerdictSt
 use serde_json::{Value, json};
 
 use crate::given::Given;
-use crate::judge::{Answer, all, number};
+use crate::judge::{all, number};
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
-pub fn answer(name: &str, input: &Value) -> Option<Answer> {
-    let given = Given::new(input);
-    let answer = match name {
-        "jury_trim_median" => jury_trim_median(&given),
+pub fn answer(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
+    Some(match name {
+        "jury_trim_median" => jury_trim_median(given),
         _ => return None,
-    };
-    Some(answer.map_or_else(Answer::Refused, Answer::Output))
+    })
 }
 
 /// `jury_trim_median`: the trimmed judges, and the median. The cases name no judges, so each is named by position, and

@@ -9,20 +9,18 @@ use karat_graders::workflow::{
 use serde_json::{Value, json};
 
 use crate::given::Given;
-use crate::judge::{Answer, all};
+use crate::judge::all;
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
-pub fn answer(name: &str, input: &Value) -> Option<Answer> {
-    let given = Given::new(input);
-    let answer = match name {
-        "dag.validate" => validate(&given),
-        "dataref.resolve" => resolve_references(&given),
-        "execute.account" => execute(&given),
-        "warmup.scale" => scale(&given),
-        "audit.jump" => audit(&given),
+pub fn answer(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
+    Some(match name {
+        "dag.validate" => validate(given),
+        "dataref.resolve" => resolve_references(given),
+        "execute.account" => execute(given),
+        "warmup.scale" => scale(given),
+        "audit.jump" => audit(given),
         _ => return None,
-    };
-    Some(answer.map_or_else(Answer::Refused, Answer::Output))
+    })
 }
 
 fn plan(given: &Given<'_>, rules: &PlanRules) -> Result<Plan, Problems> {
@@ -62,14 +60,13 @@ fn execute(given: &Given<'_>) -> Result<Value, String> {
         if constraints.is_null() { None } else { constraints.member("max_budget_tao")?.optional_number()? };
     let total_estimated_cost_tao = given.member("total_estimated_cost")?.optional_number()?;
     let run = dry_run(&plan, &Budget { max_budget_tao, total_estimated_cost_tao });
-    let detail = run.detail();
     Ok(json!({
         "steps_completed": run.steps_completed,
         "total_steps": run.steps_total,
         "actual_tao": run.actual_tao,
         "hard_failures": run.hard_failures,
         "budget_aborted": run.budget_aborted,
-        "status": detail.get("status"),
+        "status": json!(run)["status"],
     }))
 }
 
@@ -77,11 +74,11 @@ fn execute(given: &Given<'_>) -> Result<Value, String> {
 fn scale(given: &Given<'_>) -> Result<Value, String> {
     let scaled = warm_up(
         given.member("raw_score")?.number()?,
-        count(&given.member("tasks_seen")?)?,
-        count(&given.member("blocks_since_registration")?)?,
-        count(&given.member("immunity_period")?)?,
+        given.member("tasks_seen")?.count()?,
+        given.member("blocks_since_registration")?.count()?,
+        given.member("immunity_period")?.count()?,
     );
-    Ok(scaled.map_err(|problem| problem.to_string())?.detail())
+    Ok(json!(scaled.map_err(|problem| problem.to_string())?))
 }
 
 /// `audit.jump`: the flag on a score far above those before it.
@@ -93,8 +90,4 @@ fn audit(given: &Given<'_>) -> Result<Value, String> {
         Some((score, mean, rise)) => json!({"flagged": true, "score": score, "prev_avg": mean, "jump": rise}),
         None => json!({"flagged": false, "score": null, "prev_avg": null, "jump": null}),
     })
-}
-
-fn count(given: &Given<'_>) -> Result<u64, String> {
-    given.value().as_u64().ok_or_else(|| given.expected("a whole number not below 0"))
 }

@@ -19,31 +19,29 @@ use karat_stats::bootstrap::Plan;
 use serde_json::{Map, Value, json};
 
 use crate::given::Given;
-use crate::judge::{Answer, all, number, score};
+use crate::judge::{all, number, score};
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
-pub fn answer(name: &str, input: &Value) -> Option<Answer> {
-    let given = Given::new(input);
-    let answer = match name {
-        "workflow.window" => window(&given),
-        "weights.cap" => capped(&given, "weights"),
-        "weights.proportional_cap" => capped(&given, "means"),
-        "weights.quantise" => quantise(&given),
-        "weights.due" => due(&given),
-        "lifecycle.run" => lifecycle(&given),
-        "calibrate_difficulty" => difficulty(&given),
-        "calibrate_from_matches" => calibrate(&given),
-        "anomaly_flag" => anomaly(&given),
-        "score_pipeline" => pipeline(&given),
-        _ => decay(name.strip_prefix("decay_")?, &given)?,
-    };
-    Some(answer.map_or_else(Answer::Refused, Answer::Output))
+pub fn answer(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
+    Some(match name {
+        "workflow.window" => window(given),
+        "weights.cap" => capped(given, "weights"),
+        "weights.proportional_cap" => capped(given, "means"),
+        "weights.quantise" => quantise(given),
+        "weights.due" => due(given),
+        "lifecycle.run" => lifecycle(given),
+        "calibrate_difficulty" => difficulty(given),
+        "calibrate_from_matches" => calibrate(given),
+        "anomaly_flag" => anomaly(given),
+        "score_pipeline" => pipeline(given),
+        _ => decay(name.strip_prefix("decay_")?, given)?,
+    })
 }
 
 /// `workflow.window`: the standing of one subject by its last scores, oldest first.
 fn window(given: &Given<'_>) -> Result<Value, String> {
     let tasks = given.member("window_size")?;
-    let tasks = NonZeroU32::new(count(&tasks)?).ok_or_else(|| tasks.expected("a number above 0"))?;
+    let tasks = NonZeroU32::new(tasks.count()?).ok_or_else(|| tasks.expected("a number above 0"))?;
     let mut card = crate::judge::released(crate::judge::WORKFLOW).map(|card| Scorecard::clone(&card))?;
     if let Some(standing) = &mut card.standing {
         standing.window = WindowLimits { tasks: Some(tasks), ..standing.window };
@@ -87,10 +85,7 @@ fn quantise(given: &Given<'_>) -> Result<Value, String> {
 
 /// `weights.due`: true if weights are due.
 fn due(given: &Given<'_>) -> Result<Value, String> {
-    let block = |name: &str| {
-        let value = given.member(name)?;
-        value.value().as_u64().ok_or_else(|| value.expected("a whole number"))
-    };
+    let block = |name: &str| given.member(name)?.count();
     let (tempo, limit) = (block("tempo")?, block("weights_rate_limit")?);
     Ok(json!({ "due": is_due(block("current_block")?, block("last_set_block")?, tempo, limit) }))
 }
@@ -118,8 +113,8 @@ fn lifecycle(given: &Given<'_>) -> Result<Value, String> {
 /// `calibrate_difficulty`: the difficulty that rates mean.
 fn difficulty(given: &Given<'_>) -> Result<Value, String> {
     let (win, completion) = (given.member("win_rate")?.weight()?, given.member("completion_rate")?.weight()?);
-    let sample = count(&given.member("sample_size")?)?;
-    let found = calibration::difficulty(&CalibrationRules::default(), win, completion, sample.into(), None);
+    let sample: u64 = given.member("sample_size")?.count()?;
+    let found = calibration::difficulty(&CalibrationRules::default(), win, completion, sample, None);
     Ok(json!({ "difficulty": found.map(Difficulty::name) }))
 }
 
@@ -131,7 +126,7 @@ fn calibrate(given: &Given<'_>) -> Result<Value, String> {
         matches.push(PlayedMatch {
             is_completed: played.member("status")?.text()? == "completed",
             is_win: played.member("result")?.optional_text()?.as_deref() == Some("win"),
-            points: points.optional_number()?.map(|_| whole(&points)).transpose()?,
+            points: points.optional_number()?.map(|_| points.whole()).transpose()?,
             duration_seconds: duration.optional_number()?.map(|_| duration.weight()).transpose()?,
         });
     }
@@ -151,13 +146,13 @@ fn calibrate(given: &Given<'_>) -> Result<Value, String> {
 
 /// `anomaly_flag`: true if a change is a swing.
 fn anomaly(given: &Given<'_>) -> Result<Value, String> {
-    let found = swing(previous(given)?, whole(&given.member("next")?)?, ReviewRules::default().swing_points);
+    let found = swing(previous(given)?, given.member("next")?.whole()?, ReviewRules::default().swing_points);
     Ok(json!({ "delta": found.delta, "was_anomalous": found.was_anomalous }))
 }
 
 fn previous(given: &Given<'_>) -> Result<Option<i64>, String> {
     let previous = given.member("previous")?;
-    if previous.is_null() { Ok(None) } else { whole(&previous).map(Some) }
+    if previous.is_null() { Ok(None) } else { previous.whole().map(Some) }
 }
 
 /// Returns the answer of a function named `decay_...`: each is a setting of one formula. `None` for other names.
@@ -178,14 +173,14 @@ fn decay(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
 }
 
 fn points(rule: DecayRule, given: &Given<'_>) -> Result<Value, String> {
-    let points = decay::lost_points(rule, whole(&given.member("age_seconds")?)?);
+    let points = decay::lost_points(rule, given.member("age_seconds")?.whole()?);
     Ok(json!({ "points": exactly(points), "points_f64": number(points.to_f64()) }))
 }
 
 fn composite(rule: DecayRule, given: &Given<'_>) -> Result<Value, String> {
     let (numerator, denominator) = given.member("composite_1000")?.fraction()?;
     let undecayed = Ratio::new(numerator, denominator * 1000).unwrap_or(Ratio::ZERO).score();
-    let left = decay::decay_composite(rule, undecayed, whole(&given.member("age_seconds")?)?);
+    let left = decay::decay_composite(rule, undecayed, given.member("age_seconds")?.whole()?);
     Ok(Value::Object(thousandfold(Some(left))))
 }
 
@@ -230,7 +225,7 @@ fn verdict_of(
         if !found.is_null() {
             let (numerator, denominator) = found.member("score")?.fraction()?;
             let reading = Ratio::new(numerator, denominator).unwrap_or(Ratio::ZERO).billionths();
-            let age_seconds = whole(&found.member("age_seconds")?)?;
+            let age_seconds = found.member("age_seconds")?.whole()?;
             situation.measured.insert(key.to_owned(), Measured { reading, age_seconds });
         }
     }
@@ -272,13 +267,4 @@ fn grid(given: &Given<'_>) -> Result<Score, String> {
     } else {
         Ok(score)
     }
-}
-
-fn whole(given: &Given<'_>) -> Result<i64, String> {
-    given.value().as_i64().ok_or_else(|| given.expected("a whole number"))
-}
-
-fn count(given: &Given<'_>) -> Result<u32, String> {
-    let count = given.value().as_u64().and_then(|count| u32::try_from(count).ok());
-    count.ok_or_else(|| given.expected("a whole number from 0"))
 }

@@ -6,18 +6,16 @@ use karat_stats::rating::{Elo, EloRating, Outcome};
 use serde_json::{Value, json};
 
 use crate::given::Given;
-use crate::judge::{Answer, all, number};
+use crate::judge::{all, number};
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
-pub fn answer(name: &str, input: &Value) -> Option<Answer> {
-    let given = Given::new(input);
-    let answer = match name {
-        "elo_update" => elo_update(&given),
-        "settle_match" | "settle_match.draw_bonus" => settle_match(&given),
-        "title" => titles(&given),
+pub fn answer(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
+    Some(match name {
+        "elo_update" => elo_update(given),
+        "settle_match" | "settle_match.draw_bonus" => settle_match(given),
+        "title" => titles(given),
         _ => return None,
-    };
-    Some(answer.map_or_else(Answer::Refused, Answer::Output))
+    })
 }
 
 /// `elo_update`: a rating of the arena after a match against an opponent whose rating stays.
@@ -25,7 +23,7 @@ fn elo_update(given: &Given<'_>) -> Result<Value, String> {
     let outcome = given.member("outcome")?;
     let outcome: Outcome =
         outcome.text()?.parse().map_err(|_| outcome.expected("`win`, `draw` or `loss`"))?;
-    let matches = u32::try_from(count(&given.member("match_count")?)?).unwrap_or(u32::MAX);
+    let matches = u32::try_from(given.member("match_count")?.count::<u64>()?).unwrap_or(u32::MAX);
     let before = EloRating { points: given.member("rating")?.number()?, matches };
     let after = Elo::ARENA.against(&before, given.member("opponent")?.number()?, outcome);
     Ok(json!({ "new_rating": number(after.points), "change": number(after.points - before.points) }))
@@ -36,15 +34,15 @@ fn settle_match(given: &Given<'_>) -> Result<Value, String> {
     let arena = Arena::default();
     let agent = given.member("agent")?;
     let ratings = agent.member("category_elo")?.members()?;
-    let ratings = ratings.into_iter().map(|(name, rating)| Ok((name.to_owned(), whole(&rating)?)));
+    let ratings = ratings.into_iter().map(|(name, rating)| Ok((name.to_owned(), rating.whole()?)));
     let career = Career {
-        elo: whole(&agent.member("elo")?)?,
-        match_count: count(&agent.member("match_count")?)?,
-        win_count: count(&agent.member("win_count")?)?,
-        draw_count: count(&agent.member("draw_count")?)?,
-        loss_count: count(&agent.member("loss_count")?)?,
-        current_streak: whole(&agent.member("current_streak")?)?,
-        best_streak: whole(&agent.member("best_streak")?)?,
+        elo: agent.member("elo")?.whole()?,
+        match_count: agent.member("match_count")?.count()?,
+        win_count: agent.member("win_count")?.count()?,
+        draw_count: agent.member("draw_count")?.count()?,
+        loss_count: agent.member("loss_count")?.count()?,
+        current_streak: agent.member("current_streak")?.whole()?,
+        best_streak: agent.member("best_streak")?.whole()?,
         category_elo: ratings.collect::<Result<_, String>>()?,
         challenges_authored: 0,
     };
@@ -57,9 +55,9 @@ fn settle_match(given: &Given<'_>) -> Result<Value, String> {
     };
     let played = given.member("match")?;
     let attempt = Attempt {
-        attempt_number: count(&played.member("attempt_number")?)?,
-        memoryless: flag(&played.member("memoryless")?)?,
-        verified: flag(&played.member("verified")?)?,
+        attempt_number: played.member("attempt_number")?.count()?,
+        memoryless: played.member("memoryless")?.flag()?,
+        verified: played.member("verified")?.flag()?,
         outcome: arena.outcome(given.member("score")?.number()?),
     };
     let settled = arena.settle(&career, &challenge, &attempt).map_err(all)?;
@@ -85,24 +83,12 @@ fn settle_match(given: &Given<'_>) -> Result<Value, String> {
 /// `title`: the titles of the arena that a career holds.
 fn titles(given: &Given<'_>) -> Result<Value, String> {
     let deeds = Deeds {
-        elo: whole(&given.member("elo")?)?,
-        match_count: count(&given.member("match_count")?)?,
-        win_count: count(&given.member("win_count")?)?,
-        challenges_authored: count(&given.member("challenges_authored")?)?,
+        elo: given.member("elo")?.whole()?,
+        match_count: given.member("match_count")?.count()?,
+        win_count: given.member("win_count")?.count()?,
+        challenges_authored: given.member("challenges_authored")?.count()?,
     };
     let held: Vec<&Title> = title::held(&title::ARENA, &deeds);
     let names: Vec<&str> = held.iter().map(|title| title.name).collect();
     Ok(json!({ "title": names.first(), "titles": names }))
-}
-
-fn whole(given: &Given<'_>) -> Result<i64, String> {
-    given.value().as_i64().ok_or_else(|| given.expected("a whole number"))
-}
-
-fn count(given: &Given<'_>) -> Result<u64, String> {
-    given.value().as_u64().ok_or_else(|| given.expected("a whole number not below 0"))
-}
-
-fn flag(given: &Given<'_>) -> Result<bool, String> {
-    given.value().as_bool().ok_or_else(|| given.expected("`true` or `false`"))
 }

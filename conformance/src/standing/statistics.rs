@@ -11,19 +11,17 @@ use karat_stats::proportion::Proportion;
 use serde_json::{Map, Value, json};
 
 use crate::given::Given;
-use crate::judge::{Answer, number};
+use crate::judge::number;
 
 /// Returns the answer of the function called `name`; `None` if it is not in this file.
-pub fn answer(name: &str, input: &Value) -> Option<Answer> {
-    let given = Given::new(input);
-    let answer = match name {
-        "benchmark_metrics" => benchmark_metrics(&given),
-        "challenge_stats" => challenge_stats(&given),
-        "score_trend" => trend(&given),
-        "track_score" => track(&given),
+pub fn answer(name: &str, given: &Given<'_>) -> Option<Result<Value, String>> {
+    Some(match name {
+        "benchmark_metrics" => benchmark_metrics(given),
+        "challenge_stats" => challenge_stats(given),
+        "score_trend" => trend(given),
+        "track_score" => track(given),
         _ => return None,
-    };
-    Some(answer.map_or_else(Answer::Refused, Answer::Output))
+    })
 }
 
 /// `benchmark_metrics`: statistics of the first attempts of each subject.
@@ -33,8 +31,8 @@ fn benchmark_metrics(given: &Given<'_>) -> Result<Value, String> {
         let next = subjects.len();
         Ok(Attempt {
             subject: *subjects.entry(it.member("agent")?.text()?).or_insert(next),
-            number: whole(&it.member("attempt")?)?,
-            points: whole(&it.member("score")?)?,
+            number: it.member("attempt")?.count()?,
+            points: it.member("score")?.count()?,
             won: it.member("result")?.text()? == "win",
         })
     });
@@ -65,10 +63,10 @@ fn challenge_stats(given: &Given<'_>) -> Result<Value, String> {
     let entries = given.member("matches")?.elements()?.into_iter().map(|it| {
         let (points, duration) = (it.member("score")?, it.member("duration_secs")?);
         Ok(Entry {
-            attempt: whole(&it.member("attempt")?)?,
+            attempt: it.member("attempt")?.count()?,
             completed: it.member("status")?.text()? == "completed",
             won: it.member("result")?.optional_text()?.as_deref() == Some("win"),
-            points: if points.is_null() { None } else { Some(whole(&points)?) },
+            points: if points.is_null() { None } else { Some(points.count()?) },
             duration_seconds: if duration.is_null() { None } else { Some(duration.weight()?) },
         })
     });
@@ -117,12 +115,6 @@ fn track(given: &Given<'_>) -> Result<Value, String> {
         _ => return Err(method.expected("`sum`, `average` or `min`")),
     };
     Ok(json!({ "score": number(track_score(best, method)) }))
-}
-
-/// Returns a whole number from 0 on.
-fn whole(given: &Given<'_>) -> Result<u32, String> {
-    let number = given.value().as_u64().and_then(|number| u32::try_from(number).ok());
-    number.ok_or_else(|| given.expected("a whole number from 0 to 4294967295"))
 }
 
 fn rate(share: Proportion) -> Value {

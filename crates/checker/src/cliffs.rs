@@ -187,21 +187,11 @@ fn compares(card: &Scorecard, condition: &Expr<Symbol>) -> bool {
 
 /// Returns the comparisons of numbers in a formula.
 fn comparisons(formula: &Expr<Symbol>) -> Vec<&Expr<Symbol>> {
-    let mut found = Vec::new();
-    formula.walk(&mut |node| {
-        if let ExprKind::Binary(operator, left, _) = &node.kind
-            && is_comparison(*operator)
-            && !matches!(left.kind, ExprKind::Flag(_))
-        {
-            found.push(node);
-        }
-    });
-    found
-}
-
-fn is_comparison(operator: Binary) -> bool {
-    use Binary::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
-    matches!(operator, Less | LessOrEqual | Greater | GreaterOrEqual | Equal | NotEqual)
+    let compares = |node: &&Expr<Symbol>| {
+        matches!(&node.kind, ExprKind::Binary(operator, left, _)
+            if operator.is_comparison() && !matches!(left.kind, ExprKind::Flag(_)))
+    };
+    formula.parts().filter(compares).collect()
 }
 
 /// Returns `if(condition, yes, no)`.
@@ -346,15 +336,10 @@ fn guards_division(comparison: &Expr<Symbol>, branches: &[Expr<Symbol>]) -> bool
         (true, false) => right,
         _ => return false,
     };
-    let mut guards = false;
-    branches.iter().for_each(|branch| {
-        branch.walk(&mut |node| {
-            if let ExprKind::Binary(Binary::Divide, _, by) = &node.kind {
-                guards |= is_same(by, side);
-            }
-        });
-    });
-    guards
+    branches
+        .iter()
+        .flat_map(Expr::parts)
+        .any(|node| matches!(&node.kind, ExprKind::Binary(Binary::Divide, _, by) if is_same(by, side)))
 }
 
 /// Returns how far the score jumps where a rule begins to fire.
@@ -452,36 +437,32 @@ pub(super) fn strict_thresholds(card: &Scorecard, findings: &mut Findings<'_>) {
 }
 
 fn is_whole(card: &Scorecard, value: &Expr<Symbol>) -> bool {
-    let mut whole = true;
-    value.walk(&mut |node| {
-        whole &= match &node.kind {
-            ExprKind::Name(Symbol::Fact(at)) => {
-                card.facts.get(*at).is_some_and(|fact| fact.integer || fact.kind != FactType::Number)
-            }
-            ExprKind::Name(Symbol::Let(at)) => card.lets.get(*at).is_some_and(|named| {
-                named.formula.expr.symbols().iter().all(|symbol| is_whole_fact(card, *symbol))
-                    && !divides(&named.formula.expr)
-            }),
-            ExprKind::Name(_) => false,
-            ExprKind::Number(number) => libm::floor(*number) >= *number,
-            ExprKind::Binary(operator, ..) => *operator != Binary::Divide,
-            ExprKind::Call(function, _) => {
-                matches!(
-                    function,
-                    Function::If
-                        | Function::Min
-                        | Function::Max
-                        | Function::Clamp
-                        | Function::Abs
-                        | Function::Floor
-                        | Function::Ceil
-                        | Function::Coalesce
-                )
-            }
-            _ => true,
+    value.parts().all(|node| match &node.kind {
+        ExprKind::Name(Symbol::Fact(at)) => {
+            card.facts.get(*at).is_some_and(|fact| fact.integer || fact.kind != FactType::Number)
         }
-    });
-    whole
+        ExprKind::Name(Symbol::Let(at)) => card.lets.get(*at).is_some_and(|named| {
+            named.formula.expr.symbols().iter().all(|symbol| is_whole_fact(card, *symbol))
+                && !divides(&named.formula.expr)
+        }),
+        ExprKind::Name(_) => false,
+        ExprKind::Number(number) => libm::floor(*number) >= *number,
+        ExprKind::Binary(operator, ..) => *operator != Binary::Divide,
+        ExprKind::Call(function, _) => {
+            matches!(
+                function,
+                Function::If
+                    | Function::Min
+                    | Function::Max
+                    | Function::Clamp
+                    | Function::Abs
+                    | Function::Floor
+                    | Function::Ceil
+                    | Function::Coalesce
+            )
+        }
+        _ => true,
+    })
 }
 
 fn is_whole_fact(card: &Scorecard, symbol: Symbol) -> bool {
@@ -489,7 +470,5 @@ fn is_whole_fact(card: &Scorecard, symbol: Symbol) -> bool {
 }
 
 fn divides(formula: &Expr<Symbol>) -> bool {
-    let mut divides = false;
-    formula.walk(&mut |node| divides |= matches!(node.kind, ExprKind::Binary(Binary::Divide, ..)));
-    divides
+    formula.parts().any(|node| matches!(node.kind, ExprKind::Binary(Binary::Divide, ..)))
 }

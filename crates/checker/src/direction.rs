@@ -252,13 +252,9 @@ impl Trace<'_, '_> {
     }
 
     fn moves(&self, expr: &Expr<Symbol>) -> bool {
-        let mut moves = false;
-        expr.walk(&mut |node| {
-            if let ExprKind::Name(symbol) = node.kind {
-                moves |= self.of_symbol(symbol) != Direction::Flat;
-            }
-        });
-        moves
+        expr.parts().any(
+            |node| matches!(node.kind, ExprKind::Name(symbol) if self.of_symbol(symbol) != Direction::Flat),
+        )
     }
 
     /// Returns the direction of a whole formula. Most do not read the fact at all.

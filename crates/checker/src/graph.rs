@@ -138,18 +138,12 @@ impl<'c> Graph<'c> {
         let mut waiting: Vec<(Symbol, bool)> = Vec::new();
         let mut needs: BTreeMap<Symbol, bool> = BTreeMap::new();
         let note = |expr: &Expr<Symbol>, own: bool, waiting: &mut Vec<(Symbol, bool)>| {
-            expr.walk(&mut |node| {
-                if let ExprKind::Name(symbol) = node.kind {
-                    let is_formula = match symbol {
-                        Symbol::Let(_) => true,
-                        Symbol::Reading(_) => opens_readings,
-                        _ => false,
-                    };
-                    if is_formula {
-                        waiting.push((symbol, own));
-                    }
-                }
-            });
+            let opens = |symbol: &Symbol| match symbol {
+                Symbol::Let(_) => true,
+                Symbol::Reading(_) => opens_readings,
+                _ => false,
+            };
+            waiting.extend(expr.symbols().into_iter().filter(opens).map(|symbol| (symbol, own)));
         };
         roots.iter().for_each(|root| note(root, true, &mut waiting));
         while let Some((symbol, own)) = waiting.pop() {
@@ -271,7 +265,7 @@ impl<'c> Graph<'c> {
                     _ => Node::Binary(*operator, a, b),
                 };
                 let place = self.push(node);
-                if own && is_comparison(*operator) {
+                if own && operator.is_comparison() {
                     self.comparisons.push(place);
                 }
                 place
@@ -583,9 +577,4 @@ impl<'c> Graph<'c> {
         matches!(self.inputs.get(input), Some(Symbol::Fact(at))
             if self.card.facts.get(*at).is_some_and(|fact| fact.integer || fact.kind != FactType::Number))
     }
-}
-
-fn is_comparison(operator: Binary) -> bool {
-    use Binary::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
-    matches!(operator, Less | LessOrEqual | Greater | GreaterOrEqual | Equal | NotEqual)
 }

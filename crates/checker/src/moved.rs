@@ -24,7 +24,7 @@ impl Moved {
     }
 
     pub(super) fn minus(self, other: Self) -> Self {
-        Self { range: self.range.subtract(other.range), change: self.change.subtract(other.change) }
+        Self { range: self.range.minus(other.range), change: self.change.minus(other.change) }
     }
 
     /// Returns the quotient, whose range is known: `a'/b' - a/b = (da - a/b db) / b'`.
@@ -32,17 +32,19 @@ impl Moved {
         if !self.moves() && !by.moves() {
             return Self::fixed(quotient);
         }
-        let change = self.change.subtract(quotient.multiply(by.change)).divide(by.range);
+        let change = self.change.minus(quotient.multiply(by.change)).divide(by.range);
         Self { range: quotient, change }
     }
 
     pub(super) fn binary(self, operator: Binary, other: Self) -> Self {
         match operator {
-            Binary::Add => Self { range: self.range.add(other.range), change: self.change.add(other.change) },
+            Binary::Add => {
+                Self { range: self.range.plus(other.range), change: self.change.plus(other.change) }
+            }
             Binary::Subtract => self.minus(other),
             Binary::Multiply => {
                 let parts = (self.range.multiply(other.change), self.change.multiply(other.range));
-                Self { range: self.range.multiply(other.range), change: parts.0.add(parts.1) }
+                Self { range: self.range.multiply(other.range), change: parts.0.plus(parts.1) }
             }
             Binary::Divide => self.over(other, self.range.divide(other.range)),
             Binary::And => self.min(other),
@@ -89,7 +91,7 @@ impl Moved {
         }
         let mut change = yes.change.hull(no.change);
         if self.moves() {
-            change = change.hull(yes.range.subtract(no.range)).hull(no.range.subtract(yes.range));
+            change = change.hull(yes.range.minus(no.range)).hull(no.range.minus(yes.range));
         }
         Self { range: yes.range.hull(no.range), change }
     }
@@ -144,10 +146,10 @@ impl Moved {
         if self.range.low < 0.0 {
             return Self { range, change: Interval::EVERYTHING };
         }
-        let less_one = exponent.range.subtract(Interval::point(1.0));
+        let less_one = exponent.range.minus(Interval::point(1.0));
         let in_base = exponent.range.multiply(self.range.pow(less_one)).multiply(self.change);
         let logarithm = self.range.map(|end| libm::log(end.max(0.0)));
         let in_exponent = range.multiply(logarithm).multiply(exponent.change);
-        Self { range, change: in_base.add(in_exponent) }
+        Self { range, change: in_base.plus(in_exponent) }
     }
 }

@@ -117,16 +117,11 @@ fn in_extreme(card: &Scorecard, a: &Expr<Symbol>, b: &Expr<Symbol>) -> Option<On
     let (mut here, mut there) = (factors(a), factors(b));
     let common = take_common(&mut here, &mut there);
     let (one, other) = (number_of(&here)?, number_of(&there)?);
-    let mut is_ever_below_0 = false;
-    for part in &common {
-        part.walk(&mut |node| {
-            is_ever_below_0 |= match node.kind {
-                ExprKind::Binary(Binary::Subtract, ..) | ExprKind::Unary(Unary::Negate, _) => true,
-                ExprKind::Name(Symbol::Fact(at)) => card.facts.get(at).is_some_and(|fact| fact.min < 0.0),
-                _ => false,
-            };
-        });
-    }
+    let is_ever_below_0 = common.iter().flat_map(|part| part.parts()).any(|node| match node.kind {
+        ExprKind::Binary(Binary::Subtract, ..) | ExprKind::Unary(Unary::Negate, _) => true,
+        ExprKind::Name(Symbol::Fact(at)) => card.facts.get(at).is_some_and(|fact| fact.min < 0.0),
+        _ => false,
+    });
     let is_one_sided = is_ever_below_0 && one > 0.0 && other > 0.0 && (one - other).abs() > 0.0;
     let what = common.iter().flat_map(|part| part.symbols()).collect();
     is_one_sided.then(|| OneSided { what, factors: [one.to_string(), other.to_string()] })
@@ -152,16 +147,9 @@ fn in_branches<'e>(
         return None;
     }
     let roots: Vec<Symbol> = common.iter().flat_map(|part| roots_of(part, lets)).collect();
-    let mut asks = false;
-    condition.walk(&mut |node| {
-        if let ExprKind::Binary(operator, ..) = &node.kind
-            && matches!(
-                operator,
-                Binary::Less | Binary::LessOrEqual | Binary::Greater | Binary::GreaterOrEqual
-            )
-        {
-            asks |= roots_of(node, lets).iter().any(|root| roots.contains(root));
-        }
+    let asks = condition.parts().any(|node| {
+        matches!(&node.kind, ExprKind::Binary(operator, ..) if operator.is_inequality())
+            && roots_of(node, lets).iter().any(|root| roots.contains(root))
     });
     asks.then_some(OneSided { what, factors })
 }

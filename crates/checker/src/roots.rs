@@ -3,7 +3,7 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use karat_core::formula::{Expr, ExprKind, Symbol};
+use karat_core::formula::{Expr, Symbol};
 use karat_core::scorecard::Scorecard;
 
 /// A set of facts, values of dimensions and names of the score: a bit for each.
@@ -116,24 +116,18 @@ pub(super) fn roots_of(expr: &Expr<Symbol>, lets: &[Roots]) -> Vec<Symbol> {
 
 /// Returns the names in a formula, each once.
 fn names(expr: &Expr<Symbol>) -> BTreeSet<Symbol> {
-    let mut names = BTreeSet::new();
-    expr.walk(&mut |node| {
-        if let ExprKind::Name(symbol) = node.kind {
-            names.insert(symbol);
-        }
-    });
-    names
+    expr.symbols().into_iter().collect()
 }
 
 /// Returns the lets that a formula rests on, through other lets, lowest first.
 pub(super) fn lets_of(card: &Scorecard, expr: &Expr<Symbol>) -> Vec<usize> {
     let mut needed: Vec<bool> = card.lets.iter().map(|_| false).collect();
     let mark = |expr: &Expr<Symbol>, needed: &mut Vec<bool>| {
-        expr.walk(&mut |node| {
-            if let ExprKind::Name(Symbol::Let(at)) = node.kind {
+        for symbol in expr.symbols() {
+            if let Symbol::Let(at) = symbol {
                 needed.get_mut(at).into_iter().for_each(|slot| *slot = true);
             }
-        });
+        }
     };
     mark(expr, &mut needed);
     // A let only names lets before it.

@@ -233,16 +233,16 @@ impl Inference<'_, '_, '_> {
 
     /// Returns a number by which the formula divides: what should have a unit.
     fn plain_divisor(&self) -> Option<f64> {
-        let mut found = None;
-        self.formula.expr.walk(&mut |node| {
-            if let ExprKind::Binary(Binary::Divide, _, by) = &node.kind
-                && let ExprKind::Number(value) = by.kind
-                && found.is_none()
-            {
-                found = Some(value);
+        self.formula.expr.parts().find_map(|node| match &node.kind {
+            ExprKind::Binary(Binary::Divide, _, by) => {
+                if let ExprKind::Number(value) = by.kind {
+                    Some(value)
+                } else {
+                    None
+                }
             }
-        });
-        found
+            _ => None,
+        })
     }
 
     /// Returns a name for a constant in a unit that the card does not use.

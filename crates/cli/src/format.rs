@@ -6,12 +6,14 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use clap::{Args, ValueEnum};
+use karat::answers;
 use karat::document::Document;
 use karat::text::clean;
 use karat::write::{self, Form, github};
+use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::output::{is_watched, lines};
+use crate::output::{Color, Screen, is_watched, lines};
 
 /// The variable that chooses a format where no flag does.
 const VARIABLE: &str = "KARAT_FORMAT";
@@ -132,6 +134,35 @@ fn unknown(name: &str) -> Failure {
     let names: Vec<&str> = Format::value_variants().iter().map(|it| it.name()).collect();
     Failure::new(format!("{VARIABLE}: there is no format `{}`", clean(name)))
         .help(format!("there are: {}", names.join(", ")))
+}
+
+/// Writes an answer in the format that was chosen; a screen has the first `list` rows of a list, and says `all` below.
+pub fn show(
+    answer: &impl Serialize,
+    document: &Document,
+    chosen: Chosen,
+    (list, all): (usize, &str),
+    color: Color,
+) -> Result<(), Failure> {
+    match chosen {
+        Chosen::Json => json(answer),
+        Chosen::Form(form) => emit(document, form),
+        Chosen::Screen => screen(document, (list, all), &mut Screen::stdout(color)),
+    }
+}
+
+/// Writes the screen of a document.
+pub fn screen(document: &Document, (list, all): (usize, &str), out: &mut Screen) -> Result<(), Failure> {
+    let layout = write::screen::Layout { width: out.width, most: list, all };
+    write!(out, "{}", write::screen::document(document, layout))?;
+    Ok(out.flush()?)
+}
+
+/// Writes an answer as one line of JSON.
+pub fn json(answer: &impl Serialize) -> Result<(), Failure> {
+    let mut out = lines();
+    writeln!(out, "{}", answers::write(answer))?;
+    Ok(out.flush()?)
 }
 
 /// Writes a document to standard output; for GitHub also to the summary of the step.

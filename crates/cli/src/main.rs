@@ -21,7 +21,6 @@ mod push;
 mod receipt;
 mod render;
 #[cfg(feature = "server")]
-mod rescored;
 mod runner;
 #[cfg(feature = "server")]
 mod store;

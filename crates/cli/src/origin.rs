@@ -10,9 +10,9 @@ use crate::evidence::{Files, Flow};
 use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
-use crate::render::judged;
 use karat::ask::Fields;
 use karat::card::CompiledCard;
+use karat::document::judge_identity;
 use karat::engine::{Engine, Scored};
 use karat::error::Error;
 use karat::record::{Record, RecordDocument};
@@ -175,10 +175,10 @@ fn other_judge(document: &RecordDocument, again: &[u8]) -> Option<Comparison> {
     let what = match (now.get("judge"), now.get("no_verdict").and_then(Value::as_str)) {
         (Some(judge), _) if *judge == was => return None,
         (Some(judge), _) => {
-            format!("it was run by {}, and here is {}", judged::identity(&was), judged::identity(judge))
+            format!("it was run by {}, and here is {}", judge_identity(&was), judge_identity(judge))
         }
         (None, Some(why)) => {
-            format!("it was run by {}, and there is no verdict here: {why}", judged::identity(&was))
+            format!("it was run by {}, and there is no verdict here: {why}", judge_identity(&was))
         }
         // Nothing was run this time: that is a difference.
         (None, None) => return None,

@@ -4,26 +4,16 @@ use alloc::string::String;
 use core::fmt;
 use core::ops::Range;
 
-/// The severity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// The card is refused.
-    Error,
-    /// The card scores, but its rule has a trap.
-    Warning,
-    /// A trap that the card keeps by choice, with its reason.
-    Note,
-}
-
-impl Severity {
-    /// Returns the name as written: `error`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Note => "note",
-        }
+crate::words! {
+    /// The severity.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Severity {
+        /// The card is refused.
+        Error = "error",
+        /// The card scores, but its rule has a trap.
+        Warning = "warning",
+        /// A trap that the card keeps by choice, with its reason.
+        Note = "note",
     }
 }
 

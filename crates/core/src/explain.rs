@@ -32,25 +32,18 @@ pub struct Level<'a> {
     place: usize,
 }
 
-/// The kinds of levels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LevelKind {
-    /// A named range of the published score.
-    Band,
-    /// A certified level with its own conditions.
-    Tier,
+crate::words! {
+    /// The kinds of levels.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum LevelKind {
+        /// A named range of the published score.
+        Band = "band",
+        /// A certified level with its own conditions.
+        Tier = "tier",
+    }
 }
 
 impl LevelKind {
-    /// Returns the name on screens and in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Band => "band",
-            Self::Tier => "tier",
-        }
-    }
-
     /// Returns the levels of this kind in a card, lowest first.
     fn names(self, card: &Scorecard) -> impl DoubleEndedIterator<Item = &str> {
         let (bands, tiers) = match self {

@@ -54,50 +54,21 @@ pub struct ItemContext<'a> {
     pub cases: Option<u64>,
 }
 
-/// The end of a run. A missing verdict is neither failure nor success, so each class keeps its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
-    /// The task was solved.
-    Succeeded,
-    /// The task was not solved.
-    Failed,
-    /// There is no verdict because the instrument failed: environment, grader, harness.
-    NoVerdict,
-    /// The run was cancelled, or stopped at a limit of time, steps or cost.
-    Stopped,
-    /// The task does not apply to the subject.
-    NotApplicable,
-    /// The subject refused the task.
-    Refused,
-}
-
-impl Outcome {
-    /// Every outcome.
-    pub const ALL: [Self; 6] =
-        [Self::Succeeded, Self::Failed, Self::NoVerdict, Self::Stopped, Self::NotApplicable, Self::Refused];
-
-    /// Returns the name as written: `not-applicable`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::NoVerdict => "no-verdict",
-            Self::Stopped => "stopped",
-            Self::NotApplicable => "not-applicable",
-            Self::Refused => "refused",
-        }
-    }
-
-    /// Returns the outcome that is written so.
-    ///
-    /// ```
-    /// use karat_core::facts::Outcome;
-    /// assert_eq!(Outcome::from_name("no-verdict"), Some(Outcome::NoVerdict));
-    /// assert_eq!(Outcome::from_name("passed"), None);
-    /// ```
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|outcome| outcome.name() == name)
+crate::words! {
+    /// The end of a run. A missing verdict is neither failure nor success, so each class keeps its name.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Outcome {
+        /// The task was solved.
+        Succeeded = "succeeded",
+        /// The task was not solved.
+        Failed = "failed",
+        /// There is no verdict because the instrument failed: environment, grader, harness.
+        NoVerdict = "no-verdict",
+        /// The run was cancelled, or stopped at a limit of time, steps or cost.
+        Stopped = "stopped",
+        /// The task does not apply to the subject.
+        NotApplicable = "not-applicable",
+        /// The subject refused the task.
+        Refused = "refused",
     }
 }

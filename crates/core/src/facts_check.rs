@@ -5,8 +5,6 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 use crate::facts::{Fact, Item};
 use crate::plan::{Column, Columns};
@@ -14,7 +12,8 @@ use crate::scorecard::{FactDeclaration, FactType};
 use crate::scorer::Scorer;
 
 /// A fact that breaks its declaration: the item is refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("fact `{fact}` is {found}, expected {expected}")]
 pub struct FactError {
     /// The fact.
     pub fact: String,
@@ -24,23 +23,20 @@ pub struct FactError {
     pub expected: String,
 }
 
-impl fmt::Display for FactError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "fact `{}` is {}, expected {}", self.fact, self.found, self.expected)
-    }
-}
-
 /// A table that cannot be scored.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ColumnsError {
     /// Columns, profiles and results are not all as long as each other, or a column is not there.
+    #[error("the columns are not all there, or not of one length")]
     Length,
     /// A row asks for a profile that the card does not have.
+    #[error("row {row}: the card has no profile of this number")]
     Profile {
         /// The row, from 0.
         row: usize,
     },
     /// A value breaks the declaration of its fact.
+    #[error("row {row}: {error}")]
     Fact {
         /// The row, from 0.
         row: usize,
@@ -48,20 +44,6 @@ pub enum ColumnsError {
         error: FactError,
     },
 }
-
-impl fmt::Display for ColumnsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length => f.write_str("the columns are not all there, or not of one length"),
-            Self::Profile { row } => write!(f, "row {row}: the card has no profile of this number"),
-            Self::Fact { row, error } => write!(f, "row {row}: {error}"),
-        }
-    }
-}
-
-impl Error for FactError {}
-
-impl Error for ColumnsError {}
 
 impl Scorer {
     /// Returns the first row of a block that breaks a declaration.

@@ -5,6 +5,9 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[macro_use]
+mod words;
+
 mod bounds;
 mod breakdown;
 pub mod decay;

@@ -1,33 +1,19 @@
 //! The means by which weighted readings become one number: all that tells one from another.
 
-/// The mean by which weighted readings become one number (`docs/guide/scorecard.md`, The mean).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Mean {
-    WeightedSum,
-    WeightedMean,
-    Geometric,
-    Harmonic,
-    Minimum,
+crate::words! {
+    /// The mean by which weighted readings become one number (`docs/guide/scorecard.md`, The mean).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[expect(missing_docs, reason = "the names say it")]
+    pub enum Mean {
+        WeightedSum = "weighted-sum",
+        WeightedMean = "weighted-mean",
+        Geometric = "geometric",
+        Harmonic = "harmonic",
+        Minimum = "minimum",
+    }
 }
 
 impl Mean {
-    /// Every mean.
-    pub const ALL: [Self; 5] =
-        [Self::WeightedSum, Self::WeightedMean, Self::Geometric, Self::Harmonic, Self::Minimum];
-
-    /// Returns the name as written: `weighted-sum`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::WeightedSum => "weighted-sum",
-            Self::WeightedMean => "weighted-mean",
-            Self::Geometric => "geometric",
-            Self::Harmonic => "harmonic",
-            Self::Minimum => "minimum",
-        }
-    }
-
     /// Returns whether the composite is a sum of weights times readings, so that contributions add up without a step.
     #[must_use]
     pub const fn is_linear(self) -> bool {

@@ -2,33 +2,24 @@
 
 pub use crate::facts::Outcome;
 
-/// The treatment of an outcome.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Treatment {
-    /// A success.
-    Success,
-    /// A failure.
-    Failure,
-    /// Left out.
-    Excluded,
-    /// Its score, where scores are compared. Where only outcomes are, the run is left out: a score is not a success.
-    Scored,
+crate::words! { @named
+    /// The treatment of an outcome.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Treatment {
+        /// A success.
+        Success = "success",
+        /// A failure.
+        Failure = "failure",
+        /// Left out.
+        Excluded = "excluded",
+        /// Its score, where scores are compared. Where only outcomes are, the run is left out: a score is not a success.
+        Scored = "scored",
+    }
 }
 
 impl Treatment {
     /// The treatments that need no score: the other choices that are tried where one might matter.
     pub const ALL: [Self; 3] = [Self::Success, Self::Failure, Self::Excluded];
-
-    /// Returns the name as written: `excluded`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failure => "failure",
-            Self::Excluded => "excluded",
-            Self::Scored => "scored",
-        }
-    }
 }
 
 /// The treatment of each outcome that is neither success nor failure.

@@ -113,7 +113,7 @@ impl Interval {
 
     /// Returns every sum of two numbers.
     #[must_use]
-    pub fn add(self, other: Self) -> Self {
+    pub fn plus(self, other: Self) -> Self {
         Self::new(self.low + other.low, self.high + other.high)
     }
 
@@ -123,7 +123,7 @@ impl Interval {
 
     /// Returns every difference of two numbers.
     #[must_use]
-    pub fn subtract(self, other: Self) -> Self {
+    pub fn minus(self, other: Self) -> Self {
         Self::new(self.low - other.high, self.high - other.low)
     }
 
@@ -296,8 +296,8 @@ fn binary(operator: Binary, a: Range, b: Range) -> Range {
     let numbers =
         |operation: fn(Interval, Interval) -> Interval| Range::Number(operation(a.number(), b.number()));
     match operator {
-        Binary::Add => numbers(Interval::add),
-        Binary::Subtract => numbers(Interval::subtract),
+        Binary::Add => numbers(Interval::plus),
+        Binary::Subtract => numbers(Interval::minus),
         Binary::Multiply => numbers(Interval::multiply),
         Binary::Divide => numbers(Interval::divide),
         Binary::And => Range::Flag(match (a.flag(), b.flag()) {

@@ -66,26 +66,16 @@ impl Record<'_> {
     }
 }
 
-/// The status of a score.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    /// There is one.
-    Scored,
-    /// No dimension has a reading, or their weights sum to zero.
-    Unscored,
-    /// A dimension that must be there is not.
-    Withheld,
-}
-
-impl Status {
-    /// Returns the name as written in a record.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Scored => "scored",
-            Self::Unscored => "unscored",
-            Self::Withheld => "withheld",
-        }
+crate::words! {
+    /// The status of a score.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Status {
+        /// There is one.
+        Scored = "scored",
+        /// No dimension has a reading, or their weights sum to zero.
+        Unscored = "unscored",
+        /// A dimension that must be there is not.
+        Withheld = "withheld",
     }
 }
 
@@ -216,34 +206,24 @@ pub struct Decay {
     pub before: i64,
 }
 
-/// The status of a dimension.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReadingStatus {
-    /// The formula gave a value.
-    Scored,
-    /// Its condition is false: the reading is 0.
-    Gated,
-    /// It does not apply.
-    NotApplicable,
-    /// A needed fact is missing.
-    Missing,
-    /// The formula has no result.
-    Failed,
+crate::words! {
+    /// The status of a dimension.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ReadingStatus {
+        /// The formula gave a value.
+        Scored = "scored",
+        /// Its condition is false: the reading is 0.
+        Gated = "gated",
+        /// It does not apply.
+        NotApplicable = "not-applicable",
+        /// A needed fact is missing.
+        Missing = "missing",
+        /// The formula has no result.
+        Failed = "failed",
+    }
 }
 
 impl ReadingStatus {
-    /// Returns the name as written in a record.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Scored => "scored",
-            Self::Gated => "gated",
-            Self::NotApplicable => "not-applicable",
-            Self::Missing => "missing",
-            Self::Failed => "failed",
-        }
-    }
-
     /// Returns true if there should be a value but it is missing or failed.
     #[must_use]
     pub(crate) const fn is_unmeasured(self) -> bool {
@@ -295,29 +275,18 @@ pub struct Step<'a> {
     pub after: Score,
 }
 
-/// The kinds of steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StepKind {
-    /// From the weighted arithmetic mean to the mean of the card.
-    Mean,
-    /// Decay of the composite as a whole.
-    Decay,
-    /// A rule that fired.
-    Rule,
-    /// A cap that bit.
-    Gate,
-}
-
-impl StepKind {
-    /// Returns the name as written in a record.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::Decay => "decay",
-            Self::Rule => "rule",
-            Self::Gate => "gate",
-        }
+crate::words! {
+    /// The kinds of steps.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum StepKind {
+        /// From the weighted arithmetic mean to the mean of the card.
+        Mean = "mean",
+        /// Decay of the composite as a whole.
+        Decay = "decay",
+        /// A rule that fired.
+        Rule = "rule",
+        /// A cap that bit.
+        Gate = "gate",
     }
 }
 

@@ -2,8 +2,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 use crate::facts::Item;
 use crate::formula::{Expr, Symbol};
@@ -25,19 +23,12 @@ pub struct Scorer {
 }
 
 /// A family is a palette: its challenges are scored, not the family itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is a family of challenges: name one of its challenges")]
 pub struct NotScoreable(
     /// The family.
     pub String,
 );
-
-impl fmt::Display for NotScoreable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is a family of challenges: name one of its challenges", self.0)
-    }
-}
-
-impl Error for NotScoreable {}
 
 /// The inputs besides the evidence.
 #[derive(Debug, Clone, Copy, Default)]

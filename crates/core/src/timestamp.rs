@@ -31,7 +31,8 @@ pub struct WrittenTimestamp<'a> {
 }
 
 /// The reason why a text is not a timestamp.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected {}; {}", self.expected(), self.hint())]
 pub enum TimestampError {
     /// The text has another form altogether.
     Form,
@@ -82,14 +83,6 @@ impl TimestampError {
         }
     }
 }
-
-impl fmt::Display for TimestampError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected {}; {}", self.expected(), self.hint())
-    }
-}
-
-impl core::error::Error for TimestampError {}
 
 impl Timestamp {
     /// Reads an RFC 3339 timestamp with seconds and with `Z` or an offset. Digits beyond milliseconds are cut off.

@@ -3,8 +3,6 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 use crate::diagnostic::nearest;
 use crate::json::{write_option, write_string};
@@ -115,24 +113,15 @@ pub struct OverrideUse {
 }
 
 /// The reason why weights from outside do not fit the card.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoOverride {
     /// The card of this name has no `[override]`.
+    #[error("`{0}` does not accept weights from outside")]
     NotAccepted(String),
     /// This dimension is given twice, so it is unclear which of the weights is meant.
+    #[error("`{0}` is given two weights, expected one")]
     Twice(String),
 }
-
-impl fmt::Display for NoOverride {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAccepted(card) => write!(f, "`{card}` does not accept weights from outside"),
-            Self::Twice(name) => write!(f, "`{name}` is given two weights, expected one"),
-        }
-    }
-}
-
-impl Error for NoOverride {}
 
 impl OverrideUse {
     /// Lays `given` over the weights of `card` (trust document, section 4): merged by name, accepted when the sum is

@@ -297,12 +297,8 @@ fn put<'a>(
 ) {
     let Some(fact) = facts.get_mut(place) else { return };
     if *fact != Fact::Missing {
-        check.refuse_as(
-            node,
-            "the same fact a second time",
-            "one value",
-            "give it nested, or as a field of the item, and not both",
-        );
+        let hint = "give it nested, or as a field of the item, and not both";
+        check.refuse_as(node, "the same fact a second time", "one value", hint);
         return;
     }
     *fact = read_fact(node, fact_type, check);

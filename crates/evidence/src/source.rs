@@ -97,14 +97,7 @@ impl SourceError {
         expected: impl Into<String>,
         hint: &str,
     ) -> Self {
-        let problem = Problem {
-            path: "$".into(),
-            found: found.into(),
-            expected: expected.into(),
-            hint: hint.into(),
-            line: Some(line),
-            column: None,
-        };
+        let problem = Problem { line: Some(line), ..Problem::at("$", found, expected, hint) };
         Self { problem: Box::new(problem), resumable }
     }
 

@@ -3,10 +3,8 @@
 
 use std::io::BufRead as _;
 
-use serde_json::Value;
-
 use super::detect::trimmed;
-use super::out::{Out, Run, known, plain, share};
+use super::out::{Out, Run, known, share};
 use super::{Fault, Importer, Input, Stop};
 
 pub(super) static IMPORTER: Importer = Importer {
@@ -22,20 +20,8 @@ const LINE_MAX: usize = 1 << 16;
 const FIELDS_MAX: usize = 200;
 
 /// Measurements that keep their names.
-const KEPT: [&str; 12] = [
-    "pass_rate_1",
-    "pass_rate_2",
-    "percent_cases_well_formed",
-    "test_cases",
-    "total_cost",
-    "seconds_per_case",
-    "error_outputs",
-    "user_asks",
-    "syntax_errors",
-    "indentation_errors",
-    "exhausted_context_windows",
-    "test_timeouts",
-];
+const KEPT: &str = "pass_rate_1 pass_rate_2 percent_cases_well_formed test_cases total_cost seconds_per_case error_outputs \
+    user_asks syntax_errors indentation_errors exhausted_context_windows test_timeouts";
 
 /// Beginnings of lines that its benchmark prints around a record.
 const AROUND: [&str; 2] = ["\u{2500}", "costs: "];
@@ -137,8 +123,8 @@ fn take(record: Record, out: &mut Out<'_>) -> Result<(), Stop> {
     if run.solved.is_none() {
         out.left_out("no share solved within two tries");
     }
-    for name in KEPT {
-        run.other.extend(number(name).and_then(plain).map(|value| (name.to_owned(), Value::from(value))));
+    for name in KEPT.split(' ') {
+        run.measured(name, number(name));
     }
     out.left_out("no results of single cases: a record has their sum");
     out.run(&place, run)

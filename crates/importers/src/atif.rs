@@ -5,7 +5,7 @@ use karat_core::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::json::{Members, Wanted};
-use super::out::{Out, Run, known, plain};
+use super::out::{Out, Run, known};
 use super::steps::{Steps, text_of};
 use super::{Fault, Importer, Input, Stop, json};
 
@@ -19,40 +19,30 @@ pub(super) static IMPORTER: Importer = Importer {
     ..Importer::RUNS
 };
 
-const STEP: [&str; 4] =
-    ["steps[].message", "steps[].reasoning_content", "steps[].tool_calls", "steps[].observation"];
+const STEP: &str = "message reasoning_content tool_calls observation";
 
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let facts = [
-        "schema_version",
-        "session_id",
-        "trajectory_id",
-        "agent.name",
-        "agent.model_name",
-        "final_metrics.total_prompt_tokens",
-        "final_metrics.total_completion_tokens",
-        "final_metrics.total_cost_usd",
-        "steps[].timestamp",
-        "steps[].source",
-        "steps[].is_copied_context",
-        "steps[].metrics.prompt_tokens",
-        "steps[].metrics.completion_tokens",
-        "steps[].metrics.cost_usd",
-        "subagent_trajectories[].trajectory_id",
-    ];
-    let more: &[&str] = if out.wants_steps() { &STEP } else { &[] };
-    let paths: Vec<&str> = facts.iter().chain(more).copied().collect();
+    let about = "schema_version session_id trajectory_id agent.name agent.model_name final_metrics.total_prompt_tokens \
+        final_metrics.total_completion_tokens final_metrics.total_cost_usd";
+    let measured =
+        "timestamp source is_copied_context metrics.prompt_tokens metrics.completion_tokens metrics.cost_usd";
+    let wanted = Wanted::of(&[
+        ("", about),
+        ("steps[]", measured),
+        ("steps[]", if out.wants_steps() { STEP } else { "" }),
+        ("subagent_trajectories[]", "trajectory_id"),
+    ]);
     let mut way = Way::default();
     let (mut count, mut first, mut last) = (0u32, None, None);
     let (mut tokens, mut cost): (Option<f64>, Option<f64>) = (None, None);
     let (mut unpriced, mut uncounted, mut copied, mut within) = (0u32, 0u32, 0u64, 0u64);
-    let log = json::read(input.json()?, &Wanted::new(&paths), &mut |step| {
+    let log = json::read(input.json()?, &wanted, &mut |step| {
         let own = step.own;
         if step.place.starts_with("$.subagent_trajectories") {
             within += 1;
             return Ok(());
         }
-        if own.get("is_copied_context").and_then(Value::as_bool) == Some(true) {
+        if own.flag("is_copied_context") == Some(true) {
             // The trajectory that this one continues counts it.
             copied += 1;
             return Ok(());
@@ -114,7 +104,7 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         objective: way.objective,
         ..Run::default()
     };
-    run.other.extend(plain(f64::from(count)).map(|steps| (String::from("steps"), steps.into())));
+    run.measured("steps", Some(f64::from(count)));
     if !out.wants_steps() {
         out.left_out("whether the task was solved: a trajectory does not say so");
     }
@@ -154,9 +144,9 @@ impl Way {
 
 /// Returns the steps of a trajectory that lies beside the result of its run.
 pub(super) fn way(input: &Input) -> Result<Way, Stop> {
-    let paths: Vec<&str> = STEP.iter().chain(&["steps[].source"]).copied().collect();
+    let wanted = Wanted::of(&[("steps[]", STEP), ("steps[]", "source")]);
     let mut way = Way::default();
-    json::read(input.json()?, &Wanted::new(&paths), &mut |step| {
+    json::read(input.json()?, &wanted, &mut |step| {
         way.step(step.own);
         Ok(())
     })?;

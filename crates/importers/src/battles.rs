@@ -18,18 +18,8 @@ pub(super) static IMPORTER: Importer = Importer {
     ..Importer::RUNS
 };
 
-const ROW: [&str; 10] = [
-    "[].id",
-    "[].question_id",
-    "[].model_a",
-    "[].model_b",
-    "[].winner",
-    "[].judge",
-    "[].evaluation_session_id",
-    "[].tstamp",
-    "[].timestamp",
-    "[].language",
-];
+const ROW: &str =
+    "id question_id model_a model_b winner judge evaluation_session_id tstamp timestamp language";
 
 fn is_table(head: &[u8]) -> bool {
     let text = trimmed(head);
@@ -45,11 +35,11 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
     match head.first() {
         Some(b'[') => {
-            json::read(input.json()?, &Wanted::new(&ROW), &mut |row| of_members(row, input, out)).map(drop)
+            let wanted = Wanted::of(&[("[]", ROW)]);
+            json::read(input.json()?, &wanted, &mut |row| of_members(row, input, out)).map(drop)
         }
         Some(b'{') => {
-            let own: Vec<&str> = ROW.iter().filter_map(|path| path.strip_prefix("[].")).collect();
-            json::read_lines(input.json()?, &Wanted::new(&own), &mut |row| of_members(row, input, out))
+            json::read_lines(input.json()?, &Wanted::of(&[("", ROW)]), &mut |row| of_members(row, input, out))
         }
         _ => table(input, out),
     }

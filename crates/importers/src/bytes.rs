@@ -17,8 +17,6 @@ const BUFFER: usize = 1 << 16;
 const FREE: u64 = 32 << 20;
 /// Most bytes that a packed one may become. Logs of agents reach 30.
 const RATIO: u64 = 500;
-/// Longest text in a log, in bytes.
-const TEXT_MAX: u64 = 64 << 20;
 /// Longest look back that packed bytes may ask for.
 const WINDOW_MAX: u64 = 128 << 20;
 
@@ -69,13 +67,16 @@ impl Input {
 
     /// Returns the last part of the folder in the name, if there is one.
     pub(super) fn folder(&self) -> Option<&str> {
-        let folder = self.name.rsplit_once(['/', '\\'])?.0;
-        folder.rsplit(['/', '\\']).next().filter(|name| !matches!(*name, "" | "." | ".."))
+        self.part(1)
     }
 
     pub(super) fn folder_above(&self) -> Option<&str> {
-        let folder = self.name.rsplit_once(['/', '\\'])?.0.rsplit_once(['/', '\\'])?.0;
-        folder.rsplit(['/', '\\']).next().filter(|name| !matches!(*name, "" | "." | ".."))
+        self.part(2)
+    }
+
+    /// Returns the part of the name that is this number before the last.
+    fn part(&self, before: usize) -> Option<&str> {
+        self.name.rsplit(['/', '\\']).nth(before).filter(|name| !matches!(*name, "" | "." | ".."))
     }
 
     /// Returns whether it begins as an archive or a packed file does.
@@ -125,7 +126,7 @@ impl Input {
 
     /// Opens it as a text of JSON.
     pub(super) fn json(&self) -> io::Result<impl BufRead + use<>> {
-        Ok(json_text(self.open()?))
+        json_text(self.open()?)
     }
 
     /// Returns the first `most` bytes, unpacked and without the mark before UTF-8; fewer where it cannot be unpacked further.
@@ -310,154 +311,18 @@ impl<R: BufRead> Read for Frames<R> {
     }
 }
 
-/// Returns a text of JSON as it is parsed: without the mark before UTF-8, with `""` for `NaN` and infinities, which some
-/// programs write and JSON does not have, and without endless texts.
-pub(super) fn json_text(input: impl Read) -> impl BufRead {
-    BufReader::with_capacity(
-        BUFFER,
-        JsonText { input, place: Within::Start, ready: Vec::new(), at: 0, end: 0, has_sign: false },
-    )
-}
-
-struct JsonText<R> {
-    input: R,
-    place: Within,
-    /// A buffer, of which the bytes from `at` to `end` are ready.
-    ready: Vec<u8>,
-    at: usize,
-    end: usize,
-    has_sign: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Within {
-    Start,
-    Plain,
-    /// A word that JSON does not have; the bytes of it that are still to come, and whether the first was one.
-    Word {
-        left: u8,
-        is_second: bool,
-    },
-    Text {
-        long: u64,
-    },
-    /// After a backslash in a text.
-    Escape {
-        long: u64,
-    },
-}
-
-impl<R: Read> Read for JsonText<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.end {
-            self.fill()?;
-        }
-        let count = self.ready.get(self.at..self.end).unwrap_or_default().read(into)?;
-        self.at += count;
-        Ok(count)
+/// Returns a text of JSON without the mark before UTF-8.
+///
+/// # Errors
+/// If its first bytes cannot be read, or begin UTF-16.
+pub(super) fn json_text(mut input: impl Read) -> io::Result<impl BufRead> {
+    let mut head = Vec::new();
+    input.by_ref().take(3).read_to_end(&mut head)?;
+    if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
+        return Err(broken("UTF-16, which is not read: save the file as UTF-8"));
     }
-}
-
-impl<R: Read> JsonText<R> {
-    /// Makes the next bytes ready; none at the end.
-    fn fill(&mut self) -> io::Result<()> {
-        (self.at, self.end) = (0, 0);
-        // Bytes that come before those that are read now.
-        let mut before = Vec::new();
-        if matches!(self.place, Within::Start) {
-            self.input.by_ref().take(3).read_to_end(&mut before)?;
-            if before.starts_with(&[0xff, 0xfe]) || before.starts_with(&[0xfe, 0xff]) {
-                return Err(broken("UTF-16, which is not read: save the file as UTF-8"));
-            }
-            if before == MARK {
-                before.clear();
-            }
-            self.place = Within::Plain;
-        }
-        if std::mem::take(&mut self.has_sign) {
-            before.push(b'-');
-        }
-        let mut bytes = std::mem::take(&mut self.ready);
-        if bytes.is_empty() {
-            bytes.resize(BUFFER, 0);
-        }
-        let (first, rest) = bytes.split_at_mut(before.len());
-        first.copy_from_slice(&before);
-        let read = loop {
-            match self.input.read(rest) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read?,
-            }
-        };
-        let mut end = before.len() + read;
-        let filled = bytes.get_mut(..end).unwrap_or_default();
-        self.without_numbers_json_lacks(filled)?;
-        // Whether a sign belongs to a number or to an infinity, the next byte says.
-        if read > 0 && matches!(self.place, Within::Plain) && filled.last() == Some(&b'-') {
-            end -= 1;
-            self.has_sign = true;
-        }
-        (self.ready, self.end) = (bytes, end);
-        if self.has_sign && end == 0 { self.fill() } else { Ok(()) }
+    if head == MARK {
+        head.clear();
     }
-}
-
-impl<R> JsonText<R> {
-    /// Puts a text in place of each word that stands for a number that JSON has no way to write.
-    fn without_numbers_json_lacks(&mut self, bytes: &mut [u8]) -> io::Result<()> {
-        let mut at = 0;
-        while at < bytes.len() {
-            match &mut self.place {
-                Within::Start => self.place = Within::Plain,
-                Within::Plain => {
-                    let rest = bytes.get(at..).unwrap_or_default();
-                    let Some(found) = memchr::memchr3(b'"', b'N', b'I', rest) else { return Ok(()) };
-                    at += found;
-                    let sign = at.checked_sub(1);
-                    let Some(byte) = bytes.get_mut(at) else { return Ok(()) };
-                    self.place = match *byte {
-                        b'"' => Within::Text { long: 0 },
-                        b'N' => Within::Word { left: 2, is_second: true },
-                        _ => Within::Word { left: 7, is_second: true },
-                    };
-                    *byte = b'"';
-                    if matches!(self.place, Within::Word { .. })
-                        && let Some(sign) = sign.and_then(|sign| bytes.get_mut(sign))
-                        && *sign == b'-'
-                    {
-                        *sign = b' ';
-                    }
-                    at += 1;
-                }
-                Within::Word { left, is_second } => {
-                    let Some(byte) = bytes.get_mut(at) else { return Ok(()) };
-                    *byte = if *is_second { b'"' } else { b' ' };
-                    *is_second = false;
-                    *left -= 1;
-                    if *left == 0 {
-                        self.place = Within::Plain;
-                    }
-                    at += 1;
-                }
-                Within::Text { long } => {
-                    let rest = bytes.get(at..).unwrap_or_default();
-                    let found = memchr::memchr2(b'"', b'\\', rest);
-                    *long += found.unwrap_or(rest.len()) as u64;
-                    if *long > TEXT_MAX {
-                        return Err(broken(format!("a text of more than {} MiB", TEXT_MAX >> 20)));
-                    }
-                    let Some(found) = found else { return Ok(()) };
-                    let long = *long;
-                    self.place =
-                        if rest.get(found) == Some(&b'"') { Within::Plain } else { Within::Escape { long } };
-                    at += found + 1;
-                }
-                Within::Escape { long } => {
-                    self.place = Within::Text { long: *long };
-                    at += 1;
-                }
-            }
-        }
-        Ok(())
-    }
+    Ok(BufReader::with_capacity(BUFFER, io::Cursor::new(head).chain(input)))
 }

@@ -1,9 +1,7 @@
 //! Detection of the tool that wrote a file, by its content.
 
-use super::bytes::json_text;
 use super::zip::Archive;
 use super::{Fault, IMPORTERS, ImportError, Importer, Input, inspect, json, swe_agent};
-use std::io::Read as _;
 
 /// Bytes that are looked at.
 const HEAD: u64 = 1 << 20;
@@ -68,10 +66,7 @@ fn of_text(head: &[u8]) -> Option<&'static Importer> {
     let mut paths = Vec::new();
     let is_json = matches!(text.first(), Some(b'{' | b'['));
     if is_json {
-        let mut mended = Vec::new();
-        // What cannot be read so is not looked at.
-        let _ = json_text(std::io::Cursor::new(text)).read_to_end(&mut mended);
-        paths = json::outline(&mended);
+        paths = json::outline(text);
     }
     let is_of = |it: &&Importer| (it.begins)(head) || (is_json && it.is_shown_by(&paths));
     IMPORTERS.iter().copied().find(is_of)

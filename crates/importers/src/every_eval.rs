@@ -4,7 +4,7 @@ use karat_core::facts::Outcome;
 use serde_json::Value;
 
 use super::json::Wanted;
-use super::out::{MEAN, Out, Run, known, plain};
+use super::out::{MEAN, Out, Run, known};
 use super::{Fault, Importer, Input, Role, Samples, Stop, json};
 
 pub(super) static IMPORTER: Importer = Importer {
@@ -19,54 +19,23 @@ pub(super) static IMPORTER: Importer = Importer {
     ..Importer::RUNS
 };
 
-const SAMPLE: [&str; 22] = [
-    "evaluation_id",
-    "model_id",
-    "evaluation_name",
-    "sample_id",
-    "sample_hash",
-    "evaluation_result_id",
-    "evaluation.score",
-    "evaluation.is_correct",
-    "token_usage.total_tokens",
-    "token_usage.input_tokens",
-    "token_usage.output_tokens",
-    "performance.latency_ms",
-    "performance.cost_usd",
-    "error",
-    "interaction_type",
-    "evaluation.num_turns",
-    // What karat itself adds where the schema has no member for it.
-    "metadata.karat_id",
-    "metadata.karat_task",
-    "metadata.karat_time",
-    "metadata.karat_outcome",
-    "metadata.karat_score",
-    "metadata.karat_tokens",
-];
-
-const RECORD: [&str; 13] = [
-    "evaluation_id",
-    "model_info.id",
-    "model_info.name",
-    "evaluation_results[].evaluation_name",
-    "evaluation_results[].evaluation_result_id",
-    "evaluation_results[].evaluation_timestamp",
-    "evaluation_results[].metric_config",
-    "evaluation_results[].score_details.score",
-    "evaluation_results[].score_details.uncertainty.num_samples",
-    "evaluation_results[].score_details.uncertainty.sample_size",
-    "detailed_evaluation_results.file_path",
-    "detailed_evaluation_results.total_rows",
-    "schema_version",
-];
+const SAMPLE: &str = "evaluation_id model_id evaluation_name sample_id sample_hash evaluation_result_id evaluation.score \
+    evaluation.is_correct token_usage.total_tokens token_usage.input_tokens token_usage.output_tokens \
+    performance.latency_ms performance.cost_usd error interaction_type evaluation.num_turns";
+/// Members that karat adds where the schema has none.
+const OWN: &str = "metadata.karat_id metadata.karat_task metadata.karat_time metadata.karat_outcome metadata.karat_score \
+    metadata.karat_tokens";
+const RECORD: &str = "evaluation_id model_info.id model_info.name detailed_evaluation_results.file_path \
+    detailed_evaluation_results.total_rows schema_version";
+const RESULT: &str = "evaluation_name evaluation_result_id evaluation_timestamp metric_config score_details.score \
+    score_details.uncertainty.num_samples score_details.uncertainty.sample_size";
 
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let outline = json::outline(&input.head(1 << 20)?);
     if outline.iter().any(|path| path == "evaluation_results[]") {
         return record(input, out);
     }
-    json::read_lines(input.json()?, &Wanted::new(&SAMPLE), &mut |row| {
+    json::read_lines(input.json()?, &Wanted::of(&[("", SAMPLE), ("", OWN)]), &mut |row| {
         let own = row.own;
         let (Some(model), Some(sample)) = (own.text("model_id"), own.name("sample_id")) else {
             return Err(Fault::new(row.place, "a sample without `model_id` or `sample_id`", "both").into());
@@ -75,7 +44,7 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         // Of a run that ended before it had a score the 0 is only what the schema asks for.
         let has_score = own.text("metadata.karat_score") != Some("none");
         let score = own.number("evaluation.score").filter(|_| has_score);
-        let is_correct = own.get("evaluation.is_correct").and_then(Value::as_bool).filter(|_| has_score);
+        let is_correct = own.flag("evaluation.is_correct").filter(|_| has_score);
         let mut run = Run {
             subject: model.to_owned(),
             task: Some(format!("{name}/{sample}")),
@@ -111,13 +80,11 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         if run.solved.is_none() && score.is_some() {
             run.solved = is_correct.map(|flag| f64::from(u8::from(flag)));
         }
-        run.other.extend(score.and_then(plain).map(|score| (String::from("score"), Value::from(score))));
+        run.measured("score", score);
         if own.text("error").is_some_and(|error| !error.is_empty()) && run.outcome.is_none() {
             run.outcome = Some(Outcome::NoVerdict);
-            out.left_out_times(
-                "the score of a sample that ended in an error: it has no verdict",
-                run.solved.is_some().into(),
-            );
+            let reason = "the score of a sample that ended in an error: it has no verdict";
+            out.left_out_times(reason, run.solved.is_some().into());
             run.solved = None;
         } else if run.solved.is_none() {
             out.left_out("no score of a sample as a share of its task");
@@ -128,7 +95,8 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
 
 fn record(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut are_elsewhere = 0;
-    let about = json::read(input.json()?, &Wanted::new(&RECORD), &mut |result| {
+    let wanted = Wanted::of(&[("", RECORD), ("evaluation_results[]", RESULT)]);
+    let about = json::read(input.json()?, &wanted, &mut |result| {
         let own = result.own;
         let before = result.before;
         let Some(model) = before.text("model_info.id").or_else(|| before.text("model_info.name")) else {
@@ -171,7 +139,7 @@ fn record(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             (Some(_), _) => out.left_out("a score without the ends of its scale"),
             (None, _) => out.left_out("no score of a result"),
         }
-        run.other.extend(score.and_then(plain).map(|score| (String::from("score"), Value::from(score))));
+        run.measured("score", score);
         out.left_out("no results of single samples: a record has their mean");
         out.run(result.place, run)
     })?;

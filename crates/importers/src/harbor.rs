@@ -5,7 +5,7 @@ use karat_core::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::json::{Element, Members, Wanted};
-use super::out::{Out, Run, fact_name, known, plain};
+use super::out::{Out, Run, known};
 use super::{Fault, Importer, Input, Role, Stop, atif, json};
 
 /// The importer of trials of Harbor and Terminal-Bench.
@@ -19,41 +19,16 @@ pub(super) static IMPORTER: Importer = Importer {
     ..Importer::RUNS
 };
 
-const TRIAL: [&str; 16] = [
-    "task_name",
-    "trial_name",
-    "id",
-    "agent_info.name",
-    "agent_info.model_info.name",
-    "agent_info.model_info.provider",
-    "agent_result.n_input_tokens",
-    "agent_result.n_output_tokens",
-    "agent_result.cost_usd",
-    "verifier_result.rewards",
-    "verifier_result.reward",
-    "exception_info.exception_type",
-    "started_at",
-    "finished_at",
-    "agent_execution.started_at",
-    "agent_execution.finished_at",
-];
-
-const LISTED: [&str; 10] = [
-    "results[].id",
-    "results[].trial_name",
-    "results[].task_id",
-    "results[].is_resolved",
-    "results[].failure_mode",
-    "results[].total_input_tokens",
-    "results[].total_output_tokens",
-    "results[].agent_started_at",
-    "results[].agent_ended_at",
-    "results[].trial_started_at",
-];
+const TRIAL: &str = "task_name trial_name id agent_info.name agent_info.model_info.name agent_info.model_info.provider \
+    agent_result.n_input_tokens agent_result.n_output_tokens agent_result.cost_usd verifier_result.rewards \
+    verifier_result.reward exception_info.exception_type started_at finished_at agent_execution.started_at \
+    agent_execution.finished_at";
+const LISTED: &str = "id trial_name task_id is_resolved failure_mode total_input_tokens total_output_tokens agent_started_at \
+    agent_ended_at trial_started_at";
 
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let paths: Vec<&str> = TRIAL.iter().chain(&LISTED).copied().collect();
-    let about = json::read(input.json()?, &Wanted::new(&paths), &mut |row| old(row, input, out))?;
+    let wanted = Wanted::of(&[("", TRIAL), ("results[]", LISTED)]);
+    let about = json::read(input.json()?, &wanted, &mut |row| old(row, input, out))?;
     if about.has("task_name") { trial(&about, input, out) } else { Ok(()) }
 }
 
@@ -97,8 +72,7 @@ fn trial(own: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     };
     for (name, value) in rewards.into_iter().flatten().take(64) {
         if rewards.is_some_and(|all| all.len() > 1) {
-            let value = value.as_f64().and_then(plain);
-            run.other.extend(value.map(|value| (fact_name("score_", name), value.into())));
+            run.scored(name, value.as_f64());
         }
     }
     run.solved = reward;
@@ -109,10 +83,8 @@ fn trial(own: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         }
         Some(_) => {
             run.outcome = Some(Outcome::NoVerdict);
-            out.left_out_times(
-                "the reward of a trial that ended in an exception",
-                run.solved.is_some().into(),
-            );
+            let reason = "the reward of a trial that ended in an exception";
+            out.left_out_times(reason, run.solved.is_some().into());
             run.solved = None;
         }
         None if run.solved.is_none() => {
@@ -127,14 +99,8 @@ fn trial(own: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         && std::fs::symlink_metadata(&file).is_ok_and(|about| about.is_file())
     {
         let beside = Input::file(file);
-        let in_file = |stop: Stop| match stop {
-            Stop::Fault(fault) => Stop::Fault(Box::new(Fault {
-                place: format!("agent/trajectory.json, {}", fault.place),
-                ..*fault
-            })),
-            Stop::Enough => Stop::Enough,
-        };
-        let way = atif::way(&beside).map_err(in_file)?;
+        let in_file = |place: &str| format!("agent/trajectory.json, {place}");
+        let way = atif::way(&beside).map_err(|stop| stop.at(in_file))?;
         (run.steps, run.objective) = (way.steps, way.objective);
     }
     if run.solved.is_some_and(|solved| solved < 1.0) {
@@ -162,7 +128,7 @@ fn old(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop> 
         tokens: known(out, "a number of tokens", tokens),
         ..Run::default()
     };
-    let resolved = own.get("is_resolved").and_then(Value::as_bool);
+    let resolved = own.flag("is_resolved");
     run.solved = resolved.map(|flag| f64::from(u8::from(flag)));
     match own.text("failure_mode") {
         Some("agent_timeout" | "context_length_exceeded" | "output_length_exceeded") => {

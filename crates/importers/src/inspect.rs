@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::bytes::json_text;
 use super::json::{Element, Members, Wanted};
-use super::out::{Out, Run, fact_name, plain};
+use super::out::{Out, Run};
 use super::zip::Archive;
 use super::{Fault, Importer, Input, Role, Stop, json};
 
@@ -24,45 +24,21 @@ pub(super) static IMPORTER: Importer = Importer {
     ..Importer::RUNS
 };
 
-const SAMPLE: [&str; 12] = [
-    "samples[].id",
-    "samples[].epoch",
-    "samples[].scores",
-    "samples[].score",
-    "samples[].error",
-    "samples[].limit",
-    "samples[].model_usage",
-    "samples[].total_time",
-    "samples[].started_at",
-    "samples[].completed_at",
-    "samples[].invalidation",
-    "samples[].metadata.karat_task",
-];
-
-const HEADER: [&str; 11] = [
-    "status",
-    "eval.task",
-    "eval.model",
-    "eval.eval_id",
-    "eval.run_id",
-    "eval.created",
-    "eval.metadata.karat",
-    "eval.scorers",
-    "results.scores",
-    "results.total_samples",
-    "results.completed_samples",
-];
+const SAMPLE: &str = "id epoch scores score error limit model_usage total_time started_at completed_at invalidation \
+    metadata.karat_task";
+const HEADER: &str = "status eval.task eval.model eval.eval_id eval.run_id eval.created eval.metadata.karat eval.scorers \
+    results.scores results.total_samples results.completed_samples";
 
 /// Returns the id of the task, which all tries at it have, and the moment of this one.
 pub(super) fn task_id(input: &Input) -> Result<Option<(String, Timestamp)>, Stop> {
-    let wanted = Wanted::new(&["eval.task_id", "eval.created", "samples[].id"]);
+    let wanted = Wanted::of(&[("", "eval.task_id eval.created"), ("samples[]", "id")]);
     let of = |header: &Members| {
         let created = Timestamp::parse(header.text("eval.created")?).ok()?;
         Some((header.text("eval.task_id")?.to_owned(), created))
     };
     if input.head(4)?.starts_with(b"PK\x03\x04") {
         let archive = Archive::open(input)?;
-        let text = json_text(archive.member(header_of(&archive))?);
+        let text = json_text(archive.member(header_of(&archive))?)?;
         return Ok(of(&json::read(text, &wanted, &mut |_| Ok(()))?));
     }
     let mut found = None;
@@ -93,8 +69,8 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         return archive(input, out);
     }
     let mut count = 0;
-    let paths: Vec<&str> = HEADER.iter().chain(&SAMPLE).copied().collect();
-    let header = json::read(input.json()?, &Wanted::new(&paths), &mut |sample| {
+    let wanted = Wanted::of(&[("", HEADER), ("samples[]", SAMPLE)]);
+    let header = json::read(input.json()?, &wanted, &mut |sample| {
         count += 1;
         Log::new(sample.before)?.sample(sample, out)
     })?;
@@ -106,24 +82,19 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
 fn archive(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let archive = Archive::open(input)?;
     let name = header_of(&archive);
-    let in_member = |stop: Stop, name: &str| match stop {
-        Stop::Fault(fault) => Stop::Fault(Box::new(Fault {
-            place: if fault.place.is_empty() { name.to_owned() } else { format!("{name}, {}", fault.place) },
-            ..*fault
-        })),
-        Stop::Enough => Stop::Enough,
+    let in_member = |stop: Stop, name: &str| {
+        stop.at(|place| if place.is_empty() { name.to_owned() } else { format!("{name}, {place}") })
     };
-    let text = json_text(archive.member(name)?);
-    let header = json::read(text, &Wanted::new(&HEADER), &mut |_| Ok(()));
+    let text = json_text(archive.member(name)?)?;
+    let header = json::read(text, &Wanted::of(&[("", HEADER)]), &mut |_| Ok(()));
     let header = header.map_err(|stop| in_member(stop, name))?;
     let log = Log::new(&header).map_err(|stop| in_member(stop, name))?;
-    let own: Vec<&str> = SAMPLE.iter().filter_map(|path| path.strip_prefix("samples[].")).collect();
-    let wanted = Wanted::new(&own);
+    let wanted = Wanted::of(&[("", SAMPLE)]);
     let mut names: Vec<&String> =
         archive.names.iter().filter(|name| name.starts_with("samples/") && name.ends_with(".json")).collect();
     names.sort_unstable();
     for name in &names {
-        let text = json_text(archive.member(name)?);
+        let text = json_text(archive.member(name)?)?;
         let sample = json::read(text, &wanted, &mut |_| Ok(())).map_err(|stop| in_member(stop, name))?;
         log.sample(&Element { place: name, before: &header, own: &sample, line: &[] }, out)?;
     }
@@ -239,10 +210,8 @@ impl<'a> Log<'a> {
         let cost = |usage: &Value| usage.get("total_cost").and_then(Value::as_f64);
         if let Some(model) = usage.get(self.model) {
             (run.tokens, run.cost_usd) = (tokens(model), cost(model));
-            out.left_out_times(
-                "tokens of other models than the one evaluated, such as judges",
-                usage.len() as u64 - 1,
-            );
+            let reason = "tokens of other models than the one evaluated, such as judges";
+            out.left_out_times(reason, usage.len() as u64 - 1);
         } else if self.model != "none/none" {
             // The answers came from a cache, say: what was counted is of judges.
             out.left_out_times(
@@ -307,10 +276,8 @@ impl<'a> Log<'a> {
                     out.left_out(format!("a score `{name}` that is not a number"));
                 }
             }
-            if (Some(at) != chosen || value.is_some_and(|value| !(0.0..=1.0).contains(&value)))
-                && let Some(value) = value.and_then(plain)
-            {
-                run.other.push((fact_name("score_", &name), value.into()));
+            if Some(at) != chosen || value.is_some_and(|value| !(0.0..=1.0).contains(&value)) {
+                run.scored(&name, value);
             }
         }
     }

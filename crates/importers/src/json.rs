@@ -1,19 +1,19 @@
 //! JSON read as it comes: only the members that are wanted are kept, and the elements of lists are handed on one by one.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{BufRead, Read};
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
+pub(super) use super::scan::outline;
 use super::{Fault, Stop, scan};
 
-const LINE_MAX: usize = 256 << 20;
+/// Longest line, or object over several lines, in bytes.
+const PART_MAX: usize = 256 << 20;
 
-/// The members that are wanted, by path from the top: `eval.model`, `samples[].scores`. `[]` is a list whose elements are
-/// handed on, with the members that follow. Of a list within a list, the elements of the inner one are handed on; the members
-/// beside it in the outer one then come before.
+/// The members that are wanted. The elements of a list are handed on, with those of their members that are wanted. Of a list
+/// within a list, the elements of the inner one are handed on; the members beside it in the outer one then come before.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     top: Node,
@@ -30,18 +30,18 @@ pub(super) struct Node {
 }
 
 impl Wanted {
-    pub(super) fn new(paths: &[&'static str]) -> Self {
+    /// Takes lists, such as `a.samples[]`, each with the paths of the members of its elements, between blanks: `id eval.model`.
+    /// Members outside of lists belong to the list `""`; the path `.` is the whole element.
+    pub(super) fn of(lists: &[(&'static str, &'static str)]) -> Self {
         let mut top = Node::default();
-        for path in paths {
-            let mut node = &mut top;
-            let mut parts = path.split("[]").map(|part| part.strip_prefix('.').unwrap_or(part)).peekable();
-            while let Some(part) = parts.next() {
-                node = node.descend(part);
-                if parts.peek().is_none() {
-                    node.kept = Some(part);
-                } else {
-                    node = node.elements.get_or_insert_default();
+        for (list, paths) in lists {
+            for path in paths.split_ascii_whitespace().map(|path| if path == "." { "" } else { path }) {
+                let mut node = &mut top;
+                for outer in list.split_terminator("[]") {
+                    node = node.descend(outer).elements.get_or_insert_default();
                 }
+                let node = node.descend(path);
+                node.kept = Some(path);
             }
         }
         top.find_outer();
@@ -107,6 +107,10 @@ impl Members {
         self.get(path).and_then(Value::as_f64)
     }
 
+    pub(super) fn flag(&self, path: &str) -> Option<bool> {
+        self.get(path).and_then(Value::as_bool)
+    }
+
     pub(super) fn has(&self, path: &str) -> bool {
         self.get(path).is_some()
     }
@@ -151,28 +155,53 @@ pub(super) fn read(input: impl Read, wanted: &Wanted, take: &mut Take<'_>) -> Re
     Ok(walk.before)
 }
 
-pub(super) fn read_lines(mut input: impl BufRead, wanted: &Wanted, take: &mut Take<'_>) -> Result<(), Stop> {
-    let mut line = Vec::new();
-    let before = Members::default();
-    for number in 1u64.. {
-        line.clear();
-        let place = format!("line {number}");
-        let most = LINE_MAX as u64 + 1;
-        let read = input.by_ref().take(most).read_until(b'\n', &mut line);
-        match read {
-            Err(error) => return Err(Fault::new(place, error.to_string(), "a line that can be read").into()),
-            Ok(0) => break,
-            Ok(_) if line.len() > LINE_MAX => {
-                let found = format!("a line of more than {} MiB", LINE_MAX >> 20);
-                return Err(Fault::new(place, found, "a shorter line").into());
-            }
-            Ok(_) if line.trim_ascii().is_empty() => continue,
-            Ok(_) => {}
+/// Hands on the parts of a text, each of which ends with a line that `is_end`, with the place of its first line. Blank ones are
+/// passed over.
+pub(super) fn parts(
+    mut input: impl BufRead,
+    is_end: fn(&[u8]) -> bool,
+    mut take: impl FnMut(&str, &[u8]) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let (mut part, mut place) = (Vec::new(), String::from("line 1"));
+    for next in 2u64.. {
+        let at = part.len();
+        let room = (PART_MAX as u64 + 1).saturating_sub(at as u64);
+        let read = input.by_ref().take(room).read_until(b'\n', &mut part);
+        let read = read.map_err(|error| Fault::new(&place, error.to_string(), "a line that can be read"))?;
+        if part.len() > PART_MAX {
+            let found = format!("a line or object of more than {} MiB", PART_MAX >> 20);
+            return Err(Fault::new(place, found, "a shorter one").into());
         }
-        let own = members(&line, wanted).map_err(|stop| in_line(stop, &place))?;
-        take(&Element { place: &place, before: &before, own: &own, line: &line })?;
+        if read == 0 || is_end(part.get(at..).unwrap_or_default()) {
+            if !part.trim_ascii().is_empty() {
+                take(&place, &part)?;
+            }
+            part.clear();
+            place = format!("line {next}");
+        }
+        if read == 0 {
+            break;
+        }
     }
     Ok(())
+}
+
+fn read_parts(
+    input: impl BufRead,
+    wanted: &Wanted,
+    is_end: fn(&[u8]) -> bool,
+    take: &mut Take<'_>,
+) -> Result<(), Stop> {
+    let before = Members::default();
+    parts(input, is_end, |place, line| {
+        // The number of the line says enough.
+        let own = members(line, wanted).map_err(|stop| stop.at(|_| place.to_owned()))?;
+        take(&Element { place, before: &before, own: &own, line })
+    })
+}
+
+pub(super) fn read_lines(input: impl BufRead, wanted: &Wanted, take: &mut Take<'_>) -> Result<(), Stop> {
+    read_parts(input, wanted, |_| true, take)
 }
 
 /// Returns whether a text has one JSON text on each line, and is not one text over many.
@@ -193,50 +222,19 @@ fn is_blocks(head: &[u8]) -> bool {
         && head.get(texts.byte_offset()..).is_some_and(|rest| rest.trim_ascii_start().starts_with(b"{"))
 }
 
-/// Reads such objects, as consoles print them, and hands them on.
-fn read_blocks(mut input: impl BufRead, wanted: &Wanted, take: &mut Take<'_>) -> Result<(), Stop> {
-    let (mut block, mut begin) = (Vec::new(), 1);
-    let before = Members::default();
-    for number in 1u64.. {
-        let place = format!("line {begin}");
-        let room = (LINE_MAX as u64 + 1).saturating_sub(block.len() as u64);
-        let at = block.len();
-        let read = input.by_ref().take(room).read_until(b'\n', &mut block);
-        let read =
-            read.map_err(|error| Fault::new(place.as_str(), error.to_string(), "a line that can be read"))?;
-        if block.len() > LINE_MAX {
-            let found = format!("an object of more than {} MiB", LINE_MAX >> 20);
-            return Err(Fault::new(place, found, "a shorter one").into());
-        }
-        let is_end = read == 0 || block.get(at..).is_some_and(|line| line.trim_ascii_end() == b"}");
-        if is_end && !block.trim_ascii().is_empty() {
-            let own = members(&block, wanted).map_err(|stop| in_line(stop, &place))?;
-            take(&Element { place: &place, before: &before, own: &own, line: &block })?;
-        }
-        if is_end {
-            block.clear();
-            begin = number + 1;
-        }
-        if read == 0 {
-            break;
-        }
-    }
-    Ok(())
-}
-
 /// Reads JSON lines, objects over several lines, a list, or a single text: hands on each object.
 pub(super) fn read_objects(
     input: &super::Input,
-    paths: &[&'static str],
+    paths: &'static str,
     take: &mut Take<'_>,
 ) -> Result<(), Stop> {
     let head = input.head(1 << 20)?;
-    let wanted = Wanted::new(paths);
+    let wanted = Wanted::of(&[("", paths), ("[]", paths)]);
     if is_lines(&head) {
         return read_lines(input.json()?, &wanted, take);
     }
     if is_blocks(&head) {
-        return read_blocks(input.json()?, &wanted, take);
+        return read_parts(input.json()?, &wanted, |line| line.trim_ascii_end() == b"}", take);
     }
     let own = read(input.json()?, &wanted, take)?;
     if own.0.is_empty() {
@@ -251,98 +249,4 @@ pub(super) fn members(text: &[u8], wanted: &Wanted) -> Result<Members, Stop> {
     let mut walk = scan::Walk::new(&mut none);
     scan::scan_bytes(text, &wanted.top, &mut walk)?;
     Ok(walk.before)
-}
-
-/// Returns the fault of a line, whose number says enough.
-fn in_line(stop: Stop, place: &str) -> Stop {
-    match stop {
-        Stop::Fault(fault) => Stop::Fault(Box::new(Fault { place: place.to_owned(), ..*fault })),
-        Stop::Enough => Stop::Enough,
-    }
-}
-
-/// Returns the paths of the members at the beginning of a text, as far as it goes: `$`, `eval.model`, `[].task_id`. Of a
-/// list the first elements count.
-pub(super) fn outline(head: &[u8]) -> Vec<String> {
-    let mut paths = Vec::new();
-    let mut text = serde_json::Deserializer::from_slice(head);
-    // Where it is cut off or broken, what was read so far counts.
-    let _ = Outline { paths: &mut paths, path: String::new(), depth: 0 }.deserialize(&mut text);
-    paths
-}
-
-struct Outline<'a> {
-    paths: &'a mut Vec<String>,
-    path: String,
-    depth: u8,
-}
-
-/// Levels of members, and members in all, that an outline has.
-const DEPTH: u8 = 4;
-const MOST: usize = 2000;
-
-impl<'de> DeserializeSeed<'de> for Outline<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
-        if self.depth >= DEPTH || self.paths.len() > MOST {
-            return input.deserialize_ignored_any(IgnoredAny).map(drop);
-        }
-        input.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Outline<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(name) = map.next_key::<String>()? {
-            let path = if self.path.is_empty() { name } else { format!("{}.{name}", self.path) };
-            self.paths.push(path.clone());
-            map.next_value_seed(Outline { paths: self.paths, path, depth: self.depth + 1 })?;
-        }
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let path = format!("{}[]", self.path);
-        self.paths.push(path.clone());
-        let element = Outline { paths: self.paths, path, depth: self.depth };
-        if list.next_element_seed(element)?.is_some() {
-            while list.next_element::<IgnoredAny>()?.is_some() {}
-        }
-        Ok(())
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        // Of a few members the value tells the format.
-        if matches!(self.path.as_str(), "schema_version" | "trajectory_format" | "schema") {
-            self.paths.push(format!("{}={text}", self.path));
-        }
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
 }

@@ -22,39 +22,27 @@ pub(super) static IMPORTER: Importer = Importer {
     ..Importer::RUNS
 };
 
-const OBSERVATION: [&str; 9] = [
-    "observations[].id",
-    "observations[].type",
-    "observations[].level",
-    "observations[].usageDetails",
-    "observations[].usage.total",
-    "observations[].totalUsage",
-    "observations[].totalCost",
-    "observations[].calculatedTotalCost",
-    "observations[].costDetails",
-];
-
+const OBSERVATION: &str =
+    "id type level usageDetails usage.total totalUsage totalCost calculatedTotalCost costDetails";
 /// Members that only traces need.
-const STEP: [&str; 7] = [
-    "observations[].parentObservationId",
-    "observations[].name",
-    "observations[].startTime",
-    "observations[].input",
-    "observations[].output",
-    "trace.input",
-    "input",
-];
+const STEP: &str = "parentObservationId name startTime input output";
 
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let trace =
-        ["trace.id", "trace.name", "trace.timestamp", "trace.latency", "trace.scores", "trace.totalCost"];
-    let own = ["id", "name", "timestamp", "latency", "scores", "totalCost"];
-    let more: &[&str] = if out.wants_steps() { &STEP } else { &[] };
-    let paths: Vec<&str> = trace.iter().chain(&own).chain(&OBSERVATION).chain(more).copied().collect();
+    let has_steps = out.wants_steps();
+    let (step, inputs) = if has_steps { (STEP, "trace.input input") } else { ("", "") };
+    let trace = "trace.id trace.name trace.timestamp trace.latency trace.scores trace.totalCost";
+    let own = "id name timestamp latency scores totalCost";
+    let wanted = Wanted::of(&[
+        ("", trace),
+        ("", own),
+        ("", inputs),
+        ("observations[]", OBSERVATION),
+        ("observations[]", step),
+    ]);
     let mut sums = Sums::default();
     let mut events: Vec<Event> = Vec::new();
     let (mut seen, mut repeated) = (BTreeSet::new(), 0);
-    let log = json::read(input.json()?, &Wanted::new(&paths), &mut |observation: &Element<'_>| {
+    let log = json::read(input.json()?, &wanted, &mut |observation: &Element<'_>| {
         if let Some(id) = observation.own.text("id")
             && !seen.insert(id.to_owned())
         {
@@ -62,15 +50,12 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
             return Ok(());
         }
         sums.add(observation.own);
-        if !more.is_empty() {
+        if has_steps {
             events.push(event(observation.own, events.len()));
         }
         Ok(())
     })?;
-    let of = |name: &str| {
-        let nested = trace.iter().find(|path| path.strip_prefix("trace.") == Some(name));
-        nested.and_then(|path| log.get(path)).or_else(|| log.get(name))
-    };
+    let of = |name: &str| log.get(&format!("trace.{name}")).or_else(|| log.get(name));
     let Some(id) = of("id").and_then(Value::as_str) else {
         return Err(Fault::new("$.trace", "no `id`", "the id of the trace").into());
     };
@@ -97,13 +82,10 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         cost_usd: known(out, "a cost", cost.known()),
         tokens: known(out, "a number of tokens", tokens.known()),
         steps: of_events(events),
-        objective: log
-            .get("trace.input")
-            .or_else(|| log.get("input"))
-            .and_then(|it| asked(it).or_else(|| said(it))),
+        objective: of("input").and_then(|it| asked(it).or_else(|| said(it))),
         ..Run::default()
     };
-    run.other.extend(plain(sums.errors).map(|errors| (String::from("errors"), errors.into())));
+    run.measured("errors", Some(sums.errors));
     scores(of("scores"), &mut run, out);
     out.left_out("the task of a trace: it names none");
     out.run("$.trace", run)

@@ -159,17 +159,12 @@ impl fmt::Display for ImportError {
 impl Error for ImportError {}
 
 /// The same before the file is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Fault {
-    place: String,
-    found: String,
-    expected: String,
-    hint: String,
-}
+type Fault = ImportError;
 
 impl Fault {
     fn new(place: impl Into<String>, found: impl Into<String>, expected: &str) -> Self {
-        Self { place: place.into(), found: found.into(), expected: expected.to_owned(), hint: String::new() }
+        let (place, found, expected) = (place.into(), found.into(), expected.to_owned());
+        Self { file: String::new(), place, found, expected, hint: String::new() }
     }
 
     fn hint(self, hint: &str) -> Self {
@@ -177,8 +172,7 @@ impl Fault {
     }
 
     fn of(self, input: &Input) -> ImportError {
-        let Self { place, found, expected, hint } = self;
-        ImportError { file: input.name().to_owned(), place, found, expected, hint }
+        Self { file: input.name().to_owned(), ..self }
     }
 
     fn unreadable(error: &io::Error) -> Self {
@@ -191,6 +185,16 @@ impl Fault {
 enum Stop {
     Fault(Box<Fault>),
     Enough,
+}
+
+impl Stop {
+    /// Returns the same with another place, which `of` makes from this one.
+    fn at(self, of: impl FnOnce(&str) -> String) -> Self {
+        match self {
+            Self::Fault(fault) => Fault { place: of(&fault.place), ..*fault }.into(),
+            Self::Enough => Self::Enough,
+        }
+    }
 }
 
 impl From<Fault> for Stop {

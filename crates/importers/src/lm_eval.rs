@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::json::{Wanted, members};
-use super::out::{MEAN, Out, Run, fact_name, plain};
+use super::out::{MEAN, Out, Run};
 use super::{Fault, Importer, Input, Role, Samples, Stop, json};
 
 /// The importer of samples of the Language Model Evaluation Harness.
@@ -31,12 +31,10 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         let fault = Fault::new("", "sums for each task without their samples", "the samples");
         return Err(fault.hint("run lm_eval with --log_samples and give `samples_*.jsonl`").into());
     }
-    let names: Vec<&'static str> = METRICS.to_vec();
-    let fixed = ["doc_id", "doc_hash", "filter", "metrics"];
-    let wanted: Vec<&str> = fixed.iter().copied().chain(names).collect();
+    let wanted = Wanted::of(&[("", "doc_id doc_hash filter metrics"), ("", METRICS)]);
     let task = task(input);
     let mut rows: BTreeMap<String, u64> = BTreeMap::new();
-    json::read_lines(input.json()?, &Wanted::new(&wanted), &mut |row| {
+    json::read_lines(input.json()?, &wanted, &mut |row| {
         let own = row.own;
         let Some(doc) = own.name("doc_id") else {
             return Err(Fault::new(row.place, "a sample without `doc_id`", "the id of the document").into());
@@ -45,7 +43,7 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         *rows.entry(filter.to_owned()).or_default() += 1;
         let metrics: Vec<&str> = match own.get("metrics").and_then(Value::as_array) {
             Some(names) => names.iter().filter_map(Value::as_str).collect(),
-            None => METRICS.iter().copied().filter(|name| own.has(name)).collect(),
+            None => METRICS.split(' ').filter(|name| own.has(name)).collect(),
         };
         let wanted = out.options.score.clone();
         let (wanted, own_filter) =
@@ -76,7 +74,8 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         let all: Value = if metrics.iter().all(|name| own.has(name)) {
             Value::Null
         } else {
-            serde_json::from_slice(row.line).unwrap_or_default()
+            let all = members(row.line, &Wanted::of(&[("", ".")])).unwrap_or_default();
+            all.get("").cloned().unwrap_or_default()
         };
         for name in &metrics {
             let value = own.get(name).or_else(|| all.get(name)).and_then(|value| match value {
@@ -90,12 +89,12 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
                         out.left_out(format!("a metric `{name}` that is not a number of the sample alone"))
                     }
                     Some(value) if is_lower(name) || !(0.0..=1.0).contains(&value) => {
-                        run.other.extend(plain(value).map(|it| (fact_name("score_", name), it.into())));
+                        run.scored(name, Some(value));
                     }
                     Some(_) => {}
                 }
-            } else if let Some(value) = value.and_then(plain) {
-                run.other.push((fact_name("score_", name), value.into()));
+            } else {
+                run.scored(name, value);
             }
         }
         if metrics.len() > 1
@@ -118,7 +117,7 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
 
 /// Passes over the sums of tasks whose samples lie beside them, and names the tasks that have no samples.
 fn sums(input: &Input, tasks: &BTreeSet<String>, out: &mut Out<'_>) -> Result<(), Stop> {
-    let about = json::read(input.json()?, &Wanted::new(&["results", "group_subtasks"]), &mut |_| Ok(()))?;
+    let about = json::read(input.json()?, &Wanted::of(&[("", "results group_subtasks")]), &mut |_| Ok(()))?;
     let is_group = |name: &str| {
         let parts = about.get("group_subtasks").and_then(|groups| groups.get(name)).and_then(Value::as_array);
         parts.is_some_and(|parts| !parts.is_empty())
@@ -138,27 +137,8 @@ fn sums(input: &Input, tasks: &BTreeSet<String>, out: &mut Out<'_>) -> Result<()
 }
 
 /// Metrics of the harness that are a number for each sample.
-const METRICS: [&str; 19] = [
-    "exact_match",
-    "acc",
-    "acc_norm",
-    "acc_mutual_info",
-    "acc_bytes",
-    "pass@1",
-    "pass_at_1",
-    "f1",
-    "em",
-    "mc1",
-    "mc2",
-    "score",
-    "rouge1",
-    "rouge2",
-    "rougeL",
-    "prompt_level_strict_acc",
-    "prompt_level_loose_acc",
-    "contains",
-    "likelihood_diff",
-];
+const METRICS: &str = "exact_match acc acc_norm acc_mutual_info acc_bytes pass@1 pass_at_1 f1 em mc1 mc2 score rouge1 rouge2 \
+    rougeL prompt_level_strict_acc prompt_level_loose_acc contains likelihood_diff";
 
 /// Metrics that are the better the less they are, in every task.
 const LOWER: [&str; 1] = ["likelihood_diff"];
@@ -176,15 +156,8 @@ struct About {
 
 /// Returns the model: from the results of the same moment in the same folder, else the name of the folder.
 fn about(input: &Input) -> Result<About, Stop> {
-    let wanted = [
-        "model_name",
-        "config.model_args",
-        "config.model",
-        "lm_eval_version",
-        "higher_is_better",
-        "n-samples",
-    ];
-    let wanted = Wanted::new(&wanted);
+    let wanted = "model_name config.model_args config.model lm_eval_version higher_is_better n-samples";
+    let wanted = Wanted::of(&[("", wanted)]);
     let mut lower = LOWER.map(str::to_owned).to_vec();
     let folder = input.folder().unwrap_or_else(|| input.stem()).to_owned();
     let own = input.head(1 << 20)?;

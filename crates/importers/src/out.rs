@@ -87,6 +87,16 @@ pub(super) struct Run {
 pub(super) const NEAR: f64 = 1e-6;
 
 impl Run {
+    /// Adds another measurement, if it is known.
+    pub(super) fn measured(&mut self, name: impl Into<String>, value: Option<f64>) {
+        self.other.extend(value.and_then(plain).map(|value| (name.into(), value.into())));
+    }
+
+    /// Adds a score that does not decide whether the task was solved.
+    pub(super) fn scored(&mut self, name: &str, value: Option<f64>) {
+        self.measured(fact_name("score_", name), value);
+    }
+
     /// Sets the outcome by what was solved, if nothing else is known of it. A share of several cases has none.
     ///
     /// What was judged to be solved, in whole or part, is so although the run was stopped: so do the tools count it.

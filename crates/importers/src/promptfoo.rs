@@ -4,7 +4,7 @@ use karat_core::facts::{Digest, Outcome};
 use serde_json::Value;
 
 use super::json::{Element, Members, Wanted};
-use super::out::{Out, Run, fact_name, known, plain};
+use super::out::{Out, Run, known};
 use super::{Fault, Importer, Input, Stop, json};
 
 pub(super) static IMPORTER: Importer = Importer {
@@ -19,28 +19,9 @@ pub(super) static IMPORTER: Importer = Importer {
     ..Importer::RUNS
 };
 
-const ROW: [&str; 20] = [
-    "results.results[].id",
-    "results.results[].success",
-    "results.results[].score",
-    "results.results[].failureReason",
-    "results.results[].error",
-    "results.results[].cost",
-    "results.results[].latencyMs",
-    "results.results[].provider",
-    "results.results[].promptIdx",
-    "results.results[].promptId",
-    "results.results[].testIdx",
-    "results.results[].testCase.description",
-    "results.results[].testCase.assert",
-    "results.results[].vars",
-    "results.results[].namedScores",
-    "results.results[].response.cached",
-    "results.results[].tokenUsage.total",
-    "results.results[].response.tokenUsage.total",
-    "results.results[].prompt.label",
-    "results.results[].gradingResult.pass",
-];
+const ROW: &str = "id success score failureReason error cost latencyMs provider promptIdx promptId testIdx \
+    testCase.description testCase.assert vars namedScores response.cached tokenUsage.total response.tokenUsage.total \
+    prompt.label gradingResult.pass";
 
 /// The reason of a failure that no assertion gave.
 const ERROR: f64 = 2.0;
@@ -49,12 +30,11 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut head = input.head(1 << 16)?;
     head.retain(|byte| !byte.is_ascii_whitespace());
     if !head.starts_with(b"{\"evalId\"") && !head.starts_with(b"{\"results\"") && is_row(&head) {
-        let own: Vec<&str> = ROW.iter().filter_map(|path| path.strip_prefix("results.results[].")).collect();
-        return json::read_lines(input.json()?, &Wanted::new(&own), &mut |row| take(row, input, out));
+        return json::read_lines(input.json()?, &Wanted::of(&[("", ROW)]), &mut |row| take(row, input, out));
     }
-    let paths: Vec<&str> = ROW.iter().copied().chain(["evalId", "results.timestamp"]).collect();
+    let wanted = Wanted::of(&[("", "evalId results.timestamp"), ("results.results[]", ROW)]);
     let mut count = 0;
-    json::read(input.json()?, &Wanted::new(&paths), &mut |row| {
+    json::read(input.json()?, &wanted, &mut |row| {
         count += 1;
         take(row, input, out)
     })?;
@@ -91,7 +71,7 @@ fn take(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop>
         seconds: own.number("latencyMs").map(|milliseconds| milliseconds / 1000.0),
         ..Run::default()
     };
-    let is_cached = own.get("response.cached").and_then(Value::as_bool) == Some(true);
+    let is_cached = own.flag("response.cached") == Some(true);
     if is_cached {
         run.seconds = None;
         out.left_out("the time and cost of an answer that came from a cache");
@@ -104,28 +84,19 @@ fn take(row: &Element<'_>, input: &Input, out: &mut Out<'_>) -> Result<(), Stop>
         run.outcome = Some(Outcome::NoVerdict);
         out.left_out("the score of 0 of a test that ended in an error: it has no verdict");
     } else {
-        judge(own, &mut run, row.place)?;
+        // Its score may be another number, by weights and thresholds.
+        let Some(success) = own.flag("success") else {
+            return Err(Fault::new(row.place, "a result without `success`", "true or false").into());
+        };
+        run.solved = Some(f64::from(u8::from(success)));
+        run.measured("score", own.number("score"));
         if let Some(Value::Object(scores)) = own.get("namedScores") {
             for (name, value) in scores.iter().take(64) {
-                if let Some(value) = value.as_f64().and_then(plain) {
-                    run.other.push((fact_name("score_", name), value.into()));
-                }
+                run.scored(name, value.as_f64());
             }
         }
     }
     out.run(row.place, run)
-}
-
-/// Takes whether the test passed for `solved`: its score may be another number, by weights and thresholds.
-fn judge(own: &Members, run: &mut Run, place: &str) -> Result<(), Stop> {
-    let Some(success) = own.get("success").and_then(Value::as_bool) else {
-        return Err(Fault::new(place, "a result without `success`", "true or false").into());
-    };
-    run.solved = Some(f64::from(u8::from(success)));
-    if let Some(score) = own.number("score").and_then(plain) {
-        run.other.push(("score".to_owned(), score.into()));
-    }
-    Ok(())
 }
 
 /// Returns the name of the test: the same for each repetition, which promptfoo does not mark.

@@ -49,7 +49,7 @@ impl Samples {
     }
 
     fn evaluation(&mut self, input: &Input) -> Result<(), Stop> {
-        let wanted = Wanted::new(&["evaluation_id", "evaluation_name", "evaluation_result_id"]);
+        let wanted = Wanted::of(&[("", "evaluation_id evaluation_name evaluation_result_id")]);
         json::read_lines(input.json()?, &wanted, &mut |row| {
             if let Some(id) = row.own.text("evaluation_id") {
                 let (names, count) = self.evaluations.entry(id.to_owned()).or_default();

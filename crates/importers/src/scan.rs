@@ -13,6 +13,11 @@ use super::{Fault, Stop};
 const BUFFER: usize = 1 << 16;
 /// Longest wanted value, in bytes.
 const VALUE_MAX: usize = 256 << 20;
+/// Longest text in a log, in bytes.
+const TEXT_MAX: usize = 64 << 20;
+/// Levels of members, and members in all, that an outline has.
+const OUTLINE_DEPTH: u8 = 4;
+const OUTLINE_MAX: usize = 2000;
 /// Most values within a wanted value: in memory each takes many times its bytes.
 const PARTS_MAX: usize = 1 << 18;
 
@@ -72,6 +77,18 @@ pub(super) fn scan(input: impl Read, top: &Node, walk: &mut Walk<'_>) -> Result<
 pub(super) fn scan_bytes(text: &[u8], top: &Node, walk: &mut Walk<'_>) -> Result<(), Stop> {
     Scan::new(std::io::empty(), text.to_vec(), text.len()).text_of(top, walk)
 }
+
+/// Returns the paths of the members at the beginning of a text, as far as it goes: `$`, `eval.model`, `[].task_id`. Of a
+/// list the first element counts.
+pub(super) fn outline(head: &[u8]) -> Vec<String> {
+    let mut paths = Vec::new();
+    // Where it is cut off or broken, what was read so far counts.
+    let _ = Scan::new(std::io::empty(), head.to_vec(), head.len()).outline("", 0, &mut paths);
+    paths
+}
+
+/// The reader of the value of a member.
+type Taking<'a, S> = dyn FnMut(&mut S, &[u8]) -> Result<(), Wrong> + 'a;
 
 impl<R: Read> Scan<R> {
     fn new(input: R, buffer: Vec<u8>, end: usize) -> Self {
@@ -199,6 +216,40 @@ impl<R: Read> Scan<R> {
     }
 
     fn object(&mut self, node: &Node, walk: &mut Walk<'_>) -> Result<(), Wrong> {
+        self.members(&mut |scan, name| match found(node, name)? {
+            None => scan.pass(),
+            Some((name, node)) => {
+                let length = walk.path.len();
+                walk.path.push('.');
+                walk.path.push_str(name);
+                scan.value(node, walk)?;
+                walk.path.truncate(length);
+                Ok(())
+            }
+        })
+    }
+
+    fn list(&mut self, elements: &Node, walk: &mut Walk<'_>) -> Result<(), Wrong> {
+        let length = walk.path.len();
+        self.elements(&mut |scan, number| {
+            walk.path.truncate(length);
+            walk.path.push_str(&format!("[{number}]"));
+            if elements.is_outer {
+                elements.forget(&mut walk.before);
+                return scan.value(elements, walk);
+            }
+            walk.own = Some(Members::default());
+            scan.value(elements, walk)?;
+            let own = walk.own.take().unwrap_or_default();
+            let element = Element { place: &walk.path, before: &walk.before, own: &own, line: &[] };
+            (walk.take)(&element).map_err(Wrong::Stop)
+        })?;
+        walk.path.truncate(length);
+        Ok(())
+    }
+
+    /// Takes an object, and lets `value` take the value of each member, by its name with its quotes.
+    fn members(&mut self, value: &mut Taking<'_, Self>) -> Result<(), Wrong> {
         self.take(1)?;
         let mut name = Vec::new();
         if self.peek()? == Some(b'}') {
@@ -215,16 +266,7 @@ impl<R: Read> Scan<R> {
             name = self.kept.take().unwrap_or_default();
             passed?;
             self.colon()?;
-            match found(node, &name)? {
-                None => self.pass()?,
-                Some((name, node)) => {
-                    let length = walk.path.len();
-                    walk.path.push('.');
-                    walk.path.push_str(name);
-                    self.value(node, walk)?;
-                    walk.path.truncate(length);
-                }
-            }
+            value(self, &name)?;
             match self.peek()? {
                 Some(b',') => self.take(1)?,
                 Some(b'}') => return self.take(1),
@@ -233,38 +275,51 @@ impl<R: Read> Scan<R> {
         }
     }
 
-    fn list(&mut self, elements: &Node, walk: &mut Walk<'_>) -> Result<(), Wrong> {
+    /// Takes a list, and lets `element` take each element, by its number.
+    fn elements(
+        &mut self,
+        element: &mut dyn FnMut(&mut Self, u64) -> Result<(), Wrong>,
+    ) -> Result<(), Wrong> {
         self.take(1)?;
-        let length = walk.path.len();
-        let mut number = 0u64;
         if self.peek()? == Some(b']') {
             return self.take(1);
         }
-        loop {
-            walk.path.truncate(length);
-            walk.path.push_str(&format!("[{number}]"));
-            number += 1;
-            if elements.is_outer {
-                elements.forget(&mut walk.before);
-                self.value(elements, walk)?;
-            } else {
-                walk.own = Some(Members::default());
-                self.value(elements, walk)?;
-                let own = walk.own.take().unwrap_or_default();
-                let element = Element { place: &walk.path, before: &walk.before, own: &own, line: &[] };
-                (walk.take)(&element).map_err(Wrong::Stop)?;
-            }
+        for number in 0.. {
+            element(self, number)?;
             match self.peek()? {
                 Some(b',') => self.take(1)?,
-                Some(b']') => {
-                    self.take(1)?;
-                    break;
-                }
+                Some(b']') => return self.take(1),
                 _ => return self.expected("a list", "expected `,` or `]`"),
             }
         }
-        walk.path.truncate(length);
         Ok(())
+    }
+
+    fn outline(&mut self, path: &str, depth: u8, paths: &mut Vec<String>) -> Result<(), Wrong> {
+        match self.peek()? {
+            _ if depth >= OUTLINE_DEPTH || paths.len() > OUTLINE_MAX => self.pass(),
+            Some(b'{') => self.members(&mut |scan, name| {
+                let name = read_name(name)?;
+                let inner = if path.is_empty() { name } else { format!("{path}.{name}") };
+                paths.push(inner.clone());
+                scan.outline(&inner, depth + 1, paths)
+            }),
+            Some(b'[') => {
+                let (inner, depth) = (format!("{path}[]"), depth + u8::from(path.ends_with("[]")));
+                paths.push(inner.clone());
+                self.elements(&mut |scan, number| match number {
+                    0 => scan.outline(&inner, depth, paths),
+                    _ => scan.pass(),
+                })
+            }
+            // Of a few members the value tells the format.
+            Some(b'"') if matches!(path, "schema_version" | "trajectory_format" | "schema") => {
+                let text = self.whole()?;
+                paths.push(format!("{path}={}", text.as_str().unwrap_or_default()));
+                Ok(())
+            }
+            _ => self.pass(),
+        }
     }
 
     /// Returns the error of another byte than expected, or of the end.
@@ -336,6 +391,8 @@ impl<R: Read> Scan<R> {
                 Some(b't') => self.word(b"true")?,
                 Some(b'f') => self.word(b"false")?,
                 Some(b'n') => self.word(b"null")?,
+                Some(b'N') => self.no_number(b"NaN")?,
+                Some(b'I') => self.no_number(b"Infinity")?,
                 _ => return self.expected("a value", "expected value"),
             }
             // A value ended here.
@@ -369,6 +426,7 @@ impl<R: Read> Scan<R> {
     /// Passes over a text with its quotes, of which the first is next.
     fn text(&mut self) -> Result<(), Wrong> {
         self.take(1)?;
+        let mut long = 0;
         loop {
             let ready = self.ready()?;
             if ready.is_empty() {
@@ -381,6 +439,10 @@ impl<R: Read> Scan<R> {
                 return wrong("control character (\\u0000-\\u001F) found while parsing a string");
             }
             let (length, is_quote) = (plain.len(), found.and_then(|at| ready.get(at)) == Some(&b'"'));
+            long += length;
+            if long > TEXT_MAX {
+                return wrong("a text of more than 64 MiB");
+            }
             match found {
                 None => self.take(length)?,
                 Some(_) if is_quote => return self.take(length + 1),
@@ -421,6 +483,15 @@ impl<R: Read> Scan<R> {
         Ok(())
     }
 
+    /// Takes a word that some programs write for a number that JSON cannot write; `""` is kept in its place.
+    fn no_number(&mut self, word: &[u8]) -> Result<(), Wrong> {
+        let mut kept = self.kept.take();
+        let taken = self.word(word);
+        kept.iter_mut().for_each(|kept| kept.extend_from_slice(b"\"\""));
+        self.kept = kept;
+        taken
+    }
+
     /// Takes digits, and returns how many.
     fn digits(&mut self) -> Result<usize, Wrong> {
         let mut count = 0;
@@ -443,6 +514,15 @@ impl<R: Read> Scan<R> {
         };
         if self.ready()?.first() == Some(&b'-') {
             self.take(1)?;
+            let word: &[u8] = match self.ready()?.first() {
+                Some(b'N') => b"NaN",
+                Some(b'I') => b"Infinity",
+                _ => b"",
+            };
+            if !word.is_empty() {
+                self.kept.as_mut().map(Vec::pop);
+                return self.no_number(word);
+            }
         }
         if self.ready()?.first() == Some(&b'0') {
             self.take(1)?;
@@ -475,12 +555,15 @@ impl<R: Read> Scan<R> {
 fn found<'n>(node: &'n Node, name: &[u8]) -> Result<Option<(&'static str, &'n Node)>, Wrong> {
     let of = |name: &str| node.members.get_key_value(name).map(|(name, node)| (*name, node));
     if name.contains(&b'\\') {
-        let name: Result<String, _> = serde_json::from_slice(name);
-        return name.map_or_else(|_| wrong("invalid escape"), |name| Ok(of(&name)));
+        return Ok(of(&read_name(name)?));
     }
     let plain = name.get(1..name.len().saturating_sub(1)).unwrap_or_default();
     match str::from_utf8(plain) {
         Ok(name) => Ok(of(name)),
         Err(_) => wrong("invalid unicode code point"),
     }
+}
+
+fn read_name(name: &[u8]) -> Result<String, Wrong> {
+    serde_json::from_slice(name).or_else(|_| wrong("invalid escape"))
 }

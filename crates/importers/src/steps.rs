@@ -210,20 +210,9 @@ fn said_in(value: &Value, depth: usize) -> Option<String> {
             if members.get("type").and_then(Value::as_str).is_some_and(|kind| kind.contains("tool")) {
                 return None;
             }
-            const NAMES: [&str; 11] = [
-                "prompt",
-                "contents",
-                "content",
-                "text",
-                "parts",
-                "message",
-                "message.content",
-                "choices",
-                "candidates",
-                "output",
-                "kwargs",
-            ];
-            NAMES.iter().find_map(|name| said_in(members.get(*name)?, depth + 1))
+            const NAMES: &str =
+                "prompt contents content text parts message message.content choices candidates output kwargs";
+            NAMES.split(' ').find_map(|name| said_in(members.get(name)?, depth + 1))
         }
         _ => None,
     }

@@ -5,7 +5,7 @@ use karat_core::facts::Outcome;
 use serde_json::{Value, json};
 
 use super::json::{Element, Members, Wanted};
-use super::out::{Out, Run, known, moment, plain};
+use super::out::{Out, Run, known, moment};
 use super::steps::{Steps, text_of};
 use super::{Fault, Importer, Input, Role, Stop, json, verdicts};
 
@@ -47,29 +47,19 @@ struct Way {
 }
 
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    const STEP: [&str; 6] = [
-        "trajectory[].thought",
-        "trajectory[].action",
-        "trajectory[].observation",
-        "history[].role",
-        "history[].content",
-        "history[].is_demo",
-    ];
-    let facts = [
-        "environment",
-        "replay_config",
-        "info.exit_status",
-        "info.model_stats.instance_cost",
-        "info.model_stats.tokens_sent",
-        "info.model_stats.tokens_received",
-        "info.model_stats.api_calls",
-        "trajectory[].execution_time",
-    ];
-    let more: &[&str] = if out.wants_steps() { &STEP } else { &[] };
-    let paths: Vec<&str> = facts.iter().chain(more).copied().collect();
+    let about = "environment replay_config info.exit_status info.model_stats.instance_cost info.model_stats.tokens_sent \
+        info.model_stats.tokens_received info.model_stats.api_calls";
+    let (turn, asked) =
+        if out.wants_steps() { ("thought action observation", "role content is_demo") } else { ("", "") };
+    let wanted = Wanted::of(&[
+        ("", about),
+        ("trajectory[]", "execution_time"),
+        ("trajectory[]", turn),
+        ("history[]", asked),
+    ]);
     let mut way = Way::default();
     let mut steps = 0u32;
-    let log = json::read(input.json()?, &Wanted::new(&paths), &mut |element| {
+    let log = json::read(input.json()?, &wanted, &mut |element| {
         if element.place.starts_with("$.history") {
             way.ask(element.own);
         } else {
@@ -89,7 +79,7 @@ fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
 impl Way {
     /// Takes the first message of the user that sets the task: not the system's, not a demonstration.
     fn ask(&mut self, own: &Members) {
-        let is_demo = own.get("is_demo").and_then(Value::as_bool) == Some(true);
+        let is_demo = own.flag("is_demo") == Some(true);
         if self.objective.is_none() && own.text("role") == Some("user") && !is_demo {
             self.objective = Some(text_of(own.get("content")));
         }
@@ -162,39 +152,31 @@ fn commands(own: &Members, text: &str) -> Vec<String> {
 }
 
 fn read_mini(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    const STEP: [&str; 7] = [
-        "messages[].content",
-        "messages[].type",
-        "messages[].output",
-        "messages[].tool_calls",
-        "messages[].extra.actions",
-        "messages[].extra.returncode",
-        "[].content",
-    ];
-    let facts = [
-        "messages[].extra.timestamp",
-        "[].role",
-        "instance_id",
-        "trajectory_format",
-        "info.exit_status",
-        "info.model_stats.instance_cost",
-        "info.model_stats.api_calls",
-        "info.config.model.model_name",
-        "messages[].role",
-        "messages[].object",
-    ];
-    let more: &[&str] = if out.wants_steps() { &STEP } else { &[] };
-    let paths: Vec<&str> = facts.iter().chain(more).copied().collect();
+    let has_steps = out.wants_steps();
+    let (said, listed) = if has_steps {
+        ("content type output tool_calls extra.actions extra.returncode", "content")
+    } else {
+        ("", "")
+    };
+    let about = "instance_id trajectory_format info.exit_status info.model_stats.instance_cost info.model_stats.api_calls \
+        info.config.model.model_name";
+    let wanted = Wanted::of(&[
+        ("", about),
+        ("messages[]", "role object extra.timestamp"),
+        ("messages[]", said),
+        ("[]", "role"),
+        ("[]", listed),
+    ]);
     let mut way = Way::default();
     let mut steps = 0u32;
     let mut span: Option<(f64, f64)> = None;
-    let log = json::read(input.json()?, &Wanted::new(&paths), &mut |message| {
+    let log = json::read(input.json()?, &wanted, &mut |message| {
         steps += u32::from(is_answer(message.own));
         if let Some(at) = message.own.number("extra.timestamp").filter(|at| *at > 0.0) {
             let (first, last) = span.unwrap_or((at, at));
             span = Some((first.min(at), last.max(at)));
         }
-        if !more.is_empty() {
+        if has_steps {
             way.message(message);
         }
         Ok(())
@@ -204,8 +186,7 @@ fn read_mini(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     if let Some((first, last)) = span {
         // The first moment that a log has is the end of the first answer.
         run.time = moment((first * 1000.0) as i128 * 1_000_000);
-        let took = plain(((last - first) * 1000.0).round() / 1000.0);
-        run.other.extend(took.map(|took| (String::from("seconds_after_first_answer"), took.into())));
+        run.measured("seconds_after_first_answer", Some(((last - first) * 1000.0).round() / 1000.0));
         if !out.wants_steps() {
             out.left_out("the time that the run took: the log does not say when it began");
         }
@@ -227,7 +208,7 @@ fn models(input: &Input, log: &Members) -> Vec<String> {
         let mut text = Vec::new();
         let file = Input::file(path).json().ok()?;
         std::io::Read::read_to_end(&mut std::io::Read::take(file, 64 << 20), &mut text).ok()?;
-        let found = json::members(&text, &Wanted::new(&["model_name_or_path"])).ok()?;
+        let found = json::members(&text, &Wanted::of(&[("", "model_name_or_path")])).ok()?;
         found.text("model_name_or_path").map(str::to_owned)
     });
     // Before version 1, whose settings name the model, folders were called MODEL__DATASET__CONFIG__t-0.00__p-0.95.
@@ -316,9 +297,8 @@ fn one(
         ..run
     };
     let calls = log.number("info.model_stats.api_calls");
-    for (name, value) in [("steps", Some(steps)), ("calls", calls.filter(|calls| *calls > 0.0))] {
-        run.other.extend(value.and_then(plain).map(|value| (name.to_owned(), value.into())));
-    }
+    run.measured("steps", Some(steps));
+    run.measured("calls", calls.filter(|calls| *calls > 0.0));
     if !status.is_empty() {
         run.other.push((String::from("exit_status"), status.into()));
     }

@@ -34,8 +34,8 @@ pub(super) type Instances = BTreeMap<String, (Outcome, String)>;
 
 /// Returns the verdict on each instance of a report, with its place, and the number of all instances if the report has it.
 pub(super) fn instances(input: &Input) -> Result<(Instances, Option<f64>), Stop> {
-    let paths: Vec<&str> = LISTS.iter().map(|(name, _)| *name).chain(["total_instances"]).collect();
-    let report = json::read(input.json()?, &Wanted::new(&paths), &mut |_| Ok(()))?;
+    let wanted: Vec<_> = LISTS.iter().map(|(name, _)| ("", *name)).chain([("", "total_instances")]).collect();
+    let report = json::read(input.json()?, &Wanted::of(&wanted), &mut |_| Ok(()))?;
     if report.is_empty() {
         return Ok((single(input)?, None));
     }
@@ -65,14 +65,14 @@ pub(super) fn instances(input: &Input) -> Result<(Instances, Option<f64>), Stop>
 /// Returns the lists of instances that the report itself doubts, with their lengths.
 fn doubtful(input: &Input) -> Result<Vec<(&'static str, usize)>, Stop> {
     const DOUBTED: [&str; 2] = ["infra_failure_ids", "ambiguous_failure_ids"];
-    let report = json::read(input.json()?, &Wanted::new(&DOUBTED), &mut |_| Ok(()))?;
+    let report = json::read(input.json()?, &Wanted::of(&DOUBTED.map(|name| ("", name))), &mut |_| Ok(()))?;
     let length = |name: &str| report.get(name).and_then(Value::as_array).map_or(0, Vec::len);
     Ok(DOUBTED.map(|name| (name, length(name))).into_iter().filter(|(_, count)| *count > 0).collect())
 }
 
 /// Reads the report on one instance, which lies in the folder of that instance.
 fn single(input: &Input) -> Result<Instances, Stop> {
-    let report = json::read(input.json()?, &Wanted::new(&[""]), &mut |_| Ok(()))?;
+    let report = json::read(input.json()?, &Wanted::of(&[("", ".")]), &mut |_| Ok(()))?;
     let wrong = |place: String, found: &str| {
         let fault = Fault::new(place, found, "a report of SWE-bench");
         fault.hint("it has lists as `resolved_ids`, or of one instance by its name whether it is `resolved`")

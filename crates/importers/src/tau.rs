@@ -4,7 +4,7 @@ use karat_core::facts::Outcome;
 use serde_json::Value;
 
 use super::json::{Element, Members, Wanted};
-use super::out::{NEAR, Out, Run, fact_name, known, plain, share};
+use super::out::{NEAR, Out, Run, known, share};
 use super::steps::Steps;
 use super::{Fault, Importer, Input, Stop, json};
 
@@ -33,12 +33,10 @@ pub(super) static TAU_BENCH: Importer = Importer {
 };
 
 fn read(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    const RUN: [&str; 4] = ["[].task_id", "[].trial", "[].reward", "[].info.error"];
-    const STEPS: [&str; 2] = ["[].info.task.instruction", "[].traj"];
-    let steps: &[&str] = if out.wants_steps() { &STEPS } else { &[] };
-    let paths: Vec<&str> = RUN.iter().chain(steps).copied().collect();
+    let steps = if out.wants_steps() { "info.task.instruction traj" } else { "" };
+    let wanted = Wanted::of(&[("[]", "task_id trial reward info.error"), ("[]", steps)]);
     let subject = input.stem().to_owned();
-    json::read(input.json()?, &Wanted::new(&paths), &mut |element| {
+    json::read(input.json()?, &wanted, &mut |element| {
         let own = element.own;
         let Some(task) = own.name("task_id") else {
             return Err(Fault::new(element.place, "a result without `task_id`", "the id of the task").into());
@@ -95,44 +93,26 @@ fn reward(reward: Option<f64>, run: &mut Run, out: &mut Out<'_>) {
     }
 }
 
-const RUN: [&str; 14] = [
-    "messages",
-    "id",
-    "task_id",
-    "trial",
-    "start_time",
-    "end_time",
-    "duration",
-    "termination_reason",
-    "agent_cost",
-    "reward_info.reward",
-    "reward_info.info.error",
-    "mode",
-    "seed",
-    "timestamp",
-];
+/// A run, without its messages, which are most of a log.
+const RUN: &str = "id task_id trial start_time end_time duration termination_reason agent_cost reward_info.reward \
+    reward_info.info.error mode seed timestamp";
+/// Facts that all runs of a log share.
+const SHARED: &str = "info.agent_info.llm info.environment_info.domain_name";
 
 fn read_2(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let listed: [&str; 10] = [
-        "simulations[].messages",
-        "simulations[].id",
-        "simulations[].task_id",
-        "simulations[].trial",
-        "simulations[].start_time",
-        "simulations[].duration",
-        "simulations[].termination_reason",
-        "simulations[].agent_cost",
-        "simulations[].reward_info.reward",
-        "simulations[].timestamp",
-    ];
-    const ABOUT: [&str; 3] =
-        ["info.agent_info.llm", "info.environment_info.domain_name", "info.agent_info.implementation"];
-    const SUBMISSION: [&str; 4] = ["model_name", "submitting_organization", "submission_date", "results"];
-    let wanted = listed.iter().chain(&RUN).chain(&ABOUT).chain(&SUBMISSION).copied();
-    // Messages are most of a log.
-    let wanted: Vec<&str> = wanted.filter(|path| out.wants_steps() || !path.ends_with("messages")).collect();
+    let messages = if out.wants_steps() { "messages" } else { "" };
+    let submitted =
+        "info.agent_info.implementation model_name submitting_organization submission_date results";
+    let wanted = Wanted::of(&[
+        ("", SHARED),
+        ("", submitted),
+        ("", RUN),
+        ("", messages),
+        ("simulations[]", RUN),
+        ("simulations[]", messages),
+    ]);
     let mut count = 0;
-    let about = json::read(input.json()?, &Wanted::new(&wanted), &mut |element| {
+    let about = json::read(input.json()?, &wanted, &mut |element| {
         count += 1;
         simulation(element, element.before, out)
     })?;
@@ -169,8 +149,7 @@ fn submission(about: &Members, input: &Input, out: &mut Out<'_>) -> Result<(), S
             ..Run::default()
         };
         for name in ["pass_2", "pass_3", "pass_4"] {
-            let value = of(name).map(share).and_then(plain);
-            run.other.extend(value.map(|value| (fact_name("", name), value.into())));
+            run.measured(name, of(name).map(share));
         }
         out.left_out("no results of single tasks: an entry has their share");
         out.run(&format!("$.results.{domain}"), run)?;
@@ -183,8 +162,7 @@ fn beside(input: &Input) -> Result<Option<Members>, Stop> {
     let file =
         input.path().and_then(|path| path.parent()?.parent()).map(|folder| folder.join("results.json"));
     let Some(file) = file.filter(|file| file.is_file()) else { return Ok(None) };
-    let wanted = Wanted::new(&["info.agent_info.llm", "info.environment_info.domain_name"]);
-    json::read(Input::file(file).json()?, &wanted, &mut |_| Ok(())).map(Some)
+    json::read(Input::file(file).json()?, &Wanted::of(&[("", SHARED)]), &mut |_| Ok(())).map(Some)
 }
 
 fn simulation(element: &Element<'_>, about: &Members, out: &mut Out<'_>) -> Result<(), Stop> {

@@ -78,9 +78,9 @@ impl Kind {
         let _ =
             serde_json::Deserializer::from_slice(item).deserialize_map(Members(&mut |name, is_number| {
                 // A number of steps is a fact, and no list of them.
-                let can_mark = !is_number || !HOLDERS.contains(&name);
+                let can_mark = !is_number || HOLDERS.split(' ').all(|holder| holder != name);
                 for (count, kind) in counts.iter_mut().zip(Self::ALL) {
-                    *count += u32::from(can_mark && kind.marks().contains(&name));
+                    *count += u32::from(can_mark && kind.marks().any(|mark| mark == name));
                 }
             }));
         let most = counts.into_iter().max().filter(|&most| most > 0)?;
@@ -88,55 +88,28 @@ impl Kind {
         found.next().filter(|_| found.next().is_none()).map(|(kind, _)| kind)
     }
 
-    /// The members of an item that only this kind has.
-    fn marks(self) -> &'static [&'static str] {
-        match self {
-            Self::WorkflowRun => {
-                &["run_id", "workflow_plan", "miner_uid", "output_quality", "quality_criteria"]
+    /// Returns the members of an item that only this kind has.
+    fn marks(self) -> impl Iterator<Item = &'static str> {
+        let marks = match self {
+            Self::WorkflowRun => "run_id workflow_plan miner_uid output_quality quality_criteria",
+            Self::Match => {
+                "match_id challenge challenge_id challenge_slug score_breakdown scores submission trajectory \
+                 time_limit_secs"
             }
-            Self::Match => &[
-                "match_id",
-                "challenge",
-                "challenge_id",
-                "challenge_slug",
-                "score_breakdown",
-                "scores",
-                "submission",
-                "trajectory",
-                "time_limit_secs",
-            ],
-            Self::ReasoningTrace => &["@context", "@type", "metadata", "steps"],
-            Self::AgentDimensions => &["dimensions", "not_applicable", "critical_incident_open"],
-            Self::AgentEvidence => &[
-                "task_classes",
-                "declarations",
-                "evaluations",
-                "verdicts",
-                "bond",
-                "incidents",
-                "memory",
-                "collaborations",
-            ],
-            Self::Facts => &[],
-        }
+            Self::ReasoningTrace => "@context @type metadata steps",
+            Self::AgentDimensions => "dimensions not_applicable critical_incident_open",
+            Self::AgentEvidence => {
+                "task_classes declarations evaluations verdicts bond incidents memory collaborations"
+            }
+            Self::Facts => "",
+        };
+        marks.split_ascii_whitespace()
     }
 }
 
 /// Marks that are lists or objects. A number of that name is a fact: `steps` of a run, `incidents` of an agent.
-const HOLDERS: [&str; 12] = [
-    "scores",
-    "score_breakdown",
-    "trajectory",
-    "metadata",
-    "steps",
-    "dimensions",
-    "task_classes",
-    "declarations",
-    "evaluations",
-    "verdicts",
-    "incidents",
-    "collaborations",
-];
+const HOLDERS: &str = "scores score_breakdown trajectory metadata steps dimensions task_classes declarations evaluations \
+    verdicts incidents collaborations";
 
 /// Tells the name of each member of an object, and whether its value is a number.
 struct Members<'a>(&'a mut dyn FnMut(&str, bool));
@@ -188,8 +161,8 @@ mod tests {
         assert_eq!(Kind::of_item(br#"{"agent_id": "a", "evaluations": [{"id": "#), Some(Kind::AgentEvidence));
         assert_eq!(Kind::of_item(b"\xef\xbb\xbf {\"steps\": [], \"x\": 1}"), Some(Kind::ReasoningTrace));
         assert_eq!(Kind::of_item(br#"{"dimensions": {}, "evaluations": []}"#), None);
-        for name in HOLDERS {
-            assert!(Kind::ALL.iter().any(|kind| kind.marks().contains(&name)), "{name}");
+        for name in HOLDERS.split(' ') {
+            assert!(Kind::ALL.iter().any(|kind| kind.marks().any(|mark| mark == name)), "{name}");
             for number in ["2", "-0.5"] {
                 assert_eq!(Kind::of_item(format!("{{\"{name}\": {number}}}").as_bytes()), None, "{name}");
             }

@@ -263,14 +263,7 @@ impl Reader {
 
         let mut check = Check::new(notes, &mut self.unknown);
         let mut work = Work::new(&mut self.graders, watch);
-        for &at in canonical.duplicates() {
-            check.refuse_as(
-                document.node(at),
-                "the key a second time",
-                "each key once",
-                "keep the one that is meant",
-            );
-        }
+        check.refuse_duplicates(document, canonical.duplicates());
         let slots = &self.slots;
         let mut facts = Vec::with_capacity(slots.len().max(self.table.wanted()));
         let identity = if root.value() == Value::Object {

@@ -51,7 +51,7 @@ impl IntoEffect for flows::Content {
 
 impl IntoEffect for spans::Content {
     fn effect(self, item: &NewItem) -> Effect {
-        // Its moment is that of its arrival in the log.
+        // Its moment is its arrival in the log.
         let moment = Timestamp { milliseconds: 0 };
         Effect::Spans(Box::new(spans::Taken::new(&item.id, self, item.content.len(), moment)))
     }

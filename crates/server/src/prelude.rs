@@ -1,4 +1,4 @@
-//! What every resource and page uses.
+//! The imports of every resource and page.
 
 pub(crate) use crate::authority::Act;
 pub(crate) use crate::basics::*;

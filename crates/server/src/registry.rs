@@ -1,4 +1,4 @@
-//! How signers are registered and revoked, each kind in its part of the log.
+//! The registration of signers, and its revocation, each kind in its part of the log.
 
 use karat_store::log::VerifyingKey;
 use tokio::sync::RwLock;

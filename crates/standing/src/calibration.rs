@@ -8,17 +8,6 @@ pub use karat_core::scorecard::{CalibrationRules, CalibrationStep, Difficulty};
 
 /// Returns the difficulty that these rates mean; none with too few completed matches. `current` is the calibrated
 /// difficulty so far, which stays where the rates have not passed a threshold by the margin.
-///
-/// ```
-/// use karat_core::number::Decimal;
-/// use karat_standing::calibration::{CalibrationRules, Difficulty, difficulty};
-///
-/// let rules = CalibrationRules::default();
-/// let rate = |thousandths: i64| Decimal::from_millionths(thousandths * 1000);
-/// assert_eq!(difficulty(&rules, rate(650), rate(850), 20, None), Some(Difficulty::Newcomer));
-/// assert_eq!(difficulty(&rules, rate(649), rate(900), 20, None), Some(Difficulty::Contender));
-/// assert_eq!(difficulty(&rules, rate(900), rate(900), 19, None), None);
-/// ```
 #[must_use]
 pub fn difficulty(
     rules: &CalibrationRules,

@@ -37,32 +37,20 @@ pub struct Certificate {
     pub latest_seconds: Option<i64>,
 }
 
-/// The reason why a tier changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// A higher one was earned and confirmed.
-    Promotion,
-    /// The security gate shut it.
-    Gate,
-    /// The measured values no longer earn it.
-    Evidence,
-    /// Decay kept it unearned for longer than the notice.
-    Decay,
-    /// No full batch of evaluations for too long.
-    Silence,
-}
-
-impl Cause {
-    /// Returns the name as written in a history.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Promotion => "promotion",
-            Self::Gate => "gate",
-            Self::Evidence => "evidence",
-            Self::Decay => "decay",
-            Self::Silence => "silence",
-        }
+karat_core::words! {
+    /// The reason why a tier changed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Cause {
+        /// A higher one was earned and confirmed.
+        Promotion = "promotion",
+        /// The security gate shut it.
+        Gate = "gate",
+        /// The measured values no longer earn it.
+        Evidence = "evidence",
+        /// Decay kept it unearned for longer than the notice.
+        Decay = "decay",
+        /// No full batch of evaluations for too long.
+        Silence = "silence",
     }
 }
 
@@ -107,20 +95,6 @@ impl Certificate {
     ///
     /// # Errors
     /// If the moment is before the last one: [`OutOfOrder`], and the certificate is unchanged.
-    ///
-    /// ```
-    /// use karat_standing::certification::{Certificate, CertificationRules, Recomputation};
-    /// use karat_standing::tiers::{TierFacts, TierRule};
-    ///
-    /// let tiers = [TierRule { name: "bronze".into(), points: 400, ..TierRule::default() }];
-    /// let rules = CertificationRules::default();
-    /// let facts = TierFacts { points: Some(500), ..TierFacts::default() };
-    /// let at = |at_seconds| Recomputation { at_seconds, facts: facts.clone(), undecayed: facts.clone() };
-    /// let (first, certified) = Certificate::default().next(&tiers, &rules, &at(0)).unwrap();
-    /// assert_eq!((first.tier, certified.promotion_from_seconds), (0, Some(86_400)));
-    /// let (second, _) = first.next(&tiers, &rules, &at(86_400)).unwrap();
-    /// assert_eq!(second.tier, 1);
-    /// ```
     pub fn next(
         self,
         tiers: &[TierRule],

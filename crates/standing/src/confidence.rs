@@ -7,11 +7,6 @@ use karat_core::number::{BILLION, Decimal, MILLION, round_ratio};
 pub use karat_core::scorecard::FreshnessRule;
 
 /// Returns what evidence of this age is worth, in billionths. Evidence from the future counts as of now.
-///
-/// ```
-/// use karat_standing::confidence::{FreshnessRule, freshness};
-/// assert_eq!(freshness(FreshnessRule::default(), 105 * 86_400), 750_000_000);
-/// ```
 #[must_use]
 pub fn freshness(rule: FreshnessRule, age_seconds: i64) -> i64 {
     let least = rule.least.clamp(0, BILLION);

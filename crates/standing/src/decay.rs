@@ -9,13 +9,6 @@ use karat_core::number::{BILLION, Decimal, MOST_WEIGHT_UNITS, Score, UNITS_PER_O
 pub use karat_core::scorecard::{DecayRule, DecayScope, Periods, WEEK_SECONDS};
 
 /// Returns the points lost by evidence of this age. Evidence from the future, by a clock that runs ahead, loses nothing.
-///
-/// ```
-/// use karat_standing::decay::{DecayRule, WEEK_SECONDS, lost_points};
-/// let week = i64::from(WEEK_SECONDS);
-/// assert_eq!(lost_points(DecayRule::default(), week).to_string(), "0");
-/// assert_eq!(lost_points(DecayRule::default(), 2 * week + week / 2).to_string(), "3/2");
-/// ```
 #[must_use]
 pub fn lost_points(rule: DecayRule, age_seconds: i64) -> Ratio {
     let (lost, period) = lost(rule, age_seconds);

@@ -25,13 +25,6 @@ pub struct Gated {
 }
 
 /// Returns the score and the tiers that the gate leaves.
-///
-/// ```
-/// use karat_standing::gate::{GateFacts, SecurityGate, apply};
-/// let weak = GateFacts { reading: Some(400_000_000), ..GateFacts::default() };
-/// let gated = apply(&SecurityGate::default(), 880, &weak);
-/// assert_eq!((gated.points, gated.open_tiers), (599, Some(1)));
-/// ```
 #[must_use]
 pub fn apply(gate: &SecurityGate, points: i64, facts: &GateFacts) -> Gated {
     let holds = |step: &&GateStep| facts.reading.is_some_and(|reading| reading < step.below);

@@ -3,28 +3,18 @@
 use karat_core::number::{MILLION, Score};
 pub use karat_core::scorecard::LifecycleRules;
 
-/// The status of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TaskStatus {
-    /// In use.
-    #[default]
-    Active,
-    /// No subject solves it: probably broken. Back in use as soon as a period is not like that.
-    Quarantined,
-    /// Nearly all subjects solve it, or it stayed broken. For good: a task that was known to all does not become new
-    /// again, and one that is fixed is another task.
-    Deprecated,
-}
-
-impl TaskStatus {
-    /// Returns the name as written: `active`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Quarantined => "quarantined",
-            Self::Deprecated => "deprecated",
-        }
+karat_core::words! {
+    /// The status of a task.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum TaskStatus {
+        /// In use.
+        #[default]
+        Active = "active",
+        /// No subject solves it: probably broken. Back in use as soon as a period is not like that.
+        Quarantined = "quarantined",
+        /// Nearly all subjects solve it, or it stayed broken. For good: a task that was known to all does not become new
+        /// again, and one that is fixed is another task.
+        Deprecated = "deprecated",
     }
 }
 
@@ -86,18 +76,6 @@ impl TaskLife {
     }
 
     /// Takes in the scores of one period. A period without scores says nothing and breaks no row.
-    ///
-    /// ```
-    /// use karat_core::number::Score;
-    /// use karat_standing::lifecycle::{LifecycleRules, TaskLife, TaskStatus};
-    ///
-    /// let solved_by_most = [950_000_000, 970_000_000, 990_000_000, 500_000_000].map(Score::from_billionths);
-    /// let mut life = TaskLife::default();
-    /// for expected in [TaskStatus::Active, TaskStatus::Active, TaskStatus::Deprecated] {
-    ///     (life, _) = life.next(&LifecycleRules::default(), &solved_by_most);
-    ///     assert_eq!(life.status, expected);
-    /// }
-    /// ```
     #[must_use]
     pub fn next(self, rules: &LifecycleRules, scores: &[Score]) -> (Self, PeriodOutcome) {
         let solved = scores.iter().filter(|score| **score > rules.solved_above).count();

@@ -52,32 +52,20 @@ pub enum OverrideEvent {
     Revoked(OverrideDecision),
 }
 
-/// The status of a proposal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProposalStatus {
-    /// Checked; it waits for a decision.
-    Proposed,
-    /// In force.
-    Accepted,
-    /// Refused by the check, or by someone.
-    Refused,
-    /// In force until another was accepted.
-    Replaced,
-    /// In force until someone revoked it.
-    Revoked,
-}
-
-impl ProposalStatus {
-    /// Returns the name as written in a history.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Proposed => "proposed",
-            Self::Accepted => "accepted",
-            Self::Refused => "refused",
-            Self::Replaced => "replaced",
-            Self::Revoked => "revoked",
-        }
+karat_core::words! {
+    /// The status of a proposal.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ProposalStatus {
+        /// Checked; it waits for a decision.
+        Proposed = "proposed",
+        /// In force.
+        Accepted = "accepted",
+        /// Refused by the check, or by someone.
+        Refused = "refused",
+        /// In force until another was accepted.
+        Replaced = "replaced",
+        /// In force until someone revoked it.
+        Revoked = "revoked",
     }
 }
 

@@ -7,14 +7,6 @@ use karat_core::record::Published;
 use karat_core::scorecard::{Publish, Scale};
 
 /// An exact fraction in lowest terms, with a denominator above zero.
-///
-/// ```
-/// use karat_standing::ratio::Ratio;
-/// let third = Ratio::new(2, 6).unwrap();
-/// assert_eq!((third.numerator(), third.denominator()), (1, 3));
-/// assert_eq!(third.to_string(), "1/3");
-/// assert_eq!(third.score().to_string(), "0.333333333333333");
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ratio {
     numerator: i128,

@@ -20,13 +20,6 @@ pub struct Swing {
 }
 
 /// Returns the change between two published scores, in whole points, so that anyone can recompute it from published history.
-///
-/// ```
-/// use karat_standing::review::swing;
-/// assert!(!swing(Some(500), 700, 200).was_anomalous);
-/// assert!(swing(Some(701), 500, 200).was_anomalous);
-/// assert_eq!(swing(None, 950, 200).delta, None);
-/// ```
 #[must_use]
 pub fn swing(previous: Option<i64>, next: i64, limit_points: u32) -> Swing {
     let delta = previous.map(|previous| next.saturating_sub(previous));

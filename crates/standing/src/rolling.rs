@@ -9,16 +9,6 @@ use karat_core::number::{Score, round_ratio};
 ///
 /// A window that is not full yet is divided by what is in it. Means are rounded once to the grid of scores, ties to even,
 /// and equal those of the window of a standing to the last unit.
-///
-/// ```
-/// use core::num::NonZeroU32;
-/// use karat_core::number::Score;
-/// use karat_standing::rolling::rolling_means;
-///
-/// let scores = [0, 500_000_000, 1_000_000_000].map(Score::from_billionths);
-/// let means = rolling_means(&scores, NonZeroU32::new(2).unwrap());
-/// assert_eq!(means, [0, 250_000_000, 750_000_000].map(Score::from_billionths));
-/// ```
 #[must_use]
 pub fn rolling_means(scores: &[Score], tasks: NonZeroU32) -> Vec<Score> {
     let tasks = tasks.get() as usize;

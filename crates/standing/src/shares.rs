@@ -65,18 +65,6 @@ pub enum ShareError {
 ///
 /// # Errors
 /// If there are problems: every [`ShareError`].
-///
-/// ```
-/// use karat_core::number::Score;
-/// use karat_standing::shares::{ShareCase, ShareRules, shares};
-///
-/// let scores = [6, 1, 1, 1, 1, 1, 1, 0].map(|tenths| Score::from_billionths(tenths * 100_000_000));
-/// let shared = shares(&scores, &ShareRules::default()).unwrap();
-/// assert_eq!(shared.case, ShareCase::Redistributed);
-/// assert_eq!(shared.shares[0].to_string(), "0.15");
-/// assert_eq!(shared.shares[1].to_string(), "0.141666666666667");
-/// assert_eq!(shared.shares[7], Score::ZERO);
-/// ```
 pub fn shares(scores: &[Score], rules: &ShareRules) -> Result<Shares, Vec<ShareError>> {
     let cap = rules.cap.millionths();
     let negative = scores.iter().enumerate().filter(|(_, score)| **score < Score::ZERO);
@@ -173,13 +161,6 @@ fn proportional(scores: &[Score], left_out: &[usize], total: i64) -> Vec<Score> 
 ///
 /// # Errors
 /// If shares are below zero: every one.
-///
-/// ```
-/// use karat_core::number::Score;
-/// use karat_standing::shares::whole_shares;
-/// let shares = [1, 1, 1].map(|third| Score::from_units(third));
-/// assert_eq!(whole_shares(&shares, 100), Ok(vec![34, 33, 33]));
-/// ```
 pub fn whole_shares(shares: &[Score], total: u32) -> Result<Vec<u32>, Vec<ShareError>> {
     refuse_negative(shares)?;
     let whole = proportional(shares, &[], i64::from(total));
@@ -191,13 +172,6 @@ pub fn whole_shares(shares: &[Score], total: u32) -> Result<Vec<u32>, Vec<ShareE
 ///
 /// # Errors
 /// If shares are below zero: every one.
-///
-/// ```
-/// use karat_core::number::Score;
-/// use karat_standing::shares::sixteen_bit_shares;
-/// let shares = [100, 200, 0].map(Score::from_units);
-/// assert_eq!(sixteen_bit_shares(&shares), Ok(vec![32_768, 65_535, 0]));
-/// ```
 pub fn sixteen_bit_shares(shares: &[Score]) -> Result<Vec<u16>, Vec<ShareError>> {
     refuse_negative(shares)?;
     let largest = shares.iter().map(|share| i128::from(share.units())).max().unwrap_or_default().max(1);
@@ -213,12 +187,6 @@ fn refuse_negative(shares: &[Score]) -> Result<(), Vec<ShareError>> {
 
 /// Returns true if shares are to be handed in again: when at least `tempo_blocks` and at least `rate_limit_blocks`
 /// have passed since the last time. A chain that is behind its own last time is not due.
-///
-/// ```
-/// use karat_standing::shares::is_due;
-/// assert!(is_due(460, 100, 360, 100));
-/// assert!(!is_due(459, 100, 360, 100));
-/// ```
 #[must_use]
 pub const fn is_due(current_block: u64, last_block: u64, tempo_blocks: u64, rate_limit_blocks: u64) -> bool {
     match current_block.checked_sub(last_block) {

@@ -128,18 +128,6 @@ impl TierStanding {
 
 /// Returns the tier that `facts` reach among `rules`, lowest first. A tier is reached when everything that it and
 /// those below it ask is there, so more of anything never leads to a lower one.
-///
-/// ```
-/// use karat_standing::tiers::{TierFacts, TierRule, tier};
-///
-/// let rule = |name: &str, points, evaluations| TierRule { name: name.into(), points, evaluations, ..TierRule::default() };
-/// let rules = [rule("bronze", 400, 5), rule("silver", 600, 20)];
-/// let facts = TierFacts { points: Some(712), evaluations: 12, ..TierFacts::default() };
-/// let standing = tier(&rules, &facts);
-/// assert_eq!(standing.name.as_deref(), Some("bronze"));
-/// let blocker = standing.single_blocker().unwrap().to_string();
-/// assert_eq!(blocker, "number of evaluations is 12, needs 20 or more");
-/// ```
 #[must_use]
 pub fn tier(rules: &[TierRule], facts: &TierFacts) -> TierStanding {
     let mut reached = 0;

@@ -107,22 +107,6 @@ pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
 ///
 /// # Errors
 /// If there are problems: every [`VerdictError`].
-///
-/// ```
-/// use karat_core::scorecard::Scorecard;
-/// use karat_standing::verdict::{Measured, Situation, VerdictRules, verdict};
-///
-/// let card = karat_checker::parse(include_str!("../../../scorecards/trust/1.0.0.toml"), &|_| None).unwrap();
-/// let aged = Measured { reading: 800_000_000, age_seconds: 9 * 604_800 };
-/// let situation = Situation {
-///     measured: [("accuracy".into(), aged), ("safety".into(), aged)].into(),
-///     canonical_points: Some(593),
-///     ..Situation::default()
-/// };
-/// let verdict = verdict(&card, None, &situation, &VerdictRules::default()).unwrap();
-/// assert_eq!(verdict.ungated.unwrap().to_string(), "792");
-/// assert!(!verdict.swing.unwrap().was_anomalous, "199 points are not a swing");
-/// ```
 pub fn verdict(
     card: &Scorecard,
     weights: Option<&OverrideUse>,

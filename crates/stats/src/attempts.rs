@@ -24,16 +24,6 @@ pub struct Attempt {
 }
 
 /// Checked attempts, in the order of subjects and numbers.
-///
-/// ```
-/// use karat_stats::attempts::{Attempt, Attempts};
-/// let attempt = |subject, number, points, won| Attempt { subject, number, points, won };
-/// let attempts = Attempts::new(&[attempt(0, 1, 738, true), attempt(1, 1, 340, false), attempt(0, 2, 857, true)])?;
-/// assert_eq!(attempts.pass_at_1().share(), Some(0.5));
-/// let second = &attempts.learning_curve(2)[1];
-/// assert_eq!((second.mean().unwrap().to_f64(), second.count), (857.0, 1));
-/// # Ok::<(), karat_stats::StatisticsError>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct Attempts {
     ordered: Vec<Attempt>,
@@ -204,26 +194,16 @@ pub const WINDOW: usize = 3;
 /// Scores that lie no further apart than this many points make a plateau.
 pub const PLATEAU_POINTS: Decimal = Decimal::from_millionths(50_000_000);
 
-/// The direction of recent scores. It does not say whether the direction could be chance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trend {
-    /// No score is below the one before.
-    Improving,
-    /// No score is above the one before.
-    Declining,
-    /// The scores are close together, or go up and down.
-    Plateau,
-}
-
-impl Trend {
-    /// Returns the name as written: `improving`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Improving => "improving",
-            Self::Declining => "declining",
-            Self::Plateau => "plateau",
-        }
+karat_core::words! {
+    /// The direction of recent scores. It does not say whether the direction could be chance.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Trend {
+        /// No score is below the one before.
+        Improving = "improving",
+        /// No score is above the one before.
+        Declining = "declining",
+        /// The scores are close together, or go up and down.
+        Plateau = "plateau",
     }
 }
 

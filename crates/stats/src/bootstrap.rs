@@ -134,19 +134,6 @@ impl<'a> Draws<'a> {
     ///
     /// # Errors
     /// If there are no resamples, no tasks, or more of both than [`Self::MOST_MEANS`] or [`Self::MOST_DRAWN`].
-    ///
-    /// ```
-    /// use karat_stats::bootstrap::{Draws, Ends, Plan};
-    /// use karat_stats::table::{Observation, TaskTable};
-    /// let observations: Vec<_> = (0..40).map(|task| Observation::of_success(0, task, task % 4 != 0)).collect();
-    /// let table = TaskTable::new(1, &observations)?;
-    /// let draws = Draws::new(&table, Plan { draws: 1000, seed: 1 })?;
-    /// let estimate = draws.estimate(0, 0.95, Ends::Percentile)?;
-    /// assert_eq!(estimate.mean, 0.75);
-    /// let interval = estimate.interval.unwrap();
-    /// assert_eq!((interval.low, interval.high), (0.6, 0.875));
-    /// # Ok::<(), karat_stats::StatisticsError>(())
-    /// ```
     pub fn new(table: &'a TaskTable, plan: Plan) -> Result<Self, StatisticsError> {
         if plan.draws == 0 {
             return Err(StatisticsError::Draws { found: 0, needed: 1 });

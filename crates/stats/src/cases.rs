@@ -84,15 +84,6 @@ impl Cases {
     ///
     /// # Errors
     /// If `level` is not between 0 and 1.
-    ///
-    /// ```
-    /// use karat_stats::cases::{CaseResult, Cases};
-    /// // 81 of 263, as in the doc of `Proportion`.
-    /// let cases = Cases::new([CaseResult { subject: 0, task: 0, value: 307_984_791, cases: Some(263) }]);
-    /// let interval = cases.estimate(0, 0.95)?.unwrap().interval.unwrap();
-    /// assert_eq!(format!("{:.4} to {:.4}", interval.low, interval.high), "0.2553 to 0.3662");
-    /// # Ok::<(), karat_stats::StatisticsError>(())
-    /// ```
     pub fn estimate(&self, subject: usize, level: f64) -> Result<Option<CaseEstimate>, StatisticsError> {
         let Some(tasks) = self.of_subjects.get(&subject) else { return Ok(None) };
         let parts = tasks.values().flat_map(|results| weighed(results, tasks.len(), 1.0));
@@ -104,17 +95,6 @@ impl Cases {
     ///
     /// # Errors
     /// If `level` is not between 0 and 1.
-    ///
-    /// ```
-    /// use karat_stats::cases::{CaseResult, Cases};
-    /// // Newcombe's example (a): 56 of 70 and 48 of 80.
-    /// let cases = Cases::new([(0, 800_000_000, 70), (1, 600_000_000, 80)].map(|(subject, value, cases)| {
-    ///     CaseResult { subject, task: 0, value, cases: Some(cases) }
-    /// }));
-    /// let interval = cases.difference(0, 1, 0.95)?.unwrap().interval.unwrap();
-    /// assert_eq!(format!("{:.4} to {:.4}", interval.low, interval.high), "0.0524 to 0.3339");
-    /// # Ok::<(), karat_stats::StatisticsError>(())
-    /// ```
     pub fn difference(
         &self,
         first: usize,

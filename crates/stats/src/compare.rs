@@ -7,31 +7,22 @@ use super::table::TaskTable;
 use super::{Interval, StatisticsError, outside};
 use karat_core::number::BILLION;
 
-/// The result of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// The first subject is ahead.
-    FirstAhead,
-    /// The second subject is ahead.
-    SecondAhead,
-    /// The difference may be chance. That they are equal is not shown.
-    NotDistinguishable,
-    /// They share so few tasks that no results there could show a difference: six at 95 % are the fewest that could.
-    TooFewSharedTasks,
+karat_core::words! {
+    /// The result of a comparison.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Verdict {
+        /// The first subject is ahead.
+        FirstAhead = "first-ahead",
+        /// The second subject is ahead.
+        SecondAhead = "second-ahead",
+        /// The difference may be chance. That they are equal is not shown.
+        NotDistinguishable = "not-distinguishable",
+        /// They share so few tasks that no results there could show a difference: six at 95 % are the fewest that could.
+        TooFewSharedTasks = "too-few-shared-tasks",
+    }
 }
 
 impl Verdict {
-    /// Returns the name as written: `not-distinguishable`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::FirstAhead => "first-ahead",
-            Self::SecondAhead => "second-ahead",
-            Self::NotDistinguishable => "not-distinguishable",
-            Self::TooFewSharedTasks => "too-few-shared-tasks",
-        }
-    }
-
     /// Returns the verdict on the two in the other order.
     #[must_use]
     pub const fn mirrored(self) -> Self {
@@ -77,13 +68,6 @@ impl Pairs {
     ///
     /// Between 0 and 1; 1 if no task differs. One result per subject and task; for several trials use
     /// [`paired_bootstrap`].
-    ///
-    /// ```
-    /// use karat_stats::compare::Pairs;
-    /// let pairs = Pairs { both: 1, only_first: 1, only_second: 7, neither: 12 };
-    /// assert_eq!((pairs.mid_p() * 1e3).round(), 39.0);
-    /// assert_eq!((pairs.exact_p() * 1e3).round(), 70.0);
-    /// ```
     #[must_use]
     pub fn mid_p(self) -> f64 {
         let (exactly, tail) = self.tail();
@@ -148,26 +132,16 @@ pub struct Difference {
     pub verdict: Verdict,
 }
 
-/// The second subject against the first, given how much worse it may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// It is worse by more than the margin.
-    Worse,
-    /// It is not worse by the margin.
-    NotWorse,
-    /// Neither is shown.
-    Open,
-}
-
-impl Change {
-    /// Returns the name as written: `not-worse`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Worse => "worse",
-            Self::NotWorse => "not-worse",
-            Self::Open => "open",
-        }
+karat_core::words! {
+    /// The second subject against the first, given how much worse it may be.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Change {
+        /// It is worse by more than the margin.
+        Worse = "worse",
+        /// It is not worse by the margin.
+        NotWorse = "not-worse",
+        /// Neither is shown.
+        Open = "open",
     }
 }
 

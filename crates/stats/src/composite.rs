@@ -29,18 +29,6 @@ impl Readings {
     ///
     /// # Errors
     /// If a subject has more or fewer dimensions than the first, or a reading is out of range.
-    ///
-    /// ```
-    /// use karat_core::mean::Mean;
-    /// use karat_core::number::Decimal;
-    /// use karat_stats::composite::{Readings, Tree};
-    /// let readings = Readings::new(&[[Some(900_000_000), Some(400_000_000)], [Some(600_000_000), None]])?;
-    /// let composites = |mean| readings.composites(&Tree::flat(mean, &[Decimal::ONE; 2]), &[0.5, 0.5]);
-    /// assert_eq!(composites(Mean::WeightedMean), [Some(650_000_000), Some(600_000_000)]);
-    /// assert_eq!(composites(Mean::WeightedSum), [Some(650_000_000), Some(300_000_000)]);
-    /// assert_eq!(composites(Mean::Geometric), [Some(600_000_000), Some(600_000_000)]);
-    /// # Ok::<(), karat_stats::StatisticsError>(())
-    /// ```
     pub fn new(subjects: &[impl AsRef<[Option<i64>]>]) -> Result<Self, StatisticsError> {
         let dimensions = subjects.first().map_or(0, |first| first.as_ref().len());
         let mut cells = Vec::with_capacity(subjects.len() * dimensions);

@@ -20,13 +20,6 @@ pub struct Correlation {
 impl Correlation {
     /// Measures pairs of finite numbers; those that are not are left out. A measure is `None` if all numbers of a list
     /// are equal, or there are fewer than two pairs.
-    ///
-    /// ```
-    /// use karat_stats::correlation::Correlation;
-    /// let squares = Correlation::of([1.0, 2.0, 3.0, 4.0].map(|x| (x, x * x)));
-    /// assert_eq!((squares.spearman, squares.kendall), (Some(1.0), Some(1.0)));
-    /// assert_eq!((squares.pearson.unwrap() * 1e3).round(), 984.0);
-    /// ```
     pub fn of(pairs: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let finite = |pair: &(f64, f64)| pair.0.is_finite() && pair.1.is_finite();
         let pairs: Vec<(f64, f64)> = pairs.into_iter().filter(finite).collect();

@@ -28,13 +28,6 @@ pub struct Summary {
 
 impl Summary {
     /// Sums up points, in any order; none without points.
-    ///
-    /// ```
-    /// use karat_stats::distribution::Summary;
-    /// let summary = Summary::of([990, 444, 727, 395, 405]).unwrap();
-    /// assert_eq!((summary.mean.to_f64(), summary.median), (592.2, 444));
-    /// assert_eq!((summary.first_quartile, summary.third_quartile), (405, 727));
-    /// ```
     #[must_use]
     pub fn of(points: impl IntoIterator<Item = u32>) -> Option<Self> {
         let mut ordered: Vec<u32> = points.into_iter().collect();

@@ -37,20 +37,6 @@ pub struct Driver {
 ///
 /// # Errors
 /// If the weights do not fit the readings.
-///
-/// ```
-/// use karat_core::number::Decimal;
-/// use karat_core::mean::Mean;
-/// use karat_stats::composite::{Readings, Tree};
-/// use karat_stats::drivers::drivers;
-/// // The first dimension weighs 80 % and hardly differs.
-/// let rows = [[0.90, 0.1], [0.91, 0.9], [0.90, 0.5]].map(|row| row.map(|x| Some((x * 1e9) as i64)));
-/// let weights = [800_000, 200_000].map(Decimal::from_millionths);
-/// let found = drivers(&Readings::new(&rows)?, &Tree::flat(Mean::WeightedMean, &weights))?;
-/// assert!(found[0].weight == 0.8 && found[0].variance_share.unwrap() < 0.05);
-/// assert!(found[1].variance_share.unwrap() > 0.95);
-/// # Ok::<(), karat_stats::StatisticsError>(())
-/// ```
 pub fn drivers(readings: &Readings, tree: &Tree) -> Result<Vec<Driver>, StatisticsError> {
     let shares = tree.shares(readings)?;
     let nominal = tree.shares_of_all(&shares);

@@ -32,18 +32,6 @@ pub struct Influence {
 ///
 /// # Errors
 /// If the table has no results.
-///
-/// ```
-/// use karat_stats::influence::fewest_tasks;
-/// use karat_stats::table::{Observation, TaskTable};
-/// // The first passes tasks 0 to 5, the second 4 to 8: one ahead, of ten tasks.
-/// let passed = |who, task| if who == 0 { task <= 5 } else { (4..=8).contains(&task) };
-/// let results: Vec<_> =
-///     (0..10).flat_map(|task| [0, 1].map(|who| Observation::of_success(who, task, passed(who, task)))).collect();
-/// let found = fewest_tasks(&TaskTable::new(2, &results)?)?.unwrap();
-/// assert_eq!((found.overtaker, found.removed, found.is_smallest), (1, vec![0, 1], true));
-/// # Ok::<(), karat_stats::StatisticsError>(())
-/// ```
 pub fn fewest_tasks(table: &TaskTable) -> Result<Option<Influence>, StatisticsError> {
     // Compared as fractions: the means of the table are rounded, and may hide who is ahead.
     let total = |subject: usize| {

@@ -62,24 +62,6 @@ impl Leaderboard {
     ///
     /// # Errors
     /// If `level` is not between 0 and 1, or the resamples are too few for it.
-    ///
-    /// ```
-    /// use karat_stats::bootstrap::{Draws, Ends, Plan};
-    /// use karat_stats::leaderboard::Leaderboard;
-    /// use karat_stats::table::{Observation, TaskTable};
-    /// // Of a hundred tasks the first passes 80, the second 78, the third 20.
-    /// let results: Vec<_> = [80, 78, 20]
-    ///     .into_iter()
-    ///     .enumerate()
-    ///     .flat_map(|(who, passed)| (0..100).map(move |task| Observation::of_success(who, task, task < passed)))
-    ///     .collect();
-    /// let table = TaskTable::new(3, &results)?;
-    /// let draws = Draws::new(&table, Plan { draws: 1000, seed: 1 })?;
-    /// let leaderboard = Leaderboard::new(&draws, 0.95, Ends::BiasCorrectedAccelerated)?;
-    /// let letters: Vec<_> = leaderboard.rows.into_iter().flat_map(|row| row.letters).collect();
-    /// assert_eq!(letters, [[1], [1], [2]]);
-    /// # Ok::<(), karat_stats::StatisticsError>(())
-    /// ```
     pub fn new(draws: &Draws<'_>, level: f64, ends: Ends) -> Result<Self, StatisticsError> {
         Self::with_cases(draws, &Cases::default(), level, ends)
     }
@@ -122,15 +104,6 @@ impl Leaderboard {
     }
 
     /// Ranks the subjects of a table that holds all there is: without uncertainty, only the means and their ranks.
-    ///
-    /// ```
-    /// use karat_stats::leaderboard::Leaderboard;
-    /// use karat_stats::table::{Observation, TaskTable};
-    /// let table = TaskTable::new(2, &[Observation::of_success(0, 0, false), Observation::of_success(1, 0, true)])?;
-    /// let rows = Leaderboard::of_census(&table).rows;
-    /// assert_eq!((rows[0].subject, rows[0].rank.best, rows[0].rank_range), (1, 1, None));
-    /// # Ok::<(), karat_stats::StatisticsError>(())
-    /// ```
     #[must_use]
     pub fn of_census(table: &TaskTable) -> Self {
         let estimate = |subject| {

@@ -35,15 +35,6 @@ impl Letters {
     ///
     /// Subjects that share too few tasks have no letter in common, though nothing separates them: that must be said
     /// beside the letters.
-    ///
-    /// ```
-    /// use karat_stats::compare::Verdict::{FirstAhead, NotDistinguishable};
-    /// use karat_stats::letters::Letters;
-    /// use karat_stats::verdicts::Verdicts;
-    /// // The first and the last differ, and the one between them is tied with both: a, ab, b.
-    /// let letters = Letters::new(&Verdicts::of_known(3, [NotDistinguishable, FirstAhead, NotDistinguishable]));
-    /// assert_eq!(letters.of_subjects, [vec![1], vec![1, 2], vec![2]]);
-    /// ```
     #[must_use]
     pub fn new(verdicts: &Verdicts) -> Self {
         let count = verdicts.count();

@@ -71,32 +71,20 @@ pub struct Interval {
     pub method: Method,
 }
 
-/// The method that gave an [`Interval`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Method {
-    /// Score interval of a share ([`proportion::Proportion::wilson`]), or of a sum or difference of shares ([`cases`]).
-    Wilson,
-    /// Exact interval of a share ([`proportion::Proportion::clopper_pearson`]).
-    ClopperPearson,
-    /// Quantiles of the bootstrap estimates ([`bootstrap`]).
-    Percentile,
-    /// Quantiles of the bootstrap estimates, moved for bias and skew ([`bootstrap`]).
-    BiasCorrectedAccelerated,
-    /// The spread of the values and Student's t ([`mean`]).
-    Student,
-}
-
-impl Method {
-    /// Returns the name as written: `clopper-pearson`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Wilson => "wilson",
-            Self::ClopperPearson => "clopper-pearson",
-            Self::Percentile => "percentile",
-            Self::BiasCorrectedAccelerated => "bias-corrected-accelerated",
-            Self::Student => "student",
-        }
+karat_core::words! {
+    /// The method that gave an [`Interval`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Method {
+        /// Score interval of a share ([`proportion::Proportion::wilson`]), or of a sum or difference of shares ([`cases`]).
+        Wilson = "wilson",
+        /// Exact interval of a share ([`proportion::Proportion::clopper_pearson`]).
+        ClopperPearson = "clopper-pearson",
+        /// Quantiles of the bootstrap estimates ([`bootstrap`]).
+        Percentile = "percentile",
+        /// Quantiles of the bootstrap estimates, moved for bias and skew ([`bootstrap`]).
+        BiasCorrectedAccelerated = "bias-corrected-accelerated",
+        /// The spread of the values and Student's t ([`mean`]).
+        Student = "student",
     }
 }
 

@@ -12,14 +12,6 @@ const MANY_DEGREES: u64 = 1000;
 /// Student's t with `count - 1` degrees of freedom (W. S. Gosset, "The probable error of a mean", 1908). None of fewer
 /// than two values.
 ///
-/// ```
-/// use karat_stats::mean::student_t;
-/// let reach = student_t(11, 0.95)?.unwrap();
-/// assert!((reach - 2.228_138_852).abs() < 1e-8);
-/// assert_eq!(student_t(1, 0.95)?, None);
-/// # Ok::<(), karat_stats::StatisticsError>(())
-/// ```
-///
 /// # Errors
 /// If the level is not above 0 and below 1.
 pub fn student_t(count: u64, level: f64) -> Result<Option<f64>, StatisticsError> {

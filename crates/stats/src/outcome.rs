@@ -15,12 +15,6 @@ use karat_core::number::BILLION;
 
 /// Returns the policies that treat one of the outcomes that `occurs` otherwise and all else alike: the choices that could
 /// matter where only these occur. In a fixed order. [`Treatment::Scored`] is tried only where `policy` has it.
-///
-/// ```
-/// use karat_stats::outcome::{Outcome, Policy, other_policies};
-/// assert_eq!(other_policies(Policy::default(), |_| true).len(), 80);
-/// assert_eq!(other_policies(Policy::default(), |outcome| outcome == Outcome::Stopped).len(), 2);
-/// ```
 #[must_use]
 pub fn other_policies(policy: Policy, occurs: impl Fn(Outcome) -> bool) -> Vec<Policy> {
     let choices = |outcome: Outcome| {
@@ -108,13 +102,6 @@ impl OutcomeCounts {
     }
 
     /// Returns the share of successes under a policy, of the runs that it does not leave out. What is not stated is left out.
-    ///
-    /// ```
-    /// use karat_stats::outcome::{OutcomeCounts, Policy};
-    /// let counts = OutcomeCounts { succeeded: 6, failed: 2, no_verdict: 4, ..OutcomeCounts::default() };
-    /// assert_eq!(counts.rate(Policy::default()).share(), Some(0.75));
-    /// assert_eq!(counts.bounds().map(|share| share.share()), [Some(0.5), Some(10.0 / 12.0)]);
-    /// ```
     #[must_use]
     pub fn rate(self, policy: Policy) -> Proportion {
         let treated = |wanted: Treatment| {
@@ -174,15 +161,6 @@ impl Run {
 
     /// Returns what the run counts, in billionths; none if it is left out. A success or failure counts with its score, a
     /// failure without one 0; the other outcomes as the policy says.
-    ///
-    /// ```
-    /// use karat_stats::outcome::{Outcome, Policy, Run, Treatment};
-    /// let stopped = Run { score: Some(400_000_000), ..Run::of_outcome(0, 0, Outcome::Stopped) };
-    /// assert_eq!(stopped.value(Policy::default()), Some(0), "a failure");
-    /// assert_eq!(stopped.value(Policy { stopped: Treatment::Scored, ..Policy::default() }), Some(400_000_000));
-    /// let bare = |outcome| Run::of_outcome(0, 0, outcome).value(Policy::default());
-    /// assert_eq!((bare(Outcome::Succeeded), bare(Outcome::Failed)), (None, Some(0)));
-    /// ```
     #[must_use]
     pub fn value(&self, policy: Policy) -> Option<i64> {
         match self.outcome() {

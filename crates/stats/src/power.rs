@@ -21,12 +21,6 @@ fn quantiles(level: f64, power: f64) -> Result<(f64, f64), StatisticsError> {
 /// Returns how many tasks are needed to see a mean difference of this size (its sign does not matter) with the chance
 /// `power`, if differences spread by the deviation `spread`. None for a difference or a spread of 0, and for more than 10^15.
 ///
-/// ```
-/// use karat_stats::power::tasks_needed;
-/// assert_eq!(tasks_needed(0.5, 0.1, 0.95, 0.8)?, Some(199));
-/// # Ok::<(), karat_stats::StatisticsError>(())
-/// ```
-///
 /// # Errors
 /// If `level` or `power` is not between 0 and 1.
 pub fn tasks_needed(
@@ -46,13 +40,6 @@ pub fn tasks_needed(
 /// `differing` of all tasks does: by the normal approximation of the binomial distribution, with its correction for
 /// continuity. None if none differs, and for more than 10^15.
 ///
-/// ```
-/// use karat_stats::power::tasks_to_differ;
-/// assert_eq!(tasks_to_differ(1.0, 6, 0.9)?, Some(6));
-/// assert_eq!(tasks_to_differ(0.1, 6, 0.9)?, Some(92));
-/// # Ok::<(), karat_stats::StatisticsError>(())
-/// ```
-///
 /// # Errors
 /// If `power` is not between 0 and 1.
 pub fn tasks_to_differ(differing: f64, fewest: u64, power: f64) -> Result<Option<u64>, StatisticsError> {
@@ -69,13 +56,6 @@ pub fn tasks_to_differ(differing: f64, fewest: u64, power: f64) -> Result<Option
 
 /// Returns the smallest mean difference that this many tasks show with the chance `power`: the other way of
 /// [`tasks_needed`]. None for a spread of 0, and for so few tasks that they show none at this level.
-///
-/// ```
-/// use karat_stats::power::smallest_difference;
-/// let found = smallest_difference(0.5, 199, 0.95, 0.8)?.unwrap();
-/// assert!((found - 0.1).abs() < 1e-3);
-/// # Ok::<(), karat_stats::StatisticsError>(())
-/// ```
 ///
 /// # Errors
 /// If `level` or `power` is not between 0 and 1.

@@ -5,16 +5,6 @@ use super::{Interval, Method, StatisticsError, outside};
 use karat_core::number::Decimal;
 
 /// A number of successes in a number of trials.
-///
-/// ```
-/// use karat_stats::proportion::Proportion;
-/// let passed = Proportion::new(81, 263).unwrap();
-/// let interval = passed.wilson(0.95)?;
-/// assert_eq!(format!("{:.4} to {:.4}", interval.low, interval.high), "0.2553 to 0.3662");
-/// let interval = passed.clopper_pearson(0.95)?;
-/// assert_eq!(format!("{:.4} to {:.4}", interval.low, interval.high), "0.2527 to 0.3676");
-/// # Ok::<(), karat_stats::StatisticsError>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Proportion {
     successes: u64,

@@ -6,12 +6,6 @@ use core::num::NonZeroU64;
 /// Transactions on Mathematical Software 47 (2021). Not for secrets.
 ///
 /// The state is public data: written out and read back, it goes on where it was.
-///
-/// ```
-/// use karat_stats::random::Random;
-/// let (mut one, mut other) = (Random::new(7), Random::new(7));
-/// assert_eq!(one.next_u64(), other.next_u64());
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Random {
     /// The state; all zeros gives nothing but zeros.

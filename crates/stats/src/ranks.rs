@@ -14,13 +14,6 @@ pub struct RankRange {
 
 /// Returns the ranks of `values`, the highest first: equal values share their ranks. `None` without a value; such a
 /// subject is not ranked.
-///
-/// ```
-/// use karat_stats::ranks::{RankRange, ranks};
-/// let found = ranks(&[Some(7), None, Some(9), Some(7)]);
-/// let second = Some(RankRange { best: 2, worst: 3 });
-/// assert_eq!(found, [second, None, Some(RankRange { best: 1, worst: 1 }), second]);
-/// ```
 #[must_use]
 pub fn ranks(values: &[Option<i64>]) -> Vec<Option<RankRange>> {
     let mut order: Vec<(i64, usize)> = values

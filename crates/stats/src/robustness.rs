@@ -90,24 +90,6 @@ pub const MOST_PAIRED: usize = 200;
 /// # Errors
 /// If the weights do not fit the readings, if no sets of weights are asked for or too many, or if `level` or the
 /// concentration is out of range.
-///
-/// ```
-/// use karat_core::number::Decimal;
-/// use karat_core::mean::Mean;
-/// use karat_stats::composite::{Readings, Tree};
-/// use karat_stats::robustness::{WeightDistribution, WeightPlan, under_drawn_weights};
-/// // The second is better in one dimension, the third in none.
-/// let rows = [[0.9, 0.5], [0.6, 0.7], [0.5, 0.4]].map(|row| row.map(|x| Some((x * 1e9) as i64)));
-/// let half = Decimal::from_millionths(500_000);
-/// let plan = WeightPlan { distribution: WeightDistribution::Uniform, draws: 1000, seed: 1 };
-/// let tree = Tree::flat(Mean::WeightedMean, &[half; 2]);
-/// let found = under_drawn_weights(&Readings::new(&rows)?, &tree, plan, 0.95)?;
-/// // They change ranks where the first weight is below 0.4.
-/// assert_eq!((found.swaps.len(), found.swaps[0].ahead, found.swaps[0].behind), (1, 0, 1));
-/// assert!((found.swaps[0].share - 0.4).abs() < 0.05);
-/// assert_eq!(found.subjects[2].as_ref().unwrap().share_kept, 1.0);
-/// # Ok::<(), karat_stats::StatisticsError>(())
-/// ```
 pub fn under_drawn_weights(
     readings: &Readings,
     tree: &Tree,

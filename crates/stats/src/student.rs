@@ -71,16 +71,6 @@ pub struct StudentRow {
 impl TaskValues {
     /// Collects values, each with its subject, its task and its billionths. `subjects` is above every number of a subject;
     /// a value without a task is its own task. The values are read once, and nothing is sorted.
-    ///
-    /// ```
-    /// use karat_stats::student::{StudentRanking, TaskValues};
-    /// let values = [(0, Some(0), 900_000_000), (0, Some(1), 700_000_000), (1, Some(0), 300_000_000)];
-    /// let ranking = StudentRanking::new(TaskValues::new(values, 2), 1, 0.95)?;
-    /// let rows = ranking.rows(0, 10);
-    /// assert_eq!(rows.iter().map(|row| (row.subject, row.mean)).collect::<Vec<_>>(), [(0, 0.8), (1, 0.3)]);
-    /// assert_eq!(rows[1].interval, None);
-    /// # Ok::<(), karat_stats::StatisticsError>(())
-    /// ```
     pub fn new(values: impl IntoIterator<Item = (u32, Option<u32>, i64)>, subjects: usize) -> Self {
         let at = |place: u32| usize::try_from(place).unwrap_or(usize::MAX);
         // Values without a task get task numbers from the other end.

@@ -67,15 +67,6 @@ impl TaskTable {
     ///
     /// # Errors
     /// If a subject is not below `subjects`, a value not from 0 to 1,000,000,000, or there are too many tasks.
-    ///
-    /// ```
-    /// use karat_stats::table::{Observation, TaskTable};
-    /// let trials = [(7, true), (7, false), (9, true)];
-    /// let observations = trials.map(|(task, passed)| Observation::of_success(0, task, passed));
-    /// let table = TaskTable::new(1, &observations)?;
-    /// assert_eq!(table.mean(0), Some(750_000_000), "the mean of 1/2 and 1");
-    /// # Ok::<(), karat_stats::StatisticsError>(())
-    /// ```
     pub fn new(subjects: usize, observations: &[Observation]) -> Result<Self, StatisticsError> {
         Self::build(subjects, observations.iter().copied(), false)
     }

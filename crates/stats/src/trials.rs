@@ -20,14 +20,6 @@ impl Trials {
     /// "Evaluating large language models trained on code" (2021), equation 1.
     ///
     /// None if there are fewer than `k` trials, `k` is 0, or more passed than tried. pass@1 is the share that passed.
-    ///
-    /// ```
-    /// use karat_stats::trials::Trials;
-    /// let half = Trials { passed: 2, trials: 4 };
-    /// assert_eq!(half.pass_at_k(1), Some(0.5));
-    /// assert!((half.pass_at_k(2).unwrap() - 5.0 / 6.0).abs() < 1e-15);
-    /// assert_eq!(half.pass_at_k(5), None);
-    /// ```
     #[must_use]
     pub fn pass_at_k(self, k: u64) -> Option<f64> {
         self.is_enough_for(k).then(|| chance_of_some(self.passed, self.trials, k))

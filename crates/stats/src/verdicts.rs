@@ -50,22 +50,6 @@ impl Verdicts {
     ///
     /// # Errors
     /// If `level` is not between 0 and 1, or the resamples are too few for it.
-    ///
-    /// ```
-    /// use karat_stats::bootstrap::Plan;
-    /// use karat_stats::compare::Verdict;
-    /// use karat_stats::table::{Observation, TaskTable};
-    /// use karat_stats::verdicts::Verdicts;
-    /// let passed = [90, 85, 20];
-    /// let results: Vec<_> = (0..3)
-    ///     .flat_map(|who| (0..100).map(move |task| Observation::of_success(who, task, task < passed[who])))
-    ///     .collect();
-    /// let table = TaskTable::new(3, &results)?;
-    /// let verdicts = Verdicts::new(&table, &[0, 1, 2], Plan { draws: 1000, seed: 1 }, 0.95)?.unwrap();
-    /// assert_eq!(verdicts.between(0, 1), Verdict::NotDistinguishable);
-    /// assert_eq!(verdicts.between(2, 0), Verdict::SecondAhead);
-    /// # Ok::<(), karat_stats::StatisticsError>(())
-    /// ```
     pub fn new(
         table: &TaskTable,
         subjects: &[usize],

@@ -1,6 +1,5 @@
 //! Errors, in words for the person who must act.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use karat_core::facts::Digest;
@@ -65,7 +64,7 @@ pub enum Error {
     },
     /// A key is wrong, or the head of the log is not signed with it.
     #[error(transparent)]
-    Key(NoteError),
+    Key(#[from] NoteError),
     /// The log goes on with another key, this one.
     #[error("the log goes on with another key, `{0}`; the one given signs nothing more")]
     KeyReplaced(String),
@@ -86,12 +85,6 @@ impl From<ProofError> for Error {
     }
 }
 
-impl From<NoteError> for Error {
-    fn from(error: NoteError) -> Self {
-        Self::Key(error)
-    }
-}
-
 /// Returns the first refusals, and how many more there are.
 fn listed(refusals: &[Refusal]) -> String {
     const LISTED: usize = 20;
@@ -104,7 +97,8 @@ fn listed(refusals: &[Refusal]) -> String {
 }
 
 /// The reason why one item of a batch cannot be accepted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("item {}, {kind} `{}`: {problem}", .place + 1, .id.escape_debug())]
 pub struct Refusal {
     /// Its place in the batch, from 0.
     pub place: usize,
@@ -114,12 +108,6 @@ pub struct Refusal {
     pub id: String,
     /// The problem.
     pub problem: Problem,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "item {}, {} `{}`: {}", self.place + 1, self.kind, self.id.escape_debug(), self.problem)
-    }
 }
 
 /// A problem with an item.

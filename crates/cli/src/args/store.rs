@@ -7,6 +7,7 @@ use karat_core::timestamp::Timestamp;
 
 use super::GraderArgs;
 use super::follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
+use crate::format::FormatArgs;
 use karat::ask::Fields;
 use karat::ask::moment::moment;
 
@@ -48,12 +49,8 @@ pub struct VerifyArgs {
     /// The fields of the evidence that name something
     #[command(flatten)]
     pub fields: Fields,
-    /// JSON, a line per receipt (default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// The checks as a list (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 /// Work on the log of a store.
@@ -90,12 +87,8 @@ pub struct LogShowArgs {
     /// List what the key with this id sent, one entry per line
     #[arg(long, value_name = "KEY")]
     pub sender: Option<String>,
-    /// One JSON object (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A list (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// No progress bar
     #[arg(long)]
     pub no_progress: bool,
@@ -125,12 +118,8 @@ pub struct LogVerifyArgs {
     /// The folder of the model that embedded traces
     #[arg(long, value_name = "DIR", requires = "replay")]
     pub embedder: Option<String>,
-    /// One JSON object (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A list (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// No progress bar
     #[arg(long)]
     pub no_progress: bool,
@@ -177,12 +166,8 @@ pub struct LogBackupArgs {
     /// Copy the key that signs the log, too
     #[arg(long)]
     pub with_key: bool,
-    /// One JSON object (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A list (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 /// `karat rescore`
@@ -215,12 +200,8 @@ pub struct RescoreArgs {
     /// Number of movers to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
-    /// JSON, one line per record (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A table (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// No progress bar
     #[arg(long)]
     pub no_progress: bool,

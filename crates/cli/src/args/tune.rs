@@ -4,6 +4,8 @@ use clap::{ArgGroup, Args};
 
 use karat::ask::{Items, level};
 
+use crate::format::FormatArgs;
+
 /// The items, the outcome to predict, and the files to write.
 #[derive(Debug, Args)]
 #[command(
@@ -53,12 +55,9 @@ pub struct TuneArgs {
     /// The proposer
     #[arg(long, value_name = "NAME", default_value = "karat tune", requires = "proposal_out")]
     pub proposer: String,
-    /// One JSON object (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A table (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Records or evidence; `-` or none reads standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,

@@ -1,30 +1,29 @@
 //! `karat compare`: the subject that is ahead on the tasks that both have, or a tie; the tasks that got worse; the gate.
 
-use std::io::Write as _;
-
-use super::many;
 use crate::args::{Cli, CompareArgs};
 use crate::evidence::{are_sides, expanded};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
 use crate::load::{Request, load};
-use crate::output::{Screen, save_page};
+use crate::output::save_page;
 use crate::render::gate;
 use karat::answers::comparison::{ComparedPair, ComparisonAnswer};
 use karat::ask::answer::{gaps_of, settings, subject};
 use karat::ask::compare::{Asked, of_sides};
-use karat::document::{ComparisonView, Document, Part, comparison as document_of};
+use karat::document::{ComparisonView, Part, comparison as document_of};
 use karat::gate::{failed, judge_comparison};
 use karat::leaderboard::{By, Settings};
 use karat::page::model::Figure;
 use karat::pages::history;
 use karat::rows::Rows;
 use karat::text::clean;
-use karat::write::{Form, html, screen};
+use karat::write::{Form, html};
 
 /// Most tasks of a list on the screen, without `--all`.
 const TASKS: usize = 10;
+/// The words that say how to see the others.
+pub const ALL: &str = ": --all";
 
 /// Compares two subjects, or the subjects of two files.
 pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -56,22 +55,11 @@ pub fn run(args: &CompareArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let Some(path) = &args.form.html {
         save_page(path, &html::document(&document))?;
     }
-    match chosen {
-        Chosen::Json => many::print(&answer)?,
-        Chosen::Form(form) => format::emit(&document, form)?,
-        Chosen::Screen => show(&document, most, &mut Screen::stdout(cli.color))?,
-    }
+    format::show(&answer, &document, chosen, (most, ALL), cli.color)?;
     match args.ask.fail_if_worse {
         Some(margin) => gate::tell(&judge_comparison(&answer, margin, rows.scale), cli.color),
         None => Ok(Exit::Done),
     }
-}
-
-/// Writes the screen, with the first `most` tasks of a list.
-pub fn show(document: &Document, most: usize, out: &mut Screen) -> Result<(), Failure> {
-    let layout = screen::Layout { width: out.width, most, all: ": --all" };
-    write!(out, "{}", screen::document(document, layout))?;
-    Ok(out.flush()?)
 }
 
 /// Returns the scores of two subjects over time, for a page.

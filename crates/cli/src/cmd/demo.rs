@@ -17,17 +17,18 @@ use karat::gate::{failed, judge_comparison, judge_leaderboard};
 use karat::loaded::Loading;
 use karat::rows::{Rows, Selection};
 use karat::text::wrap;
-use karat::write::screen;
 use karat_core::number::Decimal;
 
 use super::compare;
+use super::score_rows::title;
 use crate::args::Cli;
 use crate::cards;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format;
 use crate::output::{FAINT, LOSS, STRONG, Screen};
-use crate::render::table::Table;
-use crate::render::waterfall::waterfall;
+use karat::document::brief;
+use karat::write::screen::{self, Stream};
 
 /// The scorecard and the runs that are ranked.
 const RANKED: (&str, &str) = ("cards/task-run.toml", "leaderboard/runs.csv");
@@ -105,16 +106,19 @@ pub fn run(cli: &Cli) -> Result<Exit, Failure> {
     decide(&mut screen)?;
     for stop in &TOUR {
         let card = cards::compiled(stop.card, cli.color)?;
-        let table = Table::new(card.card(), screen.width);
+        let table = Stream::new(&brief::columns(card.card()), &brief::widest(card.card()), screen.width);
         writeln!(screen, "{STRONG}{}{STRONG:#}\n", stop.title)?;
-        write!(screen, "{}", table.head(card.card()))?;
-        each(stop, &card, &mut |scored| table.row(&scored.record, scored.notes()), &mut screen)?;
+        write!(screen, "{}{}", title(card.card()), table.head())?;
+        let row = &mut |scored: &Scored<'_>| table.row(&brief::row(&scored.record, scored.notes()));
+        each(stop, &card, row, &mut screen)?;
         writeln!(screen)?;
     }
     let card = cards::compiled(EXPLAINED.card, cli.color)?;
     writeln!(screen, "{STRONG}{}{STRONG:#}\n", EXPLAINED.title)?;
-    let width = screen.width;
-    each(&EXPLAINED, &card, &mut |scored| waterfall(&scored.record, width), &mut screen)?;
+    let layout = screen::Layout { width: screen.width, most: usize::MAX, all: "" };
+    let account =
+        &mut |scored: &Scored<'_>| screen::document(&document::account(&scored.record, None), layout);
+    each(&EXPLAINED, &card, account, &mut screen)?;
     write!(screen, "\n{FAINT}{}{FAINT:#}\n{NEXT}", "-".repeat(40))?;
     screen.flush()?;
     Ok(Exit::Done)
@@ -133,8 +137,7 @@ fn decide(screen: &mut Screen) -> Result<(), Failure> {
         gaps: &gaps,
         figures: Vec::new(),
     };
-    let layout = screen::Layout { width: screen.width, most: usize::MAX, all: "" };
-    write!(screen, "{}", screen::document(&document::leaderboard(&board.answer, view), layout))?;
+    format::screen(&document::leaderboard(&board.answer, view), (usize::MAX, ""), screen)?;
     let (first, second) = COMPARED;
     writeln!(screen, "\n{STRONG}Would it be worse with {second} in place of {first}?{STRONG:#}\n")?;
     let ask = Compare {
@@ -148,7 +151,7 @@ fn decide(screen: &mut Screen) -> Result<(), Failure> {
     let failed = |pair: &ComparedPair| failed(pair, rows.scale.max);
     let view =
         ComparisonView { dimensions: &rows.dimensions, gaps: &[], failed: &failed, is_listed: &|_| true };
-    compare::show(&document::comparison(&answer, &view), TASKS, screen)?;
+    format::screen(&document::comparison(&answer, &view), (TASKS, compare::ALL), screen)?;
     writeln!(screen, "\n{STRONG}May it be released? The gate `--fail-if-worse` says{STRONG:#}\n")?;
     for line in judge_comparison(&answer, Decimal::ZERO, rows.scale).lines() {
         for part in wrap(&format!("failed: {line}"), screen.width) {

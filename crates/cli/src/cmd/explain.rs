@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Wanted};
-use karat::record::{MatchAnswer, Record};
-use karat_core::explain::{Change, nearest_change};
+use karat::record::Record;
+use karat_core::explain::nearest_change;
 use karat_core::record::Record as Scoring;
 
 use crate::args::{Cli, ExplainArgs};
@@ -16,34 +16,33 @@ use crate::cards;
 use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::format::{self, Chosen};
+use crate::format;
 use crate::graders;
 use crate::origin::{self, Comparison};
-use crate::output::{CARE, FAINT, GAIN, Screen};
+use crate::output::{CARE, Screen};
 use crate::progress::Progress;
-use crate::render::answer::{FINDINGS, answer};
-use crate::render::grading::grading;
-use crate::render::standing_detail::detail;
-use crate::render::waterfall::{nearest, waterfall};
 use karat::answers;
 use karat::answers::explanation::Explanation;
 use karat::answers::standing::Standing;
-use karat::document::{self, Document};
+use karat::document::{self, Document, Proof};
 use karat::error::Error;
 use karat::recompute;
 use karat::text::{clean, count, is_named, named, short};
-use serde_json::Value;
+use serde::Serialize;
 
 /// Most subjects that are named when one must be chosen.
 const NAMED: usize = 8;
 
-/// One explained item.
-enum Explained {
-    /// As it is written.
-    Text(String),
-    /// As a report, which has a format yet to come.
-    Document(Box<Document>),
+/// The answer about one item.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Answer {
+    Score(Box<Explanation>),
+    Standing(Box<Standing>),
 }
+
+/// An explained item.
+type Explained = (Answer, Document);
 
 /// The items that are meant: the first of them explained, all of them counted.
 #[derive(Default)]
@@ -67,34 +66,13 @@ impl Meant {
     }
 }
 
-/// The checks that a record passed before it is explained.
-enum Proof {
-    /// It was made just now, from the evidence.
-    Scored {
-        /// True if the evidence was made from a log just now.
-        is_from_log: bool,
-    },
-    /// It follows from its own facts.
-    Verified,
-    /// It follows from its facts, and they match its evidence, at this place.
-    FromEvidence(String),
-}
-
-/// The form of explanations.
-#[derive(Clone, Copy)]
-struct Form {
-    chosen: Chosen,
-    width: usize,
-}
-
 /// Explains the chosen item.
 pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     if args.file == "-" && args.evidence.as_deref() == Some("-") {
         let failure = Failure::new("standard input cannot be both the record and its evidence");
         return Err(failure.help("give one of them as a file"));
     }
-    let mut screen = Screen::stdout(cli.color);
-    let form = Form { chosen: args.format.chosen()?, width: screen.width };
+    let chosen = args.format.chosen()?;
     let file = std::slice::from_ref(&args.file);
     let given = match &args.card {
         Some(card) => Some(cards::compiled(&cards::named(card, file, cli.color)?, cli.color)?),
@@ -121,7 +99,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                 && !is_other(args, &standing.subject, "")
                 && meant.see(&standing.subject, "")
             {
-                meant.first = Some(stood(&standing, form));
+                meant.first = Some(stood(standing));
             }
             return Ok(flow(args, &meant));
         }
@@ -132,7 +110,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                 }
                 let document = claim.document();
                 if meant.see(&document.subject, &document.evidence.id) {
-                    meant.first = Some(verified(&claim, given.as_ref(), args, cli, form)?);
+                    meant.first = Some(verified(&claim, given.as_ref(), args, cli)?);
                 }
             }
             (None, ..) if args.evidence.is_some() => {
@@ -147,7 +125,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                         let item = &scored.record.item;
                         if !is_other(args, item.subject, item.id) && meant.see(item.subject, item.id) {
                             let proof = Proof::Scored { is_from_log: files.is_from_log() };
-                            meant.first = Some(explained(card, &scored.record, &proof, form)?);
+                            meant.first = Some(explained(card, &scored.record, &proof)?);
                         }
                         Ok(())
                     });
@@ -189,14 +167,7 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
                     short(subject)
                 )?;
             }
-            match (only, form.chosen) {
-                (Explained::Text(text), _) => {
-                    writeln!(screen, "{}", text.trim_end())?;
-                    screen.flush()?;
-                }
-                (Explained::Document(document), Chosen::Form(form)) => format::emit(&document, form)?,
-                (Explained::Document(_), _) => {}
-            }
+            format::show(&only.0, &only.1, chosen, (usize::MAX, ""), cli.color)?;
             Ok(Exit::Done)
         }
     }
@@ -266,7 +237,6 @@ fn verified(
     given: Option<&Arc<CompiledCard>>,
     args: &ExplainArgs,
     cli: &Cli,
-    form: Form,
 ) -> Result<Explained, Failure> {
     let base = recompute::base(claim, given)?;
     let card = recompute::overridden(claim, base)?;
@@ -275,7 +245,7 @@ fn verified(
             None => Proof::Verified,
             Some(path) => Proof::FromEvidence(from_evidence(claim, &card, path, args, cli)?),
         };
-        Ok(explained(&card, scoring, &proof, form)?)
+        Ok(explained(&card, scoring, &proof)?)
     })?
 }
 
@@ -306,74 +276,19 @@ fn from_evidence(
     Err(lines.into_iter().fold(Failure::with_exit(Exit::VerificationFailed, message), Failure::help))
 }
 
-/// Returns the explanation of one record by `card` in the form asked for.
-fn explained(
-    card: &CompiledCard,
-    record: &Scoring<'_>,
-    proof: &Proof,
-    form: Form,
-) -> Result<Explained, Error> {
+/// Returns the explanation of one record by `card`.
+fn explained(card: &CompiledCard, record: &Scoring<'_>, proof: &Proof) -> Result<Explained, Error> {
     let change = nearest_change(card.scorer()?, record);
-    Ok(match form.chosen {
-        Chosen::Screen => Explained::Text(as_screen(record, change.as_ref(), proof, form.width)),
-        Chosen::Json => Explained::Text(answers::write(&answered(record, change.as_ref(), proof)?)),
-        Chosen::Form(_) => {
-            let document = document::explanation(&answered(record, change.as_ref(), proof)?);
-            Explained::Document(Box::new(document))
-        }
-    })
-}
-
-/// Returns a standing as it was written: only all its items could prove it.
-fn stood(standing: &Standing, form: Form) -> Explained {
-    let note = "as it was written; `karat standing` with the same items computes it again";
-    match form.chosen {
-        Chosen::Screen => {
-            Explained::Text(format!("{}\n{FAINT}{note}{FAINT:#}\n", detail(standing, form.width)))
-        }
-        Chosen::Json => Explained::Text(answers::write(standing)),
-        Chosen::Form(_) => {
-            let all = std::slice::from_ref(standing);
-            Explained::Document(Box::new(document::standings(all, &[note.to_owned()])))
-        }
-    }
-}
-
-fn as_screen(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof, width: usize) -> String {
-    let mut text = waterfall(record, width);
-    text.push_str(&nearest(record, change, width));
-    // It is canonical JSON: the reader of the evidence or of the record wrote it.
-    let mut seen: Option<Value> = record.item.grading.and_then(|seen| serde_json::from_str(seen).ok());
-    if let Some(found) = MatchAnswer::of(record) {
-        text.push_str(&answer(&found, width));
-        if let Some(Value::Object(members)) = &mut seen {
-            members.retain(|name, _| !FINDINGS.contains(&name.as_str()));
-        }
-    }
-    let is_read = matches!(proof, Proof::Scored { is_from_log: true });
-    text.push_str(&seen.map_or_else(String::new, |seen| grading(&seen, is_read, width)));
-    let digest = record.digest();
-    let whose = match proof {
-        Proof::Scored { .. } => {
-            text.push_str(&format!("\n{FAINT}record {digest}{FAINT:#}\n"));
-            return text;
-        }
-        // Subject, evidence and moment are taken from the record: no fact can prove them.
-        Proof::Verified => String::from("whose facts they are, only the evidence shows"),
-        Proof::FromEvidence(place) => {
-            format!("those of the evidence: {} gives the same", clean(place))
-        }
-    };
-    text.push_str(&format!(
-        "\n{GAIN}verified{GAIN:#}: the score follows from the facts in the record\n  \
-         {whose}\n{FAINT}{digest}{FAINT:#}\n"
-    ));
-    text
-}
-
-fn answered(record: &Scoring<'_>, change: Option<&Change<'_>>, proof: &Proof) -> Result<Explanation, Error> {
     // A failed check ends the command, so that each is true or was not made.
     let verified = (!matches!(proof, Proof::Scored { .. })).then_some(true);
     let from_evidence = matches!(proof, Proof::FromEvidence(_)).then_some(true);
-    Explanation::new(record, change, verified, from_evidence)
+    let answer = Explanation::new(record, change.as_ref(), verified, from_evidence)?;
+    Ok((Answer::Score(Box::new(answer)), document::explanation(record, change.as_ref(), proof)))
+}
+
+/// Returns a standing as it was written: only all its items could prove it.
+fn stood(standing: Standing) -> Explained {
+    let note = "as it was written; `karat standing` with the same items computes it again";
+    let document = document::in_full(&standing, &[note.to_owned()]);
+    (Answer::Standing(Box::new(standing)), document)
 }

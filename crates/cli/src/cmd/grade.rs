@@ -3,7 +3,7 @@
 use std::io::{BufWriter, StdoutLock, Write};
 
 use karat_core::facts::Fact;
-use karat_reader::{Evidence, FactSpec, Graders, Kind};
+use karat_reader::{Evidence, Graders, Kind};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Cli, GradeArgs};
@@ -13,11 +13,12 @@ use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::graders;
-use crate::output::{CARE, FAINT, STRONG, Screen, is_watched, lines};
+use crate::output::{Screen, is_watched, lines};
 use crate::progress::Progress;
-use crate::render::grading::grading;
+use karat::document;
 use karat::engine::{self, FactReader};
-use karat::text::{clean, fit, own_name, wrap};
+use karat::text::clean;
+use karat::write::screen;
 
 /// Grades all evidence given.
 pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -34,7 +35,9 @@ pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
         let evidence = reader.read(place, bytes?)?;
         match &mut out {
             Out::Screen(screen) => {
-                write!(screen, "{}", as_screen(&evidence, vocabulary, files.is_from_log(), screen.width))?;
+                let document = document::evidence(&evidence, vocabulary, files.is_from_log());
+                let layout = screen::Layout { width: screen.width, most: usize::MAX, all: "" };
+                writeln!(screen, "{}", screen::document(&document, layout))?;
                 screen.show()?;
             }
             Out::Lines(out) => writeln!(out, "{}", as_json(&evidence, kind))?,
@@ -99,38 +102,6 @@ fn what_graders_need(args: &GradeArgs, kind: Kind, cli: &Cli) -> Result<Graders,
     let graders = graders::of_kind(kind, &args.graders, as_of, cli.portable)?;
     let card = cards::compiled(wanted, cli.color)?;
     Ok(Graders { evaluator: card.evaluator().cloned(), challenge: card.challenge(), ..graders })
-}
-
-fn as_screen(evidence: &Evidence<'_>, vocabulary: &[FactSpec], is_from_log: bool, width: usize) -> String {
-    let item = evidence.item();
-    let mut text = format!("{STRONG}{}{STRONG:#}", clean(item.subject));
-    if let Some(id) = own_name(item.subject, item.id) {
-        text.push_str(&format!(" {}", clean(id)));
-    }
-    text.push('\n');
-    let columns = vocabulary.iter().map(|spec| spec.name.len()).max().unwrap_or_default();
-    for (spec, fact) in vocabulary.iter().zip(item.facts) {
-        let name = fit(spec.name, columns);
-        let unit = if matches!(spec.unit, "1" | "count") { "" } else { spec.unit };
-        let line = match fact {
-            Fact::Missing => format!("  {FAINT}{name}  missing{FAINT:#}"),
-            Fact::Number(number) => format!("  {name}  {number} {unit}").trim_end().to_owned(),
-            Fact::Flag(flag) => format!("  {name}  {flag}"),
-            Fact::Text(said) => format!("  {name}  {}", clean(said)),
-        };
-        text.push_str(&line);
-        text.push('\n');
-    }
-    let seen = item.grading.and_then(|seen| serde_json::from_str(seen).ok()).unwrap_or_default();
-    text.push_str(&grading(&seen, is_from_log, width));
-    let suspicions = item.suspicions.iter().map(|suspicion| format!("warning: {suspicion}"));
-    for note in suspicions.chain(evidence.notes().iter().map(|note| format!("note: {note}"))) {
-        for line in wrap(&note, width.saturating_sub(2)) {
-            text.push_str(&format!("  {CARE}{line}{CARE:#}\n"));
-        }
-    }
-    text.push('\n');
-    text
 }
 
 fn as_json(evidence: &Evidence<'_>, kind: Kind) -> Value {

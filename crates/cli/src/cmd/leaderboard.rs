@@ -1,7 +1,6 @@
 //! `karat leaderboard`: subjects by rank, and which of them are tied.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
 
 use karat::answers::leaderboard::LeaderboardAnswer;
 use karat::ask::answer::gaps_of;
@@ -13,16 +12,15 @@ use karat::page::model::Section;
 use karat::pages::{history, items, profiles};
 use karat::rows::Rows;
 use karat::text::Tone;
-use karat::write::{Form, html, screen};
+use karat::write::{Form, html};
 
-use super::many;
 use super::standing::events_of;
 use crate::args::{Cli, LeaderboardArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
 use crate::load::{Request, load};
-use crate::output::{Screen, save_page};
+use crate::output::save_page;
 use crate::render::gate;
 
 /// Ranks all subjects of the items given, and asks the gates.
@@ -54,17 +52,9 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let Some(path) = &args.form.html {
         save_page(path, &html::document(&document(true)))?;
     }
-    match chosen {
-        Chosen::Json => many::print(answer)?,
-        Chosen::Form(form) => format::emit(&document(form == Form::Html), form)?,
-        Chosen::Screen => {
-            let mut out = Screen::stdout(cli.color);
-            let most = args.top.filter(|&top| top > 0).unwrap_or(usize::MAX);
-            let layout = screen::Layout { width: out.width, most, all: "" };
-            write!(out, "{}", screen::document(&document(false), layout))?;
-            out.flush()?;
-        }
-    }
+    let most = args.top.filter(|&top| top > 0).unwrap_or(usize::MAX);
+    let document = document(chosen == Chosen::Form(Form::Html));
+    format::show(answer, &document, chosen, (most, ""), cli.color)?;
     gate::tell(&judged.verdict, cli.color)
 }
 

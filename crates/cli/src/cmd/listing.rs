@@ -8,13 +8,12 @@ use karat_core::facts::Outcome;
 use karat_core::number::{Decimal, Score};
 use karat_core::record::Record as Scoring;
 
-use anstyle::Style;
-
 use super::score_rows::Written;
-use crate::output::{CARE, FAINT, STRONG};
+use karat::document::Part;
 use karat::estimate::Writing;
 use karat::gate::fails;
-use karat::text::{clean, count, list, wrap};
+use karat::text::{Tone, clean, count, list};
+use karat::write::screen::{self, Layout};
 
 /// The order of the items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,24 +147,19 @@ impl Summary {
 
     /// Returns the lines below a table of which `shown` items are in the output; empty for few items that are all shown.
     pub fn text(&self, listing: &Listing, shown: u64, refused: u64, scale: u32, width: usize) -> String {
-        let mut text = String::new();
         if self.items < ITEMS && !listing.holds() && !listing.only_failed {
-            return text;
+            return String::new();
         }
-        for (at, (style, line)) in self.lines(shown, refused, scale).into_iter().enumerate() {
-            if at == 0 {
-                let _ = writeln!(text, "\n{style}{line}{style:#}");
-                continue;
-            }
-            for part in wrap(&line, width.saturating_sub(2)) {
-                let _ = writeln!(text, "  {style}{part}{style:#}");
-            }
-        }
-        text
+        let lines = self.lines(shown, refused, scale).into_iter().enumerate();
+        let parts = lines.map(|(at, (tone, line))| match at {
+            0 => Part::Heading(line),
+            _ => Part::Note(tone, line),
+        });
+        screen::parts(&parts.collect::<Vec<_>>(), Layout { width, most: usize::MAX, all: "" })
     }
 
     /// Returns the counts in sentences, the number of items and their mean first.
-    pub fn lines(&self, shown: u64, refused: u64, scale: u32) -> Vec<(Style, String)> {
+    pub fn lines(&self, shown: u64, refused: u64, scale: u32) -> Vec<(Tone, String)> {
         let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let writing = Writing::of(scale);
         let share = |score: Score| writing.number(score.billionths() as f64 / 1e9);
@@ -175,9 +169,9 @@ impl Summary {
             let _ = write!(line, ": mean {}, {} to {}", writing.number(mean), share(lowest), share(highest));
         }
         let without = self.items - self.scored;
-        let mut lines = vec![(STRONG, line)];
+        let mut lines = vec![(Tone::Plain, line)];
         if shown < self.items {
-            lines.push((FAINT, format!("shown: {shown} of {}", self.items)));
+            lines.push((Tone::Plain, format!("shown: {shown} of {}", self.items)));
         }
         let counted = |all: &mut dyn Iterator<Item = (&str, u64)>| {
             list(&all.map(|(name, count)| format!("{count} {}", clean(name))).collect::<Vec<_>>())
@@ -186,17 +180,17 @@ impl Summary {
             let stated: u64 = self.outcomes.values().sum();
             let rest = (self.items > stated).then_some(("not stated", self.items - stated));
             let all = counted(&mut self.outcomes.iter().map(|(name, count)| (*name, *count)).chain(rest));
-            lines.push((FAINT, format!("outcomes: {all}")));
+            lines.push((Tone::Plain, format!("outcomes: {all}")));
         }
         if !self.gates.is_empty() {
             let all = counted(&mut self.gates.iter().map(|(name, count)| (name.as_str(), *count)));
-            lines.push((CARE, format!("gates: {all}")));
+            lines.push((Tone::Care, format!("gates: {all}")));
         }
         if without > 0 {
-            lines.push((CARE, format!("without a score: {without}")));
+            lines.push((Tone::Care, format!("without a score: {without}")));
         }
         if refused > 0 {
-            lines.push((CARE, format!("refused: {refused}")));
+            lines.push((Tone::Care, format!("refused: {refused}")));
         }
         lines
     }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use karat::answers::CheckOutcome;
 use karat::answers::verification::{LogVerification, LogVerificationSchema, ReplayedRecords};
-use karat::answers::{self, CheckOutcome};
-use karat::text::{clean, count, short};
+use karat::document::{self, Cell, Column, Document, Kind, Part, Table, Verified};
+use karat::text::{Tone, clean, count, short};
 use karat::verification::{self, Check};
 use karat_core::timestamp::Timestamp;
 use karat_evidence::canonical_json;
@@ -19,17 +20,17 @@ use karat_server::folder;
 use karat_server::replay::{Replay, Replayed};
 use karat_store::log::{Checkpoint, VerifyingKey};
 use karat_store::port::Head;
-use karat_store::{Audit, Entry, Error, Item, Kind, Reader, sqlite};
+use karat_store::{Audit, Entry, Error, Item, Kind as StoreKind, Reader, sqlite};
 use serde_json::{Value, json};
 
 use super::{monitor, rotate, witness};
 use crate::args::{Cli, LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs};
+use crate::format::{self, Chosen};
 use crate::graders::embedder;
 use crate::input::read_text;
-use crate::output::{FAINT, STRONG, Screen, is_watched, lines, replace_own};
+use crate::output::{lines, replace_own};
 use crate::progress::Progress;
 use crate::receipt::key;
-use crate::render::verification::{Shown, verification as screen_of};
 use crate::store;
 
 /// Most problems that are listed.
@@ -81,29 +82,25 @@ fn verify(args: &LogVerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
         records = Some(replayed);
     }
     // If a problem was found, only the list of problems is shown; the other checks would claim too much.
-    let checks = if found.is_empty() { checks.as_slice() } else { checks.get(1..2).unwrap_or_default() };
+    let checks = if found.is_empty() { checks } else { checks.into_iter().skip(1).take(1).collect() };
+    let checks = checks.as_slice();
     let status = verification::status(checks);
-    if args.json || (!args.table && !is_watched()) {
-        print(&answers::write(&LogVerification {
-            schema: LogVerificationSchema::V1,
-            database: args.database.clone(),
-            status,
-            entries: audit.as_ref().map(|audit| audit.totals.rows),
-            tiles: audit.as_ref().map(|audit| audit.totals.tiles),
-            root: audit.as_ref().map(|audit| audit.root.to_string()),
-            heads: heads.len() as u64,
-            key: key.map(|key| key.to_string()),
-            new_key: audit.as_ref().and_then(newest_key),
-            records,
-            problems: found,
-        }))?;
-    } else {
-        let mut screen = Screen::stdout(cli.color);
-        let shown =
-            Shown { file: &args.database, about: None, checks, verified: "the whole store is unchanged" };
-        write!(screen, "{}", screen_of(&shown, screen.width))?;
-        screen.flush()?;
-    }
+    let answer = LogVerification {
+        schema: LogVerificationSchema::V1,
+        database: args.database.clone(),
+        status,
+        entries: audit.as_ref().map(|audit| audit.totals.rows),
+        tiles: audit.as_ref().map(|audit| audit.totals.tiles),
+        root: audit.as_ref().map(|audit| audit.root.to_string()),
+        heads: heads.len() as u64,
+        key: key.map(|key| key.to_string()),
+        new_key: audit.as_ref().and_then(newest_key),
+        records,
+        problems: found,
+    };
+    let words = Verified { file: &args.database, about: None, verified: "the whole store is unchanged" };
+    let document = document::verification(checks, words);
+    format::show(&answer, &document, args.format.chosen()?, (usize::MAX, ""), cli.color)?;
     Ok(status.into())
 }
 
@@ -121,7 +118,7 @@ fn replay(args: &LogVerifyArgs, cli: &Cli) -> Result<(Check, ReplayedRecords), F
     let mut again = store::reader(&args.database)?;
     store::each(&mut reader, size, &mut |item| {
         progress.reached(item.position + 1, size);
-        if item.entry.kind != Kind::Record {
+        if item.entry.kind != StoreKind::Record {
             return Ok(());
         }
         let (count, lines) = match replay.next(&mut again, &item).map_err(failed)? {
@@ -208,20 +205,14 @@ fn elsewhere(heads: usize) -> Check {
 fn sent(args: &LogShowArgs, cli: &Cli, sender: &str) -> Result<Exit, Failure> {
     let mut reader = store::reader(&args.database)?;
     let size = reader.head().map_err(|error| store::refused(&error))?.size;
-    let is_json = args.json || (!args.table && !is_watched());
-    let (mut out, mut screen) = (lines(), Screen::stdout(cli.color));
-    if !is_json {
-        let (database, sender) = (clean(&args.database), clean(sender));
-        writeln!(screen, "{STRONG}{database}{STRONG:#}  sent by {sender}\n")?;
-    }
-    let mut all = 0;
+    let chosen = args.format.chosen()?;
+    let (mut out, mut rows) = (lines(), Vec::new());
     store::each(&mut reader, size, &mut |Item { position, entry, .. }| {
         if entry.sender.as_deref() != Some(sender) {
             return Ok(());
         }
-        all += 1;
         let Entry { kind, id, subject, replaces, moment, .. } = entry;
-        if is_json {
+        if chosen == Chosen::Json {
             let line = canonical_json(&json!({
                 "id": id,
                 "kind": kind.name(),
@@ -234,14 +225,29 @@ fn sent(args: &LogShowArgs, cli: &Cli, sender: &str) -> Result<Exit, Failure> {
             }));
             return Ok(writeln!(out, "{line}")?);
         }
-        let name = kind.name();
-        Ok(writeln!(screen, "  {FAINT}{position:>9}  {moment}{FAINT:#}  {name:<9}  {}", clean(&id))?)
+        let kind = Cell::text(kind.name());
+        let cells = vec![Cell::Count(position), Cell::text(moment.to_string()), kind, Cell::text(id)];
+        rows.push(cells.into());
+        Ok(())
     })?;
-    if !is_json {
-        writeln!(screen, "\n{all} of {size} entries")?;
-    }
     out.flush()?;
-    screen.flush()?;
+    if chosen == Chosen::Json {
+        return Ok(Exit::Done);
+    }
+    let columns = vec![
+        Column::number("position"),
+        Column::text("time"),
+        Column::text("kind"),
+        Column::new("id", Kind::Sentence),
+    ];
+    let document = Document {
+        name: "log",
+        title: format!("{}: sent by {sender}", args.database),
+        lines: vec![format!("{} of {size} entries", rows.len())],
+        parts: vec![Part::Table(Table::new("", columns, rows))],
+        ..Document::default()
+    };
+    format::show(&(), &document, chosen, (usize::MAX, ""), cli.color)?;
     Ok(Exit::Done)
 }
 
@@ -256,7 +262,8 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
     let (name, root) = claimed
         .map(|(name, head)| (name, head.root))
         .map_err(|error| store::refused(&Error::Damaged(format!("the head of the log: {error}"))))?;
-    let mut kinds: BTreeMap<Kind, (u64, u64)> = Kind::ALL.into_iter().map(|kind| (kind, (0, 0))).collect();
+    let mut kinds: BTreeMap<StoreKind, (u64, u64)> =
+        StoreKind::ALL.into_iter().map(|kind| (kind, (0, 0))).collect();
     let mut senders: BTreeMap<Option<String>, u64> = BTreeMap::new();
     let mut moments: Option<(Timestamp, Timestamp)> = None;
     let mut backfilled: Vec<(Timestamp, Backfill)> = Vec::new();
@@ -267,7 +274,7 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
         counts.1 += u64::from(item.entry.replaces.is_some());
         *senders.entry(item.entry.sender).or_default() += 1;
         let at = item.entry.moment;
-        let mark = (item.entry.kind == Kind::Key).then(|| Backfill::parse(&item.content)).flatten();
+        let mark = (item.entry.kind == StoreKind::Key).then(|| Backfill::parse(&item.content)).flatten();
         backfilled.extend(mark.map(|mark| (at, mark)));
         moments = Some(moments.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
         progress.reached(item.position + 1, head.size);
@@ -278,68 +285,60 @@ fn show(args: &LogShowArgs, cli: &Cli) -> Result<Exit, Failure> {
     let named: BTreeMap<String, u64> =
         senders.into_iter().filter_map(|(sender, all)| Some((sender?, all))).collect();
     let (first, last) = moments.map(|(first, last)| (first.to_string(), last.to_string())).unzip();
-    if args.json || (!args.table && !is_watched()) {
-        let counts: serde_json::Map<String, Value> =
-            kinds.iter().map(|(kind, (all, _))| (kind.name().to_owned(), json!(all))).collect();
-        let mut answer = json!({
-            "checkpoint": head.checkpoint,
-            "database": args.database,
-            "entries": head.size,
-            "first": first,
-            "kinds": counts,
-            "last": last,
-            "name": name,
-            "root": root.to_string(),
-            "schema": "karat/log/1",
-            "senders": named,
-            "without_sender": unnamed,
-        });
-        if !backfilled.is_empty() {
-            let one = |(at, mark): &(Timestamp, Backfill)| json!({"key": mark.key, "moment": at.to_string(), "reason": mark.reason, "records": mark.records});
-            answer["backfilled"] = backfilled.iter().map(one).collect();
-        }
-        print(&canonical_json(&answer))?;
-        return Ok(Exit::Done);
-    }
-    let mut screen = Screen::stdout(cli.color);
-    writeln!(screen, "{STRONG}{}{STRONG:#}  {}\n", clean(&args.database), clean(name))?;
-    let mut row = |name: &str, value: &str| writeln!(screen, "  {FAINT}{name:<9}{FAINT:#}  {value}");
-    row("entries", &head.size.to_string())?;
-    row("root", &root.to_string())?;
-    row("first", first.as_deref().unwrap_or("-"))?;
-    row("last", last.as_deref().unwrap_or("-"))?;
-    writeln!(screen)?;
-    for (kind, (all, corrections)) in kinds.into_iter().filter(|(_, (all, _))| *all > 0) {
-        let note = match corrections {
-            0 => String::new(),
-            some => format!("  {FAINT}{some} in place of an earlier one{FAINT:#}"),
-        };
-        writeln!(screen, "  {FAINT}{:<9}{FAINT:#}  {all}{note}", kind.name())?;
-    }
-    if !named.is_empty() {
-        writeln!(screen)?;
-    }
-    for (sender, all) in &named {
-        writeln!(screen, "  {FAINT}sent by{FAINT:#}    {}  {all}", clean(sender))?;
-    }
-    if unnamed > 0 && !named.is_empty() {
-        writeln!(screen, "  {FAINT}sender not recorded{FAINT:#}  {unnamed}")?;
-    }
+    let counts: serde_json::Map<String, Value> =
+        kinds.iter().map(|(kind, (all, _))| (kind.name().to_owned(), json!(all))).collect();
+    let mut answer = json!({
+        "checkpoint": head.checkpoint,
+        "database": args.database,
+        "entries": head.size,
+        "first": first,
+        "kinds": counts,
+        "last": last,
+        "name": name,
+        "root": root.to_string(),
+        "schema": "karat/log/1",
+        "senders": named,
+        "without_sender": unnamed,
+    });
     if !backfilled.is_empty() {
-        writeln!(screen)?;
+        let one = |(at, mark): &(Timestamp, Backfill)| json!({"key": mark.key, "moment": at.to_string(), "reason": mark.reason, "records": mark.records});
+        answer["backfilled"] = backfilled.iter().map(one).collect();
     }
-    for (at, mark) in &backfilled {
-        let (records, key) = (count(mark.records.len(), "record"), clean(&mark.key));
-        writeln!(screen, "  {FAINT}{at}{FAINT:#}  {records} backfilled by {key}: {}", clean(&mark.reason))?;
+    let mut document = Document {
+        name: "log",
+        title: format!("{}: {name}", args.database),
+        lines: vec![format!("{} entries, root {root}", head.size)],
+        ..Document::default()
+    };
+    document.lines.extend(first.zip(last).map(|(first, last)| format!("{first} to {last}")));
+    let kinds = kinds.into_iter().filter(|(_, (all, _))| *all > 0);
+    let row = |(kind, (all, corrections)): (StoreKind, (u64, u64))| {
+        vec![Cell::text(kind.name()), Cell::Count(all), Cell::Count(corrections)].into()
+    };
+    let columns = vec![Column::name("kind"), Column::number("entries"), Column::number("replacements")];
+    document.parts.push(Part::Table(Table::new("", columns, kinds.map(row).collect())));
+    if !named.is_empty() {
+        let nameless = (unnamed > 0).then_some(("not recorded", unnamed));
+        let senders = named.iter().map(|(sender, all)| (sender.as_str(), *all)).chain(nameless);
+        let rows = senders.map(|(sender, all)| vec![Cell::text(sender), Cell::Count(all)].into());
+        let columns = vec![Column::name("sender"), Column::number("entries")];
+        document.parts.push(Part::Table(Table::new("", columns, rows.collect())));
     }
-    screen.flush()?;
+    document.note(
+        Tone::Care,
+        backfilled.iter().map(|(at, mark)| {
+            let records = count(mark.records.len(), "record");
+            format!("{at}: {records} backfilled by {}: {}", mark.key, mark.reason)
+        }),
+    );
+    format::show(&answer, &document, args.format.chosen()?, (usize::MAX, ""), cli.color)?;
     Ok(Exit::Done)
 }
 
 /// Writes the receipt of one item.
 fn receipt(args: &LogReceiptArgs) -> Result<Exit, Failure> {
-    let Some(kind) = Kind::from_name(&args.kind) else {
-        let names: Vec<&str> = Kind::ALL.into_iter().map(Kind::name).collect();
+    let Some(kind) = StoreKind::from_name(&args.kind) else {
+        let names: Vec<&str> = StoreKind::ALL.into_iter().map(StoreKind::name).collect();
         let failure = Failure::new(format!("there is no kind `{}` of items", clean(&args.kind)));
         return Err(failure.help(format!("there are: {}", names.join(", "))));
     };
@@ -410,32 +409,28 @@ fn backup(args: &LogBackupArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut reader = store::reader(&copy)?;
     let head = reader.head().map_err(|error| store::refused(&error))?;
     let root = reader.root(head.size).map_err(|error| store::refused(&error))?.to_string();
-    if args.json || (!args.table && !is_watched()) {
-        print(&canonical_json(&json!({
-            "copy": copy,
-            "database": args.database,
-            "entries": head.size,
-            "root": root,
-            "schema": "karat/log-backup/1",
-            "with_key": args.with_key,
-        })))?;
-        return Ok(Exit::Done);
-    }
-    let mut screen = Screen::stdout(cli.color);
-    writeln!(screen, "{STRONG}{}{STRONG:#}  a copy of {}\n", clean(&copy), clean(&args.database))?;
+    let answer = json!({
+        "copy": copy,
+        "database": args.database,
+        "entries": head.size,
+        "root": root,
+        "schema": "karat/log-backup/1",
+        "with_key": args.with_key,
+    });
     let key =
         if args.with_key { "copied: keep the copy where no one else can read it" } else { "not copied" };
-    for (name, value) in [("entries", head.size.to_string().as_str()), ("root", &root), (folder::SECRET, key)]
-    {
-        writeln!(screen, "  {FAINT}{name:<9}{FAINT:#}  {value}")?;
-    }
-    screen.flush()?;
+    let entry = |name: &str, text: String| document::Entry { depth: 0, name: name.to_owned(), text };
+    let list = vec![
+        entry("entries", head.size.to_string()),
+        entry("root", root),
+        entry(folder::SECRET, key.to_owned()),
+    ];
+    let document = Document {
+        name: "log",
+        title: format!("{copy}: a copy of {}", args.database),
+        parts: vec![Part::List(list)],
+        ..Document::default()
+    };
+    format::show(&answer, &document, args.format.chosen()?, (usize::MAX, ""), cli.color)?;
     Ok(Exit::Done)
-}
-
-/// Writes one line.
-fn print(line: &str) -> Result<(), Failure> {
-    let mut out = lines();
-    writeln!(out, "{line}")?;
-    Ok(out.flush()?)
 }

@@ -18,7 +18,6 @@ mod leaderboard;
 mod listing;
 #[cfg(feature = "server")]
 mod log;
-mod many;
 #[cfg(feature = "server")]
 mod monitor;
 mod push;

@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 
-use karat::answers;
 use karat::ratings::{self, MatchReader, Matches, Question, Rating, STATE_MARK};
 use karat::text::{clean, list};
 
@@ -11,14 +10,12 @@ use crate::args::rate::RateArgs;
 use crate::evidence::{Files, Flow};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::format::{self, Chosen};
+use crate::format;
 use crate::input::read_text;
-use crate::output::{CARE, Screen, lines, replace_own, save_page};
+use crate::output::{CARE, Screen, replace_own, save_page};
 use crate::progress::Progress;
-use crate::render::page::rate::rate as rate_page;
-use crate::render::rating;
-use karat::page::html;
-use karat::write::Form;
+use karat::document;
+use karat::write::html;
 
 /// A file that `--state-out` writes, in words.
 const STATE: &str = "a file of ratings";
@@ -30,24 +27,12 @@ pub fn run(args: &RateArgs, cli: &Cli) -> Result<Exit, Failure> {
     let matches = read(&args.question, &args.files, args.no_progress, cli)?;
     let rating = rate(args, &matches)?;
     tell_unread(args, &matches, cli)?;
+    let document = document::ratings(&rating);
     if let Some(path) = &args.html {
-        save_page(path, &html(&rate_page(&rating)))?;
+        save_page(path, &html::document(&document))?;
     }
-    match chosen {
-        Chosen::Screen => {
-            let mut screen = Screen::stdout(cli.color);
-            let text = rating::screen(&rating, screen.width, args.top);
-            write!(screen, "{text}")?;
-            screen.flush()?;
-        }
-        Chosen::Json => {
-            let mut out = lines();
-            writeln!(out, "{}", answers::write(&rating))?;
-            out.flush()?;
-        }
-        Chosen::Form(Form::Html) => format::text(&html(&rate_page(&rating)))?,
-        Chosen::Form(form) => format::emit(&rating::rows::document(&rating), form)?,
-    }
+    let most = if args.top == 0 { usize::MAX } else { args.top };
+    format::show(&rating, &document, chosen, (most, "; --top 0 shows all"), cli.color)?;
     Ok(Exit::Done)
 }
 

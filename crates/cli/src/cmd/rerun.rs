@@ -1,25 +1,21 @@
 //! `karat verify --rerun`: replays a recording for the evidence of a run, or judges a match again for its record, and compares the
 //! bytes.
 
-use std::io::Write as _;
-
-use karat::answers::verification::{Verification, VerificationSchema};
-use karat::answers::{self, ChangedPart, CheckOutcome, VerificationStatus};
+use karat::answers::{ChangedPart, CheckOutcome};
+use karat::document::Verified as Words;
 use karat::record::Record;
 use karat::text::count;
-use karat::verification::{Check, causes, status};
+use karat::verification::Check;
 use karat_run::{Fault, Job, RECORDING_MARK, Recording};
 use karat_store::log::VerifyingKey;
 use serde_json::{Map, Value};
 
 use crate::args::{Cli, VerifyArgs};
-use crate::cmd::verify::Against;
+use crate::cmd::verify::{Against, Report, answer};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::read_text;
-use crate::output::{Screen, is_watched, lines};
 use crate::receipt;
-use crate::render::verification::{Shown, verification};
 
 /// Runs again what is in the file at `path`: a recording, or a match as it was played.
 pub fn run(args: &VerifyArgs, path: &str, cli: &Cli) -> Result<Exit, Failure> {
@@ -53,7 +49,7 @@ fn rejudge(args: &VerifyArgs, path: &str, cli: &Cli) -> Result<Exit, Failure> {
         ));
     }
     let against = Against::new(args, Some(path), cli)?;
-    let mut report = Report::new(args, cli);
+    let mut report = Report::new(args.format.chosen()?, cli.color);
     for file in &args.receipts {
         let text = read_text(file, "a record", Exit::VerificationFailed)?;
         let checks = match Record::parse(text.trim_end().as_bytes()) {
@@ -61,64 +57,25 @@ fn rejudge(args: &VerifyArgs, path: &str, cli: &Cli) -> Result<Exit, Failure> {
             Ok(None) => vec![Check::new("record", CheckOutcome::Failed, "the file is not a record of karat")],
             Err(error) => vec![Check::failed("record", CheckOutcome::Failed, &error)],
         };
-        report.add(file, &checks, "judged again, the match gives the same bytes")?;
+        let words = Words { file, about: None, verified: "judged again, the match gives the same bytes" };
+        report.add(&answer(file, None, &checks), &checks, words)?;
     }
-    Ok(report.worst.into())
-}
-
-/// The checks of several files, written one after the other.
-struct Report {
-    worst: VerificationStatus,
-    as_json: bool,
-    screen: Screen,
-    is_first: bool,
-}
-
-impl Report {
-    fn new(args: &VerifyArgs, cli: &Cli) -> Self {
-        let as_json = args.json || (!args.table && !is_watched());
-        let screen = Screen::stdout(cli.color);
-        Self { worst: VerificationStatus::Verified, as_json, screen, is_first: true }
-    }
-
-    /// Writes the checks of a file; `verified` is what they say if all pass.
-    fn add(&mut self, file: &str, checks: &[Check], verified: &str) -> Result<(), Failure> {
-        self.worst = self.worst.max(status(checks));
-        let is_first = std::mem::replace(&mut self.is_first, false);
-        if self.as_json {
-            let answer = Verification {
-                schema: VerificationSchema::V1,
-                file: file.to_owned(),
-                status: status(checks),
-                checks: checks.iter().map(|check| check.shown.clone()).collect(),
-                changed: causes(checks),
-                entry: None,
-                log: None,
-            };
-            let mut out = lines();
-            writeln!(out, "{}", answers::write(&answer))?;
-            out.flush()?;
-        } else {
-            let gap = if is_first { "" } else { "\n" };
-            let shown = Shown { file, about: None, checks, verified };
-            write!(self.screen, "{gap}{}", verification(&shown, self.screen.width))?;
-            self.screen.flush()?;
-        }
-        Ok(())
-    }
+    report.end()
 }
 
 /// Checks every file of evidence against the recording; the worst one decides the status.
 fn replay(args: &VerifyArgs, recording: &str, cli: &Cli) -> Result<Exit, Failure> {
     let key = args.key.as_deref().map(receipt::key).transpose()?;
     let recording = Recording::parse(recording);
-    let mut report = Report::new(args, cli);
+    let mut report = Report::new(args.format.chosen()?, cli.color);
     for file in &args.receipts {
         let evidence = read_text(file, "the evidence of a run", Exit::VerificationFailed)?;
         let checks = checks(&recording, key.as_ref(), &evidence);
-        report.add(file, &checks, "the evidence follows from plan, task and recording")?;
+        let words =
+            Words { file, about: None, verified: "the evidence follows from plan, task and recording" };
+        report.add(&answer(file, None, &checks), &checks, words)?;
     }
-    Ok(report.worst.into())
+    report.end()
 }
 
 fn checks(

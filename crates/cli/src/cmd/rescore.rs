@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use karat::answers::rescore::{BadgeChange, RankChange, RescoreSummary, RescoreSummarySchema};
+use karat::answers::rescored::{Mover, Summary};
 use karat::card::CompiledCard;
 use karat::cards::has_versions;
+use karat::document;
 use karat::engine::Options;
 use karat::error::Error;
 use karat::record::Record;
@@ -26,11 +27,13 @@ use karat_store::{Item, Kind, Reader, Term};
 
 use crate::args::{Cli, RescoreArgs};
 use crate::cards::{self, CardText, library};
-use crate::output::{Screen, is_watched, lines};
+use crate::format::{self, Chosen};
+use crate::output::lines;
 use crate::progress::Progress;
-use crate::render::rescore::rescored;
-use crate::rescored::{Mover, Summary};
 use crate::{graders, store};
+
+/// The most subjects whose ranks a screen lists.
+const RANKS: usize = 10;
 
 /// The contents of a store, read before its records are scored again.
 struct Stock {
@@ -101,7 +104,7 @@ pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         others: BTreeMap::new(),
         other_kind: None,
     };
-    let as_json = args.json || (!args.table && !is_watched());
+    let chosen = args.format.chosen()?;
     let mut out = lines();
     let mut summary = Summary::new(args.top);
     let mut problems = Problems::default();
@@ -112,7 +115,7 @@ pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
             Ok(None) => {}
             Ok(Some((claim, moved))) => {
                 let mover = Mover::new(&item.entry.id, &claim, moved);
-                if as_json {
+                if chosen == Chosen::Json {
                     writeln!(out, "{}", answers::write(&mover.answer()))?;
                 }
                 summary.see(mover);
@@ -128,14 +131,9 @@ pub fn run(args: &RescoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         return Err(work.nothing(args));
     }
     let names = (work.of, card.card().name());
-    if as_json {
-        writeln!(out, "{}", answers::write(&summed(&summary, names.0, &names.1)))?;
-        out.flush()?;
-    } else {
-        let mut screen = Screen::stdout(cli.color);
-        write!(screen, "{}", rescored(&summary, (names.0, &names.1), screen.width))?;
-        screen.flush()?;
-    }
+    out.flush()?;
+    let document = document::rescored(&summary, names.0, &names.1);
+    format::show(&summary.answer(names.0, &names.1), &document, chosen, (RANKS, ""), cli.color)?;
     problems.end("the other records were scored again")?;
     Ok(Exit::Done)
 }
@@ -275,32 +273,5 @@ impl Work<'_> {
         Failure::new(message)
             .help(format!("there are records by {}", others.join(", ")))
             .help("to score those by the new card: --of ID")
-    }
-}
-
-/// Returns the last line, about all records.
-fn summed(summary: &Summary, of: &str, card: &str) -> RescoreSummary {
-    let badges = summary.badges.iter().map(|((before, after), records)| BadgeChange {
-        before: before.clone(),
-        after: after.clone(),
-        records: *records as u64,
-    });
-    let ranks = summary.ranks().into_iter().filter(|rank| rank.before != rank.after);
-    let ranks = ranks.map(|rank| RankChange {
-        subject: rank.subject.to_owned(),
-        before: rank.before as u64,
-        after: rank.after as u64,
-    });
-    RescoreSummary {
-        schema: RescoreSummarySchema::V1,
-        of: of.to_owned(),
-        card: card.to_owned(),
-        records: summary.records as u64,
-        up: summary.up as u64,
-        down: summary.down as u64,
-        unscored: summary.unscored as u64,
-        subjects: summary.subjects() as u64,
-        ranks: ranks.collect(),
-        badges: badges.collect(),
     }
 }

@@ -23,16 +23,17 @@ use crate::input::read_text;
 use crate::output::{CARE, Color, LOSS, Screen, lines};
 use crate::progress::Progress;
 use crate::render::gate;
-use crate::render::table::Table;
 use karat::ask::AsOf;
 use karat::bulk::{Block, Noticed, in_order};
 use karat::card::CompiledCard;
+use karat::document::brief;
 use karat::engine::{Engine, Options, Scored};
 use karat::error::{Error, Place};
 use karat::gate::ItemFloor;
 use karat::text::clean;
 use karat::weights::weights;
 use karat::write;
+use karat::write::screen::Stream;
 
 /// Most unread fields and most remarks that are listed.
 const LISTED: usize = 20;
@@ -61,7 +62,12 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let rows = match (chosen, args.brief) {
         (_, true) => Rows::Brief,
         (Chosen::Screen, _) => {
-            Rows::Screen(Arc::new(Table::new(card.card(), screen.as_ref().map_or(80, |screen| screen.width))))
+            let width = width.unwrap_or(80);
+            Rows::Screen(Arc::new(Stream::new(
+                &brief::columns(card.card()),
+                &brief::widest(card.card()),
+                width,
+            )))
         }
         (Chosen::Form(form), _) if form != write::Form::Jsonl => Rows::Form(form),
         _ => Rows::Records,
@@ -71,7 +77,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         None => Box::new(lines()),
     };
     let listing = listing(args);
-    let end = Ending { title: card.name(), scale: card.card().scale.max, form: rows.form() };
+    let end = Ending { card: Arc::clone(&card), form: rows.form() };
     let form = Form { rows, fail_under: args.fail_under, keeps_going: args.keep_going, listing };
     let engines: Result<Vec<Engine>, Failure> = (0..workers).map(|_| engine(options.clone())).collect();
     let workers = engines?.into_iter().map(|mut engine| {

@@ -4,20 +4,23 @@ use std::io::Write;
 use std::sync::Arc;
 
 use karat::answers;
+use karat::card::CompiledCard;
 use karat::document::brief::{self, Brief};
-use karat::document::{CaseResult, Cell, Document, Finding, Level, Part, Row, Table as Listed};
+use karat::document::{CaseResult, Document, Finding, Level, Part, Row, Table};
 use karat::engine::Scored;
 use karat::error::Place;
-use karat::text::Tone;
+use karat::text::{Tone, clean};
 use karat::write::junit::Counts;
+use karat::write::screen::Stream;
 use karat::write::{Form, csv, github, junit, markdown};
 use karat_core::number::Decimal;
 use karat_core::record::Record;
+use karat_core::scorecard::Scorecard;
 
 use super::listing::{Listing, Summary};
 use crate::failure::Failure;
 use crate::format;
-use crate::render::table::Table;
+use crate::output::{FAINT, STRONG};
 
 /// The most findings and rows that are kept for annotations, which show fewer.
 const KEPT: usize = 10_000;
@@ -26,7 +29,7 @@ const KEPT: usize = 10_000;
 #[derive(Clone)]
 pub enum Rows {
     /// Rows of a table on a screen.
-    Screen(Arc<Table>),
+    Screen(Arc<Stream>),
     /// Canonical records, a line each.
     Records,
     /// Brief records, a line each.
@@ -39,7 +42,7 @@ pub enum Rows {
 pub struct Written {
     result: CaseResult,
     finding: Option<Finding>,
-    row: Vec<Cell>,
+    row: Option<Row>,
 }
 
 /// The test cases, findings and rows of items.
@@ -47,7 +50,7 @@ pub struct Written {
 pub struct Cases {
     counts: Counts,
     findings: Vec<Finding>,
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Row>,
 }
 
 impl Cases {
@@ -58,8 +61,8 @@ impl Cases {
         if self.findings.len() < KEPT {
             self.findings.extend(written.finding);
         }
-        if self.rows.len() < github::ROWS && !written.row.is_empty() {
-            self.rows.push(written.row);
+        if self.rows.len() < github::ROWS {
+            self.rows.extend(written.row);
         }
     }
 
@@ -84,11 +87,11 @@ impl Rows {
     /// Returns what stands above the first item.
     pub fn head(&self, record: &Record<'_>) -> Option<String> {
         match self {
-            Self::Screen(table) => Some(table.head(record.card)),
-            Self::Form(Form::Csv) => Some(csv::head(&brief::columns())),
+            Self::Screen(stream) => Some(title(record.card) + &stream.head()),
+            Self::Form(Form::Csv) => Some(csv::head(&brief::columns(record.card))),
             Self::Form(Form::Markdown) => {
                 let title = markdown::escaped(&record.card.name());
-                Some(format!("## {title}\n\n{}", markdown::head(&brief::columns())))
+                Some(format!("## {title}\n\n{}", markdown::head(&brief::columns(record.card))))
             }
             _ => None,
         }
@@ -104,7 +107,9 @@ impl Rows {
     ) -> Option<Written> {
         let record = &scored.record;
         match self {
-            Self::Screen(table) => text.extend_from_slice(table.row(record, scored.notes()).as_bytes()),
+            Self::Screen(stream) => {
+                text.extend_from_slice(stream.row(&brief::row(record, scored.notes())).as_bytes());
+            }
             Self::Records => {
                 scored.write(text);
                 text.push(b'\n');
@@ -114,16 +119,16 @@ impl Rows {
                 text.push(b'\n');
             }
             Self::Form(Form::Csv) => {
-                text.extend_from_slice(csv::row(&brief::row(&Brief::of(record))).as_bytes());
+                text.extend_from_slice(csv::row(&brief::row(record, &[]).cells).as_bytes());
             }
             Self::Form(Form::Markdown | Form::Jsonl) => {
-                let row = markdown::row(&brief::columns(), &brief::row(&Brief::of(record)));
+                let row = markdown::row(&brief::columns(record.card), &brief::row(record, &[]).cells);
                 text.extend_from_slice(row.as_bytes());
             }
             Self::Form(Form::Junit) => {
                 let case = brief::case(record, place, fail_under);
                 text.extend_from_slice(junit::case(&case).as_bytes());
-                return Some(Written { result: case.result, finding: None, row: Vec::new() });
+                return Some(Written { result: case.result, finding: None, row: None });
             }
             Self::Form(Form::Github | Form::Html) => {
                 let case = brief::case(record, place, fail_under);
@@ -136,7 +141,7 @@ impl Rows {
                     }
                     _ => None,
                 };
-                let row = brief::row(&Brief::of(record));
+                let row = Some(brief::row(record, scored.notes()));
                 return Some(Written { result: case.result, finding, row });
             }
         }
@@ -144,12 +149,15 @@ impl Rows {
     }
 }
 
+/// Returns the line above a table of scores on a screen: the scorecard.
+pub fn title(card: &Scorecard) -> String {
+    format!("{STRONG}{}{STRONG:#}  {FAINT}{}{FAINT:#}\n", card.name(), clean(&card.title))
+}
+
 /// The end of the output.
 pub struct Ending {
-    /// The name of the scorecard.
-    pub title: String,
-    /// The best score of the card.
-    pub scale: u32,
+    /// The scorecard.
+    pub card: Arc<CompiledCard>,
     /// The form of the document, if the items become one.
     pub form: Option<Form>,
 }
@@ -170,38 +178,38 @@ impl Ending {
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let (cases, kept) = items;
+        let (card, title) = (self.card.card(), self.card.name());
         if let Some(width) = width {
-            let text = summary.text(listing, shown, refused, self.scale, width);
+            let text = summary.text(listing, shown, refused, card.scale.max, width);
             out.write_all(text.as_bytes())?;
             return Ok(());
         }
         match self.form {
             Some(Form::Junit) => {
-                let text = junit::whole(&self.title, cases.counts, &String::from_utf8_lossy(kept));
+                let text = junit::whole(&title, cases.counts, &String::from_utf8_lossy(kept));
                 out.write_all(text.as_bytes())?;
             }
             Some(Form::Csv) if shown == 0 => {
-                out.write_all(csv::head(&brief::columns()).as_bytes())?;
+                out.write_all(csv::head(&brief::columns(card)).as_bytes())?;
             }
             Some(Form::Markdown) => {
                 if shown == 0 {
-                    writeln!(out, "## {}", markdown::escaped(&self.title))?;
+                    writeln!(out, "## {}", markdown::escaped(&title))?;
                 }
-                let lines = summary.lines(shown, refused, self.scale);
+                let lines = summary.lines(shown, refused, card.scale.max);
                 writeln!(out)?;
                 for (_, line) in lines {
                     writeln!(out, "{}  ", markdown::escaped(&line))?;
                 }
             }
             Some(form @ (Form::Github | Form::Html)) => {
-                let lines = summary.lines(shown, refused, self.scale);
-                let rows: Vec<Row> = cases.rows.into_iter().map(Into::into).collect();
-                let more = shown.saturating_sub(rows.len() as u64);
+                let lines = summary.lines(shown, refused, card.scale.max);
+                let more = shown.saturating_sub(cases.rows.len() as u64);
                 let mut document = Document {
                     name: "score",
-                    title: self.title.clone(),
+                    title,
                     lines: lines.into_iter().map(|(_, line)| line).collect(),
-                    parts: vec![Part::Table(Listed::new("", brief::columns(), rows))],
+                    parts: vec![Part::Table(Table::new("", brief::columns(card), cases.rows))],
                     findings: cases.findings,
                     ..Document::default()
                 };

@@ -22,15 +22,10 @@ use crate::input::read_text;
 use crate::load::{Request, load};
 use crate::output::{Screen, lines, save_page};
 use crate::render::gate;
-use crate::render::standing::table;
-use crate::render::standing_detail::detail;
-use crate::render::tasks::table as tasks_table;
-use karat::answers::notes::foot;
-use karat::document;
-use karat::page::html;
-use karat::pages::standing as page_of;
+use karat::document::{self, Document};
 use karat::rows::Rows;
-use karat::write::Form;
+use karat::write::{Form, html};
+use serde::Serialize;
 
 /// Shows the standing of subjects.
 pub fn run(args: &StandingArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -88,32 +83,33 @@ fn show(
     shown: &[SubjectStanding],
     cli: &Cli,
 ) -> Result<(), Failure> {
+    let document = || document::standing(answer, shown, args.subject.is_some());
     if let Some(path) = &args.form.html {
-        save_page(path, &html(&page_of::standing(answer, shown)))?;
+        save_page(path, &html::document(&document()))?;
     }
+    let all = || shown.iter().map(|it| StandingAnswer::new(answer, it));
+    write_each(all, document, chosen, cli)
+}
+
+/// Writes a line of JSON for each answer, or their document in another form.
+fn write_each<T: Serialize, I: Iterator<Item = T>>(
+    all: impl FnOnce() -> I,
+    document: impl FnOnce() -> Document,
+    chosen: Chosen,
+    cli: &Cli,
+) -> Result<(), Failure> {
     match chosen {
         // Standings are lines of JSON in both forms.
         Chosen::Json | Chosen::Form(Form::Jsonl) => {
             let mut out = lines();
-            for subject in shown {
-                writeln!(out, "{}", answers::write(&StandingAnswer::new(answer, subject)))?;
+            for answer in all() {
+                writeln!(out, "{}", answers::write(&answer))?;
             }
-            return Ok(out.flush()?);
+            Ok(out.flush()?)
         }
-        Chosen::Form(Form::Html) => return format::text(&html(&page_of::standing(answer, shown))),
-        Chosen::Form(form) => {
-            let all: Vec<_> = shown.iter().map(|it| StandingAnswer::new(answer, it)).collect();
-            return format::emit(&document::standings(&all, &foot(answer)), form);
-        }
-        Chosen::Screen => {}
+        Chosen::Form(form) => format::emit(&document(), form),
+        Chosen::Screen => format::screen(&document(), (usize::MAX, ""), &mut Screen::stdout(cli.color)),
     }
-    let mut out = Screen::stdout(cli.color);
-    let screen = match (&args.subject, shown) {
-        (Some(_), [only]) => detail(&StandingAnswer::new(answer, only), out.width),
-        _ => table(answer, out.width),
-    };
-    write!(out, "{screen}")?;
-    Ok(out.flush()?)
 }
 
 /// Reads the events in a file, if one is given.
@@ -137,24 +133,7 @@ fn run_tasks(
         stand_tasks(card, &items, as_of.seconds(), args.sure.level).map_err(|errors| refused(&errors))?;
     let Some(rules) = &card.standing else { return Err(refused::<String>(&[]).into()) };
     let answer = tasks::Answer { card, rules, rows, standings: &standings, as_of, level: args.sure.level };
-    match chosen {
-        Chosen::Json | Chosen::Form(Form::Jsonl) => {
-            let mut out = lines();
-            for task in &standings.tasks {
-                writeln!(out, "{}", answers::write(&Task::new(&answer, task)))?;
-            }
-            out.flush()?;
-            return Ok(Exit::Done);
-        }
-        Chosen::Form(form) => {
-            let all: Vec<Task> = standings.tasks.iter().map(|it| Task::new(&answer, it)).collect();
-            format::emit(&document::tasks(&all), form)?;
-            return Ok(Exit::Done);
-        }
-        Chosen::Screen => {}
-    }
-    let mut out = Screen::stdout(cli.color);
-    write!(out, "{}", tasks_table(&answer, out.width))?;
-    out.flush()?;
+    let all: Vec<Task> = standings.tasks.iter().map(|it| Task::new(&answer, it)).collect();
+    write_each(|| all.iter(), || document::tasks(&answer, &all), chosen, cli)?;
     Ok(Exit::Done)
 }

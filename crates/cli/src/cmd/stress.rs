@@ -1,7 +1,5 @@
 //! `karat stress`: how much a ranking depends on its scorecard, and on single tasks.
 
-use std::io::Write as _;
-
 use karat::answers::leaderboard::Leaderboard;
 use karat::answers::stress::Stress as StressAnswer;
 use karat::ask::answer::{gaps_of, refused, settings};
@@ -9,16 +7,15 @@ use karat::document;
 use karat::leaderboard::stress::Stress;
 use karat::leaderboard::{By, Ranking};
 use karat::pages::profiles;
-use karat::write::{Form, html, screen};
+use karat::write::{Form, html};
 
 use super::leaderboard::parts;
-use super::many;
 use crate::args::{Cli, StressArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::format::{self, Chosen};
 use crate::load::{Request, load};
-use crate::output::{Screen, save_page};
+use crate::output::save_page;
 
 /// Tries other weights, other means, fewer dimensions and fewer tasks.
 pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -48,15 +45,6 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     if let Some(path) = &args.form.html {
         save_page(path, &html::document(&document))?;
     }
-    match chosen {
-        Chosen::Json => many::print(&answer)?,
-        Chosen::Form(form) => format::emit(&document, form)?,
-        Chosen::Screen => {
-            let mut out = Screen::stdout(cli.color);
-            let layout = screen::Layout { width: out.width, most: usize::MAX, all: "" };
-            write!(out, "{}", screen::document(&document, layout))?;
-            out.flush()?;
-        }
-    }
+    format::show(&answer, &document, chosen, (usize::MAX, ""), cli.color)?;
     Ok(Exit::Done)
 }

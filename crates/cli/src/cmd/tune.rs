@@ -1,9 +1,8 @@
 //! `karat tune`: weights that predict an outcome, and their proposal.
 
-use std::io::Write as _;
-
 use karat::answers;
 use karat::answers::tune::{Tune, TuneProposal};
+use karat::document;
 use karat::ratings::{Matches, Question, SystemName};
 use karat::text::{clean, list};
 use karat::tune::{Settings, Target, Tuning, Win, readers};
@@ -11,16 +10,15 @@ use karat_core::diagnostic::nearest;
 use karat_core::scorecard::Scorecard;
 use serde_json::json;
 
-use super::many;
 use super::rate::read as read_matches;
 use crate::args::Cli;
 use crate::args::tune::TuneArgs;
 use crate::cards;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::format;
 use crate::load::{Request, load};
-use crate::output::{Screen, create, is_watched};
-use crate::render::tune::tune as screen_of;
+use crate::output::create;
 use karat::ask::AsOf;
 
 /// The field of an item that says how it ended.
@@ -30,6 +28,7 @@ const REFITS: f64 = 200.0;
 
 /// Finds weights, judges them, and writes what they propose.
 pub fn run(args: &TuneArgs, cli: &Cli) -> Result<Exit, Failure> {
+    let chosen = args.format.chosen()?;
     let named = cards::named(&args.card, &args.files, cli.color)?;
     let card = cards::load(&named, cli.color)?;
     check(args, &card)?;
@@ -50,13 +49,8 @@ pub fn run(args: &TuneArgs, cli: &Cli) -> Result<Exit, Failure> {
     let found = Tuning::new(&rows, target, &settings)?;
     let answer = Tune::new(&rows, &card, &found, args.outcome.as_deref(), &settings);
     let written = answer.proposal.as_ref().map(|proposal| write(args, proposal)).transpose()?;
-    if args.json || (!args.table && !is_watched()) {
-        many::print(&answer)?;
-    } else {
-        let mut out = Screen::stdout(cli.color);
-        write!(out, "{}", screen_of(&answer, &written.unwrap_or_default(), out.width))?;
-        out.flush()?;
-    }
+    let document = document::tune(&answer, &written.unwrap_or_default());
+    format::show(&answer, &document, chosen, (usize::MAX, ""), cli.color)?;
     Ok(Exit::Done)
 }
 

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use karat::answers::verification::{Verification, VerificationSchema, VerifiedEntry, VerifiedLog};
-use karat::answers::{self, ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
+use karat::answers::{ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
 use karat::card::CompiledCard;
 use karat::cards::has_versions;
+use karat::document::{self, Document, Verified as Words};
 use karat::receipt::TrustedKeys;
 use karat::record::Record;
 use karat::text::{clean, short};
@@ -20,10 +21,10 @@ use karat_store::{Kind, Receipt};
 use crate::args::{Cli, VerifyArgs};
 use crate::cmd::rerun;
 use crate::evidence::Files;
+use crate::format::{self, Chosen};
 use crate::input::read_text;
 use crate::origin::{self, Comparison};
-use crate::output::{Screen, is_watched, lines};
-use crate::render::verification::{Shown, verification};
+use crate::output::{Color, Screen};
 use crate::{cards, receipt};
 
 /// The inputs that receipts and records are checked against.
@@ -57,25 +58,57 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     let against = Against::new(args, args.evidence.as_deref(), cli)?;
     // A missing file is not a finding about a receipt.
     Files::new(args.evidence.as_slice(), cli.color)?;
-    let as_json = args.json || (!args.table && !is_watched());
-    let mut screen = Screen::stdout(cli.color);
-    let mut worst = VerificationStatus::Verified;
-    for (place, path) in args.receipts.iter().enumerate() {
+    let mut report = Report::new(args.format.chosen()?, cli.color);
+    for path in &args.receipts {
         let verified = against.verified(path)?;
-        worst = worst.max(status(&verified.checks));
-        if as_json {
-            let mut out = lines();
-            writeln!(out, "{}", answers::write(&answer(path, &verified)))?;
-            out.flush()?;
-        } else {
-            let gap = if place > 0 { "\n" } else { "" };
-            let (about, checks) = (about(&verified), verified.checks.as_slice());
-            let shown = Shown { file: path, about, checks, verified: words(checks) };
-            write!(screen, "{gap}{}", verification(&shown, screen.width))?;
-            screen.flush()?;
+        let (about, checks) = (about(&verified), verified.checks.as_slice());
+        let words = Words { file: path, about: about.as_ref(), verified: words(checks) };
+        report.add(&answer(path, verified.receipt.as_ref(), checks), checks, words)?;
+    }
+    report.end()
+}
+
+/// The checks of several files, one after the other.
+pub struct Report {
+    worst: VerificationStatus,
+    chosen: Chosen,
+    color: Color,
+    is_first: bool,
+    documents: Vec<Document>,
+}
+
+impl Report {
+    /// Returns a report without files.
+    pub fn new(chosen: Chosen, color: Color) -> Self {
+        Self { worst: VerificationStatus::Verified, chosen, color, is_first: true, documents: Vec::new() }
+    }
+
+    /// Adds the checks of a file: JSON and a screen have them at once.
+    pub fn add(&mut self, answer: &Verification, checks: &[Check], words: Words<'_>) -> Result<(), Failure> {
+        self.worst = self.worst.max(answer.status);
+        let document = document::verification(checks, words);
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        match self.chosen {
+            Chosen::Json => format::json(answer),
+            Chosen::Form(_) => {
+                self.documents.push(document);
+                Ok(())
+            }
+            Chosen::Screen => {
+                let mut screen = Screen::stdout(self.color);
+                write!(screen, "{}", if is_first { "" } else { "\n" })?;
+                format::screen(&document, (usize::MAX, ""), &mut screen)
+            }
         }
     }
-    Ok(worst.into())
+
+    /// Writes what waits, and returns the status of the worst file.
+    pub fn end(self) -> Result<Exit, Failure> {
+        if let Chosen::Form(form) = self.chosen {
+            format::emit(&Document::joined(self.documents), form)?;
+        }
+        Ok(self.worst.into())
+    }
 }
 
 impl<'a> Against<'a> {
@@ -227,16 +260,15 @@ fn about(verified: &Verified) -> Option<(String, String)> {
     Some((what, format!("{log}, handed in {moment}{sender}")))
 }
 
-/// Returns the answer of `karat verify` about one receipt.
-fn answer(path: &str, verified: &Verified) -> Verification {
-    let receipt = verified.receipt.as_ref();
+/// Returns the answer of `karat verify` about one file.
+pub fn answer(path: &str, receipt: Option<&Receipt>, checks: &[Check]) -> Verification {
     let log = receipt.and_then(karat::receipt::claimed);
     Verification {
         schema: VerificationSchema::V1,
         file: path.to_owned(),
-        status: status(&verified.checks),
-        checks: verified.checks.iter().map(|check| check.shown.clone()).collect(),
-        changed: causes(&verified.checks),
+        status: status(checks),
+        checks: checks.iter().map(|check| check.shown.clone()).collect(),
+        changed: causes(checks),
         entry: receipt.map(|receipt| VerifiedEntry {
             id: receipt.entry.id.clone(),
             index: receipt.index,

@@ -120,7 +120,7 @@ fn repeats_count_for_less() {
     assert_eq!(same["as_of"], "2026-01-28T00:00:00Z");
     let text = format!("agent,challenge,difficulty,result,time\n{}", rows(1));
     let screen = karat_reading(&["rate", "--system", "elo", "--arena", "--table"], &text).stdout;
-    assert!(screen.contains("Skill (Glicko-2, ± 2 deviations; then with repeats for less)"), "{screen}");
+    assert!(screen.contains("Glicko-2, ± 2 deviations; discounted: with repeats for less"), "{screen}");
     assert!(screen.contains("provisional"), "{screen}");
 }
 
@@ -183,8 +183,8 @@ fn each_step_is_told_in_json_and_on_the_screen() {
     assert_eq!((&steps[1]["result"], &steps[1]["rating"]["change_points"]), (&json!("expired"), &json!(0)));
     let run = karat_reading(&["rate", "--system", "elo", "--arena", "--table"], text);
     for line in [
-        "m1: ann at maze (1000), win: 1000 +16 (K 32, expected 0.500) +3 (times 1.2) =",
-        "m2: ann at maze (1000), expired: 1019 +0 (nothing was played) = 1019",
+        "m1     ann    maze           1000  win        1000      32     0.500   +16",
+        "m2     ann    maze           1000  expired    1019       0         -    +0",
         "expired: a draw that moves no rating: `m2`",
     ] {
         assert!(run.stdout.contains(line), "{line}\n{}", run.stdout);

@@ -117,12 +117,14 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Returns true if `shown` is what was printed, line by line; `...` matches any lines.
+/// Returns true if `shown` was printed, line by line and but for blanks at their ends; `...` matches any lines.
 fn is_shown(shown: &[&str], printed: &[&str]) -> bool {
     match (shown.split_first(), printed.split_first()) {
         (None, None) => true,
         (Some((&"...", rest)), _) => (0..=printed.len()).any(|skipped| is_shown(rest, &printed[skipped..])),
-        (Some((line, shown)), Some((found, printed))) => line == found && is_shown(shown, printed),
+        (Some((line, shown)), Some((found, printed))) => {
+            line.trim_end() == found.trim_end() && is_shown(shown, printed)
+        }
         _ => false,
     }
 }

@@ -58,18 +58,20 @@ fn a_run_is_graded() {
     let (_, checked) = screen.split_once("\n23 ").unwrap();
     assert_snapshot!(checked, @r"
     run-agent-checklist
-      output_quality         0.6666666666666666
-      steps_completed        1
-      steps_total            1
-      actual_tao             0.006 TAO
-      max_budget_tao         0.02 TAO
-      actual_seconds         8 s
-      max_latency_seconds    20 s
-      actual_retries         0
-      declared_retry_budget  0
-      timeouts               0
-      hard_failures          0
-      budget_aborted         false
+
+    fact                   value
+    output_quality         0.6666666666666666
+    steps_completed        1
+    steps_total            1
+    actual_tao             0.006 TAO
+    max_budget_tao         0.02 TAO
+    actual_seconds         8 s
+    max_latency_seconds    20 s
+    actual_retries         0
+    declared_retry_budget  0
+    timeouts               0
+    hard_failures          0
+    budget_aborted         no
 
     Seen by the grader of quality
       criteria
@@ -90,10 +92,8 @@ fn a_run_is_graded() {
 #[test]
 fn a_match_is_graded_by_its_challenge() {
     let screen = done(line("grade match --card incident-review --table examples/raw/match.json"));
-    assert!(
-        screen.starts_with("agent-corvus match-played\n  correctness_score         950 points\n"),
-        "{screen}"
-    );
+    assert!(screen.starts_with("agent-corvus match-played\n\nfact "), "{screen}");
+    assert!(screen.contains("\ncorrectness_score         950 points\n"), "{screen}");
     for part in ["evaluation", "efficiency", "standing", "trajectory validation", "usage"] {
         assert!(screen.contains(&format!("\nSeen by the grader of {part}\n")), "{part}: {screen}");
     }
@@ -112,7 +112,7 @@ fn a_trace_is_graded_and_the_cache_is_left_as_it_is() {
     let before = bytes(&folder, "mine.cache");
     let arguments = ["grade", "reasoning-trace", "--cache", "mine.cache", "traces.jsonl"];
     let screen = done(folder.karat(&[&arguments[..], &["--table"]].concat()));
-    assert!(screen.contains("  novelty               0.03999999332428039\n"), "{screen}");
+    assert!(screen.contains("\nnovelty               0.03999999332428039\n"), "{screen}");
     assert!(screen.contains("    id                       agent-first/kp:trace:raw-first\n"), "{screen}");
     let graded = lines(&done(folder.karat(&arguments)));
     assert_eq!(graded[0]["grading"]["novelty"]["basis"], "nothing_earlier");
@@ -123,10 +123,8 @@ fn a_trace_is_graded_and_the_cache_is_left_as_it_is() {
 #[test]
 fn dimensions_of_agents_have_no_grader_and_are_shown() {
     let screen = done(line("grade agent-dimensions --table examples/trust/coverage.jsonl"));
-    assert!(
-        screen.contains("\nagent-all-sixteen coverage.jsonl:2\n  accuracy                       0.92\n"),
-        "{screen}"
-    );
+    assert!(screen.contains("\nagent-all-sixteen coverage.jsonl:2\n\nfact "), "{screen}");
+    assert!(screen.contains("\naccuracy                       0.92\n"), "{screen}");
     assert!(!screen.contains("Seen"), "{screen}");
     let graded = lines(&done(line("grade agent-dimensions examples/trust/coverage.jsonl")));
     assert!(graded.iter().all(|one| one["grading"].is_null()));

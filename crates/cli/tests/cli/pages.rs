@@ -80,11 +80,12 @@ fn every_verb_that_looks_at_many_has_a_page() {
     assert_eq!(texts(&text, "h1"), ["task-run@1.0.0: how far ranks depend on the scorecard"]);
     for system in ["elo", "glicko2", "weng-lin", "bradley-terry"] {
         let text = page(&folder, &["rate", "--system", system, "--holdout", "0.2", "season.csv"]);
-        assert_eq!(texts(&text, "h2"), [system, "Predicted"]);
+        assert_eq!(texts(&text, "h1"), [format!("Ratings: {system}")]);
+        assert_eq!(texts(&text, "h2"), ["Rate", "Predicted"]);
         assert_eq!(texts(&text, "thead th:nth-of-type(1)")[0] == "group", system != "elo");
     }
     let text = page(&folder, &["rate", "--system", "bradley-terry", "--judge", "judge", "votes.jsonl"]);
-    assert_eq!(texts(&text, "h2"), ["bradley-terry", "Judges"]);
+    assert_eq!(texts(&text, "h2"), ["Rate", "Judges"]);
 }
 
 /// Returns the mean at the end of each history on the page.

@@ -301,7 +301,7 @@ fn a_subject_has_one_official_score_on_every_screen() {
         let stands = &lines(&folder, &format!("standing --json {words}"))[0];
         assert_eq!(stands["points"], row["official"]["points"], "{rules}");
         folder.write("stands.jsonl", &stands.to_string());
-        let line = format!("ann  {official} of 100");
+        let line = format!("ann: {official} of 100");
         for screen in [
             shown("standing --table --subject ann"),
             folder.karat(&["explain", "--table", "-s", "ann", "stands.jsonl"]).stdout,

@@ -97,7 +97,7 @@ fn a_witness_cosigns_what_follows_and_a_receipt_shows_it() {
     assert_eq!(folder.karat(&[&receipt[..], &["--witnesses", "1"]].concat()).status, 0);
     let verify = ["verify", "r.json", "--key", "scores/log.pub"];
     let verified = folder.karat(&[&verify[..], &["--witness", &key.to_string(), "--table"]].concat());
-    assert!(verified.status == 0 && verified.stdout.contains("✓ witness"), "{}", verified.stdout);
+    assert!(verified.status == 0 && verified.stdout.contains("✓  witness"), "{}", verified.stdout);
     assert!(verified.stdout.contains("`witness.example/1` cosigned that head at 20"), "{}", verified.stdout);
     assert_eq!(folder.karat(&verify).status, 0, "a cosignature disturbs no one");
     // Another witness did not cosign it, and a receipt without cosignatures has none.
@@ -264,7 +264,7 @@ fn followers_go_through_a_change_of_the_key_and_say_so() {
     assert!(told.contains("the key that followed that key, 1 change"), "{told}");
     let shown =
         folder.karat(&["verify", "before.json", "--key", new, "--rotation", "change.json", "--table"]).stdout;
-    assert!(shown.contains("✓ rotation"), "{shown}");
+    assert!(shown.contains("✓  rotation"), "{shown}");
 }
 
 /// A server that shows one thing to one and another to others: who holds the key of a log can do that.

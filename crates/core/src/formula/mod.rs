@@ -67,66 +67,43 @@ pub enum Binary {
     Or,
 }
 
-/// The functions of the language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "docs/guide/formula.md has the table")]
-pub enum Function {
-    If,
-    Min,
-    Max,
-    Clamp,
-    Abs,
-    Floor,
-    Ceil,
-    Sqrt,
-    Exp,
-    Ln,
-    Log2,
-    Pow,
-    Coalesce,
-    IsMissing,
+crate::words! {
+    /// The functions of the language.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[expect(missing_docs, reason = "docs/guide/formula.md has the table")]
+    pub enum Function {
+        If = "if",
+        Min = "min",
+        Max = "max",
+        Clamp = "clamp",
+        Abs = "abs",
+        Floor = "floor",
+        Ceil = "ceil",
+        Sqrt = "sqrt",
+        Exp = "exp",
+        Ln = "ln",
+        Log2 = "log2",
+        Pow = "pow",
+        Coalesce = "coalesce",
+        IsMissing = "is_missing",
+    }
+}
+
+impl Binary {
+    /// Returns whether it compares by size.
+    #[must_use]
+    pub const fn is_inequality(self) -> bool {
+        matches!(self, Self::Less | Self::LessOrEqual | Self::Greater | Self::GreaterOrEqual)
+    }
+
+    /// Returns whether it compares two values.
+    #[must_use]
+    pub const fn is_comparison(self) -> bool {
+        self.is_inequality() || matches!(self, Self::Equal | Self::NotEqual)
+    }
 }
 
 impl Function {
-    /// Every function.
-    pub const ALL: [Self; 14] = [
-        Self::If,
-        Self::Min,
-        Self::Max,
-        Self::Clamp,
-        Self::Abs,
-        Self::Floor,
-        Self::Ceil,
-        Self::Sqrt,
-        Self::Exp,
-        Self::Ln,
-        Self::Log2,
-        Self::Pow,
-        Self::Coalesce,
-        Self::IsMissing,
-    ];
-
-    /// Returns the name as written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::If => "if",
-            Self::Min => "min",
-            Self::Max => "max",
-            Self::Clamp => "clamp",
-            Self::Abs => "abs",
-            Self::Floor => "floor",
-            Self::Ceil => "ceil",
-            Self::Sqrt => "sqrt",
-            Self::Exp => "exp",
-            Self::Ln => "ln",
-            Self::Log2 => "log2",
-            Self::Pow => "pow",
-            Self::Coalesce => "coalesce",
-            Self::IsMissing => "is_missing",
-        }
-    }
-
     /// Returns the fewest and the most arguments it takes.
     #[must_use]
     pub const fn arguments(self) -> (usize, usize) {
@@ -173,6 +150,18 @@ impl<N> Expr<N> {
             ExprKind::Call(_, arguments) => ([None, None], arguments),
         };
         pair.into_iter().flatten().chain(list)
+    }
+
+    /// Returns this node and all below, each before its operands.
+    pub fn parts(&self) -> impl Iterator<Item = &Self> {
+        let mut waiting = alloc::vec![self];
+        core::iter::from_fn(move || {
+            let next = waiting.pop()?;
+            let at = waiting.len();
+            waiting.extend(next.operands());
+            waiting.get_mut(at..).unwrap_or_default().reverse();
+            Some(next)
+        })
     }
 
     /// Calls `visit` on this node and all below, outermost first.

@@ -36,6 +36,11 @@ impl<'t> Report<'t> {
         self.add(Severity::Error, code, span, message, help.into());
     }
 
+    /// Reports a value that is not allowed.
+    pub(super) fn bad(&mut self, span: Range<usize>, message: String, help: impl Into<String>) {
+        self.error(Code::BadValue, span, message, help);
+    }
+
     /// Reports an error about something absent, or about a total: kept back where it may only follow from another
     /// error.
     pub(crate) fn error_if_whole(
@@ -155,12 +160,7 @@ impl<'a, 't> Fields<'a, 't> {
         self.text(field, report).filter(|text| {
             let given = !text.value.trim().is_empty();
             if !given {
-                report.error(
-                    Code::BadValue,
-                    text.span.clone(),
-                    format!("`{field}` of {} is empty", self.what),
-                    help,
-                );
+                report.bad(text.span.clone(), format!("`{field}` of {} is empty", self.what), help);
             }
             given
         })
@@ -251,7 +251,7 @@ impl<'a, 't> Fields<'a, 't> {
                 names.join(", ")
             );
             report.is_partial = true;
-            report.error(Code::BadValue, text.span, message, help);
+            report.bad(text.span, message, help);
         }
         found
     }
@@ -377,12 +377,7 @@ pub(super) fn decimal(value: &Spanned<DeValue<'_>>, what: &str, report: &mut Rep
     };
     match Decimal::parse(&text) {
         Ok((decimal, _)) if decimal < Decimal::ZERO => {
-            report.error(
-                Code::BadValue,
-                value.span(),
-                format!("{what} is negative: {text}"),
-                "it must be 0 or more",
-            );
+            report.bad(value.span(), format!("{what} is negative: {text}"), "it must be 0 or more");
             None
         }
         Ok((decimal, exact)) => {
@@ -398,16 +393,11 @@ pub(super) fn decimal(value: &Spanned<DeValue<'_>>, what: &str, report: &mut Rep
             Some(decimal)
         }
         Err(DecimalError::TooLarge) => {
-            report.error(Code::BadValue, value.span(), format!("{what} is too large: {text}"), "");
+            report.bad(value.span(), format!("{what} is too large: {text}"), "");
             None
         }
         Err(DecimalError::Malformed) => {
-            report.error(
-                Code::BadValue,
-                value.span(),
-                format!("{what} is not a finite decimal: {text}"),
-                "write it as 0.25",
-            );
+            report.bad(value.span(), format!("{what} is not a finite decimal: {text}"), "write it as 0.25");
             None
         }
     }
@@ -429,7 +419,7 @@ pub(super) fn whole(
     if fits.is_none() {
         let message = format!("{what} must be a whole number from {low} to {high}");
         report.is_partial = true;
-        report.error(Code::BadValue, value.span(), message, "");
+        report.bad(value.span(), message, "");
     }
     fits
 }

@@ -103,26 +103,16 @@ pub struct Scale {
     pub places: u32,
 }
 
-/// The rounding of the published number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Publish {
-    /// Unchanged.
-    Exact,
-    /// Rounded down.
-    Floor,
-    /// Rounded to the nearest, halves up.
-    HalfUp,
-}
-
-impl Publish {
-    /// Returns the name as written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Floor => "floor",
-            Self::HalfUp => "half-up",
-        }
+crate::words! {
+    /// The rounding of the published number.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Publish {
+        /// Unchanged.
+        Exact = "exact",
+        /// Rounded down.
+        Floor = "floor",
+        /// Rounded to the nearest, halves up.
+        HalfUp = "half-up",
     }
 }
 
@@ -207,58 +197,36 @@ impl FactDeclaration {
     }
 }
 
-/// The type of a fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum FactType {
-    Number,
-    Boolean,
-    Text,
-}
-
-impl FactType {
-    /// Returns the name as written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Number => "number",
-            Self::Boolean => "boolean",
-            Self::Text => "text",
-        }
+crate::words! {
+    /// The type of a fact.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[expect(missing_docs, reason = "the names say it")]
+    pub enum FactType {
+        Number = "number",
+        Boolean = "boolean",
+        Text = "text",
     }
 }
 
-/// The party that reports a fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Reporter {
-    Unstated,
-    Harness,
-    Task,
-    Subject,
-    Judge,
-    Operator,
-    ThirdParty,
+crate::words! { @named
+    /// The party that reports a fact.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the names say it")]
+    pub enum Reporter {
+        Unstated = "unstated",
+        Harness = "harness",
+        Task = "task",
+        Subject = "subject",
+        Judge = "judge",
+        Operator = "operator",
+        ThirdParty = "third-party",
+    }
 }
 
 impl Reporter {
     /// Every reporter that can be written.
     pub const ALL: [Self; 6] =
         [Self::Harness, Self::Task, Self::Subject, Self::Judge, Self::Operator, Self::ThirdParty];
-
-    /// Returns the name as written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Unstated => "unstated",
-            Self::Harness => "harness",
-            Self::Task => "task",
-            Self::Subject => "subject",
-            Self::Judge => "judge",
-            Self::Operator => "operator",
-            Self::ThirdParty => "third-party",
-        }
-    }
 }
 
 /// A named number.

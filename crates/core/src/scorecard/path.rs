@@ -23,7 +23,8 @@ pub enum Step {
 }
 
 /// The reason why a text is not such a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("at byte {at}: expected {expected}")]
 pub struct PathError {
     /// The byte at which it goes wrong.
     pub at: usize,
@@ -196,14 +197,6 @@ impl fmt::Display for FieldPath {
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.char_indices().all(|(at, c)| is_name(c, at == 0))
 }
-
-impl fmt::Display for PathError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at byte {}: expected {}", self.at, self.expected)
-    }
-}
-
-impl core::error::Error for PathError {}
 
 #[cfg(test)]
 mod tests {

@@ -240,7 +240,7 @@ fn read_header(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>
         && schema.value != SCHEMA
     {
         let message = format!("`schema` is `{}`, this engine reads `{SCHEMA}`", schema.value);
-        report.error(Code::BadValue, schema.span, message, "");
+        report.bad(schema.span, message, "");
     }
     if let Some(id) = card.required("id", "name the rule: lower-case letters, digits and hyphens", report) {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -249,8 +249,7 @@ fn read_header(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>
             || id.value.len() > 64
         {
             let message = format!("`id` is `{}`", id.value);
-            report.error(
-                Code::BadValue,
+            report.bad(
                 id.span,
                 message,
                 "use lower-case letters, digits and hyphens, a letter first, at most 64",
@@ -263,8 +262,7 @@ fn read_header(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>
         let whole =
             |part: &&str| !part.is_empty() && part.len() < 10 && part.bytes().all(|b| b.is_ascii_digit());
         if parts.len() != 3 || !parts.iter().all(whole) {
-            report.error(
-                Code::BadValue,
+            report.bad(
                 version.span,
                 format!("`version` is `{}`", version.value),
                 "write major.minor.patch: 1.0.0",
@@ -283,23 +281,13 @@ fn read_header(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>
         let max = scale.whole("max", 1, 10_000, report).unwrap_or(1);
         if ![1, 10, 100, 1000, 10_000].contains(&max) {
             let help = "choose 1, 10, 100, 1000 or 10000";
-            report.error(
-                Code::BadValue,
-                scale.place("max"),
-                format!("a scale of {max} points is not a power of ten"),
-                help,
-            );
+            report.bad(scale.place("max"), format!("a scale of {max} points is not a power of ten"), help);
         }
         let words = [("exact", Publish::Exact), ("floor", Publish::Floor), ("half-up", Publish::HalfUp)];
         let publish = scale.word("publish", &words, report).unwrap_or(Publish::Exact);
         let places = scale.whole("places", 0, 6, report).unwrap_or(0);
         if publish == Publish::Exact && places > 0 {
-            report.error(
-                Code::BadValue,
-                scale.place("places"),
-                "`places` goes with `floor` or `half-up`".to_string(),
-                "",
-            );
+            report.bad(scale.place("places"), "`places` goes with `floor` or `half-up`".to_string(), "");
         }
         draft.scale = Some(Scale { max, publish, places });
     }
@@ -407,12 +395,7 @@ fn read_missing(table: &Fields<'_, '_>, report: &mut Report<'_>) -> super::Missi
         policy.require("default", "missing = { default = 0.5 }", report);
         let value = policy.decimal_or("default", Decimal::ZERO, report);
         if value > Decimal::ONE {
-            report.error(
-                Code::BadValue,
-                policy.place("default"),
-                format!("a default reading of {value} is above 1"),
-                "",
-            );
+            report.bad(policy.place("default"), format!("a default reading of {value} is above 1"), "");
         }
         return MissingPolicy::Default(value.millionths() * 1000);
     }
@@ -582,15 +565,10 @@ fn check_name(name: &Text, report: &mut Report<'_>) {
         // A formula reads `my-name` as a difference of two names.
         report.is_partial = true;
         let help = "use letters, digits and underscores, a letter first, at most 64";
-        report.error(
-            Code::BadValue,
-            name.span.clone(),
-            format!("`{}` cannot be a name in a formula", name.value),
-            help,
-        );
+        report.bad(name.span.clone(), format!("`{}` cannot be a name in a formula", name.value), help);
     } else if reserved {
         let message = format!("`{}` is a word of the formula language", name.value);
-        report.error(Code::BadValue, name.span.clone(), message, "choose another name");
+        report.bad(name.span.clone(), message, "choose another name");
     }
 }
 

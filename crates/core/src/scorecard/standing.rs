@@ -61,23 +61,14 @@ pub struct Standing {
     pub span: Range<usize>,
 }
 
-/// The basis of a standing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StandingScore {
-    /// The mean of the scores in the window, each with the same weight.
-    Window,
-    /// The newest reading of each dimension, and the weighted mean of these.
-    Latest,
-}
-
-impl StandingScore {
-    /// Returns the name as written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Window => "window",
-            Self::Latest => "latest",
-        }
+crate::words! {
+    /// The basis of a standing.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum StandingScore {
+        /// The mean of the scores in the window, each with the same weight.
+        Window = "window",
+        /// The newest reading of each dimension, and the weighted mean of these.
+        Latest = "latest",
     }
 }
 

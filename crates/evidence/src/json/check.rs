@@ -6,10 +6,10 @@ use std::fmt::Display;
 use karat_core::facts::{Fact, Outcome};
 use karat_core::json;
 
-use crate::json::document::{Children, EXACT, Node, Value};
+use crate::json::document::{Children, Document, EXACT, Node, Value};
 use crate::json::locate;
 use crate::json::note::Note;
-use crate::json::problem::{Problem, Problems, nearest, quoted};
+use crate::json::problem::{Problem, Problems, did_you_mean, quoted};
 use crate::names::{self, NameFault};
 use karat_core::timestamp::{Timestamp, TimestampError};
 
@@ -143,6 +143,53 @@ impl<'r> Check<'r> {
         }
         // The elements of an array have no keys; they must not be taken for members.
         if node.value() == Value::Array { node.nothing() } else { node.children() }
+    }
+
+    /// Reads members of an object by their names, and counts the others; `path` names the object, with `[*]` for any
+    /// element. A member that is `null` is not there.
+    pub fn fields<'a, const N: usize>(
+        &mut self,
+        node: Node<'a>,
+        path: &str,
+        names: [&str; N],
+    ) -> [Option<Node<'a>>; N] {
+        let members = self.members(node).filter(|member| !member.is_null());
+        self.by_name(members, path, names)
+    }
+
+    /// Does the same, and gives a member that is `null` as it is.
+    pub fn strict_fields<'a, const N: usize>(
+        &mut self,
+        node: Node<'a>,
+        path: &str,
+        names: [&str; N],
+    ) -> [Option<Node<'a>>; N] {
+        let members = self.members(node);
+        self.by_name(members, path, names)
+    }
+
+    fn by_name<'a, const N: usize>(
+        &mut self,
+        members: impl Iterator<Item = Node<'a>>,
+        path: &str,
+        names: [&str; N],
+    ) -> [Option<Node<'a>>; N] {
+        let mut found = [None; N];
+        for member in members {
+            match names.iter().zip(&mut found).find(|(name, _)| **name == member.key()) {
+                Some((_, found)) => *found = Some(member),
+                None => self.unknown(path, member),
+            }
+        }
+        found
+    }
+
+    /// Refuses the members at these places, whose keys were given before in the same object.
+    pub fn refuse_duplicates(&mut self, document: Document<'_>, places: &[usize]) {
+        for &at in places {
+            let node = document.node(at);
+            self.refuse_as(node, "the key a second time", "each key once", "keep the one that is meant");
+        }
     }
 
     /// Reads the elements of an array.
@@ -348,12 +395,8 @@ impl<'r> Check<'r> {
         if literal.contains(['.', 'e', 'E']) {
             return Some(number);
         }
-        self.refuse_as(
-            node,
-            quoted(literal),
-            "a whole number below 2^53",
-            "a double cannot hold it exactly: round it, as in `1e18`",
-        );
+        let hint = "a double cannot hold it exactly: round it, as in `1e18`";
+        self.refuse_as(node, quoted(literal), "a whole number below 2^53", hint);
         None
     }
 
@@ -400,10 +443,6 @@ pub fn digits(number: f64) -> String {
     let mut out = Vec::new();
     json::write_number(&mut out, number);
     String::from_utf8(out).unwrap_or_default()
-}
-
-fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(name, known).map_or_else(String::new, |near| format!("did you mean {}?", quoted(near)))
 }
 
 fn one_or_more(names: &[String]) -> String {

@@ -28,14 +28,9 @@ pub fn parse_failure(
             // The path would be as long as the nesting is deep.
             let byte = locate::range(document, last).start;
             let (line, column) = locate::line_and_column(text, byte);
-            return Problem {
-                path: "$".into(),
-                found: format!("brackets nested more than {max_depth} deep"),
-                expected: format!("at most {max_depth} levels"),
-                hint: "flatten the item".into(),
-                line: Some(line),
-                column: Some(column),
-            };
+            let found = format!("brackets nested more than {max_depth} deep");
+            let expected = format!("at most {max_depth} levels");
+            return Problem::at("$", found, expected, "flatten the item").on(line, column);
         }
     };
 
@@ -104,14 +99,7 @@ pub fn parse_failure(
         "invalid number" => (path, quoted(word), "a number such as `0.5` or `1e-3`", ""),
         other => {
             let expected = other.strip_prefix("expected ").unwrap_or(other).to_owned();
-            return Problem {
-                path,
-                found: here,
-                expected,
-                hint: String::new(),
-                line: Some(line),
-                column: Some(column),
-            };
+            return Problem::at(path, here, expected, "").on(line, column);
         }
     };
     Problem::at(path, found, expected, hint).on(line, column)

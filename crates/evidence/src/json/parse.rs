@@ -47,11 +47,6 @@ pub fn parse<'a>(tape: &'a mut Tape, bytes: &'a [u8], limits: &Limits) -> Result
 
 /// Returns the problem of an item that is longer than allowed.
 pub fn too_long(bytes: u64, limit: usize) -> Problem {
-    Problem::at(
-        "$",
-        format!("an item of {bytes} bytes or more"),
-        format!("at most {limit} bytes"),
-        "leave out what is not scored",
-    )
-    .on(1, 1)
+    let (found, expected) = (format!("an item of {bytes} bytes or more"), format!("at most {limit} bytes"));
+    Problem::at("$", found, expected, "leave out what is not scored").on(1, 1)
 }

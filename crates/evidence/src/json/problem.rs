@@ -88,14 +88,6 @@ impl Problems {
         self.len() == 0
     }
 
-    /// Returns the same problems, for an item whose first line is `first_line` of its file.
-    pub fn starting_at(mut self, first_line: u64) -> Self {
-        for problem in &mut self.list {
-            problem.line = problem.line.map(|line| line.saturating_add(first_line.saturating_sub(1)));
-        }
-        self
-    }
-
     /// Returns the same problems after `change`.
     pub fn map(mut self, change: impl Fn(&mut Problem)) -> Self {
         self.list.iter_mut().for_each(change);
@@ -213,6 +205,11 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
+/// Returns a hint at the known name that `name` was most likely meant to be; empty without one.
+pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, known).map_or_else(String::new, |near| format!("did you mean {}?", quoted(near)))
+}
+
 /// Returns the Levenshtein distance without regard to case.
 fn edit_distance(a: &str, b: &str) -> usize {
     /// Longer names are not typing errors of ours; the bound keeps a hostile name from costing time.
@@ -264,14 +261,7 @@ mod tests {
     fn problems_beyond_the_limit_are_counted() {
         let mut problems = Problems::default();
         for _ in 0..Problems::LISTED + 5 {
-            problems.add(|| Problem {
-                path: "$".into(),
-                found: "x".into(),
-                expected: "y".into(),
-                hint: String::new(),
-                line: None,
-                column: None,
-            });
+            problems.refuse("$", "x", "y", "");
         }
         assert_eq!(problems.len(), Problems::LISTED + 5);
         assert!(problems.to_string().ends_with("\nand 5 more"));

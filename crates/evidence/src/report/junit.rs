@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::xml::{Element, Elements, Step};
-use super::{Outcome, TestCase, TestResults, TestVerdict, problem};
+use super::{TestCase, TestResults, TestVerdict, problem};
 use crate::json::problem::{Problems, quoted};
 
 enum Open {
@@ -74,14 +74,8 @@ pub(super) fn visit(
             Step::Close => match (open.pop(), open.last_mut()) {
                 (Some(Open::Case(case)), Some(Open::Suite(suite))) => {
                     let (line, seconds) = (lines.of(case.at), case.seconds);
-                    let (name, outcome) = case.close(count, suite, &mut results);
+                    let (name, verdict) = case.close(count, suite, &mut results);
                     count += 1;
-                    let verdict = match outcome {
-                        Outcome::Passed => TestVerdict::Passed,
-                        Outcome::Failed => TestVerdict::Failed,
-                        Outcome::Error => TestVerdict::Error,
-                        Outcome::Skipped => TestVerdict::Skipped,
-                    };
                     if !take(TestCase { name: &name, verdict, seconds, line, suite: &suite.path }) {
                         return Ok((results, attempts));
                     }
@@ -195,22 +189,22 @@ impl Case {
         Ok(case)
     }
 
-    fn close(self, number: u64, suite: &mut Suite, results: &mut TestResults) -> (String, Outcome) {
-        let outcome = match self {
-            Self { failures: 1.., .. } => Outcome::Failed,
-            Self { errors: 1.., .. } => Outcome::Error,
-            Self { is_skipped: true, .. } => Outcome::Skipped,
-            _ => Outcome::Passed,
+    fn close(self, number: u64, suite: &mut Suite, results: &mut TestResults) -> (String, TestVerdict) {
+        let verdict = match self {
+            Self { failures: 1.., .. } => TestVerdict::Failed,
+            Self { errors: 1.., .. } => TestVerdict::Error,
+            Self { is_skipped: true, .. } => TestVerdict::Skipped,
+            _ => TestVerdict::Passed,
         };
         suite.listed += 1;
         suite.followed.extend(suite.last_passed.remove(&self.name));
-        if outcome == Outcome::Passed {
+        if verdict == TestVerdict::Passed {
             suite.last_passed.insert(self.name.clone(), number);
         }
-        suite.passed += u64::from(outcome == Outcome::Passed);
+        suite.passed += u64::from(verdict == TestVerdict::Passed);
         suite.failing += self.failures + self.errors;
-        results.add(outcome, || self.name.clone());
-        (self.name, outcome)
+        results.add(verdict, || self.name.clone());
+        (self.name, verdict)
     }
 }
 

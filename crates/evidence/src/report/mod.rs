@@ -64,14 +64,6 @@ pub enum TestVerdict {
     Skipped,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Passed,
-    Failed,
-    Error,
-    Skipped,
-}
-
 impl TestResults {
     /// More failing tests than this are not named.
     pub const LISTED: usize = 100;
@@ -86,11 +78,8 @@ impl TestResults {
     pub fn from_counts(passed: u64, failed: u64) -> Result<Self, Problems> {
         const MOST: u64 = 1 << 53;
         if passed > MOST || failed > MOST - passed {
-            return Err(problem(
-                format!("{passed} passed and {failed} failed"),
-                "fewer than 2^53 tests",
-                None,
-            ));
+            let found = format!("{passed} passed and {failed} failed");
+            return Err(problem(found, "fewer than 2^53 tests", None));
         }
         Ok(Self { passed, failed, ..Self::default() })
     }
@@ -162,14 +151,14 @@ impl TestResults {
         self.passed.saturating_add(self.failed).saturating_add(self.errors).saturating_add(self.missing)
     }
 
-    fn add(&mut self, outcome: Outcome, name: impl FnOnce() -> String) {
-        match outcome {
-            Outcome::Passed => self.passed += 1,
-            Outcome::Failed => self.failed += 1,
-            Outcome::Error => self.errors += 1,
-            Outcome::Skipped => self.skipped += 1,
+    fn add(&mut self, verdict: TestVerdict, name: impl FnOnce() -> String) {
+        match verdict {
+            TestVerdict::Passed => self.passed += 1,
+            TestVerdict::Failed => self.failed += 1,
+            TestVerdict::Error => self.errors += 1,
+            TestVerdict::Skipped => self.skipped += 1,
         }
-        if matches!(outcome, Outcome::Failed | Outcome::Error) && self.failing.len() < Self::LISTED {
+        if matches!(verdict, TestVerdict::Failed | TestVerdict::Error) && self.failing.len() < Self::LISTED {
             self.failing.push(name());
         }
     }
@@ -178,23 +167,12 @@ impl TestResults {
 fn sized(text: &str) -> Result<&str, Problems> {
     let most = TestResults::BYTES_MAX;
     if text.len() > most {
-        return Err(problem(
-            format!("{} bytes", text.len()),
-            &format!("a report of at most {most} bytes"),
-            None,
-        ));
+        let expected = format!("a report of at most {most} bytes");
+        return Err(problem(format!("{} bytes", text.len()), &expected, None));
     }
     Ok(text)
 }
 
-fn problem(found: String, expected: &str, line: Option<u64>) -> Problems {
-    Problem {
-        path: "report".to_owned(),
-        found,
-        expected: expected.to_owned(),
-        hint: String::new(),
-        line,
-        column: None,
-    }
-    .into()
+fn problem(found: impl Into<String>, expected: &str, line: Option<u64>) -> Problems {
+    Problem { line, ..Problem::at("report", found, expected, "") }.into()
 }

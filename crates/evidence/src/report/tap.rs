@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Outcome, TestResults, problem};
+use super::{TestResults, TestVerdict, problem};
 use crate::json::problem::{Problems, quoted};
 
 pub(super) fn read(text: &str) -> Result<TestResults, Problems> {
@@ -51,7 +51,7 @@ fn plan(line: &str) -> Option<u64> {
 
 /// A test line: `ok` or `not ok`, perhaps a number, a description, a directive.
 struct Test<'a> {
-    outcome: Outcome,
+    outcome: TestVerdict,
     number: Option<u64>,
     description: &'a str,
 }
@@ -71,9 +71,9 @@ impl<'a> Test<'a> {
         let (description, directive) = split_directive(rest);
         let directive = directive.trim_start().to_ascii_lowercase();
         let outcome = match is_ok {
-            _ if directive.starts_with("skip") || directive.starts_with("todo") => Outcome::Skipped,
-            true => Outcome::Passed,
-            false => Outcome::Failed,
+            _ if directive.starts_with("skip") || directive.starts_with("todo") => TestVerdict::Skipped,
+            true => TestVerdict::Passed,
+            false => TestVerdict::Failed,
         };
         let description = description.trim().trim_start_matches('-').trim();
         Some(Self { outcome, number: number.parse().ok(), description })

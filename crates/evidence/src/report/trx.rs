@@ -1,11 +1,11 @@
 //! TRX, the test results of Visual Studio and `dotnet test`.
 
 use super::xml::{Element, Elements, Step};
-use super::{Outcome, TestResults};
+use super::{TestResults, TestVerdict};
 use crate::json::problem::{Problems, quoted};
 
 enum Open {
-    Result { name: String, outcome: Outcome, has_inner: bool },
+    Result { name: String, outcome: TestVerdict, has_inner: bool },
     Other,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn read(text: &str) -> Result<TestResults, Problems> {
                 }
                 let outcome = outcome(&element)?;
                 listed += 1;
-                listed_failing += u64::from(matches!(outcome, Outcome::Failed | Outcome::Error));
+                listed_failing += u64::from(matches!(outcome, TestVerdict::Failed | TestVerdict::Error));
                 open_results.push(open.len());
                 let name = element.attribute("testName")?.unwrap_or_default();
                 open.push(Open::Result { name, outcome, has_inner: false });
@@ -86,18 +86,18 @@ impl Counters {
     }
 }
 
-fn outcome(element: &Element<'_>) -> Result<Outcome, Problems> {
+fn outcome(element: &Element<'_>) -> Result<TestVerdict, Problems> {
     let expected = "an outcome such as `Passed`, `Failed` or `NotExecuted`";
     let Some(outcome) = element.attribute("outcome")? else {
         return Err(element.refuse("a result without an outcome".to_owned(), expected));
     };
     Ok(match outcome.as_str() {
-        "Passed" | "Warning" => Outcome::Passed,
-        "Failed" => Outcome::Failed,
+        "Passed" | "Warning" => TestVerdict::Passed,
+        "Failed" => TestVerdict::Failed,
         "Error" | "Timeout" | "Aborted" | "PassedButRunAborted" | "Disconnected" | "InProgress" => {
-            Outcome::Error
+            TestVerdict::Error
         }
-        "NotExecuted" | "NotRunnable" | "Inconclusive" | "Pending" => Outcome::Skipped,
+        "NotExecuted" | "NotRunnable" | "Inconclusive" | "Pending" => TestVerdict::Skipped,
         _ => return Err(element.refuse(quoted(&outcome), expected)),
     })
 }

@@ -53,27 +53,23 @@ impl<'a> Elements<'a> {
                     return Ok(Some(Step::Close));
                 }
                 Event::DocType(_) => {
-                    return Err(self.refuse(at, "a document type".to_owned(), "a report without one"));
+                    return Err(self.refuse(at, "a document type", "a report without one"));
                 }
                 Event::Eof if self.depth > 0 => {
                     let found = format!("the end of the report in {} open elements", self.depth);
                     return Err(self.refuse(at, found, "a whole report"));
                 }
                 Event::Eof if !self.has_root => {
-                    return Err(self.refuse(at, "no element".to_owned(), "an XML report"));
+                    return Err(self.refuse(at, "no element", "an XML report"));
                 }
                 Event::Eof => return Ok(None),
                 Event::Text(text) if self.depth == 0 && !text.trim_ascii().is_empty() => {
-                    return Err(self.refuse(
-                        at,
-                        "text outside the root element".to_owned(),
-                        "well-formed XML",
-                    ));
+                    return Err(self.refuse(at, "text outside the root element", "well-formed XML"));
                 }
                 _ => continue,
             };
             if self.depth == 0 && self.has_root {
-                return Err(self.refuse(at, "a second root element".to_owned(), "one"));
+                return Err(self.refuse(at, "a second root element", "one"));
             }
             self.has_root = true;
             self.is_closing = is_empty;
@@ -86,7 +82,7 @@ impl<'a> Elements<'a> {
         usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX).min(self.text.len())
     }
 
-    fn refuse(&self, at: usize, found: String, expected: &str) -> Problems {
+    fn refuse(&self, at: usize, found: impl Into<String>, expected: &str) -> Problems {
         problem(found, expected, Some(line_and_column(self.text, at).0))
     }
 }
@@ -131,7 +127,7 @@ impl Element<'_> {
         digits.parse().map(Some).map_err(refuse)
     }
 
-    pub(super) fn refuse(&self, found: String, expected: &str) -> Problems {
+    pub(super) fn refuse(&self, found: impl Into<String>, expected: &str) -> Problems {
         problem(found, expected, Some(line_and_column(self.text, self.at).0))
     }
 }

@@ -181,12 +181,9 @@ impl<R: BufRead> JsonSource<R> {
                     if scanner.may_end_here() {
                         break;
                     }
-                    return Err(SourceError::fatal(
-                        line,
-                        "the end of the file",
-                        "the rest of the item that begins here",
-                        "the file is cut off: supply all of it",
-                    ));
+                    let expected = "the rest of the item that begins here";
+                    let hint = "the file is cut off: supply all of it";
+                    return Err(SourceError::fatal(line, "the end of the file", expected, hint));
                 }
                 let end = scanner.feed(bytes);
                 let used = end.unwrap_or(bytes.len());
@@ -258,12 +255,8 @@ impl<R: BufRead> JsonSource<R> {
 
     fn cut_off(&self) -> SourceError {
         let expected = "`]` at the end of the array";
-        SourceError::fatal(
-            self.lines + 1,
-            "the end of the file",
-            expected,
-            "the file is cut off: supply all of it",
-        )
+        let hint = "the file is cut off: supply all of it";
+        SourceError::fatal(self.lines + 1, "the end of the file", expected, hint)
     }
 }
 

@@ -102,12 +102,8 @@ impl<R: BufRead> RowSource<R> {
         if self.record.len() != header.len() {
             let found = format!("{} in the row", count(self.record.len()));
             let expected = format!("{} as in the header", count(header.len()));
-            return Err(SourceError::skipped(
-                line,
-                found,
-                expected,
-                "put a text with commas in double quotes",
-            ));
+            let hint = "put a text with commas in double quotes";
+            return Err(SourceError::skipped(line, found, expected, hint));
         }
         self.object.clear();
         self.object.push(b'{');
@@ -233,12 +229,8 @@ fn explain(error: &csv::Error, line: u64) -> SourceError {
     match error.kind() {
         csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
             let found = "a row that is longer than the limit";
-            SourceError::fatal(
-                line,
-                found,
-                "a shorter row",
-                "close the double quotes that it opens, or leave out what is not scored",
-            )
+            let hint = "close the double quotes that it opens, or leave out what is not scored";
+            SourceError::fatal(line, found, "a shorter row", hint)
         }
         csv::ErrorKind::Io(error) => SourceError::unreadable(line, error),
         _ => SourceError::fatal(line, format!("an error: {error}"), "a CSV table", ""),

@@ -8,6 +8,7 @@ use super::trajectory::{
     MadeForMatch, TrajectoryCheck, TrajectoryGrade, TrajectoryOptions, TrajectoryWarning, Window,
     milliseconds,
 };
+use crate::quality::is_nested;
 use karat_evidence::json::parse::Limits;
 use karat_evidence::json::problem::quoted;
 use karat_evidence::json::value::canonical_json;
@@ -55,7 +56,8 @@ pub(super) fn check_made_for(
             let what = if at == 0 { "the nonce of the match" } else { "the digest of the step before" };
             warn(Chained, at, format!("`{PREV}` is not {what}"));
         }
-        expected = (!is_deep(value)).then(|| digits_of(value));
+        // To write down what is nested deeper than any item that is read from text would take as much of the stack.
+        expected = (!is_nested(value, Limits::DEEPEST)).then(|| digits_of(value));
         let moment = milliseconds(step.at);
         if let (Some(moment), Some(before)) = (moment, latest)
             && moment < before
@@ -81,24 +83,6 @@ pub(super) fn check_made_for(
         [Chained, TimesInOrder, DurationsPossible, TokensCounted].map(is_met);
     grade.valid &= chained && times_in_order && durations_possible && tokens_counted;
     grade.made_for_match = Some(MadeForMatch { chained, times_in_order, durations_possible, tokens_counted });
-}
-
-/// Returns true if a value is nested deeper than any item that is read from text: to write it down would take as much of the
-/// stack.
-fn is_deep(value: &Value) -> bool {
-    let mut level = vec![value];
-    for _ in 0..Limits::DEEPEST {
-        let mut next = Vec::new();
-        for value in level {
-            match value {
-                Value::Array(elements) => next.extend(elements),
-                Value::Object(members) => next.extend(members.values()),
-                _ => {}
-            }
-        }
-        level = next;
-    }
-    !level.is_empty()
 }
 
 /// Returns the 64 hexadecimal digits of the SHA-256 of a step in canonical form.

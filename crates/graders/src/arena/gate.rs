@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use karat_evidence::json::problem::{Problems, nearest, quoted};
+use karat_evidence::json::problem::{Problems, did_you_mean, quoted};
 
 /// Progress of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +34,7 @@ impl MatchStatus {
     pub fn parse(name: &str) -> Result<Self, Problems> {
         let known = Self::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|(_, status)| *status).ok_or_else(|| {
-            let near = nearest(name, Self::NAMES.iter().map(|(known, _)| *known));
-            let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
+            let hint = did_you_mean(name, Self::NAMES.iter().map(|(known, _)| *known));
             Problems::one("$.status", quoted(name), "`pending`, `active`, `completed` or `expired`", &hint)
         })
     }

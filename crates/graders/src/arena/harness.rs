@@ -1,12 +1,13 @@
 //! The harness of an agent: its fingerprint, and the warning when another one was used.
 
 use karat_core::facts::Digest;
-use karat_core::json;
+use serde::{Deserialize, Serialize};
 
 use karat_evidence::json::problem::quoted;
 
 /// The parts of a harness that make its structure. Description, version, name and model are not part of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Harness {
     /// The framework it is built on.
     pub base_framework: Option<String>,
@@ -24,37 +25,11 @@ impl Harness {
     /// Returns the first 16 hexadecimal digits of the SHA-256 of the five parts as compact JSON, in their order, `null`
     /// for what is not given, tools in the order of their UTF-16 code units (Clawdiators, harness fingerprint).
     pub fn structural_hash(&self) -> String {
-        let mut text = Vec::new();
-        let texts = [
-            ("{\"baseFramework\":", &self.base_framework),
-            (",\"loopType\":", &self.loop_type),
-            (",\"contextStrategy\":", &self.context_strategy),
-            (",\"errorStrategy\":", &self.error_strategy),
-        ];
-        for (name, value) in texts {
-            text.extend_from_slice(name.as_bytes());
-            match value {
-                Some(value) => json::write_string(&mut text, value),
-                None => text.extend_from_slice(b"null"),
-            }
-        }
-        text.extend_from_slice(b",\"tools\":");
-        match &self.tools {
-            Some(tools) => {
-                let mut tools: Vec<&str> = tools.iter().map(String::as_str).collect();
-                tools.sort_by(|a, b| a.encode_utf16().cmp(b.encode_utf16()));
-                text.push(b'[');
-                for (at, tool) in tools.into_iter().enumerate() {
-                    if at > 0 {
-                        text.push(b',');
-                    }
-                    json::write_string(&mut text, tool);
-                }
-                text.push(b']');
-            }
-            None => text.extend_from_slice(b"null"),
-        }
-        text.push(b'}');
+        let mut sorted = self.clone();
+        let tools = sorted.tools.iter_mut();
+        tools.for_each(|tools| tools.sort_by(|a, b| a.encode_utf16().cmp(b.encode_utf16())));
+        // Texts always have a JSON form.
+        let text = serde_json::to_vec(&sorted).unwrap_or_default();
         let digest = Digest::of(&text).to_string();
         let digits = digest.split_once(':').map_or(digest.as_str(), |(_, digits)| digits);
         digits.chars().take(16).collect()

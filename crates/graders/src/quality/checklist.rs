@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{described, json as strict, refuse};
-use karat_evidence::json::problem::{Problems, nearest, quoted};
+use karat_evidence::json::problem::{Problems, did_you_mean, quoted};
 
 /// The criteria of a task, checked and ready.
 #[derive(Debug)]
@@ -170,24 +170,15 @@ impl Criterion {
             None | Some(Value::Null) => "keyword",
             Some(Value::String(kind)) => kind,
             Some(other) => {
-                return Err(refuse(
-                    &format!("{path}.type"),
-                    described(other),
-                    "the kind of criterion, a text",
-                    "",
-                ));
+                let expected = "the kind of criterion, a text";
+                return Err(refuse(&format!("{path}.type"), described(other), expected, ""));
             }
         };
         let field = if kind == "regex" { "pattern" } else { "text" };
         let is_known = KINDS.contains(&kind);
         if !is_known && unknown == UnknownCriterion::Refuse {
-            let hint = nearest(kind, KINDS).map(|kind| format!("did you mean `{kind}`?")).unwrap_or_default();
-            return Err(refuse(
-                &format!("{path}.type"),
-                quoted(kind),
-                "`keyword`, `json_key` or `regex`",
-                &hint,
-            ));
+            let (place, expected) = (format!("{path}.type"), "`keyword`, `json_key` or `regex`");
+            return Err(refuse(&place, quoted(kind), expected, &did_you_mean(kind, KINDS)));
         }
         let here = format!("{path}.{field}");
         let wanted = match (members.get(field), members.get("value")) {

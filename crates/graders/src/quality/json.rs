@@ -178,11 +178,15 @@ fn is_double(whole: i128, double: Option<f64>) -> bool {
     double.is_some_and(|double| double.trunc() == double && double as i128 == whole)
 }
 
-/// Returns whether containers are nested no deeper than [`DEPTH_MAX`]. Looks from level to level, so no depth is too
-/// much for it.
+/// Returns whether containers are nested no deeper than [`DEPTH_MAX`].
 pub(super) fn is_shallow(value: &Value) -> bool {
+    !is_nested(value, DEPTH_MAX + 1)
+}
+
+/// Returns whether there is a value in this number of containers. Looks from level to level, so no depth is too much for it.
+pub(crate) fn is_nested(value: &Value, containers: usize) -> bool {
     let mut level = vec![value];
-    for _ in 0..=DEPTH_MAX {
+    for _ in 0..containers {
         let mut next = Vec::new();
         for value in level {
             match value {
@@ -191,12 +195,9 @@ pub(super) fn is_shallow(value: &Value) -> bool {
                 _ => {}
             }
         }
-        if next.is_empty() {
-            return true;
-        }
         level = next;
     }
-    false
+    !level.is_empty()
 }
 
 #[cfg(test)]

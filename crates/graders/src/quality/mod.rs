@@ -9,6 +9,7 @@ mod json;
 mod lcs;
 mod rouge;
 mod schema;
+pub(crate) use json::is_nested;
 pub(crate) use schema::Schema;
 mod stem;
 mod task;

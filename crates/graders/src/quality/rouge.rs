@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::lcs::Pattern;
 use super::refuse;
-use super::tokens::{Tokenizer, Tokens};
+use super::tokens::Tokenizer;
 use karat_evidence::json::problem::Problems;
 
 /// A reference text, cut into tokens once for all answers.
@@ -70,7 +70,7 @@ impl Reference {
 
     /// Returns how many tokens the reference has.
     pub fn len(&self) -> usize {
-        self.pattern.tokens().len()
+        self.pattern.tokens.len()
     }
 
     /// Returns whether the reference has no token, so that every answer scores 0.
@@ -84,7 +84,14 @@ impl Reference {
     ///
     /// If the answer is longer than [`Self::BYTES_MAX`] or has more than [`Self::ANSWER_TOKENS_MAX`] tokens.
     pub fn grade(&self, answer: &str) -> Result<RougeL, Problems> {
-        Ok(self.compare(&self.answer(answer)?))
+        let answer = self.answer(answer)?;
+        let (reference_tokens, answer_tokens) = (self.len(), answer.len());
+        let common_tokens = self.pattern.common(&answer);
+        let share = |of: usize| if of == 0 { 0.0 } else { common_tokens as f64 / of as f64 };
+        let (precision, recall) = (share(answer_tokens), share(reference_tokens));
+        let f1 = if common_tokens == 0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) };
+        let tokenizer = self.tokenizer;
+        Ok(RougeL { f1, precision, recall, common_tokens, reference_tokens, answer_tokens, tokenizer })
     }
 
     /// Returns which tokens of the reference the answer has, in the order of the reference; none if the texts are so
@@ -98,29 +105,19 @@ impl Reference {
         Ok(places.map(|places| {
             let mut places = places.into_iter().peekable();
             let mut overlap = Overlap { matched: Vec::new(), missing: Vec::new() };
-            for (at, token) in self.pattern.tokens().iter().enumerate() {
+            for (at, token) in self.pattern.tokens.iter().enumerate() {
                 let list = match places.next_if_eq(&at) {
                     Some(_) => &mut overlap.matched,
                     None => &mut overlap.missing,
                 };
-                list.push(self.pattern.tokens().text(token));
+                list.push(token.clone());
             }
             overlap
         }))
     }
 
-    fn answer(&self, text: &str) -> Result<Tokens, Problems> {
+    fn answer(&self, text: &str) -> Result<Vec<String>, Problems> {
         tokens(text, self.tokenizer, "$.output.text", Self::ANSWER_TOKENS_MAX)
-    }
-
-    fn compare(&self, answer: &Tokens) -> RougeL {
-        let (reference_tokens, answer_tokens) = (self.len(), answer.len());
-        let common_tokens = self.pattern.common(answer);
-        let share = |of: usize| if of == 0 { 0.0 } else { common_tokens as f64 / of as f64 };
-        let (precision, recall) = (share(answer_tokens), share(reference_tokens));
-        let f1 = if common_tokens == 0 { 0.0 } else { 2.0 * precision * recall / (precision + recall) };
-        let tokenizer = self.tokenizer;
-        RougeL { f1, precision, recall, common_tokens, reference_tokens, answer_tokens, tokenizer }
     }
 }
 
@@ -129,15 +126,12 @@ fn first<S: Serializer>(list: &[String], serializer: S) -> Result<S::Ok, S::Erro
     serializer.collect_seq(list.iter().take(100))
 }
 
-fn tokens(text: &str, tokenizer: Tokenizer, path: &str, most: usize) -> Result<Tokens, Problems> {
+fn tokens(text: &str, tokenizer: Tokenizer, path: &str, most: usize) -> Result<Vec<String>, Problems> {
     let refuse = |found: String, expected: String| refuse(path, found, &expected, "shorten the text");
     let bytes_max = Reference::BYTES_MAX;
     if text.len() > bytes_max {
         return Err(refuse(format!("{} bytes", text.len()), format!("at most {bytes_max} bytes")));
     }
-    let tokens = Tokens::new(text, tokenizer);
-    if tokens.len() > most {
-        return Err(refuse(format!("{} tokens", tokens.len()), format!("at most {most} tokens")));
-    }
-    Ok(tokens)
+    let tokens = tokenizer.tokens_up_to(most, text);
+    tokens.map_err(|count| refuse(format!("{count} tokens"), format!("at most {most} tokens")))
 }

@@ -2,7 +2,7 @@
 //!
 //! Trust is the share of time that a walker spends with an agent that follows votes from validator to target, and with
 //! probability `alpha` goes back to any agent. Sources: Kamvar, Schlosser and Garcia-Molina, "The EigenTrust Algorithm
-//! for Reputation Management in P2P Networks" (2003), algorithm 2; the constants are those of KnowledgePulse's
+//! for Reputation Management in P2P Networks" (2003), algorithm 2; the constants come from KnowledgePulse's
 //! reputation service. Only the published vectors call it.
 
 use std::collections::{BTreeMap, BTreeSet};

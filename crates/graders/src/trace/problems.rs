@@ -2,12 +2,7 @@
 
 use serde_json::Value;
 
-use karat_evidence::json::problem::{Problem, quoted};
-
-/// Returns a problem without a hint.
-pub(super) fn problem(path: &str, found: String, expected: &str) -> Problem {
-    Problem::at(path, found, expected, "")
-}
+use karat_evidence::json::problem::quoted;
 
 /// Returns a value as messages show it; `None` is one that is not there.
 pub(super) fn shown(value: Option<&Value>) -> String {

@@ -9,7 +9,7 @@ use super::evidence::{
 };
 use super::jury;
 use super::problems::{found, required, within};
-use karat_evidence::json::problem::{Problem, Problems, nearest, quoted};
+use karat_evidence::json::problem::{Problem, Problems, did_you_mean, quoted};
 
 impl AgentEvidence {
     /// Reads the evidence of one agent and checks it.
@@ -48,10 +48,9 @@ impl AgentEvidence {
                 let other = checks.insert(&check.id, (&evaluation.id, check));
                 // Within one evaluation it has been reported already.
                 if other.is_some_and(|(other, _)| other != evaluation.id) {
-                    all.add(|| {
-                        let found_id = format!("{} of another evaluation", quoted(&check.id));
-                        found(&format!("{path}.id"), found_id, "an id that no other check of the agent has")
-                    });
+                    let found = format!("{} of another evaluation", quoted(&check.id));
+                    let expected = "an id that no other check of the agent has";
+                    all.refuse(format!("{path}.id"), found, expected, "");
                 }
             }
         }
@@ -78,18 +77,11 @@ impl AgentEvidence {
             jury::check(&row.verdict, &path, all);
             let place = format!("{path}.check");
             match checks.get(row.check.as_str()) {
-                None => all.add(|| Problem {
-                    hint: did_you_mean(&row.check, checks.keys().copied()),
-                    ..found(&place, quoted(&row.check), "the id of a check")
-                }),
-                Some((_, check)) if check.method != Method::Jury => all.add(|| Problem {
-                    hint: "give the check `\"method\": \"jury\"`".to_owned(),
-                    ..found(
-                        &place,
-                        format!("{}, which no jury decides", quoted(&row.check)),
-                        "a check with a jury",
-                    )
-                }),
+                None => unknown(&row.check, &place, "the id of a check", checks.keys().copied(), all),
+                Some((_, check)) if check.method != Method::Jury => {
+                    let found = format!("{}, which no jury decides", quoted(&row.check));
+                    all.refuse(place, found, "a check with a jury", "give the check `\"method\": \"jury\"`");
+                }
                 Some(_) if !judges.insert((&row.check, &row.verdict.judge)) => {
                     all.add(|| jury::twice(&path, &row.verdict.judge));
                 }
@@ -167,14 +159,11 @@ fn once_by<'a, T: PartialEq>(
         let path = format!("{path}[{at}]");
         match known.insert(id(item), item) {
             Some(first) if first == item => continue,
-            Some(_) => problems.add(|| Problem {
-                hint: "a correction is a separate item".to_owned(),
-                ..found(
-                    &format!("{path}.{field}"),
-                    format!("{} of another item", quoted(id(item))),
-                    "its own id",
-                )
-            }),
+            Some(_) => {
+                let found = format!("{} of another item", quoted(id(item)));
+                let hint = "a correction is a separate item";
+                problems.refuse(format!("{path}.{field}"), found, "its own id", hint);
+            }
             None => required(id(item), &format!("{path}.{field}"), problems),
         }
         items.push((path, item));
@@ -182,16 +171,23 @@ fn once_by<'a, T: PartialEq>(
     items
 }
 
-fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+/// Refuses a name that is not one of the known ones.
+fn unknown<'a>(
+    name: &str,
+    path: &str,
+    expected: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    all: &mut Problems,
+) {
     /// More are not looked at: a hint is not worth the time of comparing with everything.
     const COMPARED: usize = 200;
-    nearest(name, known.into_iter().take(COMPARED))
-        .map_or_else(String::new, |near| format!("did you mean {}?", quoted(near)))
+    let hint = || did_you_mean(name, known.into_iter().take(COMPARED));
+    all.add(|| Problem::at(path, quoted(name), expected, hint()));
 }
 
 fn positive(number: Option<f64>, path: &str, problems: &mut Problems) {
     if let Some(number) = number.filter(|&number| !(number > 0.0 && number.is_finite())) {
-        problems.add(|| found(path, quoted(&number.to_string()), "a number above 0"));
+        problems.refuse(path, quoted(&number.to_string()), "a number above 0", "");
     }
 }
 
@@ -200,13 +196,13 @@ fn part(part: u64, whole: u64, path: &str, problems: &mut Problems) {
     const EXACT: u64 = 1 << 53;
     if part > whole || whole > EXACT {
         let expected = format!("a count of at most {}", whole.min(EXACT));
-        problems.add(|| found(path, format!("{part} of {whole}"), expected));
+        problems.refuse(path, format!("{part} of {whole}"), expected, "");
     }
 }
 
 fn not_before(later: Option<Timestamp>, earlier: Timestamp, path: &str, problems: &mut Problems) {
     if later.is_some_and(|later| later < earlier) {
-        problems.add(|| found(path, "a moment before the item's own `time`", "a later one"));
+        problems.refuse(path, "a moment before the item's own `time`", "a later one", "");
     }
 }
 
@@ -247,7 +243,7 @@ fn check_check(check: &Check, path: &str, classes: &BTreeSet<&str>, all: &mut Pr
         check_runtime(observed, &format!("{path}.observed"), all);
         if check.category != Category::Runtime {
             let expected = "nothing, unless the category is `runtime`";
-            all.add(|| found(&format!("{path}.observed"), "a configuration", expected));
+            all.refuse(format!("{path}.observed"), "a configuration", expected, "");
         }
     }
     check_result(check, path, all);
@@ -265,16 +261,14 @@ fn check_class(check: &Check, path: &str, classes: &BTreeSet<&str>, all: &mut Pr
     match (check.category, class) {
         (_, None) if !needed.is_empty() => {
             let expected = format!("{needed} that is checked");
-            all.add(|| found(path, "nothing", expected));
+            all.refuse(path, "nothing", expected, "");
         }
-        (Category::Control, Some(class)) if !CONTROLS.contains(&class) => all.add(|| Problem {
-            hint: did_you_mean(class, CONTROLS),
-            ..found(path, quoted(class), format!("one of {}", CONTROLS.join(", ")))
-        }),
-        (Category::Task, Some(class)) if !classes.contains(class) => all.add(|| Problem {
-            hint: did_you_mean(class, classes.iter().copied()),
-            ..found(path, quoted(class), "a class of `$.task_classes`")
-        }),
+        (Category::Control, Some(class)) if !CONTROLS.contains(&class) => {
+            unknown(class, path, &format!("one of {}", CONTROLS.join(", ")), CONTROLS, all);
+        }
+        (Category::Task, Some(class)) if !classes.contains(class) => {
+            unknown(class, path, "a class of `$.task_classes`", classes.iter().copied(), all);
+        }
         (_, Some(class)) => required(class, path, all),
         (_, None) => {}
     }
@@ -287,20 +281,16 @@ fn check_result(check: &Check, path: &str, all: &mut Problems) {
     let given = results.into_iter().filter(|&is_given| is_given).count();
     let is_jury = check.method == Method::Jury;
     if is_jury && given > 0 {
-        all.add(|| Problem {
-            hint: "take the result away, or change `method`".to_owned(),
-            ..found(path, "a result beside a jury", "no `passed`, `score` or `observed`")
-        });
+        let hint = "take the result away, or change `method`";
+        all.refuse(path, "a result beside a jury", "no `passed`, `score` or `observed`", hint);
     } else if given > 1 {
-        all.add(|| found(path, format!("{given} results"), "one of `passed`, `score` and `observed`"));
+        all.refuse(path, format!("{given} results"), "one of `passed`, `score` and `observed`", "");
     } else if given == 0 && !is_jury && check.completed {
-        all.add(|| Problem {
-            hint: "say `\"completed\": false` if there was no output".to_owned(),
-            ..found(path, "no result", "one of `passed`, `score` and `observed`")
-        });
+        let hint = "say `\"completed\": false` if there was no output";
+        all.refuse(path, "no result", "one of `passed`, `score` and `observed`", hint);
     }
     if !check.completed && (check.passed == Some(true) || check.score.is_some_and(|score| score > 0.0)) {
-        all.add(|| found(path, "a result of a check without output", "`completed` to be true, or no result"));
+        all.refuse(path, "a result of a check without output", "`completed` to be true, or no result", "");
     }
 }
 
@@ -314,29 +304,19 @@ fn check_bond(bond: &Bond, all: &mut Problems) {
     for (path, slash) in once(&bond.slashes, "$.bond.slashes", |it| &it.id, all) {
         positive(Some(slash.amount_usd), &format!("{path}.amount_usd"), all);
         let Some((left, posted, withdrawn)) = deposits.get_mut(slash.deposit.as_str()) else {
-            all.add(|| Problem {
-                hint: did_you_mean(&slash.deposit, deposits.keys().copied()),
-                ..found(&format!("{path}.deposit"), quoted(&slash.deposit), "the id of a deposit")
-            });
+            let (place, known) = (format!("{path}.deposit"), deposits.keys().copied());
+            unknown(&slash.deposit, &place, "the id of a deposit", known, all);
             continue;
         };
         if slash.time < *posted || withdrawn.is_some_and(|withdrawn| slash.time > withdrawn) {
-            let place = format!("{path}.time");
-            all.add(|| {
-                found(
-                    &place,
-                    "a moment at which the deposit was not posted",
-                    "one between posting and withdrawal",
-                )
-            });
+            let found = "a moment at which the deposit was not posted";
+            all.refuse(format!("{path}.time"), found, "one between posting and withdrawal", "");
         }
         *left -= slash.amount_usd;
         // Sums of decimals are not exact: a billionth of a dollar is not a debt.
         if *left < -1e-9 {
-            let place = format!("{path}.amount_usd");
-            all.add(|| {
-                found(&place, quoted(&slash.amount_usd.to_string()), "no more than is left of the deposit")
-            });
+            let found = quoted(&slash.amount_usd.to_string());
+            all.refuse(format!("{path}.amount_usd"), found, "no more than is left of the deposit", "");
         }
     }
     for (path, deal) in once(&bond.deals, "$.bond.deals", |it| &it.id, all) {

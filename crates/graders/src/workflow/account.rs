@@ -97,18 +97,6 @@ pub enum StepState {
 }
 
 impl StepState {
-    /// Returns the name in a detail.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::FailedWithRetriesLeft => "failed_with_retries_left",
-            Self::UnresolvedReference => "unresolved_reference",
-            Self::BudgetAborted => "budget_aborted",
-            Self::NotRun => "not_run",
-        }
-    }
-
     pub(crate) fn is_hard_failure(self) -> bool {
         matches!(self, Self::Failed | Self::UnresolvedReference)
     }

@@ -147,9 +147,10 @@ pub fn read(log: Node<'_>, check: &mut Check<'_>, plan: &Plan, root: &str) -> Lo
     let mut records = 0;
     let mut drafts = Vec::new();
     let faults = check.problems.len();
+    let path = format!("{root}[*]");
     for record in check.elements(log) {
         records += 1;
-        drafts.extend(read_record(record, check, plan, root, &mut counts));
+        drafts.extend(read_record(record, check, plan, &path, &mut counts));
     }
     drafts.sort_by_key(|draft| (draft.attempt.step, draft.attempt.number));
     // Beside records that could not be read, others would seem to be missing.
@@ -183,21 +184,11 @@ fn read_record<'a>(
     record: Node<'a>,
     check: &mut Check<'_>,
     plan: &Plan,
-    root: &str,
+    path: &str,
     counts: &mut [u64],
 ) -> Option<Draft<'a>> {
-    let [mut step, mut number, mut start_node, mut end_node, mut cost, mut outcome] = [None; 6];
-    for member in check.members(record).filter(|member| !member.is_null()) {
-        match member.key() {
-            "step" => step = Some(member),
-            "attempt" => number = Some(member),
-            "start" => start_node = Some(member),
-            "end" => end_node = Some(member),
-            "cost" => cost = Some(member),
-            "outcome" => outcome = Some(member),
-            _ => check.unknown(&format!("{root}[*]"), member),
-        }
-    }
+    let names = ["step", "attempt", "start", "end", "cost", "outcome"];
+    let [step, number, start_node, end_node, cost, outcome] = check.fields(record, path, names);
     let start = start_node.and_then(|node| check.timestamp(node, LogTime::parse));
     let end = end_node.and_then(|node| check.timestamp(node, LogTime::parse));
     let cost_tao = cost.and_then(|node| check.number(node, AMOUNT));

@@ -1,6 +1,6 @@
 //! Dry run of a plan: every step succeeds at its estimated cost.
 
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
 
 use super::plan::{Plan, Step};
 use super::reference::Reference;
@@ -27,7 +27,8 @@ impl Budget {
 }
 
 /// State of a step in a dry run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DryState {
     /// Carried out.
     Success,
@@ -37,19 +38,8 @@ pub enum DryState {
     BudgetAbort,
 }
 
-impl DryState {
-    /// Returns the name as the published validator writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failed => "failed",
-            Self::BudgetAbort => "budget_abort",
-        }
-    }
-}
-
 /// The account of a dry run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DryRun {
     /// Steps that are carried out.
     pub steps_completed: u64,
@@ -62,6 +52,7 @@ pub struct DryRun {
     /// True if the ceiling stops the run.
     pub budget_aborted: bool,
     /// The steps, by id.
+    #[serde(rename = "status", serialize_with = "by_id")]
     pub states: Vec<(String, DryState)>,
 }
 
@@ -116,21 +107,8 @@ fn has_value(reference: &Reference, plan: &Plan, states: &[Option<DryState>]) ->
     state == Some(DryState::Success) && is_given
 }
 
-impl DryRun {
-    /// Returns the numbers under the names of their fields, and under `status` the [name](DryState::name) of the state
-    /// of every step.
-    pub fn detail(&self) -> Value {
-        let status: Map<String, Value> =
-            self.states.iter().map(|(id, state)| (id.clone(), state.name().into())).collect();
-        json!({
-            "steps_completed": self.steps_completed,
-            "steps_total": self.steps_total,
-            "actual_tao": self.actual_tao,
-            "hard_failures": self.hard_failures,
-            "budget_aborted": self.budget_aborted,
-            "status": status,
-        })
-    }
+fn by_id<S: Serializer>(states: &[(String, DryState)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(states.iter().map(|(id, state)| (id, state)))
 }
 
 #[cfg(test)]
@@ -147,7 +125,8 @@ mod tests {
         };
         let run = dry_run(&plan, &budget);
         assert_eq!(run.steps_total, run.states.len() as u64);
-        let states: Vec<_> = run.states.iter().map(|(id, state)| format!("{id} {}", state.name())).collect();
+        let name = |state: &DryState| serde_json::to_string(state).unwrap().replace('"', "");
+        let states: Vec<_> = run.states.iter().map(|(id, state)| format!("{id} {}", name(state))).collect();
         (states.join(", "), run.actual_tao, run.budget_aborted)
     }
 

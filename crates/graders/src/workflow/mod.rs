@@ -60,14 +60,7 @@ pub fn from_json_counting<T>(
     let mut check = Check::new(&mut notes, unread);
     let mut canonical = Canonical::default();
     canonical.write(document);
-    for &at in canonical.duplicates() {
-        check.refuse_as(
-            document.node(at),
-            "the key a second time",
-            "each key once",
-            "keep the one that is meant",
-        );
-    }
+    check.refuse_duplicates(document, canonical.duplicates());
     let value = read(document.root(), &mut check);
     let suspicions = check.take_suspicions();
     check.pass_on(suspicions);

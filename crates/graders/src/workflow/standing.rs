@@ -1,6 +1,6 @@
 //! Adjustments of a score beside the formula: warm-up scaling of a new participant, and the flag on a jump.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use karat_evidence::json::check::digits;
 use karat_evidence::json::problem::{Problem, Problems};
@@ -10,7 +10,7 @@ pub(crate) const WARM_UP_TASKS: u64 = 20;
 
 /// A score and what the warm-up leaves of it. Both are kept, because a scaled score that entered a window of scores would
 /// lower its mean long after the warm-up.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct WarmUp {
     /// The score as it was earned.
     pub raw_score: f64,
@@ -41,13 +41,6 @@ pub fn warm_up(
     Ok(WarmUp { raw_score, factor, score: raw_score * factor })
 }
 
-impl WarmUp {
-    /// Returns `raw_score`, `factor` and `score`.
-    pub fn detail(&self) -> Value {
-        json!({"raw_score": self.raw_score, "factor": self.factor, "score": self.score})
-    }
-}
-
 /// The most earlier scores that are compared with (C-SWON validator).
 pub(crate) const JUMP_HISTORY: usize = 10;
 /// The fewest earlier scores with which a jump is flagged (C-SWON validator).
@@ -56,7 +49,7 @@ pub(crate) const JUMP_HISTORY_MIN: usize = 3;
 pub(crate) const JUMP_MIN: f64 = 0.5;
 
 /// A score that lies far above those before it. It is for a reviewer to look at and changes no score.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Jump {
     /// The score.
     pub score: f64,
@@ -96,11 +89,6 @@ impl Jump {
     pub fn published(&self) -> (f64, f64, f64) {
         (four_decimals(self.score), four_decimals(self.previous_mean), four_decimals(self.rise))
     }
-
-    /// Returns `score`, `previous_mean` and `rise`, in full.
-    pub fn detail(&self) -> Value {
-        json!({"score": self.score, "previous_mean": self.previous_mean, "rise": self.rise})
-    }
 }
 
 /// Returns the nearest number of four decimals; of two that are equally near the one whose last digit is even.
@@ -113,12 +101,8 @@ fn out_of_range(path: &str, score: f64) -> Option<Problem> {
     if (0.0..=1.0).contains(&score) {
         return None;
     }
-    Some(Problem::at(
-        path,
-        if score.is_finite() { digits(score) } else { score.to_string() },
-        "a number from 0 to 1",
-        "",
-    ))
+    let found = if score.is_finite() { digits(score) } else { score.to_string() };
+    Some(Problem::at(path, found, "a number from 0 to 1", ""))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::json::{Element, Wanted};
 use super::out::Out;
-use super::{Fault, Importer, Input, Stop, json};
+use super::{Importer, Input, Stop, json};
 pub(super) use amount::{Amount, circles};
 use trace::{Span, Traces};
 
@@ -53,19 +53,18 @@ pub(super) static OPENINFERENCE: Importer = Importer {
     ..Importer::RUNS
 };
 
-const PATHS: [&str; 12] = [
-    "resourceSpans[].resource.attributes",
-    "resourceSpans[].scopeSpans[].spans[]",
-    "resourceSpans[].instrumentationLibrarySpans[].spans[]",
-    "batches[].resource.attributes",
-    "batches[].scopeSpans[].spans[]",
-    "batches[].instrumentationLibrarySpans[].spans[]",
-    "trace.resourceSpans[].resource.attributes",
-    "trace.resourceSpans[].scopeSpans[].spans[]",
-    "data.resourceSpans[].resource.attributes",
-    "data.resourceSpans[].scopeSpans[].spans[]",
-    "resourceSpans[].schemaUrl",
-    "batches[].schemaUrl",
+const RESOURCE: &str = "resource.attributes schemaUrl";
+const SPANS: [(&str, &str); 10] = [
+    ("resourceSpans[]", RESOURCE),
+    ("resourceSpans[].scopeSpans[].spans[]", "."),
+    ("resourceSpans[].instrumentationLibrarySpans[].spans[]", "."),
+    ("batches[]", RESOURCE),
+    ("batches[].scopeSpans[].spans[]", "."),
+    ("batches[].instrumentationLibrarySpans[].spans[]", "."),
+    ("trace.resourceSpans[]", RESOURCE),
+    ("trace.resourceSpans[].scopeSpans[].spans[]", "."),
+    ("data.resourceSpans[]", RESOURCE),
+    ("data.resourceSpans[].scopeSpans[].spans[]", "."),
 ];
 
 /// Returns whether a file begins as OTLP in protobuf: with the one member of its outermost message, which is white space in a
@@ -88,30 +87,17 @@ fn otlp(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         protobuf::read(input, take)?;
     } else if json::is_lines(&head) {
         // The collector writes one request on each line.
-        let mut line = Vec::new();
-        let mut text = input.json()?;
-        for number in 1u64.. {
-            line.clear();
-            let most = 256u64 << 20;
-            let mut part = std::io::Read::take(&mut text, most);
-            if std::io::BufRead::read_until(&mut part, b'\n', &mut line)? == 0 {
-                break;
-            }
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            let wanted = Wanted::new(&PATHS);
-            let read = json::read(line.as_slice(), &wanted, &mut |span| of_otlp(span, take));
-            read.map_err(|stop| match stop {
-                Stop::Fault(fault) => {
-                    let place = format!("line {number}, {}", fault.place);
-                    Stop::Fault(Box::new(Fault { place, ..*fault }))
-                }
-                Stop::Enough => Stop::Enough,
-            })?;
-        }
+        let wanted = Wanted::of(&SPANS);
+        json::parts(
+            input.json()?,
+            |_| true,
+            |place, line| {
+                let read = json::read(line, &wanted, &mut |span| of_otlp(span, take));
+                read.map(drop).map_err(|stop| stop.at(|within| format!("{place}, {within}")))
+            },
+        )?;
     } else {
-        json::read(input.json()?, &Wanted::new(&PATHS), &mut |span| of_otlp(span, take))?;
+        json::read(input.json()?, &Wanted::of(&SPANS), &mut |span| of_otlp(span, take))?;
     }
     traces.end(input, out)
 }
@@ -198,7 +184,7 @@ fn evaluation(event: &str, about: &Map<String, Value>) -> Option<(String, f64)> 
 /// Reads what Jaeger exports: times in microseconds, attributes as tags, services beside the spans.
 fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
     let mut services: BTreeMap<(String, String), String> = BTreeMap::new();
-    json::read(input.json()?, &Wanted::new(&["data[].traceID", "data[].processes"]), &mut |trace| {
+    json::read(input.json()?, &Wanted::of(&[("data[]", "traceID processes")]), &mut |trace| {
         let id = trace.own.text("traceID").unwrap_or_default();
         for (process, about) in trace.own.get("processes").and_then(Value::as_object).into_iter().flatten() {
             if let Some(service) = about.get("serviceName").and_then(Value::as_str) {
@@ -208,7 +194,7 @@ fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
         Ok(())
     })?;
     let mut traces = Traces::new(out);
-    json::read(input.json()?, &Wanted::new(&["data[].spans[]"]), &mut |element| {
+    json::read(input.json()?, &Wanted::of(&[("data[].spans[]", ".")]), &mut |element| {
         let Some(span) = element.own.get("") else { return Ok(()) };
         let text = |name: &str| span.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let microseconds = |name: &str| span.get(name).and_then(Value::as_i64).map(i128::from);
@@ -247,33 +233,10 @@ fn jaeger(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
 
 /// Reads spans one by one, as the exporters to a console and OpenInference write them.
 fn exported(input: &Input, out: &mut Out<'_>) -> Result<(), Stop> {
-    let own = [
-        "name",
-        "context.trace_id",
-        "context.span_id",
-        "parent_id",
-        "start_time",
-        "end_time",
-        "status_code",
-        "status.status_code",
-        "attributes",
-        "resource.attributes",
-    ];
-    let listed = [
-        "[].name",
-        "[].context.trace_id",
-        "[].context.span_id",
-        "[].parent_id",
-        "[].start_time",
-        "[].end_time",
-        "[].status_code",
-        "[].status.status_code",
-        "[].attributes",
-        "[].resource.attributes",
-    ];
-    let paths: Vec<&str> = own.iter().chain(&listed).copied().collect();
+    const SPAN: &str = "name context.trace_id context.span_id parent_id start_time end_time status_code status.status_code \
+        attributes resource.attributes";
     let mut traces = Traces::new(out);
-    json::read_objects(input, &paths, &mut |element| {
+    json::read_objects(input, SPAN, &mut |element| {
         let own = element.own;
         let object = |name: &str| own.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
         let at =

@@ -13,7 +13,7 @@ use super::super::json as walk;
 use super::super::json::Wanted;
 use super::super::{Fault, ImportError, Input, Stop};
 use super::trace::Span;
-use super::{PATHS, of_otlp, protobuf};
+use super::{SPANS, of_otlp, protobuf};
 
 /// Beginnings of the names of attributes that an import reads.
 const READ: [&str; 8] =
@@ -95,7 +95,7 @@ pub fn take_apart(body: &[u8], encoding: Encoding, most: u64) -> Result<Option<P
     let read = match encoding {
         Encoding::Protobuf => protobuf::read(&input, &mut take),
         Encoding::Json => input.json().map_err(Stop::from).and_then(|text| {
-            walk::read(text, &Wanted::new(&PATHS), &mut |span| of_otlp(span, &mut take)).map(drop)
+            walk::read(text, &Wanted::of(&SPANS), &mut |span| of_otlp(span, &mut take)).map(drop)
         }),
     };
     if let Err(Stop::Fault(fault)) = read {
@@ -122,7 +122,7 @@ pub fn put_together<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec
     let mut spans = Vec::new();
     for text in texts {
         let input = Input::memory("spans", text);
-        let read = walk::read(text, &Wanted::new(&PATHS), &mut |element| {
+        let read = walk::read(text, &Wanted::of(&SPANS), &mut |element| {
             of_otlp(element, &mut |_, span| {
                 spans.push(span);
                 Ok(())

@@ -8,7 +8,7 @@ use karat_core::facts::Outcome;
 use serde_json::{Map, Value};
 
 use super::super::json::{self, name};
-use super::super::out::{Out, Run, fact_name, known, moment, plain};
+use super::super::out::{Out, Run, known, moment};
 use super::super::steps::{Act, Event, asked, of_events, returned, said};
 use super::super::{Fault, Input, Stop};
 use super::amount::{Amount, circles};
@@ -494,7 +494,7 @@ impl Traces {
             };
             let counts = [("calls", calls), ("tool_calls", trace.tools), ("errors", trace.errors)];
             for (name, count) in counts {
-                run.other.extend(plain(count as f64).map(|count| (name.to_owned(), count.into())));
+                run.measured(name, Some(count as f64));
             }
             trace.evaluations.sort_by(|one, other| one.rank().cmp(&other.rank()));
             trace.evaluations.dedup_by(|later, first| later.name == first.name);
@@ -503,7 +503,7 @@ impl Traces {
                 if name == wanted {
                     run.solved = Some(*value);
                 } else {
-                    run.other.extend(plain(*value).map(|value| (fact_name("score_", name), value.into())));
+                    run.scored(name, Some(*value));
                 }
             }
             if let Some((_, _, Exported { id, task, outcome, seconds })) = trace.item {

@@ -159,13 +159,9 @@ fn read_dimension(node: Node<'_>, at: usize, check: &mut Check<'_>, into: &mut D
             if !has_score {
                 check.absent(node, "score", "a number from 0 to 1, or `null` where it was not measured");
             }
-            for member in check.members(node).filter(|member| !member.is_null()) {
-                match member.key() {
-                    "score" => score = check.number(member, UNIT),
-                    "age_seconds" => age = check.number(member, AMOUNT),
-                    _ => check.unknown("$.dimensions[*]", member),
-                }
-            }
+            let given = check.fields(node, "$.dimensions[*]", ["score", "age_seconds"]);
+            score = given[0].and_then(|node| check.number(node, UNIT));
+            age = given[1].and_then(|node| check.number(node, AMOUNT));
         }
         _ => check.refuse(node, RULE, ""),
     }

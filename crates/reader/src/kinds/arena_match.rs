@@ -130,12 +130,8 @@ pub(crate) fn read<'a>(
         }
         (None, Some(scores)) => claims.parts = read_scores(scores, "$.scores", None, check, &mut facts),
         (Some(_), Some(scores)) => {
-            check.refuse_as(
-                scores,
-                "`scores` beside `score_breakdown`",
-                "one of them",
-                "leave one of them out",
-            );
+            let found = "`scores` beside `score_breakdown`";
+            check.refuse_as(scores, found, "one of them", "leave one of them out");
         }
         (None, None) => check.absent(root, "scores", "the score of each dimension, or a `score_breakdown`"),
     }
@@ -151,12 +147,8 @@ pub(crate) fn read<'a>(
     {
         let found = format!("{} s of {} s: the match has expired", digits(seconds), digits(limit));
         let place = used.map(|(node, _)| node).or(submitted.map(|(node, _)| node)).unwrap_or(root);
-        check.refuse_as(
-            place,
-            found,
-            "a match within its time limit",
-            "leave it out: expired matches have no score",
-        );
+        let hint = "leave it out: expired matches have no score";
+        check.refuse_as(place, found, "a match within its time limit", hint);
     }
     if let Some(node) = execution.filter(|node| match_execution::has_no_verdict(*node))
         && outcome != Some(Outcome::NoVerdict)
@@ -305,29 +297,20 @@ fn read_constraints(node: Node<'_>, check: &mut Check<'_>, facts: &mut MatchFact
             }
         };
         if *fact != Fact::Missing {
-            check.refuse_as(
-                member,
-                "the limit a second time",
-                "each limit once",
-                "keep one of the two spellings",
-            );
+            let hint = "keep one of the two spellings";
+            check.refuse_as(member, "the limit a second time", "each limit once", hint);
         }
         *fact = number(check.count(member, 1.0));
     }
 }
 
 fn read_trajectory(node: Node<'_>, check: &mut Check<'_>, facts: &mut MatchFacts<'_>) {
-    let [mut input, mut output] = [None; 2];
-    for member in check.members(node).filter(|member| !member.is_null()) {
-        match member.key() {
-            "total_input_tokens" => input = check.count(member, 0.0),
-            "total_output_tokens" => output = check.count(member, 0.0),
-            "total_llm_calls" => facts.llm_calls = number(check.count(member, 0.0)),
-            "total_tool_calls" => facts.tool_calls = number(check.count(member, 0.0)),
-            "replay_log" => drop(check.elements(member)),
-            _ => check.unknown("$.trajectory", member),
-        }
-    }
+    let names =
+        ["total_input_tokens", "total_output_tokens", "total_llm_calls", "total_tool_calls", "replay_log"];
+    let [counts @ .., log] = check.fields(node, "$.trajectory", names);
+    log.map(|log| check.elements(log));
+    let [input, output, llm_calls, tool_calls] = counts.map(|node| check.count(node?, 0.0));
+    (facts.llm_calls, facts.tool_calls) = (number(llm_calls), number(tool_calls));
     let tokens = [input, output].into_iter().flatten().sum::<f64>();
     match facts.llm_calls {
         Fact::Number(0.0) if tokens > 0.0 => {
@@ -348,14 +331,10 @@ fn read_trajectory(node: Node<'_>, check: &mut Check<'_>, facts: &mut MatchFacts
 fn read_warnings<'a>(node: Node<'a>, check: &mut Check<'_>, facts: &mut MatchFacts<'a>) -> Vec<&'a str> {
     let mut refused = Vec::new();
     for warning in check.elements(node) {
-        let [mut severity, mut dimension] = [None; 2];
-        for member in check.members(warning).filter(|member| !member.is_null()) {
-            match member.key() {
-                "severity" => severity = Some(member),
-                "dimension" => dimension = Some(member),
-                "field" | "message" => drop(check.text(member)),
-                _ => check.unknown("$.submission_warnings[*]", member),
-            }
+        let names = ["severity", "dimension", "field", "message"];
+        let [severity, dimension, texts @ ..] = check.fields(warning, "$.submission_warnings[*]", names);
+        for text in texts.into_iter().flatten() {
+            check.text(text);
         }
         let severity = check.required(warning, "severity", severity, "`error` or `warning`");
         let severity = severity.and_then(|severity| check.one_of(severity, &["error", "warning"]));

@@ -81,10 +81,8 @@ impl<'a> Claims<'a> {
             "constraint_violations" => {
                 for violation in check.elements(member) {
                     if let Some(text) = check.text(violation) {
-                        check.suspect(
-                            violation,
-                            format!("the arena reports that a limit was not kept: {text}"),
-                        );
+                        let text = format!("the arena reports that a limit was not kept: {text}");
+                        check.suspect(violation, text);
                     }
                 }
             }
@@ -168,12 +166,8 @@ impl<'a> Claims<'a> {
         if name != challenge.id && name != challenge.name {
             let (name, own) = (quoted(&name), quoted(&challenge.id));
             let found = format!("{name}, where the card is for {own}");
-            check.refuse_as(
-                node,
-                found,
-                "a match of this challenge",
-                "score it under the card of that challenge",
-            );
+            let hint = "score it under the card of that challenge";
+            check.refuse_as(node, found, "a match of this challenge", hint);
         }
     }
 
@@ -216,12 +210,8 @@ fn hold_part(part: &Part<'_>, challenge: &Challenge, check: &mut Check<'_>) {
     };
     if let Some((node, weight)) = part.weight.filter(|(_, weight)| (weight - own).abs() > EXACTLY) {
         let found = format!("{}, where the card of the challenge has {}", digits(weight), digits(*own));
-        check.refuse_as(
-            node,
-            found,
-            "the weight of the challenge",
-            "score it under the card of that challenge",
-        );
+        let hint = "score it under the card of that challenge";
+        check.refuse_as(node, found, "the weight of the challenge", hint);
     }
     if let (Some((node, weighted)), Some(score)) = (part.weighted, part.score)
         && (weighted - score * own).abs() > PART_ROUNDED + EXACTLY

@@ -34,12 +34,8 @@ pub(crate) fn read<'a>(
         return read;
     };
     let Some(evaluator) = &work.graders.evaluator else {
-        check.refuse_as(
-            payload,
-            "a match as it was played",
-            "a match with `scores`",
-            "score it under a challenge whose card has an `evaluator`",
-        );
+        let hint = "score it under a challenge whose card has an `evaluator`";
+        check.refuse_as(payload, "a match as it was played", "a match with `scores`", hint);
         return Default::default();
     };
     let judge = work.graders.judge.as_deref();

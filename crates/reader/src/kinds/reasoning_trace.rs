@@ -133,23 +133,24 @@ fn read_metadata<'a>(
 ) -> Option<Timestamp> {
     const VISIBILITIES: [&str; 3] = ["private", "org", "network"];
     const PRIVACY_LEVELS: [&str; 3] = ["aggregated", "federated", "private"];
-    let [mut created, mut domain, mut success, mut quality, mut visibility, mut privacy] = [None; 6];
-    for member in check.members(node) {
-        match member.key() {
-            "created_at" => created = Some(member),
-            "agent_id" => identity.subject = check.name(member),
-            "framework" => drop(check.text(member)),
-            "task_domain" => domain = Some(member),
-            "success" => success = Some(member),
-            "quality_score" => quality = Some(member),
-            "visibility" => visibility = Some(member),
-            "privacy_level" => privacy = Some(member),
-            "validated_by" => {
-                for validator in check.elements(member) {
-                    check.text(validator);
-                }
-            }
-            _ => check.unknown("$.metadata", member),
+    const NAMES: [&str; 9] = [
+        "created_at",
+        "agent_id",
+        "framework",
+        "task_domain",
+        "success",
+        "quality_score",
+        "visibility",
+        "privacy_level",
+        "validated_by",
+    ];
+    let [created, agent, framework, domain, success, quality, visibility, privacy, validated_by] =
+        check.strict_fields(node, "$.metadata", NAMES);
+    identity.subject = agent.and_then(|agent| check.name(agent));
+    framework.map(|framework| check.text(framework));
+    if let Some(validators) = validated_by {
+        for validator in check.elements(validators) {
+            check.text(validator);
         }
     }
     let mut time = None;
@@ -180,16 +181,9 @@ fn read_metadata<'a>(
 }
 
 fn read_task<'a>(node: Node<'a>, demand: Demand, check: &mut Check<'_>) -> Option<Name<'a>> {
-    let mut objective = None;
-    let mut name = None;
-    for member in check.members(node) {
-        match member.key() {
-            "objective" => objective = Some(member),
-            "id" => name = check.name(member),
-            "input_schema" => drop(check.members(member)),
-            _ => check.unknown("$.task", member),
-        }
-    }
+    let [objective, id, schema] = check.strict_fields(node, "$.task", ["objective", "id", "input_schema"]);
+    let name = id.and_then(|id| check.name(id));
+    schema.map(|schema| check.members(schema));
     if let Some(objective) = demand.of(check, node, "objective", objective, "a text")
         && check.text(objective) == Some("")
     {
@@ -255,27 +249,14 @@ fn tool_name(document: Document<'_>, at: usize) -> &str {
 
 /// Reads the place of the tool's name, which alone distinguishes tools, to the letter; the server does not matter.
 fn read_tool(node: Node<'_>, check: &mut Check<'_>) -> Option<usize> {
-    let mut name = None;
-    for member in check.members(node) {
-        match member.key() {
-            "name" => name = Some(member),
-            "mcp_server" => drop(check.text(member)),
-            _ => check.unknown("$.steps[*].tool", member),
-        }
-    }
+    let [name, server] = check.strict_fields(node, "$.steps[*].tool", ["name", "mcp_server"]);
+    server.map(|server| check.text(server));
     let name = check.required(node, "name", name, "the name of the tool")?;
     check.text(name).map(|_| name.at())
 }
 
 fn read_outcome<'a>(node: Node<'a>, demand: Demand, check: &mut Check<'_>, facts: &mut TraceFacts<'a>) {
-    let [mut summary, mut confidence] = [None; 2];
-    for member in check.members(node) {
-        match member.key() {
-            "result_summary" => summary = Some(member),
-            "confidence" => confidence = Some(member),
-            _ => check.unknown("$.outcome", member),
-        }
-    }
+    let [summary, confidence] = check.strict_fields(node, "$.outcome", ["result_summary", "confidence"]);
     if let Some(summary) = demand.of(check, node, "result_summary", summary, "a text, which may be empty") {
         check.text(summary);
     }
@@ -285,33 +266,16 @@ fn read_outcome<'a>(node: Node<'a>, demand: Demand, check: &mut Check<'_>, facts
 }
 
 fn knowledge_graph(node: Node<'_>, check: &mut Check<'_>) {
-    let [mut entities, mut relationships] = [None; 2];
-    for member in check.members(node) {
-        match member.key() {
-            "entities" => entities = Some(member),
-            "relationships" => relationships = Some(member),
-            _ => check.unknown("$.knowledge_graph_delta", member),
-        }
-    }
-    let lists = [
-        ("entities", entities, ["name", "type"], "$.knowledge_graph_delta.entities[*]"),
-        ("relationships", relationships, ["fact", "valid_from"], "$.knowledge_graph_delta.relationships[*]"),
-    ];
-    for (list_name, list, fields, path) in lists {
-        let Some(list) = check.required(node, list_name, list, "an array") else { continue };
+    const PATH: &str = "$.knowledge_graph_delta";
+    const LISTS: [(&str, [&str; 2]); 2] =
+        [("entities", ["name", "type"]), ("relationships", ["fact", "valid_from"])];
+    let lists = check.strict_fields(node, PATH, LISTS.map(|(name, _)| name));
+    for ((name, fields), list) in LISTS.into_iter().zip(lists) {
+        let Some(list) = check.required(node, name, list, "an array") else { continue };
+        let path = format!("{PATH}.{name}[*]");
         for element in check.elements(list) {
-            let mut given = [false; 2];
-            for member in check.members(element) {
-                match fields.iter().zip(&mut given).find(|(field, _)| **field == member.key()) {
-                    Some((_, given)) => {
-                        *given = true;
-                        check.text(member);
-                    }
-                    None => check.unknown(path, member),
-                }
-            }
-            for (field, _) in fields.iter().zip(given).filter(|&(_, given)| !given) {
-                check.absent(element, field, "a text");
+            for (name, field) in fields.into_iter().zip(check.strict_fields(element, &path, fields)) {
+                check.required(element, name, field, "a text").map(|field| check.text(field));
             }
         }
     }

@@ -64,10 +64,8 @@ pub(super) fn grade<'a>(
     // Who names an embedder asks for its vectors: the subject may not choose another one for itself.
     let own = given.vector.filter(|_| work.graders.embedder.is_none());
     if let Some(node) = own {
-        check.suspect(
-            node,
-            "the vector is the trace's own word: no embedder made it from the text".to_owned(),
-        );
+        let text = "the vector is the trace's own word: no embedder made it from the text".to_owned();
+        check.suspect(node, text);
     }
     let read = match own {
         Some(node) => read_vector(node).map(Text::Vector),

@@ -173,14 +173,7 @@ fn test_results(node: Node<'_>, check: &mut Check<'_>) -> Option<TestResults> {
     let results = match node.value() {
         Value::Text(report) => TestResults::from_report(report),
         Value::Object => {
-            let [mut passed, mut failed] = [None; 2];
-            for member in check.members(node) {
-                match member.key() {
-                    "passed" => passed = Some(member),
-                    "failed" => failed = Some(member),
-                    _ => check.unknown("$.result.tests", member),
-                }
-            }
+            let [passed, failed] = check.strict_fields(node, "$.result.tests", ["passed", "failed"]);
             let passed = check.required(node, "passed", passed, "how many tests passed")?;
             let failed = check.required(node, "failed", failed, "how many tests failed")?;
             let (passed, failed) = (check.count(passed, 0.0)?, check.count(failed, 0.0)?);

@@ -91,12 +91,8 @@ impl<'a> TaskSteps<'a> {
         };
         if !agrees {
             let found = "other steps than in the task's other statement of them";
-            check.refuse_as(
-                node,
-                found,
-                "the same steps in `steps` and `reference_plan`",
-                "give one of them",
-            );
+            let expected = "the same steps in `steps` and `reference_plan`";
+            check.refuse_as(node, found, expected, "give one of them");
         }
         if !matches!((&self.asked, &asked), (Asked::Named(_), Asked::Number(_))) {
             (self.node, self.asked) = (Some(node), asked);

@@ -1,4 +1,4 @@
-//! Leaderboards: the subjects of a scorecard by rank. The question is that of the command line, and so is its answer; what is more
+//! Leaderboards: the subjects of a scorecard by rank. The command line asks and answers the same; what is more
 //! than can be read at once is ranked from the index, or part by part.
 
 use axum::http::Uri;
@@ -35,7 +35,7 @@ use crate::subjects::all_subjects;
 const RESAMPLES_MAX: u32 = 10_000;
 /// The default number of rows of a page with the method `student`, and the largest number.
 const ROWS: (usize, usize) = (100, 1000);
-/// How to ask for less.
+/// The advice of an answer that is too large.
 const NARROW: &str = "narrow the leaderboard with track, since, until, trust or where";
 
 const NAMES: [&str; 18] = [
@@ -59,7 +59,7 @@ const NAMES: [&str; 18] = [
     "with",
 ];
 
-/// What only a log knows of its items, and the part of an answer.
+/// The parts of a question that only a log has, and the part of an answer.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct OfLog {

@@ -123,7 +123,7 @@ fn groups_of(record: &Record<'_>) -> Markup {
     let row = |GroupRow { name, depth, group }: &GroupRow<'_>| {
         line([
             text(format!("{}{name}", "\u{2003}".repeat(*depth))),
-            text_or(group.reading.map(|it| billionths(it)), "none"),
+            text_or(group.reading.map(billionths), "none"),
             text(format!("{}%", cut(group.effective_weight, 7, 1))),
             text(points.signed(points.shown(group.contribution))),
         ])

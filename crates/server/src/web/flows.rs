@@ -123,7 +123,7 @@ fn table(of_task: &TaskState) -> Table {
                 let came = format!("{} of {} recordings came", plan.deliveries.len(), plan.drawn.len());
                 (absent("not yet"), Cell::Text(came))
             }
-            Some(VerdictState::NoVerdict { reason }) => (absent("no verdict"), text(&reason)),
+            Some(VerdictState::NoVerdict { reason }) => (absent("no verdict"), text(reason)),
             Some(VerdictState::Scored { score, record, .. }) => {
                 let link = format!("/records/{}", address::part(record));
                 (Cell::Text(three_decimals(*score)), Cell::Link(String::from("record"), link))
@@ -166,7 +166,7 @@ fn recordings(plan: &PlanState) -> Markup {
                 format!("/v1/workflows/recordings/{}", address::part(&it.recording)),
             ),
             text(&it.recorder),
-            text_or(it.score.map(|score| three_decimals(score)), "none"),
+            text_or(it.score.map(three_decimals), "none"),
             Cell::Text(String::from(if counted == Some(&it.recording) {
                 "the median: it counts"
             } else {

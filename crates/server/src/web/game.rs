@@ -174,7 +174,7 @@ pub fn breakdown_of(answer: &MatchAnswer) -> Markup {
     let rows = answer
         .score_breakdown
         .iter()
-        .map(|(key, found)| line([text(&key), text(found.score), text(found.weight), text(found.weighted)]));
+        .map(|(key, found)| line([text(key), text(found.score), text(found.weight), text(found.weighted)]));
     let total = match answer.score {
         Some(score) => format!("score times weight, not rounded; the total is {score}"),
         None => String::from("score times weight, not rounded; there is no total"),

@@ -1,9 +1,11 @@
 //! One subject under one scorecard: its standing, how that came about, what is missing, and every item of evidence.
 
 use karat::answers::leaderboard::Leaderboard;
+use karat::answers::notes::foot;
 use karat::answers::review::{ScoreChange, score_history};
 use karat::answers::standing::official_points;
 use karat::answers::{ReviewState, ReviewVerdict};
+use karat::document;
 use karat::estimate::Writing;
 use karat::estimate::whole_percent;
 use karat::leaderboard::{Ranking, Settings};
@@ -133,10 +135,10 @@ async fn stands(
     let tell = |answer: &Standings<'_>, shown: &[SubjectStanding]| match shown.first() {
         None => html! { p.care { "No item counts up to " time { (answer.as_of.to_string()) } "." } },
         Some(standing) => {
-            let page = pages::standing::standing(answer, shown);
+            let page = karat::write::html::page(&document::standing(answer, shown, false));
             html! {
                 (numbers(standing, answer.card))
-                (notes(&page.notes))
+                (notes(&foot(answer)))
                 (told_of(standing))
                 (next_tier(standing))
                 // The first section is a table of subjects, whose numbers are shown above instead.
@@ -254,7 +256,7 @@ fn score_changes(standing: &SubjectStanding) -> Markup {
         let flags: Vec<&str> = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name).collect();
         line([
             text(&change.time),
-            text_or(change.before.map(|it| it), "none"),
+            text_or(change.before, "none"),
             text(change.after),
             text(&change.cause),
             Cell::Text(if flags.is_empty() { String::from("no") } else { flags.join(", ") }),
@@ -311,8 +313,8 @@ fn evidence(name: &str, rows: &Rows, found: &Found, pool: &ScorerPool, page: usi
         let coverage = row.coverage() as f64 / 1e9;
         line([
             Cell::Link(rows.id(row).to_owned(), address),
-            text_or(row.time().map(|time| time), "not said"),
-            text_or(rows.stated_task(row).map(|task| task), "not said"),
+            text_or(row.time(), "not said"),
+            text_or(rows.stated_task(row), "not said"),
             text_or(row.outcome.map(|it| it.name()), "not said"),
             text_or(row.score().map(|it| writing.number(it.billionths() as f64 / 1e9)), "none"),
             Cell::Share(coverage, whole_percent(coverage)),

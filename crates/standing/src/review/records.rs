@@ -16,35 +16,22 @@ pub struct Flags {
     pub was_cumulative: bool,
 }
 
-/// The outcome of a score.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// It is official.
-    Committed,
-    /// It is held; the official score stays.
-    PendingReview,
-    /// Reviewers approved it; it is committed next.
-    Approved,
-    /// A reviewer refused it.
-    Rejected,
-    /// No decision came in time on a score that rises, or it rises again by the runner of an expired one.
-    Expired,
-    /// A newer score replaced it before a decision.
-    Superseded,
-}
-
-impl State {
-    /// Returns the name as written in a history: `pending_review`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Committed => "committed",
-            Self::PendingReview => "pending_review",
-            Self::Approved => "approved",
-            Self::Rejected => "rejected",
-            Self::Expired => "expired",
-            Self::Superseded => "superseded",
-        }
+karat_core::words! {
+    /// The outcome of a score.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum State {
+        /// It is official.
+        Committed = "committed",
+        /// It is held; the official score stays.
+        PendingReview = "pending_review",
+        /// Reviewers approved it; it is committed next.
+        Approved = "approved",
+        /// A reviewer refused it.
+        Rejected = "rejected",
+        /// No decision came in time on a score that rises, or it rises again by the runner of an expired one.
+        Expired = "expired",
+        /// A newer score replaced it before a decision.
+        Superseded = "superseded",
     }
 }
 

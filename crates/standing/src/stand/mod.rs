@@ -57,28 +57,6 @@ pub struct Interval {
 ///
 /// # Errors
 /// If there are problems: everything that is wrong with the items and events, or that the card has no section `[standing]`.
-///
-/// ```
-/// use karat_core::facts::Digest;
-/// use karat_core::number::Score;
-/// use karat_core::scorecard::Scorecard;
-/// use karat_standing::stand::{Interval, Item, stand};
-/// use karat_stats::bootstrap::Plan;
-///
-/// let card = karat_checker::parse(include_str!("../../../../scorecards/workflow/1.0.0.toml"), &|_| None).unwrap();
-/// let item = |id: &'static str, time_seconds, billionths| Item {
-///     time_seconds: Some(time_seconds),
-///     score: Some(Score::from_billionths(billionths)),
-///     ..Item::new("miner", id, Digest::of(id.as_bytes()))
-/// };
-/// let items = [item("a", 10, 900_000_000), item("b", 20, 600_000_000), item("late", 99, 0)];
-/// let interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
-/// let standings = stand(&card, &items, &[], 50, Some(interval)).unwrap();
-/// let [miner] = standings.subjects.as_slice() else { panic!() };
-/// assert_eq!(miner.score.unwrap().to_string(), "3/4");
-/// assert_eq!((miner.counts.in_window, standings.after), (2, 1));
-/// assert_eq!(miner.share.unwrap().share, Score::ONE);
-/// ```
 pub fn stand(
     card: &Scorecard,
     items: &[Item<'_>],

@@ -123,22 +123,6 @@ pub struct Period {
 /// # Errors
 /// If there are problems: everything that is wrong with the items, that `level` is not a confidence, or that the card
 /// says nothing about tasks.
-///
-/// ```
-/// use karat_core::facts::{Digest, Outcome};
-/// use karat_core::scorecard::Scorecard;
-/// use karat_standing::stand::{Item, tasks};
-///
-/// let card = karat_checker::parse(include_str!("../../../../scorecards/workflow/1.0.0.toml"), &|_| None).unwrap();
-/// let run = |id: &'static str, outcome| Item {
-///     task: "sort",
-///     outcome: Some(outcome),
-///     ..Item::new("miner", id, Digest::of(id.as_bytes()))
-/// };
-/// let found = tasks(&card, &[run("a", Outcome::Succeeded), run("b", Outcome::Stopped)], 0, 0.95).unwrap();
-/// let sort = &found.tasks[0].results;
-/// assert_eq!((sort.attempts, sort.completed, sort.won), (2, 1, 1));
-/// ```
 pub fn tasks(
     card: &Scorecard,
     items: &[Item<'_>],

@@ -244,13 +244,6 @@ impl Arena {
     }
 
     /// Returns how a match of this score ended; both bounds belong to the better result.
-    ///
-    /// ```
-    /// use karat_stats::rating::{Outcome, arena::Arena};
-    /// let arena = Arena::default();
-    /// assert_eq!([700.0, 699.999, 400.0, 399.5].map(|score| arena.outcome(score)),
-    ///     [Outcome::Win, Outcome::Draw, Outcome::Draw, Outcome::Loss]);
-    /// ```
     #[must_use]
     pub fn outcome(&self, score_points: f64) -> Outcome {
         if score_points >= self.win_from_points {

@@ -73,12 +73,6 @@ impl Elo {
     };
 
     /// Returns the score that `points` promise against `opponent_points`, 0 to 1.
-    ///
-    /// ```
-    /// use karat_stats::rating::Elo;
-    /// assert_eq!(Elo::ARENA.expected_score(1000.0, 1000.0), 0.5);
-    /// assert!((Elo::ARENA.expected_score(1400.0, 1000.0) - 10.0 / 11.0).abs() < 1e-15);
-    /// ```
     #[inline]
     #[must_use]
     pub fn expected_score(&self, points: f64, opponent_points: f64) -> f64 {

@@ -19,13 +19,6 @@ pub struct Forecast {
 impl Forecast {
     /// Compares the expected score of the first competitor with the outcome, match by match in their order. All zero for
     /// no match.
-    ///
-    /// ```
-    /// use karat_stats::rating::{Forecast, Outcome};
-    /// let forecast = Forecast::of([(0.5, Outcome::Win), (0.5, Outcome::Loss)]);
-    /// assert_eq!(forecast.brier, 0.25);
-    /// assert!((forecast.log_loss - core::f64::consts::LN_2).abs() < 1e-15);
-    /// ```
     #[must_use]
     pub fn of(predictions: impl IntoIterator<Item = (f64, Outcome)>) -> Self {
         let mut sums = Self::default();
@@ -41,12 +34,6 @@ impl Forecast {
 }
 
 /// Returns the mean score of the first competitors: the best prediction without names. One half for no match.
-///
-/// ```
-/// use karat_stats::rating::{Match, Outcome, mean_score};
-/// let found = |outcome| Match { first: 0, second: 1, outcome };
-/// assert_eq!(mean_score(&[found(Outcome::Win), found(Outcome::Draw)]), 0.75);
-/// ```
 #[must_use]
 pub fn mean_score(matches: &[Match]) -> f64 {
     let halves: u64 = matches.iter().map(|found| (2.0 * found.outcome.score()) as u64).sum();

@@ -2,10 +2,9 @@
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 
 use super::drift::Drift;
 use super::season::{Applied, Event, EventError, Season};
@@ -41,13 +40,16 @@ impl<R> Default for League<R> {
 }
 
 /// The reason why a match does not count. The league stays as it was.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeagueError {
     /// It is not a match by itself.
+    #[error(transparent)]
     Event(EventError),
     /// A match of a season names a competitor that the season has not.
+    #[error(transparent)]
     Match(MatchError),
     /// It lies before a match that has counted, or is that match again.
+    #[error("{}", out_of_order(found, last))]
     OutOfOrder {
         /// The match.
         found: Applied,
@@ -56,25 +58,16 @@ pub enum LeagueError {
     },
 }
 
-impl fmt::Display for LeagueError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Event(error) => error.fmt(f),
-            Self::Match(error) => error.fmt(f),
-            Self::OutOfOrder { found, last } if found == last => {
-                write!(f, "match `{}` has counted already, expected each match once", found.id)
-            }
-            Self::OutOfOrder { found, last } => write!(
-                f,
-                "match `{}` of {} ms lies before match `{}` of {} ms, which has counted, expected matches by time, then \
-                 by id; rate the whole season again to put it in its place",
-                found.id, found.at_milliseconds, last.id, last.at_milliseconds
-            ),
-        }
+fn out_of_order(found: &Applied, last: &Applied) -> String {
+    if found == last {
+        return format!("match `{}` has counted already, expected each match once", found.id);
     }
+    format!(
+        "match `{}` of {} ms lies before match `{}` of {} ms, which has counted, expected matches by time, then by id; rate the \
+         whole season again to put it in its place",
+        found.id, found.at_milliseconds, last.id, last.at_milliseconds
+    )
 }
-
-impl Error for LeagueError {}
 
 impl<R: Copy> League<R> {
     /// Returns the league after one match, and the change. A player that is not known yet enters with the system's initial

@@ -3,15 +3,17 @@
 use alloc::string::String;
 use core::str::FromStr;
 
-/// The end of a match, seen from the first competitor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Outcome {
-    /// The first competitor won.
-    Win,
-    /// Neither won.
-    Draw,
-    /// The second competitor won.
-    Loss,
+karat_core::words! {
+    /// The end of a match, seen from the first competitor.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Outcome {
+        /// The first competitor won.
+        Win = "win",
+        /// Neither won.
+        Draw = "draw",
+        /// The second competitor won.
+        Loss = "loss",
+    }
 }
 
 impl Outcome {
@@ -32,16 +34,6 @@ impl Outcome {
             Self::Win => Self::Loss,
             Self::Draw => Self::Draw,
             Self::Loss => Self::Win,
-        }
-    }
-
-    /// Returns `win`, `draw` or `loss`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Win => "win",
-            Self::Draw => "draw",
-            Self::Loss => "loss",
         }
     }
 }
@@ -65,10 +57,7 @@ impl FromStr for Outcome {
     /// assert!("Win".parse::<Outcome>().is_err());
     /// ```
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Win, Self::Draw, Self::Loss]
-            .into_iter()
-            .find(|outcome| outcome.name() == text)
-            .ok_or_else(|| UnknownOutcome { found: String::from(text) })
+        Self::from_name(text).ok_or_else(|| UnknownOutcome { found: String::from(text) })
     }
 }
 

@@ -28,14 +28,6 @@ pub struct Place {
 /// Groups are made from the top: the first leads the first group, and those after it join while they are tied with the
 /// leader; the first that is not leads the next group. That two competitors are in different groups does not say
 /// that each of one differs from each of the other.
-///
-/// ```
-/// use karat_stats::rating::places::places;
-/// let points = [1500.0, 1620.0, 1590.0];
-/// let found = places(&points, |above, below| points[above] - points[below] > 60.0);
-/// assert_eq!(found.iter().map(|place| (place.competitor, place.group)).collect::<Vec<_>>(), [(1, 1), (2, 1), (0, 2)]);
-/// assert_eq!(found[1].range.map(|range| (range.best, range.worst)), Some((1, 2)));
-/// ```
 #[must_use]
 pub fn places(points: &[f64], told_apart: impl Fn(usize, usize) -> bool) -> Vec<Place> {
     let mut order: Vec<(usize, f64)> = points.iter().copied().enumerate().collect();

@@ -140,17 +140,6 @@ impl Season {
     ///
     /// # Errors
     /// If there is no event, a competitor meets itself or has no name, or an id has two contents: [`SeasonErrors`].
-    ///
-    /// ```
-    /// use karat_stats::rating::{Event, Outcome, Season};
-    /// let event = |id, at, first, second| {
-    ///     Event { id, at_milliseconds: at, first, second, outcome: Outcome::Win }
-    /// };
-    /// let events = [event("b", 5, "ann", "bob"), event("a", 5, "bob", "cy"), event("c", 1, "cy", "ann")];
-    /// let season = Season::new(&events).unwrap();
-    /// assert_eq!(season.names, ["ann", "bob", "cy"]);
-    /// assert_eq!(season.places, [2, 1, 0]);
-    /// ```
     pub fn new(events: &[Event<'_>]) -> Result<Self, SeasonErrors> {
         let mut errors = SeasonErrors { list: Vec::new(), omitted: 0 };
         let mut names: Vec<&str> = events.iter().flat_map(|event| [event.first, event.second]).collect();

@@ -71,13 +71,6 @@ impl Condition {
 /// Returns the titles that `deeds` satisfy now, in the order of `titles`; the first is the one to show.
 ///
 /// They follow the rating down as well as up.
-///
-/// ```
-/// use karat_stats::rating::title::{ARENA, Deeds, held};
-/// let deeds = Deeds { elo: 1250, match_count: 4, win_count: 3, challenges_authored: 0 };
-/// let names: Vec<_> = held(&ARENA, &deeds).iter().map(|title| title.name).collect();
-/// assert_eq!(names, ["Bronze Carapace", "Claw Proven", "Arena Initiate", "Fresh Hatchling"]);
-/// ```
 #[must_use]
 pub fn held<'a>(titles: &'a [Title], deeds: &Deeds) -> Vec<&'a Title> {
     titles.iter().filter(|title| title.condition.is_met(deeds)).collect()

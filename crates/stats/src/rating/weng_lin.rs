@@ -52,14 +52,6 @@ impl WengLin {
     /// them counts as a match, all from the ratings before the meeting. Takes time in the square of their number.
     ///
     /// Ratings without a rank are left as they are.
-    ///
-    /// ```
-    /// use karat_stats::rating::{System, WengLin};
-    /// let system = WengLin::default();
-    /// let after = system.rank(&[system.initial(); 3], &[1, 2, 3]);
-    /// assert!(after[0].mean > after[1].mean && after[1].mean > after[2].mean);
-    /// assert_eq!(after[1].mean, 25.0);
-    /// ```
     #[must_use]
     pub fn rank(&self, ratings: &[WengLinRating], ranks: &[u32]) -> Vec<WengLinRating> {
         let before: Vec<WengLinRating> = ratings.iter().map(|rating| self.before(rating)).collect();

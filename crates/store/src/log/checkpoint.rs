@@ -18,16 +18,6 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Returns the signed text: origin, size, root in base 64, an empty line, the signature.
     ///
-    /// ```
-    /// use karat_store::log::{Checkpoint, Hash, Signer};
-    /// let signer = Signer::new("karat.example/log", &[7; 32])?;
-    /// let checkpoint = Checkpoint { size: 0, root: Hash::of_empty_tree() };
-    /// let note = checkpoint.sign(&signer)?;
-    /// assert!(note.starts_with("karat.example/log\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n"));
-    /// assert_eq!(Checkpoint::open(&note, signer.verifying_key())?, checkpoint);
-    /// # Ok::<(), karat_store::log::NoteError>(())
-    /// ```
-    ///
     /// # Errors
     /// If the name is not one that a key can have.
     pub fn sign(&self, signer: &Signer) -> Result<String, NoteError> {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use ed25519_dalek::{Signer as _, SigningKey};
 
-use super::note::{COSIGNATURE, NamedKey};
+use super::note::{COSIGNATURE, NamedKey, written};
 use super::{Checkpoint, NoteError};
 
 /// The latest time that the format allows.
@@ -41,17 +41,6 @@ impl Witness {
 
     /// Adds a cosignature of the time `seconds` since 1970 to the checkpoint `note`. The caller must have checked that
     /// the log signed it, and that it follows every checkpoint that this witness cosigned before.
-    ///
-    /// ```
-    /// use karat_store::log::{Checkpoint, Hash, Signer, Witness};
-    /// let head = Checkpoint { size: 0, root: Hash::of_empty_tree() };
-    /// let note = head.sign(&Signer::new("karat.example/log", &[7; 32])?)?;
-    /// let witness = Witness::new("karat.example/witness", &[8; 32])?;
-    /// let cosigned = witness.cosign(&note, 1_679_315_147)?;
-    /// assert!(cosigned.starts_with(&note));
-    /// assert_eq!(witness.verifying_key().open(&cosigned)?, 1_679_315_147);
-    /// # Ok::<(), karat_store::log::NoteError>(())
-    /// ```
     ///
     /// # Errors
     /// If `note` is not a checkpoint, or if the time is beyond the format.
@@ -118,25 +107,7 @@ fn message(text: &str, seconds: u64) -> String {
     format!("cosignature/v1\ntime {seconds}\n{text}")
 }
 
-impl fmt::Display for WitnessKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl fmt::Debug for WitnessKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl FromStr for WitnessKey {
-    type Err = NoteError;
-
-    fn from_str(text: &str) -> Result<Self, NoteError> {
-        NamedKey::parse(text, COSIGNATURE).map(Self)
-    }
-}
+written!(WitnessKey, COSIGNATURE);
 
 #[cfg(test)]
 mod tests {

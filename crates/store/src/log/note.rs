@@ -20,14 +20,17 @@ const NOTE_MAX_BYTES: usize = 64 * 1024;
 const SIGNATURE_LINE: &str = "\u{2014} ";
 
 /// The reason why a key or a note is refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoteError {
     /// The name of a key is empty, or has a space, a plus sign or a control character.
+    #[error("`{}` cannot name a key: expected a text without spaces, `+` and control characters", .0.escape_debug())]
     Name(String),
     /// The text is not a key.
+    #[error("`{}` is not a key: expected `NAME+ID+KEY`", .0.escape_debug())]
     Key(String),
     /// The text is a key for another type of signature.
+    #[error("`{}` is a key {}, expected one {}", .text.escape_debug(), holder(*.found), holder(*.expected))]
     OtherUse {
         /// The text.
         text: String,
@@ -37,13 +40,16 @@ pub enum NoteError {
         found: u8,
     },
     /// The text is not a signed note.
+    #[error("this is not a signed note: {0}")]
     Malformed(&'static str),
     /// No signature is by the key that is trusted.
+    #[error("no signature is by the trusted key `{by}`")]
     NotSigned {
         /// The name of the trusted key.
         by: String,
     },
     /// A key signed a head when it was not the key of the log.
+    #[error("`{key}` signed a head of {size} entries, and was the key of the log from {from} {}", until(*.to))]
     OutOfTurn {
         /// The key.
         key: String,
@@ -55,55 +61,29 @@ pub enum NoteError {
         to: u64,
     },
     /// A signature that claims to be by the trusted key is not.
+    #[error("the signature in the name of `{by}` is not by the trusted key, or the text was changed")]
     WrongSignature {
         /// The name of the trusted key.
         by: String,
     },
 }
 
-impl fmt::Display for NoteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(name) => {
-                write!(
-                    f,
-                    "`{}` cannot name a key: expected a text without spaces, `+` and control characters",
-                    name.escape_debug()
-                )
-            }
-            Self::Key(text) => write!(f, "`{}` is not a key: expected `NAME+ID+KEY`", text.escape_debug()),
-            Self::OtherUse { text, expected, found } => {
-                let words = |kind: u8| match kind {
-                    ED25519 => String::from("of a log"),
-                    COSIGNATURE => String::from("of a witness"),
-                    other => format!("of type {other}"),
-                };
-                let (found, expected) = (words(*found), words(*expected));
-                write!(f, "`{}` is a key {found}, expected one {expected}", text.escape_debug())
-            }
-            Self::Malformed(what) => write!(f, "this is not a signed note: {what}"),
-            Self::NotSigned { by } => write!(f, "no signature is by the trusted key `{by}`"),
-            Self::OutOfTurn { key, size, from, to } => {
-                write!(
-                    f,
-                    "`{key}` signed a head of {size} entries, and was the key of the log from {from} "
-                )?;
-                match *to {
-                    u64::MAX => f.write_str("entries on"),
-                    to => write!(f, "to {to} entries: another key followed it"),
-                }
-            }
-            Self::WrongSignature { by } => {
-                write!(
-                    f,
-                    "the signature in the name of `{by}` is not by the trusted key, or the text was changed"
-                )
-            }
-        }
+/// Returns whose key is one for signatures of that type.
+fn holder(kind: u8) -> String {
+    match kind {
+        ED25519 => String::from("of a log"),
+        COSIGNATURE => String::from("of a witness"),
+        other => format!("of type {other}"),
     }
 }
 
-impl std::error::Error for NoteError {}
+fn until(to: u64) -> String {
+    if to == u64::MAX {
+        String::from("entries on")
+    } else {
+        format!("to {to} entries: another key followed it")
+    }
+}
 
 /// A name and a secret key. The key is wiped from memory when it is dropped, and never printed.
 #[derive(Clone)]
@@ -336,25 +316,33 @@ fn check_text(text: &str) -> Result<(), NoteError> {
     }
 }
 
-impl fmt::Display for VerifyingKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
+/// Writes a key as `NAME+ID+KEY`, and reads one for signatures of that type.
+macro_rules! written {
+    ($key:ident, $algorithm:expr) => {
+        impl fmt::Display for $key {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
 
-impl fmt::Debug for VerifyingKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
+        impl fmt::Debug for $key {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
 
-impl FromStr for VerifyingKey {
-    type Err = NoteError;
+        impl FromStr for $key {
+            type Err = NoteError;
 
-    fn from_str(text: &str) -> Result<Self, NoteError> {
-        NamedKey::parse(text, ED25519).map(Self)
-    }
+            fn from_str(text: &str) -> Result<Self, NoteError> {
+                NamedKey::parse(text, $algorithm).map(Self)
+            }
+        }
+    };
 }
+pub(super) use written;
+
+written!(VerifyingKey, ED25519);
 
 #[cfg(test)]
 mod tests {

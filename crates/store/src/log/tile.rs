@@ -26,13 +26,6 @@ pub struct Tile {
 
 impl Tile {
     /// Returns the number of its hashes in a tree of `size` leaves, 0 to 256.
-    ///
-    /// ```
-    /// use karat_store::log::Tile;
-    /// assert_eq!(Tile { level: 0, number: 273 }.width(70_000), 112);
-    /// assert_eq!(Tile { level: 1, number: 0 }.width(70_000), 256);
-    /// assert_eq!(Tile { level: 2, number: 0 }.width(70_000), 1);
-    /// ```
     #[must_use]
     pub fn width(self, size: u64) -> u64 {
         let shift = u32::from(self.level) * TILE_HEIGHT;

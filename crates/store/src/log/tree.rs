@@ -6,15 +6,6 @@ use super::tile::{TILE_HASHES, TILE_HEIGHT, Tile};
 use super::{Hash, ProofError};
 
 /// The right edge of a tree: enough to add leaves and to know the root, some tens of kilobytes whatever the size.
-///
-/// ```
-/// use karat_store::log::{Hash, Tree};
-/// let mut tree = Tree::default();
-/// tree.append(Hash::of_leaf(b"first"));
-/// tree.append(Hash::of_leaf(b"second"));
-/// let root = Hash::of_children(Hash::of_leaf(b"first"), Hash::of_leaf(b"second"));
-/// assert_eq!((tree.size(), tree.root()), (2, root));
-/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     size: u64,

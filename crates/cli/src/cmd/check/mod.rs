@@ -15,9 +15,8 @@ use karat::document::{self, ComparisonView, LeaderboardView};
 use karat::gate::{BASELINE, Baseline, RUN, failed};
 use karat::loaded::Loaded;
 use karat::text::{clean, wrap};
-use karat::write::screen;
 
-use super::{compare, many};
+use super::compare;
 use crate::args::{CheckProjectArgs, Cli};
 use crate::evidence::{Digests, expanded};
 use crate::exit::Exit;
@@ -86,22 +85,17 @@ fn once(args: &CheckProjectArgs, project: &Project, chosen: Chosen, cli: &Cli) -
         figures: Vec::new(),
     };
     match chosen {
-        Chosen::Json => many::print(&answer)?,
+        Chosen::Json => format::json(&answer)?,
         Chosen::Form(form) => format::emit(&document::check(&answer, leaders(), &view), form)?,
         Chosen::Screen => {
             let mut out = Screen::stdout(cli.color);
             let head = format!("{}: {} on {}", project.path, project.card, project.inputs.join(", "));
             writeln!(out, "{FAINT}{head}{FAINT:#}")?;
-            let layout = screen::Layout { width: out.width, most: TOP, all: "" };
-            write!(
-                out,
-                "{}",
-                screen::document(&document::leaderboard(&answer.leaderboard, leaders()), layout)
-            )?;
+            format::screen(&document::leaderboard(&answer.leaderboard, leaders()), (TOP, ""), &mut out)?;
             if let Some(compared) = &answer.comparison {
                 writeln!(out)?;
                 let most = if args.all { usize::MAX } else { TASKS };
-                compare::show(&document::comparison(compared, &view), most, &mut out)?;
+                format::screen(&document::comparison(compared, &view), (most, compare::ALL), &mut out)?;
             }
             summary(&answer, &mut out)?;
             out.flush()?;

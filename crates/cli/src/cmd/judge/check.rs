@@ -1,9 +1,11 @@
 //! The check of a challenge: whether its cases tell a right answer from an empty one.
 
-use std::io::Write as _;
 use std::sync::Arc;
 
 use karat::card::CompiledCard;
+use karat::document::{Case, CaseResult, Cell, Column, Document, Part, Row, Table, judge_identity};
+use karat::estimate::plain;
+use karat::text::{Tone, count};
 use karat_process::Judges;
 use serde_json::{Value, json};
 
@@ -12,8 +14,7 @@ use super::{engine, execution, no_verdict, refused};
 use crate::args::Cli;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{Screen, lines};
-use crate::render::judged;
+use crate::format::{self, Chosen};
 
 /// A place that can tell answers from each other: a case, a test, or the points of a script for a dimension.
 type Signal = (String, f64);
@@ -37,7 +38,7 @@ pub fn run(
     judges: Arc<Judges>,
     (submissions, reference): (&Submissions<'_>, &Submission),
     cli: &Cli,
-    as_json: bool,
+    chosen: Chosen,
 ) -> Result<Exit, Failure> {
     let mut engine = engine(card, judges)?;
     let mut run = |submission: &Submission| {
@@ -50,15 +51,7 @@ pub fn run(
     };
     let check = Check { right: run(reference)?, empty: run(&submissions.emptied(reference))? };
     let answer = check.answer(card);
-    if as_json {
-        let mut out = lines();
-        writeln!(out, "{answer}")?;
-        out.flush()?;
-    } else {
-        let mut screen = Screen::stdout(cli.color);
-        write!(screen, "{}", judged::check(card, &answer))?;
-        screen.flush()?;
-    }
+    format::show(&answer, &check.document(card), chosen, (usize::MAX, ""), cli.color)?;
     Ok(if check.is_sound() { Exit::Done } else { Exit::CardRefused })
 }
 
@@ -106,6 +99,47 @@ impl Check {
     /// Returns whether the challenge can tell the reference from nothing.
     fn is_sound(&self) -> bool {
         self.failed().is_empty() && self.noticed() > 0
+    }
+
+    /// Returns the check as a document.
+    fn document(&self, card: &CompiledCard) -> Document {
+        let failed = self.failed();
+        let cases = count(self.right.signals.len(), "case");
+        let row = |name: &str, (is_right, words): (bool, String), score: Option<f64>| {
+            let (result, class) = (words.clone(), String::from("self-check"));
+            let result = if is_right { CaseResult::Passed } else { CaseResult::Failed(result) };
+            let case =
+                Case { class, name: name.to_owned(), result, seconds: None, place: None, output: vec![] };
+            let score = score.map_or_else(|| Cell::text("no score"), |it| Cell::Number(it, plain(it)));
+            (Row::from(vec![Cell::text(name), Cell::Text(words), score]), case)
+        };
+        let right = match failed.len() {
+            0 => (true, String::from("passes everything")),
+            many => (false, format!("fails at {many} of {cases}")),
+        };
+        let empty = match self.noticed() {
+            0 => (false, String::from("is as good as the reference")),
+            many => (true, format!("fails at {many} of {cases}")),
+        };
+        let rows = [row("reference", right, self.right.score), row("empty answer", empty, self.empty.score)];
+        let (rows, cases) = rows.into_iter().unzip();
+        let columns = vec![Column::name("answer"), Column::text("result"), Column::number("score")];
+        let mut document = Document {
+            name: "judge",
+            title: format!("{}: {}", card.name(), card.title),
+            lines: self
+                .right
+                .judge
+                .is_object()
+                .then(|| judge_identity(&self.right.judge))
+                .into_iter()
+                .collect(),
+            parts: vec![Part::Table(Table::new("", columns, rows))],
+            cases,
+            ..Document::default()
+        };
+        document.note(Tone::Bad, failed.iter().map(|name| format!("the reference fails at {name}")));
+        document
     }
 
     /// Returns the check as JSON.

@@ -21,8 +21,7 @@ use crate::failure::Failure;
 use crate::format::{self, Chosen};
 use crate::graders;
 use crate::output::{Screen, lines};
-use crate::render::waterfall::{nearest, waterfall};
-use crate::render::{judged, judged_rows};
+use karat::document;
 use submission::Submissions;
 
 /// Judges one submission, or checks the challenge.
@@ -41,12 +40,9 @@ pub fn run(args: &JudgeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let judges = graders::judges(args.judge.as_deref(), args.runtimes.clone());
     let chosen = args.format.chosen()?;
     match (&args.submission, &args.reference) {
-        (_, Some(_)) if matches!(chosen, Chosen::Form(_)) => {
-            Err(Failure::new("--self-check is a table or JSON").help("--format table, --format json"))
-        }
         (_, Some(reference)) => {
             let reference = submissions.read(reference)?;
-            check::run(&card, judges, (&submissions, &reference), cli, chosen == Chosen::Json)
+            check::run(&card, judges, (&submissions, &reference), cli, chosen)
         }
         (Some(path), None) => {
             let item = submissions.item(&submissions.read(path)?);
@@ -69,45 +65,30 @@ fn one(
     cli: &Cli,
     chosen: Chosen,
 ) -> Result<Exit, Failure> {
-    let as_json = chosen != Chosen::Screen;
     let mut engine = engine(card, judge)?;
-    let mut screen = Screen::stdout(cli.color);
-    let width = screen.width;
     let judged = engine.try_visit(item.to_string().as_bytes(), |scored| -> Result<_, Error> {
         let execution = execution(scored);
-        let mut text = Vec::new();
-        let mut document = None;
-        if let Chosen::Form(form) = chosen {
-            document = Some((judged_rows::document(card, &scored.record, &execution), form));
-        } else if as_json {
-            scored.write(&mut text);
-            text.push(b'\n');
-        } else {
-            let change = nearest_change(card.scorer()?, &scored.record);
-            let tables = judged::tables(card, &execution, width);
-            let account = waterfall(&scored.record, width);
-            let change = nearest(&scored.record, change.as_ref(), width);
-            text.extend(format!("{tables}\n{account}{change}").into_bytes());
-        }
-        Ok((text, document, no_verdict(&execution)))
+        let change = nearest_change(card.scorer()?, &scored.record);
+        let document = document::judgement(&scored.record, &execution, change.as_ref());
+        let mut record = Vec::new();
+        scored.write(&mut record);
+        record.push(b'\n');
+        Ok((record, document, no_verdict(&execution)))
     });
-    let (text, document, no_verdict) = judged.map_err(refused)?;
-    if let Some((document, form)) = document {
-        format::emit(&document, form)?;
-    } else if as_json {
-        let mut out = lines();
-        out.write_all(&text)?;
-        out.flush()?;
-    } else {
-        screen.write_all(&text)?;
-        screen.flush()?;
+    let (record, document, no_verdict) = judged.map_err(refused)?;
+    match chosen {
+        Chosen::Json => {
+            let mut out = lines();
+            out.write_all(&record)?;
+            out.flush()?;
+        }
+        Chosen::Form(form) => format::emit(&document, form)?,
+        Chosen::Screen => format::screen(&document, (usize::MAX, ""), &mut Screen::stdout(cli.color))?,
     }
     match no_verdict {
         None => Ok(Exit::Done),
-        Some(why) if as_json => {
-            Err(Failure::with_exit(Exit::Inconclusive, format!("there is no verdict: {why}")))
-        }
-        Some(_) => Ok(Exit::Inconclusive),
+        Some(_) if chosen == Chosen::Screen => Ok(Exit::Inconclusive),
+        Some(why) => Err(Failure::with_exit(Exit::Inconclusive, format!("there is no verdict: {why}"))),
     }
 }
 

@@ -50,12 +50,7 @@ pub(in crate::scorecard) fn resolve_challenge(
     ];
     for (_, name) in own.into_iter().filter(|&(there, _)| there) {
         let message = format!("a challenge takes `{name}` from its base");
-        report.error(
-            Code::BadValue,
-            draft.head.clone(),
-            message,
-            format!("remove `{name}`, or write a card without `base`"),
-        );
+        report.bad(draft.head.clone(), message, format!("remove `{name}`, or write a card without `base`"));
     }
     let keys = || base.dimensions.iter().map(|dimension| dimension.key.as_str());
     for (key, ..) in draft.dims.iter().filter(|(key, ..)| !keys().any(|known| known == key.value)) {
@@ -105,7 +100,7 @@ pub(in crate::scorecard) fn resolve_challenge(
     for (info, other) in chosen.iter().filter_map(|info| Some((info, described(info)?))) {
         for problem in family::problems_of_texts(info) {
             let help = format!("change it in `[describe.{}]`", info.key);
-            report.error(Code::BadValue, other.key.span.clone(), problem, help);
+            report.bad(other.key.span.clone(), problem, help);
         }
     }
     if report.failed() {

@@ -88,11 +88,11 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
     if draft.profiles.is_some() && draft.override_tolerance.is_some() {
         let message =
             "`override` and `profiles` do not go together: which weights would be overridden?".to_string();
-        report.error(Code::BadValue, draft.head.clone(), message, "remove one of them");
+        report.bad(draft.head.clone(), message, "remove one of them");
     }
     if family.is_some() && draft.profiles.is_some() {
         let message = "`profiles` do not go with `[family]`: its challenges give the weights".to_string();
-        report.error(Code::BadValue, draft.head.clone(), message, "remove one of them");
+        report.bad(draft.head.clone(), message, "remove one of them");
     }
     check_guards(&draft, mean, weight_sum, report);
     if family.is_none() {
@@ -156,12 +156,7 @@ fn resolve_facts(draft: &Draft, report: &mut Report<'_>) -> Vec<FactDeclaration>
                 let found = at(&name.value);
                 if name.value == fact.name.value {
                     let message = alloc::format!("fact `{}` cannot be its own `max`", name.value);
-                    report.error(
-                        Code::BadValue,
-                        name.span.clone(),
-                        message,
-                        "name another fact, or a number",
-                    );
+                    report.bad(name.span.clone(), message, "name another fact, or a number");
                 } else if found.is_none() {
                     unknown(name, draft.facts.iter().map(|fact| fact.name.value.as_str()), "fact", report);
                 }

@@ -129,12 +129,7 @@ pub(super) fn resolve_tiers(draft: &Draft, scale: Scale, report: &mut Report<'_>
         for share in above_one.filter(|&share| share > Decimal::ONE) {
             let message =
                 format!("tier `{}` asks for {share}, a share of 1 is all there is", tier.name.value);
-            report.error(
-                Code::BadValue,
-                tier.name.span.clone(),
-                message,
-                "coverage and floors are between 0 and 1",
-            );
+            report.bad(tier.name.span.clone(), message, "coverage and floors are between 0 and 1");
         }
         if let Some(lower) = tiers.last()
             && (tier.score < lower.score || tier.coverage < lower.coverage)

@@ -79,13 +79,13 @@ pub(super) fn check_guards(
             let message =
                 format!("the weights of a weighted sum must sum to 1, `{place}` says {}", guard.target);
             let help = "divide the weights by their sum, or use `mean = \"weighted-mean\"`";
-            report.error(Code::BadValue, head.clone(), message, help);
+            report.bad(head.clone(), message, help);
         } else if guard.tolerance >= guard.target {
             let message = format!(
                 "the tolerance {} of `{place}` accepts any weights down to 0, as they must sum to {}",
                 guard.tolerance, guard.target
             );
-            report.error(Code::BadValue, head.clone(), message, "tolerance = 0.001");
+            report.bad(head.clone(), message, "tolerance = 0.001");
         }
     }
 }

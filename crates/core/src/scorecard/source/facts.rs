@@ -32,12 +32,7 @@ pub(super) fn read(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftF
         if kind != FactType::Number {
             for field in ["unit", "min", "max", "integer", "unknown"] {
                 if fact.has(field) {
-                    report.error(
-                        Code::BadValue,
-                        fact.place(field),
-                        format!("only a number has `{field}`"),
-                        "",
-                    );
+                    report.bad(fact.place(field), format!("only a number has `{field}`"), "");
                 }
             }
         }
@@ -45,12 +40,7 @@ pub(super) fn read(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftF
         let min = fact.number("min", report).unwrap_or(f64::NEG_INFINITY);
         let max = if max_fact.is_some() { None } else { fact.number("max", report) }.unwrap_or(f64::INFINITY);
         if min > max {
-            report.error(
-                Code::BadValue,
-                fact.place("min"),
-                format!("fact `{}`: min {min} is above max {max}", name.value),
-                "",
-            );
+            report.bad(fact.place("min"), format!("fact `{}`: min {min} is above max {max}", name.value), "");
         }
         facts.push(DraftFact {
             path: read_path(&fact, &name.value, &facts, report),
@@ -86,7 +76,7 @@ fn read_path(
             let found = found.map_or_else(|| "the end".to_string(), |rest| format!("`{rest}`"));
             let message = format!("`path` of fact `{name}` is `{}`", text.value);
             let help = format!("found {found}, expected {expected}; paths look like $.metrics.cost");
-            report.error(Code::BadValue, text.span.clone(), message, help);
+            report.bad(text.span.clone(), message, help);
             None
         }
     });
@@ -112,11 +102,6 @@ pub(super) fn check_paths(draft: &Draft, report: &mut Report<'_>) {
     for fact in draft.facts.iter().filter(|fact| fact.path.is_some()) {
         let (name, kind) = (&fact.name.value, &kind.value);
         let message = format!("fact `{name}` has a `path`, which facts of kind `{kind}` have not");
-        report.error(
-            Code::BadValue,
-            fact.name.span.clone(),
-            message,
-            "leave it out: a reader makes these facts",
-        );
+        report.bad(fact.name.span.clone(), message, "leave it out: a reader makes these facts");
     }
 }

@@ -140,7 +140,7 @@ fn share(table: &Fields<'_, '_>, field: &str, report: &mut Report<'_>) -> Option
 
 fn within_one(value: Decimal, what: &str, place: Range<usize>, report: &mut Report<'_>) -> i64 {
     if value > Decimal::ONE {
-        report.error(Code::BadValue, place, format!("`{what}` is {value}, expected 0 to 1"), "");
+        report.bad(place, format!("`{what}` is {value}, expected 0 to 1"), "");
     }
     value.min(Decimal::ONE).millionths() * 1000
 }
@@ -356,7 +356,7 @@ fn read_confidence(section: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<
             freshness.least_from_seconds / DAY,
             freshness.full_until_seconds / DAY
         );
-        report.error(Code::BadValue, table.span.clone(), message, "`least_days` is at least `full_days`");
+        report.bad(table.span.clone(), message, "`least_days` is at least `full_days`");
     }
     let items = table.whole("items", 0, MOST_COUNT, report).unwrap_or(10);
     let mut items_by = Vec::new();
@@ -373,7 +373,7 @@ fn read_shares(section: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<Shar
     if let Some(cap) = table.decimal("cap", report) {
         if cap == Decimal::ZERO || cap > Decimal::ONE {
             let message = format!("the cap of a share is {cap}, expected above 0 and at most 1");
-            report.error(Code::BadValue, table.place("cap"), message, "cap = 0.15 is 15 %");
+            report.bad(table.place("cap"), message, "cap = 0.15 is 15 %");
         }
         rules.cap = cap;
     }

@@ -4,29 +4,15 @@ use alloc::vec::Vec;
 
 use crate::number::{Decimal, Score};
 
-/// The difficulty of a challenge, easiest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Difficulty {
-    Newcomer,
-    Contender,
-    Veteran,
-    Legendary,
-}
-
-impl Difficulty {
-    /// Every difficulty, easiest first.
-    pub const ALL: [Self; 4] = [Self::Newcomer, Self::Contender, Self::Veteran, Self::Legendary];
-
-    /// Returns the name as written: `newcomer`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Newcomer => "newcomer",
-            Self::Contender => "contender",
-            Self::Veteran => "veteran",
-            Self::Legendary => "legendary",
-        }
+crate::words! {
+    /// The difficulty of a challenge, easiest first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[expect(missing_docs, reason = "the names say it")]
+    pub enum Difficulty {
+        Newcomer = "newcomer",
+        Contender = "contender",
+        Veteran = "veteran",
+        Legendary = "legendary",
     }
 }
 

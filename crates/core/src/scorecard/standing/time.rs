@@ -175,26 +175,16 @@ pub struct LateRules {
     pub treatment: LateTreatment,
 }
 
-/// The treatment of late items.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LateTreatment {
-    /// They are as old as they say.
-    AsStated,
-    /// They are as old as if they had taken place when they arrived.
-    AsArrived,
-    /// They do not count.
-    Excluded,
-}
-
-impl LateTreatment {
-    /// Returns the name as written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::AsStated => "as-stated",
-            Self::AsArrived => "as-arrived",
-            Self::Excluded => "excluded",
-        }
+crate::words! {
+    /// The treatment of late items.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum LateTreatment {
+        /// They are as old as they say.
+        AsStated = "as-stated",
+        /// They are as old as if they had taken place when they arrived.
+        AsArrived = "as-arrived",
+        /// They do not count.
+        Excluded = "excluded",
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::arena::evaluator::{Comparison, comparison};
 use crate::arena::members::{Member, Members};
 use crate::execution::Compare;
-use karat_evidence::json::problem::{Problems, nearest};
+use karat_evidence::json::problem::{Problems, did_you_mean};
 
 /// The primitive for texts: the same words, whatever white space is between them.
 const TOKENS: &str = "tokens";
@@ -48,12 +48,7 @@ impl Compare {
         let primitive = members.require("primitive", &expected, problems)?;
         let name = primitive.text(problems)?.to_owned();
         let Some((known, _)) = method(&members, &name, problems) else {
-            let near = nearest(&name, PRIMITIVES);
-            primitive.refuse(
-                &expected,
-                &near.map_or_else(String::new, |near| format!("did you mean `{near}`?")),
-                problems,
-            );
+            primitive.refuse(&expected, &did_you_mean(&name, PRIMITIVES), problems);
             return None;
         };
         members.refuse_unknown(&[&["primitive"], known].concat(), problems);

@@ -11,7 +11,7 @@ use crate::arena::cases::CaseFile;
 use crate::arena::members::{Member, Members};
 use crate::execution::{FileReader, Limits, RUNTIMES, check_path};
 use crate::quality::Schema;
-use karat_evidence::json::problem::{Problem, Problems, nearest, quoted};
+use karat_evidence::json::problem::{Problem, Problems, did_you_mean, quoted};
 
 /// Largest text of a suite or script, in bytes.
 const SOURCE_MAX_BYTES: usize = 256 << 10;
@@ -108,11 +108,8 @@ pub(super) fn part(part: &Members<'_>, primitive: &str, problems: &mut Problems)
                 (Some(cases), None) => read_path(&cases, problems).map(|file| (Role::Cases, file)),
                 (None, Some(suite)) => read_path(&suite, problems).map(|file| (Role::Suite, file)),
                 (Some(_), Some(suite)) => {
-                    suite.refuse(
-                        "`cases` or `suite`",
-                        "make two parts of them, each with its weight",
-                        problems,
-                    );
+                    let hint = "make two parts of them, each with its weight";
+                    suite.refuse("`cases` or `suite`", hint, problems);
                     None
                 }
                 (None, None) => {
@@ -219,9 +216,7 @@ fn read_submission(
             given.and_then(|given| {
                 let name = given.text(problems)?;
                 if !RUNTIMES.contains(&name) {
-                    let near = nearest(name, RUNTIMES);
-                    let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
-                    given.refuse(&expected, &hint, problems);
+                    given.refuse(&expected, &did_you_mean(name, RUNTIMES), problems);
                     return None;
                 }
                 if name == WASM && is_used(Role::Suite) {
@@ -252,11 +247,8 @@ fn read_submission(
         None => {
             // An odd answer could make an honest script raise, which is not a score of 0 but none at all.
             if is_used(Role::Script) {
-                submission.require(
-                    "schema",
-                    "a JSON Schema of the answer, which a script relies on",
-                    problems,
-                );
+                let expected = "a JSON Schema of the answer, which a script relies on";
+                submission.require("schema", expected, problems);
             }
             None
         }
@@ -406,12 +398,8 @@ fn load(
     };
     let most = if *role == Role::Cases { CaseFile::MAX_BYTES } else { SOURCE_MAX_BYTES };
     if bytes.len() > most {
-        problems.refuse(
-            &at,
-            format!("{file} with {} bytes", bytes.len()),
-            format!("at most {most} bytes"),
-            "",
-        );
+        let found = format!("{file} with {} bytes", bytes.len());
+        problems.refuse(&at, found, format!("at most {most} bytes"), "");
         return None;
     }
     let digest = Digest::of(&bytes);

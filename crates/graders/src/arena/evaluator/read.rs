@@ -9,7 +9,7 @@ use super::{Comparison, Dimension, Evaluator, Format, Part, Test, files};
 use crate::arena::members::{Member, Members};
 use crate::arena::primitives::{ExactMatch, FuzzyString, NumericTolerance, OverlapMeasure, SetOverlap};
 use crate::execution::FileReader;
-use karat_evidence::json::problem::{Problems, nearest};
+use karat_evidence::json::problem::{Problems, did_you_mean};
 
 /// The dimensions that are scored from the trajectory.
 const FROM_TRAJECTORY: [&str; 2] = ["token_efficiency", "call_efficiency"];
@@ -70,13 +70,8 @@ fn read_tables(
 
 fn check_picked(key: &str, place: &Member<'_>, picked: &[&str], problems: &mut Problems) {
     if !picked.contains(&key) {
-        let near = nearest(key, picked.iter().copied());
-        let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
-        place.refuse(
-            &format!("a dimension that the challenge picks: {}", picked.join(", ")),
-            &hint,
-            problems,
-        );
+        let expected = format!("a dimension that the challenge picks: {}", picked.join(", "));
+        place.refuse(&expected, &did_you_mean(key, picked.iter().copied()), problems);
     }
 }
 
@@ -118,9 +113,8 @@ fn read_part(part: &Member<'_>, problems: &mut Problems) -> Option<Part> {
         _ => {}
     }
     let Some((options_known, comparison)) = comparison(&part, name, problems) else {
-        let near = nearest(name, PRIMITIVES);
-        let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
-        primitive.refuse(&format!("one of {}", PRIMITIVES.join(", ")), &hint, problems);
+        let expected = format!("one of {}", PRIMITIVES.join(", "));
+        primitive.refuse(&expected, &did_you_mean(name, PRIMITIVES), problems);
         return None;
     };
     let mut known = vec!["primitive", "weight", "field", "truth"];

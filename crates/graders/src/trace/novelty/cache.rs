@@ -13,7 +13,7 @@ use super::saved;
 use super::search::{Best, Rows};
 use super::vector::nearest;
 use crate::instructions::Instructions;
-use crate::trace::problems::{problem, shown};
+use crate::trace::problems::shown;
 use karat_evidence::json::problem::{Problem, Problems};
 
 /// Capacity of a cache, and the time for which it keeps vectors.
@@ -70,27 +70,20 @@ impl VectorError {
     /// Returns it as a problem of evidence whose vector is at the JSON path `path`.
     pub fn at(self, path: &str) -> Problem {
         match self {
-            Self::Dimension { found, expected } => Problem {
-                hint: "vectors of one cache come from one embedder; use the one that the cache was filled with, or \
-                       a new cache"
-                    .to_owned(),
-                ..problem(
-                    path,
-                    format!("{found} numbers"),
-                    &format!("{expected} numbers, the dimension of the cache"),
-                )
-            },
+            Self::Dimension { found, expected } => {
+                let expected = format!("{expected} numbers, the dimension of the cache");
+                let hint = "vectors of one cache come from one embedder; use the one that the cache was filled with, or a new \
+                    cache";
+                Problem::at(path, format!("{found} numbers"), expected, hint)
+            }
             Self::NotFinite { at, found } => {
                 Problem::at(format!("{path}[{at}]"), found.to_string(), "a finite number of 32 bits", "")
             }
-            Self::Earlier { found, newest } => Problem {
-                hint: "score in the order of time, or give the cache as it was then".to_owned(),
-                ..problem(
-                    path,
-                    format!("a vector of {found}"),
-                    &format!("one not before {newest}, the moment of the newest in the cache"),
-                )
-            },
+            Self::Earlier { found, newest } => {
+                let expected = format!("one not before {newest}, the moment of the newest in the cache");
+                let hint = "score in the order of time, or give the cache as it was then";
+                Problem::at(path, format!("a vector of {found}"), expected, hint)
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ mod tests;
 mod vector;
 
 use karat_core::facts::Digest;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use karat_core::timestamp::Timestamp;
@@ -37,7 +38,8 @@ pub struct Item<'a> {
 }
 
 /// Basis of a novelty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// The most similar vector.
     Compared,
@@ -49,19 +51,6 @@ pub enum Basis {
     ZeroVector,
     /// The time for the item was used up before its text was embedded: the novelty is 0.5, and the item is not stored.
     BudgetExceeded,
-}
-
-impl Basis {
-    /// Its name in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Compared => "compared",
-            Self::NothingEarlier => "nothing_earlier",
-            Self::NoVector => "no_vector",
-            Self::ZeroVector => "zero_vector",
-            Self::BudgetExceeded => "budget_exceeded",
-        }
-    }
 }
 
 /// The most similar earlier vector.
@@ -112,7 +101,7 @@ impl Novelty {
         });
         json!({
             "novelty": self.value,
-            "basis": self.basis.name(),
+            "basis": self.basis,
             "nearest": nearest,
             "compared": self.compared,
             "expired": self.expired,

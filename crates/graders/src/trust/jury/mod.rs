@@ -1,7 +1,8 @@
 //! Juries: several judges' verdicts on one output become a number, a measure of how far they agree, and an outcome.
 //!
-//! [`panel`] takes verdicts as evidence has them and returns everything that was seen. The rules are those of the trust document, section 3 (trim a fifth on each side, then the
-//! median); what it leaves open, quorum, agreement and outcome, is a choice of karat.
+//! [`panel`] takes verdicts as evidence has them and returns everything that was seen. The rules come from the trust
+//! document, section 3 (trim a fifth on each side, then the median); what it leaves open, quorum, agreement and outcome, is a
+//! choice of karat.
 
 mod seats;
 
@@ -262,10 +263,10 @@ pub(super) fn check(verdict: &Verdict, path: &str, problems: &mut Problems) {
     }
     let path = format!("{path}.score");
     match (verdict.status, verdict.score) {
-        (VerdictStatus::Valid, None) => problems.add(|| Problem {
-            hint: "give its points, or say in `status` why it has no points".to_owned(),
-            ..found(&path, "nothing", "the points of a valid verdict")
-        }),
+        (VerdictStatus::Valid, None) => {
+            let hint = "give its points, or say in `status` why it has no points";
+            problems.refuse(path, "nothing", "the points of a valid verdict", hint);
+        }
         (VerdictStatus::Valid, Some(score)) if !(0.0..=scale).contains(&score) => {
             let expected = format!("a number from 0 to {scale}");
             problems.add(|| found(&path, quoted(&score.to_string()), expected));

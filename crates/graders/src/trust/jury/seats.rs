@@ -10,7 +10,7 @@ pub(super) const UNITS_PER_POINT: f64 = 1e9;
 /// Summary of a panel. Points are 0 to 100 on a grid of 1e-9.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// Median of the kept seats, which is that of all: symmetric trimming moves no median.
+    /// Median of the kept seats, which is also the median of all: symmetric trimming does not move it.
     pub median: f64,
     /// Mean of the kept seats.
     pub trimmed_mean: f64,

@@ -19,15 +19,7 @@ struct Draft {
 /// Reads a plan and adds its faults to the `check`; with faults, what is returned is what could be read. `root` is the
 /// path of the plan, for counting the fields that no one reads.
 pub fn read(plan: Node<'_>, check: &mut Check<'_>, rules: &PlanRules, root: &str) -> Plan {
-    let [mut nodes, mut edges, mut error_handling] = [None; 3];
-    for member in check.members(plan).filter(|member| !member.is_null()) {
-        match member.key() {
-            "nodes" => nodes = Some(member),
-            "edges" => edges = Some(member),
-            "error_handling" => error_handling = Some(member),
-            _ => check.unknown(root, member),
-        }
-    }
+    let [nodes, edges, error_handling] = check.fields(plan, root, ["nodes", "edges", "error_handling"]);
     let mut read = Plan::default();
     let mut places = Vec::new();
     if let Some(nodes) = check.required(plan, "nodes", nodes, "an array of at least one step") {
@@ -167,26 +159,18 @@ fn one_of_each_id(mut drafts: Vec<Draft>, document: Document<'_>, check: &mut Ch
 /// Reads the edges between known steps.
 fn read_edges(edges: Node<'_>, check: &mut Check<'_>, root: &str, plan: &Plan) -> Vec<(usize, usize)> {
     let mut connections = Vec::new();
+    let path = format!("{root}.edges[*]");
     for edge in check.elements(edges) {
-        let [mut from, mut to] = [None; 2];
-        for member in check.members(edge).filter(|member| !member.is_null()) {
-            match member.key() {
-                "from" => from = Some(member),
-                "to" => to = Some(member),
-                _ => check.unknown(&format!("{root}.edges[*]"), member),
-            }
-        }
+        let [from, to] = check.fields(edge, &path, ["from", "to"]);
         let from = check.required(edge, "from", from, "the id of a step");
         let to = check.required(edge, "to", to, "the id of a step");
         let from = from.and_then(|end| known_step(end, check, plan));
         let to = to.and_then(|end| known_step(end, check, plan));
         match (from, to) {
-            (Some(from), Some(to)) if from == to => check.refuse_as(
-                edge,
-                "an edge from a step to itself",
-                "an edge between two steps",
-                "remove it",
-            ),
+            (Some(from), Some(to)) if from == to => {
+                let found = "an edge from a step to itself";
+                check.refuse_as(edge, found, "an edge between two steps", "remove it");
+            }
             (Some(from), Some(to)) => connections.push((from, to, edge.at())),
             _ => {}
         }
@@ -284,15 +268,11 @@ fn read_error_handling(
     root: &str,
     plan: &mut Plan,
 ) {
+    let path = format!("{root}.error_handling[*]");
     for entry in check.members(entries).filter(|entry| !entry.is_null()) {
-        let (mut retries, mut timeout_seconds) = (0, None);
-        for member in check.members(entry).filter(|member| !member.is_null()) {
-            match member.key() {
-                "retry_count" => retries = read_retries(member, check, rules),
-                "timeout_seconds" => timeout_seconds = check.number(member, AMOUNT),
-                _ => check.unknown(&format!("{root}.error_handling[*]"), member),
-            }
-        }
+        let [retries, timeout] = check.fields(entry, &path, ["retry_count", "timeout_seconds"]);
+        let retries = retries.map_or(0, |node| read_retries(node, check, rules));
+        let timeout_seconds = timeout.and_then(|node| check.number(node, AMOUNT));
         plan.declared_retry_budget = plan.declared_retry_budget.saturating_add(retries);
         match plan.find(entry.key()).and_then(|at| plan.steps.get_mut(at)) {
             Some(step) => (step.declared_retries, step.timeout_seconds) = (retries, timeout_seconds),
@@ -316,10 +296,8 @@ fn read_retries(node: Node<'_>, check: &mut Check<'_>, rules: &PlanRules) -> u64
     if let Some(most) = rules.declared_retries_max.filter(|&most| retries > most) {
         check.refuse_as(node, format!("{retries} retries"), format!("at most {most}"), "");
     } else if retries > RETRIES_MEANT {
-        check.suspect(
-            node,
-            format!("{retries} declared retries are more than a step needs, and all of them are free"),
-        );
+        let text = format!("{retries} declared retries are more than a step needs, and all of them are free");
+        check.suspect(node, text);
     }
     retries
 }

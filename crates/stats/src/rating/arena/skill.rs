@@ -76,16 +76,6 @@ impl SkillRules {
     }
 
     /// Returns the skill after a match: a period of that match alone, as long as the time since the last one.
-    ///
-    /// ```
-    /// use karat_stats::rating::{Outcome, arena::{Played, SkillRules}};
-    /// let rules = SkillRules::default();
-    /// let win = Played { challenge: "maze", opponent_points: 1000.0, outcome: Outcome::Win, at_milliseconds: None };
-    /// let once = rules.after(&rules.newcomer(), &win);
-    /// let twice = rules.after(&once, &win);
-    /// assert_eq!(once.full, once.discounted);
-    /// assert!(twice.full.points > twice.discounted.points && twice.discounted.points > once.full.points);
-    /// ```
     #[must_use]
     pub fn after(&self, skill: &Skill, played: &Played<'_>) -> Skill {
         let periods = played.at_milliseconds.map_or(0.0, |at| self.periods(skill, at));

@@ -123,19 +123,6 @@ impl Glicko2 {
     /// the outcome seen from `rating`. Without matches only the deviation grows (the end of the document).
     ///
     /// Sums are in the order of `matches`.
-    ///
-    /// ```
-    /// use karat_stats::rating::{Glicko2, Glicko2Rating, Outcome};
-    /// let rating = |points, deviation| Glicko2Rating { points, deviation, volatility: 0.06 };
-    /// let matches = [
-    ///     (rating(1400.0, 30.0), Outcome::Win),
-    ///     (rating(1550.0, 100.0), Outcome::Loss),
-    ///     (rating(1700.0, 300.0), Outcome::Loss),
-    /// ];
-    /// let after = Glicko2::default().period(&rating(1500.0, 200.0), &matches);
-    /// assert_eq!((after.points * 100.0).round(), 146_405.0);
-    /// assert_eq!((after.deviation * 100.0).round(), 15_152.0);
-    /// ```
     #[must_use]
     pub fn period(&self, rating: &Glicko2Rating, matches: &[(Glicko2Rating, Outcome)]) -> Glicko2Rating {
         let whole = |&(opponent, outcome): &(Glicko2Rating, Outcome)| WeightedMatch {

@@ -62,17 +62,6 @@ impl Glicko2 {
     ///
     /// # Errors
     /// If a period cannot be rated: [`PeriodError`], with `seats` unchanged.
-    ///
-    /// ```
-    /// use karat_stats::rating::{Event, Glicko2, Outcome, Season};
-    /// let event = Event { id: "m", at_milliseconds: 5, first: "ann", second: "bob", outcome: Outcome::Win };
-    /// let season = Season::new(&[event]).unwrap();
-    /// let glicko2 = Glicko2::default();
-    /// let mut seats = [glicko2.seat(); 2];
-    /// glicko2.rate_periods(&mut seats, &season, 1000).unwrap();
-    /// assert!(seats[0].rating.points > 1500.0);
-    /// assert!(seats[0].at(&glicko2, 100).deviation > seats[0].rating.deviation);
-    /// ```
     pub fn rate_periods(
         &self,
         seats: &mut [Seat],

@@ -3,10 +3,11 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use karat::answers::rescore::RescoredRecord;
-use karat::record::Record;
-use karat::rescore::Rescored;
 use karat_core::number::Score;
+
+use super::rescore::{BadgeChange, RankChange, RescoreSummary, RescoreSummarySchema, RescoredRecord};
+use crate::record::Record;
+use crate::rescore::Rescored;
 
 /// A record and its new score.
 #[derive(Debug)]
@@ -130,6 +131,34 @@ impl Summary {
         }
     }
 
+    /// Returns the answer about all records by the cards `of`, scored again by `card`.
+    #[must_use]
+    pub fn answer(&self, of: &str, card: &str) -> RescoreSummary {
+        let badges = self.badges.iter().map(|((before, after), records)| BadgeChange {
+            before: before.clone(),
+            after: after.clone(),
+            records: *records as u64,
+        });
+        let ranks = self.ranks().into_iter().filter(|rank| rank.before != rank.after);
+        let ranks = ranks.map(|rank| RankChange {
+            subject: rank.subject.to_owned(),
+            before: rank.before as u64,
+            after: rank.after as u64,
+        });
+        RescoreSummary {
+            schema: RescoreSummarySchema::V1,
+            of: of.to_owned(),
+            card: card.to_owned(),
+            records: self.records as u64,
+            up: self.up as u64,
+            down: self.down as u64,
+            unscored: self.unscored as u64,
+            subjects: self.subjects() as u64,
+            ranks: ranks.collect(),
+            badges: badges.collect(),
+        }
+    }
+
     /// Returns the number of subjects with scores on both sides.
     pub fn subjects(&self) -> usize {
         self.sums.len()
@@ -173,10 +202,9 @@ fn places(sums: &BTreeMap<String, Sums>, pick: fn(&Sums) -> i128) -> BTreeMap<&s
 
 #[cfg(test)]
 mod tests {
-    use karat::answers::RecordStatus;
-    use karat::rescore::Verdict;
-
     use super::*;
+    use crate::answers::RecordStatus;
+    use crate::rescore::Verdict;
 
     fn mover(subject: &str, before: Option<i64>, after: Option<i64>) -> Mover {
         let verdict = |score: Option<i64>| Verdict {
