@@ -9,10 +9,11 @@ fn main() -> Result<(), Error> {
     std::process::exit(judge(&path)? as i32)
 }
 
+/// Judges the run of a project against its baseline.
 pub fn judge(path: &str) -> Result<Status, Error> {
     let project = Project::open(path)?;
     let (inputs, baseline) = project.inputs()?;
-    let card = CompiledCard::open(&project.card)?.into();
+    let card = CompiledCard::open(&project.card)?;
     let mut run = project.load(&inputs, card, Options::default(), &Silent)?;
     let judged = project.gate.judge(&project.items, &mut run, &baseline)?;
     judged.verdict().lines().iter().for_each(|line| println!("{line}"));

@@ -103,6 +103,7 @@ pub struct Confidence {
     /// Resamples of tasks and weights
     #[serde(deserialize_with = "number")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = Settings::RESAMPLES, value_parser = clap::value_parser!(u32).range(1..=1_000_000)))]
+    #[cfg_attr(feature = "schema", param(minimum = 1))]
     pub resamples: u32,
     /// The seed of the resamples
     #[serde(deserialize_with = "number")]
@@ -141,6 +142,7 @@ pub struct Sure {
 pub struct Leaderboard {
     /// The scorecard of evidence; records name their own
     #[cfg_attr(feature = "cli", arg(long, short = 'c', value_name = "ID|FILE"))]
+    #[cfg_attr(feature = "schema", param(required = true, example = "workflow@1.0.0"))]
     pub card: Option<String>,
     /// The items
     #[serde(flatten)]
@@ -164,7 +166,7 @@ pub struct Leaderboard {
     /// More columns: cost_usd,cost_usd:p95,gates,tiers
     #[serde(deserialize_with = "text")]
     #[cfg_attr(feature = "cli", arg(long = "with", value_name = "LIST"))]
-    #[cfg_attr(feature = "schema", param(value_type = Option<String>))]
+    #[cfg_attr(feature = "schema", param(value_type = Option<String>, example = "cost_usd,cost_usd:p95,gates"))]
     pub with: Option<Columns>,
     /// Events beside the evaluations
     #[serde(skip)]

@@ -7,6 +7,7 @@ pub mod brief;
 mod check;
 mod comparison;
 mod explanation;
+pub mod figure;
 mod grading;
 mod judgement;
 mod leaderboard;
@@ -34,8 +35,8 @@ pub use verification::{Verified, verification};
 
 use crate::answers::basis::Basis;
 use crate::estimate::{Writing, whole_percent};
-use crate::page::model::Figure;
 use crate::text::{Tone, count};
+use figure::Figure;
 
 /// An answer as a document.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -15,11 +15,11 @@ use crate::answers::notes::{foot, of_weights};
 use crate::answers::standing::{Standing, StandingDimension};
 use crate::answers::task::{Rate, Task};
 use crate::answers::{ReviewState, StandingScore, points};
+use crate::document::figure::{self, Dimension, Figure, History, Point, Profile, Profiles, Reading, Series};
 use crate::estimate::{Writing, percent, plain, tenth_percent};
 use crate::leaderboard::Settings;
 use crate::look_alikes;
 use crate::number::cut;
-use crate::page::model::{self, Dimension, Figure, History, Point, Profile, Profiles, Reading, Series};
 use crate::rows::Rows;
 use crate::standing::notes::{notes, untimed};
 use crate::standing::{Answer, tasks as of_tasks, written};
@@ -486,7 +486,7 @@ fn profiles(shown: &[SubjectStanding]) -> Profiles {
         weight: Some(cut(part.weight.millionths(), 6, 4)),
     };
     let reading = |part: &DimensionStanding| match part.reading {
-        Some(reading) => Reading::Value(model::Estimate { point: reading as f64 / 1e9, interval: None }),
+        Some(reading) => Reading::Value(figure::Estimate { point: reading as f64 / 1e9, interval: None }),
         None if part.applies => Reading::Absent("missing".to_owned()),
         None => Reading::Absent("does not apply".to_owned()),
     };

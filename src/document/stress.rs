@@ -4,8 +4,8 @@ use super::leaderboard::{cards, items};
 use super::{Cell, Column, Document, Kind, Part, Table, about};
 use crate::answers::stress::words::{effect, other_choices, rank_1};
 use crate::answers::stress::{Driver, Robustness, Stress, SubjectRobustness, Swap, WeightRobustness};
+use crate::document::figure::{Figure, RankShares, Ranks};
 use crate::estimate::{Writing, ranks, whole_percent};
-use crate::page::model::{Figure, RankShares, Ranks};
 use crate::text::{Tone, short};
 
 /// The largest number of shares of ranks that are drawn: of that many subjects, each with all its ranks.

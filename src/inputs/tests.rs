@@ -36,7 +36,7 @@ fn a_check_opens_each_input_once() {
     let project = Project::open(folder.path().join("karat.toml")).unwrap();
     let (inputs, baseline) = project.inputs().unwrap();
     assert!(matches!(baseline, Baseline::Loaded(_)));
-    let card = CompiledCard::open(&project.card).unwrap().into();
+    let card = CompiledCard::open(&project.card).unwrap();
     let mut loaded = project.load(&inputs, card, Options::default(), &Silent).unwrap();
     let judged = project.gate.judge(&project.items, &mut loaded, &baseline).unwrap();
     assert_eq!(judged.verdict().status(), Status::Worse);

@@ -5,9 +5,9 @@ use base64::engine::general_purpose::STANDARD;
 use karat_core::facts::Digest;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::model::{Figure, Page, Section};
 use super::{history, items, profiles, ranks, table};
 use crate::direction::isolated_page;
+use crate::document::figure::{Figure, Page, Section};
 use crate::text::clean;
 
 /// The style of every page; see [`compact`].

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use karat_core::timestamp::Timestamp;
 use maud::{Markup, html};
 
-use super::model::{History, Point, Series};
 use super::scale::{Scale, coordinate, written};
 use super::table;
+use crate::document::figure::{History, Point, Series};
 use crate::text::count;
 
 /// The largest number of panels drawn; a page with more is too long to read.

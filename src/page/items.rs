@@ -4,7 +4,7 @@
 
 use maud::{Markup, html};
 
-use super::model::{Items, ListedItem, SubjectItems, TaskItems};
+use crate::document::figure::{Items, ListedItem, SubjectItems, TaskItems};
 
 /// Draws the items.
 pub fn draw(id: &str, items: &Items) -> Markup {

@@ -1,12 +1,11 @@
 //! A self-contained page with the answer of a command, for a browser without network; and its figures, style and script
-//! one by one, for a server that builds pages from them. `model` is the data of a page, `document` lays it out,
+//! one by one, for a server that builds pages from them. `document` lays out a page,
 //! `table`, `profiles`, `history` and `ranks` draw its figures, `spark` a trend in a cell, `scale` places
 //! values on axes. The reasons are in docs/decisions/0011-page.md.
 
 mod document;
 mod history;
 mod items;
-pub mod model;
 mod profiles;
 mod ranks;
 pub mod scale;

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::model::{Dimension, Estimate, Profile, Profiles, Reading};
 use super::scale::written;
 use super::table;
+use crate::document::figure::{Dimension, Estimate, Profile, Profiles, Reading};
 use crate::document::{Cell, Column, Kind, Table};
 use crate::estimate::Writing;
 

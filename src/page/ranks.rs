@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::model::{RankShares, Ranks};
 use super::profiles::tint;
 use super::scale::{coordinate, percent, written};
 use super::table;
+use crate::document::figure::{RankShares, Ranks};
 use crate::estimate::whole_percent;
 
 /// The largest number of ranks with a column each.

@@ -2,7 +2,7 @@
 
 use karat_core::timestamp::Timestamp;
 
-use super::model::{
+use crate::document::figure::{
     Dimension, Estimate, Figure, History, Page, Point, Profile, Profiles, RankShares, Ranks, Reading,
     Section, Series,
 };

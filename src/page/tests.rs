@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use scraper::{ElementRef, Html, Selector};
 
 use super::document::html;
-use super::model::{Figure, History, Page, Point, Profile, RankShares, Reading, Section, Series};
 use super::sample::page;
+use crate::document::figure::{Figure, History, Page, Point, Profile, RankShares, Reading, Section, Series};
 use crate::document::{Cell, Column, Kind, Row, Span, Table};
 use crate::estimate::Writing;
 
@@ -314,11 +314,11 @@ fn values_that_are_no_numbers_and_rows_that_are_too_short_do_no_harm() {
     let figures = vec![
         Figure::Table(table),
         Figure::History(history),
-        Figure::Ranks(super::model::Ranks {
+        Figure::Ranks(crate::document::figure::Ranks {
             caption: String::new(),
             subjects: vec![ranks((0, 0), vec![(0, f64::NAN)]), ranks((5, 2), vec![(30, 2.0)])],
         }),
-        Figure::Ranks(super::model::Ranks { caption: String::new(), subjects: vec![] }),
+        Figure::Ranks(crate::document::figure::Ranks { caption: String::new(), subjects: vec![] }),
     ];
     let mut odd = page(0, 0);
     odd.sections.push(Section { heading: String::from("odd"), text: vec![], figures });

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::answers::leaderboard::Leaderboard;
+use crate::document::figure::{Figure, Items, ListedItem, Section, SubjectItems, TaskItems};
 use crate::estimate::Writing;
-use crate::page::model::{Figure, Items, ListedItem, Section, SubjectItems, TaskItems};
 use crate::rows::{Row, Rows};
 use crate::text::count;
 

@@ -9,22 +9,22 @@ use karat_standing::rolling::rolling_means;
 
 use crate::answers::basis::Estimate;
 use crate::answers::leaderboard::{Leaderboard, LeaderboardRow};
+use crate::document::figure::{
+    self, Dimension, Figure, History, Point, Profile, Profiles, Reading, Section, Series,
+};
 use crate::estimate::Writing;
 use crate::leaderboard::stress::weights;
 use crate::leaderboard::{Settings, counted};
 use crate::number::cut;
-use crate::page::model::{
-    self, Dimension, Figure, History, Point, Profile, Profiles, Reading, Section, Series,
-};
 use crate::rows::Rows;
 
 /// The number of tasks in the rolling mean.
 const WINDOW: NonZeroU32 = NonZeroU32::new(100).unwrap();
 
 /// Returns an estimate on the scale of `writing`.
-pub fn estimate(found: &Estimate, writing: Writing) -> model::Estimate {
+pub fn estimate(found: &Estimate, writing: Writing) -> figure::Estimate {
     let ends = |(low, high)| (writing.value(low), writing.value(high));
-    model::Estimate { point: writing.value(found.mean), interval: found.interval().map(ends) }
+    figure::Estimate { point: writing.value(found.mean), interval: found.interval().map(ends) }
 }
 
 /// Returns the mean values of the ranked subjects by dimension, in the order of the leaderboard. None if no dimension

@@ -1,7 +1,7 @@
 //! A page in one file: the document with its tables drawn, for a browser without network.
 
+use crate::document::figure::{Figure, Page, Section};
 use crate::document::{Cell, Column, Document, Entry, Level, Part, Row, Table};
-use crate::page::model::{Figure, Page, Section};
 use crate::text::Tone;
 
 /// Returns the page.

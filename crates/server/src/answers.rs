@@ -1,19 +1,18 @@
 //! A cache of answers that took work: a question includes the size of the log, so an answer stays valid.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::basics::*;
 
 /// The largest number of cached answers.
 const ANSWERS: usize = 64;
 /// The largest answer that is cached, in bytes.
 const BYTES_MAX: usize = 4 << 20;
 
-/// Answers by question.
 #[derive(Debug, Default)]
 pub struct Answers(Mutex<VecDeque<(String, Arc<[u8]>)>>);
 
 impl Answers {
-    /// Returns the cached answer to a question.
     pub fn get(&self, question: &str) -> Option<Arc<[u8]>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().find(|(other, _)| other == question).map(|(_, answer)| Arc::clone(answer))

@@ -3,10 +3,9 @@
 
 use karat_core::facts::Item;
 use karat_core::scorecard::Scorecard;
-use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use karat_reader::Kind;
-use serde_json::Value;
 
+use crate::basics::*;
 use crate::problem::{Code, Problem};
 
 /// The minutes by which the clock of a sender may be ahead of that of the server.

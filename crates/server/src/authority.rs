@@ -15,31 +15,22 @@ pub enum Act<'a> {
     Read,
     /// Hand in cosignatures of a head of the log. Their witnesses vouch for them, and not who brings them.
     Cosign,
-    /// List keys.
     ReadKeys,
-    /// Create a key.
     MakeKey,
-    /// Revoke a key.
     RevokeKey(Option<Revoked>),
     /// Withdraw what a revoked key sent.
     Withdraw,
-    /// Publish a scorecard.
     PublishCard,
-    /// Publish a challenge.
     PublishChallenge,
-    /// Register an agent, and create its key.
     RegisterAgent,
     /// Register or revoke the key of a harness.
     ManageHarnesses,
     /// End a match that waits for its verdict.
     VoidMatch,
-    /// Send an item of evidence to be scored.
     Send(Option<Item<'a>>),
     /// Hand in items of evidence that are old on purpose.
     Backfill,
-    /// Correct an item of evidence.
     Correct(&'a Old),
-    /// Propose weights for a scorecard.
     ProposeWeights,
     /// Decide on a proposal, made by the key with that id.
     DecideWeights(Option<&'a str>),
@@ -49,7 +40,6 @@ pub enum Act<'a> {
     Review,
     /// Enter a match, or submit the one of that agent.
     Play(Option<&'a str>),
-    /// Post a task for workflows.
     PostTask,
     /// Register or revoke the key of a recorder.
     ManageRecorders,
@@ -69,7 +59,6 @@ pub struct Revoked {
 /// An item that was scored and may be stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Item<'a> {
-    /// The subject that it is about.
     pub subject: &'a str,
     /// The provenances of the facts that it gives.
     pub stated: Provenances,
@@ -110,13 +99,10 @@ pub struct Provenances(u8);
 
 impl Provenances {
     /// Returns true if `reporter` is among them.
-    #[must_use]
     pub const fn contains(self, reporter: Reporter) -> bool {
         self.0 & 1 << reporter as u8 != 0
     }
 
-    /// Returns true if it is empty.
-    #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -138,13 +124,10 @@ impl FromIterator<Reporter> for Provenances {
 pub enum Denied {
     /// There is no key, and one with this scope is needed.
     NoKey(Scope),
-    /// The key lacks this scope.
     Lacks(Scope),
     /// The key acts for one subject, and the item is about another.
     OtherSubject {
-        /// The subject of the key.
         own: String,
-        /// The subject of the item.
         other: String,
     },
     /// The key may not report some of the facts.
@@ -161,18 +144,13 @@ pub enum Denied {
     Reviewed(String),
     /// The key acts for this subject, and weights are for all.
     ForAll(String),
-    /// The key made the proposal.
     OwnProposal,
-    /// The key is not one of an agent.
     NoAgent,
     /// The key is of one agent, and the match of another.
     OtherAgent {
-        /// The agent of the key.
         own: String,
-        /// The agent of the match.
         other: String,
     },
-    /// The key is not one of a miner.
     NoMiner,
     /// The key acts for this subject, whose plans others record.
     OfMiner(String),
@@ -181,8 +159,6 @@ pub enum Denied {
 }
 
 impl Act<'_> {
-    /// Returns the scope that it needs.
-    #[must_use]
     pub const fn scope(&self) -> Scope {
         match self {
             Self::Read | Self::Cosign => Scope::Read,
@@ -211,9 +187,6 @@ impl Act<'_> {
 
 /// Decides whether the holder of `key`, if there is one, may do something. `is_reading_open` is true if reading needs no
 /// key.
-///
-/// # Errors
-/// If it may not, with the reason.
 pub fn decide(key: Option<&Key>, is_reading_open: bool, act: &Act<'_>) -> Result<(), Denied> {
     if is_reading_open && matches!(act, Act::Read | Act::Cosign) {
         return Ok(());

@@ -1,11 +1,7 @@
 //! The mark of history that is old on purpose: an entry of the log, in one batch with the items that it names. They count from the
 //! time that they state, as in files, and the log says who handed them in and why.
 
-use karat_core::facts::Digest;
-use karat_evidence::canonical_json;
-use karat_store::{Kind, NewItem};
-use serde::{Deserialize, Serialize};
-
+use crate::basics::*;
 use crate::keys::Key;
 
 const SCHEMA: &str = "karat/backfill/1";
@@ -17,38 +13,25 @@ pub struct Backfill {
     schema: String,
     /// The id of the key that handed them in.
     pub key: String,
-    /// The reason.
     pub reason: String,
     /// The ids of the records. Of a record that was stored before the mark, it says nothing.
     pub records: Vec<String>,
 }
 
 impl Backfill {
-    /// Creates the mark of these records.
-    #[must_use]
     pub fn new(key: &Key, reason: &str, records: Vec<String>) -> Self {
         Self { schema: SCHEMA.to_owned(), key: key.id.clone(), reason: reason.to_owned(), records }
     }
 
     /// Returns the item that stores it. The same mark has the same id, so that what is sent again changes nothing.
-    #[must_use]
     pub fn item(&self) -> NewItem {
         let content = serde_json::to_value(self).map(|value| canonical_json(&value)).unwrap_or_default();
         let digest = Digest::of(content.as_bytes()).to_string();
         let digest = digest.strip_prefix("sha256:").unwrap_or(&digest);
-        NewItem {
-            kind: Kind::Key,
-            id: format!("{}/backfill/{digest}", self.key),
-            subject: None,
-            sources: Vec::new(),
-            replaces: None,
-            sender: None,
-            content: content.into_bytes(),
-        }
+        NewItem::new(Kind::Key, format!("{}/backfill/{digest}", self.key), content)
     }
 
     /// Reads it from an item of the store; `None` if the item is a state of a key.
-    #[must_use]
     pub fn parse(content: &[u8]) -> Option<Self> {
         serde_json::from_slice(content).ok().filter(|it: &Self| it.schema == SCHEMA)
     }

@@ -1,24 +1,21 @@
 //! Request bodies, within limits of size and time.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
-use axum::body::{Body, Bytes, HttpBody};
-use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::body::{Bytes, HttpBody};
+use axum::http::header::CONTENT_LENGTH;
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
 use karat_store::Error;
+use serde::Deserializer;
 use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use tokio::time::{Instant, timeout_at};
 
+use crate::basics::*;
 use crate::limits::{Turn, Who};
 use crate::problem::{Code, Problem, busy};
 use crate::state::App;
@@ -48,7 +45,6 @@ pub(crate) fn expect_media(headers: &HeaderMap, expected: &[&str]) -> Result<(),
 enum Unread {
     /// All turns are taken when its rest arrives.
     Busy,
-    /// The server stops.
     Stopping,
 }
 
@@ -139,7 +135,6 @@ pub(crate) struct Arrived {
 }
 
 impl Arrived {
-    /// Returns its media type.
     pub(crate) fn media_type(&self) -> String {
         media_type(&self.headers)
     }
@@ -152,12 +147,10 @@ impl Arrived {
         Ok(bytes)
     }
 
-    /// Reads it as JSON.
     pub async fn json<T: DeserializeOwned>(self, app: &App) -> Result<T, Problem> {
         json(&self.whole(app, &["application/json"], app.options.body_bytes_max).await?)
     }
 
-    /// Reads it as text.
     pub async fn text(self, app: &App, media: &[&str], bytes_max: usize) -> Result<String, Problem> {
         let bytes = self.whole(app, media, bytes_max).await?;
         String::from_utf8(bytes)
@@ -207,7 +200,6 @@ impl Incoming {
         self.received
     }
 
-    /// Returns the whole body.
     pub async fn whole(mut self) -> Result<Vec<u8>, Problem> {
         while self.more().await? {}
         Ok(self.held)
@@ -286,6 +278,14 @@ fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 /// JSON in which no object has a member twice; its values are not kept.
 struct Once;
 
+macro_rules! plain {
+    ($($visit:ident $type:ty),+) => {
+        $(fn $visit<E>(self, _: $type) -> Result<Self, E> {
+            Ok(self)
+        })+
+    };
+}
+
 impl<'de> Deserialize<'de> for Once {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Self)
@@ -299,25 +299,7 @@ impl<'de> Visitor<'de> for Once {
         f.write_str("JSON")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
-    }
+    plain! { visit_bool bool, visit_i64 i64, visit_u64 u64, visit_f64 f64, visit_str &str }
 
     fn visit_unit<E>(self) -> Result<Self, E> {
         Ok(self)
@@ -359,7 +341,6 @@ pub(crate) fn too_large(bytes_max: usize) -> Problem {
     Problem::new(Code::TooLarge, format!("the body is larger than {bytes_max} bytes; send it in parts"))
 }
 
-/// Returns the problem of a line of a batch that is too long.
 pub(crate) fn line_too_long(line_max: usize) -> Problem {
     Problem::new(
         Code::TooLarge,

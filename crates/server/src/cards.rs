@@ -1,9 +1,7 @@
 //! The scorecards of a server, released or published on it, each ready to score.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use karat::card::CompiledCard;
 use karat::cards::{self, CardText, EMBEDDED};
@@ -11,11 +9,11 @@ use karat::engine::{Engine, Options};
 use karat::error::Error;
 use karat_checker::Checked;
 use karat_core::diagnostic::nearest;
-use karat_core::timestamp::WrittenTimestamp;
 use karat_reader::Kind;
+use karat_store::Term;
 use karat_store::port::Order;
-use karat_store::{Reader, Term};
 
+use crate::basics::*;
 use crate::problem::{Code, Problem};
 
 /// The largest number of idle engines per scorecard.
@@ -24,7 +22,6 @@ const IDLE_MAX: usize = 8;
 /// A known scorecard, with engines that score by it.
 #[derive(Debug)]
 pub struct ScorerPool {
-    /// The scorecard.
     pub card: Arc<CompiledCard>,
     /// True once there is a record by this scorecard.
     pub is_used: AtomicBool,
@@ -33,13 +30,11 @@ pub struct ScorerPool {
 
 impl ScorerPool {
     /// Creates a pool without engines; they are made on demand.
-    #[must_use]
     pub fn new(card: impl Into<Arc<CompiledCard>>) -> Self {
         Self { card: card.into(), is_used: AtomicBool::new(false), idle: Mutex::default() }
     }
 
     /// Returns `id@version`.
-    #[must_use]
     pub fn name(&self) -> String {
         self.card.name()
     }
@@ -84,10 +79,6 @@ pub struct Cards {
 }
 
 impl Cards {
-    /// Returns the scorecards released with karat.
-    ///
-    /// # Errors
-    /// If one of them is broken, which is a defect.
     pub fn released() -> Result<Self, Problem> {
         let mut cards = Self::default();
         for embedded in EMBEDDED {
@@ -98,9 +89,6 @@ impl Cards {
     }
 
     /// Returns the released scorecards and those in a store, as of its whole log.
-    ///
-    /// # Errors
-    /// If the store cannot be read, or a card in it does not compile.
     pub fn of_store(reader: &mut Reader) -> Result<Self, Problem> {
         const LISTED: usize = 256;
         let mut cards = Self::released()?;
@@ -121,16 +109,11 @@ impl Cards {
     }
 
     /// Checks a scorecard, which may be a challenge of a published or released family.
-    #[must_use]
     pub fn check(&self, text: &str) -> Checked {
         cards::check_with(&given(text), &|name| self.library(name))
     }
 
     /// Checks and compiles a scorecard, which may be a challenge of a published or released family.
-    ///
-    /// # Errors
-    ///
-    /// If the card has errors: all of them are listed.
     pub fn compile(&self, text: &str) -> Result<CompiledCard, Error> {
         CompiledCard::checked(&given(text), &|name| self.library(name))
     }
@@ -150,9 +133,6 @@ impl Cards {
     }
 
     /// Finds the scorecard with this id, which means the last card that has it, or `id@version`.
-    ///
-    /// # Errors
-    /// If there is no such card; the problem suggests the nearest name.
     pub fn find(&self, wanted: &str) -> Result<Arc<ScorerPool>, Problem> {
         let found = self.by_name.get(wanted).or_else(|| self.versions(wanted).next_back());
         found.map(Arc::clone).ok_or_else(|| self.unknown(wanted))
@@ -195,19 +175,16 @@ impl Cards {
     }
 
     /// Returns all scorecards, ready to score, by `id@version`.
-    #[must_use]
     pub fn compiled(&self) -> BTreeMap<String, Arc<CompiledCard>> {
         self.by_name.iter().map(|(name, pool)| (name.clone(), Arc::clone(&pool.card))).collect()
     }
 
-    /// Notes that there are records by a scorecard.
     pub fn used(&self, name: &str) {
         if let Some(pool) = self.by_name.get(name) {
             pool.is_used.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Returns all scorecards, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<ScorerPool>> {
         self.by_name.values()
     }

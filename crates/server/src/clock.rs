@@ -1,12 +1,10 @@
 //! The only place that reads a clock and draws random numbers. Crates below the server do neither: the server passes
 //! them timestamps, keys and nonces.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use karat_core::facts::Digest;
-use karat_core::timestamp::Timestamp;
+use crate::basics::*;
 
 /// The clock of a server: the time, and the time since the start.
 #[derive(Debug, Clone)]
@@ -26,14 +24,11 @@ struct Put {
 }
 
 impl Clock {
-    /// Returns the clock of the machine.
-    #[must_use]
     pub fn system() -> Self {
         Self { started: Instant::now(), put: None }
     }
 
     /// Returns a stopped clock, for tests and examples; its clones share the time.
-    #[must_use]
     pub fn fixed(moment: Timestamp) -> Self {
         let put = Put {
             moment: AtomicI64::new(moment.milliseconds),
@@ -58,7 +53,6 @@ impl Clock {
     }
 
     /// Returns the time to the millisecond. A clock before 1970 shows 1970.
-    #[must_use]
     pub fn now(&self) -> Timestamp {
         if let Some(put) = &self.put {
             let passed = self.running_milliseconds().saturating_sub(put.since.load(Ordering::SeqCst));
@@ -72,9 +66,6 @@ impl Clock {
 
     /// Draws 32 bytes: from the operating system, as [`random`] does. While a clock is stopped, which is so in tests and while
     /// examples are prepared, they are the same in every run, and anyone can foretell them.
-    ///
-    /// # Errors
-    /// If the operating system has no source of random numbers.
     pub fn draw(&self) -> Result<[u8; 32], String> {
         match self.put.as_ref().filter(|put| put.since.load(Ordering::SeqCst) == i64::MAX) {
             None => random(),
@@ -97,9 +88,6 @@ impl Clock {
 }
 
 /// Fills `bytes` from the random source of the operating system.
-///
-/// # Errors
-/// If it has none.
 pub fn random<const N: usize>() -> Result<[u8; N], String> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| format!("there is no source of random numbers: {error}"))?;

@@ -1,17 +1,13 @@
 //! The end of a trace: its spans are put together, imported as `karat import` does, and scored like evidence that was sent.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use karat::engine::kind;
-use karat_core::facts::Digest;
 use karat_importers::{Input, Items, OTLP, Options, import, requests};
 use karat_reader::Kind;
 use karat_store::{Error, Kind as Stored};
 
 use crate::authority::kept_id;
-use crate::keys::Key;
 use crate::prelude::*;
 use crate::scoring::Sent;
 use crate::sending::send;
@@ -210,7 +206,6 @@ pub(crate) fn items(pool: &ScorerPool) -> Result<Items, Problem> {
     }
 }
 
-/// Returns the item that a trace is.
 fn item(whose: &Whose, items: Items, texts: &[Vec<u8>]) -> Result<Vec<u8>, Problem> {
     let refused =
         |error: karat_importers::ImportError| Problem::new(Code::EvidenceRefused, error.to_string());

@@ -4,24 +4,18 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
-use karat_core::timestamp::Timestamp;
-use karat_evidence::canonical_json;
+use karat_store::Error;
 use karat_store::log::{Checkpoint, Keys, NoteError, VerifyingKey, WitnessKey};
 use karat_store::port::Head;
 use karat_store::secret::replace;
-use karat_store::{Error, Reader};
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use utoipa::ToSchema;
 
+use crate::basics::*;
 use crate::problem::{Code, Problem};
 
-/// Schema of the file.
 const SCHEMA: &str = "karat/cosigned/1";
 
-/// The heads that witnesses cosigned.
 #[derive(Debug, Default)]
 pub struct Cosigned {
     witnesses: Vec<WitnessKey>,
@@ -57,7 +51,6 @@ struct Line {
 }
 
 impl WitnessedNote {
-    /// Returns the checkpoint with all signatures.
     fn whole(&self) -> String {
         let lines: String = self.lines.iter().map(|line| line.line.as_str()).collect();
         format!("{}{lines}", self.note)
@@ -189,12 +182,14 @@ impl Heads {
 enum Refused {
     /// It is not a checkpoint.
     Malformed(NoteError),
-    /// This log did not sign it.
     NotOfLog(NoteError),
     /// A cosignature of a trusted witness does not hold.
     Cosignature(NoteError),
     /// The log has another tree: it went back, or the key signed two histories.
-    OtherTree { size: u64, now: u64 },
+    OtherTree {
+        size: u64,
+        now: u64,
+    },
 }
 
 impl std::fmt::Display for Refused {
@@ -273,7 +268,6 @@ impl Cosigned {
         self.heads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the heads as they are now.
     pub(crate) fn heads(&self) -> Heads {
         self.lock().clone()
     }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use karat::standing::events::{self, Events};
+use karat_store::Term;
 use karat_store::port::Order;
-use karat_store::{Item, Kind, Reader, Term};
 
+use crate::basics::*;
 use crate::ids;
 use crate::memory::Memory;
 use crate::problem::Problem;
@@ -16,7 +17,6 @@ use crate::rows::unanswerable;
 pub(crate) struct Decisions {
     /// Those about subjects, each with its subject.
     of_subjects: Vec<(String, String)>,
-    /// Those about weights.
     of_weights: Vec<String>,
 }
 

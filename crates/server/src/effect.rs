@@ -1,14 +1,11 @@
 //! The effects of items of the log on the memory of a server, and the jobs of the writer that carry them.
 
-use std::sync::Arc;
-
-use karat_core::facts::Digest;
-use karat_core::timestamp::Timestamp;
-use karat_store::{NewItem, Outcome};
+use karat_store::Outcome;
 use tokio::sync::oneshot;
 
 use crate::arena;
 use crate::backfill::Backfill;
+use crate::basics::*;
 use crate::cards::ScorerPool;
 use crate::content::Stored;
 use crate::flows;
@@ -20,7 +17,6 @@ use crate::weights::WeightsItem;
 /// The change of memory by one item of the log.
 #[derive(Debug)]
 pub enum Effect {
-    /// A record.
     Record(Box<NewRow>),
     /// Evidence whose id has that digest was corrected, by that sender; true if it is a key of its subject.
     Replaced(Digest, Option<String>, bool),
@@ -28,23 +24,16 @@ pub enum Effect {
     Backfilled(Backfill),
     /// A withdrawal of what a revoked key sent.
     Withdrawn(Withdrawal),
-    /// A scorecard.
     Card(Arc<ScorerPool>),
-    /// A key was created, or revoked.
     Key(Key, bool),
-    /// A proposal of weights, or a decision on one.
     Weights(Box<WeightsItem>),
-    /// An item of the arena.
     Arena(Box<arena::Content>),
-    /// An item of workflows.
     Workflow(Box<flows::Content>),
-    /// Spans of a trace, or its end.
     Spans(Box<spans::Taken>),
 }
 
 /// Content whose item changes the memory, once it is stored.
 pub trait IntoEffect: Stored {
-    /// Returns what it changes.
     fn effect(self, item: &NewItem) -> Effect;
 }
 
@@ -72,6 +61,5 @@ impl IntoEffect for spans::Content {
 pub struct Waiting {
     /// For each batch, the effects of its items, each with the index of its item.
     pub effects: Vec<Vec<(usize, Effect)>>,
-    /// The sender of the outcomes.
     pub answer: oneshot::Sender<Vec<Outcome>>,
 }

@@ -2,8 +2,6 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::sync::Arc;
-use std::time::Duration;
 
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
@@ -11,6 +9,7 @@ use futures_util::stream::unfold;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::basics::*;
 use crate::limits::{Place, Turn, Who};
 use crate::problem::{Code, Problem};
 use crate::select::Filter;

@@ -4,13 +4,13 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use karat_core::timestamp::Timestamp;
+use karat_store::Error;
 use karat_store::log::{Checkpoint, Signer, VerifyingKey};
 use karat_store::port::Backend as _;
 use karat_store::secret::{Secret, refused, replace};
 use karat_store::sqlite::{self, Sqlite};
-use karat_store::{Error, Reader};
 
+use crate::basics::*;
 use crate::keys::SERVER;
 use crate::secret::draw;
 

@@ -2,20 +2,20 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 
-use axum::body::{Body, HttpBody as _};
+use axum::body::HttpBody as _;
 use axum::extract::{FromRequestParts, MatchedPath, Request};
+use axum::http::Method;
 use axum::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue,
-    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, HOST, HeaderName, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::authority::{self, Act, Denied};
+use crate::basics::*;
 use crate::body::{HeldTurn, Watched, media_type};
 use crate::keys::Key;
 use crate::limits::Who;
@@ -53,7 +53,6 @@ impl Drop for AtWork {
     }
 }
 
-/// The caller of a request, with its key.
 #[derive(Debug, Clone)]
 pub struct Caller {
     key: Option<Arc<Key>>,
@@ -86,7 +85,6 @@ impl Caller {
         count_in(app, Who::Guess(self.address.map(|it| it.to_string()).unwrap_or_default()))
     }
 
-    /// Returns the name of its key, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.key.as_ref().map(|key| key.name.as_str())
     }

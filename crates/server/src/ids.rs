@@ -4,7 +4,6 @@ use karat_evidence::ids::joined;
 
 /// Encodes a subject or id as one part of a longer id: `%` and `/` become `%25` and `%2F`, so that no two pairs of
 /// names give the same id.
-#[must_use]
 pub fn part(name: &str) -> String {
     joined([name])
 }
@@ -14,7 +13,6 @@ pub fn part(name: &str) -> String {
 /// ```
 /// assert_eq!(karat_server::ids::evidence("team/bot", "run-1"), "team%2Fbot/run-1");
 /// ```
-#[must_use]
 pub fn evidence(subject: &str, id: &str) -> String {
     joined([subject, id])
 }
@@ -26,7 +24,6 @@ pub fn evidence(subject: &str, id: &str) -> String {
 /// assert_eq!(ids::own("team/bot", &ids::evidence("team/bot", "run/1%")), Some(String::from("run/1%")));
 /// assert_eq!(ids::own("team", "bot/run-1"), None);
 /// ```
-#[must_use]
 pub fn own(subject: &str, evidence: &str) -> Option<String> {
     let id = evidence.strip_prefix(&part(subject))?.strip_prefix('/')?;
     Some(id.replace("%2F", "/").replace("%25", "%"))
@@ -40,7 +37,6 @@ pub fn own(subject: &str, evidence: &str) -> Option<String> {
 /// let evidence = ids::evidence("bot", "100%");
 /// assert_eq!(ids::record(&evidence, "workflow@1.0.0"), "bot/100%25/workflow@1.0.0");
 /// ```
-#[must_use]
 pub fn record(evidence: &str, card: &str) -> String {
     [evidence, "/", card].concat()
 }

@@ -5,17 +5,14 @@
 //! scored against a trace that is not in the log must not be in it either. If that happens, the cache is computed from the
 //! log again.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError};
-
 use karat::engine::{Engine, Options};
-use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use karat_graders::trace::budget::Budget;
 use karat_graders::trace::novelty::VectorCache;
-use karat_store::{Error, Kind, Reader};
+use karat_store::Error;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::basics::*;
 use crate::cards::ScorerPool;
 use crate::keys::Key;
 use crate::memory::Memory;
@@ -300,7 +297,6 @@ struct Group<'a> {
     app: &'a App,
     pool: &'a ScorerPool,
     state: &'a mut State,
-    /// The size of the log.
     size: u64,
     /// The ids of the records of the group so far.
     ids: BTreeSet<String>,

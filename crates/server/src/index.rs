@@ -1,21 +1,18 @@
 //! The fields of every record that lists and leaderboards need, in memory: 80 bytes a record, and each name once. The
 //! index is computed from the log; `index_cache` saves it between starts.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
 
-use karat_core::facts::{Digest, Outcome};
+use karat_core::facts::Outcome;
 use karat_core::number::Score;
-use karat_core::timestamp::Timestamp;
 
 use crate::backfill::Backfill;
+use crate::basics::*;
 use crate::stored::Trust;
 
-/// A record that is new to the index.
 #[derive(Debug, Clone)]
 pub struct NewRow {
-    /// The subject.
     pub subject: String,
     /// The scorecard, `id@version`.
     pub card: String,
@@ -25,38 +22,29 @@ pub struct NewRow {
     pub time: Option<Timestamp>,
     /// The outcome, if given.
     pub outcome: Option<Outcome>,
-    /// The score, if there is one.
     pub score: Option<Score>,
-    /// The digest of its evidence.
     pub evidence: Digest,
     /// The digest of the id of its evidence in the store: two items may have the same content.
     pub item: Digest,
-    /// Its trust class.
     pub trust: Trust,
     /// True if it was handed in as history that is old on purpose.
     pub is_backfilled: bool,
-    /// The sender of its entry, if the entry has one.
     pub sender: Option<String>,
 }
 
 /// A record in the index; names are numbers for [`Index::name`].
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// The position in the log.
     pub position: u64,
     /// The time at which it took place, if given.
     pub time: Option<Timestamp>,
-    /// The score, if there is one.
     pub score: Option<Score>,
-    /// The subject.
     pub subject: u32,
-    /// The scorecard.
     pub card: u32,
     /// The task; `None` if the item is its own task.
     pub task: Option<u32>,
     /// The outcome, if given.
     pub outcome: Option<Outcome>,
-    /// Its trust class.
     pub trust: Trust,
     /// True if it was handed in as history that is old on purpose.
     pub is_backfilled: bool,
@@ -82,7 +70,6 @@ pub struct Index {
     replaced: BTreeMap<[u8; 16], Correction>,
     /// The withdrawals of what revoked keys sent.
     withdrawn: Vec<Withdrawn>,
-    /// The number of backfilled records.
     backfilled: u64,
     /// While the log is loaded: the records that marks name, by the digest of the id, with the position of the mark.
     marks: HashMap<[u8; 16], u64>,
@@ -115,7 +102,6 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Returns the number of a name, which is new or known.
     pub(crate) fn place(&mut self, name: &str) -> u32 {
         if let Some(place) = self.places.get(name) {
             return *place;
@@ -133,7 +119,6 @@ impl Names {
         usize::try_from(number).ok().and_then(|at| self.list.get(at)).map_or("", |name| name)
     }
 
-    /// Returns the number of names.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
@@ -358,28 +343,19 @@ impl Index {
         self.rows.len()
     }
 
-    /// Returns true if there are no records.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Returns the number of names.
     pub fn names(&self) -> usize {
         self.names.len()
     }
 
-    /// Returns the number of a name, if a record has it.
     pub fn number(&self, name: &str) -> Option<u32> {
         self.names.places.get(name).copied()
     }
 
-    /// Returns the name with that number.
     pub fn name(&self, number: u32) -> &str {
         self.names.name(number)
     }
 }
 
-/// The size of an encoded row.
 const ROW_BYTES: usize = 59;
 /// Memory for more rows is reserved in steps of one row per `GROWTH` rows present.
 const GROWTH: usize = 8;

@@ -11,17 +11,15 @@ use std::io::{BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 use std::path::Path;
 
-use karat_core::facts::Digest;
+use karat_store::Error;
 use karat_store::log::Signer;
-use karat_store::{Error, Reader};
 
+use crate::basics::*;
 use crate::index::Index;
 
 /// The first line of a note. The number changes whenever rows are computed or encoded differently.
 const FORMAT: &str = "karat/index/6";
-/// The number of rows in one segment.
 pub(crate) const SEGMENT_ROWS: usize = 16 * 1024;
-/// The longest note; notes have about 300 bytes.
 const NOTE_MAX_BYTES: u64 = 4096;
 
 /// The cache of one store, open for writing. It is never synced: after a power loss, its intact segments are used.
@@ -102,7 +100,6 @@ impl IndexCache {
     }
 }
 
-/// Returns the text of the note of a segment.
 fn text_of(range: Range<u64>, reader: &mut Reader, rows: &[u8]) -> Result<String, Error> {
     let Range { start, end } = range;
     let (root, version) = (reader.root(end)?, env!("CARGO_PKG_VERSION"));

@@ -1,14 +1,14 @@
 //! The judges of a server: their options, and which answers are being judged.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
 
 use karat_graders::execution::Judge;
 use karat_process::Judges;
 use tokio::time::Instant;
+
+use crate::basics::*;
 
 /// The shortest time between two rounds over all that waits.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -17,7 +17,6 @@ const FREE_TRIES: u32 = 3;
 /// The most times that a rest is doubled: then it is 640 seconds.
 const DOUBLED_MOST: u32 = 6;
 
-/// The options of the judges of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgeOptions {
     /// The program; if `None`, it is searched for.
@@ -48,7 +47,6 @@ impl Default for JudgeOptions {
     }
 }
 
-/// The judges of a server.
 #[derive(Debug)]
 pub struct Judging {
     judges: Arc<Judges>,
@@ -75,7 +73,6 @@ pub(crate) struct Sweep<'a>(&'a Judging);
 
 impl Judging {
     /// Creates the judges. No process is started before it is needed.
-    #[must_use]
     pub fn new(options: &JudgeOptions) -> Self {
         let JudgeOptions { program, runtimes, processes, queue, wait, .. } = options.clone();
         let of_pool =
@@ -90,14 +87,11 @@ impl Judging {
         }
     }
 
-    /// Returns the judges.
-    #[must_use]
     pub fn judges(&self) -> &Arc<Judges> {
         &self.judges
     }
 
     /// Returns who judges an answer now.
-    #[must_use]
     pub fn judge(&self) -> Arc<dyn Judge> {
         let instead = self.instead.read().unwrap_or_else(PoisonError::into_inner);
         instead.clone().unwrap_or_else(|| Arc::<Judges>::clone(&self.judges))

@@ -1,13 +1,13 @@
 //! The state of every subject of a scorecard, kept between questions: its official score follows from it at any moment,
 //! and it has the mean values. [`subjects`](crate::subjects) computes it.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
 
 use karat::answers::leaderboard::officials::Officials;
 use karat::leaderboard::what_if::MeanValues;
-use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Kept, ShareStanding, Shared};
+
+use crate::basics::*;
 
 /// The states of the subjects of each scorecard, by its name.
 #[derive(Debug, Default)]
@@ -26,11 +26,9 @@ impl Keeper {
 pub(crate) struct Card {
     /// By number in the index.
     pub subjects: BTreeMap<u32, Subject>,
-    /// The answer to the latest question.
     pub answer: Option<Arc<AllSubjects>>,
 }
 
-/// The state of one subject.
 #[derive(Debug)]
 pub(crate) struct Subject {
     pub seen: Seen,
@@ -44,7 +42,6 @@ pub(crate) struct Subject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Seen {
     pub records: usize,
-    /// The position of the newest record.
     pub newest: u64,
     /// The number of decisions about it.
     pub decisions: usize,
@@ -59,7 +56,6 @@ pub(crate) struct Seen {
 pub(crate) struct AllSubjects {
     /// The size of the log that counts.
     pub size: u64,
-    /// The moment.
     pub as_of: Timestamp,
     /// The official scores; none for a scorecard without standings.
     pub officials: Option<Officials>,

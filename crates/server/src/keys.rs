@@ -1,20 +1,14 @@
 //! Keys and their scopes. A key is 32 random bytes, shown once; the store has its SHA-256, which is enough for a secret
 //! that cannot be guessed, and the states of a key are items of the log like all others.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
 
 use data_encoding::{BASE32_NOPAD, HEXLOWER};
-use karat_core::facts::Digest;
 use karat_core::scorecard::Reporter;
-use karat_evidence::canonical_json;
 use karat_evidence::names::{self, NameFault};
-use karat_store::{Kind, NewItem};
-use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
-use utoipa::ToSchema;
 
+use crate::basics::*;
 use crate::problem::{Code, Problem};
 use crate::stored::Trust;
 
@@ -26,7 +20,6 @@ const SCHEMA: &str = "karat/key/1";
 const WITHDRAWAL: &str = "karat/withdrawal/1";
 /// The suffix of the id of an item that revokes a key.
 const REVOKED: &str = "/revoked";
-/// The longest name, in characters.
 pub const NAME_MAX_CHARACTERS: usize = 100;
 
 /// A permission of a key.
@@ -49,7 +42,6 @@ pub enum Scope {
 
 impl Scope {
     /// Returns the name as written.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -67,7 +59,6 @@ pub struct Key {
     pub id: String,
     /// The name of the holder; no two active keys have the same name.
     pub name: String,
-    /// The scopes that it grants.
     pub scopes: BTreeSet<Scope>,
     /// The only subject for which it may act, if limited to one.
     pub subject: Option<String>,
@@ -78,7 +69,6 @@ pub struct Key {
 
 /// A new secret, with the key that the store keeps of it.
 pub struct NewKey {
-    /// The secret, to be shown once.
     pub secret: String,
     /// The key without the secret.
     pub key: Key,
@@ -109,7 +99,6 @@ pub struct KeyRequest {
     pub reports: Option<BTreeSet<String>>,
 }
 
-/// A state of a key, as stored.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -124,16 +113,11 @@ struct Stored {
 
 impl KeyRequest {
     /// Returns the request for a key of an administrator.
-    #[must_use]
     pub fn admin(name: &str) -> Self {
         let scopes = [Scope::Admin].into();
         Self { name: name.to_owned(), scopes, subject: None, reports: None }
     }
 
-    /// Creates a key from these random bytes.
-    ///
-    /// # Errors
-    /// If a member is invalid: all invalid members are listed.
     pub fn make(self, random: [u8; 32]) -> Result<NewKey, Problem> {
         let refused = |field: &str, detail: String| Err(Problem::new(Code::BadRequest, detail).at(field));
         let Self { name, scopes, subject, reports } = self;
@@ -146,10 +130,8 @@ impl KeyRequest {
             }
         }
         if scopes.is_empty() {
-            return refused(
-                "$.scopes",
-                String::from("expected at least one of read, write:evidence, review, admin"),
-            );
+            let why = "expected at least one of read, write:evidence, review, admin";
+            return refused("$.scopes", why.to_owned());
         }
         if subject.is_some() && scopes.iter().any(|scope| matches!(scope, Scope::Review | Scope::Admin)) {
             let why = "a key of a subject may read and send evidence, not review or administer";
@@ -172,7 +154,6 @@ impl KeyRequest {
 }
 
 impl Key {
-    /// Returns true if it has `scope`.
     pub(crate) fn allows(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope) || self.scopes.contains(&Scope::Admin)
     }
@@ -184,7 +165,6 @@ impl Key {
     }
 
     /// Returns the item that stores its creation or revocation.
-    #[must_use]
     pub fn item(&self, revoked: bool) -> NewItem {
         let stored = Stored {
             schema: SCHEMA.to_owned(),
@@ -196,27 +176,20 @@ impl Key {
             revoked,
         };
         let content = serde_json::to_value(&stored).map(|value| canonical_json(&value)).unwrap_or_default();
+        let id = if revoked { Self::revocation(&self.id) } else { self.id.clone() };
         NewItem {
-            kind: Kind::Key,
-            id: if revoked { Self::revocation(&self.id) } else { self.id.clone() },
             subject: self.subject.clone(),
-            sources: Vec::new(),
             replaces: revoked.then(|| self.id.clone()),
-            sender: None,
-            content: content.into_bytes(),
+            ..NewItem::new(Kind::Key, id, content)
         }
     }
 
     /// Returns the id of the item that revokes the key with that id.
-    #[must_use]
     pub fn revocation(id: &str) -> String {
         format!("{id}{REVOKED}")
     }
 
     /// Reads the key from an item of the store that creates or revokes it.
-    ///
-    /// # Errors
-    /// If it is not such an item.
     pub fn parse(content: &[u8]) -> Result<(Self, bool), String> {
         let stored: Stored = serde_json::from_slice(content).map_err(|error| error.to_string())?;
         if stored.schema != SCHEMA {
@@ -235,53 +208,39 @@ impl Key {
 #[serde(deny_unknown_fields)]
 pub struct Withdrawal {
     schema: String,
-    /// The id of the key.
     pub key: String,
     /// The moment from which on it is withdrawn, as asked for.
     pub since: String,
     /// The position of the first entry at that moment or later.
     pub from: u64,
-    /// The reason.
     pub reason: String,
 }
 
 impl Withdrawal {
     /// Creates the withdrawal of what `key` sent at `from` or later.
-    #[must_use]
     pub fn new(key: &str, since: &str, from: u64, reason: &str) -> Self {
         let [schema, key, since, reason] = [WITHDRAWAL, key, since, reason].map(str::to_owned);
         Self { schema, key, since, from, reason }
     }
 
     /// Returns the item that stores it. It takes the place of the revocation, so that there is one for a key.
-    #[must_use]
     pub fn item(&self) -> NewItem {
         let content = serde_json::to_value(self).map(|value| canonical_json(&value)).unwrap_or_default();
-        NewItem {
-            kind: Kind::Key,
-            id: format!("{}/withdrawn", self.key),
-            subject: None,
-            sources: Vec::new(),
-            replaces: Some(Key::revocation(&self.key)),
-            sender: None,
-            content: content.into_bytes(),
-        }
+        let replaces = Some(Key::revocation(&self.key));
+        NewItem { replaces, ..NewItem::new(Kind::Key, format!("{}/withdrawn", self.key), content) }
     }
 
     /// Reads it from an item of the store; `None` if the item is another state of a key.
-    #[must_use]
     pub fn parse(content: &[u8]) -> Option<Self> {
         serde_json::from_slice(content).ok().filter(|it: &Self| it.schema == WITHDRAWAL)
     }
 
     /// Returns true if it withdraws the entry at `position` of `sender`.
-    #[must_use]
     pub fn covers(&self, sender: Option<&str>, position: u64) -> bool {
         sender == Some(&self.key) && position >= self.from
     }
 }
 
-/// The active keys.
 #[derive(Debug, Default)]
 pub struct Keys {
     by_id: BTreeMap<String, Arc<Key>>,
@@ -315,18 +274,14 @@ impl Keys {
         bool::from(key.hash.ct_eq(&hash)).then(|| Arc::clone(key))
     }
 
-    /// Returns the key with that id.
-    #[must_use]
     pub fn get(&self, id: &str) -> Option<Arc<Key>> {
         self.by_id.get(id).map(Arc::clone)
     }
 
-    /// Returns true if the key with that id was revoked.
     pub(crate) fn is_revoked(&self, id: &str) -> bool {
         self.revoked.contains(id)
     }
 
-    /// Returns true if the key with that id is or was one of a subject.
     pub(crate) fn is_of_subject(&self, id: &str) -> bool {
         self.of_subjects.contains(id)
     }
@@ -340,13 +295,10 @@ impl Keys {
         }
     }
 
-    /// Returns all keys, by id.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Key>> {
         self.by_id.values()
     }
 
-    /// Returns true if there are no keys.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()
     }

@@ -22,6 +22,10 @@
 //! * [`clock`]: the only place with a clock and random numbers.
 
 #![expect(unused_qualifications, reason = "the macros of utoipa write them")]
+#![expect(
+    missing_docs,
+    reason = "items are public for the program and for tests; where a name says it all, it stands alone"
+)]
 
 mod answers;
 pub mod api;
@@ -29,6 +33,7 @@ pub mod arena;
 mod arrival;
 pub mod authority;
 pub mod backfill;
+mod basics;
 mod body;
 pub mod cards;
 pub mod clock;
@@ -81,12 +86,10 @@ use std::future::Future;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::Path;
-use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::Uri;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
@@ -97,7 +100,7 @@ use socket2::SockRef;
 use crate::clock::Clock;
 use crate::judging::JudgeOptions;
 use crate::limits::RateOptions;
-use crate::problem::{Code, Problem};
+use crate::prelude::*;
 pub use crate::state::App;
 use crate::traces::TraceOptions;
 
@@ -117,13 +120,11 @@ pub struct Options {
     pub traces: TraceOptions,
     /// Limits of the queue of the writer, and of what it commits together.
     pub store: karat_store::Limits,
-    /// The rates for keys and addresses.
     pub rates: RateOptions,
     /// Proxies that are believed about the address of a client, in the header `Forwarded` or `X-Forwarded-For`.
     pub proxies: Vec<IpAddr>,
     /// The witnesses whose cosignatures are taken.
     pub witnesses: Vec<WitnessKey>,
-    /// The judges of submitted code.
     pub judge: JudgeOptions,
     /// The largest number of open connections; further ones wait.
     pub connections_max: usize,

@@ -1,26 +1,21 @@
 //! Limits for keys and addresses: a bucket of tokens for each, filled at a steady rate; and how many may be at work at once.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::basics::*;
 
 /// The largest number of buckets. Beyond it, full buckets are dropped, and if that is not enough, all of them.
 const BUCKETS: usize = 10_000;
 
-/// A rate limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// Requests a second, on average.
     pub per_second: f64,
-    /// Requests at once.
     pub burst: f64,
 }
 
 /// The rate limits of keys and addresses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateOptions {
-    /// The limit for each key.
     pub key: Rate,
     /// The limit for each address without a key.
     pub address: Rate,
@@ -50,7 +45,6 @@ pub enum Who {
     Guess(String),
 }
 
-/// The buckets of all callers.
 #[derive(Debug)]
 pub struct Rates {
     options: RateOptions,
@@ -65,15 +59,11 @@ struct Bucket {
 
 impl Rates {
     /// Creates the limits with all buckets full.
-    #[must_use]
     pub fn new(options: RateOptions) -> Self {
         Self { options, buckets: Mutex::default() }
     }
 
     /// Takes `tokens` from the bucket of `who` at that time.
-    ///
-    /// # Errors
-    /// If there are too few: the seconds until there are enough, at least one.
     pub fn take(&self, who: Who, tokens: f64, now_seconds: f64) -> Result<(), u32> {
         let rate = self.rate(&who);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,7 +111,6 @@ pub struct Turns {
     of_each: Arc<Places<Who>>,
 }
 
-/// A turn, until it is dropped.
 #[derive(Debug)]
 pub struct Turn {
     _of_all: OwnedSemaphorePermit,
@@ -131,14 +120,12 @@ pub struct Turn {
 
 impl Turns {
     /// Creates `most` turns.
-    #[must_use]
     pub fn new(most: usize) -> Self {
         let of_all = |turns| Arc::new(Semaphore::new(turns));
         Self { most, all: of_all(most), keyless: of_all(most.div_ceil(2)), of_each: Arc::default() }
     }
 
     /// Takes a turn; none if all that this caller may have are taken.
-    #[must_use]
     pub fn take(&self, who: Who) -> Option<Turn> {
         let (may_have, of_keyless) = match &who {
             Who::Key(_) => (self.most, None),
@@ -166,7 +153,6 @@ pub struct Place<K: Ord> {
 }
 
 impl<K: Ord> Default for Places<K> {
-    /// Returns free places.
     fn default() -> Self {
         Self { taken: Mutex::default() }
     }
@@ -174,7 +160,6 @@ impl<K: Ord> Default for Places<K> {
 
 impl<K: Ord + Clone> Places<K> {
     /// Takes one of `most` places of a caller; none if it has them all.
-    #[must_use]
     pub fn take(self: &Arc<Self>, of: K, most: usize) -> Option<Place<K>> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let count = taken.entry(of.clone()).or_default();

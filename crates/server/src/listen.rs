@@ -5,12 +5,9 @@ use std::future::Future;
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
-use axum::body::Body;
 use axum::extract::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -24,13 +21,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep};
 use tower_service::Service as _;
 
+use crate::basics::*;
 use crate::collect::close_on_time;
 use crate::guard::{Peer, Unread};
 use crate::limits::Places;
 use crate::market;
 use crate::state::App;
 
-/// The longest head of a request, in bytes.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 /// The divisor for scarce connections: if less than this part of all is left, an address has at most this part of its limit.
 const SCARCE: usize = 8;

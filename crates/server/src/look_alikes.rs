@@ -3,14 +3,13 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Mutex, PoisonError};
 
 use karat::look_alikes::LookAlikes;
 use karat_evidence::names;
 
+use crate::basics::*;
 use crate::index::Index;
 
-/// The looks of the names of all subjects.
 #[derive(Debug, Default)]
 pub(crate) struct Looks {
     known: Mutex<Known>,

@@ -2,27 +2,24 @@
 //! workflows, open traces. All of it is computed from the
 //! log. A start loads it; then the writer thread applies every commit to it.
 
-use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{RwLock, RwLockReadGuard};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use karat::record::{Record, RecordDocument};
-use karat_core::facts::Digest;
-use karat_core::timestamp::Timestamp;
 use karat_store::log::{Rotation, Signer};
 use karat_store::port::Order;
-use karat_store::{Accepted, Entry, Error, Item, Kind, Outcome, Reader, Store, Term};
+use karat_store::{Entry, Error, Outcome, Store, Term};
 use tokio::sync::watch;
 
 use crate::arena::{self, Arena};
 use crate::authority;
 use crate::backfill::Backfill;
+use crate::basics::*;
 use crate::cards::{Cards, ScorerPool};
 use crate::content::Stored as _;
 use crate::effect::{Effect, Waiting};
@@ -49,13 +46,10 @@ pub struct Memory {
     cards: RwLock<Cards>,
     keys: RwLock<Keys>,
     weights: RwLock<Weights>,
-    /// The arena.
     pub arena: Arena,
-    /// The workflows.
     pub flows: Flows,
     /// The traces whose spans are still coming.
     pub spans: Spans,
-    /// The looks of the names of subjects.
     pub(crate) looks: Looks,
     size: watch::Sender<u64>,
     /// The time of the newest entry of the log, in milliseconds.
@@ -169,22 +163,18 @@ impl Memory {
         Ok(effects)
     }
 
-    /// Returns the index of records.
     pub fn index(&self) -> RwLockReadGuard<'_, Index> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the scorecards.
     pub fn cards(&self) -> RwLockReadGuard<'_, Cards> {
         self.cards.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the keys.
     pub fn keys(&self) -> RwLockReadGuard<'_, Keys> {
         self.keys.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the proposals of weights.
     pub fn weights(&self) -> RwLockReadGuard<'_, Weights> {
         self.weights.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -376,7 +366,6 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// Starts the thread.
     pub fn start(mut cache: IndexCache, memory: Arc<Memory>, mut reader: Reader) -> Option<Self> {
         let (stop, stopped) = mpsc::channel::<()>();
         let mut known = 0;

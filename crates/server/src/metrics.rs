@@ -1,9 +1,9 @@
 //! The metrics of a server, as text for Prometheus.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use crate::basics::*;
 
 /// Upper ends of the buckets of durations, in seconds.
 const BUCKETS: [f64; 10] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0];
@@ -22,11 +22,9 @@ pub struct Metrics {
 /// A kind of request, without anything that a client could invent.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Route {
-    /// The method, or `other`.
     pub method: &'static str,
     /// The path with names in place of values, or empty if there is no such path.
     pub path: String,
-    /// The status of the answer.
     pub status: u16,
 }
 
@@ -38,7 +36,6 @@ struct Durations {
 }
 
 impl Metrics {
-    /// Counts an answered request.
     pub fn answered(&self, route: Route, seconds: f64) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let found = requests.entry(route).or_default();
@@ -49,7 +46,6 @@ impl Metrics {
         }
     }
 
-    /// Returns the number of answered requests.
     pub fn answered_total(&self) -> u64 {
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.values().map(|it| it.count).sum()

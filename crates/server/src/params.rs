@@ -1,15 +1,13 @@
 //! Parameters of requests; invalid ones are refused with a problem.
 
-use std::sync::Arc;
-
-use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::Uri;
 use axum::http::request::Parts;
-use axum::http::{Response, Uri};
-use karat_core::timestamp::{Timestamp, TimestampError, WrittenTimestamp};
+use karat_core::timestamp::TimestampError;
 use serde::de::DeserializeOwned;
 
 use crate::authority::Act;
+use crate::basics::*;
 use crate::body::Arrived;
 use crate::guard::Caller;
 use crate::problem::{Code, Problem};
@@ -60,7 +58,6 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
     }
 }
 
-/// Reads the query of an address.
 pub(crate) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
     Query::try_from_uri(uri).map(|Query(params)| params).map_err(|error| {
         let text = error.body_text();
@@ -92,7 +89,6 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T
     }
 }
 
-/// Reads the timestamp in a parameter.
 pub fn timestamp(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
     Ok(written_timestamp(name, text)?.map(|written| written.at))
 }

@@ -1,18 +1,17 @@
 //! Every error of the API: `application/problem+json` after RFC 9457, with a stable code and, if one is at fault, the
 //! field.
 
-use std::collections::BTreeMap;
+use std::fmt::Display;
 
-use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{Response, StatusCode};
+use axum::http::header::{HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::IntoResponse;
-use karat_core::facts::Digest;
 use karat_importers::requests::status;
 use karat_store::{Error, Refusal};
-use serde::{Serialize, Serializer};
+use serde::Serializer;
+use utoipa::IntoResponses;
 use utoipa::openapi::{Content, Ref, RefOr, Response as Described, ResponseBuilder};
-use utoipa::{IntoResponses, ToSchema};
+
+use crate::basics::*;
 
 /// The media type of protocol buffers.
 pub(crate) const PROTOBUF: &str = "application/x-protobuf";
@@ -28,8 +27,6 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Returns the status of the code.
-            #[must_use]
             pub const fn status(self) -> StatusCode {
                 match self {
                     $(Self::$code => StatusCode::$status,)+
@@ -37,7 +34,6 @@ macro_rules! codes {
             }
 
             /// Returns the name as written.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$code => $name,)+
@@ -182,30 +178,49 @@ pub struct ProblemPart {
 }
 
 impl ProblemPart {
-    /// Creates an error at a place.
     pub(crate) fn new(field: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { field: Some(field.into()), detail: detail.into(), line: None, column: None }
     }
 }
 
-impl Problem {
-    /// Returns the problem of all these errors, if there are any; the first is the summary.
-    pub(crate) fn of_parts(code: Code, mut parts: Vec<ProblemPart>) -> Result<(), Self> {
+/// The errors in a request, each with its place.
+#[derive(Debug, Default)]
+pub(crate) struct Faults(pub Vec<ProblemPart>);
+
+impl Faults {
+    pub fn add(&mut self, field: impl Into<String>, detail: impl Into<String>) {
+        self.0.push(ProblemPart::new(field, detail));
+    }
+
+    pub fn found(&mut self, field: impl Into<String>, found: impl Display, expected: impl Display) {
+        self.add(field, format!("found {found}, expected {expected}"));
+    }
+
+    /// Adds a text that was found.
+    pub fn text(&mut self, field: impl Into<String>, found: &str, expected: impl Display) {
+        self.found(field, format_args!("`{}`", found.escape_debug()), expected);
+    }
+
+    /// Refuses the request if there are any; the first is the summary.
+    pub fn check(self) -> Result<(), Problem> {
         /// The largest number of errors that are listed.
         const LISTED: usize = 100;
+        let Self(mut parts) = self;
         let Some(first) = parts.first() else { return Ok(()) };
-        let problem = Self::new(code, first.detail.clone()).at(first.field.clone().unwrap_or_default());
+        let problem = Problem::new(Code::BadRequest, first.detail.clone());
+        let problem = problem.at(first.field.clone().unwrap_or_default());
         parts.truncate(LISTED);
         Err(problem.with_parts(parts))
     }
+}
 
+impl Problem {
     /// Creates the problem of a name that nothing has.
     pub(crate) fn unknown(what: &str, name: &str, hint: &str) -> Self {
-        Self::not_found(format!("there is no {what} `{}`; {hint}", name.escape_debug()))
+        let hint = if hint.is_empty() { String::new() } else { format!("; {hint}") };
+        Self::not_found(format!("there is no {what} `{}`{hint}", name.escape_debug()))
     }
 
-    /// Creates a problem that `detail` explains.
-    #[must_use]
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         Self {
             kind: code,
@@ -222,12 +237,10 @@ impl Problem {
     }
 
     /// Adds the place: a field of the body or a parameter.
-    #[must_use]
     pub fn at(self, field: impl Into<String>) -> Self {
         Self { field: Some(field.into()), ..self }
     }
 
-    /// Creates the problem of an invalid parameter.
     pub(crate) fn parameter(name: &str, detail: impl Into<String>) -> Self {
         Self::new(Code::BadRequest, detail).at(name)
     }
@@ -238,14 +251,12 @@ impl Problem {
     }
 
     /// Creates the problem of a defect, whose cause goes to the log of the server and not to the client.
-    #[must_use]
-    pub fn internal(what: &dyn std::fmt::Display) -> Self {
+    pub fn internal(what: &dyn Display) -> Self {
         tracing::error!(%what, "the server could not answer");
         Self::new(Code::Internal, "the server could not answer; its own log says why")
     }
 
     /// Adds the list of all errors.
-    #[must_use]
     pub fn with_parts(self, problems: Vec<ProblemPart>) -> Self {
         Self { problems, ..self }
     }
@@ -262,7 +273,6 @@ impl Problem {
     }
 
     /// Returns the status of the answer.
-    #[must_use]
     pub fn status(&self) -> StatusCode {
         self.code.status()
     }

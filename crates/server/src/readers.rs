@@ -1,17 +1,15 @@
 //! Readers of the store: a few, passed from request to request.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
-use karat_store::{Error, Reader, Store};
+use karat_store::{Error, Store};
 use tokio::sync::Semaphore;
 
+use crate::basics::*;
 use crate::effect::Waiting;
 use crate::problem::Problem;
 
 /// The largest number of readers at work: more would only wait for the same disk.
 const READERS: usize = 8;
 
-/// The readers of a store.
 pub struct Readers {
     store: Arc<Store<Waiting>>,
     idle: Mutex<Vec<Reader>>,

@@ -1,12 +1,11 @@
 //! The registration of signers, and its revocation, each kind in its part of the log.
 
-use std::sync::Arc;
-
 use karat_store::log::VerifyingKey;
 use tokio::sync::RwLock;
 
+use crate::basics::*;
 use crate::problem::{Code, Problem};
-use crate::signers::{Harness, ID_MAX_BYTES, Recorder, Signer, is_id};
+use crate::signers::{Harness, ID, Recorder, Signer, is_id};
 use crate::state::{App, Done, Submission, uninterrupted};
 use crate::{arena, flows};
 
@@ -50,9 +49,7 @@ pub(crate) async fn register<S: Registered>(
     let field = format!("$.{}_id", S::NAME);
     let refused = |field: &str, detail: String| Err(Problem::new(Code::BadRequest, detail).at(field));
     if !is_id(id) {
-        let found = id.escape_debug();
-        let expected = format!("1 to {ID_MAX_BYTES} letters, digits, dots, hyphens and low lines");
-        return refused(&field, format!("found `{found}`, expected {expected}"));
+        return refused(&field, format!("found `{}`, expected {ID}", id.escape_debug()));
     }
     let parsed = match key.parse::<VerifyingKey>() {
         Ok(parsed) => parsed,

@@ -1,8 +1,6 @@
 //! The records of a log, scored again from its evidence: they must come out byte for byte.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::Arc;
 
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Options};
@@ -10,12 +8,11 @@ use karat::error::Error;
 use karat::recompute;
 use karat::record::Record;
 use karat::record::novelty::CacheReading;
-use karat_core::facts::Digest;
 use karat_core::record::ENGINE_VERSION;
 use karat_graders::trace::embedder::Embedder;
 use karat_graders::trace::novelty::VectorCache;
-use karat_store::{Item, Kind, Reader};
 
+use crate::basics::*;
 use crate::ids;
 use crate::problem::Problem;
 use crate::traces::corrected;

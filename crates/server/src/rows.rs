@@ -1,14 +1,12 @@
 //! Stored records as the rows from which leaderboards and standings are computed.
 
-use std::sync::Arc;
-
 use karat::error::{Code as ErrorCode, Error};
 use karat::record::Record;
 use karat::rows::filter::{Filter, Wish, check_filter, is_declared};
 use karat::rows::{Arrival, Loader, Rows, Selection};
 use karat_stats::StatisticsError;
-use karat_store::{Item, Kind, Reader};
 
+use crate::basics::*;
 use crate::cards::ScorerPool;
 use crate::memory::Memory;
 use crate::problem::{Code, Problem};

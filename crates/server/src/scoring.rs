@@ -1,16 +1,15 @@
 //! Scoring of one item of evidence into two stored items: the evidence in canonical form, and its record.
 
-use axum::http::HeaderMap;
 use karat::engine::{Engine, Scored};
 use karat::error::Error;
-use karat_core::facts::{Digest, Fact, Item};
+use karat_core::facts::{Fact, Item};
 use karat_core::scorecard::{FactDeclaration, Scorecard};
-use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use karat_evidence::Note;
-use karat_store::{Error as StoreError, Kind, NewItem, Outcome};
+use karat_store::{Error as StoreError, Outcome};
 
 use crate::arrival::{self, newest_moment};
 use crate::authority::{self, Act, Denied};
+use crate::basics::*;
 use crate::cards::ScorerPool;
 use crate::ids;
 use crate::index::NewRow;
@@ -22,7 +21,6 @@ use crate::stored::{Trust, is_measured_here};
 /// The longest value of the header `Idempotency-Key`.
 const IDEMPOTENCY_KEY_MAX_BYTES: usize = 128;
 
-/// A scored item.
 #[derive(Debug)]
 pub struct ScoredItem {
     /// The id in the evidence, unique for its subject.
@@ -31,7 +29,6 @@ pub struct ScoredItem {
     pub evidence: NewItem,
     /// The record.
     pub record: NewItem,
-    /// The row for the index.
     pub row: NewRow,
     /// Notes that help to read the score.
     pub notes: Vec<Note>,
@@ -40,11 +37,8 @@ pub struct ScoredItem {
 /// A scored item that was sent to the store.
 #[derive(Debug)]
 pub struct Sent {
-    /// The id of the evidence in the store.
     pub evidence: String,
-    /// The id of the record in the store.
     pub record: String,
-    /// The digest of the evidence.
     pub digest: Digest,
     /// The record.
     pub content: Vec<u8>,
@@ -68,7 +62,6 @@ impl Sent {
     }
 
     /// Adds what the store said.
-    #[must_use]
     pub fn with(self, outcome: Outcome) -> Self {
         Self { outcome, ..self }
     }
@@ -88,7 +81,6 @@ pub struct Holder<'a> {
 /// The parameters of scoring an item.
 #[derive(Debug, Clone, Copy)]
 pub struct How<'a> {
-    /// The scorecard, with engines.
     pub pool: &'a ScorerPool,
     /// The time of the verdict, as given.
     pub as_of: Option<WrittenTimestamp<'a>>,
@@ -100,19 +92,11 @@ pub struct How<'a> {
 
 impl How<'_> {
     /// Scores the item in `bytes`.
-    ///
-    /// # Errors
-    ///
-    /// If the item is refused: every reason is listed. If the key may not report it.
     pub fn score(&self, bytes: &[u8]) -> Result<ScoredItem, Problem> {
         self.pool.with_engine(self.as_of, |engine| Ok(self.score_by(engine, bytes, Ok::<_, Refused>)?))
     }
 
     /// Scores the item in `bytes` by an engine and hands it to `then`; what that refuses leaves nothing in the engine.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::score`]; what `then` says.
     pub fn score_by<T, E: From<Error> + From<Refused>>(
         &self,
         engine: &mut Engine,
@@ -135,9 +119,9 @@ impl How<'_> {
         }
         let mut content = Vec::with_capacity(2048);
         scored.write(&mut content);
-        let new = |kind, id, sources, content| {
+        let new = |kind, id, sources, content: Vec<u8>| {
             let subject = Some(item.subject.to_owned());
-            NewItem { kind, id, subject, sources, replaces: None, sender: None, content }
+            NewItem { subject, sources, ..NewItem::new(kind, id, content) }
         };
         let name = card.name();
         let id = ids::evidence(item.subject, item.id);
@@ -169,7 +153,6 @@ impl How<'_> {
         })
     }
 
-    /// Checks that the sender may send this.
     fn check(
         &self,
         Holder { key, memory, .. }: Holder<'_>,
@@ -264,8 +247,6 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Pro
     Ok(Some(text.to_owned()))
 }
 
-/// Returns the digest of the content of an item.
-#[must_use]
 pub fn digest(item: &NewItem) -> Digest {
     Digest::of(&item.content)
 }

@@ -1,13 +1,10 @@
 //! Selection of the records for an answer.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use karat::answers::leaderboard::{BackfilledRecords, CorrectedRecords};
 
-use crate::index::{Index, Row};
+use crate::index::Row;
 use crate::params::timestamp;
 use crate::prelude::*;
-use crate::stored::Trust;
 
 /// The selected records, as parameters name them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -80,9 +77,7 @@ impl Filter {
 /// Counts beside the scores of a subject: of records that do not count, and of those with another arrival than most.
 #[derive(Debug, Clone, Default)]
 pub struct Marks {
-    /// Its corrected records.
     pub corrected: Option<CorrectedRecords>,
-    /// Its backfilled records.
     pub backfilled: Option<BackfilledRecords>,
 }
 
@@ -99,7 +94,6 @@ impl Marks {
         }
     }
 
-    /// Returns a sentence for each.
     pub fn sentences(&self) -> Vec<String> {
         let corrected = self.corrected.iter().map(CorrectedRecords::sentence);
         corrected.chain(self.backfilled.iter().map(BackfilledRecords::sentence)).collect()

@@ -1,19 +1,14 @@
 //! An item on its way into the store: scored, with what is kept of it and what it corrects, and what the store says.
 
 use karat::record::Record;
-use karat_core::facts::Digest;
 use karat_core::scorecard::{Reporter, Scorecard};
-use karat_store::{Accepted, Error, Kind, Reader, Refusal};
+use karat_store::{Error, Refusal};
 
 use crate::authority::{self, Old, OldPart, Provenances};
-use crate::effect::Effect;
-use crate::ids;
-use crate::keys::Key;
-use crate::memory::Memory;
 use crate::params::written_timestamp;
 use crate::prelude::*;
 use crate::problem::conflict;
-use crate::scoring::{Holder, How, ScoredItem, Sent};
+use crate::scoring::{Holder, ScoredItem, Sent};
 use crate::stored::raw;
 use crate::traces::queue::Line;
 
@@ -111,7 +106,6 @@ async fn earlier(
 }
 
 /// Returns what the store keeps of a scored item: the evidence, then its record.
-#[must_use]
 pub fn submission(sender: &str, scored: ScoredItem, replaced: Option<Effect>) -> Submission {
     let ScoredItem { evidence, record, row, .. } = scored;
     Submission::from_sender(sender).with(evidence, replaced).with(record, Some(Effect::Record(Box::new(row))))

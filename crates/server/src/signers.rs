@@ -1,15 +1,14 @@
 //! Those whose signatures count, each by a public key that an administrator registers and revokes: harnesses, which run agents and
 //! sign what they saw, and recorders, which run plans and sign the recordings.
 
-use karat_core::timestamp::Timestamp;
 use karat_store::log::VerifyingKey;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
+use crate::basics::*;
 use crate::content::Place;
 
-/// The longest id.
-pub const ID_MAX_BYTES: usize = 100;
+const ID_MAX_BYTES: usize = 100;
+/// What [`is_id`] asks for.
+pub(crate) const ID: &str = "1 to 100 letters, digits, dots, hyphens and low lines";
 
 /// A harness whose signature counts, with its public key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -51,7 +50,6 @@ impl Harness {
 }
 
 impl Recorder {
-    /// Returns the key.
     pub fn verifying_key(&self) -> Option<VerifyingKey> {
         self.key.parse().ok()
     }
@@ -68,7 +66,6 @@ pub(crate) trait Signer: Clone + Send + Sync + 'static {
     fn parts(&self) -> (&str, &str, Option<&str>);
     fn revoked(&self, at: String) -> Self;
 
-    /// Returns the place of the item with this state.
     fn place(&self) -> Place {
         let (id, _, revoked_at) = self.parts();
         let registered = format!("{}/{id}", Self::NAME);

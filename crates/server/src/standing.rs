@@ -1,7 +1,5 @@
 //! Standings of subjects, from their records and the decisions in the log about them.
 
-use std::collections::BTreeSet;
-
 use karat::answers::standing::Standing;
 use karat::standing::{Answer, items, refused};
 use karat_core::scorecard;
@@ -9,24 +7,19 @@ use karat_standing::stand::{Interval, SubjectStanding, stand};
 use karat_stats::bootstrap::Plan;
 
 use crate::decisions::Decisions;
-use crate::index::Index;
 use crate::prelude::*;
 use crate::rows::{self, ReadOptions, unanswerable};
 use crate::select::{Filter, Marks, Selection, marks};
 use crate::subjects::all_subjects;
 
-/// A question for standings.
 #[derive(Debug, Clone)]
 pub struct Question {
     /// The scorecard; for a family, its section counts for all challenges.
     pub pool: Arc<ScorerPool>,
-    /// The subjects.
     pub subjects: Vec<String>,
-    /// The timestamp of the standing.
     pub as_of: Timestamp,
     /// The size of the log up to which items count.
     pub size: u64,
-    /// The plan of the intervals.
     pub interval: Interval,
     /// A line of events that is not in the log, to see its effect.
     pub proposed: Option<String>,
@@ -39,10 +32,8 @@ impl Question {
     }
 }
 
-/// The standings that answer a question.
 #[derive(Debug)]
 pub struct Standings {
-    /// The standings, in the order of the subjects.
     pub subjects: Vec<Standing>,
     /// The number of lines of events that count; the last is the proposed one.
     pub events: usize,
@@ -51,7 +42,6 @@ pub struct Standings {
 /// The default plan of intervals, the same as on the command line.
 const INTERVAL: Interval = Interval { plan: Plan { draws: 1000, seed: 1 }, level: 0.95 };
 
-/// Computes the standings of the subjects of the question.
 pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Problem> {
     let lines = |answer: &Answer<'_>, shown: &[SubjectStanding]| Standings {
         subjects: shown.iter().map(|it| Standing::new(answer, it)).collect(),
@@ -141,7 +131,6 @@ pub fn rules(pool: &ScorerPool) -> Result<&scorecard::Standing, Problem> {
     })
 }
 
-/// Selects the records of the subjects in question.
 fn select(
     app: &App,
     index: &Index,

@@ -1,19 +1,17 @@
 //! The state of a server: what every request works with.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::time::Duration;
 
-use karat_core::timestamp::Timestamp;
 use karat_store::log::Signer;
 use karat_store::port::Backend;
-use karat_store::{Accepted, Error, Item, Kind, NewItem, Outcome, Reader, Store};
+use karat_store::{Error, Outcome, Store};
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use crate::Options;
 use crate::answers::Answers;
+use crate::basics::*;
 use crate::cards::ScorerPool;
 use crate::clock::{Clock, random};
 use crate::cosigned::{Cosigned, WitnessedHead};
@@ -32,33 +30,22 @@ use crate::traces::Traces;
 
 /// The state of a server.
 pub struct App {
-    /// The options.
     pub options: Options,
-    /// The clock.
     pub clock: Clock,
     /// The index, the scorecards, the keys and the arena.
     pub memory: Arc<Memory>,
-    /// The scoring of traces.
     pub traces: Traces,
-    /// The metrics.
     pub metrics: Metrics,
     /// Cached leaderboards.
     pub answers: Answers,
-    /// The states of all subjects.
     pub(crate) keeper: Keeper,
-    /// The heads that witnesses cosigned.
     pub(crate) cosigned: Cosigned,
-    /// The judges of submitted code.
     pub judging: Judging,
-    /// The rate limits.
     pub rates: Rates,
-    /// Permits for requests at work.
     pub(crate) permits: Turns,
     /// Permits for open event streams.
     pub(crate) streams: Turns,
-    /// The streams of each caller.
     pub(crate) streams_of: Arc<Places<Who>>,
-    /// The number of requests at work.
     pub(crate) at_work: AtomicUsize,
     /// The time from which on the server is stopping.
     pub(crate) stopping: watch::Sender<Option<Instant>>,
@@ -79,7 +66,6 @@ impl std::fmt::Debug for App {
 /// The result of an action: something that was stored now or before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done<T> {
-    /// The stored value.
     pub value: T,
     /// True if it was already stored, so that nothing changed.
     pub repeated: bool,
@@ -90,7 +76,6 @@ pub struct Done<T> {
 pub struct Submission {
     /// The id of the key whose request this comes with, or [`SERVER`].
     sender: String,
-    /// The items.
     pub items: Vec<NewItem>,
     /// The effects, each with the index of its item.
     pub effects: Vec<(usize, Effect)>,
@@ -98,19 +83,16 @@ pub struct Submission {
 
 impl Submission {
     /// Creates an empty submission, sent by that key.
-    #[must_use]
     pub fn by(key: &Key) -> Self {
         Self::from_sender(&key.id)
     }
 
     /// Creates an empty submission of the server itself.
-    #[must_use]
     pub fn of_server() -> Self {
         Self::from_sender(SERVER)
     }
 
     /// Creates an empty submission, sent by the key with that id, or by [`SERVER`].
-    #[must_use]
     pub fn from_sender(sender: &str) -> Self {
         Self { sender: sender.to_owned(), items: Vec::new(), effects: Vec::new() }
     }
@@ -122,7 +104,6 @@ impl Submission {
         self.effects.extend(other.effects.into_iter().map(|(at, effect)| (place + at, effect)));
     }
 
-    /// Adds items with this content.
     pub(crate) fn with_all<C: IntoEffect>(
         self,
         contents: impl IntoIterator<Item = C>,
@@ -134,8 +115,6 @@ impl Submission {
         })
     }
 
-    /// Adds one more item.
-    #[must_use]
     pub fn with(mut self, mut item: NewItem, mut effect: Option<Effect>) -> Self {
         let place = self.items.len();
         item.sender = Some(self.sender.clone());
@@ -151,9 +130,6 @@ impl Submission {
 impl App {
     /// Opens the store in `backend` and loads memory from it. On the first start it creates the key of an administrator
     /// and returns its secret, which cannot be read again.
-    ///
-    /// # Errors
-    /// If another process writes to the store, or the store is damaged.
     pub fn open(
         backend: Arc<dyn Backend>,
         signer: Signer,
@@ -218,15 +194,11 @@ impl App {
     }
 
     /// Returns the key that verifies the signatures of the log, `NAME+ID+KEY`.
-    #[must_use]
     pub fn log_key(&self) -> String {
         self.store.verifying_key().to_string()
     }
 
     /// Takes a head that witnesses cosigned.
-    ///
-    /// # Errors
-    /// If this log did not sign it, if no trusted witness cosigned it, or if it cannot be kept.
     pub(crate) async fn cosign(self: &Arc<Self>, note: String) -> Result<Vec<WitnessedHead>, Problem> {
         let app = Arc::clone(self);
         self.read(move |reader| app.cosigned.take(&note, app.store.verifying_key(), reader)).await
@@ -234,18 +206,12 @@ impl App {
 
     /// Stores each of the batches completely or not at all, and returns once they would survive a power loss and are in
     /// memory. After the call the batches are stored even if the caller no longer waits.
-    ///
-    /// # Errors
-    /// If the queue is full, or nothing can be written. An error in a batch is the outcome of that batch.
     pub async fn append(&self, batches: Vec<Submission>) -> Result<Vec<Outcome>, Problem> {
         let receiver = self.submit(batches)?;
         receiver.await.map_err(|_| Problem::from(Error::Stopped))
     }
 
     /// Stores one batch.
-    ///
-    /// # Errors
-    /// As [`Self::append`], or if the batch is refused.
     pub async fn append_one(&self, batch: Submission) -> Result<Vec<Accepted>, Problem> {
         match self.append(vec![batch]).await?.pop() {
             Some(Ok(accepted)) => Ok(accepted),
@@ -256,9 +222,6 @@ impl App {
     }
 
     /// Queues the batches without waiting: the receiver gets the outcomes.
-    ///
-    /// # Errors
-    /// If the queue is full.
     pub fn submit(&self, batches: Vec<Submission>) -> Result<oneshot::Receiver<Vec<Outcome>>, Problem> {
         let (answer, receiver) = oneshot::channel();
         let (items, effects) = batches.into_iter().map(|batch| (batch.items, batch.effects)).unzip();
@@ -272,7 +235,6 @@ impl App {
 
     /// Returns the moment of official scores for which none is asked: the present full minute, or the newest entry of the log
     /// if that is later. So answers agree, and are not computed again every second.
-    #[must_use]
     pub fn moment(&self) -> Timestamp {
         const MINUTE: i64 = 60;
         let minute = self.clock.now().seconds().div_euclid(MINUTE).saturating_mul(MINUTE);
@@ -280,17 +242,11 @@ impl App {
     }
 
     /// Returns a reader of the store.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub(crate) fn reader(&self) -> Result<Reader, Error> {
         self.store.reader()
     }
 
     /// Reads the store on a thread that may wait for the disk.
-    ///
-    /// # Errors
-    /// If `read` fails, or the store cannot be read.
     pub async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&mut Reader) -> Result<T, Problem> + Send + 'static,
@@ -299,9 +255,6 @@ impl App {
     }
 
     /// Finds the item of that kind with that id.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub(crate) async fn find(&self, kind: Kind, id: String) -> Result<Option<Item>, Problem> {
         self.read(move |reader| {
             let size = reader.head()?.size;
@@ -311,9 +264,6 @@ impl App {
     }
 
     /// Does long work on a separate thread, so that other requests do not wait.
-    ///
-    /// # Errors
-    /// If `work` fails.
     pub async fn checked<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
@@ -389,16 +339,6 @@ pub(crate) async fn uninterrupted<T: Send + 'static>(
     tokio::spawn(work).await.map_err(|error| Problem::internal(&error))?
 }
 
-/// Returns the item of the log that stores a scorecard.
-#[must_use]
 pub fn scorecard_item(pool: &ScorerPool) -> NewItem {
-    NewItem {
-        kind: Kind::Scorecard,
-        id: pool.name(),
-        subject: None,
-        sources: Vec::new(),
-        replaces: None,
-        sender: None,
-        content: pool.card.text().as_bytes().to_vec(),
-    }
+    NewItem::new(Kind::Scorecard, pool.name(), pool.card.text())
 }

@@ -1,15 +1,13 @@
 //! Parts of stored records that only a server needs: the task of an item, and how far its record is to be trusted. The log
 //! guarantees the bytes of a record, so nothing is computed again.
 
-use std::collections::BTreeSet;
-
 use karat::record::RecordDocument;
 use karat::rows::ALL_CASES;
 use karat_core::scorecard::{Reporter, Scorecard};
 use karat_store::Error;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::basics::*;
 use crate::problem::Problem;
 
 /// The name of the fact of a trace that a server measures by its own embedder.

@@ -1,9 +1,8 @@
 //! Answers about all subjects of a scorecard. What is kept of a subject is computed from all of its records, again whenever
 //! it has new ones; so a question reads the records of those subjects alone that have changed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::num::NonZero;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -15,7 +14,6 @@ use karat::standing::{items, refused};
 use karat_core::number::Score;
 use karat_core::scorecard::Scorecard;
 use karat_standing::stand::{SubjectStanding, keep, share_out, stand};
-use karat_store::Reader;
 
 use crate::decisions::Decisions;
 use crate::kept::{AllSubjects, Card, Seen, Subject};

@@ -1,17 +1,13 @@
 //! Weights from outside: for every scorecard the proposals and decisions in the log, and the scorecard under the weights
 //! in force. An item of the log is a line of the events that `karat standing --events` reads.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use karat::error::Error;
 use karat::standing::events::{self, Events};
 use karat::standing::written;
-use karat_core::timestamp::Timestamp;
 use karat_standing::overrides::{OverrideEvent, OverrideLog};
 use karat_standing::stand::{Event, overrides};
-use karat_store::{Kind, NewItem};
 
+use crate::basics::*;
 use crate::cards::ScorerPool;
 use crate::ids;
 
@@ -22,7 +18,6 @@ pub struct WeightsItem {
     pub card: String,
     /// The line of events.
     pub line: String,
-    /// The event in that line.
     pub event: OverrideEvent,
 }
 
@@ -77,15 +72,8 @@ impl WeightsItem {
             OverrideEvent::Refused(decision) => (&decision.id, "refused"),
             OverrideEvent::Revoked(decision) => (&decision.id, "revoked"),
         };
-        NewItem {
-            kind: Kind::Weights,
-            id: format!("{}/{}/{what}", ids::part(&self.card), ids::part(proposal)),
-            subject: None,
-            sources: Vec::new(),
-            replaces: None,
-            sender: None,
-            content: self.line.clone().into_bytes(),
-        }
+        let id = format!("{}/{}/{what}", ids::part(&self.card), ids::part(proposal));
+        NewItem::new(Kind::Weights, id, self.line.as_str())
     }
 }
 

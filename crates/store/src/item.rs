@@ -46,6 +46,15 @@ pub struct NewItem {
     pub content: Vec<u8>,
 }
 
+impl NewItem {
+    /// Creates an item that is about no subject, was made from nothing stored here and corrects nothing.
+    #[must_use]
+    pub fn new(kind: Kind, id: String, content: impl Into<Vec<u8>>) -> Self {
+        let content = content.into();
+        Self { kind, id, subject: None, sources: Vec::new(), replaces: None, sender: None, content }
+    }
+}
+
 /// The entry of an item in the log: everything but its content, of which it has the digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {

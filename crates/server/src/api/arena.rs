@@ -1,9 +1,6 @@
 //! The arena over HTTP: challenges, public except for the right answers; agents, each with its own key; matches, entered and
 //! submitted; ratings.
 
-use std::collections::BTreeMap;
-
-use axum::extract::State;
 use axum::http::header::RETRY_AFTER;
 use serde_json::Map;
 use utoipa_axum::router::OpenApiRouter;
@@ -13,12 +10,10 @@ use crate::api::{json, signers, stored};
 use crate::arena::{
     self, Agent, Career, Challenge, Match, Point, RatedAgent, Skill, State as MatchState, ranked,
 };
-use crate::guard::Caller;
 use crate::params::limit;
 use crate::play;
 use crate::prelude::*;
 
-/// Returns every route of the arena.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(list_challenges, publish_challenge))
@@ -137,7 +132,7 @@ pub(crate) async fn show_challenge(Get(app, _): Get, Named(slug): Named<String>)
         let state = app.memory.arena.state();
         state.challenge(&slug).map(|challenge| ShownChallenge::new(&challenge, &state))
     };
-    let missing = || Problem::not_found(format!("there is no challenge `{}`", slug.escape_debug()));
+    let missing = || Problem::unknown("challenge", &slug, "");
     json(StatusCode::OK, &shown.ok_or_else(missing)?)
 }
 
@@ -165,19 +160,6 @@ pub(crate) struct NewAgent {
     harness_id: Option<String>,
 }
 
-/// An agent that was just registered.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct RegisteredAgent {
-    #[serde(flatten)]
-    agent: Agent,
-    /// The commitment to the draw for its first match.
-    next_commitment: String,
-    /// The id of its key.
-    key_id: String,
-    /// The secret of its key. It is shown only here: the server keeps only its hash.
-    secret: String,
-}
-
 /// An agent with its ratings, titles and matches.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ShownAgent {
@@ -199,18 +181,12 @@ pub(crate) struct ShownAgent {
 
 /// Registers an agent. The secret of its key is in the answer and nowhere else.
 #[utoipa::path(post, operation_id = "register_agent", path = "/v1/arena/agents", tag = "arena", security(("key" = ["admin"])), request_body = NewAgent,
-    responses((status = 201, body = RegisteredAgent), Taken))]
+    responses((status = 201, body = play::Registered), Taken))]
 pub(crate) async fn register_agent(Post { app, caller, body }: Post) -> Answer {
     let sender = caller.key(&Act::RegisterAgent)?.id.clone();
     let new: NewAgent = body.json(&app).await?;
     let made = play::register_agent(&app, &sender, &new.agent_id, new.harness_id.as_deref()).await?;
-    let shown = RegisteredAgent {
-        agent: made.agent,
-        next_commitment: made.next_commitment,
-        key_id: made.key_id,
-        secret: made.secret,
-    };
-    json(StatusCode::CREATED, &shown)
+    json(StatusCode::CREATED, &made)
 }
 
 /// Returns an agent: its ratings, its titles, its rating after each match.
@@ -222,8 +198,7 @@ pub(crate) async fn show_agent(Get(app, _): Get, Named(name): Named<String>) -> 
         let state = app.memory.arena.state();
         state.agent(&name).map(|known| (known.clone(), state.skill(&name)))
     };
-    let (known, skill) =
-        known.ok_or_else(|| Problem::not_found(format!("there is no agent `{}`", name.escape_debug())))?;
+    let (known, skill) = known.ok_or_else(|| Problem::unknown("agent", &name, ""))?;
     let shown = ShownAgent {
         next_commitment: known.next_commitment(),
         skill,
@@ -236,7 +211,6 @@ pub(crate) async fn show_agent(Get(app, _): Get, Named(name): Named<String>) -> 
     json(StatusCode::OK, &shown)
 }
 
-/// The states of a match.
 const STATES: [&str; 5] = ["entered", "submitted", "scored", "expired", "void"];
 
 /// The seconds after which to ask again for a verdict.
@@ -443,8 +417,7 @@ pub(crate) async fn list_matches(Get(app, _): Get, Params(which): Params<WhichMa
 pub(crate) async fn show_match(Get(app, _): Get, Named(id): Named<String>) -> Answer {
     freshen(&app).await;
     let game = app.memory.arena.state().game(&id);
-    let game =
-        game.ok_or_else(|| Problem::not_found(format!("there is no match `{}`", id.escape_debug())))?;
+    let game = game.ok_or_else(|| Problem::unknown("match", &id, ""))?;
     json(StatusCode::OK, &*game)
 }
 

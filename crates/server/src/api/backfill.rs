@@ -1,17 +1,16 @@
 //! History in: items that are old on purpose, handed in by an administrator. They are stored together or not at all, after an
 //! entry that says so.
 
-use karat_store::{Accepted, Error};
+use karat_store::Error;
 
 use super::batch::{self, numbered};
 use super::weights::REASON_MAX_CHARACTERS;
 use super::{json, stored};
 use crate::backfill::Backfill;
-use crate::keys::Key;
 use crate::params::written_timestamp;
 use crate::prelude::*;
-use crate::problem::{ProblemPart, conflict};
-use crate::scoring::{Holder, How, ScoredItem, idempotency_key};
+use crate::problem::conflict;
+use crate::scoring::{Holder, ScoredItem, idempotency_key};
 use crate::sending::submission;
 
 /// The largest number of items that are handed in together.

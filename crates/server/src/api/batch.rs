@@ -6,14 +6,12 @@ use tokio::sync::oneshot;
 use super::evidence::Scoring;
 use super::json;
 use crate::body::{Arrived, line_too_long};
-use crate::keys::Key;
 use crate::params::written_timestamp;
 use crate::prelude::*;
-use crate::scoring::{Holder, How, Sent};
+use crate::scoring::{Holder, Sent};
 use crate::sending::submission;
 use crate::traces::queue::Line;
 
-/// The media type of a batch.
 pub(crate) const MEDIA: &str = "application/x-ndjson";
 /// Bytes of lines that make a part: it is scored and stored while the next lines arrive.
 const PART_BYTES: usize = 1 << 20;
@@ -119,7 +117,6 @@ impl BatchPart {
     }
 }
 
-/// Scores every line of a body.
 pub(crate) async fn send(
     app: &Arc<App>,
     key: Arc<Key>,

@@ -1,12 +1,9 @@
 //! New records as they are stored.
 
-use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Response};
 
 use super::records::RecordParams;
 use crate::events;
-use crate::guard::Caller;
 use crate::prelude::*;
 use crate::select::{Filter, size_at};
 

@@ -2,12 +2,9 @@
 //! loss.
 
 use karat::record::RecordDocument;
-use karat_store::{Accepted, Kind};
 use serde_json::value::RawValue;
 
 use super::{batch, json, json_ending, later, stored};
-use crate::ids;
-use crate::keys::Key;
 use crate::prelude::*;
 use crate::scoring::idempotency_key;
 use crate::sending;
@@ -163,9 +160,9 @@ pub(crate) async fn show(Get(app, _): Get, Named(wanted): Named<String>) -> Answ
                 Ok(_) => None,
                 Err(_) => reader.find(Kind::Evidence, &wanted, size)?,
             };
-            let item = found.filter(|item| item.entry.kind == Kind::Evidence).ok_or_else(|| {
-                Problem::not_found(format!("there is no item of evidence `{}`", wanted.escape_debug()))
-            })?;
+            let item = found
+                .filter(|item| item.entry.kind == Kind::Evidence)
+                .ok_or_else(|| Problem::unknown("item of evidence", &wanted, ""))?;
             let replaced_by = reader.replacement(Kind::Evidence, &item.entry.id, size)?;
             let entry = item.entry;
             let cards: Vec<String> = shared.memory.cards().iter().map(|pool| pool.name()).collect();

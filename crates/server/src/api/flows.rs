@@ -1,8 +1,6 @@
 //! Workflows over HTTP: tasks, public but for what would tell the answer before the plans are in; plans of miners, with what was
 //! recorded of them; recordings, public once their plan has a verdict.
 
-use karat_core::facts::Digest;
-use karat_evidence::canonical_json;
 use serde_json::Map;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -13,7 +11,6 @@ use crate::flows::{self, PlanState, StoredTask, Task, TaskState, Verdict};
 use crate::market::{self, TaskRequest};
 use crate::prelude::*;
 
-/// Returns every route of workflows.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(signers::list_recorders, signers::register_recorder))

@@ -1,8 +1,5 @@
 //! Health and metrics, for monitoring.
 
-use std::collections::BTreeMap;
-
-use axum::extract::State;
 use karat_core::record::ENGINE_VERSION;
 
 use super::{bytes, json};

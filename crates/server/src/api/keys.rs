@@ -1,6 +1,5 @@
 //! Keys, for administrators: created, listed, revoked; and what a revoked key sent, withdrawn.
 
-use axum::extract::State;
 use karat::look_alikes::LookAlikes;
 use karat_core::timestamp::TimestampError;
 
@@ -9,9 +8,7 @@ use super::{done, json};
 use crate::arrival;
 use crate::authority::Revoked;
 use crate::clock::random;
-use crate::effect::Effect;
-use crate::guard::Caller;
-use crate::keys::{Key, KeyRequest, Scope, Withdrawal};
+use crate::keys::{KeyRequest, Scope, Withdrawal};
 use crate::prelude::*;
 
 /// A key, without its secret.

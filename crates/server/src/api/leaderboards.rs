@@ -1,8 +1,6 @@
 //! Leaderboards: the subjects of a scorecard by rank. The command line asks and answers the same; what is more
 //! than can be read at once is ranked from the index, or part by part.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use axum::http::Uri;
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::{Basis, ItemsUsed};
@@ -23,7 +21,7 @@ use karat_core::record::ENGINE_VERSION;
 use karat_stats::StatisticsError;
 use karat_stats::outcome::Run;
 use karat_stats::student::{StudentRanking, TaskValues};
-use serde_json::{Map, from_value, json};
+use serde_json::{Map, from_value};
 
 use super::{answered, bytes};
 use crate::decisions::Decisions;
@@ -32,17 +30,14 @@ use crate::params::{limit, query, timestamp};
 use crate::prelude::*;
 use crate::rows::{self, RECORDS_MAX, ReadOptions, refused, unanswerable};
 use crate::select::{Filter, Marks, Selection, marks, size_at};
-use crate::stored::Trust;
 use crate::subjects::all_subjects;
 
-/// The largest number of resamples.
 const RESAMPLES_MAX: u32 = 10_000;
 /// The default number of rows of a page with the method `student`, and the largest number.
 const ROWS: (usize, usize) = (100, 1000);
 /// The advice of an answer that is too large.
 const NARROW: &str = "narrow the leaderboard with track, since, until, trust or where";
 
-/// The names of all parameters.
 const NAMES: [&str; 18] = [
     "as_of",
     "by",
@@ -81,7 +76,6 @@ pub struct OfLog {
     pub skip: Option<usize>,
 }
 
-/// A question to the log.
 #[derive(Debug, Clone)]
 pub struct Question {
     ask: Leaderboard,
@@ -90,7 +84,6 @@ pub struct Question {
     of_resamples: Option<&'static str>,
 }
 
-/// The pages of a leaderboard by method.
 #[derive(Debug, Clone, Copy)]
 pub struct Pages {
     /// With the method `bootstrap`.
@@ -101,7 +94,6 @@ pub struct Pages {
 
 /// A leaderboard and the rows that it was computed from.
 pub struct Made {
-    /// The leaderboard.
     pub answer: LeaderboardAnswer,
     /// The scored items; `None` if only the index was read.
     pub rows: Option<Rows>,
@@ -114,7 +106,6 @@ struct Asked {
     pool: Arc<ScorerPool>,
     /// The scorecards of the records.
     pools: Vec<Arc<ScorerPool>>,
-    /// The positions of the records in the log.
     positions: Vec<u64>,
     size: u64,
     base: Base,
@@ -124,9 +115,15 @@ struct Asked {
 
 /// Ranks subjects: means over tasks with intervals, rank ranges, and letters for ties.
 ///
-/// With the method `bootstrap` the answer is the same as from `karat leaderboard`. The method `student` is for very many
+/// With the method `bootstrap` the answer is the one of `karat leaderboard`. The method `student` is for very many
 /// subjects or records: the same means, with intervals from the spread of the tasks, in pages; fields that need
-/// resamples are null.
+/// resamples are null. Without a method it is `bootstrap` for up to 200 subjects and 20,000 records; of resamples there are
+/// 1 to 10,000.
+///
+/// A field in `where`, `by`, `with` and `group_by` is a fact of the scorecard, or any field of the evidence, such as
+/// `metrics.model` or `$.scores[0].name`. In `with`, `FIELD` is its mean, `FIELD:p95` a percentile, and `FIELD:min`, `max`,
+/// `sum` and `count` are there, too. Without `by`, ranks are by the official score if the scorecard has one and all its
+/// records count, else by the mean of runs. A family ranks all of its challenges together.
 #[utoipa::path(get, operation_id = "show_leaderboard", path = "/v1/leaderboards", tag = "records",
     params(Leaderboard, karat::ask::Items, karat::ask::Confidence, OfLog), responses(
     (status = 200, body = LeaderboardAnswer, content_type = "application/json", description = "`karat/leaderboard/2`"),
@@ -472,7 +469,6 @@ impl Question {
         }
     }
 
-    /// Returns the settings for ranks by score.
     fn settings(&self, pools: &[Arc<ScorerPool>]) -> Settings {
         let confidence = &self.ask.sure.confidence;
         Settings {

@@ -1,7 +1,7 @@
 //! The log for its followers: its signed checkpoint, the word of witnesses about it, the changes of its key, and its tiles at
 //! the paths of C2SP `tlog-tiles`.
 
-use axum::http::header::{CACHE_CONTROL, HeaderValue};
+use axum::http::header::CACHE_CONTROL;
 use karat_store::log::TilePath;
 use karat_store::port::Head;
 

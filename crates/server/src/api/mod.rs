@@ -30,14 +30,10 @@ mod traces;
 mod weights;
 
 use crate::prelude::*;
-use axum::body::Body;
-use axum::http::Response;
-use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use serde::Serializer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// Returns every route, with its description.
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(openapi::head())
         .routes(routes!(evidence::send, evidence::show))
@@ -116,12 +112,10 @@ pub(crate) fn answered(answer: &impl Serialize) -> String {
     karat::answers::write(answer)
 }
 
-/// Responds with an answer of the library.
 pub(crate) fn answer(status: StatusCode, answer: &impl Serialize) -> Response<Body> {
     bytes(status, "application/json", answered(answer).into_bytes())
 }
 
-/// Responds with a body of this media type.
 pub(crate) fn bytes(status: StatusCode, media_type: &'static str, body: Vec<u8>) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use utoipa::OpenApi;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::path::{Operation, ParameterIn};
@@ -11,7 +11,6 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 
 use crate::prelude::*;
 use crate::problem::described;
-use crate::stored::Trust;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -38,7 +37,6 @@ use crate::stored::Trust;
 )]
 struct Head;
 
-/// Returns the head of the description.
 pub(crate) fn head() -> utoipa::openapi::OpenApi {
     let mut head = Head::openapi();
     let bearer = HttpBuilder::new()
@@ -51,9 +49,6 @@ pub(crate) fn head() -> utoipa::openapi::OpenApi {
 }
 
 /// Returns the whole description as JSON, with an end of line.
-///
-/// # Errors
-/// If it cannot be written as JSON, which the present routes never cause.
 pub fn json() -> Result<String, Problem> {
     let (_, mut document) = super::routes().split_for_parts();
     let paths = std::mem::take(&mut document.paths.paths);

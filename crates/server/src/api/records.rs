@@ -6,16 +6,16 @@ use karat::recompute;
 use karat::record::{Record as Given, RecordDocument};
 use karat_core::explain::nearest_change;
 use karat_core::scorecard::LateRules;
-use karat_store::{Entry, Item, Kind, Reader};
+use karat_store::Entry;
 use serde_json::value::RawValue;
 
 use super::{answered, bytes, json};
-use crate::index::{Index, Row};
-use crate::keys::{Key, Withdrawal};
+use crate::index::Row;
+use crate::keys::Withdrawal;
 use crate::params::{limit, timestamp};
 use crate::prelude::*;
 use crate::select::{Filter, Selection, size_at};
-use crate::stored::{Trust, raw};
+use crate::stored::raw;
 
 /// The default number of records in a list.
 const USUAL: usize = 50;

@@ -1,16 +1,12 @@
 //! Reviews: the scores that wait for a decision, and the decisions. A decision is an item of the log like any other;
 //! its content is a line of the events that `karat standing --events` reads.
 
-use axum::extract::State;
+use data_encoding::HEXLOWER;
 pub use karat::answers::ReviewVerdict;
 use karat::answers::review::{PendingReview, Review};
-use karat_evidence::canonical_json;
-use karat_store::{Kind, NewItem};
 
 use super::answer as response;
 use crate::clock::random;
-use crate::guard::Caller;
-use crate::ids;
 use crate::prelude::*;
 use crate::select::size_at;
 use crate::standing::{Question, answer, rules};
@@ -111,9 +107,6 @@ pub(crate) async fn queue(
 }
 
 /// Returns the scores that wait for a decision now, under one scorecard or all: scorecard, subject, review.
-///
-/// # Errors
-/// If there is no such scorecard, or there are too many records.
 pub async fn waiting(app: &Arc<App>, card: Option<&str>) -> Result<Vec<PendingReview>, Problem> {
     let pools = match card {
         Some(card) => vec![app.memory.cards().find_used(card)?],
@@ -165,9 +158,6 @@ pub(crate) async fn decide(Post { app, caller, body }: Post) -> Answer {
 }
 
 /// Stores a review that the key `sender` sent; returns its position in the log and the member `review` of the standing that follows.
-///
-/// # Errors
-/// If the request is invalid, or changes nothing.
 pub async fn keep(
     app: &Arc<App>,
     request: ReviewRequest,
@@ -187,22 +177,13 @@ pub async fn keep(
     if let Some(why) = review.as_ref().and_then(|review| refusal(review, standings.events)) {
         return Err(Problem::new(Code::Conflict, why));
     }
-    let nonce = random::<8>().map_err(|error| Problem::internal(&error))?;
-    let nonce: String = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
-    let item = NewItem {
-        kind: Kind::Review,
-        id: format!("{}/{}/{nonce}", ids::part(&pool.name()), ids::part(&request.subject)),
-        subject: Some(request.subject),
-        sources: Vec::new(),
-        replaces: None,
-        sender: None,
-        content: line.into_bytes(),
-    };
+    let nonce = HEXLOWER.encode(&random::<8>().map_err(|error| Problem::internal(&error))?);
+    let id = format!("{}/{}/{nonce}", ids::part(&pool.name()), ids::part(&request.subject));
+    let item = NewItem { subject: Some(request.subject), ..NewItem::new(Kind::Review, id, line) };
     let accepted = app.append_one(Submission::from_sender(sender).with(item, None)).await?;
     Ok((accepted.first().map(|it| it.position), review))
 }
 
-/// Returns the event as a line of JSON.
 fn line(request: &ReviewRequest, reviewer: &str, now: Timestamp) -> Result<String, Problem> {
     let mut line = serde_json::to_value(request).map_err(|error| Problem::internal(&error))?;
     let mut put = |name: &str, text: String| {

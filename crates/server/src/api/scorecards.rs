@@ -4,7 +4,6 @@ use karat::card::CompiledCard;
 use karat_core::diagnostic::Diagnostic;
 
 use super::{bytes, json, stored};
-use crate::effect::Effect;
 use crate::prelude::*;
 use crate::state::scorecard_item;
 

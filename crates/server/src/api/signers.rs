@@ -1,9 +1,6 @@
 //! Harnesses, which run agents, and recorders, which run plans: those whose signatures count.
 
-use axum::extract::State;
-
 use super::{done, json, stored};
-use crate::guard::Caller;
 use crate::prelude::*;
 use crate::registry;
 use crate::signers::{Harness, Recorder};

@@ -1,7 +1,5 @@
 //! Standings: the official scores of subjects at a timestamp, with their tiers and reviews.
 
-use std::collections::BTreeMap;
-
 use karat::answers::standing::Standing;
 
 use super::answer as response;

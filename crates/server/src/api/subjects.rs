@@ -4,10 +4,8 @@ use std::ops::Range;
 
 use karat::answers::Outcome;
 use karat::record::Record;
-use karat_store::{Item, Kind};
 
 use super::json;
-use crate::index::Index;
 use crate::params::limit;
 use crate::prelude::*;
 use crate::select::{Filter, Selection, size_at};

@@ -1,17 +1,13 @@
 //! Spans in, by the OpenTelemetry protocol over HTTP: they are stored at once, and scored once their trace is whole.
 
-use axum::body::Body;
 use axum::http::header::CONTENT_ENCODING;
-use axum::http::{HeaderMap, Response};
 use axum::response::IntoResponse as _;
 use karat_importers::requests::{Encoding, Part as Group, Parts, response, take_apart};
 
 use super::bytes;
-use crate::authority::{self};
+use crate::authority;
 use crate::body::{Arrived, expect_media, too_large};
 use crate::collect::items;
-use crate::guard::Caller;
-use crate::keys::Key;
 use crate::prelude::*;
 use crate::problem::PROTOBUF;
 use crate::spans::{Content, Part, Whose};

@@ -1,29 +1,22 @@
 //! Weights from outside for a scorecard: proposals, decisions on them, and those in force.
 
-use std::collections::BTreeMap;
-
 use karat::answers::WeightsVerdict;
 use karat::answers::weights::{WeightsInForce, WeightsProposal};
 use karat::weights::weights as exact_weights;
 use karat_core::number::Decimal;
 use karat_core::timestamp::TimestampError;
 use karat_core::weights::OverrideUse;
-use karat_evidence::canonical_json;
 use karat_standing::overrides::{OverrideLog, OverrideRefusal, ProposalRecord};
-use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{answer as response, stored};
 use crate::arrival;
-use crate::effect::Effect;
 use crate::params::{limit, timestamp};
 use crate::prelude::*;
 use crate::select::size_at;
 use crate::weights::WeightsItem;
 
-/// The longest id of a proposal, in characters.
 const ID_MAX_CHARACTERS: usize = 100;
-/// The longest reason, in characters.
 pub(crate) const REASON_MAX_CHARACTERS: usize = 1000;
 /// The default number of proposals in a list.
 const USUAL: usize = 100;

@@ -1,14 +1,11 @@
 //! Challenges: a task, its time limit and the right answers.
 
-use std::collections::BTreeMap;
-
 use karat_evidence::Problems;
 use karat_graders::arena::Evaluator;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use serde_json::Map;
 
 use super::Match;
+use crate::basics::*;
 
 /// A task for agents. It never changes: an improved one gets a new name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -77,23 +74,17 @@ pub struct Instance {
 }
 
 impl Challenge {
-    /// Returns the number of its instances.
-    #[must_use]
     pub fn count(&self) -> u32 {
         u32::try_from(self.instances.len()).unwrap_or(u32::MAX)
     }
 
     /// Returns the instance that a match is played at.
-    #[must_use]
     pub fn instance(&self, game: &Match) -> Option<&Instance> {
         let place = game.instance(self.count())?.checked_sub(1)?;
         self.instances.get(usize::try_from(place).ok()?)
     }
 
     /// Returns the evaluator of its scorecard with its files.
-    ///
-    /// # Errors
-    /// If files are missing or are not those that the scorecard names, or something is wrong in them.
     pub fn with_files(&self, evaluator: &Evaluator) -> Result<Evaluator, Problems> {
         evaluator.with_files(&|path| {
             let text = self.files.get(path).ok_or_else(|| format!("`files` has no `{path}`"))?;
@@ -102,7 +93,6 @@ impl Challenge {
     }
 
     /// Returns true if it is the same apart from the part that the server adds.
-    #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Self { blind: other.blind.clone(), ..self.clone() } == *other
     }

@@ -3,12 +3,9 @@
 use karat::answers::Voucher;
 use karat::answers::arena::Settled;
 use karat::record::MatchAnswer;
-use karat_store::Kind;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use utoipa::ToSchema;
 
 use super::{Challenge, Draw, Drawn};
+use crate::basics::*;
 use crate::content::{Place, Stored};
 use crate::signers::{Harness, Signer as _};
 
@@ -16,16 +13,12 @@ use crate::signers::{Harness, Signer as _};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "schema")]
 pub enum Content {
-    /// A challenge.
     #[serde(rename = "karat/arena-challenge/1")]
     Challenge(Challenge),
-    /// An agent.
     #[serde(rename = "karat/arena-agent/1")]
     Agent(StoredAgent),
-    /// A state of a match.
     #[serde(rename = "karat/arena-match/1")]
     Match(Box<StoredMatch>),
-    /// A harness, or its end.
     #[serde(rename = "karat/arena-harness/1")]
     Harness(Harness),
 }
@@ -33,7 +26,6 @@ pub enum Content {
 /// An agent with what only the log has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredAgent {
-    /// The agent.
     #[serde(flatten)]
     pub agent: Agent,
     /// The draw for its first match; none if it was registered before there were any.
@@ -44,7 +36,6 @@ pub struct StoredAgent {
 /// A state of a match with what only the log has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredMatch {
-    /// The match.
     #[serde(flatten)]
     pub game: Match,
     /// The draw of an open match, which is secret until it is over.
@@ -221,7 +212,6 @@ impl Stored for Content {
 }
 
 impl Match {
-    /// Returns the id of the item with this state.
     pub(crate) fn item_id(&self) -> String {
         let entered = format!("match/{}", self.match_id);
         match self.state {
@@ -259,7 +249,6 @@ impl Match {
     }
 
     /// Returns the same match once it is over: its draw is revealed, and there is one for the next.
-    #[must_use]
     pub fn ended(&self, state: State, open: Option<Draw>, next: Draw) -> StoredMatch {
         let mut game = self.in_state(state);
         if let Some((drawn, open)) = game.draw.as_mut().zip(open) {
@@ -271,7 +260,6 @@ impl Match {
 
     /// Returns the number of its instance, from 1, of a challenge that has `count`. Before instances were drawn, attempts played
     /// them in their order, and after the last one the first again.
-    #[must_use]
     pub fn instance(&self, count: u32) -> Option<u32> {
         match &self.draw {
             Some(drawn) => Some(drawn.instance),
@@ -283,7 +271,6 @@ impl Match {
     }
 
     /// Returns the effect on the agent, if the match is over.
-    #[must_use]
     pub fn settled(&self) -> Option<&Settled> {
         match &self.state {
             State::Scored(scored) => Some(&scored.settled),
@@ -295,7 +282,6 @@ impl Match {
 
 impl Scored {
     /// Returns the total, 0 to 1000.
-    #[must_use]
     pub fn score(&self) -> f64 {
         self.answer.score.unwrap_or(0.0)
     }
@@ -303,7 +289,6 @@ impl Scored {
 
 impl State {
     /// Returns the name as written.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Entered => "entered",

@@ -3,11 +3,10 @@
 use std::fmt;
 
 use data_encoding::HEXLOWER;
-use karat_core::facts::Digest;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use utoipa::ToSchema;
+use serde::{Deserializer, Serializer};
 
-/// The longest nonce of an agent.
+use crate::basics::*;
+
 pub const NONCE_MAX_BYTES: usize = 64;
 
 /// 32 random bytes that decide, with the nonce of the agent, which instance its next match is played at.
@@ -36,19 +35,16 @@ pub struct Drawn {
 
 impl Draw {
     /// Makes a draw of bytes that no one can foretell.
-    #[must_use]
     pub const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
     /// Returns it as 64 hexadecimal digits.
-    #[must_use]
     pub fn digits(&self) -> String {
         HEXLOWER.encode(&self.0)
     }
 
     /// Returns the commitment to the draw for the next match of `agent`.
-    #[must_use]
     pub fn commitment(&self, agent: &str) -> String {
         Digest::of(format!("karat/arena-draw/1\n{agent}\n{}\n", self.digits()).as_bytes()).to_string()
     }
@@ -62,7 +58,6 @@ impl Draw {
     /// assert_eq!(draw.place("bee.maze.1", Some("mine"), 1), Some(0));
     /// assert_eq!(draw.place("bee.maze.1", Some("mine"), 0), None);
     /// ```
-    #[must_use]
     pub fn place(&self, match_id: &str, agent_nonce: Option<&str>, count: usize) -> Option<usize> {
         let nonce = agent_nonce.unwrap_or_default();
         let text = format!("karat/arena-instance/1\n{match_id}\n{}\n{nonce}\n", self.digits());

@@ -13,8 +13,9 @@ mod draw;
 mod state;
 mod table;
 
-use karat_core::facts::Digest;
 use tokio::sync::{Mutex, MutexGuard};
+
+use crate::basics::*;
 
 pub use challenge::{Challenge, Instance};
 pub use content::{
@@ -53,7 +54,6 @@ pub const NAME_MAX_BYTES: usize = 40;
 
 /// Returns true if `name` can name an agent, a challenge or a category: 3 to 40 small letters, digits and hyphens, the
 /// first and the last one not a hyphen.
-#[must_use]
 pub fn is_name(name: &str) -> bool {
     let is_inner = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
     (3..=NAME_MAX_BYTES).contains(&name.len())

@@ -1,18 +1,16 @@
 //! The arena in memory, computed from the items of the log in their order.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{RwLock, RwLockReadGuard};
 
-use karat_core::timestamp::Timestamp;
 use karat_stats::rating::Outcome;
 
 use super::{
     Agent, Career, Challenge, Content, Draw, Match, Permits, Skill, Skills, State, StoredAgent, StoredMatch,
     Submitted,
 };
+use crate::basics::*;
 use crate::signers::Harness;
 
-/// The arena of a server.
 #[derive(Debug, Default)]
 pub struct Arena {
     state: RwLock<ArenaState>,
@@ -27,14 +25,12 @@ pub struct Arena {
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct ArenaState {
     challenges: BTreeMap<String, Arc<Challenge>>,
-    /// The scorecards of the challenges.
     cards: BTreeSet<String>,
     agents: BTreeMap<String, AgentState>,
     harnesses: BTreeMap<String, Arc<Harness>>,
     skills: Skills,
     /// The instances of each challenge that some agent has played.
     used: BTreeMap<String, BTreeSet<u32>>,
-    /// In the order of entry.
     matches: Vec<Arc<Match>>,
     places: BTreeMap<String, usize>,
     /// The matches that may be submitted: the time of expiry in milliseconds, and the agent. No agent has two.
@@ -43,14 +39,11 @@ pub struct ArenaState {
     waiting: BTreeSet<String>,
 }
 
-/// The current state of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentState {
-    /// The agent as registered.
     pub agent: Agent,
     /// The results so far.
     pub career: Career,
-    /// The titles that it has, the highest first.
     pub titles: Vec<String>,
     /// The rating after each match, in the order in which they ended.
     pub history: Vec<Point>,
@@ -58,9 +51,7 @@ pub struct AgentState {
     pub attempts: BTreeMap<String, u64>,
     /// The instances of each challenge that it has played, expired and open matches included.
     pub used: BTreeMap<String, BTreeSet<u32>>,
-    /// The match that it may submit, if any.
     pub open_match: Option<String>,
-    /// The draw of that match.
     pub(crate) open_draw: Option<Draw>,
     /// The draw for its next match.
     pub(crate) next_draw: Option<Draw>,
@@ -87,7 +78,6 @@ pub struct Point {
 }
 
 impl Arena {
-    /// Returns the current state of the arena.
     pub fn state(&self) -> RwLockReadGuard<'_, ArenaState> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -99,8 +89,6 @@ impl Arena {
 }
 
 impl ArenaState {
-    /// Returns the challenge with that name.
-    #[must_use]
     pub fn challenge(&self, slug: &str) -> Option<Arc<Challenge>> {
         self.challenges.get(slug).map(Arc::clone)
     }
@@ -110,34 +98,26 @@ impl ArenaState {
         self.cards.contains(name)
     }
 
-    /// Returns all challenges, by name.
     pub(crate) fn challenges(&self) -> impl Iterator<Item = &Arc<Challenge>> {
         self.challenges.values()
     }
 
-    /// Returns the agent with that name.
-    #[must_use]
     pub fn agent(&self, name: &str) -> Option<&AgentState> {
         self.agents.get(name)
     }
 
-    /// Returns all agents, by name.
     pub fn agents(&self) -> impl Iterator<Item = &AgentState> {
         self.agents.values()
     }
 
-    /// Returns the skill of an agent.
-    #[must_use]
     pub fn skill(&self, agent: &str) -> Skill {
         self.skills.of(agent)
     }
 
-    /// Returns the harness with that id.
     pub(crate) fn harness(&self, id: &str) -> Option<&Harness> {
         self.harnesses.get(id).map(|it| &**it)
     }
 
-    /// Returns all harnesses, by id.
     pub(crate) fn signers(&self) -> impl Iterator<Item = &Arc<Harness>> {
         self.harnesses.values()
     }
@@ -149,8 +129,6 @@ impl ArenaState {
         (1..=challenge.count()).filter(|it| used.is_none_or(|used| !used.contains(it))).collect()
     }
 
-    /// Returns the match with that id.
-    #[must_use]
     pub fn game(&self, id: &str) -> Option<Arc<Match>> {
         self.places.get(id).and_then(|place| self.matches.get(*place)).map(Arc::clone)
     }

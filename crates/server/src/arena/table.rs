@@ -1,9 +1,7 @@
 //! The table of agents by rating.
 
-use serde::Serialize;
-use utoipa::ToSchema;
-
 use super::{ArenaState, Career, Skill};
+use crate::basics::*;
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -23,7 +21,6 @@ pub struct RatedAgent {
 }
 
 /// Returns the agents that have played, the highest rating first, equal ones by name.
-#[must_use]
 pub fn ranked(state: &ArenaState, category: Option<&str>, matches_min: u64) -> Vec<RatedAgent> {
     let points = |career: &Career| match category {
         None => Some(career.rating_points),

@@ -1,16 +1,11 @@
 //! The stored form of workflows: items of the kind `workflow`, each with a schema.
 
-use karat_core::facts::Digest;
 use karat_core::number::{Score, UNITS_PER_ONE};
-use karat_core::timestamp::Timestamp;
 use karat_evidence::ids::joined;
-use karat_store::Kind;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use utoipa::ToSchema;
 
 use super::{Phase, milliseconds};
 use crate::arena::Draw;
+use crate::basics::*;
 use crate::content::{Place, Stored};
 use crate::signers::{Recorder, Signer as _};
 
@@ -18,19 +13,14 @@ use crate::signers::{Recorder, Signer as _};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "schema")]
 pub enum Content {
-    /// A recorder, or its end.
     #[serde(rename = "karat/workflow-recorder/1")]
     Recorder(Recorder),
-    /// A task.
     #[serde(rename = "karat/workflow-task/1")]
     Task(Box<StoredTask>),
-    /// A plan.
     #[serde(rename = "karat/workflow-plan/1")]
     Plan(Box<StoredPlan>),
-    /// A recording that a recorder has delivered.
     #[serde(rename = "karat/workflow-delivery/1")]
     Delivery(Delivery),
-    /// The verdict on a plan.
     #[serde(rename = "karat/workflow-verdict/1")]
     Verdict(Box<Verdict>),
 }
@@ -66,7 +56,6 @@ pub struct Task {
 /// A task with what is secret at first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredTask {
-    /// The part that is public.
     #[serde(flatten)]
     pub task: Task,
     /// The task as `karat run` reads it, with the reference.
@@ -91,10 +80,8 @@ pub struct Plan {
     pub plan_digest: String,
 }
 
-/// A plan with its content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredPlan {
-    /// All but the content.
     #[serde(flatten)]
     pub plan: Plan,
     /// The plan as `karat run` reads it, with the name of its author.
@@ -106,17 +93,11 @@ pub struct StoredPlan {
 /// A recording of a plan that a recorder has delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
-    /// The id of the task.
     pub task_id: String,
-    /// The author of the plan.
     pub miner: String,
-    /// The recorder that signed it.
     pub recorder: String,
-    /// The digest of the recording.
     pub recording: String,
-    /// The signed note over it.
     pub note: String,
-    /// The time at which it arrived.
     pub delivered_at: String,
 }
 
@@ -251,7 +232,6 @@ mod exact_or_null {
     }
 }
 
-/// Returns the id of the item that stores a plan.
 pub(crate) fn plan_id(task: &str, miner: &str) -> String {
     joined(["plan", task, miner])
 }

@@ -4,12 +4,9 @@
 //! The plan takes part, so that the server cannot have chosen its bytes for anyone; and a miner cannot choose its plan for a
 //! recorder, because it does not know the bytes.
 
-use karat_core::facts::Digest;
-
 use crate::arena::Draw;
+use crate::basics::*;
 
-/// Returns the commitment to the draw of a task.
-#[must_use]
 pub fn commitment(draw: &Draw, task: &str) -> String {
     Digest::of(format!("karat/workflow-draw/1\n{task}\n{}\n", draw.digits()).as_bytes()).to_string()
 }
@@ -25,7 +22,6 @@ pub fn commitment(draw: &Draw, task: &str) -> String {
 /// assert_eq!(drawn.len(), 2);
 /// assert_eq!(karat_server::flows::drawn(&Draw::new([7; 32]), "ferry-7", "a", "sha256:00", &pool, 3), ["b", "c"]);
 /// ```
-#[must_use]
 pub fn drawn(
     draw: &Draw,
     task: &str,

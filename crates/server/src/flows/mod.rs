@@ -6,18 +6,17 @@
 //!
 //! * `content`: stored items; `state`: their state in memory, computed at each start; `draw`: who records which plan.
 
+use crate::basics::*;
+
 mod content;
 mod draw;
 mod state;
-
-use karat_core::timestamp::Timestamp;
 
 pub(crate) use content::plan_id;
 pub use content::{Content, Delivery, Plan, Scored, StoredPlan, StoredTask, Task, Verdict, VerdictState};
 pub use draw::{commitment, drawn};
 pub use state::{FlowState, Flows, PlanState, TaskState};
 
-/// The phase of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Plans are accepted, and are secret.
@@ -30,7 +29,6 @@ pub enum Phase {
 
 impl Phase {
     /// Returns the name as written.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plans => "plans",

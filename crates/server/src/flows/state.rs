@@ -1,17 +1,14 @@
 //! Workflows in memory, computed from the items of the log in their order.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
-
-use karat_core::timestamp::Timestamp;
+use std::sync::{RwLock, RwLockReadGuard};
 
 use super::{
     Content, Delivery, Phase, Plan, StoredPlan, StoredTask, Verdict, VerdictState, drawn, milliseconds,
 };
 use crate::arena::Permits;
+use crate::basics::*;
 use crate::signers::Recorder;
 
-/// The workflows of a server.
 #[derive(Debug, Default)]
 pub struct Flows {
     state: RwLock<FlowState>,
@@ -30,7 +27,6 @@ pub struct FlowState {
     order: Vec<String>,
     /// Plans without a verdict: the last moment for recordings, the task and the miner.
     open: BTreeSet<(i64, String, String)>,
-    /// The records of verdicts.
     records: BTreeSet<String>,
     /// The digests of all recordings that were delivered.
     delivered: BTreeSet<String>,
@@ -38,30 +34,22 @@ pub struct FlowState {
     revealed: BTreeMap<String, Delivery>,
 }
 
-/// The current state of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskState {
-    /// The task as posted.
     pub task: Arc<StoredTask>,
-    /// Its plans, by miner.
     pub plans: BTreeMap<String, PlanState>,
 }
 
-/// The current state of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanState {
-    /// The plan.
     pub plan: Plan,
     /// The recorders that were drawn for it. Secret, as the draw is, until no plan is accepted any more.
     pub drawn: Vec<String>,
-    /// Recordings, by recorder.
     pub deliveries: BTreeMap<String, Arc<Delivery>>,
-    /// The verdict, if there is one.
     pub verdict: Option<Arc<Verdict>>,
 }
 
 impl Flows {
-    /// Returns the current state.
     pub fn state(&self) -> RwLockReadGuard<'_, FlowState> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -87,19 +75,14 @@ impl PlanState {
 }
 
 impl FlowState {
-    /// Returns the recorder with that id.
-    #[must_use]
     pub fn recorder(&self, id: &str) -> Option<&Recorder> {
         self.recorders.get(id).map(|it| &**it)
     }
 
-    /// Returns all recorders, by id.
     pub(crate) fn signers(&self) -> impl Iterator<Item = &Arc<Recorder>> {
         self.recorders.values()
     }
 
-    /// Returns the task with that id.
-    #[must_use]
     pub fn task(&self, id: &str) -> Option<&TaskState> {
         self.tasks.get(id)
     }
@@ -109,13 +92,10 @@ impl FlowState {
         self.order.iter().rev().filter_map(|id| self.tasks.get(id))
     }
 
-    /// Returns the plan of a miner for a task.
-    #[must_use]
     pub fn plan(&self, task: &str, miner: &str) -> Option<&PlanState> {
         self.tasks.get(task)?.plans.get(miner)
     }
 
-    /// Returns true if the record with that id is of a verdict.
     pub(crate) fn has_record(&self, id: &str) -> bool {
         self.records.contains(id)
     }
@@ -131,7 +111,6 @@ impl FlowState {
     }
 
     /// Returns task and miner of each plan without a verdict for which no more recordings are accepted.
-    #[must_use]
     pub fn due(&self, now: Timestamp) -> Vec<(String, String)> {
         let end = (now.milliseconds, String::new(), String::new());
         self.open.range(..end).map(|(_, task, miner)| (task.clone(), miner.clone())).collect()

@@ -1,32 +1,22 @@
 //! Recordings of recorders, each of which is replayed before it is kept.
 
-use karat_evidence::canonical_json;
 use karat_run::{Job, Recording, Run};
-use karat_store::{Kind, NewItem};
 
 use super::settle::settle;
 use super::{RECORDING_BYTES_MAX, hand_in, no_plan, no_task, refused};
 use crate::arrival;
 use crate::flows::{Content, Delivery, PlanState, StoredTask, plan_id};
-use crate::ids;
 use crate::prelude::*;
-use crate::problem::ProblemPart;
-use crate::scoring::How;
 use crate::signers::Recorder;
 
 /// The first bytes of the last line of a recording.
 const FOOT: &str = "{\"digest\":";
-/// The place of faults of the recording.
 const RECORDING: &str = "recording";
-/// The place of differences of the evidence.
 const EVIDENCE: &str = "evidence";
-/// The most differences that are listed.
 const DIFFERENCES_MAX: usize = 20;
 
-/// A recording that was taken.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delivered {
-    /// The delivery.
     pub delivery: Delivery,
     /// The number of recordings of the plan, with this one.
     pub delivered: usize,
@@ -34,10 +24,6 @@ pub struct Delivered {
 
 /// Takes the body of a request, which arrived at `now`: a recording of a plan, and perhaps the evidence of the run on a line
 /// after it. If every recorder that was drawn has now delivered, the plan gets its verdict.
-///
-/// # Errors
-/// If there is no such plan, it is too early or too late, the recording is not signed by a recorder that was drawn, does not
-/// replay, was delivered by another, or if the evidence does not follow.
 pub async fn deliver(
     app: &Arc<App>,
     sender: &str,
@@ -116,15 +102,8 @@ pub async fn deliver(
             note: recording.note().unwrap_or_default().to_owned(),
             delivered_at: now.to_string(),
         };
-        let item = NewItem {
-            kind: Kind::Recording,
-            id: digest,
-            subject: Some(miner.clone()),
-            sources: Vec::new(),
-            replaces: None,
-            sender: None,
-            content: recording.lines().as_bytes().to_vec(),
-        };
+        let item = NewItem::new(Kind::Recording, digest, recording.lines());
+        let item = NewItem { subject: Some(miner.clone()), ..item };
         let batch = batch.with(item, None).with_all([Content::Delivery(delivery.clone())])?;
         app.append_one(batch).await?;
         drop(in_force);

@@ -2,24 +2,16 @@
 
 use data_encoding::HEXLOWER;
 use karat::error::Error;
-use karat_core::facts::Digest;
-use karat_evidence::canonical_json;
 use karat_run::{Job, Notes, Refusal};
-use karat_store::Kind;
 
 use super::publish::BLIND_DIGITS;
 use super::{PLAN_BYTES_MAX, no_task};
 use crate::content::Stored as _;
 use crate::flows::{Content, Phase, Plan, StoredPlan, StoredTask, plan_id};
 use crate::prelude::*;
-use crate::problem::ProblemPart;
 
 /// Takes the plan of a miner for a task, which arrived at `now`. A miner hands in one plan for a task; the same again changes
 /// nothing.
-///
-/// # Errors
-/// If there is no such task, it is too late, another plan was handed in before, or `karat run` would refuse it: with every
-/// reason.
 pub async fn hand_in(
     app: &Arc<App>,
     sender: &str,

@@ -9,7 +9,6 @@ mod settle;
 use karat_run::Fault;
 
 use crate::prelude::*;
-use crate::problem::ProblemPart;
 use crate::registry::register;
 use crate::signers::Recorder;
 
@@ -23,15 +22,10 @@ pub(crate) use settle::text as recording_text;
 
 /// The largest number of retries that a task lets a step declare.
 pub const RETRIES_MAX: u64 = 10;
-/// The most bytes of a recording, with evidence.
 pub const RECORDING_BYTES_MAX: usize = 16 << 20;
-/// The most bytes of a plan.
 pub const PLAN_BYTES_MAX: usize = 256 << 10;
 
 /// Registers the key of a recorder.
-///
-/// # Errors
-/// If id or key are not valid, or the id is taken by another key or a revoked one, or the key by another recorder.
 pub async fn register_recorder(
     app: &Arc<App>,
     sender: &str,
@@ -41,12 +35,10 @@ pub async fn register_recorder(
     register(app, sender, id, key).await
 }
 
-/// Returns the problem of a task that no one has posted.
 pub(crate) fn no_task(name: &str) -> Problem {
     Problem::unknown("task", name, "GET /v1/workflows/tasks lists them all")
 }
 
-/// Returns the problem of a plan that was not handed in.
 pub(crate) fn no_plan(task: &str, miner: &str) -> Problem {
     let (task, miner) = (task.escape_debug(), miner.escape_debug());
     Problem::not_found(format!("there is no plan of `{miner}` for the task `{task}`"))

@@ -1,21 +1,16 @@
 //! Posting of tasks.
 
-use std::collections::BTreeSet;
-
 use data_encoding::HEXLOWER;
 use karat::engine;
-use karat_evidence::{Problems, canonical_json};
+use karat_evidence::Problems;
 use karat_reader::Kind as EvidenceKind;
 use karat_run::{Job, Refusal};
-use serde_json::json;
 
 use super::RETRIES_MAX;
 use crate::arena::Draw;
 use crate::flows::{Content, StoredTask, Task, commitment, milliseconds};
 use crate::prelude::*;
-use crate::problem::ProblemPart;
-use crate::scoring::How;
-use crate::signers::{ID_MAX_BYTES, is_id};
+use crate::signers::{ID, is_id};
 
 /// The longest time from the posting of a task to the last recording: a year.
 const LONGEST_MILLISECONDS: i64 = 366 * 86_400_000;
@@ -61,9 +56,6 @@ pub struct TaskRequest {
 }
 
 /// Posts a task. Posting the same again changes nothing.
-///
-/// # Errors
-/// If something is wrong with it: the problem lists everything. If another task has its id.
 pub async fn publish(
     app: &Arc<App>,
     sender: &str,
@@ -90,12 +82,12 @@ pub async fn publish(
                 return Err(Problem::new(Code::Conflict, detail).at("$.task.task_id"));
             }
             let now = app.clock.now();
-            let mut parts = Vec::new();
-            check_times(&request, now, &mut parts);
+            let mut faults = Faults::default();
+            check_times(&request, now, &mut faults);
             let all = state.signers().filter(|it| it.revoked_at.is_none());
             let known: BTreeSet<String> = all.map(|it| it.recorder_id.clone()).collect();
-            let (recordings, recorders, may_record) = check_recorders(&request, &known, &mut parts);
-            Problem::of_parts(Code::BadRequest, parts)?;
+            let (recordings, recorders, may_record) = check_recorders(&request, &known, &mut faults);
+            faults.check()?;
             let draw = Draw::new(bytes);
             let written = |text: &str| Timestamp { milliseconds: milliseconds(text) }.to_string();
             let task = Task {
@@ -135,22 +127,16 @@ fn is_same(request: &TaskRequest, known: &StoredTask) -> bool {
 
 /// Checks what can be checked without the state of the server, and returns the id of the task.
 fn check(request: &TaskRequest, pool: &ScorerPool) -> Result<String, Problem> {
-    let mut parts = Vec::new();
+    let mut faults = Faults::default();
     if request.card != pool.name() {
-        let found = request.card.escape_debug();
-        parts.push(ProblemPart::new(
-            "$.card",
-            format!("found `{found}`, expected its version, too: `{}`", pool.name()),
-        ));
+        let expected = format!("its version, too: `{}`", pool.name());
+        faults.text("$.card", &request.card, expected);
     }
-    let is_run = engine::kind(&pool.card).is_ok_and(|kind| kind == EvidenceKind::WorkflowRun);
-    if !is_run {
-        let expected = "a scorecard of the kind `workflow-run`";
-        parts.push(ProblemPart::new("$.card", format!("found `{}`, expected {expected}", pool.name())));
+    if !engine::kind(&pool.card).is_ok_and(|kind| kind == EvidenceKind::WorkflowRun) {
+        faults.text("$.card", &pool.name(), "a scorecard of the kind `workflow-run`");
     }
     if request.retries_max > RETRIES_MAX {
-        let found = request.retries_max;
-        parts.push(ProblemPart::new("$.retries_max", format!("found {found}, expected 0 to {RETRIES_MAX}")));
+        faults.found("$.retries_max", request.retries_max, format_args!("0 to {RETRIES_MAX}"));
     }
     let id = match request.task.get("task_id") {
         Some(Value::String(id)) => id.clone(),
@@ -158,41 +144,30 @@ fn check(request: &TaskRequest, pool: &ScorerPool) -> Result<String, Problem> {
         _ => String::new(),
     };
     if !is_id(&id) {
-        let expected = format!("1 to {ID_MAX_BYTES} letters, digits, dots, hyphens and low lines");
-        parts.push(ProblemPart::new(
-            "$.task.task_id",
-            format!("found `{}`, expected {expected}", id.escape_debug()),
-        ));
+        faults.text("$.task.task_id", &id, ID);
     }
     match probes(&request.task) {
-        Err(refusal) => parts.extend(parts_of(&refusal)),
-        Ok(probes) if parts.is_empty() => {
-            let score =
-                |item: &String| How { pool, as_of: None, holder: None, name: None }.score(item.as_bytes());
-            for scored in probes.iter().map(score) {
+        Err(refusal) => faults.0.extend(parts_of(&refusal)),
+        Ok(probes) if faults.0.is_empty() => {
+            let how = How { pool, as_of: None, holder: None, name: None };
+            for scored in probes.iter().map(|item| how.score(item.as_bytes())) {
                 match scored {
                     Err(problem) => {
-                        parts.push(ProblemPart::new(
-                            "$.task",
-                            format!("no run of it could be scored: {}", problem.detail),
-                        ));
+                        faults.add("$.task", format!("no run of it could be scored: {}", problem.detail));
                     }
-                    Ok(scored) if scored.row.score.is_none() => {
-                        let expected = "expected `task_type`, `reference`, and in `constraints` `max_budget_tao` and \
-                                        `max_latency_seconds`";
-                        parts.push(ProblemPart::new(
-                            "$.task",
-                            format!("not every run of it would have a score: {expected}"),
-                        ));
-                    }
+                    Ok(scored) if scored.row.score.is_none() => faults.add(
+                        "$.task",
+                        "not every run of it would have a score: expected `task_type`, `reference`, and in \
+                         `constraints` `max_budget_tao` and `max_latency_seconds`",
+                    ),
                     Ok(_) => {}
                 }
             }
-            parts.truncate(1);
+            faults.0.truncate(1);
         }
         Ok(_) => {}
     }
-    Problem::of_parts(Code::BadRequest, parts)?;
+    faults.check()?;
     Ok(id)
 }
 
@@ -248,11 +223,11 @@ fn parts_of(Refusal { plan, task, faults }: &Refusal) -> Vec<ProblemPart> {
     parts
 }
 
-fn check_times(request: &TaskRequest, now: Timestamp, parts: &mut Vec<ProblemPart>) {
+fn check_times(request: &TaskRequest, now: Timestamp, faults: &mut Faults) {
     let mut read = |field: &str, text: &str| match Timestamp::parse(text) {
         Ok(moment) => Some(moment),
         Err(error) => {
-            parts.push(ProblemPart::new(field, format!("found `{}`, {error}", text.escape_debug())));
+            faults.add(field, format!("found `{}`, {error}", text.escape_debug()));
             None
         }
     };
@@ -260,18 +235,15 @@ fn check_times(request: &TaskRequest, now: Timestamp, parts: &mut Vec<ProblemPar
     let recordings = read("$.recordings_until", &request.recordings_until);
     let latest = Timestamp { milliseconds: now.milliseconds.saturating_add(LONGEST_MILLISECONDS) };
     if let Some(plans) = plans.filter(|plans| *plans <= now) {
-        parts.push(ProblemPart::new(
-            "$.plans_until",
-            format!("found {plans}, expected a time after that of the server, {now}"),
-        ));
+        let expected = format!("a time after that of the server, {now}");
+        faults.found("$.plans_until", plans, expected);
     }
     if let Some((plans, recordings)) = plans.zip(recordings) {
+        let mut refuse = |expected: String| faults.found("$.recordings_until", recordings, expected);
         if recordings <= plans {
-            let detail = format!("found {recordings}, expected a time after `plans_until`, {plans}");
-            parts.push(ProblemPart::new("$.recordings_until", detail));
+            refuse(format!("a time after `plans_until`, {plans}"));
         } else if recordings > latest {
-            let detail = format!("found {recordings}, expected at most a year from now: {latest}");
-            parts.push(ProblemPart::new("$.recordings_until", detail));
+            refuse(format!("at most a year from now: {latest}"));
         }
     }
 }
@@ -280,38 +252,36 @@ fn check_times(request: &TaskRequest, now: Timestamp, parts: &mut Vec<ProblemPar
 fn check_recorders(
     request: &TaskRequest,
     known: &BTreeSet<String>,
-    parts: &mut Vec<ProblemPart>,
+    faults: &mut Faults,
 ) -> (u32, u32, Vec<String>) {
-    let pool: Vec<String> = match &request.may_record {
-        None => known.iter().cloned().collect(),
+    let pool: BTreeSet<&String> = match &request.may_record {
+        None => known.iter().collect(),
         Some(names) => {
             for (at, name) in names.iter().enumerate() {
                 let field = format!("$.may_record[{at}]");
                 if !known.contains(name) {
-                    let detail =
-                        format!("found `{}`, expected a recorder that is in force", name.escape_debug());
-                    parts.push(ProblemPart::new(field, detail));
+                    faults.text(field, name, "a recorder that is in force");
                 } else if names.iter().take(at).any(|before| before == name) {
-                    parts.push(ProblemPart::new(field, format!("found `{name}` a second time")));
+                    faults.add(field, format!("found `{name}` a second time"));
                 }
             }
-            names.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect()
+            names.iter().collect()
         }
     };
     let recordings = request.recordings.unwrap_or(1);
     let recorders = request.recorders.unwrap_or(recordings);
     let count = u32::try_from(pool.len()).unwrap_or(u32::MAX);
     if recordings == 0 {
-        parts.push(ProblemPart::new("$.recordings", String::from("found 0, expected at least 1")));
+        faults.found("$.recordings", 0, "at least 1");
     } else if recorders < recordings {
-        let detail = format!("found {recorders}, expected at least as many as `recordings`, {recordings}");
-        parts.push(ProblemPart::new("$.recorders", detail));
+        let expected = format!("at least as many as `recordings`, {recordings}");
+        faults.found("$.recorders", recorders, expected);
     } else if count < recorders {
-        let detail = format!(
-            "found {recorders}, expected at most as many as may record, {count}: an administrator registers \
-             recorders with POST /v1/workflows/recorders"
+        let expected = format!(
+            "at most as many as may record, {count}: an administrator registers recorders with POST \
+             /v1/workflows/recorders"
         );
-        parts.push(ProblemPart::new("$.recorders", detail));
+        faults.found("$.recorders", recorders, expected);
     }
-    (recordings, recorders, pool)
+    (recordings, recorders, pool.into_iter().cloned().collect())
 }

@@ -1,25 +1,16 @@
 //! The verdict on a plan: its recordings are replayed and scored, and the median by score counts.
 
-use std::time::Duration;
-
-use karat_core::facts::Digest;
 use karat_core::number::Score;
 use karat_run::Recording;
-use karat_store::{Kind, NewItem};
 
 use super::deliver::replay;
 use super::{hand_in, no_plan, no_task};
 use crate::content::Stored as _;
-use crate::effect::Effect;
 use crate::flows::{Content, Delivery, PlanState, Scored, StoredTask, Task, Verdict, VerdictState, plan_id};
 use crate::prelude::*;
-use crate::scoring::{How, ScoredItem};
-use crate::stored::Trust;
+use crate::scoring::ScoredItem;
 
 /// Gives a verdict to every plan for which no more recordings are accepted.
-///
-/// # Errors
-/// If nothing can be read or written.
 pub async fn settle_due(app: &Arc<App>) -> Result<(), Problem> {
     let due = app.memory.flows.state().due(app.clock.now());
     if due.is_empty() {

@@ -1,18 +1,14 @@
 //! Checks of a challenge before it is published.
 
-use std::collections::BTreeMap;
-
 use karat::engine;
-use karat_evidence::{Problems, canonical_json};
+use karat_evidence::Problems;
 use karat_graders::arena::{Evaluator, ExecutionEnd, MatchGrade, MatchOptions, TaskGrade, grade_match};
 use karat_graders::execution::{Judge, Verdict};
 use karat_reader::Kind as EvidenceKind;
 use karat_stats::rating::arena::Arena as Rules;
-use serde_json::json;
 
 use crate::arena::{Challenge, Instance, NAME_MAX_BYTES, is_name};
 use crate::prelude::*;
-use crate::problem::ProblemPart;
 
 /// The longest time limit: a day.
 const TIME_LIMIT_MAX_SECONDS: u32 = 86_400;
@@ -21,61 +17,48 @@ const INSTANCES_MAX: usize = 1000;
 
 /// Checks that matches of a challenge can be played, and scored by `pool`, of its scorecard. Where code has to run, the files of the
 /// challenge are looked at, and its reference, if it has one, is run by `judge`.
-///
-/// # Errors
-/// If something is wrong with it: the problem lists everything. If the judge has no verdict on the reference.
 pub(super) fn check(challenge: &Challenge, pool: &ScorerPool, judge: &dyn Judge) -> Result<(), Problem> {
-    let mut parts = Vec::new();
-    let mut refuse = |field: String, detail: String| {
-        parts.push(ProblemPart::new(field, detail));
-    };
+    let mut faults = Faults::default();
     for (field, name) in [("$.slug", &challenge.slug), ("$.category", &challenge.category)] {
         if !is_name(name) {
-            let found = name.escape_debug();
-            let expected = format!("3 to {NAME_MAX_BYTES} small letters, digits and hyphens");
-            refuse(field.to_owned(), format!("found `{found}`, expected {expected}"));
+            faults.text(field, name, format_args!("3 to {NAME_MAX_BYTES} small letters, digits and hyphens"));
         }
     }
     if challenge.title.trim().is_empty() {
-        refuse(String::from("$.title"), String::from("found an empty text, expected the task in one line"));
+        faults.found("$.title", "an empty text", "the task in one line");
     }
     let difficulties = Rules::default().difficulties;
-    if difficulties.iter().all(|(name, _)| *name != challenge.difficulty) {
-        let names: Vec<&str> = difficulties.iter().map(|(name, _)| name.as_str()).collect();
-        let found = challenge.difficulty.escape_debug();
-        refuse(
-            String::from("$.difficulty"),
-            format!("found `{found}`, expected one of {}", names.join(", ")),
-        );
+    let difficulties: Vec<&str> = difficulties.iter().map(|(name, _)| name.as_str()).collect();
+    if !difficulties.contains(&challenge.difficulty.as_str()) {
+        let expected = format!("one of {}", difficulties.join(", "));
+        faults.text("$.difficulty", &challenge.difficulty, expected);
     }
-    if !(1..=TIME_LIMIT_MAX_SECONDS).contains(&challenge.time_limit_seconds) {
-        let found = challenge.time_limit_seconds;
-        let detail = format!("found {found}, expected 1 to {TIME_LIMIT_MAX_SECONDS} seconds");
-        refuse(String::from("$.time_limit_seconds"), detail);
+    let seconds = challenge.time_limit_seconds;
+    if !(1..=TIME_LIMIT_MAX_SECONDS).contains(&seconds) {
+        faults.found("$.time_limit_seconds", seconds, format_args!("1 to {TIME_LIMIT_MAX_SECONDS} seconds"));
     }
-    if !(1..=INSTANCES_MAX).contains(&challenge.instances.len()) {
-        let found = challenge.instances.len();
-        refuse(String::from("$.instances"), format!("found {found}, expected 1 to {INSTANCES_MAX} of them"));
+    let instances = challenge.instances.len();
+    if !(1..=INSTANCES_MAX).contains(&instances) {
+        faults.found("$.instances", instances, format_args!("1 to {INSTANCES_MAX} of them"));
     }
     // An instance is rated once: the same one twice under two numbers would be rated twice.
     let mut seen = BTreeMap::new();
     for (place, instance) in challenge.instances.iter().enumerate() {
         let task = json!([instance.input, instance.workspace_files, instance.seed]);
         if let Some(first) = seen.insert(canonical_json(&task), place) {
-            let detail =
-                format!("found the same as instance {first}, expected another seed, input or workspace");
-            refuse(format!("$.instances[{place}]"), detail);
+            let found = format!("the same as instance {first}");
+            faults.found(format!("$.instances[{place}]"), found, "another seed, input or workspace");
         }
     }
     if challenge.blind.is_some() {
-        refuse(String::from("$.blind"), String::from("found a value, expected none: the server sets it"));
+        faults.found("$.blind", "a value", "none: the server sets it");
     }
     let mut loaded = None;
     let is_match = engine::kind(&pool.card).is_ok_and(|kind| kind == EvidenceKind::Match);
     match pool.card.evaluator().filter(|_| is_match && pool.card.scorer().is_ok()) {
         None => {
             let expected = "a scorecard of a challenge: of the family `arena`, with an `evaluator`";
-            refuse(String::from("$.card"), format!("found `{}`, expected {expected}", pool.name()));
+            faults.text("$.card", &pool.name(), expected);
         }
         Some(evaluator) => {
             let wanted = evaluator.files();
@@ -85,24 +68,18 @@ pub(super) fn check(challenge: &Challenge, pool: &ScorerPool, judge: &dyn Judge)
                     true => String::from("none: its scorecard runs nothing"),
                     false => format!("those of its scorecard: {}", named.join(", ")),
                 };
-                refuse(
-                    String::from("$.files"),
-                    format!("found `{}`, expected {expected}", name.escape_debug()),
-                );
+                faults.text("$.files", name, expected);
             }
             if challenge.reference.is_some() && !evaluator.runs_code() {
-                let expected = "none: nothing is run, so that no reference can be";
-                refuse(String::from("$.reference"), format!("found an answer, expected {expected}"));
+                faults.found("$.reference", "an answer", "none: nothing is run, so that no reference can be");
             }
             match challenge.with_files(evaluator) {
+                Ok(evaluator) => loaded = Some(evaluator),
                 Err(problems) => {
                     for problem in problems.iter() {
                         let detail = format!("found {}, expected {}", problem.found, problem.expected);
-                        refuse(String::from("$.files"), format!("{}: {detail}", problem.path));
+                        faults.add("$.files", format!("{}: {detail}", problem.path));
                     }
-                }
-                Ok(evaluator) => {
-                    loaded = Some(evaluator);
                 }
             }
             // Comparing an empty answer shows that the right one can be compared at all.
@@ -115,22 +92,19 @@ pub(super) fn check(challenge: &Challenge, pool: &ScorerPool, judge: &dyn Judge)
                         true => format!("$.{inner}"),
                         false => format!("$.instances[{place}].{inner}"),
                     };
-                    refuse(field, format!("found {}, expected {}", problem.found, problem.expected));
+                    faults.found(field, &problem.found, &problem.expected);
                 }
             }
         }
     }
     // What takes long comes last, and only where all else is right.
-    if let (Some(reference), Some(evaluator), true) = (&challenge.reference, &loaded, parts.is_empty()) {
-        parts.extend(unfit_reference(challenge, evaluator, reference, judge)?);
+    if let (Some(reference), Some(evaluator), true) = (&challenge.reference, &loaded, faults.0.is_empty()) {
+        faults.0.extend(unfit_reference(challenge, evaluator, reference, judge)?);
     }
-    Problem::of_parts(Code::BadRequest, parts)
+    faults.check()
 }
 
 /// Runs the reference at every instance that may give another result, and returns what is wrong with it.
-///
-/// # Errors
-/// If the judge has no verdict.
 fn unfit_reference(
     challenge: &Challenge,
     evaluator: &Evaluator,

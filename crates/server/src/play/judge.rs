@@ -2,21 +2,17 @@
 
 use karat::answers::arena::{Career, Settled};
 use karat::record::RecordDocument;
-use karat_core::facts::Digest;
-use karat_evidence::{Problems, canonical_json};
+use karat_evidence::Problems;
 use karat_graders::arena::{Evaluator, HarnessStatement, HarnessWord, MatchGrade, MatchOptions, grade_match};
 use karat_graders::execution::Judge;
 use karat_stats::rating::arena::{Arena as Rules, Attempt, Challenge as Opponent};
-use serde_json::json;
 
 use crate::arena::{
     ArenaState, Challenge, Content, Draw, Instance, Match, Scored, State, StoredMatch, Submitted,
 };
 use crate::content::Stored as _;
-use crate::effect::Effect;
 use crate::prelude::*;
-use crate::scoring::{How, digest};
-use crate::stored::Trust;
+use crate::scoring::digest;
 
 /// The size in bytes of the findings on a log, of each sort, that a match keeps. Its evidence has all.
 const FINDINGS_MAX_BYTES: usize = 8 << 10;
@@ -28,9 +24,7 @@ pub struct Judged {
     pub submission: Submission,
     /// The index of the record among them.
     pub record_place: usize,
-    /// The match in its new state.
     pub game: Match,
-    /// The blind of the digest of the submission.
     pub blind: String,
 }
 
@@ -45,11 +39,9 @@ pub(super) struct Bench {
     pub harness_id: Option<String>,
     /// The word of a harness, whose signature was checked.
     pub harness: Option<HarnessWord>,
-    /// The submission.
     pub payload: Value,
     /// The random digits in the digest of the submission.
     pub blind: String,
-    /// The time at which it arrived.
     pub now: String,
 }
 
@@ -70,7 +62,6 @@ pub(super) struct Ending {
 pub(super) enum Ungraded {
     /// It is at fault, and the problem says why.
     Submission(Problem),
-    /// The challenge is at fault.
     Challenge(String),
 }
 
@@ -108,7 +99,6 @@ impl Bench {
         Content::Match(Box::new(StoredMatch { game, open_draw: open, next_draw: None }))
     }
 
-    /// Scores and settles a submission with this grade.
     pub fn settle(&self, mut grade: MatchGrade, ending: Ending) -> Result<Judged, Problem> {
         let Self { challenge, pool, game, .. } = self;
         let missing = |what: &str| Problem::internal(&format!("match `{}` has no {what}", game.match_id));
@@ -271,7 +261,6 @@ fn without_truth(problems: &Problems) -> Ungraded {
     Ungraded::Challenge(texts.join("; "))
 }
 
-/// Returns the problem of an answer that came too late.
 pub(super) fn too_late(game: &Match) -> Problem {
     let (id, end) = (game.match_id.escape_debug(), &game.expires_at);
     Problem::new(Code::Expired, format!("the time limit of the match `{id}` passed at {end}; enter another"))
@@ -282,9 +271,6 @@ const FIELD: &str = "$.payload.metadata.harness_statement";
 
 /// Returns what the harness signed about a match, if the submission, which arrived at `now`, has its statement. The harness is the one that the
 /// submission names, or else that of the agent.
-///
-/// # Errors
-/// If there is a statement, and it is not one of a registered harness about this match and this log.
 pub(super) fn word_of(
     state: &ArenaState,
     game: &Match,

@@ -9,9 +9,7 @@ mod judge;
 mod waiting;
 
 use data_encoding::HEXLOWER;
-use karat_evidence::canonical_json;
 use karat_graders::arena::MatchGrade;
-use karat_store::Kind;
 
 use crate::arena::{
     Agent, AgentState, ArenaState, Challenge, Content, Draw, Drawn, Match, NAME_MAX_BYTES, NONCE_MAX_BYTES,
@@ -19,7 +17,6 @@ use crate::arena::{
 };
 use crate::clock::random;
 use crate::content::Stored as _;
-use crate::effect::Effect;
 use crate::flows::milliseconds;
 use crate::keys::{KeyRequest, Scope};
 use crate::prelude::*;
@@ -28,29 +25,28 @@ use crate::signers::Harness;
 use judge::{Bench, Ending, blinded, expired, too_late};
 pub(crate) use waiting::{judge_waiting, void};
 
-/// The number of hexadecimal digits of the nonce of a match.
 const MATCH_NONCE_DIGITS: usize = 32;
 
 /// The number of hexadecimal digits of the blind of a submission.
 const BLIND_DIGITS: usize = 32;
 
-/// A registered agent, with its key.
-#[derive(Debug)]
+/// An agent that was just registered.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = RegisteredAgent)]
 pub struct Registered {
-    /// The agent.
+    #[serde(flatten)]
     pub agent: Agent,
     /// The commitment to the draw for its first match.
     pub next_commitment: String,
-    /// The secret of the key, to be shown once.
-    pub secret: String,
-    /// The id of the key.
+    /// The id of its key.
     pub key_id: String,
+    /// The secret of its key. It is shown only here: the server keeps only its hash.
+    pub secret: String,
 }
 
 /// A match whose answer was taken: scored, waiting for its verdict, or ended without one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
-    /// The match.
     pub game: Match,
     /// The position of its record in the log, once it is scored.
     pub record_position: Option<u64>,
@@ -61,9 +57,7 @@ pub struct Answered {
 /// The request to enter a match.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'a> {
-    /// The agent.
     pub agent: &'a str,
-    /// The slug of the challenge.
     pub challenge: &'a str,
     /// True if the agent says that it plays without its memory.
     pub memoryless: bool,
@@ -72,9 +66,6 @@ pub struct Entry<'a> {
 }
 
 /// Publishes a challenge. Publishing the same again changes nothing.
-///
-/// # Errors
-/// If something is wrong with it, or another challenge has its name.
 pub async fn publish(
     app: &Arc<App>,
     sender: &str,
@@ -113,9 +104,6 @@ pub async fn publish(
 }
 
 /// Registers the key of a harness.
-///
-/// # Errors
-/// If id or key are not valid, or the id is taken by another key or a revoked one.
 pub async fn register_harness(
     app: &Arc<App>,
     sender: &str,
@@ -126,9 +114,6 @@ pub async fn register_harness(
 }
 
 /// Registers an agent and creates its key.
-///
-/// # Errors
-/// If the name is not valid, or is taken.
 pub async fn register_agent(
     app: &Arc<App>,
     sender: &str,
@@ -183,10 +168,6 @@ pub async fn register_agent(
 
 /// Enters an agent into a match, at an instance that is drawn from those it has not played. If it has entered this
 /// challenge and not submitted yet, the answer is the same match.
-///
-/// # Errors
-/// If there is no such agent or challenge, the nonce is not one, the agent is in a match of another challenge, or no instance
-/// is left.
 pub async fn enter(app: &Arc<App>, sender: &str, entry: Entry<'_>) -> Result<Done<Arc<Match>>, Problem> {
     if entry.nonce.is_some_and(|nonce| !is_nonce(nonce)) {
         let detail = format!("expected 1 to {NONCE_MAX_BYTES} visible ASCII characters");
@@ -294,17 +275,12 @@ fn drawn(
     })
 }
 
-/// Draws bytes for a match.
 fn draw(app: &App) -> Result<Draw, Problem> {
     app.clock.draw().map(Draw::new).map_err(|error| Problem::internal(&error))
 }
 
 /// Scores the submission of its agent to a match, which arrived at `now`. The same submission again gets the same answer. Where code
 /// has to run, the submission is stored first; while there is no verdict on it, the answer says so.
-///
-/// # Errors
-/// If there is no such match, its time limit has passed, a different answer was submitted before, or the submission is
-/// invalid; an invalid one may be corrected and sent again in time.
 pub async fn submit(
     app: &Arc<App>,
     sender: &str,
@@ -356,9 +332,6 @@ pub async fn submit(
 }
 
 /// Ends the matches whose time limit has passed, so that they are shown as expired.
-///
-/// # Errors
-/// If nothing can be written.
 pub async fn expire_overdue(app: &Arc<App>) -> Result<(), Problem> {
     let now = app.clock.now();
     let overdue = app.memory.arena.state().overdue(now.milliseconds);
@@ -397,9 +370,6 @@ async fn expire(app: &App, agent: &str, now: Timestamp) -> Result<(), Problem> {
 }
 
 /// Returns what grading a submission needs, which arrived at `now`.
-///
-/// # Errors
-/// If something is missing, or the submission has the statement of a harness that does not count.
 fn bench(
     app: &App,
     game: &Arc<Match>,

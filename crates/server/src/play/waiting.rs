@@ -6,8 +6,6 @@
 //! again, after the next start, and beside reads of the arena; after some tries in vain only after a rest, which grows. If a fault of the challenge is found the match is void, which
 //! changes no rating.
 
-use std::collections::BTreeSet;
-
 use tokio::time::timeout;
 
 use super::judge::Ungraded;

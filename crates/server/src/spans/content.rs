@@ -1,12 +1,8 @@
 //! The stored form of spans: items of the kind `spans`, each with a schema.
 
-use karat_core::facts::Digest;
-use karat_core::timestamp::Timestamp;
 use karat_evidence::ids::joined;
-use karat_store::Kind;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use crate::basics::*;
 use crate::content::{Place, Stored};
 
 /// The content of an item.
@@ -16,7 +12,6 @@ pub enum Content {
     /// Spans of a trace, out of one request.
     #[serde(rename = "karat/spans/1")]
     Part(Part),
-    /// The end of a trace.
     #[serde(rename = "karat/spans-closed/1")]
     Closed(Closed),
 }
@@ -30,7 +25,6 @@ pub struct Whose {
     pub card: String,
     /// The subject of the item, instead of the one that the spans name.
     pub subject: Option<String>,
-    /// The id of the trace.
     pub trace: String,
 }
 
@@ -52,9 +46,7 @@ pub struct Closed {
     /// The trace.
     #[serde(flatten)]
     pub whose: Whose,
-    /// The digests of its parts.
     pub parts: Vec<String>,
-    /// The id of the item of evidence.
     pub evidence: Option<String>,
     /// The reason why there is no item.
     pub reason: Option<String>,
@@ -63,13 +55,10 @@ pub struct Closed {
 /// An item of spans as memory takes it in.
 #[derive(Debug)]
 pub struct Taken {
-    /// The id of the item.
     pub id: String,
     /// Its content, without spans.
     pub content: Content,
-    /// The bytes of its content.
     pub bytes: u64,
-    /// The time at which it arrived.
     pub moment: Timestamp,
 }
 

@@ -8,13 +8,13 @@
 
 mod content;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::VecDeque;
+use std::sync::MutexGuard;
 
 pub use content::{Closed, Content, Part, Taken, Whose};
-use karat_core::timestamp::Timestamp;
 
 use crate::arena::Permits;
+use crate::basics::*;
 use crate::problem::{Code, Problem};
 
 /// Milliseconds without further spans after which a trace is closed: exporters send every five seconds, and services do not

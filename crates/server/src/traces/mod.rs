@@ -7,22 +7,20 @@ pub mod queue;
 pub mod rebuild;
 mod saved;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use karat::engine::kind;
 use karat_graders::trace::budget::Budget;
 use karat_graders::trace::embedder::Embedder;
 use karat_graders::trace::novelty::Settings;
 use karat_reader::Kind;
+use karat_store::Error;
 use karat_store::log::Signer;
-use karat_store::{Error, Reader};
 
 use self::queue::Queue;
 use self::rebuild::Rebuild;
 use self::saved::Files;
+use crate::basics::*;
 use crate::cards::ScorerPool;
 use crate::ids;
 
@@ -31,12 +29,10 @@ const CORRECTED_MAX: usize = 1000;
 /// The largest number that every double has.
 const NUMBER_MAX: u64 = 1 << 53;
 
-/// The options for traces.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceOptions {
     /// The folder of the model that embeds texts. Without one, only the vectors that traces bring are compared.
     pub embedder: Option<PathBuf>,
-    /// The settings of the cache of each scorecard.
     pub cache: Settings,
     /// The time that a trace may take until its text is embedded.
     pub budget: Duration,
@@ -60,10 +56,6 @@ pub struct Traces {
 
 impl Traces {
     /// Loads the embedder. Caches are kept in files in `folder`, if there is one, signed by `signer`.
-    ///
-    /// # Errors
-    /// If there is no such embedder, or its vectors have another dimension than the cache; if a record could not say the
-    /// settings of the cache exactly.
     pub fn open(options: &TraceOptions, folder: Option<&Path>, signer: Signer) -> Result<Self, Error> {
         let dimension = options.cache.dimension;
         let embedder = match &options.embedder {
@@ -93,7 +85,6 @@ impl Traces {
     }
 
     /// Returns the queue of a scorecard, if it scores traces.
-    #[must_use]
     pub fn queue(&self, pool: &ScorerPool) -> Option<Arc<Queue>> {
         if kind(&pool.card) != Ok(Kind::ReasoningTrace) || pool.card.family.is_some() {
             return None;
@@ -122,7 +113,6 @@ pub(crate) fn corrected(
 }
 
 impl Drop for Traces {
-    /// Saves the caches.
     fn drop(&mut self) {
         for queue in self.queues.lock().unwrap_or_else(PoisonError::into_inner).values() {
             queue.save(self);

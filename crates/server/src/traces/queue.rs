@@ -1,16 +1,13 @@
 //! The traces of one scorecard that wait to be scored, and the engine that scores them, with the cache of vectors.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use karat::engine::Engine;
-use karat_core::facts::Digest;
-use karat_core::timestamp::Timestamp;
-use karat_store::Reader;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::Traces;
+use crate::basics::*;
 use crate::keys::Key;
 use crate::problem::Problem;
 use crate::scoring::Sent;
@@ -46,7 +43,6 @@ pub struct Line {
     pub sources: Vec<Digest>,
 }
 
-/// Traces of one request.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) key: Arc<Key>,

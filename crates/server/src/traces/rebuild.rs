@@ -1,33 +1,27 @@
 //! The cache of vectors as the log has it: a function of the records before a position, of the settings of the cache, and of
 //! the embedder.
 
-use std::sync::Arc;
-
 use karat::record::novelty::CacheReading;
 use karat::record::{Record, RecordDocument};
-use karat_core::timestamp::Timestamp;
 use karat_evidence::ids;
 use karat_graders::trace::embedder::Embedder;
 use karat_graders::trace::novelty::{Settings, VectorCache};
 use karat_reader::{embedding_text, trace_vector};
-use karat_store::{Kind, Reader};
 
+use crate::basics::*;
 use crate::ids as stored_ids;
 use crate::problem::Problem;
 
 /// A way to compute a cache: its settings, and the model that makes its vectors, if traces do not bring them.
 #[derive(Debug, Clone)]
 pub struct Rebuild {
-    /// The settings.
     pub settings: Settings,
-    /// The model.
     pub embedder: Option<Arc<Embedder>>,
 }
 
 /// The cache after some records.
 #[derive(Debug, Clone)]
 pub struct Rebuilt {
-    /// The cache.
     pub cache: VectorCache,
     /// The moment of the newest verdict, also of those that left nothing in the cache.
     pub latest: Timestamp,
@@ -42,24 +36,17 @@ struct Found {
 
 impl Rebuild {
     /// Returns the digest of the model, as records have it.
-    #[must_use]
     pub fn embedder(&self) -> Option<String> {
         self.embedder.as_ref().map(|embedder| embedder.digest().to_string())
     }
 
     /// Returns a cache without vectors.
-    ///
-    /// # Errors
-    /// If the dimension is not allowed.
     pub fn empty(&self) -> Result<VectorCache, Problem> {
         VectorCache::new(self.settings).map_err(|problems| Problem::internal(&problems))
     }
 
     /// Computes the cache after the records at `positions`, all of one scorecard and in the order of the log, going
     /// on from `before`. `None` if nothing was ever compared.
-    ///
-    /// # Errors
-    /// If the store cannot be read, a record is not one, or its evidence does not have the vector any more.
     pub fn run(
         &self,
         reader: &mut Reader,

@@ -6,18 +6,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use karat_core::facts::Digest;
-use karat_core::timestamp::Timestamp;
 use karat_graders::trace::novelty::VectorCache;
+use karat_store::Error;
 use karat_store::log::Signer;
-use karat_store::{Error, Reader};
 
 use super::rebuild::{Rebuild, Rebuilt};
+use crate::basics::*;
 
 /// The first line of a note. The number changes whenever a cache is computed or encoded differently.
 const FORMAT: &str = "karat/vectors/1";
 
-/// The files of a server.
 #[derive(Debug)]
 pub(crate) struct Files {
     folder: PathBuf,
@@ -34,9 +32,6 @@ impl Files {
     }
 
     /// Saves the cache after the records of `card` before the position `end`.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub fn save(
         &self,
         card: &str,
@@ -76,7 +71,6 @@ impl Files {
     }
 }
 
-/// Returns the text of a note.
 fn text(card: &str, rebuild: &Rebuild, end: u64, root: &str, latest: Timestamp, bytes: &[u8]) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let embedder = rebuild.embedder().unwrap_or_else(|| String::from("none"));

@@ -1,20 +1,18 @@
 //! The arena: challenges, ratings and matches, one page each.
 
-use karat::page::model::{History, Point, Series};
+use karat::document::Kind;
+use karat::document::figure::{History, Point, Series};
 
 use super::items::given;
 use super::layout::*;
 use crate::arena::{AgentState, ArenaState, Match, SkillRating, State as Played, ranked};
 use crate::prelude::*;
 
-/// The number of matches on a page.
 const MATCHES: usize = 25;
 /// The largest number of agents whose ratings are drawn over time.
 const DRAWN: usize = 12;
-/// The number of values of a trend.
 const TREND: usize = 24;
 
-/// The query of the address.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Asked {
@@ -24,7 +22,6 @@ pub struct Asked {
     page: Option<usize>,
 }
 
-/// Shows the page.
 pub async fn show(Get(app, caller): Get, Params(asked): Params<Asked>) -> Answer {
     let content = app
         .checked({
@@ -94,23 +91,18 @@ fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
             ]),
         )
     };
-    let caption = match category {
-        Some(category) => format!("Agents by their rating in {category}"),
-        None => String::from("Agents by rating; equal ratings share a rank"),
+    let (caption, skills) = match category {
+        Some(category) => (format!("Agents by their rating in {category}"), ""),
+        None => {
+            (String::from("Agents by rating; equal ratings share a rank"), " | Glicko-2 | repeats for less")
+        }
     };
-    let skills = ["Glicko-2", "repeats for less"].map(|it| (it, Kind::Text));
-    let columns = [("rank", Kind::Number), ("agent", Kind::Name), ("rating", Kind::Number)]
-        .into_iter()
-        .chain(skills.into_iter().filter(|_| category.is_none()))
-        .chain([
-            ("trend", Kind::Trend { range, decimals: 0 }),
-            ("matches", Kind::Number),
-            ("won", Kind::Share),
-            ("won, drawn, lost", Kind::Text),
-            ("title", Kind::Text),
-        ])
-        .map(|(label, kind)| column(label, kind));
-    let table = Table::new(caption, columns.collect(), rows.iter().map(row).collect());
+    let columns =
+        format!("#rank | =agent | #rating{skills} | trend | #matches | %won | won, drawn, lost | title");
+    let mut table = grid(caption, &columns, rows.iter().map(row).collect());
+    if let Some(column) = table.columns.iter_mut().find(|it| it.label == "trend") {
+        column.kind = Kind::Trend { range, decimals: 0 };
+    }
     section(
         "ratings",
         "Ratings",
@@ -126,7 +118,7 @@ fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
                 (figure("ratings-figure", &Figure::Table(table)))
                 @if category.is_none() {
                     p {
-                        "The rating is the Elo of the arena. Beside it stands Glicko-2, with two standard deviations to each side: the                          skill lies within them with 95 %. With a deviation above 110 it is provisional, too uncertain to compare by.                          In “repeats for less” the second match at a challenge counts half, the third a third, and so on."
+                        "The rating is the Elo of the arena. Beside it stands Glicko-2, with two standard deviations to each side: the skill lies within them with 95 %. With a deviation above 110 it is provisional, too uncertain to compare by. In “repeats for less” the second match at a challenge counts half, the third a third, and so on."
                     }
                 }
                 @if category.is_none() { details { summary { "The ratings over time" } (over_time(state, &rows)) } }

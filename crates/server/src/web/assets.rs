@@ -2,19 +2,14 @@
 
 use std::sync::LazyLock;
 
-use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use karat::page;
-use karat_core::facts::Digest;
 
-use crate::params::{Answer, Named};
-use crate::problem::Problem;
+use crate::prelude::*;
 
 /// A file that the server provides.
 #[derive(Debug)]
 pub struct Asset {
-    /// The address.
     pub path: String,
     media_type: &'static str,
     /// The digest, as an entity tag.
@@ -45,11 +40,9 @@ pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("script", "js", "text/javascript; charset=utf-8", text)
 });
 
-/// The icon in the browser tab.
 pub static ICON: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("icon", "svg", "image/svg+xml", page::compact(include_str!("icon.svg"))));
 
-/// Returns a file.
 pub async fn file(headers: HeaderMap, Named(name): Named<String>) -> Answer {
     let path = format!("/static/{name}");
     let Some(asset) = [&*STYLE, &*SCRIPT, &*ICON].into_iter().find(|asset| asset.path == path) else {

@@ -1,11 +1,8 @@
 //! Middleware for browsers: the key in a cookie, a check of the origin of forms, errors as pages.
 
-use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderValue, ORIGIN, SET_COOKIE,
-};
-use axum::http::{Method, Response};
+use axum::http::Method;
+use axum::http::header::{ACCEPT, AUTHORIZATION, COOKIE, HOST, HeaderMap, ORIGIN, SET_COOKIE};
 use axum::response::IntoResponse as _;
 use http_body_util::BodyExt as _;
 
@@ -83,7 +80,6 @@ fn is_own(headers: &HeaderMap) -> bool {
     authority.is_some() && authority == host && site.is_none_or(|site| site == "same-origin")
 }
 
-/// Turns a problem into a page.
 async fn problem_page(response: Response<Body>) -> Response<Body> {
     let (mut head, body) = response.into_parts();
     let bytes = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();

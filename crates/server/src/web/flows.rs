@@ -8,10 +8,8 @@ use crate::flows::{self, FlowState, Phase, PlanState, StoredTask, TaskState, Ver
 use crate::market;
 use crate::prelude::*;
 
-/// The most characters of a digest in a table.
 const DIGEST_CHARACTERS: usize = 19;
 
-/// Shows all tasks.
 pub async fn show(Get(app, caller): Get) -> Answer {
     let now = app.clock.now();
     let content = {
@@ -23,7 +21,6 @@ pub async fn show(Get(app, caller): Get) -> Answer {
     Ok(sheet.answer(html! { (heading(&[], "Workflows", lead)) (content) }))
 }
 
-/// Shows one task.
 pub async fn task(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
     // If verdicts that are due cannot be written now, the next request tries again.
     let _ = market::settle_due(&app).await;

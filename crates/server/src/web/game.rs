@@ -1,6 +1,7 @@
 //! One match: the challenge, the score of the answer, and the change of the rating. The answer is shown with records of matches, too.
 
 use karat::answers::Voucher;
+use karat::document::Kind;
 use karat::document::Total;
 use karat::record::{DimensionScore, MatchAnswer};
 
@@ -9,11 +10,10 @@ use super::layout::*;
 use crate::arena::{Challenge, Drawn, Match, Scored, Settled, State as Played, Submitted, Voided};
 use crate::prelude::*;
 
-/// Shows the page.
 pub async fn show(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
     let (game, challenge) = {
         let state = app.memory.arena.state();
-        let none = || Problem::not_found(format!("there is no match `{}`", id.escape_debug()));
+        let none = || Problem::unknown("match", &id, "");
         let game = state.game(&id).ok_or_else(none)?;
         let challenge = state.challenge(&game.challenge);
         (game, challenge)

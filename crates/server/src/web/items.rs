@@ -1,19 +1,15 @@
 //! The records that a page is about, the scorecards with records, tables with links, and the fields of forms and queries.
 
-use std::collections::BTreeMap;
-
+use karat::document::Kind;
 use karat::rows::{Row, Rows};
-use karat_store::Reader;
 
 use super::layout::*;
 use crate::body::Arrived;
-use crate::index::Index;
 use crate::params::not_a_timestamp;
 use crate::prelude::*;
 use crate::rows::{self, RECORDS_MAX, ReadOptions};
 use crate::select::{Filter, Selection};
 
-/// The rows that were found.
 #[derive(Debug)]
 pub struct Found {
     /// The rows; `None` if there is no record.
@@ -84,7 +80,6 @@ pub(crate) fn linked(mut table: Table, card: &str) -> Figure {
     Figure::Table(table)
 }
 
-/// The largest form, in bytes.
 const BYTES_MAX: usize = 64 << 10;
 
 /// Reads the fields of a form; of a name that is given twice, the last value counts.

@@ -2,21 +2,18 @@
 
 use std::fmt::Display;
 
-use axum::body::Body;
-use axum::http::Response;
-use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
-use karat::document::{Column, Row};
+use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
+use karat::document::{Column, Kind, Row};
 use karat::page::safe;
 use maud::DOCTYPE;
 
-pub(super) use karat::document::{Cell, Kind, Table};
+pub(super) use karat::document::figure::Figure;
+pub(super) use karat::document::{Cell, Table};
 pub(super) use karat::page::figure;
-pub(super) use karat::page::model::Figure;
 pub(super) use maud::{Markup, html};
 
 pub(super) use super::address;
 use super::assets::{ICON, SCRIPT, STYLE};
-use crate::guard::Caller;
 use crate::prelude::*;
 
 /// Only files of the server are loaded, no inline script runs, no site may frame a page.
@@ -32,7 +29,6 @@ const PARTS: [(&str, &str); 5] = [
     ("/reviews", "Reviews"),
 ];
 
-/// The frame of one page.
 pub struct Sheet<'a> {
     /// The title in the browser tab.
     pub title: &'a str,
@@ -139,7 +135,6 @@ pub(crate) fn heading(trail: &[(&str, &str)], title: &str, lead: &str) -> Markup
     }
 }
 
-/// Returns the head of a column.
 pub fn column(label: &str, kind: Kind) -> Column {
     Column::new(label, kind)
 }
@@ -155,12 +150,10 @@ pub fn grid(caption: impl Into<String>, columns: &str, rows: Vec<Row>) -> Table 
     Table::new(caption, columns.split(" | ").map(one).collect(), rows)
 }
 
-/// Returns a row of a table.
 pub fn line(cells: impl IntoIterator<Item = Cell>) -> Row {
     cells.into_iter().collect::<Vec<_>>().into()
 }
 
-/// Returns a cell with a number or a word.
 pub fn text(content: impl Display) -> Cell {
     Cell::Text(content.to_string())
 }
@@ -203,7 +196,6 @@ pub fn turn(
     }
 }
 
-/// Shows notes, if there are any.
 pub fn notes(notes: &[String]) -> Markup {
     html! {
         @if !notes.is_empty() {

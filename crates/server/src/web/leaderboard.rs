@@ -1,14 +1,12 @@
 //! The leaderboard: subjects of a scorecard by rank, with letters for ties.
 
-use std::collections::BTreeMap;
-
-use axum::http::HeaderMap;
 use axum::http::uri::InvalidUri;
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::Basis;
 use karat::answers::leaderboard::method::Page;
 use karat::answers::leaderboard::notes::notes as sentences;
 use karat::answers::leaderboard::{Leaderboard, MEAN, OFFICIAL};
+use karat::document::Kind;
 use karat::document::{bridge, by, ranked};
 use karat::estimate::{Writing, percent};
 use karat::leaderboard::{Settings, counted};
@@ -27,9 +25,7 @@ use crate::api::leaderboards::{Made, Pages, Question, make};
 use crate::prelude::*;
 use crate::select::Marks;
 
-/// The number of rows on a page.
 const ROWS: usize = 50;
-/// The number of values of a trend.
 const TREND: usize = 12;
 /// The largest number of subjects whose values are shown.
 const PROFILES: usize = 30;
@@ -52,7 +48,6 @@ pub fn settings(pool: &ScorerPool) -> Settings {
     Settings::usual_for(Some(&pool.card))
 }
 
-/// Shows the page.
 pub async fn show(Get(app, caller): Get, headers: HeaderMap, Params(asked): Params<Asked>) -> Answer {
     let page = number(&asked, "page")?;
     let query = address_of(&asked)?;
@@ -207,7 +202,6 @@ fn form(asked: &Asked, pool: &ScorerPool, used: &[(Arc<ScorerPool>, usize)]) -> 
     }
 }
 
-/// Returns a table for each leaderboard.
 fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
     let Made { answer, rows } = made;
     let of_rows = rows.iter().flat_map(|rows| gaps(rows).into_iter().chain(all_or_nothing(rows)));

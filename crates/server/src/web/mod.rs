@@ -31,7 +31,6 @@ use crate::prelude::*;
 use axum::Router;
 use axum::routing::{get, post};
 
-/// Returns the routes of the pages.
 pub(crate) fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/", get(leaderboard::show))

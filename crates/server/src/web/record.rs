@@ -1,40 +1,33 @@
 //! One record: how its score adds up, the facts behind each part, missing facts, and the proof that it is in the log.
 
-use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
+use axum::http::header::CONTENT_DISPOSITION;
 use karat::card::CompiledCard;
 use karat::error::Error;
 use karat::recompute;
 use karat::record::Record;
 use karat::text::{count, own_name};
 use karat_core::explain::nearest_change;
-use karat_store::{Entry, Item, Kind, Reader};
+use karat_store::Entry;
+use karat_store::Kind;
 
 use super::layout::*;
 use super::{breakdown, game};
 use crate::api::bytes;
 use crate::api::records::{Provenance, find, withdrawal};
-use crate::ids;
 use crate::keys::{SERVER, Withdrawal};
 use crate::prelude::*;
-use crate::stored::Trust;
 
 /// A stored record, with the items that belong to it.
 pub struct RecordData {
     /// The record.
     pub item: Item,
-    /// The content of the record.
     pub claim: Record,
-    /// The evidence, if it is stored here.
     pub evidence: Option<Item>,
-    /// The record that corrects this one.
     pub replaced_by: Option<Item>,
-    /// The record that this one corrects.
     pub replaces: Option<Item>,
     /// The withdrawal of what its key sent, with its position.
     pub withdrawn: Option<(u64, Withdrawal)>,
-    /// The provenance of the record.
     pub(crate) provenance: Provenance,
-    /// The size of the log.
     pub log_size: u64,
 }
 
@@ -71,7 +64,6 @@ impl RecordData {
     }
 }
 
-/// Shows the page.
 pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer {
     let shared = Arc::clone(&app);
     let kept = app.read(move |reader| RecordData::read(&shared, reader, &wanted)).await?;
@@ -115,7 +107,6 @@ fn page(kept: &RecordData, pool: &ScorerPool) -> Result<(String, Markup), Proble
     Ok((title, content))
 }
 
-/// Returns an error in one line.
 fn in_words(error: &Error) -> String {
     Problem::of_error(Code::Internal, error).detail
 }
@@ -138,7 +129,6 @@ fn corrections(kept: &RecordData) -> Markup {
     }
 }
 
-/// Describes a trust class.
 const fn meaning(trust: Trust) -> &'static str {
     match trust {
         Trust::Claimed => {
@@ -150,7 +140,6 @@ const fn meaning(trust: Trust) -> &'static str {
     }
 }
 
-/// Returns the whole days of a time.
 fn days(seconds: u64) -> usize {
     usize::try_from(seconds / 86_400).unwrap_or(usize::MAX)
 }

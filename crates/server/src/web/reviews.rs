@@ -1,9 +1,6 @@
 //! Reviews: the scores that wait for a decision, for those who may decide.
 
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::Response;
-use axum::http::header::{HeaderValue, LOCATION};
+use axum::http::header::LOCATION;
 use karat::answers::ReviewVerdict;
 use karat::answers::review::PendingReview;
 
@@ -11,13 +8,11 @@ use super::arena::signed;
 use super::items;
 use super::layout::*;
 use crate::api::reviews::{ReviewEvent, ReviewRequest, keep, waiting};
-use crate::guard::Caller;
 use crate::prelude::*;
 
 /// The explanation at the top of the page.
 const LEAD: &str = "A score that swings too far is held until reviewers who do not operate its subject decide, or the deadline passes.";
 
-/// Shows the page.
 pub async fn show(State(app): State<Arc<App>>, caller: Caller) -> Answer {
     caller.may(&Act::ReadReviews)?;
     let cards: Vec<String> = {
@@ -81,7 +76,6 @@ fn review(at: usize, it: &PendingReview) -> Markup {
     }
 }
 
-/// Stores a decision.
 pub async fn decide(Post { app, caller, body }: Post) -> Answer {
     let reviewer = Arc::clone(caller.key(&Act::Review)?);
     let mut fields = items::read(&app, body).await?;

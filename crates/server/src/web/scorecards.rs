@@ -1,9 +1,6 @@
 //! Scorecards for people: all of them, and one with its weights, those from outside, the conditions that hold a score back, and the
 //! findings of the checker.
 
-use std::collections::BTreeMap;
-
-use axum::http::HeaderMap;
 use karat::answers::WeightsVerdict;
 use karat::answers::notes::in_force;
 use karat::answers::weights::{WeightsDecision, WeightsInForce, WeightsProposal};
@@ -21,7 +18,6 @@ use super::layout::*;
 use super::what_if::{self, Asked};
 use crate::prelude::*;
 
-/// Shows the page.
 pub async fn show_all(Get(app, caller): Get) -> Answer {
     let used = items::used_cards(&app).await?;
     let used: BTreeMap<String, usize> =
@@ -59,7 +55,6 @@ pub async fn show_all(Get(app, caller): Get) -> Answer {
     }))
 }
 
-/// Shows the page.
 pub async fn show(
     Get(app, caller): Get,
     headers: HeaderMap,
@@ -186,7 +181,6 @@ fn dimensions(card: &Scorecard) -> Markup {
     )
 }
 
-/// Shows the weights of each profile.
 fn profiles(card: &Scorecard) -> Markup {
     let Some(profiles) = &card.profiles else { return html! {} };
     let by = card.facts.get(profiles.by).map_or("", |fact| fact.name.as_str());
@@ -256,13 +250,12 @@ fn facts(card: &Scorecard) -> Markup {
                 .chain([text(&fact.about)]),
         )
     };
-    let columns = [column("fact", Kind::Name), column("range", Kind::Text), column("from", Kind::Text)];
-    let columns = columns
-        .into_iter()
-        .chain(has_paths.then(|| column("field", Kind::Text)))
-        .chain([column("what it is", Kind::Text)]);
-    let caption = "What the evidence supplies, and who says so";
-    let table = Table::new(caption, columns.collect(), card.facts.iter().map(row).collect());
+    let field = if has_paths { " | field" } else { "" };
+    let table = grid(
+        "What the evidence supplies, and who says so",
+        &format!("=fact | range | from{field} | what it is"),
+        card.facts.iter().map(row).collect(),
+    );
     table_section("facts", "Facts", table)
 }
 

@@ -1,16 +1,12 @@
 //! Signing in: a key in a cookie that no script can read and no other site can use. It lasts until the browser is
 //! closed.
 
-use axum::body::Body;
-use axum::http::Response;
-use axum::http::header::{COOKIE, HeaderMap, HeaderValue, LOCATION, ORIGIN, SET_COOKIE};
+use axum::http::header::{COOKIE, HeaderMap, LOCATION, ORIGIN, SET_COOKIE};
 
 use super::items;
 use super::layout::*;
-use crate::guard::Caller;
 use crate::prelude::*;
 
-/// The name of the cookie.
 const NAME: &str = "karat_key";
 /// The header value that deletes the cookie.
 pub const GONE: &str = "karat_key=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0";
@@ -26,7 +22,6 @@ fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Shows the field for a key.
 pub fn fields(wrong: &str) -> Markup {
     html! {
         form.fields.stacked method="post" action="/sign-in" {
@@ -41,7 +36,6 @@ pub fn fields(wrong: &str) -> Markup {
     }
 }
 
-/// Shows the page for signing in.
 pub async fn show(caller: Caller) -> Response<Body> {
     page(&caller, StatusCode::OK, "")
 }
@@ -72,7 +66,6 @@ pub async fn enter(Post { app, caller, body }: Post) -> Answer {
     to_start(&format!("{NAME}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}"))
 }
 
-/// Signs out.
 pub(crate) async fn leave() -> Answer {
     to_start(GONE)
 }

@@ -6,10 +6,10 @@ use karat::answers::review::{ScoreChange, score_history};
 use karat::answers::standing::official_points;
 use karat::answers::{ReviewState, ReviewVerdict};
 use karat::document;
+use karat::document::figure::Section;
 use karat::estimate::Writing;
 use karat::leaderboard::{Ranking, Settings};
 use karat::look_alikes;
-use karat::page::model::Section;
 use karat::pages;
 use karat::rows::{Row, Rows};
 use karat::standing::Answer as Standings;
@@ -26,10 +26,8 @@ use crate::prelude::*;
 use crate::select::{Marks, Selection, marks};
 use crate::standing::{Question, answered};
 
-/// The number of items on a page.
 const ITEMS: usize = 25;
 
-/// The query of the address.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Asked {
@@ -45,11 +43,10 @@ pub async fn named(reading: Get, Params(asked): Params<Asked>) -> Answer {
     show(reading, Named(name), Params(asked)).await
 }
 
-/// Shows the page.
 pub async fn show(Get(app, caller): Get, Named(name): Named<String>, Params(asked): Params<Asked>) -> Answer {
     let cards = cards_of(&app, &name).await?;
     let wanted = given(asked.card.as_deref()).map(|card| app.memory.cards().find_used(card)).transpose()?;
-    let none = || Problem::not_found(format!("there is no record of `{}`", name.escape_debug()));
+    let none = || Problem::unknown("record of", &name, "");
     let pool = wanted.or_else(|| cards.first().map(Arc::clone)).ok_or_else(none)?;
     let card = pool.name();
     let found = items::rows(&app, &card, Some(&name)).await?;
@@ -325,17 +322,12 @@ fn evidence(name: &str, rows: &Rows, found: &Found, pool: &ScorerPool, page: usi
     };
     let pages = all.len().div_ceil(ITEMS).max(1);
     let page = page.min(pages);
-    let columns = vec![
-        column("item", Kind::Name),
-        column("when", Kind::Text),
-        column("task", Kind::Text),
-        column("ended", Kind::Text),
-        column("score", Kind::Number),
-        column("coverage", Kind::Share),
-    ];
-    let columns = columns.into_iter().chain(has_gates.then(|| column("gates", Kind::Text))).collect();
-    let rows = all.iter().skip((page - 1) * ITEMS).take(ITEMS).map(row).collect();
-    let table = Table::new(format!("{}, the newest first", count(all.len(), "item")), columns, rows);
+    let gates = if has_gates { " | gates" } else { "" };
+    let table = grid(
+        format!("{}, the newest first", count(all.len(), "item")),
+        &format!("=item | when | task | ended | #score | %coverage{gates}"),
+        all.iter().skip((page - 1) * ITEMS).take(ITEMS).map(row).collect(),
+    );
     let card = pool.name();
     let to = |page: usize| {
         let page = page.to_string();

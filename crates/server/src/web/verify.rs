@@ -1,12 +1,9 @@
 //! A record verified on demand: the checks of `karat verify`, each with its finding.
 
-use std::collections::BTreeMap;
 use std::str::FromStr as _;
 
 use karat::answers::{ChangedPart, CheckOutcome, VerificationStatus};
 use karat::verification::{Check, causes, recomputed, status};
-use karat_core::facts::Digest;
-use karat_store::Reader;
 use karat_store::log::{Keys, VerifyingKey, WitnessKey};
 
 use super::layout::*;
@@ -15,7 +12,6 @@ use crate::prelude::*;
 use crate::replay::{Replay, Replayed};
 use karat::receipt;
 
-/// Shows the page.
 pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer {
     let key = VerifyingKey::from_str(&app.log_key()).map_err(|error| Problem::internal(&error))?;
     let shared = Arc::clone(&app);

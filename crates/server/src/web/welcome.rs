@@ -2,7 +2,6 @@
 
 use super::layout::*;
 use crate::prelude::*;
-use axum::http::HeaderMap;
 use axum::http::header::HOST as HOST_HEADER;
 
 /// An item that the card of the command below scores.

@@ -1,8 +1,7 @@
 //! Other weights on trial: a form for them, and the ranks and their robustness beside those of the scorecard.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use axum::http::HeaderMap;
 use karat::answers::leaderboard::officials::Officials;
 use karat::estimate::{Writing, ranks, whole_percent};
 use karat::leaderboard::Settings;
@@ -24,14 +23,12 @@ use crate::subjects::all_subjects;
 /// The query of the address: `w.KEY` is the weight of the dimension KEY.
 pub type Asked = BTreeMap<String, String>;
 
-/// The prefix of a weight field.
 const FIELD: &str = "w.";
 /// The largest number of rows.
 const SHOWN: usize = 200;
 /// The number of ranks that random weights may take, with the fewest weights.
 const RANKED_MAX: usize = 300_000;
 const DRAWS_MIN: usize = 50;
-/// The largest weight.
 const MOST: i64 = 1_000_000_000_000;
 
 /// Returns the weights of the query, with those of the card where none is given.
@@ -68,7 +65,6 @@ fn asked_weights(pool: &ScorerPool, asked: &Asked) -> Result<Vec<Decimal>, Probl
     card.dimensions.iter().map(|it| it.key.as_str()).zip(own).map(weight).collect()
 }
 
-/// Returns the section for the page of a scorecard.
 pub async fn section(
     app: &Arc<App>,
     pool: &Arc<ScorerPool>,
@@ -217,25 +213,18 @@ fn table(all: &AllSubjects, values: &MeanValues, found: &WhatIf, pool: &ScorerPo
         cells.extend(place);
         line(cells)
     };
-    let mut columns = vec![
-        column("rank", Kind::Number),
-        column("subject", Kind::Name),
-        column("moves", Kind::Text),
-        column("rank now", Kind::Number),
-        column("composite", Kind::Number),
-        column("composite now", Kind::Number),
-        column("keeps its rank", Kind::Share),
-    ];
-    columns.extend(official.is_some().then(|| column("official rank", Kind::Number)));
+    let official_rank = if official.is_some() { " | #official rank" } else { "" };
+    let columns = format!(
+        "#rank | =subject | moves | #rank now | #composite | #composite now | %keeps its rank{official_rank}"
+    );
     let what = "By the composite of the mean values, without rules and gates of the scorecard";
     let caption = match official {
         Some(_) => format!("{what}, and without the window, decay, review and gate of official scores"),
         None => String::from(what),
     };
-    Table::new(caption, columns, order.into_iter().take(SHOWN).map(row).collect())
+    grid(caption, &columns, order.into_iter().take(SHOWN).map(row).collect())
 }
 
-/// Returns the official rank of each subject.
 fn official_ranks(officials: &Officials) -> HashMap<&str, RankRange> {
     let names = officials.subjects.iter().map(|(name, _)| name.as_str());
     names.zip(officials.ranks()).filter_map(|(name, rank)| Some((name, rank?))).collect()

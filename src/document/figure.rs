@@ -2,7 +2,7 @@
 
 use karat_core::timestamp::Timestamp;
 
-use crate::document::Table;
+use super::Table;
 
 /// A page in one file.
 #[derive(Debug, Clone, Default, PartialEq)]
