@@ -477,7 +477,7 @@ impl Engine {
         self.reader.unknown_fields()
     }
 
-    /// Refuses a field that the options name and no item had: each item would be a subject or a task of its own.
+    /// Refuses a field that the options name and no item had: each item would be a separate subject or task.
     ///
     /// # Errors
     /// If there is one; with the fields that there are.

@@ -61,11 +61,7 @@ impl<'a> Source<'a> {
             alone: self.alone,
             ..Selection::default()
         };
-        let card = self.card.map(|(card, options)| {
-            let options = inputs.named(card.card(), options, door);
-            (card, options)
-        });
-        let mut loading = Loading::new(selection, card, self.items.as_of.as_ref())?;
+        let mut loading = Loading::new(selection, self.card, self.items.as_of.as_ref())?;
         let wanted = loading.wanted();
         inputs.each(&wanted, door, |place, bytes| {
             loading.take_for(place, bytes, door)?;

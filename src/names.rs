@@ -20,10 +20,6 @@ pub(crate) const TASKS: &str = "\
     row_id test_case test_case_id example reference_example reference_example_id name";
 /// Names of who is scored that are as often those of single runs.
 pub(crate) const OFTEN_RUNS: &str = "provider run run_name experiment name";
-/// Names of both that say it only to a person who knows the data.
-pub(crate) const UNSURE: &str = "\
-    provider variant version run run_name experiment name test sample item item_id example example_id row_id \
-    doc_id prompt_id reference_example reference_example_id";
 /// Words in the names of fields that decide success, the likeliest first.
 pub(crate) const SUCCESS: &str = "\
     solved resolved success succeeded passed pass correct is_correct correctness reward score accuracy \

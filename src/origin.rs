@@ -97,7 +97,6 @@ pub fn compare(
     let document = claim.document();
     let (subject, id, digest) =
         (document.subject.as_str(), document.evidence.id.as_str(), document.evidence.digest);
-    let options = inputs.named(card.card(), options, door);
     let mut engine = Engine::new(Arc::clone(card), options)?;
     engine.set_circumstances_of(claim);
     let mut best: Option<Origin> = None;

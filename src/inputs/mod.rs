@@ -1,7 +1,6 @@
 //! Inputs: evidence and records in tables, in JSON and in the logs of other tools, found by their paths, recognised by their
 //! content, and cut into items one at a time. Each table and each file of JSON is opened once.
 
-mod found;
 pub mod logs;
 mod open;
 mod paths;
@@ -27,7 +26,6 @@ use crate::bulk::Intake;
 use crate::engine::{Wanted, each_item};
 use crate::error::{Error, Place, STANDARD_INPUT};
 
-pub use self::found::with_names;
 pub use self::paths::{Named, are_sides, each_once, expanded, files, is_pattern};
 
 /// Bytes read at once.
@@ -92,7 +90,7 @@ struct Taken {
     logs: Summary,
     /// The first log without a run.
     empty: Option<String>,
-    /// True if a file is no log without a run.
+    /// True if a file without a run is not a log.
     has_items: bool,
 }
 
@@ -109,7 +107,7 @@ impl Taken {
 }
 
 impl Inputs {
-    /// Finds the files that are meant by paths, folders and patterns; standard input if there is none.
+    /// Finds the files that are meant by paths, folders and patterns; without any, standard input.
     ///
     /// # Errors
     /// If a file does not exist or is given twice, before anything is read.
@@ -196,7 +194,7 @@ impl Inputs {
         self.paths.iter().any(|path| path == "-")
     }
 
-    /// Names the files of folders that are passed over, as they are no logs.
+    /// Names the files of folders that are passed over, as they are not logs.
     #[must_use]
     pub fn passed_over(&self) -> Option<String> {
         logs::passed_over(&self.passed)
@@ -218,15 +216,6 @@ impl Inputs {
             return None;
         }
         open::first_item(path, &mut self.looked(), &Wanted::nothing())
-    }
-
-    /// Returns the first item as a card reads it, or row of a table; none of a log, whose items have the usual names.
-    fn first_row(&self, wanted: &Wanted) -> Option<Vec<u8>> {
-        let (path, mut looked) = (self.paths.first()?, self.looked());
-        if path != "-" && look(path, &mut looked).ok()?.is_some() {
-            return None;
-        }
-        open::first_item(path, &mut looked, wanted)
     }
 
     /// Hands every item to `visit` until it breaks, file by file, with one item at a time in memory.

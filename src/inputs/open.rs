@@ -30,7 +30,7 @@ pub(super) struct Looked {
     pub(super) file: Option<File>,
 }
 
-/// Opens a file: the one place where inputs that are no logs are.
+/// Opens a file: the one place for inputs other than logs.
 fn open(path: &str) -> io::Result<File> {
     #[cfg(test)]
     super::tests::opened(path);

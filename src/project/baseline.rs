@@ -46,7 +46,6 @@ pub(super) fn kept(
     as_of: Option<WrittenTimestamp<'_>>,
     door: &dyn Door,
 ) -> Result<Kept, Error> {
-    let options = inputs.named(card.card(), options, door);
     let mut engine = Engine::new(card, options)?;
     engine.set_as_of_written(as_of);
     let (mut text, mut items, mut problems) = (Vec::new(), 0, Problems::default());

@@ -388,7 +388,7 @@ const BUDGETS: &[Budget] = &[
     budget("graders", &["crates/graders/src"], &[], 15_000, 15_000),
     budget("karat", &["src"], &[], 32_750, 23_000),
     budget("store", &["crates/store/src"], &[], 4_980, 4_900),
-    budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 20_950, 16_500),
+    budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 20_050, 16_500),
     budget("command line", &["crates/cli/src"], &[], 11_800, 8_500),
     budget("conformance and demo", &["conformance/src", "crates/demo/src"], &[], 4_060, 3_500),
     budget("runs and processes", &["crates/run/src", "crates/process/src"], &[], 2_600, 2_600),

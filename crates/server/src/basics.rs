@@ -1,4 +1,4 @@
-//! What most files use of other crates.
+//! Names of other crates that most files use.
 
 pub(crate) use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use std::sync::{Arc, Mutex, PoisonError};

@@ -7,7 +7,7 @@ use crate::basics::*;
 use crate::content::Place;
 
 const ID_MAX_BYTES: usize = 100;
-/// What [`is_id`] asks for.
+/// Form of an id that [`is_id`] accepts.
 pub(crate) const ID: &str = "1 to 100 letters, digits, dots, hyphens and low lines";
 
 /// A harness whose signature counts, with its public key.

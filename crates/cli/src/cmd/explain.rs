@@ -84,7 +84,6 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut engine = match &given {
         Some(card) => {
             let options = graders::options(card.card(), &args.graders, &args.fields, cli.portable)?;
-            let options = inputs.named(card.card(), options, &door);
             Some(Engine::new(Arc::clone(card), options)?)
         }
         None => None,

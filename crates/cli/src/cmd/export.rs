@@ -56,7 +56,6 @@ fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
     let mut engine = match &given {
         Some(card) => {
             let options = graders::options(card.card(), &args.graders, &args.fields, cli.portable)?;
-            let options = inputs.named(card.card(), options, door);
             Some(Engine::new(Arc::clone(card), options)?)
         }
         None => None,

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use karat::answers;
 use karat::answers::push::{Pushed, RefusedItem};
-use karat::engine::{Ids, Options, Wanted};
+use karat::engine::{Ids, Wanted};
 use karat::error::{Error, Place};
-use karat::inputs::{Inputs, with_names};
+use karat::inputs::Inputs;
 use karat::text::clean;
 
 use crate::args::{Cli, PushArgs};
@@ -31,8 +31,6 @@ pub fn run(args: &PushArgs, cli: &Cli) -> Result<Exit, Failure> {
     let card = cards::for_inputs(&args.card, &inputs, cli.color)?;
     let progress = Progress::new(args.no_progress, cli);
     let wanted = Wanted::of(card.card())?;
-    // The server reads the usual names alone.
-    let options = inputs.named(card.card(), Options::default(), &progress);
     let as_of = args.as_of.as_ref().map(|as_of| as_of.written().text);
     let id = card.name().to_owned();
     let mut query = vec![("card", id.as_str())];
@@ -44,9 +42,8 @@ pub fn run(args: &PushArgs, cli: &Cli) -> Result<Exit, Failure> {
     let sent = inputs.each(&wanted, &progress, |place, item| {
         match item {
             Ok(bytes) => {
-                let bytes = with_names(bytes, &options);
-                let name = namer.name(place, &bytes);
-                for parcel in packer.add(place, name.as_deref(), &bytes) {
+                let name = namer.name(place, bytes);
+                for parcel in packer.add(place, name.as_deref(), bytes) {
                     send(&parcel, &mut courier, &mut pushed, &progress, cli)?;
                 }
             }

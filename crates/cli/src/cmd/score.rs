@@ -44,7 +44,6 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
     let options = graders::options(card.card(), &args.graders, &args.fields, cli.portable)?;
     let own = args.budget_ms.map(|limit| Budget { limit: Duration::from_millis(limit.into()) });
     let options = Options { budget: own.or(options.budget), ..options };
-    let options = inputs.named(card.card(), options, &Progress::new(true, cli));
     // With an embedder or a cache, each trace counts for the novelty of the next.
     let is_apart = options.embedder.is_none() && options.cache.is_none();
     let workers = if is_apart { workers(args.jobs) } else { 0 };
@@ -301,7 +300,7 @@ impl Part {
     }
 }
 
-/// What there is to say of items at the end, the first of them in full.
+/// Notes on items for the end, the first of them in full.
 #[derive(Default)]
 struct Notes {
     first: Vec<String>,

@@ -287,21 +287,6 @@ fn a_field_that_no_item_has_names_nothing() {
 }
 
 #[test]
-fn fields_of_other_names_are_found_and_said() {
-    let folder = project("");
-    let table = example("compare/new.csv");
-    folder.write("other.csv", &table.replacen("subject,task,id", "Agent,Task ID,id", 1));
-    let asked = |file| alone(folder.path(), &["leaderboard", "-c", "card.toml", "--format", "csv", file]);
-    let (usual, other) = (asked("new.csv"), asked("other.csv"));
-    assert_eq!((usual.status, usual.stderr.as_str()), (0, ""));
-    assert_eq!((other.status, other.stdout), (0, usual.stdout));
-    assert_eq!(
-        other.stderr,
-        "note: subject from `Agent`, task from `Task ID`; to take others: --subject-field, --task-field\n"
-    );
-}
-
-#[test]
 fn nested_facts_and_fields_of_names_are_read_through_every_door() {
     let folder = Folder::new();
     for name in ["karat.toml", "scorecard.toml", "runs.jsonl", "baseline.jsonl", "baseline.jsonl.sha256"] {

@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use karat::card::CompiledCard;
 use karat::engine::{Engine, Options};
 use karat::error::Error;
-use karat::inputs::{Door, Inputs, Silent};
+use karat::inputs::Inputs;
 use karat::number::{published, share};
 use karat::text::{clean, count, fit, own_name, wrap};
 
@@ -127,12 +127,12 @@ pub fn run(args: &DiffArgs, screen: &mut Screen, cli: &Cli) -> Result<Exit, Fail
         return Err(Failure::new(message).help("only cards for the same kind of evidence can be compared"));
     }
     let progress = Progress::new(false, cli);
-    let engine = |card: &Arc<CompiledCard>, door: &dyn Door| -> Result<Engine, Failure> {
+    let engine = |card: &Arc<CompiledCard>| -> Result<Engine, Failure> {
         let options = graders::options(card.card(), &GraderArgs::default(), &args.fields, cli.portable)?;
         let options = Options { any_challenge: true, ..options };
-        Ok(Engine::new(Arc::clone(card), inputs.named(card.card(), options, door))?)
+        Ok(Engine::new(Arc::clone(card), options)?)
     };
-    let (mut first, mut second) = (engine(&before, &progress)?, engine(&after, &Silent)?);
+    let (mut first, mut second) = (engine(&before)?, engine(&after)?);
     let mut all = Comparison { scores: Vec::new(), badges_changed: 0, movers: Vec::new(), top: args.top };
     let mut wanted = first.wanted();
     wanted.add(second.wanted());
