@@ -9,8 +9,7 @@ fn main() -> Result<(), Error> {
     std::process::exit(judge(&path)? as i32)
 }
 
-/// Judges the run of a project against its baseline.
-pub fn judge(path: &str) -> Result<Status, Error> {
+pub(crate) fn judge(path: &str) -> Result<Status, Error> {
     let project = Project::open(path)?;
     let (inputs, baseline) = project.inputs()?;
     let card = CompiledCard::open(&project.card)?;

@@ -1,7 +1,7 @@
 //! A gate against regressions is seldom wrong, sees what a paired t-test sees, and needs the tasks that are said to be
-//! needed; `examples/gate.rs` prints the shares.
+//! needed; `examples/gate_errors.rs` prints the shares.
 
-#[path = "../../examples/gate.rs"]
+#[path = "../../examples/gate_errors.rs"]
 #[expect(dead_code, reason = "the program around the simulation")]
 mod simulation;
 

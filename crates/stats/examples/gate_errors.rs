@@ -1,6 +1,6 @@
 //! Error and power of a gate against regressions, in simulated tasks of which the truth is known.
 //!
-//! `cargo run --release -p karat-stats --example gate [EXPERIMENTS]` prints a table. In each cell a version is compared with
+//! `cargo run --release -p karat-stats --example gate_errors [EXPERIMENTS]` prints a table. In each cell a version is compared with
 //! the one before on the same tasks, and the gate fails if the 95 % interval says that the new one is worse. The paired
 //! t-test on the same results, one-sided at 2.5 %, is beside it. The standard error of a share of .05 is .005 with 2,000
 //! experiments, of .5 it is .011. A test runs a smaller number.
