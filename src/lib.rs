@@ -91,7 +91,7 @@
 //! - Many items: [`inputs`] finds and reads them, [`loaded`] scores them; [`rows`], [`leaderboard`], [`standing`]; [`project`] has
 //!   those of a `karat.toml`, and [`gate`] judges them.
 //! - Answers: [`answers`] has one type for each, written as JSON in one place; with the feature `schema` each has an OpenAPI
-//!   schema. [`document`] turns each into one document, and [`write`] writes it: a screen, a page, Markdown, CSV, JSON lines, JUnit,
+//!   schema. [`document`] turns each into one document, and [`write`](mod@write) writes it: a screen, a page, Markdown, CSV, JSON lines, JUnit,
 //!   annotations.
 //!
 //! Layers below, for special needs: `karat-core` (the pure engine, `no_std`), `karat-stats` (intervals, ranks, ratings),

@@ -42,7 +42,7 @@ pub fn evidence(evidence: &Evidence<'_>, vocabulary: &[FactSpec], is_read: bool)
     document
 }
 
-/// Returns the observations of each grader, at most [`LINES`] of them; empty without a grader. The source of the item
+/// Returns the observations of each grader, at most `LINES` of them; empty without a grader. The source of the item
 /// is what it says of itself, unless this program just read it there.
 #[must_use]
 pub fn grading(grading: &Value, is_read: bool) -> Vec<Part> {

@@ -66,7 +66,7 @@ pub struct Item<'a> {
     pub is_of_arena: bool,
     /// True if it is a run for a task of workflows that was posted here.
     pub is_of_task: bool,
-    /// The key whose traces its id is kept for, see [`trace_keeper`].
+    /// The key whose traces its id is kept for, see `trace_keeper`.
     pub keeper: Option<&'a str>,
 }
 

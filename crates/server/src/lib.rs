@@ -4,21 +4,21 @@
 //! [`Server::bind`] opens a folder and an address, [`Server::run`] serves until it is stopped. [`router`] is the same
 //! without a socket.
 //!
-//! * [`state`]: the [`App`] that every request works with; [`memory`] is its in-memory state, computed from the log,
-//!   with the [`index`] of records, the [`cards`] and the [`keys`].
+//! * [`state`]: the [`App`] that every request works with; `memory` is its in-memory state, computed from the log,
+//!   with the `index` of records, the [`cards`] and the [`keys`].
 //! * [`api`]: one file for each resource, and their description; [`problem`] is every error.
 //! * [`arena`]: challenges, agents and matches; [`play`]: what is done with them, and its effect on ratings; [`judging`]: the
 //!   processes that run submitted code.
-//! * [`select`], [`rows`], [`standing`]: the records for an answer, and the answers computed from them; `decisions`: the
-//!   events beside them; `subjects`: answers about all subjects, from what is `kept` of each; [`answers`] caches those
+//! * `select`, `rows`, `standing`: the records for an answer, and the answers computed from them; `decisions`: the
+//!   events beside them; `subjects`: answers about all subjects, from what is `kept` of each; `answers` caches those
 //!   that took work.
-//! * [`signers`]: harnesses and recorders, whose signatures count.
+//! * `signers`: harnesses and recorders, whose signatures count.
 //! * [`scoring`]: an item of evidence, scored; [`sending`]: on its way into the store; `in_order`: [`traces`], where each counts
-//!   for the next; [`stored`]: a record on its way out.
+//!   for the next; `stored`: a record on its way out.
 //! * [`replay`]: the records of a log, scored again; [`cosigned`]: what witnesses say of the log; [`secret`]: secret keys in
 //!   files.
-//! * [`authority`]: who may do what; [`guard`], [`limits`], [`body`], [`listen`]: callers, rates, sizes and timeouts.
-//! * [`web`]: the pages for people.
+//! * [`authority`]: who may do what; `guard`, [`limits`], `body`, `listen`: callers, rates, sizes and timeouts.
+//! * `web`: the pages for people.
 //! * [`clock`]: the only place with a clock and random numbers.
 
 #![expect(unused_qualifications, reason = "the macros of utoipa write them")]

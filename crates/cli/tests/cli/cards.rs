@@ -151,3 +151,22 @@ fn a_new_challenge_that_runs_code_is_valid_at_once() {
     assert!(refused.status != 0 && refused.stderr.contains("cannot be read"), "{}", refused.stderr);
     assert!(refused.stderr.contains(digest), "{}", refused.stderr);
 }
+
+#[test]
+fn a_kind_of_evidence_that_nothing_reads_is_refused() {
+    let folder = Folder::new();
+    for kind in ["inspect", "Facts", "workflow", ""] {
+        folder.write(
+            "card.toml",
+            &format!(
+                "schema = \"karat/scorecard/1\"\nid = \"a\"\nversion = \"1.0.0\"\ntitle = \"A\"\nevidence = \"{kind}\"\n\
+                 [facts]\nq = {{ unit = \"1\", min = 0, max = 1 }}\n\
+                 [[dimension]]\nkey = \"s\"\nweight = 1\nmissing = \"withhold\"\nformula = \"q\"\n"
+            ),
+        );
+        let run = folder.karat(&["card", "check", "card.toml"]);
+        let told = format!("{}{}", run.stdout, run.stderr);
+        assert_eq!(run.status, 13, "{kind}: {told}");
+        assert!(told.contains(&format!("there is no kind of evidence `{kind}`")), "{kind}: {told}");
+    }
+}
