@@ -6,7 +6,7 @@ use karat_core::scorecard::Scorecard;
 use karat_reader::Kind;
 
 use crate::basics::*;
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, refuse};
 
 /// The minutes by which the clock of a sender may be ahead of that of the server.
 const SKEW_MINUTES: i64 = 5;
@@ -43,20 +43,17 @@ pub fn check(
     newest: impl FnOnce() -> Option<Timestamp>,
 ) -> Result<(), Problem> {
     if let Some(time) = time.filter(|time| is_ahead(now, *time)) {
-        let detail = format!("the item took place at {}", ahead(now, time));
-        return Err(Problem::new(Code::EvidenceRefused, detail).at("time"));
+        refuse!(EvidenceRefused at "time", "the item took place at {}", ahead(now, time));
     }
     let Some(as_of) = as_of.map(|as_of| as_of.at) else { return Ok(()) };
     if is_ahead(now, as_of) {
-        return Err(Problem::parameter("as_of", format!("found {}", ahead(now, as_of))));
+        refuse!(BadRequest at "as_of", "found {}", ahead(now, as_of));
     }
     // A verdict of this moment sees all that a clock a little ahead has dated.
     let newest = if as_of < now { newest() } else { None };
     if let Some(newest) = newest.filter(|newest| as_of < *newest) {
-        let detail = format!(
-            "found {as_of}, expected the newest moment in the item, {newest}, or later: no verdict is from before its evidence"
-        );
-        return Err(Problem::parameter("as_of", detail));
+        refuse!(BadRequest at "as_of",
+            "found {as_of}, expected the newest moment in the item, {newest}, or later: no verdict is from before its evidence");
     }
     Ok(())
 }

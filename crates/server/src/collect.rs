@@ -21,10 +21,8 @@ pub(crate) async fn close_due(app: &Arc<App>) -> Result<(), Problem> {
         let shared = Arc::clone(app);
         // Runs to the end, so that no request gets the permit before memory is updated.
         let closed = uninterrupted(async move {
-            let permit = shared.memory.spans.permits.take(&whose.sender).await;
-            let closed = close(&shared, &whose).await;
-            drop(permit);
-            closed
+            let _permit = shared.memory.spans.permits.take(&whose.sender).await;
+            close(&shared, &whose).await
         });
         // One that cannot be closed does not hold up the others.
         if let Err(problem) = closed.await {
@@ -105,27 +103,15 @@ async fn make(
     let own = whose.clone();
     let items = items(&pool)?;
     let bytes = app.checked(move || item(&own, items, &texts)).await?;
-    let (stands, refused) = match enter(app, &pool, &key, &bytes, sources).await? {
-        Entered::Stored(evidence) => return Ok(evidence),
-        Entered::Refused { stands, problem } => (stands, problem),
-    };
-    // A sender that knows the id of a trace may send an item of that id first: it takes the place of no other.
-    if stands != Stands::OfOther {
-        return Err(refused);
+    match enter(app, &pool, &key, &bytes, sources).await? {
+        // A sender that knows the id of a trace may send an item of that id first: it takes the place of no other.
+        Err((Stands::OfOther, _)) => {
+            let kept = under_kept_id(&bytes, &key.id).map_err(|error| Problem::internal(&error))?;
+            enter(app, &pool, &key, &kept, sources).await?
+        }
+        entered => entered,
     }
-    let kept = under_kept_id(&bytes, &key.id).map_err(|error| Problem::internal(&error))?;
-    match enter(app, &pool, &key, &kept, sources).await? {
-        Entered::Stored(evidence) => Ok(evidence),
-        Entered::Refused { problem, .. } => Err(problem),
-    }
-}
-
-/// The end of an item.
-enum Entered {
-    /// It is in the store, under this id.
-    Stored(String),
-    /// Something else is.
-    Refused { stands: Stands, problem: Problem },
+    .map_err(|(_, problem)| problem)
 }
 
 /// The item that the store has under an id.
@@ -139,22 +125,22 @@ enum Stands {
     OfOther,
 }
 
-/// Scores an item and stores it.
+/// Scores an item and stores it; returns its id, or what else stands there.
 async fn enter(
     app: &Arc<App>,
     pool: &Arc<ScorerPool>,
     key: &Arc<Key>,
     bytes: &[u8],
     sources: &[Digest],
-) -> Result<Entered, Problem> {
+) -> Result<Result<String, (Stands, Problem)>, Problem> {
     let line = Line { name: None, bytes: bytes.to_vec(), replaces: None, sources: sources.to_vec() };
     let sent = send(app, pool, Arc::clone(key), None, line).await?;
     match &sent.outcome {
-        Ok(_) => Ok(Entered::Stored(sent.evidence)),
+        Ok(_) => Ok(Ok(sent.evidence)),
         Err(Error::Refused(refusals)) => Ok(match stands(app, &sent, &key.id).await? {
             // What was scored before, as of another moment, is that item.
-            Stands::Same => Entered::Stored(sent.evidence),
-            stands => Entered::Refused { stands, problem: crate::problem::conflict(refusals) },
+            Stands::Same => Ok(sent.evidence),
+            stands => Err((stands, crate::problem::conflict(refusals))),
         }),
         Err(error) => Err(error.clone().into()),
     }
@@ -168,11 +154,8 @@ async fn stands(app: &App, sent: &Sent, sender: &str) -> Result<Stands, Problem>
         let size = reader.head()?.size;
         Ok(match reader.find(Stored::Evidence, &evidence, size)? {
             Some(item) if item.entry.content == digest => {
-                if reader.find(Stored::Record, &record, size)?.is_some() {
-                    Stands::Same
-                } else {
-                    Stands::Other
-                }
+                let has_record = reader.find(Stored::Record, &record, size)?.is_some();
+                if has_record { Stands::Same } else { Stands::Other }
             }
             Some(item) if item.entry.sender.as_ref() != Some(&sender) => Stands::OfOther,
             _ => Stands::Other,

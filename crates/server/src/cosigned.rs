@@ -12,7 +12,7 @@ use karat_store::port::Head;
 use karat_store::secret::replace;
 
 use crate::basics::*;
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, refuse};
 
 const SCHEMA: &str = "karat/cosigned/1";
 
@@ -112,7 +112,7 @@ impl Heads {
         let mut heads = Self::default();
         for note in &stored.heads {
             let found = read_note(note, trusted.unwrap_or(&named), key, reader)?;
-            if let Some(found) = found.map_err(|refused| wrong(refused.to_string()))? {
+            if let Some(found) = found.map_err(|(_, refused)| wrong(refused))? {
                 heads.add(found);
             }
         }
@@ -177,41 +177,8 @@ impl Heads {
     }
 }
 
-/// The reason why a cosigned head is refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Refused {
-    /// It is not a checkpoint.
-    Malformed(NoteError),
-    NotOfLog(NoteError),
-    /// A cosignature of a trusted witness does not hold.
-    Cosignature(NoteError),
-    /// The log has another tree: it went back, or the key signed two histories.
-    OtherTree {
-        size: u64,
-        now: u64,
-    },
-}
-
-impl std::fmt::Display for Refused {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Malformed(error) | Self::Cosignature(error) => error.fmt(f),
-            Self::NotOfLog(error) => write!(f, "this log did not sign the head: {error}"),
-            Self::OtherTree { size, now } if size > now => {
-                write!(
-                    f,
-                    "a head of {size} entries was signed and cosigned, and the log has {now}: it went back"
-                )
-            }
-            Self::OtherTree { size, .. } => {
-                write!(
-                    f,
-                    "another tree of {size} entries was signed and cosigned: its key signed two histories"
-                )
-            }
-        }
-    }
-}
+/// The reason why a cosigned head is refused: the code and the text of a problem.
+type Refused = (Code, String);
 
 /// Reads a cosigned head and checks it against the log. Returns none if no trusted witness cosigned it.
 fn read_note(
@@ -221,16 +188,21 @@ fn read_note(
     reader: &mut Reader,
 ) -> Result<Result<Option<WitnessedNote>, Refused>, Error> {
     if let Err(error) = Checkpoint::claimed(note) {
-        return Ok(Err(Refused::Malformed(error)));
+        return Ok(Err((Code::BadRequest, error.to_string())));
     }
     let now = reader.head()?.size;
     let keys = Keys::follow(key, &reader.rotations(now)?).map_err(Error::Damaged)?;
     let (Checkpoint { size, root }, signer) = match keys.open(note) {
         Ok(opened) => opened,
-        Err(error) => return Ok(Err(Refused::NotOfLog(error))),
+        Err(error) => return Ok(Err((Code::Forbidden, format!("this log did not sign the head: {error}")))),
     };
     if size > now || reader.root(size)? != root {
-        return Ok(Err(Refused::OtherTree { size, now }));
+        let of = format!("of {size} entries was signed and cosigned");
+        let refused = match size > now {
+            true => format!("a head {of}, and the log has {now}: it went back"),
+            false => format!("another tree {of}: its key signed two histories"),
+        };
+        return Ok(Err((Code::Conflict, refused)));
     }
     let alone = signer.alone(note)?;
     let mut lines = Vec::new();
@@ -238,7 +210,7 @@ fn read_note(
         match witness.cosignature(note) {
             Ok((seconds, line)) => lines.push(Line { witness: witness.to_string(), seconds, line }),
             Err(NoteError::NotSigned { .. }) => {}
-            Err(error) => return Ok(Err(Refused::Cosignature(error))),
+            Err(error) => return Ok(Err((Code::Forbidden, error.to_string()))),
         }
     }
     lines.sort_by(|one, other| one.witness.cmp(&other.witness));
@@ -283,16 +255,11 @@ impl Cosigned {
         key: &VerifyingKey,
         reader: &mut Reader,
     ) -> Result<Vec<WitnessedHead>, Problem> {
-        let found = read_note(note, &self.witnesses, key, reader)?.map_err(|refused| {
-            let code = match refused {
-                Refused::Malformed(_) => Code::BadRequest,
-                Refused::NotOfLog(_) | Refused::Cosignature(_) => Code::Forbidden,
-                Refused::OtherTree { .. } => {
-                    tracing::error!(%refused, "a witness has another history of this log");
-                    Code::Conflict
-                }
-            };
-            Problem::new(code, refused.to_string())
+        let found = read_note(note, &self.witnesses, key, reader)?.map_err(|(code, refused)| {
+            if code == Code::Conflict {
+                tracing::error!(refused, "a witness has another history of this log");
+            }
+            Problem::new(code, refused)
         })?;
         let Some(found) = found else {
             let names: Vec<&str> = self.witnesses.iter().map(WitnessKey::name).collect();
@@ -301,10 +268,7 @@ impl Cosigned {
             } else {
                 format!("expected a cosignature of {}", names.join(", "))
             };
-            return Err(Problem::new(
-                Code::Forbidden,
-                format!("no trusted witness cosigned the head; {expected}"),
-            ));
+            refuse!(Forbidden, "no trusted witness cosigned the head; {expected}");
         };
         let mut heads = self.lock();
         let mut next = heads.clone();

@@ -20,7 +20,7 @@ use crate::body::{HeldTurn, Watched, media_type};
 use crate::keys::Key;
 use crate::limits::Who;
 use crate::metrics::Route;
-use crate::problem::{Code, PROTOBUF, Problem, busy};
+use crate::problem::{Code, PROTOBUF, Problem, busy, refuse};
 use crate::state::App;
 
 /// Paths that are answered however many requests are at work: those that watch the server need them most then.
@@ -183,10 +183,10 @@ fn admit(app: &App, request: &Request, peer: Option<IpAddr>, is_watching: bool) 
         secret.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, secret)| secret.trim());
     let Some(key) = secret.and_then(|secret| app.memory.keys().authenticate(secret)) else {
         Caller { key: None, address: peer, is_reading_open }.guessed(app)?;
-        return Err(Problem::new(
-            Code::Unauthenticated,
-            "the key is not known here: expected `Authorization: Bearer karat_...` with a key that was not revoked",
-        ));
+        refuse!(
+            Unauthenticated,
+            "the key is not known here: expected `Authorization: Bearer karat_...` with a key that was not revoked"
+        );
     };
     count_in(Who::Key(key.id.clone()))?;
     Ok(Caller { key: Some(key), address: peer, is_reading_open })
@@ -197,7 +197,6 @@ fn client(proxies: &[IpAddr], headers: &HeaderMap, peer: IpAddr) -> IpAddr {
     if !proxies.contains(&peer) {
         return peer;
     }
-    let named = |name| headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).rev();
     let of_part = |part: &str| {
         let given = part.split(';').find_map(|pair| {
             let (name, value) = pair.trim().split_once('=')?;
@@ -205,12 +204,12 @@ fn client(proxies: &[IpAddr], headers: &HeaderMap, peer: IpAddr) -> IpAddr {
         })?;
         address(given)
     };
-    let forwarded = named("forwarded").flat_map(|value| value.split(',').rev()).map(of_part);
-    let plain = named("x-forwarded-for").flat_map(|value| value.split(',').rev()).map(address);
-    let mut addresses: Box<dyn Iterator<Item = Option<IpAddr>>> = match headers.contains_key("forwarded") {
-        true => Box::new(forwarded),
-        false => Box::new(plain),
+    let (name, read): (&str, &dyn Fn(&str) -> Option<IpAddr>) = match headers.contains_key("forwarded") {
+        true => ("forwarded", &of_part),
+        false => ("x-forwarded-for", &address),
     };
+    let values = headers.get_all(name).iter().rev().filter_map(|value| value.to_str().ok());
+    let mut addresses = values.flat_map(|value| value.split(',').rev()).map(read);
     // The client wrote whatever is before the first address that is not a proxy.
     addresses.find(|it| it.is_none_or(|ip| !proxies.contains(&ip))).flatten().unwrap_or(peer)
 }

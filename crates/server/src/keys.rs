@@ -22,33 +22,21 @@ const WITHDRAWAL: &str = "karat/withdrawal/1";
 const REVOKED: &str = "/revoked";
 pub const NAME_MAX_CHARACTERS: usize = 100;
 
-/// A permission of a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[schema(as = KeyScope)]
-pub enum Scope {
-    /// Read everything but keys.
-    #[serde(rename = "read")]
-    Read,
-    /// Send evidence, and propose weights.
-    #[serde(rename = "write:evidence")]
-    WriteEvidence,
-    /// Decide on reviews and on proposed weights.
-    #[serde(rename = "review")]
-    Review,
-    /// Publish scorecards, create and revoke keys; includes all other scopes.
-    #[serde(rename = "admin")]
-    Admin,
-}
-
-impl Scope {
-    /// Returns the name as written.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::WriteEvidence => "write:evidence",
-            Self::Review => "review",
-            Self::Admin => "admin",
-        }
+karat_core::words! { @named
+    /// A permission of a key.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+    #[schema(as = KeyScope)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Scope {
+        /// Read everything but keys.
+        Read = "read",
+        /// Send evidence, and propose weights.
+        #[serde(rename = "write:evidence")]
+        WriteEvidence = "write:evidence",
+        /// Decide on reviews and on proposed weights.
+        Review = "review",
+        /// Publish scorecards, create and revoke keys; includes all other scopes.
+        Admin = "admin",
     }
 }
 

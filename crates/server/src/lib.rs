@@ -258,7 +258,7 @@ impl Server {
             let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
             let app = Arc::clone(&self.app);
             tokio::spawn(async move { play::judge_waiting(&app).await });
-            serve(self.app, listener, stop).await;
+            listen::serve(self.app, listener, stop).await;
             Ok(())
         })
     }
@@ -269,16 +269,6 @@ impl Server {
 #[must_use]
 pub fn workers() -> usize {
     thread::available_parallelism().map_or(1, |processors| processors.get().saturating_sub(1).max(1))
-}
-
-/// Answers connections to `listener` until `stop` is ready, then finishes the accepted requests. An error on one
-/// connection ends only that one.
-pub async fn serve(
-    app: Arc<App>,
-    listener: tokio::net::TcpListener,
-    stop: impl Future<Output = ()> + Send + 'static,
-) {
-    listen::serve(app, listener, stop).await;
 }
 
 /// Returns the routes of the server, in two layers of middleware: that for browsers, and within it the guard.

@@ -1,7 +1,5 @@
 //! Limits for keys and addresses: a bucket of tokens for each, filled at a steady rate; and how many may be at work at once.
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
 use crate::basics::*;
 
 /// The largest number of buckets. Beyond it, full buckets are dropped, and if that is not enough, all of them.
@@ -106,36 +104,37 @@ impl Bucket {
 #[derive(Debug)]
 pub struct Turns {
     most: usize,
-    all: Arc<Semaphore>,
-    keyless: Arc<Semaphore>,
-    of_each: Arc<Places<Who>>,
+    taken: Arc<Places<Share>>,
 }
 
+/// The callers whose turns are counted together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Share {
+    All,
+    Keyless,
+    Of(Who),
+}
+
+/// A turn, until it is dropped.
 #[derive(Debug)]
 pub struct Turn {
-    _of_all: OwnedSemaphorePermit,
-    _of_keyless: Option<OwnedSemaphorePermit>,
-    _of_caller: Place<Who>,
+    _places: Vec<Place<Share>>,
 }
 
 impl Turns {
     /// Creates `most` turns.
     pub fn new(most: usize) -> Self {
-        let of_all = |turns| Arc::new(Semaphore::new(turns));
-        Self { most, all: of_all(most), keyless: of_all(most.div_ceil(2)), of_each: Arc::default() }
+        Self { most, taken: Arc::default() }
     }
 
     /// Takes a turn; none if all that this caller may have are taken.
     pub fn take(&self, who: Who) -> Option<Turn> {
-        let (may_have, of_keyless) = match &who {
-            Who::Key(_) => (self.most, None),
-            Who::Address(_) | Who::Guess(_) => {
-                (self.most.div_ceil(2), Some(Arc::clone(&self.keyless).try_acquire_owned().ok()?))
-            }
-        };
-        let of_caller = self.of_each.take(who, (may_have * 3).div_ceil(4))?;
-        let of_all = Arc::clone(&self.all).try_acquire_owned().ok()?;
-        Some(Turn { _of_all: of_all, _of_keyless: of_keyless, _of_caller: of_caller })
+        let has_key = matches!(who, Who::Key(_));
+        let may_have = if has_key { self.most } else { self.most.div_ceil(2) };
+        let keyless = (!has_key).then_some((Share::Keyless, may_have));
+        let limits = [(Share::Of(who), (may_have * 3).div_ceil(4)), (Share::All, self.most)];
+        let places = keyless.into_iter().chain(limits).map(|(share, most)| self.taken.take(share, most));
+        Some(Turn { _places: places.collect::<Option<_>>()? })
     }
 }
 

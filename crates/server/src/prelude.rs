@@ -10,7 +10,7 @@ pub(crate) use crate::index::Index;
 pub(crate) use crate::keys::Key;
 pub(crate) use crate::memory::Memory;
 pub(crate) use crate::params::{Answer, Get, Named, Params, Post};
-pub(crate) use crate::problem::{Absent, Code, Expired, Faults, Problem, ProblemPart, Taken, Unfit};
+pub(crate) use crate::problem::{Absent, Code, Expired, Faults, Problem, ProblemPart, Taken, Unfit, refuse};
 pub(crate) use crate::scoring::How;
 pub(crate) use crate::state::{App, Done, Submission, uninterrupted};
 pub(crate) use crate::stored::Trust;

@@ -84,6 +84,17 @@ codes! {
     Internal INTERNAL_SERVER_ERROR "internal"
 }
 
+/// Ends a function with a problem of that code: `refuse!(Conflict at "$.id", "there is another {name}")`, or without a field.
+macro_rules! refuse {
+    ($code:ident at $field:expr, $($detail:tt)+) => {
+        return Err($crate::problem::Problem::new($crate::problem::Code::$code, format!($($detail)+)).at($field))
+    };
+    ($code:ident, $($detail:tt)+) => {
+        return Err($crate::problem::Problem::new($crate::problem::Code::$code, format!($($detail)+)))
+    };
+}
+pub(crate) use refuse;
+
 /// An error, after RFC 9457.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Problem {
@@ -162,7 +173,7 @@ pub(crate) fn described() -> RefOr<Described> {
 }
 
 /// One of several errors.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ProblemPart {
     /// The place of the error: a JSON path in the item.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -179,7 +190,7 @@ pub struct ProblemPart {
 
 impl ProblemPart {
     pub(crate) fn new(field: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { field: Some(field.into()), detail: detail.into(), line: None, column: None }
+        Self { field: Some(field.into()), detail: detail.into(), ..Self::default() }
     }
 }
 
@@ -327,11 +338,9 @@ impl Problem {
 
 /// Returns the reason why the store refuses items, as a problem.
 pub(crate) fn conflict(refusals: &[Refusal]) -> Problem {
-    let part = |refusal: &Refusal| ProblemPart {
-        field: None,
-        detail: format!("{} `{}`: {}", refusal.kind, refusal.id.escape_debug(), refusal.problem),
-        line: None,
-        column: None,
+    let part = |refusal: &Refusal| {
+        let detail = format!("{} `{}`: {}", refusal.kind, refusal.id.escape_debug(), refusal.problem);
+        ProblemPart { detail, ..ProblemPart::default() }
     };
     let problems: Vec<ProblemPart> = refusals.iter().map(part).collect();
     let detail = problems.first().map(|part| part.detail.clone()).unwrap_or_default();

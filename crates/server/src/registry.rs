@@ -4,7 +4,7 @@ use karat_store::log::VerifyingKey;
 use tokio::sync::RwLock;
 
 use crate::basics::*;
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, refuse};
 use crate::signers::{Harness, ID, Recorder, Signer, is_id};
 use crate::state::{App, Done, Submission, uninterrupted};
 use crate::{arena, flows};
@@ -58,7 +58,7 @@ pub async fn register<S: Registered>(
     let signer = S::new(id.to_owned(), key.to_owned(), app.clock.now().to_string());
     let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
     uninterrupted(async move {
-        let turn = S::turn(&app).write().await;
+        let _turn = S::turn(&app).write().await;
         let (id, key, _) = signer.parts();
         for known in S::all(&app) {
             let (known_id, known_key, revoked_at) = known.parts();
@@ -66,21 +66,17 @@ pub async fn register<S: Registered>(
                 if revoked_at.is_none() && known_key == key {
                     return Ok(Done { value: known, repeated: true });
                 }
-                let detail = format!(
+                refuse!(Conflict at field,
                     "there is already a {} `{id}` with another key, or a revoked one: choose another id",
-                    S::NAME
-                );
-                return Err(Problem::new(Code::Conflict, detail).at(field));
+                    S::NAME);
             }
             // The same key under another name is still the same key.
             let is_twin = || known_key.parse::<VerifyingKey>().is_ok_and(|it| it.is_same_key(&parsed));
             if S::IS_ALONE && is_twin() {
-                let detail = format!("the {} `{known_id}` has this key", S::NAME);
-                return Err(Problem::new(Code::Conflict, detail).at("$.key"));
+                refuse!(Conflict at "$.key", "the {} `{known_id}` has this key", S::NAME);
             }
         }
         app.append_one(signer.clone().added_to(batch)?).await?;
-        drop(turn);
         Ok(Done { value: Arc::new(signer), repeated: false })
     })
     .await
@@ -90,14 +86,13 @@ pub async fn register<S: Registered>(
 pub(crate) async fn revoke<S: Registered>(app: &Arc<App>, sender: &str, id: &str) -> Result<(), Problem> {
     let (app, id, batch) = (Arc::clone(app), id.to_owned(), Submission::from_sender(sender));
     uninterrupted(async move {
-        let turn = S::turn(&app).write().await;
+        let _turn = S::turn(&app).write().await;
         let is_wanted = |it: &Arc<S>| it.parts().0 == id && it.parts().2.is_none();
         let known = S::all(&app).into_iter().find(is_wanted).ok_or_else(|| {
             Problem::not_found(format!("there is no {} `{}` in force", S::NAME, id.escape_debug()))
         })?;
         let revoked = known.revoked(app.clock.now().to_string());
         app.append_one(revoked.added_to(batch)?).await?;
-        drop(turn);
         Ok(())
     })
     .await

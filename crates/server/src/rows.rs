@@ -9,7 +9,7 @@ use karat_stats::StatisticsError;
 use crate::basics::*;
 use crate::cards::ScorerPool;
 use crate::memory::Memory;
-use crate::problem::{Code, Problem};
+use crate::problem::{Code, Problem, refuse};
 
 /// The largest number of records that are read at once.
 pub const RECORDS_MAX: usize = 20_000;
@@ -105,10 +105,10 @@ fn load(
         read += evidence.len();
         if read > EVIDENCE_MAX {
             let most = EVIDENCE_MAX >> 20;
-            let detail = format!(
+            refuse!(
+                Unanswerable,
                 "fields that the scorecard does not declare are looked for in at most {most} MiB of evidence; narrow the leaderboard with track, since, until, trust or where"
             );
-            return Err(Problem::new(Code::Unanswerable, detail));
         }
         loader.add_kept(*position, scorer, record.document(), arrival, &evidence);
     }

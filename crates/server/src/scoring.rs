@@ -177,11 +177,9 @@ impl How<'_> {
         let Denied::Facts(provenances) = denied else { return Err(denied.into()) };
         let parts: Vec<ProblemPart> = given
             .filter(|(fact, _)| provenances.contains(fact.from))
-            .map(|(fact, _)| ProblemPart {
-                field: Some(format!("facts.{}", fact.name)),
-                detail: format!("`{}` says it comes from `{}`", card.name(), fact.from.name()),
-                line: None,
-                column: None,
+            .map(|(fact, _)| {
+                let detail = format!("`{}` says it comes from `{}`", card.name(), fact.from.name());
+                ProblemPart::new(format!("facts.{}", fact.name), detail)
             })
             .collect();
         let first = parts.first().and_then(|part| part.field.clone()).unwrap_or_default();

@@ -120,8 +120,7 @@ pub(crate) fn correction(
     old: &str,
 ) -> Result<Effect, Problem> {
     if old == scored.id {
-        let detail = "an item cannot correct itself: give the correction its own id";
-        return Err(Problem::parameter("replaces", detail));
+        refuse!(BadRequest at "replaces", "an item cannot correct itself: give the correction its own id");
     }
     let (subject, card) = (&scored.row.subject, &scored.row.card);
     let evidence = ids::evidence(subject, old);

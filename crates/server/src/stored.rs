@@ -41,39 +41,26 @@ pub(crate) fn raw(content: Vec<u8>) -> Result<Box<RawValue>, Problem> {
     RawValue::from_string(text).map_err(|error| damaged(&error))
 }
 
-/// The trust class of a record: whose word it rests on. A scorecard says by `from` whose word it asks for, and a key by
-/// `reports` whose word it brings; the lower of the two counts.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, serde::Serialize, utoipa::ToSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-#[repr(u8)]
-pub enum Trust {
-    /// The subject or its operator states some fact, or the scorecard does not say who does, or the key does not say for whom
-    /// it speaks.
-    Claimed,
-    /// The key of a judge or a third party states some fact, none is of a lower class.
-    Judged,
-    /// The key of a harness or task states every fact.
-    Measured,
-    /// This server graded it: a match of its arena, whose right answer it held.
-    Graded,
+karat_core::words! {
+    /// The trust class of a record: whose word it rests on. A scorecard says by `from` whose word it asks for, and a key by
+    /// `reports` whose word it brings; the lower of the two counts.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, ToSchema)]
+    #[serde(rename_all = "kebab-case")]
+    #[repr(u8)]
+    pub enum Trust {
+        /// The subject or its operator states some fact, or the scorecard does not say who does, or the key does not say for whom
+        /// it speaks.
+        Claimed = "claimed",
+        /// The key of a judge or a third party states some fact, none is of a lower class.
+        Judged = "judged",
+        /// The key of a harness or task states every fact.
+        Measured = "measured",
+        /// This server graded it: a match of its arena, whose right answer it held.
+        Graded = "graded",
+    }
 }
 
 impl Trust {
-    /// All classes, the lowest first.
-    pub const ALL: [Self; 4] = [Self::Claimed, Self::Judged, Self::Measured, Self::Graded];
-
-    /// Returns the name as written.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Claimed => "claimed",
-            Self::Judged => "judged",
-            Self::Measured => "measured",
-            Self::Graded => "graded",
-        }
-    }
-
     /// Returns the class of a fact with that provenance.
     pub(crate) const fn of_fact(reporter: Reporter) -> Self {
         match reporter {

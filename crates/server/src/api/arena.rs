@@ -395,7 +395,7 @@ pub(crate) async fn list_matches(Get(app, _): Get, Params(which): Params<WhichMa
     if let Some(state) = which.state.as_deref().filter(|state| !STATES.contains(state)) {
         let found = state.escape_debug();
         let expected = STATES.join(", ");
-        return Err(Problem::parameter("state", format!("found `{found}`, expected one of {expected}")));
+        refuse!(BadRequest at "state", "found `{found}`, expected one of {expected}");
     }
     freshen(&app).await;
     let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);

@@ -66,8 +66,8 @@ pub(crate) struct BackfilledRecord {
 pub(crate) async fn send(Params(how): Params<BackfillParams>, Post { app, caller, body }: Post) -> Answer {
     let key = Arc::clone(caller.key(&Act::Backfill)?);
     if how.reason.trim().is_empty() || how.reason.chars().count() > REASON_MAX_CHARACTERS {
-        let detail = format!("expected 1 to {REASON_MAX_CHARACTERS} characters that say why it comes now");
-        return Err(Problem::parameter("reason", detail));
+        refuse!(BadRequest at "reason",
+            "expected 1 to {REASON_MAX_CHARACTERS} characters that say why it comes now");
     }
     drop(app.memory.cards().find(&how.card)?);
     let name = idempotency_key(&body.headers)?;
@@ -97,11 +97,9 @@ pub(crate) async fn send(Params(how): Params<BackfillParams>, Post { app, caller
         Some(Ok(accepted)) => accepted,
         Some(Err(Error::Refused(refusals))) => {
             let line = |place: usize| lines.get(place.saturating_sub(1) / 2).copied();
-            let parts = refusals.iter().map(|refusal| ProblemPart {
-                field: None,
-                detail: refusal.to_string(),
-                line: line(refusal.place),
-                column: None,
+            let parts = refusals.iter().map(|refusal| {
+                let (detail, line) = (refusal.to_string(), line(refusal.place));
+                ProblemPart { detail, line, ..ProblemPart::default() }
             });
             return Err(conflict(&refusals).with_parts(parts.collect()));
         }
@@ -138,19 +136,17 @@ fn scored(
         let pool = app.memory.cards().find_for(&how.card, bytes)?;
         if app.traces.queue(&pool).is_some() {
             let name = pool.name();
-            let detail = format!(
+            refuse!(
+                EvidenceRefused,
                 "`{name}` compares each trace with those that arrived before, so no trace can be added to the past; send it with POST /v1/evidence"
             );
-            return Err(Problem::new(Code::EvidenceRefused, detail));
         }
         let pool = app.memory.weights().scorer(&pool);
         let holder = Some(Holder { key, now, memory: &app.memory });
         How { pool: &pool, as_of, holder, name: named(line).as_deref() }.score(bytes)
     };
     if lines.len() > ITEMS_MAX {
-        let detail =
-            format!("found {} items, expected at most {ITEMS_MAX}; hand them in in parts", lines.len());
-        return Err(Problem::new(Code::TooLarge, detail));
+        refuse!(TooLarge, "found {} items, expected at most {ITEMS_MAX}; hand them in in parts", lines.len());
     }
     let (mut items, mut refused) = (Vec::with_capacity(lines.len()), Vec::new());
     for (line, bytes) in lines {
@@ -164,18 +160,16 @@ fn scored(
         if lines.len() == 1 {
             return Err(problem.clone());
         }
-        let part = |(line, problem): &(u64, Problem)| ProblemPart {
-            field: problem.field.clone(),
-            detail: problem.detail.clone(),
-            line: Some(*line),
-            column: None,
+        let part = |(line, problem): &(u64, Problem)| {
+            let (field, detail) = (problem.field.clone(), problem.detail.clone());
+            ProblemPart { field, detail, line: Some(*line), ..ProblemPart::default() }
         };
         let detail = format!("{count} items are refused, so none is stored; line {line}: {}", problem.detail);
         let parts = refused.iter().map(part).collect();
         return Err(Problem::new(problem.code, detail).with_parts(parts));
     }
     if items.is_empty() {
-        return Err(Problem::new(Code::BadRequest, "found no item, expected one or more"));
+        refuse!(BadRequest, "found no item, expected one or more");
     }
     let records = items.iter().map(|(_, item)| item.record.id.clone()).collect();
     Ok((Backfill::new(key, &how.reason, records), items))

@@ -125,7 +125,7 @@ pub(crate) async fn send(
     body: Arrived,
 ) -> Answer {
     if how.replaces.is_some() {
-        return Err(Problem::parameter("replaces", "a batch corrects nothing: send corrections one by one"));
+        refuse!(BadRequest at "replaces", "a batch corrects nothing: send corrections one by one");
     }
     let options = &app.options;
     let mut body = body.incoming(app, options.batch_bytes_max)?;

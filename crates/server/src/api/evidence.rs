@@ -4,6 +4,7 @@
 use karat::record::RecordDocument;
 use serde_json::value::RawValue;
 
+use super::records::find;
 use super::{batch, json, json_ending, later, stored};
 use crate::prelude::*;
 use crate::scoring::idempotency_key;
@@ -155,14 +156,7 @@ pub(crate) async fn show(Get(app, _): Get, Named(wanted): Named<String>) -> Answ
     let evidence = app
         .read(move |reader| {
             let size = reader.head()?.size;
-            let found = match wanted.parse::<u64>() {
-                Ok(position) if position < size => Some(reader.item(position)?),
-                Ok(_) => None,
-                Err(_) => reader.find(Kind::Evidence, &wanted, size)?,
-            };
-            let item = found
-                .filter(|item| item.entry.kind == Kind::Evidence)
-                .ok_or_else(|| Problem::unknown("item of evidence", &wanted, ""))?;
+            let item = find(reader, Kind::Evidence, &wanted)?;
             let replaced_by = reader.replacement(Kind::Evidence, &item.entry.id, size)?;
             let entry = item.entry;
             let cards: Vec<String> = shared.memory.cards().iter().map(|pool| pool.name()).collect();

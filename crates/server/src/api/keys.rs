@@ -77,9 +77,8 @@ pub(crate) async fn make(Post { app, caller, body }: Post) -> Answer {
     let request: KeyRequest = body.json(&app).await?;
     if app.memory.keys().iter().any(|key| key.name == request.name) {
         let name = request.name.escape_debug();
-        let detail =
-            format!("there is already a key named `{name}`; choose another name, or revoke that key first");
-        return Err(Problem::new(Code::Conflict, detail).at("$.name"));
+        refuse!(Conflict at "$.name",
+            "there is already a key named `{name}`; choose another name, or revoke that key first");
     }
     let random = random::<32>().map_err(|error| Problem::internal(&error))?;
     let made = request.make(random)?;
@@ -156,8 +155,7 @@ pub(crate) async fn withdraw(Named(id): Named<String>, Post { app, caller, body 
     };
     match (is_active, is_revoked) {
         (true, _) => {
-            let detail = "the key is in force: revoke it first, so that it sends nothing more";
-            return Err(Problem::new(Code::Conflict, detail));
+            refuse!(Conflict, "the key is in force: revoke it first, so that it sends nothing more");
         }
         (false, false) => {
             let detail = format!("there is no revoked key `{}`", id.escape_debug());

@@ -1,6 +1,8 @@
 //! Leaderboards: the subjects of a scorecard by rank. The command line asks and answers the same; what is more
 //! than can be read at once is ranked from the index, or part by part.
 
+use std::sync::LazyLock;
+
 use axum::http::Uri;
 use karat::answers::LeaderboardMethod;
 use karat::answers::basis::{Basis, ItemsUsed};
@@ -9,9 +11,9 @@ use karat::answers::leaderboard::method::{
     Page, RESAMPLED_ITEMS_MAX, RESAMPLED_SUBJECTS_MAX, Ranked, answer, counted_values, leaderboard,
     method_of_size, official, rank_values,
 };
-use karat::ask::Leaderboard;
 use karat::ask::answer::plan;
 use karat::ask::leaderboard::{Base, Door, base, kept, ranked};
+use karat::ask::{Confidence, Items, Leaderboard};
 use karat::leaderboard::{By, Settings};
 use karat::record::ScorecardReference;
 use karat::rows::Rows;
@@ -22,6 +24,7 @@ use karat_stats::StatisticsError;
 use karat_stats::outcome::Run;
 use karat_stats::student::{StudentRanking, TaskValues};
 use serde_json::{Map, from_value};
+use utoipa::openapi::path::ParameterIn;
 
 use super::{answered, bytes};
 use crate::decisions::Decisions;
@@ -38,26 +41,14 @@ const ROWS: (usize, usize) = (100, 1000);
 /// The advice of an answer that is too large.
 const NARROW: &str = "narrow the leaderboard with track, since, until, trust or where";
 
-const NAMES: [&str; 18] = [
-    "as_of",
-    "by",
-    "card",
-    "group_by",
-    "known_at",
-    "level",
-    "limit",
-    "method",
-    "min_tasks",
-    "resamples",
-    "seed",
-    "since",
-    "skip",
-    "track",
-    "trust",
-    "until",
-    "where",
-    "with",
-];
+/// The names of all parameters, in the order of the alphabet.
+static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let of_query = || Some(ParameterIn::Query);
+    let own = [Leaderboard::into_params(of_query), OfLog::into_params(of_query)];
+    let shared = [Items::into_params(of_query), Confidence::into_params(of_query)];
+    let names = own.into_iter().chain(shared).flatten().map(|parameter| parameter.name);
+    names.collect::<BTreeSet<String>>().into_iter().collect()
+});
 
 /// The parts of a question that only a log has, and the part of an answer.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
@@ -125,7 +116,7 @@ struct Asked {
 /// `sum` and `count` are there, too. Without `by`, ranks are by the official score if the scorecard has one and all its
 /// records count, else by the mean of runs. A family ranks all of its challenges together.
 #[utoipa::path(get, operation_id = "show_leaderboard", path = "/v1/leaderboards", tag = "records",
-    params(Leaderboard, karat::ask::Items, karat::ask::Confidence, OfLog), responses(
+    params(Leaderboard, Items, Confidence, OfLog), responses(
     (status = 200, body = LeaderboardAnswer, content_type = "application/json", description = "`karat/leaderboard/2`"),
     Absent, Unfit))]
 pub(crate) async fn show(Get(app, _): Get, uri: Uri) -> Answer {
@@ -151,10 +142,10 @@ pub async fn make(app: &Arc<App>, question: Question, size: u64, pages: Pages) -
         || asked.base == Base::Key;
     let few = asked.positions.len() <= RECORDS_MAX;
     if !few && (ask.with.is_some() || asked.options.needs_evidence(&asked.pools)) {
-        let detail = format!(
+        refuse!(
+            Unanswerable,
             "columns, and fields that the scorecard does not declare, are of at most {RECORDS_MAX} records; {NARROW}"
         );
-        return Err(Problem::new(Code::Unanswerable, detail));
     }
     let usual = method_of_size(subjects, asked.positions.len());
     let is_read = needs_records || ask.method.unwrap_or(usual) != LeaderboardMethod::Student;
@@ -284,8 +275,7 @@ async fn of_parts(app: &Arc<App>, asked: Asked) -> Result<Made, Problem> {
             last = Some((settings, karat::answers::leaderboard::by(&rows, &settings)));
         }
         let Some((settings, by)) = last else {
-            let detail = format!("none of the {left_out} records matches the conditions");
-            return Err(Problem::new(Code::Unanswerable, detail));
+            refuse!(Unanswerable, "none of the {left_out} records matches the conditions");
         };
         let method = question.ask.method.unwrap_or(LeaderboardMethod::Student);
         let name = |subject| subjects.name(subject);
@@ -385,7 +375,7 @@ impl Question {
         let pairs: Vec<(String, String)> = query(uri)?;
         let mut all = Map::new();
         for (name, text) in pairs {
-            let at_fault = match NAMES.contains(&name.as_str()) {
+            let at_fault = match NAMES.contains(&name) {
                 false => Some(format!(
                     "unknown field `{}`, expected one of {}",
                     name.escape_debug(),
@@ -405,7 +395,7 @@ impl Question {
             all.insert(name, Value::String(text));
         }
         if !all.contains_key("card") {
-            return Err(Problem::parameter("query", "missing field `card`"));
+            refuse!(BadRequest at "query", "missing field `card`");
         }
         let of_resamples = ["resamples", "seed"].into_iter().find(|name| all.contains_key(*name));
         if !all.contains_key("as_of") {
@@ -414,8 +404,7 @@ impl Question {
         let ask: Leaderboard = from_value(Value::Object(all)).map_err(|error| Problem::internal(&error))?;
         let resamples = ask.sure.confidence.resamples;
         if !(1..=RESAMPLES_MAX).contains(&resamples) {
-            let detail = format!("found {resamples}, expected 1 to {RESAMPLES_MAX}");
-            return Err(Problem::parameter("resamples", detail));
+            refuse!(BadRequest at "resamples", "found {resamples}, expected 1 to {RESAMPLES_MAX}");
         }
         Ok(Self { ask, of_log: query(uri)?, of_resamples })
     }

@@ -82,7 +82,7 @@ pub(crate) async fn cosigned(Get(app, _): Get, Params(params): Params<CosignedPa
 pub(super) fn cosigned_head(app: &App, witnesses: Option<usize>) -> Result<Head, Problem> {
     let wanted = witnesses.unwrap_or(1);
     if wanted == 0 {
-        return Err(Problem::parameter("witnesses", "found 0, expected 1 or more"));
+        refuse!(BadRequest at "witnesses", "found 0, expected 1 or more");
     }
     app.cosigned.heads().newest(wanted).ok_or_else(|| {
         let all = app.options.witnesses.len();

@@ -71,7 +71,7 @@ pub(crate) async fn show(
     let shared = Arc::clone(&app);
     let receipt = app
         .read(move |reader| {
-            let position = records::find(reader, &wanted)?.position;
+            let position = records::find(reader, Kind::Record, &wanted)?.position;
             if params.witnesses.is_none() {
                 return Ok(reader.receipt(position)?.to_json());
             }

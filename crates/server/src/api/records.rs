@@ -108,7 +108,7 @@ pub(crate) async fn show(Get(app, _): Get, Named(wanted): Named<String>) -> Answ
     let shared = Arc::clone(&app);
     let detail = app
         .read(move |reader| {
-            let item = find(reader, &wanted)?;
+            let item = find(reader, Kind::Record, &wanted)?;
             let size = reader.head()?.size;
             let replaced_by =
                 reader.replacement(Kind::Record, &item.entry.id, size)?.map(|item| item.entry.id);
@@ -129,7 +129,7 @@ pub(crate) async fn show(Get(app, _): Get, Named(wanted): Named<String>) -> Answ
     (status = 200, description = "the answer of `karat explain --json`", content_type = "application/json", body = Explanation),
     Unfit))]
 pub(crate) async fn explanation(Get(app, _): Get, Named(wanted): Named<String>) -> Answer {
-    let item = app.read(move |reader| find(reader, &wanted)).await?;
+    let item = app.read(move |reader| find(reader, Kind::Record, &wanted)).await?;
     let shared = Arc::clone(&app);
     let text = app.checked(move || explained(&shared, &item.content)).await?;
     Ok(bytes(StatusCode::OK, "application/json", text.into_bytes()))
@@ -162,18 +162,19 @@ pub(crate) fn withdrawal(
     Ok(found.filter(|(_, withdrawal)| withdrawal.covers(Some(sender), item.position)))
 }
 
-/// Finds the record with this id or position in the log.
-pub(crate) fn find(reader: &mut Reader, wanted: &str) -> Result<Item, Problem> {
+/// Finds the record, or the item of another kind, with this id or position in the log.
+pub(crate) fn find(reader: &mut Reader, kind: Kind, wanted: &str) -> Result<Item, Problem> {
     let size = reader.head()?.size;
     let found = match wanted.parse::<u64>() {
         Ok(position) if position < size => Some(reader.item(position)?),
         Ok(_) => None,
-        Err(_) => reader.find(Kind::Record, wanted, size)?,
+        Err(_) => reader.find(kind, wanted, size)?,
     };
-    found.filter(|item| item.entry.kind == Kind::Record).ok_or_else(|| {
-        let wanted = wanted.escape_debug();
-        Problem::not_found(format!("there is no record `{wanted}`; GET /v1/records lists them all"))
-    })
+    let (what, hint) = match kind {
+        Kind::Evidence => ("item of evidence", ""),
+        _ => ("record", "GET /v1/records lists them all"),
+    };
+    found.filter(|item| item.entry.kind == kind).ok_or_else(|| Problem::unknown(what, wanted, hint))
 }
 
 /// The provenance of a record: its trust class, its time, and how it was handed in.

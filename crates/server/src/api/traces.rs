@@ -113,7 +113,7 @@ async fn store(
 ) -> Result<Option<(u64, String)>, Problem> {
     let (app, key, card) = (Arc::clone(app), Arc::clone(key), pool.name());
     uninterrupted(async move {
-        let permit = app.memory.spans.permits.take(&key.id).await;
+        let _permit = app.memory.spans.permits.take(&key.id).await;
         let (mut contents, mut late, mut why, mut size) = (Vec::new(), 0, String::new(), 0);
         for group in groups {
             let whose = Whose {
@@ -136,7 +136,6 @@ async fn store(
             app.memory.spans.room(&key.id, contents.len(), size)?;
             app.append_one(Submission::by(&key).with_all(contents)?).await?;
         }
-        drop(permit);
         Ok((late > 0).then_some((late, why)))
     })
     .await

@@ -192,9 +192,8 @@ pub(crate) async fn propose(Named(wanted): Named<String>, Post { app, caller, bo
     // The log has weights as doubles.
     let is_exact = |weight: &Decimal| Decimal::parse(&weight.to_f64().to_string()) == Ok((*weight, true));
     if let Some((name, weight)) = given.iter().find(|(_, weight)| !is_exact(weight)) {
-        let detail =
-            format!("the weight of `{}` is {weight}, which has too many digits", name.escape_debug());
-        return Err(Problem::new(Code::BadRequest, detail).at("$.weights"));
+        refuse!(BadRequest at "$.weights",
+            "the weight of `{}` is {weight}, which has too many digits", name.escape_debug());
     }
     let kept = in_turn(&app, move |app| async move {
         let known = app.memory.weights().now(&pool);

@@ -214,12 +214,9 @@ impl Stored for Content {
 impl Match {
     pub(crate) fn item_id(&self) -> String {
         let entered = format!("match/{}", self.match_id);
-        match self.state {
+        match &self.state {
             State::Entered => entered,
-            State::Submitted(_) => format!("{entered}/submitted"),
-            State::Scored(_) => format!("{entered}/scored"),
-            State::Expired(_) => format!("{entered}/expired"),
-            State::Void(_) => format!("{entered}/void"),
+            state => format!("{entered}/{}", state.name()),
         }
     }
 
@@ -234,18 +231,7 @@ impl Match {
 
     /// Returns the same match in another state.
     pub(crate) fn in_state(&self, state: State) -> Self {
-        Self {
-            match_id: self.match_id.clone(),
-            agent_id: self.agent_id.clone(),
-            challenge: self.challenge.clone(),
-            started_at: self.started_at.clone(),
-            expires_at: self.expires_at.clone(),
-            match_nonce: self.match_nonce.clone(),
-            draw: self.draw.clone(),
-            next_commitment: None,
-            state,
-            ..*self
-        }
+        Self { next_commitment: None, state, ..self.clone() }
     }
 
     /// Returns the same match once it is over: its draw is revealed, and there is one for the next.

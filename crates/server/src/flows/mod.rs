@@ -17,24 +17,16 @@ pub use content::{Content, Delivery, Plan, Scored, StoredPlan, StoredTask, Task,
 pub use draw::{commitment, drawn};
 pub use state::{FlowState, Flows, PlanState, TaskState};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// Plans are accepted, and are secret.
-    Plans,
-    /// Recordings are accepted, and are secret.
-    Recordings,
-    /// Nothing more is accepted.
-    Over,
-}
-
-impl Phase {
-    /// Returns the name as written.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Plans => "plans",
-            Self::Recordings => "recordings",
-            Self::Over => "over",
-        }
+karat_core::words! { @named
+    /// What a task accepts at a moment.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Phase {
+        /// Plans are accepted, and are secret.
+        Plans = "plans",
+        /// Recordings are accepted, and are secret.
+        Recordings = "recordings",
+        /// Nothing more is accepted.
+        Over = "over",
     }
 }
 

@@ -37,11 +37,11 @@ pub async fn deliver(
         let of_task = state.task(task).ok_or_else(|| no_task(task))?;
         let plan = of_task.plans.get(miner).filter(|_| of_task.is_public(now));
         if !of_task.is_public(now) {
-            let detail = format!(
+            refuse!(
+                Conflict,
                 "plans are accepted until {}, and recordings from then on",
                 of_task.task.task.plans_until
             );
-            return Err(Problem::new(Code::Conflict, detail));
         }
         let plan = plan.cloned().ok_or_else(|| no_plan(task, miner))?;
         (Arc::clone(&of_task.task), plan)
@@ -57,7 +57,7 @@ pub async fn deliver(
     let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
     let (task, miner) = (task.to_owned(), miner.to_owned());
     uninterrupted(async move {
-        let permit = app.memory.flows.permits.take(&plan_id(&task, &miner)).await;
+        let _permit = app.memory.flows.permits.take(&plan_id(&task, &miner)).await;
         let known = app.memory.flows.state().plan(&task, &miner).cloned();
         let known = known.ok_or_else(|| no_plan(&task, &miner))?;
         let digest = recording.digest().to_string();
@@ -67,27 +67,22 @@ pub async fn deliver(
                     Delivered { delivery: Delivery::clone(before), delivered: known.deliveries.len() };
                 return Ok(Done { value, repeated: true });
             }
-            let detail = format!(
+            refuse!(Conflict,
                 "`{recorder}` has delivered another recording of this plan before: each recorder delivers one, and does \
-                 not choose"
-            );
-            return Err(Problem::new(Code::Conflict, detail));
+                 not choose");
         }
         if let Some(twin) = known.deliveries.values().find(|it| it.recording == digest) {
-            let detail = format!(
+            refuse!(Conflict,
                 "`{}` has delivered this recording before: every recorder runs the plan itself",
-                twin.recorder
-            );
-            return Err(Problem::new(Code::Conflict, detail));
+                twin.recorder);
         }
         if known.verdict.is_some() || now.milliseconds > crate::flows::milliseconds(&stored.task.recordings_until) {
-            let detail = format!("recordings of this task were accepted until {}", stored.task.recordings_until);
-            return Err(Problem::new(Code::Expired, detail));
+            refuse!(Expired, "recordings of this task were accepted until {}", stored.task.recordings_until);
         }
         if app.find(Kind::Evidence, ids::evidence(&miner, &digest)).await?.is_some() {
-            let detail = "evidence with the digest of this recording as its id was sent before, so its run could not count: \
-                          run the plan again";
-            return Err(Problem::new(Code::Conflict, detail));
+            refuse!(Conflict,
+                "evidence with the digest of this recording as its id was sent before, so its run could not count: \
+                 run the plan again");
         }
         // It may have been revoked since its signature was checked.
         let in_force = app.memory.flows.signers.read().await;
@@ -113,7 +108,6 @@ pub async fn deliver(
             // The delivery is stored; if this fails, the next look at the task tries again.
             let _ = settle(&app, &task, &miner).await;
         }
-        drop(permit);
         Ok(Done { value: Delivered { delivery, delivered }, repeated: false })
     })
     .await
@@ -169,9 +163,7 @@ pub(super) fn replay(plan: &Value, task: &StoredTask, recording: &Recording) -> 
 fn split(body: &[u8]) -> Result<(&str, Option<&str>), Problem> {
     let wrong = |detail: String| Problem::new(Code::EvidenceRefused, detail).at(RECORDING);
     if body.len() > RECORDING_BYTES_MAX {
-        let detail =
-            format!("a recording has at most {RECORDING_BYTES_MAX} bytes, and this has {}", body.len());
-        return Err(Problem::new(Code::TooLarge, detail));
+        refuse!(TooLarge, "a recording has at most {RECORDING_BYTES_MAX} bytes, and this has {}", body.len());
     }
     let text = std::str::from_utf8(body).map_err(|error| wrong(format!("it is not UTF-8: {error}")))?;
     let mut end = 0;

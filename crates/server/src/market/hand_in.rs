@@ -21,8 +21,7 @@ pub async fn hand_in(
     now: Timestamp,
 ) -> Result<(Done<Plan>, Vec<String>), Problem> {
     if content.len() > PLAN_BYTES_MAX {
-        let detail = format!("a plan has at most {PLAN_BYTES_MAX} bytes, and this has {}", content.len());
-        return Err(Problem::new(Code::TooLarge, detail));
+        refuse!(TooLarge, "a plan has at most {PLAN_BYTES_MAX} bytes, and this has {}", content.len());
     }
     let stored = app.memory.flows.state().task(task).map(|it| Arc::clone(&it.task));
     let stored = stored.ok_or_else(|| no_task(task))?;
@@ -48,17 +47,17 @@ pub async fn hand_in(
     let content: Value = serde_json::from_str(&job.plan_text()).map_err(|error| Problem::internal(&error))?;
     let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
     let done = uninterrupted(async move {
-        let permit = app.memory.flows.permits.take(&plan_id(&plan.task_id, &plan.miner)).await;
+        let _permit = app.memory.flows.permits.take(&plan_id(&plan.task_id, &plan.miner)).await;
         let known = app.memory.flows.state().plan(&plan.task_id, &plan.miner).map(|it| it.plan.clone());
         if let Some(known) = known {
             if known.plan_digest == plan.plan_digest {
                 return Ok(Done { value: known, repeated: true });
             }
-            let detail = format!(
+            refuse!(
+                Conflict,
                 "`{}` has handed in another plan for this task before: a task takes one plan of each miner",
                 plan.miner.escape_debug()
             );
-            return Err(Problem::new(Code::Conflict, detail));
         }
         if is_late {
             return Err(late());
@@ -66,12 +65,10 @@ pub async fn hand_in(
         let is_other = |recorder: &&String| !recorder.eq_ignore_ascii_case(&plan.miner);
         let others = stored.task.may_record.iter().filter(is_other).count();
         if others < usize::try_from(stored.task.recordings).unwrap_or(usize::MAX) {
-            let detail = "too few others could record this plan: no one records its own plan";
-            return Err(Problem::new(Code::Conflict, detail));
+            refuse!(Conflict, "too few others could record this plan: no one records its own plan");
         }
         let content = Content::Plan(Box::new(StoredPlan { plan: plan.clone(), content, blind }));
         app.append_one(batch.with_all([content])?).await?;
-        drop(permit);
         Ok(Done { value: plan, repeated: false })
     })
     .await?;
@@ -95,7 +92,7 @@ fn problem(Refusal { plan, task, faults }: &Refusal) -> Problem {
         return Problem::of_error(Code::EvidenceRefused, &Error::refused(plan));
     }
     let detail = faults.first().map(ToString::to_string).unwrap_or_default();
-    let part = |detail: String| ProblemPart { field: None, detail, line: None, column: None };
+    let part = |detail: String| ProblemPart { detail, ..ProblemPart::default() };
     let parts = faults.iter().map(|fault| part(fault.to_string())).collect();
     Problem::new(Code::EvidenceRefused, detail).with_parts(parts)
 }

@@ -69,17 +69,15 @@ pub async fn publish(
     let blind: String = HEXLOWER.encode(&blind).chars().take(BLIND_DIGITS).collect();
     let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
     uninterrupted(async move {
-        let permit = app.memory.flows.permits.take(&task_id).await;
+        let _permit = app.memory.flows.permits.take(&task_id).await;
         let stored = {
             let state = app.memory.flows.state();
             if let Some(known) = state.task(&task_id) {
                 if is_same(&request, &known.task) {
                     return Ok(Done { value: Arc::clone(&known.task), repeated: true });
                 }
-                let detail = format!(
-                    "there is another task `{task_id}`, and a task never changes: choose another `task_id`"
-                );
-                return Err(Problem::new(Code::Conflict, detail).at("$.task.task_id"));
+                refuse!(Conflict at "$.task.task_id",
+                    "there is another task `{task_id}`, and a task never changes: choose another `task_id`");
             }
             let now = app.clock.now();
             let mut faults = Faults::default();
@@ -105,7 +103,6 @@ pub async fn publish(
             StoredTask { task, content: request.task, draw, blind }
         };
         app.append_one(batch.with_all([Content::Task(Box::new(stored.clone()))])?).await?;
-        drop(permit);
         Ok(Done { value: Arc::new(stored), repeated: false })
     })
     .await

@@ -20,12 +20,11 @@ pub async fn settle_due(app: &Arc<App>) -> Result<(), Problem> {
     uninterrupted(async move {
         let mut failed = None;
         for (task, miner) in due {
-            let permit = app.memory.flows.permits.take(&plan_id(&task, &miner)).await;
+            let _permit = app.memory.flows.permits.take(&plan_id(&task, &miner)).await;
             // One that cannot be settled does not hold up the others.
             if let Err(problem) = settle(&app, &task, &miner).await {
                 failed.get_or_insert(problem);
             }
-            drop(permit);
         }
         failed.map_or(Ok(()), Err)
     })

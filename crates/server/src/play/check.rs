@@ -125,8 +125,7 @@ fn unfit_reference(
             }
         };
         if let Some(why) = grade.evaluation.no_verdict() {
-            let detail = format!("there is no verdict on the reference: {why}");
-            return Err(Problem::new(Code::NoVerdict, detail).at(field));
+            refuse!(NoVerdict at field, "there is no verdict on the reference: {why}");
         }
         let Some(execution) = &grade.evaluation.execution else { break };
         let tasks = match &execution.end {

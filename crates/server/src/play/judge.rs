@@ -190,13 +190,7 @@ impl Bench {
 fn shortened(mut checks: Value) -> Value {
     let mut left_out = 0;
     for name in ["warnings", "unknown_files"] {
-        let Some(findings) = checks.get_mut(name).and_then(Value::as_array_mut) else { continue };
-        let (mut bytes, count) = (0, findings.len());
-        findings.retain(|finding| {
-            bytes += finding.to_string().len();
-            bytes <= FINDINGS_MAX_BYTES
-        });
-        left_out += count - findings.len();
+        left_out += checks.get_mut(name).map_or(0, |findings| keep_first(findings, &mut 0));
     }
     if left_out > 0 {
         checks["left_out"] = left_out.into();
@@ -208,18 +202,23 @@ fn shortened(mut checks: Value) -> Value {
 fn first_cases(mut execution: Value) -> Value {
     let (mut bytes, mut left_out) = (0, 0);
     for task in execution.get_mut("tasks").and_then(Value::as_array_mut).into_iter().flatten() {
-        let Some(cases) = task.get_mut("cases").and_then(Value::as_array_mut) else { continue };
-        let count = cases.len();
-        cases.retain(|case| {
-            bytes += case.to_string().len();
-            bytes <= FINDINGS_MAX_BYTES
-        });
-        left_out += count - cases.len();
+        left_out += task.get_mut("cases").map_or(0, |cases| keep_first(cases, &mut bytes));
     }
     if left_out > 0 {
         execution["left_out"] = left_out.into();
     }
     execution
+}
+
+/// Keeps the first elements of a list, after `bytes` of others; returns how many it leaves out.
+fn keep_first(list: &mut Value, bytes: &mut usize) -> usize {
+    let Some(list) = list.as_array_mut() else { return 0 };
+    let count = list.len();
+    list.retain(|element| {
+        *bytes += element.to_string().len();
+        *bytes <= FINDINGS_MAX_BYTES
+    });
+    count - list.len()
 }
 
 /// Returns a match whose time limit has passed: it is settled as [`Rules::expire`] says, and can no longer be submitted.

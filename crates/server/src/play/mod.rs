@@ -73,8 +73,7 @@ pub async fn publish(
     let named = pool.name();
     if challenge.card != named {
         let found = challenge.card.escape_debug();
-        let detail = format!("found `{found}`, expected its version, too: `{named}`");
-        return Err(Problem::new(Code::BadRequest, detail).at("$.card"));
+        refuse!(BadRequest at "$.card", "found `{found}`, expected its version, too: `{named}`");
     }
     let judge = app.judging.judge();
     let mut challenge =
@@ -83,19 +82,16 @@ pub async fn publish(
     challenge.blind = Some(HEXLOWER.encode(&blind));
     let (app, batch) = (Arc::clone(app), Submission::from_sender(sender));
     uninterrupted(async move {
-        let permit = app.memory.arena.permits.take(&challenge.slug).await;
+        let _permit = app.memory.arena.permits.take(&challenge.slug).await;
         if let Some(known) = app.memory.arena.state().challenge(&challenge.slug) {
             if challenge.is_same(&known) {
                 return Ok(Done { value: known, repeated: true });
             }
-            let detail = format!(
+            refuse!(Conflict at "$.slug",
                 "there is another challenge `{}`, and a challenge never changes: choose another slug",
-                known.slug
-            );
-            return Err(Problem::new(Code::Conflict, detail).at("$.slug"));
+                known.slug);
         }
         app.append_one(batch.with_all([Content::Challenge(challenge.clone())])?).await?;
-        drop(permit);
         Ok(Done { value: Arc::new(challenge), repeated: false })
     })
     .await
@@ -137,18 +133,15 @@ pub async fn register_agent(
     let key_id = made.key.id.clone();
     let batch = Submission::from_sender(sender);
     uninterrupted(async move {
-        let permit = app.memory.arena.permits.take(&agent.agent_id).await;
+        let _permit = app.memory.arena.permits.take(&agent.agent_id).await;
         if app.memory.arena.state().agent(&agent.agent_id).is_some() {
-            let detail = format!(
+            refuse!(Conflict at "$.agent_id",
                 "there is already an agent `{}`; choose another name, or ask an administrator for a new key",
-                agent.agent_id
-            );
-            return Err(Problem::new(Code::Conflict, detail).at("$.agent_id"));
+                agent.agent_id);
         }
         let effect = Effect::Key(made.key.clone(), false);
         let batch = batch.with(made.key.item(false), Some(effect));
         app.append_one(batch.with_all([content])?).await?;
-        drop(permit);
         Ok(Registered { agent, next_commitment, secret: made.secret, key_id })
     })
     .await
@@ -158,17 +151,16 @@ pub async fn register_agent(
 /// challenge and not submitted yet, the answer is the same match.
 pub async fn enter(app: &Arc<App>, sender: &str, entry: Entry<'_>) -> Result<Done<Arc<Match>>, Problem> {
     if entry.nonce.is_some_and(|nonce| !is_nonce(nonce)) {
-        let detail = format!("expected 1 to {NONCE_MAX_BYTES} visible ASCII characters");
-        return Err(Problem::new(Code::BadRequest, detail).at("$.nonce"));
+        refuse!(BadRequest at "$.nonce", "expected 1 to {NONCE_MAX_BYTES} visible ASCII characters");
     }
     let Entry { agent, challenge, memoryless, nonce } = entry;
     let (app, agent, slug) = (Arc::clone(app), agent.to_owned(), challenge.to_owned());
     let nonce = nonce.map(str::to_owned);
     let batch = Submission::from_sender(sender);
     uninterrupted(async move {
-        let permit = app.memory.arena.permits.take(&agent).await;
+        let _permit = app.memory.arena.permits.take(&agent).await;
         // Of a challenge whose instances are for one agent each, no two agents may draw at once.
-        let turn = app.memory.arena.entries.take(&slug).await;
+        let _turn = app.memory.arena.entries.take(&slug).await;
         let now = app.clock.now();
         expire(&app, &agent, now).await?;
         let fresh = draw(&app)?;
@@ -221,7 +213,6 @@ pub async fn enter(app: &Arc<App>, sender: &str, entry: Entry<'_>) -> Result<Don
         };
         let game = Arc::new(stored.game.clone());
         app.append_one(batch.with_all([Content::Match(Box::new(stored))])?).await?;
-        drop((permit, turn));
         Ok(Done { value: game, repeated: false })
     })
     .await
@@ -246,12 +237,10 @@ fn drawn(
             true => String::from("each is for one agent only, and agents"),
             false => format!("each is rated once per agent, and `{name}`"),
         };
-        let detail = format!(
+        refuse!(Conflict at "$.challenge",
             "`{}` has {count} instances: {whose} entered all of them; an administrator publishes a challenge with new \
              instances under another slug",
-            challenge.slug
-        );
-        return Err(Problem::new(Code::Conflict, detail).at("$.challenge"));
+            challenge.slug);
     };
     Ok(Drawn {
         commitment: draw.commitment(name),
@@ -329,9 +318,8 @@ pub async fn expire_overdue(app: &Arc<App>) -> Result<(), Problem> {
     let app = Arc::clone(app);
     uninterrupted(async move {
         for agent in overdue {
-            let permit = app.memory.arena.permits.take(&agent).await;
+            let _permit = app.memory.arena.permits.take(&agent).await;
             expire(&app, &agent, now).await?;
-            drop(permit);
         }
         Ok(())
     })

@@ -144,7 +144,7 @@ async fn still_waiting(app: &App, id: &str) -> Result<Answered, Problem> {
 
 /// Ends a match without a verdict, if it still waits for one.
 async fn end(app: &App, game: &Match, cause: VoidCause, batch: Submission) -> Result<Option<Match>, Problem> {
-    let permit = app.memory.arena.permits.take(&game.agent_id).await;
+    let _permit = app.memory.arena.permits.take(&game.agent_id).await;
     let next = draw(app)?;
     let ended = {
         let state = app.memory.arena.state();
@@ -157,6 +157,5 @@ async fn end(app: &App, game: &Match, cause: VoidCause, batch: Submission) -> Re
     };
     let game = ended.game.clone();
     app.append_one(batch.with_all([Content::Match(Box::new(ended))])?).await?;
-    drop(permit);
     Ok(Some(game))
 }

@@ -34,7 +34,7 @@ pub struct RecordData {
 impl RecordData {
     /// Reads the record with this id or position in the log.
     pub fn read(app: &App, reader: &mut Reader, wanted: &str) -> Result<Self, Problem> {
-        let item = find(reader, wanted)?;
+        let item = find(reader, Kind::Record, wanted)?;
         let log_size = reader.head()?.size;
         let claim =
             Record::parse(&item.content).map_err(|error| Problem::of_error(Code::Internal, &error))?;
