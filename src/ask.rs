@@ -28,6 +28,9 @@ use crate::rows::filter::Filter;
 
 pub use moment::AsOf;
 
+pub use crate::renames::renamed;
+pub use crate::weights::weights;
+
 /// The fields of an item of facts that name something.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]

@@ -1,5 +1,7 @@
 //! Scorecards ready to score: found by name, path or text, checked, and compiled.
 
+pub mod words;
+
 use std::fs;
 use std::ops::Deref;
 use std::path::Path;

@@ -106,10 +106,12 @@ pub mod badge;
 pub mod bulk;
 pub mod card;
 pub mod cards;
+mod direction;
 pub mod document;
 pub mod draw;
 pub mod engine;
 pub mod error;
+mod estimate;
 pub mod examples;
 pub mod explanation;
 pub mod export;
@@ -118,6 +120,9 @@ pub mod init;
 pub mod inputs;
 pub mod leaderboard;
 pub mod loaded;
+pub mod look_alikes;
+mod names;
+mod number;
 pub mod origin;
 pub mod page;
 pub mod pages;
@@ -126,35 +131,19 @@ pub mod ratings;
 pub mod receipt;
 pub mod recompute;
 pub mod record;
+mod renames;
 pub mod rescore;
 pub mod rows;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod standing;
 mod stopwatch;
+pub mod text;
 pub mod tune;
 pub mod verification;
+mod weights;
 mod words;
 pub mod write;
-
-// Shared with the command line and the server; no part of what the library promises.
-#[doc(hidden)]
-pub mod card_words;
-#[doc(hidden)]
-pub mod direction;
-#[doc(hidden)]
-pub mod estimate;
-#[doc(hidden)]
-pub mod look_alikes;
-mod names;
-#[doc(hidden)]
-pub mod number;
-#[doc(hidden)]
-pub mod renames;
-#[doc(hidden)]
-pub mod text;
-#[doc(hidden)]
-pub mod weights;
 
 pub use answers::VerificationStatus;
 pub use card::CompiledCard;

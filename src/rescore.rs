@@ -72,6 +72,8 @@ pub struct Rescored {
     pub parts: Option<Parts>,
     /// True if the evidence was corrected since.
     pub is_corrected: bool,
+    /// The largest score of the new card: differences are in its points.
+    pub scale: u32,
 }
 
 impl Rescored {
@@ -150,7 +152,13 @@ impl Rescorer<'_> {
             }),
             _ => None,
         };
-        Ok(Rescored { before, after, parts, is_corrected: kept.corrected.is_some() })
+        Ok(Rescored {
+            before,
+            after,
+            parts,
+            is_corrected: kept.corrected.is_some(),
+            scale: self.card.card().scale.max,
+        })
     }
 
     fn of_facts(&self, record: &Record, card: &CompiledCard) -> Result<Verdict, Error> {

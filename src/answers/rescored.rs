@@ -223,6 +223,7 @@ mod tests {
                 after: verdict(after),
                 parts: None,
                 is_corrected: false,
+                scale: 100,
             },
         }
     }

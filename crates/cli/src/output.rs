@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
-use karat::direction::isolated;
+use karat::text::isolated;
 
 use crate::failure::Failure;
 

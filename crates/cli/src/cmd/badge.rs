@@ -2,8 +2,7 @@
 
 use karat::answers::leaderboard::{LeaderboardAnswer, LeaderboardRow};
 use karat::badge::{Badge, Color};
-use karat::estimate::ranks;
-use karat::text::{clean, short};
+use karat::text::{clean, ranks, short};
 use karat_core::number::Decimal;
 use karat_core::scorecard::Scorecard;
 

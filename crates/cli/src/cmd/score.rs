@@ -22,6 +22,7 @@ use crate::output::{CARE, Color, LOSS, Screen, lines};
 use crate::progress::{Progress, tell_notes};
 use crate::render::gate;
 use karat::ask::AsOf;
+use karat::ask::weights;
 use karat::bulk::{Block, Noticed, in_order};
 use karat::card::CompiledCard;
 use karat::document::brief;
@@ -30,7 +31,6 @@ use karat::error::{Error, Place};
 use karat::gate::ItemFloor;
 use karat::inputs::Inputs;
 use karat::text::clean;
-use karat::weights::weights;
 use karat::write;
 use karat::write::screen::Stream;
 

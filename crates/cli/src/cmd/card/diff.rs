@@ -20,8 +20,7 @@ use karat::card::CompiledCard;
 use karat::engine::{Engine, Options};
 use karat::error::Error;
 use karat::inputs::Inputs;
-use karat::number::{published, share};
-use karat::text::{clean, count, fit, own_name, wrap};
+use karat::text::{clean, count, fit, own_name, published, share, wrap};
 
 /// The result of one item under one card.
 struct Verdict {

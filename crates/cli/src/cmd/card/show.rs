@@ -10,7 +10,7 @@ use crate::cards::{find, parse};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{BAR, Color, FAINT, STRONG, Screen};
-use karat::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
+use karat::card::words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
 use karat::draw::bar::bar;
 use karat::text::{clean, fit, wrap};
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use karat::card::CompiledCard;
 use karat::document::{Case, CaseResult, Cell, Column, Document, Part, Row, Table, judge_identity};
-use karat::estimate::plain;
-use karat::text::{Tone, count};
+use karat::text::{Tone, count, plain};
 use karat_process::Judges;
 use serde_json::{Value, json};
 
