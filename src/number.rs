@@ -32,12 +32,12 @@ pub fn share(change: Score) -> String {
 }
 
 /// Returns `score` in hundredths of a per cent of the scale, rounded down. Their differences add up as shown.
-pub fn hundredths(score: Score) -> i64 {
+pub(crate) fn hundredths(score: Score) -> i64 {
     score.units().div_euclid(100_000_000_000)
 }
 
 /// Formats a difference of [`hundredths`] with its sign; a dash for 0.
-pub fn signed_percent(difference: i64) -> String {
+pub(crate) fn signed_percent(difference: i64) -> String {
     match difference {
         0 => String::from("-"),
         _ => format!("{}{}%", if difference > 0 { "+" } else { "" }, plain(difference, 2)),

@@ -432,7 +432,7 @@ impl Standing {
             as_of: answer.as_of.to_string(),
             events_digest: answer.events.digest.map(|digest| digest.to_string()),
             weights: WeightsState::of(&answer.standings.overrides),
-            kind: rules.map(|rules| rules.score.into()),
+            kind: rules.map(|rules| rules.score),
             subject: standing.subject.clone(),
             operator: standing.operator.clone(),
             score: standing.score.map(|score| MomentScore {
@@ -446,7 +446,7 @@ impl Standing {
                     low: share(interval.low),
                     high: share(interval.high),
                     level: interval.level,
-                    method: interval.method.into(),
+                    method: interval.method,
                     tasks: found.tasks as u64,
                     resamples: found.draws,
                     seed: found.seed,
@@ -488,7 +488,7 @@ impl Standing {
             share: standing.share.map(|it| StandingShare {
                 share: it.share.to_f64(),
                 whole: it.whole,
-                case: answer.standings.shared.map(|shared| shared.case.into()),
+                case: answer.standings.shared.map(|shared| shared.case),
             }),
             history: history.collect(),
         }
@@ -583,7 +583,7 @@ fn tier(rules: Option<&scorecard::Standing>, found: &TierHeld) -> TierStanding {
         time: written(*at),
         from: tier_name(rules, change.from),
         to: tier_name(rules, change.to),
-        cause: change.cause.into(),
+        cause: change.cause,
     });
     TierStanding {
         held: found.name.clone(),
