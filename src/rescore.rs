@@ -34,7 +34,7 @@ impl Verdict {
         Self {
             score: record.score,
             published: record.published.map(|published| published.to_f64()),
-            status: record.status.into(),
+            status: record.status,
             badge: badge.map(str::to_owned),
         }
     }
@@ -78,7 +78,6 @@ pub struct Rescored {
 
 impl Rescored {
     /// Returns how far the exact score moved, if there is one on both sides.
-    #[must_use]
     pub fn difference(&self) -> Option<Score> {
         self.after.score.zip(self.before.score).map(|(after, before)| after.minus(before))
     }

@@ -55,7 +55,7 @@ pub fn fit(text: &str, width: usize) -> String {
 /// Fits a name into exactly `width` columns: the middle of a longer one is left out, so that both ends are seen.
 /// Names that differ
 /// there alone get different letters, two made from what is left out.
-pub fn fit_name(text: &str, width: usize) -> String {
+pub(crate) fn fit_name(text: &str, width: usize) -> String {
     let text = clean(text);
     let full = text.width();
     if full <= width || width < 6 {

@@ -433,7 +433,7 @@ impl Standing {
             as_of: answer.as_of.to_string(),
             events_digest: answer.events.digest.map(|digest| digest.to_string()),
             weights: WeightsState::of(&answer.standings.overrides),
-            kind: rules.map(|rules| rules.score.into()),
+            kind: rules.map(|rules| rules.score),
             subject: standing.subject.clone(),
             operator: standing.operator.clone(),
             score: standing.score.map(|score| MomentScore {
@@ -447,7 +447,7 @@ impl Standing {
                     low: of_scale(interval.low),
                     high: of_scale(interval.high),
                     level: interval.level,
-                    method: interval.method.into(),
+                    method: interval.method,
                     tasks: found.tasks as u64,
                     resamples: found.draws,
                     seed: found.seed,
@@ -489,7 +489,7 @@ impl Standing {
             share: standing.share.map(|it| StandingShare {
                 share: share(it.share.to_f64()),
                 whole: it.whole,
-                case: answer.standings.shared.map(|shared| shared.case.into()),
+                case: answer.standings.shared.map(|shared| shared.case),
             }),
             history: history.collect(),
         }
@@ -584,7 +584,7 @@ fn tier(rules: Option<&scorecard::Standing>, found: &TierHeld) -> TierStanding {
         time: written(*at),
         from: tier_name(rules, change.from),
         to: tier_name(rules, change.to),
-        cause: change.cause.into(),
+        cause: change.cause,
     });
     TierStanding {
         held: found.name.clone(),

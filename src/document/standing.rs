@@ -2,11 +2,9 @@
 
 use std::fmt::Write as _;
 
-use karat_core::scorecard::StandingScore as CoreScore;
 use karat_core::timestamp::Timestamp;
 use karat_standing::lifecycle::TaskStatus;
 use karat_standing::ratio::Ratio;
-use karat_standing::review::State;
 use karat_standing::stand::{DimensionStanding, Lived, Period, SubjectStanding, TaskStanding};
 
 use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Row, Table, about};
@@ -43,8 +41,8 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) 
     let mut document = standings(&all, &[]);
     let rules = answer.card.standing.as_ref();
     let what = rules.map_or("", |rules| match rules.score {
-        CoreScore::Window => "mean of scores",
-        CoreScore::Latest => "newest values",
+        StandingScore::Window => "mean of scores",
+        StandingScore::Latest => "newest values",
     });
     document.title = format!("{} {what} at {}", answer.card.name(), answer.as_of);
     document.lines = vec![given(answer, &settings)];
@@ -516,7 +514,7 @@ fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
         let flag = |at_seconds: i64| {
             let lines = standing.review.iter().flat_map(|review| &review.transitions);
             let mut lines =
-                lines.filter(|line| line.at_seconds == at_seconds && line.state != State::Committed);
+                lines.filter(|line| line.at_seconds == at_seconds && line.state != ReviewState::Committed);
             let line = lines.next_back()?;
             Some(format!("{} points {}", line.candidate.points, line.state.name().replace('_', " ")))
         };

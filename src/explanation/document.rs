@@ -118,7 +118,7 @@ impl Explanation {
             missing: open(record)
                 .map(|dimension| MissingValue {
                     key: dimension.key.to_owned(),
-                    status: dimension.status.into(),
+                    status: dimension.status,
                     reason: dimension.reason.to_string(),
                 })
                 .collect(),
@@ -136,7 +136,7 @@ impl From<&Change<'_>> for NearestChange {
             name: change.label.to_owned(),
             from: change.from.map(from_billionths),
             to: from_billionths(change.to),
-            kind: change.kind.into(),
+            kind: change.kind,
             reaches: change.reaches.to_owned(),
             published: change.published.to_f64(),
         }
@@ -160,7 +160,7 @@ impl ExplanationRow {
         match &row.part {
             Part::Dimension(dimension) => {
                 found.key = Some(dimension.key.to_owned());
-                found.status = Some(dimension.status.into());
+                found.status = Some(dimension.status);
                 found.value = dimension.reading.map(from_billionths);
                 found.share = Some(from_billionths(dimension.effective_weight));
             }

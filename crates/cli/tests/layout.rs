@@ -484,6 +484,24 @@ fn split_tests(text: &str) -> (String, String) {
     (product, tests)
 }
 
+/// Items that the library makes public: functions, types, constants, modules and what it exports again.
+const PUBLIC_ITEMS_MAX: usize = 1_130;
+const PUBLIC_ITEMS_AIM: usize = 600;
+
+#[test]
+fn the_library_hides_nothing_that_it_makes_public() {
+    const WORDS: [&str; 9] = ["fn", "const", "struct", "enum", "trait", "type", "mod", "use", "static"];
+    let mut count = 0;
+    for file in files_below(&root().join("src")).iter().filter(|file| is_product(file)) {
+        let (text, _) = split_tests(&read(file));
+        assert!(!text.contains("#[doc(hidden)]"), "{}", relative(file));
+        let items = text.lines().filter_map(|line| line.trim_start().strip_prefix("pub "));
+        count += items.filter(|item| WORDS.contains(&item.split(' ').next().unwrap_or_default())).count();
+    }
+    println!("{count} public items, aim {PUBLIC_ITEMS_AIM}");
+    assert!(count > 100 && count <= PUBLIC_ITEMS_MAX, "{count} public items, at most {PUBLIC_ITEMS_MAX}");
+}
+
 #[test]
 fn modules_of_tests_are_told_from_the_product() {
     let text = "a\n#[cfg(test)]\nmod tests {\n    b\n    }\n}\nc\n#[cfg(test)]\nmod more;\n";
