@@ -15,7 +15,14 @@ fn main() -> Result<(), Failed> {
     let address = std::env::args().nth(1).unwrap_or_else(|| String::from("127.0.0.1:0"));
     let store = tempfile::TempDir::with_prefix("karat-preview-")?;
     let clock = Clock::fixed(karat_demo::NOW);
-    let server = Server::bind_at(store.path(), Some("preview"), address.parse()?, Options::default(), clock)?;
+    let server = Server::bind_at(
+        store.path(),
+        Some("preview"),
+        address.parse()?,
+        Options::default(),
+        clock,
+        &mut |_, _| {},
+    )?;
     let (address, key) = (server.address, server.first_key.clone().ok_or("a new store has a first key")?);
     karat_demo::fill(&server.app)?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

@@ -13,6 +13,8 @@ use serde_json::Value;
 use karat_server::keys::SERVER;
 use karat_server::market::{self, TaskRequest};
 use karat_server::problem::Problem;
+use karat_server::registry::register;
+use karat_server::signers::Recorder;
 use karat_server::state::App;
 use karat_store::log::{NoteError, Signer};
 
@@ -101,7 +103,7 @@ pub async fn play(app: &Arc<App>) -> Result<(), Problem> {
     app.clock.put(POSTED);
     for (recorder, _) in RECORDERS {
         let key = signer(recorder).map_err(|error| Problem::internal(&error))?;
-        market::register_recorder(app, SERVER, recorder, &key.verifying_key().to_string()).await?;
+        register::<Recorder>(app, SERVER, recorder, &key.verifying_key().to_string()).await?;
     }
     let task: Value =
         serde_json::from_str(example(&task_path())?).map_err(|error| Problem::internal(&error))?;

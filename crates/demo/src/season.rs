@@ -12,6 +12,8 @@ use karat_server::arena::Match;
 use karat_server::keys::SERVER;
 use karat_server::play;
 use karat_server::problem::Problem;
+use karat_server::registry::register;
+use karat_server::signers::Harness;
 use karat_server::state::App;
 use karat_store::log::Signer;
 
@@ -53,7 +55,8 @@ pub async fn begin(app: &Arc<App>) -> Result<(), Problem> {
     for game in GAMES.into_iter().chain(JUDGED) {
         play::publish(app, SERVER, game.challenge()).await?;
     }
-    play::register_harness(app, SERVER, HARNESS, &harness()?.verifying_key().to_string()).await?;
+    let key = harness()?.verifying_key().to_string();
+    register::<Harness>(app, SERVER, HARNESS, &key).await?;
     for program in PROGRAMS {
         play::register_agent(app, SERVER, program.name, Some(program.harness_id)).await?;
     }

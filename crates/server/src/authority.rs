@@ -122,40 +122,10 @@ impl FromIterator<Reporter> for Provenances {
 /// The reason why something may not be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Denied {
-    /// There is no key, and one with this scope is needed.
-    NoKey(Scope),
-    Lacks(Scope),
-    /// The key acts for one subject, and the item is about another.
-    OtherSubject {
-        own: String,
-        other: String,
-    },
     /// The key may not report some of the facts.
     Facts(Provenances),
-    /// The id or the scorecard belongs to the arena.
-    OfArena,
-    /// The item is a run for a task that was posted here.
-    OfTask,
-    /// The id is kept for the traces of another key.
-    OfTrace,
-    /// The item was sent by others, and states more than the key may report.
-    OfOthers,
-    /// The key acts for this subject, and the item was scored under a scorecard with reviews.
-    Reviewed(String),
-    /// The key acts for this subject, and weights are for all.
-    ForAll(String),
-    OwnProposal,
-    NoAgent,
-    /// The key is of one agent, and the match of another.
-    OtherAgent {
-        own: String,
-        other: String,
-    },
-    NoMiner,
-    /// The key acts for this subject, whose plans others record.
-    OfMiner(String),
-    /// No key of an administrator would be left.
-    LastAdmin,
+    /// Anything else.
+    Because(Box<Problem>),
 }
 
 impl Act<'_> {
@@ -192,62 +162,113 @@ pub fn decide(key: Option<&Key>, is_reading_open: bool, act: &Act<'_>) -> Result
         return Ok(());
     }
     let scope = act.scope();
-    let key = key.ok_or(Denied::NoKey(scope))?;
+    let key = key.ok_or_else(|| keyless(scope))?;
     if !key.allows(scope) {
-        return Err(Denied::Lacks(scope));
+        return deny(format!("this key lacks the scope `{}`", scope.name()));
     }
+    let own = key.subject.as_deref();
+    let shown = own.unwrap_or_default().escape_debug();
     match act {
         Act::Send(Some(item)) => send(key, item),
         Act::Correct(old) => correct(key, old),
-        Act::ProposeWeights => key.subject.clone().map_or(Ok(()), |own| Err(Denied::ForAll(own))),
-        Act::DecideWeights(Some(proposer)) if *proposer == key.id => Err(Denied::OwnProposal),
-        Act::Play(agent) => match (&key.subject, agent) {
-            (None, _) => Err(Denied::NoAgent),
-            (Some(own), Some(other)) if own != other => {
-                Err(Denied::OtherAgent { own: own.clone(), other: (*other).to_owned() })
-            }
-            _ => Ok(()),
-        },
-        Act::HandIn => key.subject.as_ref().map_or(Err(Denied::NoMiner), |_| Ok(())),
-        Act::Deliver => key.subject.clone().map_or(Ok(()), |own| Err(Denied::OfMiner(own))),
-        Act::RevokeKey(Some(Revoked { is_last_admin: true })) => Err(Denied::LastAdmin),
+        Act::ProposeWeights if own.is_some() => {
+            deny(format!("this key speaks for `{shown}` only, and weights are for all"))
+        }
+        Act::DecideWeights(Some(proposer)) if *proposer == key.id => {
+            deny("this key made the proposal, expected another key to decide on it")
+        }
+        Act::Play(_) if own.is_none() => {
+            deny("this needs the key of an agent: POST /v1/arena/agents registers one and gives its key")
+        }
+        Act::Play(Some(other)) if own != Some(*other) => {
+            let other = other.escape_debug();
+            deny(format!("`{other}` entered this match, but the key is of `{shown}`"))
+        }
+        Act::HandIn if own.is_none() => deny(
+            "this needs the key of a miner, whose `subject` is its name: POST /v1/keys or POST /v1/arena/agents \
+             makes one",
+        ),
+        Act::Deliver if own.is_some() => deny(format!(
+            "this key speaks for `{shown}`, and recordings are delivered by those who record: expected a key without a \
+             subject"
+        )),
+        Act::RevokeKey(Some(Revoked { is_last_admin: true })) => Err(Denied::of(Problem::new(
+            Code::Conflict,
+            "it is the last key of an administrator; create another first",
+        ))),
         _ => Ok(()),
     }
 }
 
+/// Returns the refusal of a caller without a key, where one with that scope is needed.
+pub(crate) fn keyless(scope: Scope) -> Denied {
+    let scope = scope.name();
+    let detail = format!("this needs a key with the scope `{scope}`: `Authorization: Bearer karat_...`");
+    Denied::of(Problem::new(Code::Unauthenticated, detail))
+}
+
+fn deny(detail: impl Into<String>) -> Result<(), Denied> {
+    Err(Denied::of(Problem::new(Code::Forbidden, detail)))
+}
+
+fn deny_at(field: &str, detail: impl Into<String>) -> Result<(), Denied> {
+    Err(Denied::of(Problem::new(Code::Forbidden, detail).at(field)))
+}
+
 fn send(key: &Key, item: &Item<'_>) -> Result<(), Denied> {
     if let Some(own) = key.subject.as_deref().filter(|own| *own != item.subject) {
-        return Err(Denied::OtherSubject { own: own.to_owned(), other: item.subject.to_owned() });
+        let (own, other) = (own.escape_debug(), item.subject.escape_debug());
+        let detail = format!("this key may send evidence of `{own}` only, and this is about `{other}`");
+        return deny_at("subject", detail);
     }
-    if item.is_of_arena {
-        return Err(Denied::OfArena);
-    }
-    if item.is_of_task {
-        return Err(Denied::OfTask);
-    }
+    belongs_here(item.is_of_arena, item.is_of_task)?;
     if item.keeper.is_some_and(|keeper| keeper != key.id) {
-        return Err(Denied::OfTrace);
+        return deny_at(
+            "id",
+            "an id of the form TRACE@KEY is kept for the spans that this key sent: expected another id",
+        );
     }
     let foreign: Provenances = item.stated.all().filter(|reporter| !key.may_report(*reporter)).collect();
     if foreign.is_empty() { Ok(()) } else { Err(Denied::Facts(foreign)) }
 }
 
+/// Refuses an item that the arena or the workflows of this server make themselves.
+fn belongs_here(is_of_arena: bool, is_of_task: bool) -> Result<(), Denied> {
+    if is_of_arena {
+        return deny(
+            "its id or scorecard belongs to the arena, which scores matches itself: enter one with POST \
+             /v1/arena/matches, or give the item an id that is not AGENT.CHALLENGE.NUMBER",
+        );
+    }
+    if is_of_task {
+        return deny(
+            "it is a run for a task that was posted here, whose runs are scored from recordings alone: hand in a \
+             plan with POST /v1/workflows/tasks/TASK/plans, or deliver the recording of one",
+        );
+    }
+    Ok(())
+}
+
 fn correct(key: &Key, old: &Old) -> Result<(), Denied> {
-    if old.is_of_arena {
-        return Err(Denied::OfArena);
-    }
-    if old.is_of_task {
-        return Err(Denied::OfTask);
-    }
+    belongs_here(old.is_of_arena, old.is_of_task)?;
     if let Some(own) = key.subject.as_ref().filter(|_| old.is_reviewed) {
-        return Err(Denied::Reviewed(own.clone()));
+        let detail = format!(
+            "this key speaks for `{}`, and the item was scored under a scorecard with reviews, which a correction \
+             passes by: send a new item, or ask for the correction by a key that is of no subject",
+            own.escape_debug()
+        );
+        return deny_at("replaces", detail);
     }
     let is_own = |part: &OldPart| part.sender.as_ref() == Some(&key.id);
     let may_report = |part: &OldPart| part.stated.all().all(|reporter| key.may_report(reporter));
-    match old.parts.iter().all(|part| is_own(part) || may_report(part)) {
-        true => Ok(()),
-        false => Err(Denied::OfOthers),
+    if old.parts.iter().all(|part| is_own(part) || may_report(part)) {
+        return Ok(());
     }
+    deny_at(
+        "replaces",
+        "another key sent this item, and it states more than this key may report: expected the key that \
+         sent it, or one that may report all of its facts and, if it has one, its outcome",
+    )
 }
 
 /// Returns true if evidence of `subject` with that id would stand where a match of the arena stores its own. Ids of
@@ -273,75 +294,19 @@ pub(crate) fn trace_keeper(id: &str) -> Option<&str> {
     (is(trace, 32) && is(key, 16)).then_some(key)
 }
 
+impl Denied {
+    fn of(problem: Problem) -> Self {
+        Self::Because(Box::new(problem))
+    }
+}
+
 impl From<Denied> for Problem {
     fn from(denied: Denied) -> Self {
-        let forbidden = |detail: String| Self::new(Code::Forbidden, detail);
         match denied {
-            Denied::NoKey(scope) => {
-                let scope = scope.name();
-                let detail =
-                    format!("this needs a key with the scope `{scope}`: `Authorization: Bearer karat_...`");
-                Self::new(Code::Unauthenticated, detail)
-            }
-            Denied::Lacks(scope) => forbidden(format!("this key lacks the scope `{}`", scope.name())),
-            Denied::OtherSubject { own, other } => {
-                let (own, other) = (own.escape_debug(), other.escape_debug());
-                let detail =
-                    format!("this key may send evidence of `{own}` only, and this is about `{other}`");
-                forbidden(detail).at("subject")
-            }
+            Denied::Because(problem) => *problem,
             Denied::Facts(foreign) => {
                 let names: Vec<&str> = foreign.all().map(Reporter::name).collect();
-                forbidden(format!("this key may not report facts from {}", names.join(", ")))
-            }
-            Denied::OfArena => forbidden(String::from(
-                "its id or scorecard belongs to the arena, which scores matches itself: enter one with POST \
-                 /v1/arena/matches, or give the item an id that is not AGENT.CHALLENGE.NUMBER",
-            )),
-            Denied::OfTask => forbidden(String::from(
-                "it is a run for a task that was posted here, whose runs are scored from recordings alone: hand in a \
-                 plan with POST /v1/workflows/tasks/TASK/plans, or deliver the recording of one",
-            )),
-            Denied::OfTrace => forbidden(String::from(
-                "an id of the form TRACE@KEY is kept for the spans that this key sent: expected another id",
-            ))
-            .at("id"),
-            Denied::OfOthers => forbidden(String::from(
-                "another key sent this item, and it states more than this key may report: expected the key that \
-                 sent it, or one that may report all of its facts and, if it has one, its outcome",
-            ))
-            .at("replaces"),
-            Denied::Reviewed(own) => forbidden(format!(
-                "this key speaks for `{}`, and the item was scored under a scorecard with reviews, which a correction \
-                 passes by: send a new item, or ask for the correction by a key that is of no subject",
-                own.escape_debug()
-            ))
-            .at("replaces"),
-            Denied::ForAll(own) => {
-                forbidden(format!("this key speaks for `{}` only, and weights are for all", own.escape_debug()))
-            }
-            Denied::OwnProposal => {
-                forbidden(String::from("this key made the proposal, expected another key to decide on it"))
-            }
-            Denied::NoAgent => forbidden(String::from(
-                "this needs the key of an agent: POST /v1/arena/agents registers one and gives its key",
-            )),
-            Denied::OtherAgent { own, other } => {
-                let (own, other) = (own.escape_debug(), other.escape_debug());
-                forbidden(format!("`{other}` entered this match, but the key is of `{own}`"))
-            }
-            Denied::NoMiner => forbidden(String::from(
-                "this needs the key of a miner, whose `subject` is its name: POST /v1/keys or POST /v1/arena/agents \
-                 makes one",
-            )),
-            Denied::OfMiner(own) => forbidden(format!(
-                "this key speaks for `{}`, and recordings are delivered by those who record: expected a key without a \
-                 subject",
-                own.escape_debug()
-            )),
-            Denied::LastAdmin => {
-                let detail = "it is the last key of an administrator; create another first";
-                Self::new(Code::Conflict, detail)
+                Self::new(Code::Forbidden, format!("this key may not report facts from {}", names.join(", ")))
             }
         }
     }

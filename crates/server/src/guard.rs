@@ -14,7 +14,7 @@ use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use crate::authority::{self, Act, Denied};
+use crate::authority::{self, Act};
 use crate::basics::*;
 use crate::body::{HeldTurn, Watched, media_type};
 use crate::keys::Key;
@@ -77,7 +77,7 @@ impl Caller {
     /// Checks that it may do this, and returns the key that it does it with.
     pub fn key(&self, act: &Act<'_>) -> Result<&Arc<Key>, Problem> {
         self.may(act)?;
-        Ok(self.key.as_ref().ok_or_else(|| Denied::NoKey(act.scope()))?)
+        Ok(self.key.as_ref().ok_or_else(|| authority::keyless(act.scope()))?)
     }
 
     /// Counts a wrong key from its address.
@@ -269,16 +269,8 @@ fn harden(headers: &mut HeaderMap) {
 
 /// Returns the method for the metrics; clients cannot add names of their choice.
 fn method_name(method: &Method) -> &'static str {
-    let known = [
-        (Method::GET, "GET"),
-        (Method::HEAD, "HEAD"),
-        (Method::POST, "POST"),
-        (Method::PUT, "PUT"),
-        (Method::DELETE, "DELETE"),
-        (Method::OPTIONS, "OPTIONS"),
-        (Method::PATCH, "PATCH"),
-    ];
-    known.into_iter().find_map(|(it, name)| (it == *method).then_some(name)).unwrap_or("other")
+    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"];
+    known.into_iter().find(|name| *name == method.as_str()).unwrap_or("other")
 }
 
 #[cfg(test)]

@@ -65,14 +65,14 @@ pub mod play;
 mod prelude;
 pub mod problem;
 mod readers;
-mod registry;
+pub mod registry;
 pub mod replay;
 mod rows;
 pub mod scoring;
 pub mod secret;
 mod select;
 pub mod sending;
-mod signers;
+pub mod signers;
 mod spans;
 mod standing;
 pub mod state;
@@ -205,28 +205,14 @@ impl Server {
         address: SocketAddr,
         options: Options,
     ) -> Result<Self, Error> {
-        Self::bind_at(folder, log_name, address, options, Clock::system())
+        Self::bind_at(folder, log_name, address, options, Clock::system(), &mut |_, _| {})
     }
 
-    /// Does the same with another clock.
+    /// Does the same with another clock, and reports progress to `watch`: items of the log read so far, and their total.
     ///
     /// # Errors
     /// As [`Self::bind`].
     pub fn bind_at(
-        folder: &Path,
-        log_name: Option<&str>,
-        address: SocketAddr,
-        options: Options,
-        clock: Clock,
-    ) -> Result<Self, Error> {
-        Self::bind_watched(folder, log_name, address, options, clock, &mut |_, _| {})
-    }
-
-    /// Does the same, and reports progress to `watch`: items of the log read so far, and their total.
-    ///
-    /// # Errors
-    /// As [`Self::bind`].
-    pub fn bind_watched(
         folder: &Path,
         log_name: Option<&str>,
         address: SocketAddr,
@@ -256,8 +242,7 @@ impl Server {
         SockRef::from(&listener).listen(waiting).map_err(|error| cannot("listen at", error))?;
         let address = listener.local_addr().map_err(|error| cannot("listen at", error))?;
         let (sqlite, signer) = folder::open(folder, log_name)?;
-        let (app, first_key) =
-            App::open_watched(Arc::new(sqlite), signer, options, clock, Some(folder), watch)?;
+        let (app, first_key) = App::open(Arc::new(sqlite), signer, options, clock, Some(folder), watch)?;
         Ok(Self { app, address, first_key, listener })
     }
 

@@ -10,7 +10,7 @@ use crate::state::{App, Done, Submission, uninterrupted};
 use crate::{arena, flows};
 
 /// A kind of signer that this server keeps.
-pub(crate) trait Registered: Signer {
+pub trait Registered: Signer {
     /// Returns all of its kind, by id, revoked ones included.
     fn all(app: &App) -> Vec<Arc<Self>>;
     /// Returns the lock for a change: two must not get the same id at once.
@@ -40,7 +40,7 @@ registered!(Harness, arena::Content::Harness, arena);
 registered!(Recorder, flows::Content::Recorder, flows);
 
 /// Registers a signer. Registering the same again changes nothing; a key never changes.
-pub(crate) async fn register<S: Registered>(
+pub async fn register<S: Registered>(
     app: &Arc<App>,
     sender: &str,
     id: &str,

@@ -6,23 +6,38 @@ use crate::index::Row;
 use crate::params::timestamp;
 use crate::prelude::*;
 
-/// The selected records, as parameters name them.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Selection<'a> {
+/// The selected records, as the parameters of a list name them.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Selection {
     /// Only records of this subject.
-    pub subject: Option<&'a str>,
-    /// Only records of this scorecard; for a family, of its challenges.
-    pub card: Option<&'a str>,
+    pub subject: Option<String>,
+    /// Only records of this scorecard, `id@version` or the id of its latest version; for a family, of its challenges.
+    pub card: Option<String>,
     /// Only records of these tasks, separated by commas.
-    pub track: Option<&'a str>,
+    pub track: Option<String>,
     /// Only records of items that took place at this timestamp or later.
-    pub since: Option<Timestamp>,
+    pub since: Option<String>,
     /// Only records of items that took place before this timestamp.
-    pub until: Option<Timestamp>,
+    pub until: Option<String>,
     /// Only records of at least this trust class.
     pub trust: Option<Trust>,
-    /// Only records that the key with this id sent.
-    pub sender: Option<&'a str>,
+    /// Only records that came with a request of the key with this id; `server` for those of the server itself.
+    pub sender: Option<String>,
+    /// The state of knowledge at this timestamp: later records and corrections do not count.
+    pub known_at: Option<String>,
+    /// Only records with a lower position in the log: `next` of the previous list.
+    pub before: Option<u64>,
+    /// The largest number of records, 1 to 1000; 50 if not given.
+    pub limit: Option<usize>,
+}
+
+impl Selection {
+    /// Selects the records of a scorecard; for a family, of its challenges.
+    pub fn of_card(name: &str) -> Self {
+        Self { card: Some(name.to_owned()), ..Self::default() }
+    }
 }
 
 /// A selection in the numbers of the index.
@@ -42,22 +57,22 @@ impl Filter {
     pub fn new(
         app: &App,
         index: &Index,
-        selection: &Selection<'_>,
+        selection: &Selection,
     ) -> Result<(Self, Vec<Arc<ScorerPool>>), Problem> {
-        let pools = selection.card.map(|card| pools(app, card)).transpose()?;
+        let pools = selection.card.as_deref().map(|card| pools(app, card)).transpose()?;
         let numbers =
             |names: &mut dyn Iterator<Item = String>| names.filter_map(|name| index.number(&name)).collect();
+        // An unknown name gets a number that none has.
+        let number = |name| index.number(name).unwrap_or(u32::MAX);
+        let tasks = selection.track.as_deref();
         let filter = Self {
-            // An unknown subject gets a number that none has.
-            subject: selection.subject.map(|subject| index.number(subject).unwrap_or(u32::MAX)),
+            subject: selection.subject.as_deref().map(number),
             cards: pools.as_ref().map(|pools| numbers(&mut pools.iter().map(|pool| pool.name()))),
-            tasks: selection
-                .track
-                .map(|track| numbers(&mut track.split(',').map(|task| task.trim().to_owned()))),
-            since: selection.since,
-            until: selection.until,
+            tasks: tasks.map(|track| numbers(&mut track.split(',').map(|task| task.trim().to_owned()))),
+            since: timestamp("since", selection.since.as_deref())?,
+            until: timestamp("until", selection.until.as_deref())?,
             trust: selection.trust,
-            sender: selection.sender.map(|sender| index.number(sender).unwrap_or(u32::MAX)),
+            sender: selection.sender.as_deref().map(number),
         };
         Ok((filter, pools.unwrap_or_default()))
     }
@@ -104,7 +119,7 @@ impl Marks {
 pub(crate) fn marks(
     app: &App,
     index: &Index,
-    selection: &Selection<'_>,
+    selection: &Selection,
     size: u64,
 ) -> Result<BTreeMap<String, Marks>, Problem> {
     let (filter, _) = Filter::new(app, index, selection)?;

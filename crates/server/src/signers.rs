@@ -56,7 +56,7 @@ impl Recorder {
 }
 
 /// A kind of signer.
-pub(crate) trait Signer: Clone + Send + Sync + 'static {
+pub trait Signer: Clone + Send + Sync + 'static {
     const NAME: &'static str;
     /// True if no two may have one key: who had two ids would be drawn twice.
     const IS_ALONE: bool;

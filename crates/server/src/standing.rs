@@ -49,9 +49,7 @@ pub async fn answer(app: &Arc<App>, question: Question) -> Result<Standings, Pro
     };
     let (name, size) = (question.pool.name(), question.size);
     let mut found = answered(app, question, lines).await?;
-    let counted = app.indexed(move |app, index| {
-        marks(app, index, &Selection { card: Some(&name), ..Selection::default() }, size)
-    });
+    let counted = app.indexed(move |app, index| marks(app, index, &Selection::of_card(&name), size));
     let mut counted = counted.await?;
     for standing in &mut found.subjects {
         let Marks { corrected, backfilled } = counted.remove(&standing.subject).unwrap_or_default();
@@ -137,7 +135,7 @@ fn select(
     question: &Question,
 ) -> Result<(Vec<u64>, Vec<Arc<ScorerPool>>), Problem> {
     let name = question.pool.name();
-    let (filter, pools) = Filter::new(app, index, &Selection { card: Some(&name), ..Selection::default() })?;
+    let (filter, pools) = Filter::new(app, index, &Selection::of_card(&name))?;
     let subjects: BTreeSet<u32> = question.subjects.iter().filter_map(|name| index.number(name)).collect();
     let rows = index.rows(question.size).filter(|row| subjects.contains(&row.subject) && filter.admits(row));
     let positions: Vec<u64> = rows.map(|row| row.position).collect();

@@ -129,19 +129,9 @@ impl Submission {
 
 impl App {
     /// Opens the store in `backend` and loads memory from it. On the first start it creates the key of an administrator
-    /// and returns its secret, which cannot be read again.
+    /// and returns its secret, which cannot be read again. The rows of the index and the caches of vectors stay in files in
+    /// `folder` between starts; `watch` hears of progress: items of the log read so far, and their total.
     pub fn open(
-        backend: Arc<dyn Backend>,
-        signer: Signer,
-        options: Options,
-        clock: Clock,
-    ) -> Result<(Arc<Self>, Option<String>), Error> {
-        Self::open_watched(backend, signer, options, clock, None, &mut |_, _| {})
-    }
-
-    /// Does the same, keeps the rows of the index and the caches of vectors in files in `folder` between starts, and reports
-    /// progress to `watch`: items of the log read so far, and their total.
-    pub(crate) fn open_watched(
         backend: Arc<dyn Backend>,
         signer: Signer,
         options: Options,

@@ -90,7 +90,7 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let log_name = args.log_name.as_deref().or(args.demo.then_some("karat.local/demo"));
     let progress = Progress::of_items(!is_screen);
     let mut watch = |done, all| progress.reached(done, all);
-    let bound = Server::bind_watched(path, log_name, args.listen, options, clock, &mut watch);
+    let bound = Server::bind_at(path, log_name, args.listen, options, clock, &mut watch);
     drop(progress);
     let server = bound.map_err(failed)?;
     if args.demo {

@@ -2,10 +2,9 @@
 
 use axum::response::{IntoResponse as _, Response};
 
-use super::records::RecordParams;
 use crate::events;
 use crate::prelude::*;
-use crate::select::{Filter, size_at};
+use crate::select::{Filter, Selection, size_at};
 
 /// Streams new records as server-sent events: `event: record`, `id` is the position in the log, `data` the record. With
 /// the header `Last-Event-ID` the stream starts after that position, otherwise with the next new record.
@@ -22,7 +21,7 @@ pub(crate) async fn stream(
     State(app): State<Arc<App>>,
     caller: Caller,
     headers: HeaderMap,
-    Params(params): Params<RecordParams>,
+    Params(params): Params<Selection>,
 ) -> Result<Response, Problem> {
     caller.may(&Act::Read)?;
     for (name, is_given) in [
@@ -34,7 +33,7 @@ pub(crate) async fn stream(
             return Err(Problem::parameter(name, "a stream has no such parameter"));
         }
     }
-    Filter::new(&app, &app.memory.index(), &params.selection()?)?;
+    Filter::new(&app, &app.memory.index(), &params)?;
     let next = match headers.get("last-event-id") {
         None => size_at(&app, None).await?,
         Some(last) => {
@@ -46,6 +45,6 @@ pub(crate) async fn stream(
             read.ok_or_else(wrong)?
         }
     };
-    let find = move |app: &App| Ok(Filter::new(app, &app.memory.index(), &params.selection()?)?.0);
+    let find = move |app: &App| Ok(Filter::new(app, &app.memory.index(), &params)?.0);
     Ok(events::stream(app, caller.who(), Box::new(find), next)?.into_response())
 }

@@ -421,12 +421,12 @@ impl Question {
     }
 
     /// Returns the part of the question that the index answers.
-    fn selection(&self) -> Selection<'_> {
+    fn selection(&self) -> Selection {
         Selection {
-            card: self.ask.card.as_deref(),
-            track: self.of_log.track.as_deref(),
-            since: self.ask.items.since,
-            until: self.ask.items.until,
+            card: self.ask.card.clone(),
+            track: self.of_log.track.clone(),
+            since: self.ask.items.since.map(|since| since.to_string()),
+            until: self.ask.items.until.map(|until| until.to_string()),
             trust: self.of_log.trust,
             ..Selection::default()
         }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::{answered, bytes, json};
 use crate::index::Row;
 use crate::keys::Withdrawal;
-use crate::params::{limit, timestamp};
+use crate::params::limit;
 use crate::prelude::*;
 use crate::select::{Filter, Selection, size_at};
 use crate::stored::raw;
@@ -21,48 +21,6 @@ use crate::stored::raw;
 const USUAL: usize = 50;
 /// The largest number of records in a list.
 const MOST: usize = 1000;
-
-/// The parameters of a list of records.
-#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct RecordParams {
-    /// Only records of this subject.
-    pub subject: Option<String>,
-    /// Only records of this scorecard, `id@version` or the id of its latest version; for a family, of its challenges.
-    pub card: Option<String>,
-    /// Only records of these tasks, separated by commas.
-    pub track: Option<String>,
-    /// Only records of items that took place at this timestamp or later.
-    pub since: Option<String>,
-    /// Only records of items that took place before this timestamp.
-    pub until: Option<String>,
-    /// Only records of at least this trust class.
-    pub trust: Option<Trust>,
-    /// Only records that came with a request of the key with this id; `server` for those of the server itself.
-    pub sender: Option<String>,
-    /// The state of knowledge at this timestamp: later records and corrections do not count.
-    pub known_at: Option<String>,
-    /// Only records with a lower position in the log: `next` of the previous list.
-    pub before: Option<u64>,
-    /// The largest number of records, 1 to 1000; 50 if not given.
-    pub limit: Option<usize>,
-}
-
-impl RecordParams {
-    /// Returns the parameters that select records, without those for pages.
-    pub fn selection(&self) -> Result<Selection<'_>, Problem> {
-        Ok(Selection {
-            subject: self.subject.as_deref(),
-            card: self.card.as_deref(),
-            track: self.track.as_deref(),
-            since: timestamp("since", self.since.as_deref())?,
-            until: timestamp("until", self.until.as_deref())?,
-            trust: self.trust,
-            sender: self.sender.as_deref(),
-        })
-    }
-}
 
 /// A stored record.
 #[derive(Debug, Serialize, ToSchema)]
@@ -118,13 +76,13 @@ pub(crate) struct RecordDetail {
 }
 
 /// Lists records, newest first.
-#[utoipa::path(get, operation_id = "list_records", path = "/v1/records", tag = "records", params(RecordParams), responses(
+#[utoipa::path(get, operation_id = "list_records", path = "/v1/records", tag = "records", params(Selection), responses(
     (status = 200, body = RecordList), Absent))]
-pub(crate) async fn list(Get(app, _): Get, Params(params): Params<RecordParams>) -> Answer {
+pub(crate) async fn list(Get(app, _): Get, Params(params): Params<Selection>) -> Answer {
     let limit = limit(params.limit, USUAL, MOST)?;
     let size = size_at(&app, params.known_at.as_deref()).await?;
     let found = app.indexed(move |app, index| {
-        let (filter, _) = Filter::new(app, index, &params.selection()?)?;
+        let (filter, _) = Filter::new(app, index, &params)?;
         let end = params.before.map_or(size, |before| before.min(size));
         // Corrections count as of the size of the log, even on later pages.
         let rows = index.rows(size).rev().filter(|row| row.position < end && filter.admits(row));

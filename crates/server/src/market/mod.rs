@@ -1,4 +1,4 @@
-//! The actions of workflows: register recorders, post, hand in, deliver, settle. Each is written to the log before the answer
+//! The actions of workflows: post, hand in, deliver, settle. Each is written to the log before the answer
 //! is sent.
 
 mod deliver;
@@ -9,8 +9,6 @@ mod settle;
 use karat_run::Fault;
 
 use crate::prelude::*;
-use crate::registry::register;
-use crate::signers::Recorder;
 
 pub use deliver::{Delivered, deliver};
 pub use hand_in::hand_in;
@@ -24,16 +22,6 @@ pub(crate) use settle::text as recording_text;
 pub const RETRIES_MAX: u64 = 10;
 pub const RECORDING_BYTES_MAX: usize = 16 << 20;
 pub const PLAN_BYTES_MAX: usize = 256 << 10;
-
-/// Registers the key of a recorder.
-pub async fn register_recorder(
-    app: &Arc<App>,
-    sender: &str,
-    id: &str,
-    key: &str,
-) -> Result<Done<Arc<Recorder>>, Problem> {
-    register(app, sender, id, key).await
-}
 
 pub(crate) fn no_task(name: &str) -> Problem {
     Problem::unknown("task", name, "GET /v1/workflows/tasks lists them all")

@@ -20,8 +20,6 @@ use crate::content::Stored as _;
 use crate::flows::milliseconds;
 use crate::keys::{KeyRequest, Scope};
 use crate::prelude::*;
-use crate::registry::register;
-use crate::signers::Harness;
 use judge::{Bench, Ending, blinded, expired, too_late};
 pub(crate) use waiting::{judge_waiting, void};
 
@@ -101,16 +99,6 @@ pub async fn publish(
         Ok(Done { value: Arc::new(challenge), repeated: false })
     })
     .await
-}
-
-/// Registers the key of a harness.
-pub async fn register_harness(
-    app: &Arc<App>,
-    sender: &str,
-    id: &str,
-    key: &str,
-) -> Result<Done<Arc<Harness>>, Problem> {
-    register(app, sender, id, key).await
 }
 
 /// Registers an agent and creates its key.

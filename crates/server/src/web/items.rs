@@ -22,7 +22,7 @@ pub struct Found {
 pub async fn rows(app: &Arc<App>, card: &str, subject: Option<&str>) -> Result<Found, Problem> {
     let (card, subject) = (card.to_owned(), subject.map(str::to_owned));
     let selected = app.indexed(move |app, index| {
-        let selection = Selection { card: Some(&card), subject: subject.as_deref(), ..Selection::default() };
+        let selection = Selection { subject, ..Selection::of_card(&card) };
         let (filter, pools) = Filter::new(app, index, &selection)?;
         let mut found = index.rows(u64::MAX).rev().filter(|row| filter.admits(row)).map(|row| row.position);
         let positions: Vec<u64> = found.by_ref().take(RECORDS_MAX).collect();

@@ -59,7 +59,7 @@ pub async fn show(Get(app, caller): Get, Named(name): Named<String>, Params(aske
     let of_card = card.clone();
     let has_standing = pool.card.standing.is_some();
     let counted = app.indexed(move |app, index| {
-        let selection = Selection { card: Some(&of_card), subject: Some(&own), ..Selection::default() };
+        let selection = Selection { subject: Some(own.clone()), ..Selection::of_card(&of_card) };
         let marked = marks(app, index, &selection, size)?.remove(&own);
         // The notes on a standing say it, too.
         let looks = app.memory.looks.of(index, (!has_standing).then_some(own.as_str()), size);

@@ -112,7 +112,8 @@ impl Running {
         admin: Option<String>,
         clock: Clock,
     ) -> Self {
-        let server = Server::bind_at(folder.path(), None, address.parse().unwrap(), options, clock).unwrap();
+        let address = address.parse().unwrap();
+        let server = Server::bind_at(folder.path(), None, address, options, clock, &mut |_, _| {}).unwrap();
         let (address, first) =
             (SocketAddr::from(([127, 0, 0, 1], server.address.port())), server.first_key.clone());
         let (stop, stopped) = oneshot::channel();

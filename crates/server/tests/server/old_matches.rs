@@ -22,7 +22,8 @@ fn matches_from_before_are_read() {
     let folder = Folder::new();
     let clock = Clock::fixed(START);
     let address = "127.0.0.1:0".parse().unwrap();
-    let server = Server::bind_at(folder.path(), None, address, Options::default(), clock).unwrap();
+    let server =
+        Server::bind_at(folder.path(), None, address, Options::default(), clock, &mut |_, _| {}).unwrap();
     let app = &server.app;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let career = json!({"rating_points": 1016, "category_points": {"reasoning": 1016}, "match_count": 1, "win_count": 1,
@@ -83,8 +84,15 @@ fn matches_from_before_are_read() {
 fn what_was_stored_before_is_neither_believed_nor_reported() {
     let folder = Folder::new();
     let address = "127.0.0.1:0".parse().unwrap();
-    let server =
-        Server::bind_at(folder.path(), None, address, Options::default(), Clock::fixed(START)).unwrap();
+    let server = Server::bind_at(
+        folder.path(),
+        None,
+        address,
+        Options::default(),
+        Clock::fixed(START),
+        &mut |_, _| {},
+    )
+    .unwrap();
     let app = &server.app;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let store = |batch: Submission| drop(runtime.block_on(app.append_one(batch)).unwrap());

@@ -153,7 +153,8 @@ fn records_that_go_back_in_time_keep_no_trace_out() {
     let folder = Folder::new();
     let clock = Clock::fixed(at(0));
     let address = "127.0.0.1:0".parse().unwrap();
-    let server = Server::bind_at(folder.path(), None, address, plain(), clock.clone()).unwrap();
+    let server =
+        Server::bind_at(folder.path(), None, address, plain(), clock.clone(), &mut |_, _| {}).unwrap();
     let admin = server.first_key.clone();
     let pool = server.app.memory.cards().find("trace@1.0.0").unwrap();
     let old = [("1", EAST, "2026-03-18T09:00:00Z"), ("2", NORTH, "2026-03-17T09:00:00Z")];

@@ -82,7 +82,9 @@ fn filled() -> Running {
     let folder = Folder::new();
     let (sqlite, signer) = folder::open(folder.path(), None).unwrap();
     let clock = Clock::fixed(karat_demo::NOW);
-    let (app, key) = App::open(Arc::new(sqlite), signer, Options::default(), clock.clone()).unwrap();
+    let options = Options::default();
+    let (app, key) =
+        App::open(Arc::new(sqlite), signer, options, clock.clone(), None, &mut |_, _| {}).unwrap();
     karat_demo::fill(&app).unwrap();
     drop(app);
     let server = Running::with_clock("127.0.0.1:0", folder, Options::default(), key, clock);
