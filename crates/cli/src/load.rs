@@ -8,10 +8,10 @@ use karat::loaded::Source;
 use karat::rows::Rows;
 
 use crate::args::Cli;
-use crate::cards;
-use crate::failure::Failure;
 use crate::graders;
 use crate::progress::Progress;
+use karat_terminal::cards;
+use karat_terminal::failure::Failure;
 
 /// Loads all items of `inputs`, with `card` for evidence, or reports every problem.
 pub fn load(

@@ -13,13 +13,8 @@ use karat_core::explain::nearest_change;
 use karat_core::record::Record as Scoring;
 
 use crate::args::{Cli, ExplainArgs};
-use crate::cards;
 use crate::cmd::verify::compared;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format;
 use crate::graders;
-use crate::output::{CARE, Screen};
 use crate::progress::Progress;
 use karat::answers;
 use karat::answers::explanation::Explanation;
@@ -30,6 +25,11 @@ use karat::inputs::Inputs;
 use karat::origin::Comparison;
 use karat::recompute;
 use karat::text::{clean, count, is_named, named, short};
+use karat_terminal::cards;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
+use karat_terminal::output::{CARE, Screen};
 use serde::Serialize;
 
 /// Most subjects that are named when one must be chosen.

@@ -15,13 +15,13 @@ use karat::record::Record;
 use karat::text::clean;
 
 use crate::args::{Cli, ExportArgs};
-use crate::cards;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format;
 use crate::graders;
-use crate::output::{FAINT, Screen};
 use crate::progress::Progress;
+use karat_terminal::cards;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
+use karat_terminal::output::{FAINT, Screen};
 
 /// Exports all items given.
 pub fn run(args: &ExportArgs, cli: &Cli) -> Result<Exit, Failure> {

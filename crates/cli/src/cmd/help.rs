@@ -6,10 +6,11 @@ use clap::Command;
 use karat_core::diagnostic::nearest;
 
 use crate::args::{Cli, HelpArgs, menu};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{STRONG, Screen};
+use crate::runner::hand_over;
 use crate::topics::{self, TOPICS};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::output::{STRONG, Screen};
 
 /// Shows what was asked for.
 ///
@@ -20,6 +21,7 @@ pub fn run(args: &HelpArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut screen = Screen::stdout(cli.color);
     match words.as_slice() {
         [] => list(&mut screen)?,
+        ["judge", ..] => return Err(hand_over(words.iter().copied().chain(["--help"]))),
         words => {
             let topic = if let [name] = words { topics::find(name) } else { None };
             let page = topic.map_or_else(|| of_command(words), |topic| Ok(topic.page()))?;

@@ -7,13 +7,13 @@ use karat_core::diagnostic::nearest;
 use karat_importers::{IMPORTERS, Importer, Items, Options, Role, Summary, check, import};
 
 use crate::args::{Cli, ImportArgs, ImportKind};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Color, FAINT, Screen, lines};
 use crate::progress::{tell_left_out, tell_notes};
 use karat::inputs::logs::{self, Log};
 use karat::inputs::{each_once, files};
 use karat::text::clean;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::output::{Color, FAINT, Screen, lines};
 
 /// Most names of files that are listed.
 const LISTED: usize = 3;

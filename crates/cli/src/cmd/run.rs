@@ -14,14 +14,14 @@ use karat_store::log::Signer;
 use karat_store::secret::Secret;
 
 use crate::args::{Cli, RunArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::input::read_text;
-use crate::output::{CARE, Screen, is_watched, lines, replace_own, tell};
 use crate::progress::Progress;
 use crate::receipt;
 use crate::render::run as render;
 use crate::runner::Runner;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::input::read_text;
+use karat_terminal::output::{CARE, Screen, is_watched, lines, replace_own, tell};
 
 /// Runs or replays, and reports.
 pub fn run(args: &RunArgs, cli: &Cli) -> Result<Exit, Failure> {

@@ -7,9 +7,9 @@ use karat::text::clean;
 use karat_core::diagnostic::nearest;
 
 use crate::args::{Cli, SchemaArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Screen, lines};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::output::{Screen, lines};
 
 /// Prints a schema, or the list of them.
 ///

@@ -12,13 +12,7 @@ use karat_graders::trace::budget::Budget;
 use super::listing::{Held, Listing, Order, Summary};
 use super::score_rows::{Cases, Ending, Rows};
 use crate::args::{Cli, ScoreArgs};
-use crate::cards;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::Chosen;
 use crate::graders;
-use crate::input::read_text;
-use crate::output::{CARE, Color, LOSS, Screen, lines};
 use crate::progress::{Progress, tell_notes};
 use crate::render::gate;
 use karat::ask::AsOf;
@@ -33,9 +27,18 @@ use karat::text::clean;
 use karat::weights::weights;
 use karat::write;
 use karat::write::screen::Stream;
+use karat_terminal::cards;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::Chosen;
+use karat_terminal::input::read_text;
+use karat_terminal::output::{CARE, Color, LOSS, Screen, lines};
 
 /// Most unread fields and most remarks that are listed.
 const LISTED: usize = 20;
+
+/// The most records that wait, in bytes, until an item has the field that a flag names.
+const WAITING_MAX: usize = 64 << 20;
 
 /// Scores all evidence given.
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -87,6 +90,11 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
             engine.cache().is_none().then_some(part)
         }
     });
+    let names = [&args.fields.subject_field, &args.fields.task_field];
+    // Looks whether any item has the fields that are named: nothing is written before one has.
+    let is_named = names.into_iter().any(Option::is_some);
+    let mut unsure = is_named.then(|| engine(options.clone())).transpose()?;
+    let mut waiting = Vec::new();
     let mut engine = engine(options)?;
     let wanted = engine.wanted();
     let mut total = Part::default();
@@ -106,6 +114,21 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
                     total.kept = kept;
                     added
                 }
+                Some(part) if unsure.is_some() => {
+                    let added = total.add(part, &listing, &mut waiting, &progress, cli.color);
+                    let is_found = unsure.as_mut().is_none_or(|engine| {
+                        engine.set_noticed(std::mem::take(&mut total.noticed));
+                        let is_found = engine.refuse_unfound().is_ok();
+                        total.noticed = engine.take_noticed();
+                        is_found
+                    });
+                    if is_found || waiting.len() > WAITING_MAX {
+                        unsure = None;
+                        added.and_then(|()| Ok(out.write_all(&std::mem::take(&mut waiting))?))
+                    } else {
+                        added
+                    }
+                }
                 Some(part) => total.add(part, &listing, &mut out, &progress, cli.color),
                 None => out.flush().map_err(Failure::from),
             };
@@ -121,13 +144,14 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         ControlFlow::Continue(read) => read?,
         ControlFlow::Break(failure) => return Err(failure),
     }
+    engine.set_noticed(std::mem::take(&mut total.noticed));
+    engine.refuse_unfound()?;
+    out.write_all(&waiting)?;
     total.end(&listing, end.keeps(), &mut out)?;
     let counts = (&total.summary, total.shown, total.refused);
     end.write((std::mem::take(&mut total.cases), &total.kept), counts, &listing, width, &mut out)?;
     out.flush()?;
     total.remarks.report("more such notes", cli.color)?;
-    engine.set_noticed(total.noticed);
-    engine.refuse_unfound()?;
     report_unread(engine.unknown_fields(), |path| engine.meant(path), cli.color)?;
     total.slow.report("more that took too long", cli.color)?;
     if let (Some(path), Some(cache)) = (&args.graders.cache, engine.cache()) {

@@ -18,9 +18,9 @@ use karat_core::record::Record;
 use karat_core::scorecard::Scorecard;
 
 use super::listing::{Listing, Summary};
-use crate::failure::Failure;
-use crate::format;
-use crate::output::{FAINT, STRONG};
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
+use karat_terminal::output::{FAINT, STRONG};
 
 /// The most findings and rows that are kept for annotations, which show fewer.
 const KEPT: usize = 10_000;

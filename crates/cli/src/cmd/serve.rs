@@ -6,22 +6,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
 use karat_process::on_stop;
 use karat_server::clock::Clock;
 use karat_server::judging::JudgeOptions;
 use karat_server::logging::{self, Format};
 use karat_server::traces::TraceOptions;
 use karat_server::{Options, Server, folder};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
 use tempfile::TempDir;
 
 use crate::args::{Cli, Log, ServeArgs};
 use crate::follow::server::Server as Remote;
-use crate::output::{Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::receipt::witness;
 use crate::render::serve::{Started, Stopped};
+use karat_terminal::output::{Screen, is_watched, lines};
 
 /// The folder of a server, if none is named.
 const FOLDER: &str = "karat-data";

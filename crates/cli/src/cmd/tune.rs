@@ -15,15 +15,15 @@ use serde_json::json;
 use super::rate::read as read_matches;
 use crate::args::Cli;
 use crate::args::tune::TuneArgs;
-use crate::cards;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format;
 use crate::load::load_with;
-use crate::output::create;
 use karat::ask::AsOf;
 use karat::inputs::Inputs;
 use karat::loaded::Source;
+use karat_terminal::cards;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
+use karat_terminal::output::create;
 
 /// The field of an item that says how it ended.
 const OUTCOME: &str = "outcome";

@@ -4,9 +4,9 @@ use std::io::Write as _;
 
 use karat::gate::Verdict;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{CARE, Color, LOSS, Screen};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::output::{CARE, Color, LOSS, Screen};
 
 /// Most lines that are written; the others are counted.
 const LINES: usize = 20;

@@ -1,6 +1,5 @@
 //! Screens and pages. Nothing here computes a score.
 
-pub mod diagnostics;
 pub mod gate;
 pub mod run;
 #[cfg(feature = "server")]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use karat::text::{clean, count, fit, wrap};
 use karat_run::{Attempt, Event, Job, Outcome, Recording, Run};
 
-use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG};
+use karat_terminal::output::{CARE, FAINT, GAIN, LOSS, STRONG};
 
 /// Columns of the name of a step.
 const STEP: usize = 16;

@@ -7,7 +7,7 @@ use std::path::Path;
 use karat_server::folder;
 use serde_json::json;
 
-use crate::output::{CARE, FAINT, STRONG};
+use karat_terminal::output::{CARE, FAINT, STRONG};
 
 /// A server that has started.
 pub struct Started<'a> {

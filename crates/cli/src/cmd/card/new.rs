@@ -1,15 +1,13 @@
 //! `karat card new`: a commented scorecard to start from.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
-
 use karat_core::diagnostic::nearest;
 
 use super::{challenge, code};
 use crate::args::NewArgs;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Color, Screen};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
+use karat_terminal::output::{Color, create};
 
 /// A starter for each kind of evidence, with `@ID@` for the name.
 const STARTERS: [(&str, &str); 6] = [
@@ -22,35 +20,22 @@ const STARTERS: [(&str, &str); 6] = [
 ];
 
 /// Writes the starter; never overwrites a file.
-pub fn run(args: &NewArgs, screen: &mut Screen, color: Color) -> Result<Exit, Failure> {
+pub fn run(args: &NewArgs, color: Color) -> Result<Exit, Failure> {
     check_id(&args.id)?;
     if args.challenge {
-        return code::write(&args.id, &args.language, args.out.as_deref().unwrap_or(&args.id), screen);
+        return code::write(&args.id, &args.language, args.out.as_deref().unwrap_or(&args.id));
     }
     let text = match (&args.base, &args.dims) {
         (Some(base), Some(dims)) => challenge::text(args, base, dims, color)?,
         _ => starter(&args.id, &args.kind)?,
     };
     let Some(path) = &args.out else {
-        screen.write_all(text.as_bytes())?;
+        format::text(&text)?;
         return Ok(Exit::Done);
     };
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()));
-    match written {
-        Ok(()) => {
-            writeln!(screen, "wrote {path}; next: karat card check {path}")?;
-            Ok(Exit::Done)
-        }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            Err(Failure::new(format!("`{path}` exists already"))
-                .help("give another name with --out, or remove it first"))
-        }
-        Err(error) => Err(Failure::writing(path, &error)),
-    }
+    create(path, text.as_bytes())?;
+    format::text(&format!("wrote {path}; next: karat card check {path}\n"))?;
+    Ok(Exit::Done)
 }
 
 fn check_id(id: &str) -> Result<(), Failure> {
