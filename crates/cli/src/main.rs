@@ -1,18 +1,21 @@
 //! `karat`: scores about AI agents that anyone can check.
 
 mod args;
+mod attempts;
 mod client;
 mod cmd;
 #[cfg(feature = "server")]
 mod follow;
+mod gate;
 mod graders;
 mod load;
 mod progress;
 mod project;
 mod push;
 mod receipt;
-mod render;
 mod runner;
+#[cfg(feature = "server")]
+mod started;
 #[cfg(feature = "server")]
 mod store;
 mod take;

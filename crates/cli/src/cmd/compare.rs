@@ -1,8 +1,8 @@
 //! `karat compare`: the subject that is ahead on the tasks that both have, or a tie; the tasks that got worse; the gate.
 
 use crate::args::{Cli, CompareArgs};
+use crate::gate;
 use crate::load::load;
-use crate::render::gate;
 use karat::answers::comparison::{ComparedPair, ComparisonAnswer};
 use karat::ask::answer::{gaps_of, settings, subject};
 use karat::ask::compare::{Asked, of_sides};

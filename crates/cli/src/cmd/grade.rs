@@ -66,12 +66,7 @@ fn kind(name: &str) -> Result<Kind, Failure> {
         None => {
             let failure = Failure::new(format!("there is no kind of evidence `{}` to grade", clean(name)));
             let begun = names.iter().find(|known| !name.is_empty() && known.starts_with(name)).copied();
-            let near = begun.or_else(|| karat_core::diagnostic::nearest(name, names.iter().copied()));
-            let failure = match near {
-                Some(near) => failure.help(format!("did you mean `{near}`?")),
-                None => failure,
-            };
-            Err(failure.help(format!("there are: {}", names.join(", "))))
+            Err(failure.one_of(begun.unwrap_or(name), &names))
         }
     }
 }

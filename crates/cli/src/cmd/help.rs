@@ -3,7 +3,6 @@
 use std::io::Write as _;
 
 use clap::Command;
-use karat_core::diagnostic::nearest;
 
 use crate::args::{Cli, HelpArgs, menu};
 use crate::runner::hand_over;
@@ -67,10 +66,6 @@ fn unknown(before: &[&str], word: &str, verbs: &[String]) -> Failure {
     let topics = TOPICS.iter().map(|topic| topic.name).filter(|_| before.is_empty());
     let names: Vec<&str> = topics.chain(verbs.iter().map(String::as_str)).collect();
     let what = if before.is_empty() { "topic or command" } else { "command" };
-    let failure = Failure::new(format!("there is no {what} `{word}`{place}"));
-    let failure = match nearest(word, names.iter().copied()) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")),
-        None => failure,
-    };
+    let failure = Failure::new(format!("there is no {what} `{word}`{place}")).near(word, names);
     failure.help("`karat help` lists the topics, `karat --help` the commands")
 }

@@ -18,8 +18,8 @@ use karat::write::{Form, html};
 
 use super::standing::events_of;
 use crate::args::{Cli, LeaderboardArgs};
+use crate::gate;
 use crate::load::load;
-use crate::render::gate;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format::{self, Chosen};

@@ -17,8 +17,8 @@ use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Interval, SubjectStanding, stand, tasks as stand_tasks};
 
 use crate::args::{Cli, StandingArgs};
+use crate::gate;
 use crate::load::load;
-use crate::render::gate;
 use karat::document::{self, Document};
 use karat::rows::Rows;
 use karat::write::{Form, html};

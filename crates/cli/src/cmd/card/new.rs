@@ -1,7 +1,5 @@
 //! `karat card new`: a commented scorecard to start from.
 
-use karat_core::diagnostic::nearest;
-
 use super::{challenge, code};
 use crate::args::NewArgs;
 use karat_terminal::exit::Exit;
@@ -53,12 +51,7 @@ fn starter(id: &str, kind: &str) -> Result<String, Failure> {
         Some((_, text)) => Ok(text.replace("@ID@", id)),
         None => {
             let names: Vec<&str> = STARTERS.iter().map(|(name, _)| *name).collect();
-            let failure = Failure::new(format!("there is no kind of evidence `{kind}`"));
-            let failure = match nearest(kind, names.iter().copied()) {
-                Some(near) => failure.help(format!("did you mean `{near}`?")),
-                None => failure,
-            };
-            Err(failure.help(format!("there are: {}", names.join(", "))))
+            Err(Failure::new(format!("there is no kind of evidence `{kind}`")).one_of(kind, &names))
         }
     }
 }

@@ -21,10 +21,10 @@ use karat::text::{clean, count, wrap};
 
 use super::compare;
 use crate::args::{CheckProjectArgs, Cli};
+use crate::gate;
 use crate::graders;
 use crate::progress::Progress;
 use crate::project;
-use crate::render::gate;
 use karat_terminal::cards;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
