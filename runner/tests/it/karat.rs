@@ -73,8 +73,11 @@ impl Run {
 }
 
 fn without_digests(text: &str) -> String {
-    let pieces = text.split("sha256:").map(|piece| piece.trim_start_matches(|c: char| c.is_ascii_hexdigit()));
-    pieces.collect::<Vec<_>>().join("sha256:[digest]")
+    let mut pieces = text.split("sha256:");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| {
+        format!("{text}sha256:[digest]{}", piece.trim_start_matches(|c: char| c.is_ascii_hexdigit()))
+    })
 }
 
 /// Returns karat, which starts the runner of this build.
