@@ -29,7 +29,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    fn of(record: &Scoring<'_>) -> Self {
+    pub(crate) fn of(record: &Scoring<'_>) -> Self {
         let badge = record.tier.as_ref().map_or(record.band, |tier| tier.name);
         Self {
             score: record.score,
@@ -77,6 +77,18 @@ pub struct Rescored {
 }
 
 impl Rescored {
+    /// Returns both scores in units of 1e-15; a missing one counts as 0.
+    pub(crate) fn units(&self) -> [i64; 2] {
+        [&self.before, &self.after].map(|verdict| verdict.score.map_or(0, Score::units))
+    }
+
+    /// Returns how far the exact score moved; one that appears or disappears moves by its full value.
+    #[must_use]
+    pub fn change(&self) -> Score {
+        let [before, after] = self.units();
+        Score::from_units(after - before)
+    }
+
     /// Returns how far the exact score moved, if there is one on both sides.
     pub fn difference(&self) -> Option<Score> {
         self.after.score.zip(self.before.score).map(|(after, before)| after.minus(before))

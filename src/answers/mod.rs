@@ -17,6 +17,7 @@
 //! | `skill` | | the member `skill` of an agent in both |
 //! | `verification` | `karat/verification/1`, `karat/log-verification/1` | `karat verify`, `karat log verify` |
 //! | `push` | `karat/push/1` | `karat push` |
+//! | `diff` | | `karat card diff` |
 //! | `rescore` | `karat/rescore/2`, `karat/rescore-summary/1` | `karat rescore` |
 //!
 //! [`write()`] is the one writer: canonical JSON after RFC 8785. [`read()`] is the one reader. Shares and scores are 0
@@ -30,6 +31,7 @@ pub mod basis;
 pub mod changes;
 pub mod check;
 pub mod comparison;
+pub mod diff;
 pub mod leaderboard;
 pub mod notes;
 pub mod push;

@@ -99,7 +99,7 @@ fn differences(moved: &Rescored) -> [Cell; 4] {
 }
 
 /// Returns the published score, or the reason for which it is missing.
-fn shown(verdict: &Verdict) -> Cell {
+pub(super) fn shown(verdict: &Verdict) -> Cell {
     match verdict.published {
         Some(published) => Cell::Number(published, plain(published)),
         None => Cell::text(verdict.status.name()),

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::submission::{Submission, Submissions};
 use super::{engine, execution, no_verdict, refused};
-use crate::args::Cli;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::{self, Chosen};
+use karat_terminal::output::Color;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::{self, Chosen};
 
 /// A place that can tell answers from each other: a case, a test, or the points of a script for a dimension.
 type Signal = (String, f64);
@@ -36,7 +36,7 @@ pub fn run(
     card: &Arc<CompiledCard>,
     judges: Arc<Judges>,
     (submissions, reference): (&Submissions<'_>, &Submission),
-    cli: &Cli,
+    color: Color,
     chosen: Chosen,
 ) -> Result<Exit, Failure> {
     let mut engine = engine(card, judges)?;
@@ -50,7 +50,7 @@ pub fn run(
     };
     let check = Check { right: run(reference)?, empty: run(&submissions.emptied(reference))? };
     let answer = check.answer(card);
-    format::show(&answer, &check.document(card), chosen, (usize::MAX, ""), cli.color)?;
+    format::show(&answer, &check.document(card), chosen, (usize::MAX, ""), color)?;
     Ok(if check.is_sound() { Exit::Done } else { Exit::CardRefused })
 }
 
