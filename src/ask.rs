@@ -28,6 +28,9 @@ use crate::rows::filter::Filter;
 
 pub use moment::AsOf;
 
+pub use crate::renames::renamed;
+pub use crate::weights::weights;
+
 /// The fields of an item of facts that name something.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
@@ -83,7 +86,6 @@ pub struct Items {
 
 impl Items {
     /// Returns the conditions that items must meet.
-    #[must_use]
     pub fn wish(&self) -> crate::rows::filter::Wish<'_> {
         crate::rows::filter::Wish { filters: &self.filters, since: self.since, until: self.until }
     }
@@ -315,7 +317,7 @@ impl Floor {
     ///
     /// # Errors
     /// If the text has another form, or the value is not 0 to 1.
-    pub fn parse_dimension(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse_dimension(text: &str) -> Result<Self, String> {
         let expected = || String::from("expected a dimension and its least value, such as safety=0.99");
         let (key, least) = text.rsplit_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(expected)?;
         let least = points(least).map_err(|_| expected())?;

@@ -38,7 +38,6 @@ pub enum Color {
 
 impl Color {
     /// Returns the colour of a band by its number among all `bands`, from the worst one.
-    #[must_use]
     pub const fn of_band(at: usize, bands: usize) -> Self {
         match (at, bands) {
             (_, 0 | 1) => Self::Blue,
@@ -51,7 +50,6 @@ impl Color {
     }
 
     /// Returns the name that shields.io has for it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Red => "red",
@@ -85,7 +83,6 @@ const WIDE: u32 = 110;
 
 impl Badge {
     /// Returns the drawing. The same badge gives the same bytes.
-    #[must_use]
     pub fn svg(&self) -> String {
         let (label, value) = (short(&self.label), short(&self.value));
         let (left, right) = (width(&label), width(&value));
@@ -116,7 +113,6 @@ impl Badge {
     }
 
     /// Returns the JSON of an endpoint that shields.io reads.
-    #[must_use]
     pub fn endpoint(&self) -> String {
         let value = json!({
             "schemaVersion": 1,

@@ -1,5 +1,7 @@
 //! Scorecards ready to score: found by name, path or text, checked, and compiled.
 
+pub mod words;
+
 use std::fs;
 use std::ops::Deref;
 use std::path::Path;
@@ -204,31 +206,26 @@ impl CompiledCard {
     }
 
     /// Returns the file as it was given.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Returns the scorecard as data.
-    #[must_use]
     pub fn card(&self) -> &Scorecard {
         self
     }
 
     /// Returns whether this very scorecard comes with karat.
-    #[must_use]
     pub fn is_released(&self) -> bool {
         self.is_released
     }
 
     /// Returns what grades matches as they were played, of a challenge that has an evaluator.
-    #[must_use]
     pub fn evaluator(&self) -> Option<&Evaluator> {
         self.evaluator.as_ref()
     }
 
     /// Returns the challenge that the scorecard is of, if it is of the arena: matches of others are not scored by it.
-    #[must_use]
     pub fn challenge(&self) -> Option<Challenge> {
         let is_challenge = self.base.is_some() && self.evidence == Kind::Match.name();
         let weight = |dimension: &Dimension| (dimension.key.clone(), dimension.weight.to_f64());

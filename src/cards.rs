@@ -136,7 +136,7 @@ pub fn check_in(card: &CardText, folder: &Path) -> Checked {
 }
 
 /// Returns a reader of the files in a folder, for the hidden files of challenges.
-pub fn files_of(folder: &Path) -> impl Fn(&str) -> Result<Vec<u8>, String> {
+pub(crate) fn files_of(folder: &Path) -> impl Fn(&str) -> Result<Vec<u8>, String> {
     /// No file of a challenge is longer.
     const MAX_BYTES: u64 = 16 << 20;
     move |path| {

@@ -25,7 +25,7 @@ pub fn isolated(text: &str) -> Cow<'_, str> {
 }
 
 /// Isolates the runs of a page, except for those in attributes.
-pub fn isolated_page(page: String) -> String {
+pub(crate) fn isolated_page(page: String) -> String {
     if !page.chars().any(is_from_right) {
         return page;
     }

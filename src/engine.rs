@@ -103,20 +103,17 @@ pub struct Scored<'e> {
 
 impl<'e> Scored<'e> {
     /// Returns what a reader of the score should know about the item and the record does not say.
-    #[must_use]
     pub fn notes(&self) -> &'e [Note] {
         self.evidence.notes()
     }
 
     /// Returns true if the embedder of the engine made the vector of its text: then its novelty was measured here, and the item
     /// did not state it.
-    #[must_use]
     pub fn is_embedded(&self) -> bool {
         self.evidence.is_embedded()
     }
 
     /// Returns the item as canonical JSON (RFC 8785): the bytes that its digest is of.
-    #[must_use]
     pub fn evidence(&self) -> &'e [u8] {
         self.evidence.canonical()
     }
@@ -198,13 +195,11 @@ impl Engine {
     }
 
     /// Returns the scorecard.
-    #[must_use]
     pub fn card(&self) -> &Arc<CompiledCard> {
         &self.card
     }
 
     /// Returns the kind of evidence that is scored.
-    #[must_use]
     pub fn kind(&self) -> Kind {
         self.reader.kind()
     }
@@ -395,7 +390,6 @@ impl Engine {
 
     /// Returns the value that a let of the scorecard had for the item scored last; a condition is 0 or 1. None if it is missing
     /// or failed, if nothing in the scorecard reads it, or if there is no let of this name.
-    #[must_use]
     pub fn value_of_let(&self, name: &str) -> Option<f64> {
         self.card.scorer().ok()?.value_of_let(&self.workspace, name)
     }
@@ -455,19 +449,16 @@ impl Engine {
     }
 
     /// Returns how far the last item went beyond the budget, if there is one and it did.
-    #[must_use]
     pub fn overrun(&self) -> Option<Overrun> {
         self.stopwatch.as_ref().and_then(Stopwatch::overrun)
     }
 
     /// Returns the vectors of the traces so far, if there are any.
-    #[must_use]
     pub fn cache(&mut self) -> Option<&VectorCache> {
         self.reader.graders().cache.as_ref()
     }
 
     /// Returns what is read from evidence.
-    #[must_use]
     pub fn wanted(&self) -> Wanted {
         Wanted { kind: self.reader.kind(), facts: wanted_facts(self.card.card()), columns: Vec::new() }
     }
@@ -503,7 +494,6 @@ impl Engine {
     }
 
     /// Returns the fact that an unread field may have been meant for: one of a like name that no item gave.
-    #[must_use]
     pub fn meant(&self, path: &str) -> Option<&str> {
         let facts = || self.card.card().facts.iter().zip(&self.given).filter(|(_, given)| !**given);
         let fields: Vec<String> = facts()
@@ -553,7 +543,6 @@ impl FactReader {
     }
 
     /// Returns what is read from evidence.
-    #[must_use]
     pub fn wanted(&self) -> Wanted {
         Wanted { kind: self.reader.kind(), facts: self.facts.clone(), columns: Vec::new() }
     }

@@ -8,60 +8,39 @@ use karat_evidence::Problems;
 
 use crate::text::clean;
 
-/// The sort of an [`Error`]: stable, and what a program branches on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Code {
-    /// No released scorecard has this name or version.
-    UnknownScorecard,
-    /// The text of a scorecard has errors; each is a [`Problem`].
-    ScorecardRefused,
-    /// The scorecard is a family, which scores nothing itself: its challenges do.
-    Family,
-    /// The evidence is of another kind than the scorecard reads.
-    OtherKind,
-    /// An item of evidence is refused; each reason is a [`Problem`].
-    EvidenceRefused,
-    /// An item of evidence names no subject.
-    NoSubject,
-    /// The scorecard takes no override, or this one is not well formed.
-    OverrideRefused,
-    /// The record is not well formed, or is not what its own facts give.
-    RecordUnsound,
-    /// The record is of a version of the schema that this engine does not read.
-    UnknownSchema,
-    /// The scorecard that the record names is not at hand.
-    MissingScorecard,
-    /// The scorecard is not the one that the record was made with.
-    OtherScorecard,
-    /// An option has a value that cannot be used with this scorecard or these items.
-    InvalidOption,
-    /// There is nothing to answer with: no item, or none that meets the conditions.
-    NoItems,
-    /// A file could not be read.
-    Unreadable,
-}
-
-impl Code {
-    /// The code as text, such as `evidence-refused`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::UnknownScorecard => "unknown-scorecard",
-            Self::ScorecardRefused => "scorecard-refused",
-            Self::Family => "family",
-            Self::OtherKind => "other-kind",
-            Self::EvidenceRefused => "evidence-refused",
-            Self::NoSubject => "no-subject",
-            Self::OverrideRefused => "override-refused",
-            Self::RecordUnsound => "record-unsound",
-            Self::UnknownSchema => "unknown-schema",
-            Self::MissingScorecard => "missing-scorecard",
-            Self::OtherScorecard => "other-scorecard",
-            Self::InvalidOption => "invalid-option",
-            Self::NoItems => "no-items",
-            Self::Unreadable => "unreadable",
-        }
+karat_core::words! {
+    /// The sort of an [`Error`]: stable, and what a program branches on.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum Code {
+        /// No released scorecard has this name or version.
+        UnknownScorecard = "unknown-scorecard",
+        /// The text of a scorecard has errors; each is a [`Problem`].
+        ScorecardRefused = "scorecard-refused",
+        /// The scorecard is a family, which scores nothing itself: its challenges do.
+        Family = "family",
+        /// The evidence is of another kind than the scorecard reads.
+        OtherKind = "other-kind",
+        /// An item of evidence is refused; each reason is a [`Problem`].
+        EvidenceRefused = "evidence-refused",
+        /// An item of evidence names no subject.
+        NoSubject = "no-subject",
+        /// The scorecard takes no override, or this one is not well formed.
+        OverrideRefused = "override-refused",
+        /// The record is not well formed, or is not what its own facts give.
+        RecordUnsound = "record-unsound",
+        /// The record is of a version of the schema that this engine does not read.
+        UnknownSchema = "unknown-schema",
+        /// The scorecard that the record names is not at hand.
+        MissingScorecard = "missing-scorecard",
+        /// The scorecard is not the one that the record was made with.
+        OtherScorecard = "other-scorecard",
+        /// An option has a value that cannot be used with this scorecard or these items.
+        InvalidOption = "invalid-option",
+        /// There is nothing to answer with: no item, or none that meets the conditions.
+        NoItems = "no-items",
+        /// A file could not be read.
+        Unreadable = "unreadable",
     }
 }
 
@@ -112,7 +91,6 @@ pub struct Place {
 impl Place {
     /// Returns the id of an item that stands here and has none: `runs.csv:17`; `-:17` for standard input; `runs.json:1#2` for
     /// the second item of a line.
-    #[must_use]
     pub fn name(&self) -> String {
         let mut name = String::new();
         self.write_name(&mut name);
@@ -170,14 +148,12 @@ struct Parts {
 
 impl Error {
     /// Creates an error from one sentence.
-    #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         let (message, problems, hints) = (message.into(), Vec::new(), Vec::new());
         Self(Box::new(Parts { code, place: None, message, problems, unlisted: 0, hints }))
     }
 
     /// Creates the error that a file cannot be opened or read.
-    #[must_use]
     pub fn reading(path: &str, error: &io::Error) -> Self {
         let hint = match error.kind() {
             io::ErrorKind::NotFound => "check the spelling; paths are relative to the current folder",
@@ -217,7 +193,6 @@ impl Error {
     }
 
     /// Collects what is wrong with an item of evidence, or with the challenge that it is a match of.
-    #[must_use]
     pub fn refused(problems: &Problems) -> Self {
         let (code, what) = match problems.iter().any(karat_evidence::Problem::is_of_challenge) {
             true => (Code::ScorecardRefused, "the challenge"),
@@ -301,43 +276,36 @@ impl Error {
     }
 
     /// The sort of error.
-    #[must_use]
     pub fn code(&self) -> Code {
         self.0.code
     }
 
     /// The location of the item, if it is about one whose location is known.
-    #[must_use]
     pub fn place(&self) -> Option<&Place> {
         self.0.place.as_ref()
     }
 
     /// The sentence without place, problems and hints.
-    #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
     /// Everything that is wrong, in the order of the text; empty where the message says it all.
-    #[must_use]
     pub fn problems(&self) -> &[Problem] {
         &self.0.problems
     }
 
     /// The number of problems beyond those listed.
-    #[must_use]
     pub fn unlisted(&self) -> usize {
         self.0.unlisted
     }
 
     /// Returns what to do about it, a line each.
-    #[must_use]
     pub fn hints(&self) -> &[String] {
         &self.0.hints
     }
 
     /// The place, the message and the problems, without the hints. The first line is a whole sentence.
-    #[must_use]
     pub fn summary(&self) -> String {
         let Parts { place, message, problems, unlisted, .. } = &*self.0;
         let mut text = place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
@@ -357,7 +325,6 @@ impl Error {
 }
 
 /// Returns the reason in our words, or in those of the operating system.
-#[must_use]
 pub fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => String::from("there is no such file"),

@@ -31,12 +31,12 @@ impl Writing {
     }
 
     /// Returns the format of numbers of any unit with this number of decimals.
-    pub fn decimals_of(decimals: usize) -> Self {
+    pub(crate) fn decimals_of(decimals: usize) -> Self {
         Self { factor: 1.0, decimals }
     }
 
     /// Returns the format of numbers of any unit, the largest of this size: four digits or more.
-    pub fn of_size(largest: f64) -> Self {
+    pub(crate) fn of_size(largest: f64) -> Self {
         let (mut decimals, mut size) = (3, largest.abs());
         while size >= 10.0 && decimals > 0 {
             (size, decimals) = (size / 10.0, decimals - 1);
@@ -90,7 +90,7 @@ impl Writing {
     }
 
     /// Formats the ends of an axis, one at each end of `width` columns.
-    pub fn axis(self, axis: &RangeInclusive<f64>, width: usize) -> String {
+    pub(crate) fn axis(self, axis: &RangeInclusive<f64>, width: usize) -> String {
         let (low, high) = (self.number(*axis.start()), self.number(*axis.end()));
         let gap = width.saturating_sub(low.len() + high.len());
         if gap == 0 { " ".repeat(width) } else { format!("{low}{:gap$}{high}", "") }
@@ -129,7 +129,7 @@ pub fn whole_percent(share: f64) -> String {
 
 /// Formats a share in per cent with one decimal, unless that is 0, to the nearest: `1.7%` for 1/60; `<0.1%` and `>99.9%`
 /// for values that are not quite 0 or 1.
-pub fn tenth_percent(share: f64) -> String {
+pub(crate) fn tenth_percent(share: f64) -> String {
     nearest_percent(share, 10.0)
 }
 

@@ -87,7 +87,6 @@ const FILES: &[(&str, &str)] = files! {
 /// assert!(karat::examples::text("workflow/worked-example.json").unwrap().contains("run-worked-example"));
 /// assert_eq!(karat::examples::text("no-such-file"), None);
 /// ```
-#[must_use]
 pub fn text(path: &str) -> Option<&'static str> {
     FILES.iter().find(|(known, _)| *known == path).map(|(_, text)| *text)
 }

@@ -93,6 +93,8 @@
 //! - Answers: [`answers`] has one type for each, written as JSON in one place; with the feature `schema` each has an OpenAPI
 //!   schema. [`document`] turns each into one document, and [`write`](mod@write) writes it: a screen, a page, Markdown, CSV, JSON lines, JUnit,
 //!   annotations.
+//! - Words and numbers for people: [`text`], [`number`], [`estimate`], [`card_words`]; names that differ by little in
+//!   [`look_alikes`]; [`renames`], [`weights`] and [`direction`] read what a command line and a query share.
 //!
 //! Layers below, for special needs: `karat-core` (the pure engine, `no_std`), `karat-stats` (intervals, ranks, ratings),
 //! `karat-standing`, `karat-evidence` (readers and graders), `karat-store` (the log and its proofs).
@@ -106,10 +108,12 @@ pub mod badge;
 pub mod bulk;
 pub mod card;
 pub mod cards;
+mod direction;
 pub mod document;
 pub mod draw;
 pub mod engine;
 pub mod error;
+mod estimate;
 pub mod examples;
 pub mod explanation;
 pub mod export;
@@ -118,6 +122,9 @@ pub mod init;
 pub mod inputs;
 pub mod leaderboard;
 pub mod loaded;
+pub mod look_alikes;
+mod names;
+mod number;
 pub mod origin;
 pub mod page;
 pub mod pages;
@@ -126,35 +133,19 @@ pub mod ratings;
 pub mod receipt;
 pub mod recompute;
 pub mod record;
+mod renames;
 pub mod rescore;
 pub mod rows;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod standing;
 mod stopwatch;
+pub mod text;
 pub mod tune;
 pub mod verification;
+mod weights;
 mod words;
 pub mod write;
-
-// Shared with the command line and the server; no part of what the library promises.
-#[doc(hidden)]
-pub mod card_words;
-#[doc(hidden)]
-pub mod direction;
-#[doc(hidden)]
-pub mod estimate;
-#[doc(hidden)]
-pub mod look_alikes;
-mod names;
-#[doc(hidden)]
-pub mod number;
-#[doc(hidden)]
-pub mod renames;
-#[doc(hidden)]
-pub mod text;
-#[doc(hidden)]
-pub mod weights;
 
 pub use answers::VerificationStatus;
 pub use card::CompiledCard;

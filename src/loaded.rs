@@ -41,7 +41,6 @@ pub struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// Creates a source of items.
-    #[must_use]
     pub fn new(items: &'a Items, card: Option<(Arc<CompiledCard>, Options)>) -> Self {
         Self { items, card, labels: &[], kept: &[], alone: None }
     }
@@ -102,7 +101,6 @@ impl<'r> Loading<'r> {
     }
 
     /// Returns what the scorecard reads.
-    #[must_use]
     pub fn wanted(&self) -> Wanted {
         self.engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted)
     }

@@ -25,7 +25,6 @@ pub struct LookAlikes(BTreeMap<String, Vec<String>>);
 
 impl LookAlikes {
     /// Finds those among all names of a set.
-    #[must_use]
     pub fn among<'n>(all: impl IntoIterator<Item = &'n str>) -> Self {
         let all: Vec<&str> = all.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
         let mut known = names::LookAlikes::default();
@@ -35,7 +34,6 @@ impl LookAlikes {
     }
 
     /// Returns the other names that look like this one, the first of them if they are many.
-    #[must_use]
     pub fn of(&self, name: &str) -> &[String] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
@@ -55,7 +53,6 @@ impl<'n> FromIterator<(&'n str, Vec<&'n str>)> for LookAlikes {
 }
 
 /// Returns sentences about names that look like others, given with those others.
-#[must_use]
 pub fn sentences<'n>(names: impl IntoIterator<Item = (&'n str, &'n [String])>) -> Vec<String> {
     let sets = names
         .into_iter()

@@ -31,16 +31,26 @@ pub fn share(change: Score) -> String {
     format!("{sign}{}%", cut(change.units(), 13, 2))
 }
 
-/// Returns `score` in hundredths of a per cent of the scale, rounded down. Their differences add up as shown.
-pub fn hundredths(score: Score) -> i64 {
-    score.units().div_euclid(100_000_000_000)
+/// Returns the decimals of differences on a scale: two where it ends at 100, four where it ends at 1.
+fn decimals_of(scale: u32) -> u32 {
+    4u32.saturating_sub(scale.max(1).ilog10())
 }
 
-/// Formats a difference of [`hundredths`] with its sign; a dash for 0.
-pub fn signed_percent(difference: i64) -> String {
+/// Returns `score` in steps of the last decimal of a scale, rounded down. Their differences add up as shown.
+pub fn steps(score: Score, scale: u32) -> i64 {
+    let units = i128::from(score.units()) * i128::from(scale) * 10i128.pow(decimals_of(scale));
+    i64::try_from(units.div_euclid(1_000_000_000_000_000)).unwrap_or(i64::MAX)
+}
+
+/// Formats a difference of [`steps`] in points with its sign; a dash for 0.
+pub fn signed_steps(difference: i64, scale: u32) -> String {
     match difference {
         0 => String::from("-"),
-        _ => format!("{}{}%", if difference > 0 { "+" } else { "" }, plain(difference, 2)),
+        _ => format!(
+            "{}{}",
+            if difference > 0 { "+" } else { "" },
+            plain(difference, decimals_of(scale) as usize)
+        ),
     }
 }
 

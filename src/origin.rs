@@ -64,7 +64,6 @@ pub enum Comparison {
 }
 
 /// Returns what the options need for the trace of a record and do not have.
-#[must_use]
 pub fn lacking(claim: &Record, has_cache: bool, has_embedder: bool) -> Option<Comparison> {
     let reading = claim.document().cache_reading()?;
     let what = if !has_cache {

@@ -8,7 +8,6 @@ use karat_store::log::{Checkpoint, Keys, VerifyingKey, WitnessKey};
 use karat_store::{Kind, Receipt};
 
 /// Returns the name of the log that claims to have signed the head in a receipt, and the head.
-#[must_use]
 pub fn claimed(receipt: &Receipt) -> Option<(&str, Checkpoint)> {
     Checkpoint::claimed(&receipt.checkpoint).ok()
 }
@@ -23,13 +22,11 @@ pub struct TrustedKeys {
 
 impl TrustedKeys {
     /// Trusts a key of the log, if there is one: without it the signature is not checked.
-    #[must_use]
     pub fn new(key: Option<VerifyingKey>) -> Self {
         Self { keys: key.map(Keys::from), ..Self::default() }
     }
 
     /// Trusts these keys of a log.
-    #[must_use]
     pub fn of(keys: Keys) -> Self {
         Self { keys: Some(keys), ..Self::default() }
     }
@@ -95,7 +92,6 @@ fn moment(seconds: u64) -> Timestamp {
 
 /// Checks a receipt: the signature, changes of the key and witnesses as `trust` demands, that the entry is in the log, the
 /// content, and for a record its sources.
-#[must_use]
 pub fn checks(receipt: &Receipt, trust: &TrustedKeys) -> Vec<Check> {
     let verification = match &trust.keys {
         Some(keys) => receipt.verify_with(keys),

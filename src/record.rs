@@ -78,31 +78,26 @@ impl Record {
     }
 
     /// Returns the canonical JSON, without an end of line.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.text.as_bytes()
     }
 
     /// Returns the canonical JSON as text, without an end of line.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
     /// Returns the identity of the record: SHA-256 over its canonical JSON.
-    #[must_use]
     pub fn digest(&self) -> Digest {
         Digest::of(self.as_bytes())
     }
 
     /// Returns what the record says, without its text.
-    #[must_use]
     pub fn into_document(self) -> RecordDocument {
         self.document
     }
 
     /// Returns what the record says.
-    #[must_use]
     pub fn document(&self) -> &RecordDocument {
         &self.document
     }

@@ -26,7 +26,6 @@ const FIELDS: [(&str, &str); 14] = [
 ];
 
 /// Returns what to say of a name that is not known: the new name, if it is the old one of a field that is.
-#[must_use]
 pub fn renamed<'k>(name: &str, mut known: impl Iterator<Item = &'k str>) -> Option<String> {
     let (old, new) = FIELDS.into_iter().find(|(old, _)| *old == name)?;
     known.any(|known| known == new).then(|| format!("`{old}` is `{new}` now"))
@@ -100,7 +99,7 @@ impl<'a> Renames<'a> {
     }
 
     /// Returns the old names that no subject had.
-    pub fn unfound(&self) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn unfound(&self) -> impl Iterator<Item = &'a str> {
         self.new_names.iter().filter(|(_, (_, is_found))| !is_found).map(|(old, _)| *old)
     }
 }

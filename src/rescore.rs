@@ -29,12 +29,12 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    fn of(record: &Scoring<'_>) -> Self {
+    pub(crate) fn of(record: &Scoring<'_>) -> Self {
         let badge = record.tier.as_ref().map_or(record.band, |tier| tier.name);
         Self {
             score: record.score,
             published: record.published.map(|published| published.to_f64()),
-            status: record.status.into(),
+            status: record.status,
             badge: badge.map(str::to_owned),
         }
     }
@@ -72,11 +72,24 @@ pub struct Rescored {
     pub parts: Option<Parts>,
     /// True if the evidence was corrected since.
     pub is_corrected: bool,
+    /// The largest score of the new card: differences are in its points.
+    pub scale: u32,
 }
 
 impl Rescored {
-    /// Returns how far the exact score moved, if there is one on both sides.
+    /// Returns both scores in units of 1e-15; a missing one counts as 0.
+    pub(crate) fn units(&self) -> [i64; 2] {
+        [&self.before, &self.after].map(|verdict| verdict.score.map_or(0, Score::units))
+    }
+
+    /// Returns how far the exact score moved; one that appears or disappears moves by its full value.
     #[must_use]
+    pub fn change(&self) -> Score {
+        let [before, after] = self.units();
+        Score::from_units(after - before)
+    }
+
+    /// Returns how far the exact score moved, if there is one on both sides.
     pub fn difference(&self) -> Option<Score> {
         self.after.score.zip(self.before.score).map(|(after, before)| after.minus(before))
     }
@@ -150,7 +163,13 @@ impl Rescorer<'_> {
             }),
             _ => None,
         };
-        Ok(Rescored { before, after, parts, is_corrected: kept.corrected.is_some() })
+        Ok(Rescored {
+            before,
+            after,
+            parts,
+            is_corrected: kept.corrected.is_some(),
+            scale: self.card.card().scale.max,
+        })
     }
 
     fn of_facts(&self, record: &Record, card: &CompiledCard) -> Result<Verdict, Error> {

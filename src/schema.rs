@@ -27,14 +27,16 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The schema of a file that people write, from the folder beside this file: tests hold it against the reader of such files.
 macro_rules! file {
-    ($name:literal, $about:literal, $path:literal) => {
-        Described {
-            name: $name,
-            about: $about,
-            // The file is valid JSON: a test reads it.
-            make: |_| serde_json::from_str(include_str!($path)).unwrap_or_default(),
-        }
+    ($name:literal, $about:literal) => {
+        // The file is valid JSON: a test reads it.
+        described($name, $about, |_| {
+            serde_json::from_str(include_str!(concat!("schema/", $name, ".json"))).unwrap_or_default()
+        })
     };
+}
+
+const fn described(name: &'static str, about: &'static str, make: fn(&str) -> Value) -> Described {
+    Described { name, about, make }
 }
 
 /// A schema that karat can give.
@@ -48,7 +50,6 @@ pub struct Described {
 
 impl Described {
     /// Returns the schema.
-    #[must_use]
     pub fn schema(&self) -> Value {
         (self.make)(self.name)
     }
@@ -56,63 +57,43 @@ impl Described {
 
 /// Every schema, by name.
 pub const ALL: &[Described] = &[
-    file!("card", "a scorecard, the TOML file", "schema/scorecard.json"),
-    Described { name: "record", about: "`karat score`, one line each", make: of::<RecordDocument> },
-    Described { name: "brief", about: "`karat score --brief`, one line each", make: of::<Brief> },
-    Described { name: "explanation", about: "`karat explain`", make: of::<Explanation> },
-    Described { name: "leaderboard", about: "`karat leaderboard`", make: of::<LeaderboardAnswer> },
-    Described { name: "compare", about: "`karat compare` of two subjects", make: of::<Comparison> },
-    Described { name: "compare-files", about: "`karat compare` of two files", make: of::<Comparisons> },
-    Described { name: "check", about: "`karat check`", make: of::<ProjectCheck> },
-    Described { name: "standing", about: "`karat standing`, one line each", make: of::<Standing> },
-    Described { name: "task", about: "`karat standing --tasks`, one line each", make: of::<Task> },
-    Described { name: "rating", about: "`karat rate`", make: of::<Rating> },
-    Described { name: "stress", about: "`karat stress`", make: of::<Stress> },
-    Described { name: "tune", about: "`karat tune`", make: of::<Tune> },
-    Described { name: "verify", about: "`karat verify`, one line each", make: of::<Verification> },
-    file!("log", "`karat log show`", "schema/log.json"),
-    file!("log-entry", "`karat log show --sender`, one line each", "schema/log-entry.json"),
-    file!("log-backup", "`karat log backup`", "schema/log-backup.json"),
-    file!("log-rotation", "`karat log rotate`", "schema/log-rotation.json"),
-    file!("log-look", "`karat log monitor`, one line each", "schema/log-look.json"),
-    Described { name: "log-verify", about: "`karat log verify`", make: of::<LogVerification> },
-    Described {
-        name: "rescore",
-        about: "`karat rescore`, a line for each record",
-        make: of::<RescoredRecord>,
-    },
-    Described {
-        name: "rescore-summary",
-        about: "`karat rescore`, the last line",
-        make: of::<RescoreSummary>,
-    },
-    Described { name: "push", about: "`karat push`", make: of::<Pushed> },
-    file!("card-list", "`karat card list`", "schema/card-list.json"),
-    file!("card-check", "`karat card check`, one line each", "schema/card-check.json"),
-    file!("card-diff", "`karat card diff`", "schema/card-diff.json"),
-    file!("grade", "`karat grade`, one line each", "schema/grade.json"),
-    file!("cache", "`karat cache show`", "schema/cache.json"),
-    file!("judge-check", "`karat judge --self-check`", "schema/judge-check.json"),
-    file!("judge-doctor", "`karat judge doctor`", "schema/judge-doctor.json"),
-    file!("serve", "`karat serve`, one line each", "schema/serve.json"),
-    file!("evidence-facts", "an item of kind `facts`", "schema/evidence-facts.json"),
-    file!("evidence-workflow-run", "an item of kind `workflow-run`", "schema/evidence-workflow-run.json"),
-    file!("evidence-match", "an item of kind `match`", "schema/evidence-match.json"),
-    file!(
-        "evidence-reasoning-trace",
-        "an item of kind `reasoning-trace`",
-        "schema/evidence-reasoning-trace.json"
-    ),
-    file!(
-        "evidence-agent-dimensions",
-        "an item of kind `agent-dimensions`",
-        "schema/evidence-agent-dimensions.json"
-    ),
-    file!(
-        "evidence-agent-evidence",
-        "an item of kind `agent-evidence`",
-        "schema/evidence-agent-evidence.json"
-    ),
+    file!("card", "a scorecard, the TOML file"),
+    described("record", "`karat score`, one line each", of::<RecordDocument>),
+    described("brief", "`karat score --brief`, one line each", of::<Brief>),
+    described("explanation", "`karat explain`", of::<Explanation>),
+    described("leaderboard", "`karat leaderboard`", of::<LeaderboardAnswer>),
+    described("compare", "`karat compare` of two subjects", of::<Comparison>),
+    described("compare-files", "`karat compare` of two files", of::<Comparisons>),
+    described("check", "`karat check`", of::<ProjectCheck>),
+    described("standing", "`karat standing`, one line each", of::<Standing>),
+    described("task", "`karat standing --tasks`, one line each", of::<Task>),
+    described("rating", "`karat rate`", of::<Rating>),
+    described("stress", "`karat stress`", of::<Stress>),
+    described("tune", "`karat tune`", of::<Tune>),
+    described("verify", "`karat verify`, one line each", of::<Verification>),
+    file!("log", "`karat log show`"),
+    file!("log-entry", "`karat log show --sender`, one line each"),
+    file!("log-backup", "`karat log backup`"),
+    file!("log-rotation", "`karat log rotate`"),
+    file!("log-look", "`karat log monitor`, one line each"),
+    described("log-verify", "`karat log verify`", of::<LogVerification>),
+    described("rescore", "`karat rescore`, a line for each record", of::<RescoredRecord>),
+    described("rescore-summary", "`karat rescore`, the last line", of::<RescoreSummary>),
+    described("push", "`karat push`", of::<Pushed>),
+    file!("card-list", "`karat card list`"),
+    file!("card-check", "`karat card check`, one line each"),
+    file!("card-diff", "`karat card diff`"),
+    file!("grade", "`karat grade`, one line each"),
+    file!("cache", "`karat cache show`"),
+    file!("judge-check", "`karat judge --self-check`"),
+    file!("judge-doctor", "`karat judge doctor`"),
+    file!("serve", "`karat serve`, one line each"),
+    file!("evidence-facts", "an item of kind `facts`"),
+    file!("evidence-workflow-run", "an item of kind `workflow-run`"),
+    file!("evidence-match", "an item of kind `match`"),
+    file!("evidence-reasoning-trace", "an item of kind `reasoning-trace`"),
+    file!("evidence-agent-dimensions", "an item of kind `agent-dimensions`"),
+    file!("evidence-agent-evidence", "an item of kind `agent-evidence`"),
 ];
 
 /// Returns the schema of a type, with those that it refers to.

@@ -1,9 +1,14 @@
-//! Text from outside, made safe for a terminal: no control characters, no line wider than its column.
+//! Text and numbers for people: what comes from outside made safe for a terminal, names and lists that fit, numbers as they
+//! are written everywhere.
 
 use std::borrow::Cow;
 
 use karat_core::diagnostic::steers_terminal;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+pub use crate::direction::isolated;
+pub use crate::estimate::{Writing, percent, plain, ranks, whole_percent};
+pub use crate::number::{cut, published, share};
 
 /// The importance of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +55,7 @@ pub fn fit(text: &str, width: usize) -> String {
 /// Fits a name into exactly `width` columns: the middle of a longer one is left out, so that both ends are seen.
 /// Names that differ
 /// there alone get different letters, two made from what is left out.
-pub fn fit_name(text: &str, width: usize) -> String {
+pub(crate) fn fit_name(text: &str, width: usize) -> String {
     let text = clean(text);
     let full = text.width();
     if full <= width || width < 6 {

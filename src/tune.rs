@@ -51,17 +51,19 @@ pub struct Settings {
     pub seed: u64,
 }
 
-/// The clusters that are held out or learned from as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// The tasks that items state.
-    Task,
-    /// The subjects.
-    Subject,
-    /// Single items.
-    Item,
-    /// Pairs, each with all its matches.
-    Pair,
+karat_core::words! {
+    /// The clusters that are held out or learned from as a whole.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Unit {
+        /// The tasks that items state.
+        Task = "task",
+        /// The subjects.
+        Subject = "subject",
+        /// Single items.
+        Item = "item",
+        /// Pairs, each with all its matches.
+        Pair = "pair",
+    }
 }
 
 /// The weights that were found, and the cases behind them.
@@ -132,7 +134,6 @@ impl Tuning {
 
     /// Returns the dimensions whose weight changes, with the new weight: an override of the card. Empty if the weights
     /// found are the card's own.
-    #[must_use]
     pub fn changes(&self, card: &Scorecard) -> Vec<(String, Decimal)> {
         let weights = self.own.iter().zip(&self.tuned.weights);
         let changed = card.dimensions.iter().zip(weights).filter(|(_, (own, tuned))| own != tuned);
@@ -140,22 +141,8 @@ impl Tuning {
     }
 
     /// Returns true if the weights are better than the card's own by more than chance.
-    #[must_use]
     pub fn proposes(&self) -> bool {
         self.tuned.is_better()
-    }
-}
-
-impl Unit {
-    /// Returns the name as written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Task => "task",
-            Self::Subject => "subject",
-            Self::Item => "item",
-            Self::Pair => "pair",
-        }
     }
 }
 
@@ -185,7 +172,6 @@ fn tunable(rows: &Rows) -> Result<&Scorecard, Error> {
 }
 
 /// Returns the dimensions whose value a fact moves, by their keys: it would predict itself.
-#[must_use]
 pub fn readers<'c>(card: &'c Scorecard, fact: &str) -> Vec<&'c str> {
     let Some(fact) = card.facts.iter().position(|known| known.name == fact) else { return Vec::new() };
     let mut moved = BTreeSet::from([Symbol::Fact(fact)]);

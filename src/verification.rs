@@ -24,7 +24,6 @@ pub struct Check {
 
 impl Check {
     /// Returns a check that ended so.
-    #[must_use]
     pub fn new(name: &'static str, outcome: CheckOutcome, says: impl Into<String>) -> Self {
         let (name, says) = (name.into(), says.into());
         let shown = answers::verification::Check { name, outcome, says, details: Vec::new() };
@@ -32,13 +31,11 @@ impl Check {
     }
 
     /// Returns a check that fails, or cannot be made, because of `error`.
-    #[must_use]
     pub fn failed(name: &'static str, outcome: CheckOutcome, error: &Error) -> Self {
         Self::of_lines(name, outcome, &error.to_string())
     }
 
     /// Returns a check with the first line of `text` as its sentence and the others as details.
-    #[must_use]
     pub fn of_lines(name: &'static str, outcome: CheckOutcome, text: &str) -> Self {
         let mut lines = text.lines().map(|line| line.trim().to_owned());
         let says = lines.next().unwrap_or_default();
@@ -60,7 +57,6 @@ impl Check {
 }
 
 /// Returns what `checks` say together.
-#[must_use]
 pub fn status(checks: &[Check]) -> VerificationStatus {
     let any = |outcome| checks.iter().any(|check| check.shown.outcome == outcome);
     if any(CheckOutcome::Failed) {
@@ -73,7 +69,6 @@ pub fn status(checks: &[Check]) -> VerificationStatus {
 }
 
 /// Returns what has changed by `checks`, each once. Where the text itself was changed, nothing else follows from what differs.
-#[must_use]
 pub fn causes(checks: &[Check]) -> Vec<ChangedPart> {
     let mut causes: Vec<ChangedPart> = checks.iter().filter_map(|check| check.changed).collect();
     causes.sort_unstable();
@@ -94,7 +89,6 @@ pub struct Recomputed {
 }
 
 /// Verifies a record without its evidence: returns the status of [`recomputed`] and its checks.
-#[must_use]
 pub fn verify(record: &Record) -> (VerificationStatus, Vec<Check>) {
     let checks = recomputed(record, None).checks;
     (status(&checks), checks)
@@ -103,7 +97,6 @@ pub fn verify(record: &Record) -> (VerificationStatus, Vec<Check>) {
 /// Checks a record against its scorecard, the one `given` or the released one that it names, and against its own facts.
 ///
 /// A record of another version of the engine is sound if this one gives the same, but for the name of the version.
-#[must_use]
 pub fn recomputed(record: &Record, given: Option<&Arc<CompiledCard>>) -> Recomputed {
     let base = match recompute::base(record, given) {
         Ok(base) => base,

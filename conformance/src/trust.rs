@@ -3,7 +3,7 @@
 use karat::card::CompiledCard;
 use karat_core::evaluate::Scorer;
 use karat_core::number::Decimal;
-use karat_core::record::ReadingStatus;
+use karat_core::record::ValueStatus;
 use karat_core::scorecard::{Scorecard, WeightSum};
 use serde_json::{Map, Value, json};
 
@@ -59,7 +59,7 @@ pub fn composite_covered(trust: &mut Judge, given: &Given<'_>) -> Result<Value, 
     }
     let item = json!({ "subject": "case", "dimensions": dimensions });
     trust.read_and_score(&item, weighted, |record| {
-        let covered = || record.dimensions.iter().filter(|part| part.status == ReadingStatus::Scored);
+        let covered = || record.dimensions.iter().filter(|part| part.status == ValueStatus::Scored);
         let weight = karat_core::number::sum(covered().map(|part| part.weight)).unwrap_or_default();
         json!({
             "covered": covered().map(|part| part.key).collect::<Vec<_>>(),

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! karat-runner run FOLDER [--judge PATH] [--runtimes DIR]    carries out a plan, as standard input says
-//! karat-runner layers                                        says which walls this machine has
+//! karat-runner judge ...                                     is `karat judge ...`
 //! ```
+
+mod judging;
 
 use std::env;
 use std::ffi::OsString;
@@ -15,15 +17,14 @@ use std::thread;
 
 use karat_graders::execution::Judge;
 use karat_process::{Judges, Options, on_stop};
-use karat_run::protocol::{self, Layer, Layers, Said};
+use karat_run::protocol::{self, Said};
 use karat_run::{Fault, Job};
 use karat_runner::{Executors, Progress, Stop, Surroundings, live};
-use karat_sandbox::{Sandbox, State};
 
 const USAGE: &str = "\
 karat-runner is started by `karat run` and `karat judge`:
   karat-runner run FOLDER [--judge PATH] [--runtimes DIR]
-  karat-runner layers
+  karat-runner judge ...
   karat-runner --version";
 
 fn main() -> ExitCode {
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
     let verb = arguments.next().unwrap_or_default();
     let done = match verb.to_str() {
         Some("--version") => say_line(concat!("karat-runner ", env!("CARGO_PKG_VERSION"))),
-        Some("layers") => layers(),
+        Some("judge") => return judging::main(arguments),
         Some("run") => match Run::parse(arguments) {
             Some(run) => run.carry_out(),
             None => Err(io::Error::other(USAGE)),
@@ -55,23 +56,6 @@ fn say_line(line: &str) -> io::Result<()> {
 
 fn say(said: &Said) -> io::Result<()> {
     say_line(&serde_json::to_string(said)?)
-}
-
-/// Says which walls stand on this machine.
-fn layers() -> io::Result<()> {
-    let own = env::current_exe()?;
-    let found = Sandbox::new(&own).layers().map_err(|error| io::Error::other(error.to_string()))?;
-    let layers = found.iter().map(|(layer, state)| {
-        let (holds, means) = match state {
-            State::Holds(means) => (true, means.clone()),
-            State::Missing(why) => (false, why.clone()),
-        };
-        let texts = [layer.name().to_owned(), layer.purpose().to_owned(), layer.remedy().to_owned()];
-        let [name, purpose, remedy] = texts;
-        Layer { name, purpose, remedy, holds, means }
-    });
-    let layers = Layers { is_strict: found.complaint().is_none(), layers: layers.collect() };
-    say_line(&serde_json::to_string(&layers)?)
 }
 
 /// A run, as the arguments say.

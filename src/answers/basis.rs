@@ -240,10 +240,10 @@ impl OutcomeCounts {
 impl From<Policy> for OutcomePolicy {
     fn from(policy: Policy) -> Self {
         Self {
-            no_verdict: policy.no_verdict.into(),
-            stopped: policy.stopped.into(),
-            not_applicable: policy.not_applicable.into(),
-            refused: policy.refused.into(),
+            no_verdict: policy.no_verdict,
+            stopped: policy.stopped,
+            not_applicable: policy.not_applicable,
+            refused: policy.refused,
         }
     }
 }
@@ -270,7 +270,7 @@ impl From<&bootstrap::Estimate> for Estimate {
             mean: share(found.mean),
             low: interval.map(|it| share(it.low)),
             high: interval.map(|it| share(it.high)),
-            method: interval.map(|it| it.method.into()),
+            method: interval.map(|it| it.method),
             tasks: found.tasks as u64,
         }
     }

@@ -171,7 +171,7 @@ impl TaskAttempts {
                 file: file.to_owned(),
                 line,
                 score: points(value as f64 / 1e9, rows.scale.max),
-                outcome: row.outcome.map(Outcome::from),
+                outcome: row.outcome,
             })
         };
         Self {
@@ -218,7 +218,7 @@ impl Gate {
             difference: turned(score.estimate.mean),
             low: found.interval.map(|(_, high)| turned(high)),
             high: found.interval.map(|(low, _)| turned(low)),
-            finding: found.change.into(),
+            finding: found.change,
             passed: found.is_passed(),
             tasks_needed: score.tasks_needed(margin, found.level, POWER).ok().flatten(),
         }

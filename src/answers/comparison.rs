@@ -214,7 +214,7 @@ impl ComparedPair {
                 only_second: passes.pairs.only_second,
                 neither: passes.pairs.neither,
                 mid_p: share(passes.mid_p),
-                verdict: passes.verdict.into(),
+                verdict: passes.verdict,
             }),
             changes: Changes::new(rows, &pair.changes),
             power: Power::new(&pair.score, settings.level, rows.scale.max),
@@ -241,7 +241,7 @@ impl Difference {
             only_first_tasks: found.only_first_tasks as u64,
             only_second_tasks: found.only_second_tasks as u64,
             enough_tasks: found.enough_tasks,
-            verdict: found.verdict.into(),
+            verdict: found.verdict,
         }
     }
 }

@@ -8,7 +8,7 @@
 //! | `check` | `karat/check/2` | `karat check` |
 //! | `stress` | `karat/stress/2` | `karat stress`, and `robustness` of a leaderboard |
 //! | `tune` | `karat/tune/1` | `karat tune` |
-//! | `standing` | `karat/standing/1` | `karat standing`, `GET /v1/standings` |
+//! | `standing` | `karat/standing/2` | `karat standing`, `GET /v1/standings` |
 //! | `task` | `karat/task/1` | `karat standing --tasks` |
 //! | `review` | | the member `review` of a standing, `GET /v1/reviews` |
 //! | `weights` | | the member `weights` of a standing and a leaderboard, `GET /v1/scorecards/{card}/weights` |
@@ -17,7 +17,8 @@
 //! | `skill` | | the member `skill` of an agent in both |
 //! | `verification` | `karat/verification/1`, `karat/log-verification/1` | `karat verify`, `karat log verify` |
 //! | `push` | `karat/push/1` | `karat push` |
-//! | `rescore` | `karat/rescore/1`, `karat/rescore-summary/1` | `karat rescore` |
+//! | `diff` | | `karat card diff` |
+//! | `rescore` | `karat/rescore/2`, `karat/rescore-summary/1` | `karat rescore` |
 //!
 //! [`write()`] is the one writer: canonical JSON after RFC 8785. [`read()`] is the one reader. Shares and scores are 0
 //! to 1, rounded to a billionth; timestamps are RFC 3339 in UTC, digests are `sha256:` and 64 hexadecimal digits. A
@@ -30,6 +31,7 @@ pub mod basis;
 pub mod changes;
 pub mod check;
 pub mod comparison;
+pub mod diff;
 pub mod leaderboard;
 pub mod notes;
 pub mod push;
@@ -59,7 +61,7 @@ pub use crate::record::RecordDocument;
 
 /// An answer that names its schema in the member `schema`.
 pub trait Answer: Serialize + DeserializeOwned {
-    /// The schema, such as `karat/standing/1`.
+    /// The schema, such as `karat/standing/2`.
     const SCHEMA: &'static str;
     /// The answer in words, for errors: `a standing`.
     const WHAT: &'static str;
@@ -191,7 +193,7 @@ mod tests {
     #[test]
     fn what_is_no_answer_of_this_schema_is_told_apart() {
         let text = write(&verification());
-        for other in ["", "[]", "{", "{\"schema\":1}", "{\"schema\":\"karat/standing/1\"}", "{}"] {
+        for other in ["", "[]", "{", "{\"schema\":1}", "{\"schema\":\"karat/standing/2\"}", "{}"] {
             assert_eq!(read::<Verification>(other.as_bytes()).unwrap(), None, "{other}");
         }
         let newer = text.replace("karat/verification/1", "karat/verification/2");

@@ -1,9 +1,9 @@
-//! Records beside the scores of the same items by another scorecard: `karat/rescore/1`, `karat/rescore-summary/1`.
+//! Records beside the scores of the same items by another scorecard: `karat/rescore/2`, `karat/rescore-summary/1`.
 
 use karat_core::number::Score;
 use serde::{Deserialize, Serialize};
 
-use super::{RecordStatus, answer};
+use super::{RecordStatus, answer, points};
 use crate::rescore::{self, Rescored, Verdict};
 
 /// A record and its score by another scorecard.
@@ -26,7 +26,7 @@ pub struct RescoredRecord {
     pub before: RescoredSide,
     /// The result of the new scorecard.
     pub after: RescoredSide,
-    /// The difference of the exact scores; null if either score is missing.
+    /// The difference of the exact scores, in points of the new scorecard; null if either score is missing.
     pub difference: Option<f64>,
     /// The parts of the difference; null if one of the intermediate scores does not exist.
     pub parts: Option<DifferenceParts>,
@@ -34,7 +34,7 @@ pub struct RescoredRecord {
     pub corrected: bool,
 }
 
-answer!(RescoredRecord, RescoreSchema = "karat/rescore/1", "a rescored record");
+answer!(RescoredRecord, RescoreSchema = "karat/rescore/2", "a rescored record");
 
 /// The score of an item by one scorecard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ answer!(RescoredRecord, RescoreSchema = "karat/rescore/1", "a rescored record");
 pub struct RescoredSide {
     /// The status of the score.
     pub status: RecordStatus,
-    /// The exact score as a share; null without a score.
+    /// The exact score as a share of the scale; null without a score.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub exact: Option<f64>,
     /// The published score; null without a score.
@@ -52,7 +52,7 @@ pub struct RescoredSide {
     pub badge: Option<String>,
 }
 
-/// The three sources of a difference; they add up to it exactly.
+/// The three sources of a difference, in points of the new scorecard; they add up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -135,8 +135,8 @@ impl RescoredRecord {
             scorecard: scorecard.to_owned(),
             before: (&moved.before).into(),
             after: (&moved.after).into(),
-            difference: moved.difference().map(Score::to_f64),
-            parts: moved.parts.map(DifferenceParts::from),
+            difference: moved.difference().map(|it| points(it.to_f64(), moved.scale)),
+            parts: moved.parts.map(|it| DifferenceParts::of(it, moved.scale)),
             corrected: moved.is_corrected,
         }
     }
@@ -153,12 +153,10 @@ impl From<&Verdict> for RescoredSide {
     }
 }
 
-impl From<rescore::Parts> for DifferenceParts {
-    fn from(parts: rescore::Parts) -> Self {
-        Self {
-            engine: parts.engine.to_f64(),
-            evidence: parts.evidence.to_f64(),
-            scorecard: parts.scorecard.to_f64(),
-        }
+impl DifferenceParts {
+    fn of(parts: rescore::Parts, scale: u32) -> Self {
+        let [engine, evidence, scorecard] =
+            [parts.engine, parts.evidence, parts.scorecard].map(|it| points(it.to_f64(), scale));
+        Self { engine, evidence, scorecard }
     }
 }

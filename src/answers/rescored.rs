@@ -22,6 +22,8 @@ pub struct Mover {
     pub card: String,
     /// Both sides.
     pub moved: Rescored,
+    /// The parts of the score that moved, largest first, if they are known.
+    pub reasons: Vec<(String, Score)>,
 }
 
 impl Mover {
@@ -39,13 +41,21 @@ impl Mover {
             item: document.evidence.id.clone(),
             card: document.scorecard.name(),
             moved,
+            reasons: Vec::new(),
         }
     }
 
-    /// Returns the distance of its scores; a score that appears or disappears moves by its full value.
     fn distance(&self) -> u64 {
-        let units = |score: Option<Score>| score.map_or(0, Score::units);
-        units(self.moved.before.score).abs_diff(units(self.moved.after.score))
+        self.moved.change().units().unsigned_abs()
+    }
+}
+
+/// Keeps a mover if it is one of the `top` largest.
+pub(super) fn keep_largest(movers: &mut Vec<Mover>, mover: Mover, top: usize) {
+    let place = movers.partition_point(|other| other.distance() >= mover.distance());
+    if mover.distance() > 0 && place < top {
+        movers.truncate(top - 1);
+        movers.insert(place, mover);
     }
 }
 
@@ -124,11 +134,7 @@ impl Summary {
             let key = (name(&moved.before.badge), name(&moved.after.badge));
             *self.badges.entry(key).or_default() += 1;
         }
-        let place = self.movers.partition_point(|other| other.distance() >= mover.distance());
-        if mover.distance() > 0 && place < self.top {
-            self.movers.truncate(self.top - 1);
-            self.movers.insert(place, mover);
-        }
+        keep_largest(&mut self.movers, mover, self.top);
     }
 
     /// Returns the answer about all records by the cards `of`, scored again by `card`.
@@ -223,7 +229,9 @@ mod tests {
                 after: verdict(after),
                 parts: None,
                 is_corrected: false,
+                scale: 100,
             },
+            reasons: Vec::new(),
         }
     }
 

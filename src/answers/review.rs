@@ -139,7 +139,7 @@ pub struct ScoreChange {
 pub fn score_history(found: &ReviewStanding) -> Vec<ScoreChange> {
     let mut changes: Vec<(&review::Candidate, ScoreChange)> = Vec::new();
     for line in &found.transitions {
-        let (review_state, since) = (line.state.into(), written(line.at_seconds));
+        let (review_state, since) = (line.state, written(line.at_seconds));
         let decisions = line.decisions.iter().map(ReviewDecision::from).collect();
         // A score that was held has a further transition for each later state.
         if let Some((_, known)) = changes.iter_mut().rev().find(|(score, _)| **score == line.candidate) {
@@ -232,7 +232,7 @@ impl From<&review::Decision> for ReviewDecision {
         Self {
             time: written(decision.at_seconds),
             reviewer: decision.reviewer.clone(),
-            verdict: decision.verdict.into(),
+            verdict: decision.verdict,
             reason: decision.reason.clone(),
             evidence: decision.evidence.clone(),
         }
@@ -246,7 +246,7 @@ impl From<&review::Transition> for ReviewTransition {
             points: line.candidate.points,
             scored: written(line.candidate.at_seconds),
             cause: line.candidate.cause.clone(),
-            state: line.state.into(),
+            state: line.state,
             flags: line.flags.into(),
             decisions: line.decisions.iter().map(ReviewDecision::from).collect(),
         }
@@ -255,7 +255,7 @@ impl From<&review::Transition> for ReviewTransition {
 
 #[cfg(test)]
 mod tests {
-    use karat_standing::review::{Candidate, Decision, Event, History, ReviewRules, Verdict};
+    use karat_standing::review::{Candidate, Decision, Event, History, ReviewRules, ReviewVerdict};
 
     use super::*;
 
@@ -272,7 +272,7 @@ mod tests {
             Event::Decided(Decision {
                 at_seconds,
                 reviewer,
-                verdict: Verdict::Approve,
+                verdict: ReviewVerdict::Approve,
                 reason,
                 evidence: vec![],
             })

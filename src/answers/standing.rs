@@ -1,4 +1,4 @@
-//! The standing of a subject at a time, `karat/standing/1`: enough to compute it again and to see why it is so. Exact
+//! The standing of a subject at a time, `karat/standing/2`: enough to compute it again and to see why it is so. Exact
 //! numbers are strings.
 
 use karat_core::facts::{Digest, Outcome};
@@ -113,17 +113,17 @@ pub struct Standing {
     pub history: Vec<HistoryPoint>,
 }
 
-answer!(Standing, StandingSchema = "karat/standing/1", "a standing");
+answer!(Standing, StandingSchema = "karat/standing/2", "a standing");
 
 /// The current score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct MomentScore {
-    /// The exact share, as a fraction: `5/8`.
+    /// The exact share of the scale, as a fraction: `5/8`.
     pub exact: String,
-    /// The share as a number.
-    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    /// The score in points, not rounded as the scorecard publishes it.
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub value: f64,
     /// The score as the scorecard publishes it, before the gate.
     pub published: Option<f64>,
@@ -134,11 +134,11 @@ pub struct MomentScore {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct StandingInterval {
-    /// The lower end.
-    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    /// The lower end, in points.
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub low: f64,
-    /// The upper end.
-    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    /// The upper end, in points.
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub high: f64,
     /// The confidence.
     #[cfg_attr(feature = "schema", schema(exclusive_minimum = 0, exclusive_maximum = 1))]
@@ -397,8 +397,8 @@ pub struct HistoryPoint {
     pub points: Option<f64>,
     /// The official score in points after it.
     pub official: Option<f64>,
-    /// The score at that time as a share.
-    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
+    /// The score at that time in points, not rounded.
+    #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub score: Option<f64>,
     /// The tier that is held after it, if any.
     pub tier: Option<String>,
@@ -409,6 +409,7 @@ impl Standing {
     #[must_use]
     pub fn new(answer: &Answer<'_>, standing: &SubjectStanding) -> Self {
         let card = answer.card;
+        let of_scale = |share: f64| super::points(share, card.scale.max);
         let rules = card.standing.as_ref();
         let facts = &standing.facts;
         let window = standing.window.iter().filter_map(|place| answer.rows.rows.get(*place));
@@ -421,7 +422,7 @@ impl Standing {
             time: (!by_id).then(|| written(point.at_seconds)),
             points: point.points.map(|points| in_points(points, of_moment(point))),
             official: point.canonical.map(|points| in_points(points, of_moment(point))),
-            score: point.score.map(|score| share(score.to_f64())),
+            score: point.score.map(|score| of_scale(score.to_f64())),
             tier: point.tier.and_then(|held| tier_name(rules, held)),
         });
         Self {
@@ -432,21 +433,21 @@ impl Standing {
             as_of: answer.as_of.to_string(),
             events_digest: answer.events.digest.map(|digest| digest.to_string()),
             weights: WeightsState::of(&answer.standings.overrides),
-            kind: rules.map(|rules| rules.score.into()),
+            kind: rules.map(|rules| rules.score),
             subject: standing.subject.clone(),
             operator: standing.operator.clone(),
             score: standing.score.map(|score| MomentScore {
                 exact: score.to_string(),
-                value: share(score.to_f64()),
+                value: of_scale(score.to_f64()),
                 published: standing.ungated.map(|published| published.to_f64()),
             }),
             interval: standing.interval.as_ref().and_then(|found| {
                 let interval = found.interval.as_ref()?;
                 Some(StandingInterval {
-                    low: share(interval.low),
-                    high: share(interval.high),
+                    low: of_scale(interval.low),
+                    high: of_scale(interval.high),
                     level: interval.level,
-                    method: interval.method.into(),
+                    method: interval.method,
                     tasks: found.tasks as u64,
                     resamples: found.draws,
                     seed: found.seed,
@@ -486,9 +487,9 @@ impl Standing {
                 factor: from_billionths(it.factor),
             }),
             share: standing.share.map(|it| StandingShare {
-                share: it.share.to_f64(),
+                share: share(it.share.to_f64()),
                 whole: it.whole,
-                case: answer.standings.shared.map(|shared| shared.case.into()),
+                case: answer.standings.shared.map(|shared| shared.case),
             }),
             history: history.collect(),
         }
@@ -583,7 +584,7 @@ fn tier(rules: Option<&scorecard::Standing>, found: &TierHeld) -> TierStanding {
         time: written(*at),
         from: tier_name(rules, change.from),
         to: tier_name(rules, change.to),
-        cause: change.cause.into(),
+        cause: change.cause,
     });
     TierStanding {
         held: found.name.clone(),

@@ -205,18 +205,18 @@ fn rate(rate: &CoreRate) -> Option<Rate> {
         low: share(interval.low),
         high: share(interval.high),
         level: interval.level,
-        method: interval.method.into(),
+        method: interval.method,
     })
 }
 
 impl Calibration {
     fn new(completed_min: u64, found: &Calibrated) -> Self {
-        let changes = found.changes.iter().map(|(at, difficulty)| DifficultyChange {
-            time: written(*at),
-            difficulty: (*difficulty).into(),
-        });
+        let changes = found
+            .changes
+            .iter()
+            .map(|(at, difficulty)| DifficultyChange { time: written(*at), difficulty: *difficulty });
         Self {
-            difficulty: found.difficulty.map(Difficulty::from),
+            difficulty: found.difficulty,
             completed_min,
             completed_missing: found.completed_missing,
             changes: changes.collect(),
@@ -227,13 +227,13 @@ impl Calibration {
 impl From<&Lived> for Lifecycle {
     fn from(found: &Lived) -> Self {
         Self {
-            status: found.life.status.into(),
+            status: found.life.status,
             solved_periods: found.life.solved_periods,
             failed_periods: found.life.failed_periods,
             periods: found.periods.iter().map(TaskPeriod::from).collect(),
             running: found.running.as_ref().map(TaskPeriod::from),
             ahead: found.ahead.map(|Ahead { status, periods, is_solved }| TaskAhead {
-                status: status.into(),
+                status,
                 periods,
                 by: if is_solved { TaskTrend::Solved } else { TaskTrend::Failed },
             }),
@@ -249,8 +249,8 @@ impl From<&Period> for TaskPeriod {
             subjects: scores as u64,
             solved: solved as u64,
             failed: failed as u64,
-            before: before.into(),
-            after: after.into(),
+            before,
+            after,
         }
     }
 }

@@ -136,7 +136,7 @@ impl WeightsProposal {
     #[must_use]
     pub fn of(record: &ProposalRecord) -> Self {
         let ProposalRecord { proposal, status, merged_sum, check_refusal, decisions } = record;
-        let status = ProposalStatus::from(*status);
+        let status = *status;
         let first = match status {
             ProposalStatus::Refused => WeightsVerdict::Refuse,
             _ => WeightsVerdict::Accept,

@@ -42,7 +42,6 @@ pub fn card_of<'r>(rows: &'r Rows) -> Result<Option<Cow<'r, Scorecard>>, Error> 
 }
 
 /// Returns the settings that every answer has.
-#[must_use]
 pub fn settings(sure: &Sure, by: By, rows: &Rows) -> Settings {
     let mut settings =
         Settings { by, level: sure.confidence.level, plan: plan(&sure.confidence), ..Settings::usual(rows) };
@@ -51,7 +50,6 @@ pub fn settings(sure: &Sure, by: By, rows: &Rows) -> Settings {
 }
 
 /// Returns the plan of the resamples.
-#[must_use]
 pub fn plan(asked: &Confidence) -> Plan {
     Plan { draws: asked.resamples, seed: asked.seed }
 }
@@ -63,12 +61,12 @@ pub fn pass(points: Option<Decimal>, scale: Scale) -> Result<Pass, Error> {
 }
 
 /// Returns points on the scale of a card, given with `flag`, as a share.
-pub fn share_of_scale(flag: &str, points: Decimal, scale: Scale) -> Result<f64, Error> {
+pub(crate) fn share_of_scale(flag: &str, points: Decimal, scale: Scale) -> Result<f64, Error> {
     Ok(billionths_of_scale(flag, points, scale)? as f64 / BILLION as f64)
 }
 
 /// Does the same in billionths.
-pub fn billionths_of_scale(flag: &str, points: Decimal, scale: Scale) -> Result<i64, Error> {
+pub(crate) fn billionths_of_scale(flag: &str, points: Decimal, scale: Scale) -> Result<i64, Error> {
     let share = i128::from(points.millionths()) * 1000 / i128::from(scale.max);
     match i64::try_from(share) {
         Ok(share @ 0..=BILLION) => Ok(share),
@@ -97,14 +95,12 @@ pub fn subject(rows: &Rows, name: &str) -> Result<usize, Error> {
 }
 
 /// Returns the gaps of the items, and their effect on a ranking by `by`.
-#[must_use]
 pub fn gaps_of(rows: &Rows, by: By) -> Vec<String> {
     let bare = all_or_nothing(rows).filter(|_| by == By::Score);
     gaps(rows).into_iter().chain(bare).chain(undecayed(rows.decay)).collect()
 }
 
 /// Returns the refusal of the statistics on `rows`, for a person.
-#[must_use]
 pub fn refused(error: &StatisticsError, rows: &Rows) -> Error {
     let refusal = invalid(error.to_string());
     match error {

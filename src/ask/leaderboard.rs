@@ -35,7 +35,6 @@ fn fact_asked(ask: &AskedBoard) -> Option<Key> {
 }
 
 /// Returns the fields of the items that columns and the order need.
-#[must_use]
 pub fn kept(ask: &AskedBoard) -> Vec<String> {
     let columns = ask.with.iter().flat_map(|all| all.0.iter()).filter_map(Column::kept);
     let all: BTreeSet<_> = columns.chain(fact_asked(ask).map(|key| key.name)).collect();

@@ -38,7 +38,6 @@ impl FromStr for AsOf {
 
 impl AsOf {
     /// Returns the timestamp with its text, as records take it.
-    #[must_use]
     pub fn written(&self) -> WrittenTimestamp<'_> {
         WrittenTimestamp { text: &self.text, at: self.at }
     }

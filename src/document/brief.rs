@@ -2,7 +2,6 @@
 //! facts, so
 //! it cannot be verified alone.
 
-use karat_core::facts::Outcome as CoreOutcome;
 use karat_core::number::Decimal;
 use karat_core::record::{Record, Warning};
 use karat_core::scorecard::{MissingPolicy, Publish, Scorecard};
@@ -77,7 +76,7 @@ impl Brief {
             id: record.item.id.to_owned(),
             task: context.task.map(str::to_owned),
             time: context.time.map(|time| time.to_string()),
-            outcome: context.outcome.map(Outcome::from),
+            outcome: context.outcome,
             status: record.status.name().to_owned(),
             score: record.published.map(|it| it.to_f64()),
             scale: record.card.scale.max,
@@ -225,18 +224,16 @@ pub fn case(record: &Record<'_>, at: &error::Place, fail_under: Option<Decimal>)
     let held = || format!("the {word} {} {verb}", list(&gates));
     let score = record.published.map(published);
     let outcome = record.item.context.outcome;
-    let said = |outcome: CoreOutcome| format!("the outcome is {}", outcome.name());
+    let said = |outcome: Outcome| format!("the outcome is {}", outcome.name());
     let result = match (fail_under, record.published, outcome) {
-        (_, _, Some(CoreOutcome::NotApplicable)) => CaseResult::Skipped(said(CoreOutcome::NotApplicable)),
+        (_, _, Some(Outcome::NotApplicable)) => CaseResult::Skipped(said(Outcome::NotApplicable)),
         (Some(_), _, _) if !record.gates.is_empty() => CaseResult::Failed(held()),
         (Some(points), Some(found), _) if !found.reaches(points) => {
             CaseResult::Failed(format!("{} is below {points}", score.clone().unwrap_or_default()))
         }
         (Some(_), Some(_), _) => CaseResult::Passed,
-        (None, _, Some(outcome @ (CoreOutcome::Failed | CoreOutcome::Refused))) => {
-            CaseResult::Failed(said(outcome))
-        }
-        (None, _, Some(outcome @ (CoreOutcome::NoVerdict | CoreOutcome::Stopped))) => {
+        (None, _, Some(outcome @ (Outcome::Failed | Outcome::Refused))) => CaseResult::Failed(said(outcome)),
+        (None, _, Some(outcome @ (Outcome::NoVerdict | Outcome::Stopped))) => {
             CaseResult::Error(said(outcome))
         }
         (None, _, _) if !record.gates.is_empty() => CaseResult::Failed(held()),

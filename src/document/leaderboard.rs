@@ -5,7 +5,7 @@ use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part
 use crate::answers::basis::{Basis, Estimate};
 use crate::answers::leaderboard::notes::notes;
 use crate::answers::leaderboard::{Attempts, Leaderboard, LeaderboardAnswer, LeaderboardRow, MEAN, OFFICIAL};
-use crate::answers::{IntervalMethod, LeaderboardMethod, Outcome};
+use crate::answers::{IntervalMethod, LeaderboardMethod};
 use crate::estimate::{Writing, percent, ranks};
 use crate::gate::Failing;
 use crate::text::{NAMED, Tone, count, list};
@@ -224,9 +224,8 @@ impl Columns {
             Cell::Count(row.tasks),
             Cell::Count(row.items),
         ];
-        let counts = |outcome: &CoreOutcome| {
-            row.outcomes.map_or(Cell::Absent, |it| Cell::Count(it.count(Outcome::from(*outcome))))
-        };
+        let counts =
+            |outcome: &CoreOutcome| row.outcomes.map_or(Cell::Absent, |it| Cell::Count(it.count(*outcome)));
         cells.extend(CoreOutcome::ALL.iter().map(counts));
         let dimension = |key: &String| row.dimensions.as_ref()?.get(key).copied().flatten();
         cells.extend(self.dimensions.iter().map(|key| {

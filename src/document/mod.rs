@@ -6,13 +6,16 @@
 pub mod brief;
 mod check;
 mod comparison;
+mod diff;
 mod explanation;
 pub mod figure;
 mod grading;
 mod judgement;
 mod leaderboard;
+mod push;
 mod rating;
 mod rescore;
+mod scorecard;
 mod standing;
 mod stress;
 mod tune;
@@ -20,14 +23,17 @@ mod verification;
 
 pub use check::check;
 pub use comparison::{View as ComparisonView, comparison};
+pub use diff::diff;
 pub use explanation::{Proof, account, explanation, groups, parts};
 pub use grading::{evidence, grading};
 pub use judgement::{identity as judge_identity, judgement};
 pub use leaderboard::{
     View as LeaderboardView, bridge, by, cards, has_intervals, items, leaderboard, ranked, resamples,
 };
+pub use push::pushed;
 pub use rating::ratings;
 pub use rescore::rescored;
+pub use scorecard::scorecard;
 pub use standing::{in_full, standing, standings, tasks};
 pub use stress::stress;
 pub use tune::tune;

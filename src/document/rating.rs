@@ -119,9 +119,8 @@ fn pool(board: &Board, writing: Writing, level: f64, has_categories: bool) -> Ta
         let cells = vec![
             Cell::of_text(board.category.clone()),
             it.group.map_or(Cell::Absent, |group| Cell::Count(group.into())),
-            Cell::Number(it.rank.into(), ranks([best, worst])),
-            it.rank_range.map_or(Cell::Absent, |range| Cell::Count(range.best.into())),
-            it.rank_range.map_or(Cell::Absent, |range| Cell::Count(range.worst.into())),
+            Cell::Count(it.rank.into()),
+            Cell::text(&ranks([best, worst])),
             Cell::text(&it.name),
             Cell::interval(Some(it.points), it.interval.map(|ends| (ends.low, ends.high)), writing, false),
             Cell::of_number(it.deviation_points, plain),
@@ -133,15 +132,16 @@ fn pool(board: &Board, writing: Writing, level: f64, has_categories: bool) -> Ta
         Row { group: it.group, ..cells.into() }
     };
     let has_groups = board.groups.is_some();
+    let has_ranges = board.competitors.iter().any(|it| it.rank_range.is_some());
     let columns = vec![
         Column::text("category").wide().shown_if(has_categories),
         Column::number("group").shown_if(has_groups),
-        Column::number("rank"),
-        Column::number("rank_best").hidden(),
-        Column::number("rank_worst").hidden(),
+        // A range begins with a rank.
+        if has_ranges { Column::number("rank").wide() } else { Column::number("rank") },
+        Column::text("rank_range").shown_if(has_ranges),
         Column::name("competitor"),
-        Column::new("rating", Kind::Interval { sides: None, level }),
-        Column::number("deviation").hidden(),
+        Column::new("points", Kind::Interval { sides: None, level }),
+        Column::number("deviation_points").hidden(),
         Column::number("matches").wide(),
         Column::number("won"),
         Column::number("drawn"),

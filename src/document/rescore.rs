@@ -3,9 +3,10 @@
 use karat_core::number::Score;
 
 use super::{Cell, Column, Document, Part, Row, Table};
+use crate::answers::points;
 use crate::answers::rescored::{Mover, Summary};
 use crate::estimate::plain;
-use crate::number::{hundredths, signed_percent};
+use crate::number::{signed_steps, steps};
 use crate::rescore::{Parts, Rescored, Verdict};
 use crate::text::{Tone, count, own_name};
 
@@ -59,7 +60,7 @@ pub fn rescored(summary: &Summary, of: &str, card: &str) -> Document {
 
 fn movers(movers: &[Mover]) -> Table {
     let row = |Mover { subject, item, moved, .. }: &Mover| {
-        let [whole, scorecard, evidence, engine] = shares(moved);
+        let [whole, scorecard, evidence, engine] = differences(moved);
         Row::from(vec![
             Cell::text(subject),
             Cell::of_text(own_name(subject, item)),
@@ -71,22 +72,22 @@ fn movers(movers: &[Mover]) -> Table {
             engine,
         ])
     };
-    let names = ["old", "new", "of_scale", "scorecard", "evidence", "engine"];
+    let names = ["old", "new", "difference", "scorecard", "evidence", "engine"];
     let columns = [Column::name("subject"), Column::text("item")];
     let columns = columns.into_iter().chain(names.map(Column::number)).collect();
     Table::new("Largest movers", columns, movers.iter().map(row).collect())
 }
 
-/// Returns the whole difference and its parts from scorecard, evidence and engine, which add up as shown; no value if a
+/// Returns the whole difference in points and its parts from scorecard, evidence and engine, which add up as shown; no value if a
 /// score appeared or disappeared.
-fn shares(moved: &Rescored) -> [Cell; 4] {
+fn differences(moved: &Rescored) -> [Cell; 4] {
     let none = || [Cell::Absent, Cell::Absent, Cell::Absent];
     let (Some(before), Some(after)) = (moved.before.score, moved.after.score) else {
         return [const { Cell::Absent }; 4];
     };
     let between = |from: Score, to: Score| {
-        let difference = to.minus(from).to_f64() * 100.0;
-        Cell::Number(difference, signed_percent(hundredths(to) - hundredths(from)))
+        let difference = points(to.minus(from).to_f64(), moved.scale);
+        Cell::Number(difference, signed_steps(steps(to, moved.scale) - steps(from, moved.scale), moved.scale))
     };
     let [scorecard, evidence, engine] =
         moved.parts.map_or_else(none, |Parts { scorecard, evidence, .. }| {
@@ -98,7 +99,7 @@ fn shares(moved: &Rescored) -> [Cell; 4] {
 }
 
 /// Returns the published score, or the reason for which it is missing.
-fn shown(verdict: &Verdict) -> Cell {
+pub(super) fn shown(verdict: &Verdict) -> Cell {
     match verdict.published {
         Some(published) => Cell::Number(published, plain(published)),
         None => Cell::text(verdict.status.name()),

@@ -2,11 +2,9 @@
 
 use std::fmt::Write as _;
 
-use karat_core::scorecard::StandingScore as CoreScore;
 use karat_core::timestamp::Timestamp;
 use karat_standing::lifecycle::TaskStatus;
 use karat_standing::ratio::Ratio;
-use karat_standing::review::State;
 use karat_standing::stand::{DimensionStanding, Lived, Period, SubjectStanding, TaskStanding};
 
 use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Row, Table, about};
@@ -14,7 +12,7 @@ use crate::answers::basis::Basis;
 use crate::answers::notes::{foot, of_weights};
 use crate::answers::standing::{Standing, StandingDimension};
 use crate::answers::task::{Rate, Task};
-use crate::answers::{ReviewState, StandingScore, points};
+use crate::answers::{ReviewState, StandingScore};
 use crate::document::figure::{self, Dimension, Figure, History, Point, Profile, Profiles, Reading, Series};
 use crate::estimate::{Writing, percent, plain, tenth_percent};
 use crate::leaderboard::Settings;
@@ -43,8 +41,8 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) 
     let mut document = standings(&all, &[]);
     let rules = answer.card.standing.as_ref();
     let what = rules.map_or("", |rules| match rules.score {
-        CoreScore::Window => "mean of scores",
-        CoreScore::Latest => "newest values",
+        StandingScore::Window => "mean of scores",
+        StandingScore::Latest => "newest values",
     });
     document.title = format!("{} {what} at {}", answer.card.name(), answer.as_of);
     document.lines = vec![given(answer, &settings)];
@@ -163,9 +161,8 @@ fn table(standings: &[Standing]) -> Table {
             Some(_) => points.to_string(),
             None => writing.number(points / f64::from(it.scale)),
         };
-        let value = |share: f64| points(share, it.scale);
-        let ends = it.interval.as_ref().map(|it| (value(it.low), value(it.high)));
-        let score = it.score.as_ref().map(|it| value(it.value));
+        let ends = it.interval.as_ref().map(|it| (it.low, it.high));
+        let score = it.score.as_ref().map(|it| it.value);
         let tier = it.tier.as_ref();
         let items = it.items.in_window;
         let of = it.items.window_tasks.map_or_else(String::new, |tasks| format!("/{tasks}"));
@@ -296,11 +293,14 @@ fn score(standing: &Standing, parts: &mut Detail) {
     parts.note(Tone::Plain, line);
     if let Some(score) = &standing.score {
         let exact = if score.exact.len() > 40 { String::new() } else { format!(" ({})", score.exact) };
-        parts.note(Tone::Plain, format!("{}{exact} of a perfect score", number(score.value)));
+        parts.note(
+            Tone::Plain,
+            format!("{}{exact} of a perfect score", number(score.value / f64::from(standing.scale))),
+        );
     }
     if let Some(it) = &standing.interval {
         let how = format!("{}, {} resamples of tasks, seed {}", percent(it.level), it.resamples, it.seed);
-        let ends = Writing::of(standing.scale).ends(Some((it.low, it.high)));
+        let ends = Writing::points(standing.scale).ends(Some((it.low, it.high)));
         parts.note(Tone::Plain, format!("{ends} points ({how})"));
     }
     for (left_out, why) in
@@ -453,13 +453,12 @@ fn share(standing: &Standing, parts: &mut Detail) {
 }
 
 fn moments(standing: &Standing) -> Table {
-    let points_of = |share: f64| points(share, standing.scale);
     let writing = Writing::of(standing.scale);
     let all = &standing.history;
     let rows = all.iter().enumerate().map(|(at, it)| {
         let cells = vec![
             Cell::of_text(it.time.clone()),
-            Cell::interval(it.score.map(points_of), None, writing, false),
+            Cell::interval(it.score, None, writing, false),
             Cell::of_number(it.official, plain),
             Cell::of_text(it.tier.clone()),
         ];
@@ -515,7 +514,7 @@ fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
         let flag = |at_seconds: i64| {
             let lines = standing.review.iter().flat_map(|review| &review.transitions);
             let mut lines =
-                lines.filter(|line| line.at_seconds == at_seconds && line.state != State::Committed);
+                lines.filter(|line| line.at_seconds == at_seconds && line.state != ReviewState::Committed);
             let line = lines.next_back()?;
             Some(format!("{} points {}", line.candidate.points, line.state.name().replace('_', " ")))
         };

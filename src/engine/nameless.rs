@@ -11,7 +11,6 @@ pub struct Ids {
 
 impl Ids {
     /// Prepares for items of a kind. Items of other kinds than facts have ids, or their readers say that one lacks.
-    #[must_use]
     pub fn of(wanted: &Wanted) -> Self {
         let is_facts = wanted.kind == Kind::Facts;
         let reader = is_facts.then(|| Reader::new(wanted.kind, &wanted.facts, ReaderOptions::default()));
@@ -19,7 +18,6 @@ impl Ids {
     }
 
     /// Returns true if the item has no id, so that its digest would name it. What cannot be read has none to miss.
-    #[must_use]
     pub fn is_missing(&mut self, item: &[u8]) -> bool {
         let read = self.reader.as_mut().and_then(|reader| reader.read(item).ok());
         read.is_some_and(|evidence| {

@@ -27,7 +27,6 @@ pub struct Wanted {
 
 impl Wanted {
     /// The facts of records and of evidence of any names: nothing in particular.
-    #[must_use]
     pub fn nothing() -> Self {
         Self { kind: Kind::Facts, facts: Vec::new(), columns: Vec::new() }
     }
@@ -43,8 +42,7 @@ impl Wanted {
 
     /// Returns whether a log of another tool is to be imported: battles where matches are read, unless their columns were named;
     /// runs elsewhere.
-    #[must_use]
-    pub fn is_for(&self, importer: &Importer) -> bool {
+    pub(crate) fn is_for(&self, importer: &Importer) -> bool {
         let has_own_names = self.columns.iter().any(|name| name == "model_a");
         self.columns.is_empty() != importer.is_matches() && !has_own_names
     }
@@ -64,7 +62,7 @@ impl Wanted {
     /// # Errors
     ///
     /// If the stream cannot be read.
-    pub fn layout_of_stream(&self, input: &mut impl BufRead) -> std::io::Result<Layout> {
+    pub(crate) fn layout_of_stream(&self, input: &mut impl BufRead) -> std::io::Result<Layout> {
         if self.kind != Kind::Facts {
             return Ok(Layout::Auto);
         }
@@ -90,7 +88,7 @@ impl Wanted {
     /// # Errors
     ///
     /// If it is a table and the evidence is of a kind that tables do not hold.
-    pub fn layout_of_file(&self, path: &str) -> Result<Layout, Error> {
+    pub(crate) fn layout_of_file(&self, path: &str) -> Result<Layout, Error> {
         let layout = Layout::of_path(Path::new(path));
         if layout == Layout::Csv && self.kind != Kind::Facts {
             let message =

@@ -5,6 +5,7 @@ use karat_core::record::Record;
 use serde::{Deserialize, Serialize};
 
 use super::{Part, Row, kind_of, open, rows};
+use crate::answers::points;
 use crate::error::Error;
 use crate::number::from_billionths;
 use crate::record::RecordDocument;
@@ -41,12 +42,10 @@ pub struct ExplanationRow {
     pub name: String,
     /// The kind of part.
     pub kind: ExplanationKind,
-    /// The running total before.
-    pub before: f64,
-    /// The running total after.
-    pub after: f64,
-    /// The difference.
-    pub change: f64,
+    /// What it adds to the score or takes away, in points.
+    pub points: f64,
+    /// The running total after it, in points.
+    pub total: f64,
     /// The key; dimensions only.
     pub key: Option<String>,
     /// The status of the value; dimensions only.
@@ -115,11 +114,11 @@ impl Explanation {
         Ok(Self {
             digest: owned.digest().to_string(),
             record: owned.into_document(),
-            rows: rows(record).iter().map(ExplanationRow::from).collect(),
+            rows: rows(record).iter().map(|row| ExplanationRow::new(row, record.card.scale.max)).collect(),
             missing: open(record)
                 .map(|dimension| MissingValue {
                     key: dimension.key.to_owned(),
-                    status: dimension.status.into(),
+                    status: dimension.status,
                     reason: dimension.reason.to_string(),
                 })
                 .collect(),
@@ -137,21 +136,20 @@ impl From<&Change<'_>> for NearestChange {
             name: change.label.to_owned(),
             from: change.from.map(from_billionths),
             to: from_billionths(change.to),
-            kind: change.kind.into(),
+            kind: change.kind,
             reaches: change.reaches.to_owned(),
             published: change.published.to_f64(),
         }
     }
 }
 
-impl From<&Row<'_>> for ExplanationRow {
-    fn from(row: &Row<'_>) -> Self {
+impl ExplanationRow {
+    fn new(row: &Row<'_>, scale: u32) -> Self {
         let mut found = Self {
             name: row.name.to_owned(),
             kind: kind_of(&row.part),
-            before: row.before.to_f64(),
-            after: row.after.to_f64(),
-            change: row.after.minus(row.before).to_f64(),
+            points: points(row.after.minus(row.before).to_f64(), scale),
+            total: points(row.after.to_f64(), scale),
             key: None,
             status: None,
             value: None,
@@ -162,7 +160,7 @@ impl From<&Row<'_>> for ExplanationRow {
         match &row.part {
             Part::Dimension(dimension) => {
                 found.key = Some(dimension.key.to_owned());
-                found.status = Some(dimension.status.into());
+                found.status = Some(dimension.status);
                 found.value = dimension.reading.map(from_billionths);
                 found.share = Some(from_billionths(dimension.effective_weight));
             }

@@ -5,7 +5,7 @@ pub mod document;
 pub mod words;
 
 use karat_core::number::Score;
-use karat_core::record::{DimensionRecord, GroupRecord, ReadingStatus, Record, StepKind};
+use karat_core::record::{DimensionRecord, GroupRecord, Record, StepKind, ValueStatus};
 use karat_core::scorecard::MissingPolicy;
 
 use crate::words::ExplanationKind;
@@ -124,7 +124,7 @@ pub fn open<'r>(record: &'r Record<'_>) -> impl Iterator<Item = &'r DimensionRec
 
 /// Returns true if the bounds treat the value of `dimension` as unknown.
 fn is_open(dimension: &DimensionRecord<'_>) -> bool {
-    matches!(dimension.status, ReadingStatus::Missing | ReadingStatus::Failed)
+    matches!(dimension.status, ValueStatus::Missing | ValueStatus::Failed)
 }
 
 /// Returns the policy of the card if the dimension `key` has no value.

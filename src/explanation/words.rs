@@ -2,7 +2,7 @@
 
 use karat_core::explain::{Change, next_level};
 use karat_core::number::plain;
-use karat_core::record::{Condition, DimensionRecord, ReadingStatus, Reason, Record, Warning};
+use karat_core::record::{Condition, DimensionRecord, Reason, Record, ValueStatus, Warning};
 use karat_core::scorecard::{MissingPolicy, Publish};
 
 use super::{Part, Row, open, policy};
@@ -34,11 +34,11 @@ pub fn dimension_note(dimension: &DimensionRecord<'_>, record: &Record<'_>) -> O
         reason => format!(": {reason}"),
     };
     match dimension.status {
-        ReadingStatus::Scored if why.is_empty() => None,
-        ReadingStatus::Scored | ReadingStatus::Gated | ReadingStatus::NotApplicable => {
+        ValueStatus::Scored if why.is_empty() => None,
+        ValueStatus::Scored | ValueStatus::Gated | ValueStatus::NotApplicable => {
             Some(format!("{status}{why}"))
         }
-        ReadingStatus::Missing | ReadingStatus::Failed => {
+        ValueStatus::Missing | ValueStatus::Failed => {
             let instead = match policy(record, dimension.key) {
                 Some(MissingPolicy::Exclude) | None => "left out",
                 Some(MissingPolicy::Zero) => "counts as 0",

@@ -19,29 +19,16 @@ use crate::record::Record;
 use crate::record::document::FactValue;
 use crate::text::clean;
 
-/// The format of another tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
-    /// Every Eval Ever: samples, and their means.
-    EveryEvalEver,
-    /// A log of Inspect.
-    Inspect,
-    /// Spans of OpenTelemetry with events of evaluations, as OTLP in JSON.
-    Otel,
-}
-
-impl Target {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::EveryEvalEver, Self::Inspect, Self::Otel];
-
-    /// Returns its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::EveryEvalEver => "every-eval-ever",
-            Self::Inspect => "inspect",
-            Self::Otel => "otel",
-        }
+karat_core::words! {
+    /// The format of another tool.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Target {
+        /// Every Eval Ever: samples, and their means.
+        EveryEvalEver = "every-eval-ever",
+        /// A log of Inspect.
+        Inspect = "inspect",
+        /// Spans of OpenTelemetry with events of evaluations, as OTLP in JSON.
+        Otel = "otel",
     }
 }
 
@@ -173,7 +160,6 @@ impl Exporter {
     }
 
     /// Returns the export. The order in which records were added changes nothing.
-    #[must_use]
     pub fn end(mut self, target: Target) -> Export {
         let key =
             |it: &Item| (it.subject.clone(), it.benchmark.clone(), it.sample.clone(), it.time, it.id.clone());

@@ -19,7 +19,7 @@ use crate::text::{clean, count};
 use karat_standing::stand::{Interval, stand};
 
 /// The names of the two sides of a check.
-pub const BASELINE: &str = "baseline";
+pub(crate) const BASELINE: &str = "baseline";
 /// The side of the run that is judged.
 pub const RUN: &str = "this run";
 
@@ -70,7 +70,6 @@ pub struct Judged {
 
 impl Judged {
     /// Returns the verdict of all gates.
-    #[must_use]
     pub fn verdict(&self) -> Verdict {
         let mut all = Verdict::default();
         self.gates.iter().for_each(|(_, verdict)| all.extend(verdict.clone()));
@@ -78,7 +77,6 @@ impl Judged {
     }
 
     /// Returns the answer, `karat/check/2`, with what else there is to say.
-    #[must_use]
     pub fn answer(&self, notes: Vec<String>) -> ProjectCheck {
         let gate = |(words, verdict): &(String, Verdict)| AskedGate {
             gate: words.clone(),

@@ -11,7 +11,6 @@ use crate::estimate::{Writing, percent};
 use crate::text::{count, named, short};
 
 /// Returns why the gates of a comparison fail, and what they did not see; `margin` is the one that was asked for.
-#[must_use]
 pub fn judge(answer: &ComparisonAnswer, margin: Decimal, scale: Scale) -> Verdict {
     let (pairs, scale_max) = (answer.pairs(), scale.max);
     let lines = |is_meant: fn(GateChange) -> bool| {
@@ -50,7 +49,6 @@ fn margin(gate: &Gate, scale: u32) -> String {
 }
 
 /// Returns why the gate of a comparison fails; none if it does not.
-#[must_use]
 pub fn failed(pair: &ComparedPair, scale: u32) -> Option<String> {
     let gate = pair.gate.filter(|gate| !gate.passed)?;
     let writing = Writing::points(scale);

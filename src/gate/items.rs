@@ -38,7 +38,6 @@ impl Case {
 }
 
 /// Returns true if an item fails at these points: below them, without a score, or held by a gate.
-#[must_use]
 pub fn fails(record: &Scoring<'_>, points: Decimal) -> bool {
     !record.gates.is_empty() || !record.published.is_some_and(|published| published.reaches(points))
 }
@@ -50,7 +49,7 @@ impl ItemFloor {
     }
 
     /// Looks at an item by what its record says: the published score and the gates that held.
-    pub fn see_parts(
+    pub(crate) fn see_parts(
         &mut self,
         subject: &str,
         place: &Place,
@@ -88,7 +87,6 @@ impl ItemFloor {
     }
 
     /// Returns the verdict on all items, of which each must have `least` points on a scale.
-    #[must_use]
     pub fn verdict(&self, least: Decimal, scale: u32) -> Verdict {
         let mut verdict = Verdict::default();
         verdict.add(self.status(), self.line().into_iter().collect());

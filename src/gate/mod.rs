@@ -81,7 +81,6 @@ impl Verdict {
     }
 
     /// Returns what gates did not see, a sentence each.
-    #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.unseen
     }
@@ -97,25 +96,21 @@ impl Verdict {
     }
 
     /// Returns whether every gate lets it pass.
-    #[must_use]
     pub fn is_passed(&self) -> bool {
         self.failed.is_empty()
     }
 
     /// Returns the failures by their status, a line each.
-    #[must_use]
     pub fn failures(&self) -> &[(Status, Vec<String>)] {
         &self.failed
     }
 
     /// Returns why gates fail, a line each.
-    #[must_use]
     pub fn lines(&self) -> Vec<&str> {
         self.failed.iter().flat_map(|(_, lines)| lines).map(String::as_str).collect()
     }
 
     /// Returns the status: that of the gravest failure.
-    #[must_use]
     pub fn status(&self) -> Status {
         gravest(self.failed.iter().map(|(status, _)| *status))
     }
@@ -130,7 +125,6 @@ pub fn gravest(statuses: impl Iterator<Item = Status>) -> Status {
 }
 
 /// Returns which items no official score at a moment has: those after it, and those without a time where others have one.
-#[must_use]
 pub fn outside(rows: &Rows, as_of: Timestamp) -> Vec<String> {
     let about = |what: &str, is_meant: &dyn Fn(&Row) -> bool| {
         let meant: Vec<&Row> = rows.rows.iter().filter(|row| is_meant(row)).collect();
@@ -148,8 +142,7 @@ pub fn outside(rows: &Rows, as_of: Timestamp) -> Vec<String> {
 }
 
 /// Returns a warning if a number is so small on the scale of a card that a share of it is meant: above 0 and less than one in `part` of a point.
-#[must_use]
-pub fn slight(what: &str, points: Decimal, scale: u32, part: i64) -> Option<String> {
+pub(crate) fn slight(what: &str, points: Decimal, scale: u32, part: i64) -> Option<String> {
     let most = Decimal::ONE.millionths() / part;
     let meant = points.millionths().checked_mul(i64::from(scale)).map(Decimal::from_millionths)?;
     (scale > 1 && (1..most).contains(&points.millionths())).then(|| {

@@ -9,7 +9,6 @@ use crate::standing::Answer;
 use crate::text::short;
 
 /// Returns whose official score is below the floor.
-#[must_use]
 pub fn judge(floor: Decimal, answer: &Answer<'_>, shown: &[SubjectStanding]) -> Verdict {
     let mut verdict = Verdict::default();
     let (mut below, mut unknown) = (Vec::new(), Vec::new());

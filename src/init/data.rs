@@ -32,7 +32,6 @@ pub struct Data {
 
 impl Data {
     /// Returns data without items, of the files at these paths.
-    #[must_use]
     pub fn new(given: Vec<String>, question: &Question) -> Self {
         let known = [SUBJECTS, TASKS, SUCCESS].into_iter().flat_map(|list| list.split(' '));
         let profile = Profile::wanting(known.chain(question.fields()));
@@ -40,13 +39,11 @@ impl Data {
     }
 
     /// Returns the number of items that were looked at.
-    #[must_use]
     pub fn items(&self) -> u64 {
         self.profile.items()
     }
 
     /// Returns the number of fields that were not looked at as there are too many, and whether it is all of them.
-    #[must_use]
     pub fn left_out(&self) -> (usize, bool) {
         (self.profile.left_out(), self.profile.is_left_out_whole())
     }

@@ -297,13 +297,11 @@ impl<'d> Plan<'d> {
     }
 
     /// Returns the released scorecard that fits, in place of one to write.
-    #[must_use]
     pub fn released(&self) -> Option<&'static str> {
         self.released
     }
 
     /// Returns whether a run is compared with a baseline.
-    #[must_use]
     pub fn has_baseline(&self) -> bool {
         self.has_task
     }
@@ -317,13 +315,11 @@ impl<'d> Plan<'d> {
     }
 
     /// Returns the text of the project file, with a file or a released scorecard as its card.
-    #[must_use]
     pub fn project(&self, card: &str) -> String {
         project::text(self, self.released.unwrap_or(card))
     }
 
     /// Returns the plan in words, a line each.
-    #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(id) = self.released {

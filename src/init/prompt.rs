@@ -25,7 +25,6 @@ impl Prompt {
 
 impl Plan<'_> {
     /// Returns the text of a question and the answer that it proposes; `None` if the plan leaves nothing to ask.
-    #[must_use]
     pub fn prompt(&self, prompt: Prompt) -> Option<(String, String)> {
         match prompt {
             Prompt::Success | Prompt::Unknown if self.released.is_some() => None,

@@ -23,7 +23,6 @@ pub struct Log {
 
 impl Log {
     /// Opens a file.
-    #[must_use]
     pub fn file(path: &str) -> Self {
         Self { input: Input::file(path), _kept: None }
     }
@@ -138,20 +137,17 @@ pub fn together(logs: &[(Input, &'static Importer)]) -> Result<Options, Error> {
 }
 
 /// Names the files of folders that are not logs.
-#[must_use]
 pub fn passed_over(passed: &[String]) -> Option<String> {
     let names: Vec<&str> = passed.iter().map(String::as_str).collect();
     Some(format!("no log, so passed over: {}", named(&names)?))
 }
 
 /// Says that a log is empty.
-#[must_use]
 pub fn empty(name: &str) -> String {
     format!("`{}` has no run in it", clean(name))
 }
 
 /// Returns the refusal of logs without an item, with the reasons.
-#[must_use]
 pub fn without_runs(message: String, summary: &Summary) -> Error {
     let reasons = summary.left_out.iter().map(|(reason, count)| format!("{count} times {reason}"));
     let notes: Vec<String> = summary.notes.iter().filter(|note| **note != message).cloned().collect();
@@ -159,7 +155,6 @@ pub fn without_runs(message: String, summary: &Summary) -> Error {
 }
 
 /// Returns the refusal of a log.
-#[must_use]
 pub fn not_imported(error: ImportError) -> Error {
     let ImportError { file, place, found, expected, hint } = error;
     let place = if place.is_empty() { String::new() } else { format!("{place}: ") };

@@ -162,13 +162,11 @@ impl Inputs {
     }
 
     /// Returns the paths of the files.
-    #[must_use]
     pub fn paths(&self) -> &[String] {
         &self.paths
     }
 
     /// Returns the files with the side of each, if there are two sides.
-    #[must_use]
     pub fn sides(&self) -> &[(String, String)] {
         &self.sides
     }
@@ -183,33 +181,28 @@ impl Inputs {
     }
 
     /// Returns the number of bytes, if it is known.
-    #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         self.bytes
     }
 
     /// Returns whether one of them is standard input.
-    #[must_use]
     pub fn has_standard_input(&self) -> bool {
         self.paths.iter().any(|path| path == "-")
     }
 
     /// Names the files of folders that are passed over, as they are not logs.
-    #[must_use]
     pub fn passed_over(&self) -> Option<String> {
         logs::passed_over(&self.passed)
     }
 
     /// Returns whether the item that is visited was made from a log just now: of other items, the source that they name is
     /// a claim.
-    #[must_use]
     pub fn is_from_log(&self) -> bool {
         self.is_log.load(Ordering::Relaxed)
     }
 
     /// Returns the first item, which is read again later. `None` for no item, or for a table, whose rows show no kind; what
     /// cannot be read is reported when it is read.
-    #[must_use]
     pub fn first_item(&self) -> Option<Vec<u8>> {
         let path = self.paths.first()?;
         if Layout::of_path(Path::new(path)) == Layout::Csv {

@@ -27,8 +27,7 @@ pub struct Named {
 }
 
 /// Returns whether a path has signs of a pattern in it.
-#[must_use]
-pub fn is_pattern(path: &str) -> bool {
+pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
@@ -209,7 +208,6 @@ pub fn each_once(paths: &[String]) -> Result<(), Error> {
 
 /// Returns whether two names are files or folders, and not subjects. One file and one name of no file: the other file, misspelt;
 /// reading it reports that.
-#[must_use]
 pub fn are_sides(first: &str, second: &str) -> bool {
     let is = |is: fn(&Path) -> bool| [first, second].map(|name| is(Path::new(name)));
     is(Path::is_file).contains(&true) || !is(Path::is_dir).contains(&false)

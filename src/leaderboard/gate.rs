@@ -1,7 +1,7 @@
 //! A gate on the change from one subject to another: whether the second is worse by more than a margin.
 
 use karat_stats::StatisticsError;
-use karat_stats::compare::{Change, Difference};
+use karat_stats::compare::{Difference, GateChange};
 
 use super::Settings;
 use super::pair::Pair;
@@ -27,7 +27,7 @@ pub struct GateFinding {
     /// The interval at this confidence of how much worse the second is, below 0 if it is better.
     pub interval: Option<(f64, f64)>,
     /// The finding.
-    pub change: Change,
+    pub change: GateChange,
     /// The number of tasks at which the first has results, and the second has none or fewer.
     pub lacking_tasks: usize,
 }
@@ -37,10 +37,10 @@ impl GateFinding {
     #[must_use]
     pub fn is_passed(&self) -> bool {
         match self.change {
-            Change::Worse => false,
+            GateChange::Worse => false,
             // Of results that are gone nothing is shown: they may be those that failed.
-            Change::NotWorse => !self.gate.is_strict || self.lacking_tasks == 0,
-            Change::Open => !self.gate.is_strict,
+            GateChange::NotWorse => !self.gate.is_strict || self.lacking_tasks == 0,
+            GateChange::Open => !self.gate.is_strict,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use karat_stats::StatisticsError;
 use karat_stats::bootstrap::Estimate;
 use karat_stats::cases::Cases;
-use karat_stats::compare::{Difference, Pairs, Verdict, paired_bootstrap};
+use karat_stats::compare::{ComparisonVerdict, Difference, Pairs, paired_bootstrap};
 use karat_stats::outcome::{Run, table};
 use karat_stats::table::TaskTable;
 
@@ -41,7 +41,7 @@ pub struct Passes {
     /// McNemar's test in the mid-p form: the probability of a split this uneven if neither is better.
     pub mid_p: f64,
     /// The result of the test.
-    pub verdict: Verdict,
+    pub verdict: ComparisonVerdict,
 }
 
 impl Pair {

@@ -31,7 +31,6 @@ pub struct Kept {
 
 impl Kept {
     /// Returns the line for the file with the digest of the baseline at `path`, which `sha256sum --check` reads.
-    #[must_use]
     pub fn digest_line(&self, path: &str) -> String {
         let name = Path::new(path).file_name();
         let name = name.map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned());
@@ -92,7 +91,6 @@ pub(super) fn check_digests(inputs: &Inputs) -> Result<(), Error> {
 }
 
 /// Returns the file with the digest of a baseline.
-#[must_use]
 pub fn digest_file(path: &str) -> String {
     format!("{path}.sha256")
 }

@@ -44,7 +44,6 @@ pub struct Project {
 }
 
 /// Returns the project file of the current folder, or of the nearest above.
-#[must_use]
 pub fn find() -> Option<PathBuf> {
     let here = env::current_dir().ok()?;
     let found = here.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file())?;

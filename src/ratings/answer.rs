@@ -387,14 +387,12 @@ pub struct Played {
 
 impl Rating {
     /// Returns the deviation of the gaussian prior in points, and the draws that say as much; `None` without a prior.
-    #[must_use]
     pub fn prior(&self) -> Option<(f64, f64)> {
         let points = self.settings.get("prior_deviation")?.as_f64()?;
         Some((points, Gaussian::of_points(points).draws()))
     }
 
     /// Returns the settings for people: `factor_new 32, initial_points 1000`.
-    #[must_use]
     pub fn described_settings(&self) -> String {
         described(&self.settings)
     }
@@ -447,7 +445,6 @@ impl Tally {
     }
 
     /// Returns their number.
-    #[must_use]
     pub const fn matches(self) -> u64 {
         self.won + self.drawn + self.lost
     }

@@ -1,7 +1,5 @@
 //! The question: which matches, and by which system they are rated.
 
-use serde::{Deserialize, Serialize};
-
 use super::invalid;
 use super::matches::Columns;
 use super::system::System;
@@ -72,32 +70,19 @@ pub struct Question {
     pub level: f64,
 }
 
-/// The rating systems by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub enum SystemName {
-    /// Elo.
-    Elo,
-    /// Glicko-2.
-    Glicko2,
-    /// Weng and Lin's.
-    WengLin,
-    /// Bradley-Terry with ties.
-    BradleyTerry,
-}
-
-impl SystemName {
-    /// Returns the name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Elo => "elo",
-            Self::Glicko2 => "glicko2",
-            Self::WengLin => "weng-lin",
-            Self::BradleyTerry => "bradley-terry",
-        }
+karat_core::words! {
+    /// The rating systems by name.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+    pub enum SystemName {
+        /// Elo.
+        Elo = "elo",
+        /// Glicko-2.
+        Glicko2 = "glicko2",
+        /// Weng and Lin's.
+        WengLin = "weng-lin",
+        /// Bradley-Terry with ties.
+        BradleyTerry = "bradley-terry",
     }
 }
 
@@ -114,7 +99,6 @@ pub enum Component {
 
 impl Question {
     /// Returns the question for ratings of all matches by a system with its usual settings.
-    #[must_use]
     pub fn new(system: SystemName) -> Self {
         Self {
             system,

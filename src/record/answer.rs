@@ -59,7 +59,6 @@ pub struct SubmissionWarning {
 
 impl MatchAnswer {
     /// Returns the answer in a record that was made just now; none if the record is not about a match.
-    #[must_use]
     pub fn of(record: &Scoring<'_>) -> Option<Self> {
         let mut bytes = Vec::new();
         record.is_match().then(|| record.write_match(&mut bytes))?;
@@ -67,7 +66,6 @@ impl MatchAnswer {
     }
 
     /// Returns true if there is a finding besides the score.
-    #[must_use]
     pub fn has_findings(&self) -> bool {
         !self.submission_warnings.is_empty()
             || !self.constraint_violations.is_empty()
@@ -83,7 +81,6 @@ impl MatchAnswer {
     }
 
     /// Returns the findings in sentences, those that change a score first.
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences: Vec<String> = Vec::new();
         for warning in &self.submission_warnings {

@@ -13,7 +13,6 @@ const LISTED: usize = 20;
 
 impl Record {
     /// Lists what differs from the record that the facts give; none if the bytes are the same.
-    #[must_use]
     pub fn differences(&self, recomputed: &[u8]) -> Option<Vec<String>> {
         if self.as_bytes() == recomputed {
             return None;
@@ -33,7 +32,6 @@ impl Record {
 
     /// Lists what differs from `scored`, the record of its evidence: a line on what is the same and what is not, then every
     /// difference; none if subject, id, digest, facts and score agree. All else in a sound record follows from them.
-    #[must_use]
     pub fn differences_from_evidence(&self, scored: &[u8]) -> Option<Vec<String>> {
         let mut scored: Value = serde_json::from_slice(scored).unwrap_or_default();
         let own = self.value();
@@ -64,7 +62,6 @@ impl Record {
 
     /// Returns a record as it was made before records named the vouchers of a match that was graded elsewhere: without
     /// those that only repeat its own claims.
-    #[must_use]
     pub fn without_claims(record: &[u8]) -> Vec<u8> {
         let mut record: Value = serde_json::from_slice(record).unwrap_or_default();
         leave_out_claims(&mut record);

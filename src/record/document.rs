@@ -93,7 +93,6 @@ pub struct Grading(Box<RawValue>);
 
 impl Grading {
     /// Returns the JSON.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.get()
     }
@@ -330,13 +329,11 @@ pub struct ScorecardReference {
 
 impl ScorecardReference {
     /// Returns the reference to a scorecard.
-    #[must_use]
     pub fn of(card: &Scorecard) -> Self {
         Self { id: card.id.clone(), version: card.version.clone(), digest: card.digest }
     }
 
     /// Returns `id@version`.
-    #[must_use]
     pub fn name(&self) -> String {
         format!("{}@{}", self.id, self.version)
     }
@@ -433,46 +430,39 @@ impl RecordDocument {
     }
 
     /// Returns the exact score, if there is one.
-    #[must_use]
     pub fn score(&self) -> Option<Score> {
         // A score is a whole number of units below 2^53, so the nearest one is the one that was written.
         self.score.map(|score| Score::from_units(on_grid(score.exact, UNITS_PER_ONE as f64)))
     }
 
     /// Returns the tier, else the band, if there is one.
-    #[must_use]
     pub fn badge(&self) -> Option<&str> {
         self.tier.as_ref().and_then(|tier| tier.name.as_deref()).or(self.band.as_deref())
     }
 
     /// Returns the time of the run, if the item says.
-    #[must_use]
     pub fn time(&self) -> Option<Timestamp> {
         Timestamp::parse(self.evidence.time.as_deref()?).ok()
     }
 
     /// Returns the moment of the verdict, if one was given.
-    #[must_use]
     pub fn as_of(&self) -> Option<WrittenTimestamp<'_>> {
         let text = self.as_of.as_deref()?;
         Some(WrittenTimestamp { text, at: Timestamp::parse(text).ok()? })
     }
 
     /// Returns the whole seconds from the time of the run to the moment of the verdict, where both are known.
-    #[must_use]
-    pub fn elapsed_seconds(&self) -> Option<i64> {
+    pub(crate) fn elapsed_seconds(&self) -> Option<i64> {
         Some(self.as_of()?.at.seconds() - self.time()?.seconds())
     }
 
     /// Returns the time, the task, the outcome and the number of cases of the item.
-    #[must_use]
     pub fn context(&self) -> ItemContext<'_> {
         let EvidenceDocument { task, outcome, n, .. } = &self.evidence;
         ItemContext { time: self.time(), task: task.as_deref(), outcome: *outcome, cases: *n }
     }
 
     /// Returns what the evidence says that can be so and hardly is, which only the evidence shows.
-    #[must_use]
     pub fn suspicions(&self) -> Vec<String> {
         let found = self.warnings.iter().filter(|warning| warning.code == Warning::SUSPICION);
         found.map(|warning| warning.message.clone()).collect()
@@ -504,7 +494,6 @@ impl RecordDocument {
     }
 
     /// Returns the value of a field as text: `subject`, `id`, `task`, `outcome` or a fact; none where the item does not say.
-    #[must_use]
     pub fn value(&self, field: &str) -> Option<String> {
         match field {
             "subject" => Some(self.subject.clone()),

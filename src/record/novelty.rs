@@ -26,7 +26,6 @@ pub struct CacheReading {
 
 impl CacheReading {
     /// Returns the settings of the cache.
-    #[must_use]
     pub fn settings(&self) -> Settings {
         Settings {
             capacity: self.capacity,
@@ -36,15 +35,13 @@ impl CacheReading {
     }
 
     /// Returns whether the text was embedded before the time for the item was used up.
-    #[must_use]
-    pub fn had_time(&self) -> bool {
+    pub(crate) fn had_time(&self) -> bool {
         self.basis != Basis::BudgetExceeded
     }
 }
 
 impl RecordDocument {
     /// Returns what it says of the cache that its trace was compared with, if there was one.
-    #[must_use]
     pub fn cache_reading(&self) -> Option<CacheReading> {
         #[derive(Deserialize)]
         struct Seen {
@@ -57,7 +54,6 @@ impl RecordDocument {
     }
     /// Returns true if an embedder of the engine made the vector of its text: then its novelty was measured, and the evidence did
     /// not state it.
-    #[must_use]
     pub fn is_embedded(&self) -> bool {
         #[derive(Deserialize)]
         struct Seen {

@@ -147,7 +147,6 @@ fn note<'v>(item: &'v Value, here: &'v Value, way: &mut Vec<String>, seen: &mut 
 }
 
 /// Returns the number that a value is: as written, or 1 and 0 for true and false.
-#[must_use]
 pub fn number(value: &str) -> Option<f64> {
     match value {
         "true" => Some(1.0),
@@ -191,21 +190,18 @@ impl FactScale {
 
 impl Rows {
     /// Returns the fact that is ranked.
-    #[must_use]
-    pub fn ranked_fact(&self) -> Option<&FactScale> {
+    pub(crate) fn ranked_fact(&self) -> Option<&FactScale> {
         self.fact.as_ref()
     }
 
     /// Returns the index of a kept field that an item states.
-    #[must_use]
-    pub fn kept_field(&self, field: &str) -> Option<usize> {
+    pub(crate) fn kept_field(&self, field: &str) -> Option<usize> {
         let at = self.kept.iter().position(|known| known == field)?;
         self.rows.iter().any(|row| row.kept(at).is_some()).then_some(at)
     }
 
     /// Returns the error for a field that no item has.
-    #[must_use]
-    pub fn unknown_field(&self, field: &str, flag: &str) -> Error {
+    pub(crate) fn unknown_field(&self, field: &str, flag: &str) -> Error {
         let cards = self.scorers.iter().map(|scorer| scorer.card());
         unknown(field, flag, declared(cards).into_iter().chain(self.fields.iter().cloned()))
     }
@@ -235,7 +231,7 @@ impl Rows {
     ///
     /// # Errors
     /// If no item has the field, or one has something else than a number there.
-    pub fn rank_by(&mut self, field: &str, lower_is_better: bool, flag: &str) -> Result<(), Error> {
+    pub(crate) fn rank_by(&mut self, field: &str, lower_is_better: bool, flag: &str) -> Result<(), Error> {
         let numbers = self.numbers(field, flag)?;
         let (low, high) = numbers
             .iter()

@@ -43,7 +43,6 @@ impl FromStr for Filter {
 
 impl Filter {
     /// Returns true if a record meets the condition.
-    #[must_use]
     pub fn is_met(&self, record: &RecordDocument) -> bool {
         let is_value = match record.facts.get(&self.field) {
             // `0.10` equals 0.1.
@@ -102,7 +101,6 @@ pub fn value(record: &Record<'_>, subject: &str, field: &str) -> Option<String> 
 }
 
 /// Returns true if a field is in every record of a card: a field of every item, a fact, the band or the tier.
-#[must_use]
 pub fn is_declared(card: &Scorecard, field: &str) -> bool {
     FIELDS.contains(&field)
         || matches!(field, "band" | "tier")
@@ -122,7 +120,7 @@ fn fact<'r>(record: &'r Record<'_>, field: &str) -> Option<&'r Fact<'r>> {
 }
 
 /// Rejects a field that no card has.
-pub fn check_field<'c>(
+pub(crate) fn check_field<'c>(
     field: &str,
     flag: &str,
     cards: impl Iterator<Item = &'c Scorecard> + Clone,

@@ -7,7 +7,7 @@ use karat_core::diagnostic::nearest;
 use karat_core::facts::{Digest, Digester, Outcome};
 use karat_core::json::{hexadecimal, write_string};
 use karat_core::number::{BILLION, Score};
-use karat_core::record::{DimensionRecord, ReadingStatus, Record as Scoring};
+use karat_core::record::{DimensionRecord, Record as Scoring};
 use karat_core::scorecard::Scorecard;
 use karat_core::timestamp::Timestamp;
 
@@ -192,7 +192,7 @@ impl<'r> Loader<'r> {
         }
         // In the order of its card; `finish` brings all cards together.
         let measured = |dimension: &DimensionRecord<'_>| {
-            matches!(dimension.status, ReadingStatus::Scored | ReadingStatus::Gated)
+            matches!(dimension.status, ValueStatus::Scored | ValueStatus::Gated)
         };
         let readings = record.dimensions.iter().map(|it| it.reading.filter(|_| measured(it)));
         let readings = readings.chain(record.groups.iter().map(|group| group.reading));
@@ -202,7 +202,7 @@ impl<'r> Loader<'r> {
             Some(MeasuredValue::of_record(decay.before, decay.age_seconds, elapsed_seconds))
         };
         let has_decay = record.card.decay().is_some();
-        let bare = record.dimensions.iter().filter(|it| it.status == ReadingStatus::NotApplicable);
+        let bare = record.dimensions.iter().filter(|it| it.status == ValueStatus::NotApplicable);
         let own = |field: &str| value(record, subject, field);
         let more = More {
             cases: item.context.cases,
@@ -318,7 +318,7 @@ impl<'r> Loader<'r> {
     ///
     /// # Errors
     /// If either has no item, or items that are not for each other.
-    pub fn finish_sides(mut self) -> Result<(Option<Rows>, Rows), Error> {
+    pub(crate) fn finish_sides(mut self) -> Result<(Option<Rows>, Rows), Error> {
         let alone = self.alone.take().map(|alone| alone.finish()).transpose()?;
         Ok((alone, self.finish()?))
     }

@@ -148,85 +148,71 @@ impl Row {
     }
 
     /// Returns the index of its scorecard in [`Rows::scorers`].
-    #[must_use]
     pub fn scorer(&self) -> usize {
         self.scorer.into()
     }
 
     /// Returns the time of the item, if stated.
-    #[must_use]
     pub fn time(&self) -> Option<Timestamp> {
         stated(self.time).map(|milliseconds| Timestamp { milliseconds })
     }
 
     /// Returns the time at which a log received it, if known and its history runs on that.
-    #[must_use]
     pub fn arrived(&self) -> Option<Timestamp> {
         stated(self.arrived).map(|milliseconds| Timestamp { milliseconds })
     }
 
     /// Returns the score, if there is one.
-    #[must_use]
     pub fn score(&self) -> Option<Score> {
         stated(self.score).map(Score::from_units)
     }
 
     /// Returns the number of cases that its values are means over, if stated.
-    #[must_use]
     pub fn cases(&self) -> Option<u64> {
         self.more().cases
     }
 
     /// Returns the lowest and the highest possible score as shares of the scale, where a part of it is missing.
-    #[must_use]
     pub fn bounds(&self) -> Option<(f64, f64)> {
         self.more().bounds
     }
 
     /// Returns the share of the applicable weight that was measured, in billionths.
-    #[must_use]
     pub fn coverage(&self) -> i64 {
         self.coverage.into()
     }
 
     /// Returns the measured value of the dimension with this index, in billionths. A default is not a measured value.
-    #[must_use]
     pub fn reading(&self, dimension: usize) -> Option<i64> {
         self.readings.get(dimension)
     }
 
     /// Returns the evidence behind that value, of a scorecard with decay.
-    #[must_use]
     pub fn measured(&self, dimension: usize) -> Option<MeasuredValue> {
         self.more().measured.get(dimension).copied().flatten()
     }
 
     /// Returns the dimensions that do not apply to it.
-    #[must_use]
     pub fn not_applicable(&self) -> &[String] {
         &self.more().not_applicable
     }
 
     /// Returns the gates that held.
-    #[must_use]
     pub fn gates(&self) -> &[String] {
         &self.more().gates
     }
 
     /// Returns the values of the requested fields, in that order.
-    #[must_use]
     pub fn labels(&self) -> &[Option<String>] {
         &self.more().labels
     }
 
     /// Returns the value of the kept field with this index in [`Selection::kept`].
-    #[must_use]
     pub fn kept(&self, at: usize) -> Option<&str> {
         self.more().kept.get(at)?.as_deref()
     }
 
     /// Returns the place of its fact between the worst and the best of all, in billionths, once [`Rows::rank_by`] chose one.
-    #[must_use]
     pub fn fact(&self) -> Option<i64> {
         self.more().fact
     }
@@ -297,7 +283,7 @@ impl Rows {
     }
 
     /// Returns the names of the scorecards.
-    pub fn card_names(&self) -> Vec<String> {
+    pub(crate) fn card_names(&self) -> Vec<String> {
         self.scorers.iter().map(|scorer| scorer.card().name()).collect()
     }
 
@@ -331,26 +317,22 @@ impl Rows {
     }
 
     /// Returns the own id of an item.
-    #[must_use]
     pub fn id(&self, row: &Row) -> &str {
         self.names.id(row)
     }
 
     /// Returns the task that an item states, if it does.
-    #[must_use]
     pub fn stated_task(&self, row: &Row) -> Option<&str> {
         self.names.task(row)
     }
 
     /// Returns the file and line of an item, or where else it comes from.
-    #[must_use]
     pub fn place(&self, row: &Row) -> String {
         self.names.place(row)
     }
 
     /// Returns the file of an item and its line; where it has no line, its place alone.
-    #[must_use]
-    pub fn file_and_line(&self, row: &Row) -> (&str, Option<u64>) {
+    pub(crate) fn file_and_line(&self, row: &Row) -> (&str, Option<u64>) {
         self.names.file_and_line(row)
     }
 

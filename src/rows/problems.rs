@@ -16,7 +16,7 @@ pub struct Problems {
 
 impl Problems {
     /// Adds a rejected record and its location.
-    pub fn add_error(&mut self, place: &str, error: &Error) {
+    pub(crate) fn add_error(&mut self, place: &str, error: &Error) {
         self.is_tampering |= matches!(error.code(), Code::RecordUnsound | Code::OtherScorecard);
         self.add(format!("{place}: {error}"));
     }

@@ -29,7 +29,6 @@ struct Members<'a> {
 
 impl<'a> StoredRecord<'a> {
     /// Reads it from one JSON object; none from anything else, such as a bare record.
-    #[must_use]
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;
         if !text.contains(RECORD) || !text.contains("\"moment\"") {

@@ -7,7 +7,7 @@ use karat_core::number::Decimal;
 use karat_core::timestamp::Timestamp;
 use karat_evidence::names::{NameFault, fault};
 use karat_standing::overrides::{OverrideDecision, OverrideEvent, Proposal};
-use karat_standing::review::{Decision, Verdict};
+use karat_standing::review::{Decision, ReviewVerdict};
 use karat_standing::stand::{Change, Event, Happening};
 use serde::Deserialize;
 
@@ -213,8 +213,8 @@ impl Events {
             }
             Line::Decided { subject, time, reviewer, verdict, reason, evidence } => {
                 let verdict = match verdict {
-                    Word::Approve => Verdict::Approve,
-                    Word::Reject => Verdict::Reject,
+                    Word::Approve => ReviewVerdict::Approve,
+                    Word::Reject => ReviewVerdict::Reject,
                 };
                 let decision = Decision { at_seconds: time.seconds(), reviewer, verdict, reason, evidence };
                 Event::Subject { subject, happening: Happening::Decided(decision) }

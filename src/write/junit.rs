@@ -44,7 +44,7 @@ fn warnings(document: &Document) -> String {
 
 /// The numbers of a suite.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+struct Counts {
     tests: u64,
     failures: u64,
     errors: u64,
@@ -53,7 +53,7 @@ pub struct Counts {
 
 impl Counts {
     /// Counts a case.
-    pub fn see(&mut self, result: &CaseResult) {
+    fn see(&mut self, result: &CaseResult) {
         self.tests += 1;
         match result {
             CaseResult::Passed => {}
@@ -62,19 +62,10 @@ impl Counts {
             CaseResult::Skipped(_) => self.skipped += 1,
         }
     }
-
-    /// Adds others.
-    pub fn add(&mut self, other: Self) {
-        self.tests += other.tests;
-        self.failures += other.failures;
-        self.errors += other.errors;
-        self.skipped += other.skipped;
-    }
 }
 
 /// Returns a file of `cases` that are written already.
-#[must_use]
-pub fn whole(title: &str, counts: Counts, cases: &str) -> String {
+fn whole(title: &str, counts: Counts, cases: &str) -> String {
     let Counts { tests, failures, errors, skipped } = counts;
     let counts =
         format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\"");
@@ -86,8 +77,7 @@ pub fn whole(title: &str, counts: Counts, cases: &str) -> String {
 }
 
 /// Returns a case.
-#[must_use]
-pub fn case(case: &Case) -> String {
+fn case(case: &Case) -> String {
     let mut text =
         format!("    <testcase classname=\"{}\" name=\"{}\"", attribute(&case.class), attribute(&case.name));
     if let Some(place) = &case.place {

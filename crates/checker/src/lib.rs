@@ -108,7 +108,6 @@ fn proved(card: &Scorecard) -> Findings<'_> {
 }
 
 /// Reads and checks the text of a card.
-#[must_use]
 pub fn check_text(text: &str, library: Library<'_>) -> Checked {
     let (card, mut diagnostics) = Scorecard::read(text, library);
     let mut report = None;
@@ -123,7 +122,6 @@ pub fn check_text(text: &str, library: Library<'_>) -> Checked {
 }
 
 /// Checks a card whose structure is sound: types, units, ranges, traps. Findings are in the order of the file.
-#[must_use]
 pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
     let mut findings = Findings::new(card);
     let wrong = types::check(card, &mut findings);

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, IsTerminal as _, Read as _, stderr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use karat_core::scorecard::Scorecard;
@@ -16,10 +16,10 @@ use karat_process::{Judges, Options as JudgeOptions};
 use karat_reader::{Graders, Kind};
 
 use crate::args::GraderArgs;
-use crate::failure::Failure;
-use crate::output::replace;
 use karat::ask::Fields;
 use karat::engine::{Options, kind};
+use karat_terminal::failure::Failure;
+use karat_terminal::output::replace;
 
 /// Largest cache that is read, in bytes: 4 GiB hold 2.7 million vectors of 384 numbers.
 const CACHE_BYTES: u64 = 4 << 30;
@@ -74,17 +74,15 @@ pub fn of_kind(
         let message = format!("--judge is for evidence of kind `match`, not `{}`", kind.name());
         return Err(Failure::new(message).help("leave out --judge"));
     }
-    let judge = (kind == Kind::Match).then(|| judges(args.judge.as_deref(), None) as Arc<dyn Judge>);
+    // No process is started before there is something to run; without a program that has no verdict, and the reason says how to
+    // get it.
+    let judge = (kind == Kind::Match).then(|| -> Arc<dyn Judge> {
+        let options = JudgeOptions { tells_start: stderr().is_terminal(), ..JudgeOptions::default() };
+        Arc::new(Judges::found(args.judge.as_deref(), options))
+    });
     let embedder = args.embedder.as_deref().map(|folder| embedder(folder, portable)).transpose()?;
     let cache = args.cache.as_deref().map(load_cache).transpose()?;
     Ok(Graders { as_of, embedder: embedder.map(Arc::new), cache, judge, ..Graders::default() })
-}
-
-/// Returns the judges of submitted code: those of `given`, or of the program that is found. No process is started before there is
-/// something to run; if there is no program, what has to be run has no verdict, and the reason says how to get it.
-pub fn judges(given: Option<&Path>, runtimes: Option<PathBuf>) -> Arc<Judges> {
-    let tells_start = stderr().is_terminal();
-    Arc::new(Judges::found(given, JudgeOptions { runtimes, tells_start, ..JudgeOptions::default() }))
 }
 
 /// Loads the embedder in a folder.

@@ -11,8 +11,8 @@ use karat::text::clean;
 use karat_importers::Summary;
 
 use crate::args::Cli;
-use crate::failure::Failure;
-use crate::output::{CARE, Color, FAINT, Screen};
+use karat_terminal::failure::Failure;
+use karat_terminal::output::{CARE, Color, FAINT, Screen};
 
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(800);

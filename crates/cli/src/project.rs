@@ -6,11 +6,11 @@ use std::path::Path;
 use karat::cards::CardText;
 use karat::project::{NAME, Project, find};
 
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::input::read_text;
-use crate::output::{Color, FAINT, Screen};
-use crate::render::diagnostics::refuse;
+use karat_terminal::diagnostics::refuse;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::input::read_text;
+use karat_terminal::output::{Color, FAINT, Screen};
 
 /// Reads a project file; if it is refused, its errors go to standard error.
 pub fn open(path: &Path, color: Color) -> Result<Project, Failure> {

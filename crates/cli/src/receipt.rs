@@ -4,14 +4,14 @@ use std::fs;
 use std::io;
 use std::str::FromStr;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
 use karat::receipt::TrustedKeys;
 use karat::text::clean;
 use karat_store::Receipt;
 use karat_store::log::{NoteError, VerifyingKey, WitnessKey};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
 
-use crate::input::read_text;
+use karat_terminal::input::read_text;
 
 /// Reads the key of a log: `NAME+ID+KEY`, or a file with nothing else in it.
 pub fn key(given: &str) -> Result<VerifyingKey, Failure> {

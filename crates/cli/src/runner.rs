@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use karat_process::RUNNER;
 use karat_run::Fault;
-use karat_run::protocol::{Layers, Said};
+use karat_run::protocol::Said;
 use serde::Serialize;
 
-use crate::failure::Failure;
+use karat_terminal::failure::Failure;
 
 /// A runner at work. It stops when its input ends, and so with this process.
 pub struct Runner {
@@ -27,7 +27,7 @@ fn command() -> Result<Command, Fault> {
 impl Runner {
     /// Starts the program with arguments.
     pub fn start<T: AsRef<OsStr>>(arguments: impl IntoIterator<Item = T>) -> Result<Self, Failure> {
-        let mut command = command().map_err(|fault| Failure::new(fault.message).help(fault.hint))?;
+        let mut command = command().map_err(missing)?;
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| broken(&format!("it cannot be started: {error}")))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
@@ -74,11 +74,25 @@ impl Drop for Runner {
     }
 }
 
-/// Asks the program which walls this machine has.
-pub fn layers() -> Result<Layers, String> {
-    let mut command = command().map_err(|fault| fault.to_string())?;
-    let done = command.arg("layers").stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
-    serde_json::from_slice(&done.stdout).map_err(|error| format!("`{}`: {error}", RUNNER.name))
+/// Starts the program with arguments in the place of this one, as cargo starts its subcommands.
+pub fn hand_over<T: AsRef<OsStr>>(arguments: impl IntoIterator<Item = T>) -> Failure {
+    let mut command = match command() {
+        Ok(command) => command,
+        Err(fault) => return missing(fault),
+    };
+    command.args(arguments);
+    #[cfg(unix)]
+    let error = std::os::unix::process::CommandExt::exec(&mut command);
+    #[cfg(not(unix))]
+    let error = match command.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(1)),
+        Err(error) => error,
+    };
+    broken(&format!("it cannot be started: {error}"))
+}
+
+fn missing(fault: Fault) -> Failure {
+    Failure::new(fault.message).help(fault.hint)
 }
 
 fn broken(why: &str) -> Failure {

@@ -4,12 +4,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::exit::Exit;
-use crate::failure::Failure;
 use karat_server::folder::STORE;
 use karat_store::port::Backend as _;
 use karat_store::sqlite::Sqlite;
 use karat_store::{Error, Item, Reader};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
 
 /// Items that are read at a time.
 const CHUNK: u64 = 256;

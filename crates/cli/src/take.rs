@@ -7,12 +7,12 @@ use clap::error::ErrorKind;
 use karat::record::Record;
 
 use crate::args::{Cli, Verb};
-use crate::failure::Failure;
-use crate::output::Color;
 use crate::project::{open, tell};
 use karat::ask::{Fields, Items};
 use karat::inputs::{Inputs, are_sides};
 use karat::project::{NAME, Project, find};
+use karat_terminal::failure::Failure;
+use karat_terminal::output::Color;
 
 /// Fills in what `score`, `leaderboard`, `compare` and `standing` were not told and the project file knows. Where something is
 /// piped in, that is read; records name their own scorecard.

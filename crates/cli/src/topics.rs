@@ -2,7 +2,7 @@
 
 use karat_importers::{IMPORTERS, Importer};
 
-use crate::exit;
+use karat_terminal::exit;
 
 /// A page: its name, one line about it, and its text.
 pub struct Topic {

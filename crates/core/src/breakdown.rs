@@ -8,8 +8,8 @@ use crate::formula::{Formula, Symbol};
 use crate::number::{Decimal, Score};
 use crate::plan::{Registers, state};
 use crate::record::{
-    Blocker, Condition, Decay, DimensionRecord, GroupRecord, ProfileUse, Published, ReadingStatus, Reason,
-    Record, Status, Step, StepKind, TierRecord, Warning,
+    Blocker, Condition, Decay, DimensionRecord, GroupRecord, ProfileUse, Published, Reason, Record,
+    RecordStatus, Step, StepKind, TierRecord, ValueStatus, Warning,
 };
 use crate::scorecard::{EvidenceAge, Group, MissingPolicy, Tier};
 use crate::scorer::{Context, Scorer};
@@ -37,13 +37,13 @@ impl Scorer {
         let profile_place = profile.map_or(0, |(place, _)| place);
         let raw_score = registers.value(places.score);
         let status = if state::is(raw_score, state::WITHHELD) {
-            Status::Withheld
+            RecordStatus::Withheld
         } else if raw_score.is_nan() {
-            Status::Unscored
+            RecordStatus::Unscored
         } else {
-            Status::Scored
+            RecordStatus::Scored
         };
-        let scored = status == Status::Scored;
+        let scored = status == RecordStatus::Scored;
         let to_score = |units: f64| scored.then(|| Score::from_units(units as i64));
         let score = to_score(raw_score);
         let composite = to_score(registers.value(places.composite));
@@ -169,32 +169,32 @@ impl Scorer {
             let closed = places.when.is_some_and(|when| registers.value(when) == 0.0);
             let failure = state::failure(reading);
             let status = if state::is(reading, state::NOT_APPLICABLE) {
-                ReadingStatus::NotApplicable
+                ValueStatus::NotApplicable
             } else if failure.is_some() {
-                ReadingStatus::Failed
+                ValueStatus::Failed
             } else if reading.is_nan() {
-                ReadingStatus::Missing
+                ValueStatus::Missing
             } else if closed {
-                ReadingStatus::Gated
+                ValueStatus::Gated
             } else {
-                ReadingStatus::Scored
+                ValueStatus::Scored
             };
             let condition = |formula: &'a Option<Formula>| {
                 Reason::ConditionFalse(formula.as_ref().map_or("", |formula| &formula.text))
             };
             let age_seconds = places.age.map_or(f64::NAN, |age| registers.value(age));
             let before = registers.value(places.measured) as i64;
-            let is_measured = status == ReadingStatus::Scored;
+            let is_measured = status == ValueStatus::Scored;
             let decay = (is_measured && !age_seconds.is_nan()).then_some(Decay { age_seconds, before });
             let reason = match status {
-                ReadingStatus::Scored => match decay {
+                ValueStatus::Scored => match decay {
                     Some(decay) if reading < before as f64 => Reason::Decayed(decay),
                     _ => Reason::None,
                 },
-                ReadingStatus::Gated => condition(&dimension.when),
-                ReadingStatus::NotApplicable => condition(&dimension.applies),
-                ReadingStatus::Missing => self.missing_need(at, registers, item),
-                ReadingStatus::Failed => Reason::Failure(failure.unwrap_or("no result")),
+                ValueStatus::Gated => condition(&dimension.when),
+                ValueStatus::NotApplicable => condition(&dimension.applies),
+                ValueStatus::Missing => self.missing_need(at, registers, item),
+                ValueStatus::Failed => Reason::Failure(failure.unwrap_or("no result")),
             };
             let unknown = status.is_unmeasured();
             let filled = match dimension.missing {
@@ -224,7 +224,7 @@ impl Scorer {
         if self.card.decay().is_some() {
             let ages = self.card.dimensions.iter().zip(&records);
             let ages = ages.filter(|(dimension, it)| {
-                it.status == ReadingStatus::Scored && dimension.age != EvidenceAge::Now
+                it.status == ValueStatus::Scored && dimension.age != EvidenceAge::Now
             });
             let (measured, without) = ages.fold((0, 0), |(measured, without), (_, it)| {
                 (measured + 1, without + usize::from(it.decay.is_none()))

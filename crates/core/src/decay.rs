@@ -56,7 +56,6 @@ impl Loss {
 /// assert_eq!(decayed(DecayRule::default(), 900_000_000, 365.0 * 86_400.0), 848_857_143);
 /// assert_eq!(decayed(DecayRule::default(), 900_000_000, -5.0), 900_000_000);
 /// ```
-#[must_use]
 pub fn decayed(rule: DecayRule, reading: i64, age_seconds: f64) -> i64 {
     Loss::new(rule, 1.0).left(reading as f64, age_seconds) as i64
 }

@@ -48,13 +48,11 @@ macro_rules! codes {
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
             /// Returns the code as written: `KC203`.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
 
             /// Returns what it means, in one line.
-            #[must_use]
             pub const fn about(self) -> &'static str {
                 match self { $(Self::$name => $about,)* }
             }
@@ -107,14 +105,12 @@ impl fmt::Display for Code {
 
 /// Returns whether a character of a foreign text could steer a terminal: a control character, a line separator, or a mark that
 /// turns the direction of what follows, so that a name reads as another.
-#[must_use]
 pub fn steers_terminal(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns the known name closest to `name`, if it is close enough to be what was meant.
-#[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 1 + name.chars().count() / 3;
     known

@@ -27,7 +27,6 @@ impl Digest {
     /// assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
     /// assert_eq!(Digest::parse("sha256:00"), None);
     /// ```
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix("sha256:")?.as_bytes();
         let mut bytes = [0u8; 32];
@@ -67,7 +66,6 @@ impl Digester {
     }
 
     /// Returns the digest of all bytes.
-    #[must_use]
     pub fn end(self) -> Digest {
         Digest(self.0.finalize().into())
     }
@@ -92,7 +90,6 @@ impl fmt::Debug for Digest {
 /// let digits = karat_core::json::hexadecimal(&[0xa9; 32]);
 /// assert_eq!(digits.as_slice(), "a9".repeat(32).as_bytes());
 /// ```
-#[must_use]
 pub fn hexadecimal(bytes: &[u8; 32]) -> [u8; 64] {
     let mut digits = [0; 64];
     for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {

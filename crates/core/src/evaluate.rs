@@ -38,7 +38,6 @@ pub struct Workspace {
 
 impl Workspace {
     /// Makes room for `scorer`.
-    #[must_use]
     pub fn new(scorer: &Scorer) -> Self {
         Self { item: Registers::of_item(&scorer.plan), block: None, row: Vec::new() }
     }
@@ -63,7 +62,6 @@ impl Scorer {
 
     /// Returns the value that a let of the card had for the item that `work` scored last; a condition is 0 or 1. None if it is
     /// missing or failed, if nothing in the card reads it, or if the card has no let of this name.
-    #[must_use]
     pub fn value_of_let(&self, work: &Workspace, name: &str) -> Option<f64> {
         let at = self.card.lets.iter().position(|named| named.name == name)?;
         let register = (*self.plan.places.lets.get(at)?)?;

@@ -12,7 +12,7 @@ use crate::evaluate::{Column, Columns, Scorer, Scores, Workspace};
 use crate::facts::Fact;
 use crate::formula::{Expr, ExprKind, Formula, Symbol};
 use crate::number::{BILLION, Score, round};
-use crate::record::{Published, ReadingStatus, Record};
+use crate::record::{Published, Record, ValueStatus};
 use crate::scorecard::{EvidenceAge, FactDeclaration, FactType, Reporter, Scorecard};
 
 /// Distance of the readings that are tried first, in billionths. Between two of them, and the thresholds written in the
@@ -33,8 +33,8 @@ pub struct Level<'a> {
 }
 
 crate::words! {
-    /// The kinds of levels.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    /// The next level that a score can reach.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum LevelKind {
         /// A named range of the published score.
         Band = "band",
@@ -74,7 +74,6 @@ pub struct Change<'a> {
 }
 
 /// Returns the next tier above the one reached; for a card without tiers, or at the highest, the next band. None at the top.
-#[must_use]
 pub fn next_level<'a>(record: &Record<'a>) -> Option<Level<'a>> {
     let card = record.card;
     let reached = record.tier.as_ref().and_then(|tier| tier.name);
@@ -91,12 +90,11 @@ pub fn next_level<'a>(record: &Record<'a>) -> Option<Level<'a>> {
 ///
 /// A dimension that does not apply is left alone, and one behind a closed gate stays at 0 whatever its value. For one that
 /// was not measured the distance counts from the reading that is used in its place, or from 0.
-#[must_use]
 pub fn nearest_change<'a>(scorer: &Scorer, record: &Record<'a>) -> Option<Change<'a>> {
     let next = next_level(record)?;
     let mut nearest: Option<(u64, Change<'a>)> = None;
     for (at, (dimension, now)) in record.card.dimensions.iter().zip(&record.dimensions).enumerate() {
-        if now.status == ReadingStatus::NotApplicable {
+        if now.status == ValueStatus::NotApplicable {
             continue;
         }
         let Some(mut trial) = Trial::new(scorer, record, at, next) else { continue };
@@ -106,7 +104,7 @@ pub fn nearest_change<'a>(scorer: &Scorer, record: &Record<'a>) -> Option<Change
         if nearest.as_ref().is_some_and(|&(least, _)| least <= distance) {
             continue;
         }
-        let measured = matches!(now.status, ReadingStatus::Scored | ReadingStatus::Gated);
+        let measured = matches!(now.status, ValueStatus::Scored | ValueStatus::Gated);
         let change = Change {
             dimension: &dimension.key,
             label: &dimension.label,
@@ -125,7 +123,6 @@ pub fn nearest_change<'a>(scorer: &Scorer, record: &Record<'a>) -> Option<Change
 /// else stays live. None if there is no such dimension.
 ///
 /// A measured dimension applies. Its gate depends on other evidence and is left unchanged.
-#[must_use]
 pub fn with_reading_as_fact(card: &Scorecard, dimension: usize) -> Option<Scorecard> {
     let mut card = card.clone();
     let fact = ExprKind::Name(Symbol::Fact(card.facts.len()));

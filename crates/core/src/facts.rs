@@ -55,7 +55,7 @@ pub struct ItemContext<'a> {
 }
 
 crate::words! {
-    /// The end of a run. A missing verdict is neither failure nor success, so each class keeps its name.
+    /// The outcome of a run.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Outcome {
         /// The task was solved.

@@ -18,7 +18,6 @@ use crate::digest::{Digest, digit};
 /// assert_eq!(member(object, "d"), Some(r#""x\"y""#));
 /// assert_eq!([member(object, "x"), member("{}", "b"), member("", "b")], [None; 3]);
 /// ```
-#[must_use]
 pub fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     let bytes = object.as_bytes();
     let (mut depth, mut in_text, mut is_escaped) = (0_usize, false, false);

@@ -6,7 +6,7 @@ extern crate alloc;
 extern crate std;
 
 #[macro_use]
-mod words;
+pub mod words;
 
 mod bounds;
 mod breakdown;

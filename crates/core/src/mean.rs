@@ -1,7 +1,7 @@
 //! The means by which weighted readings become one number: all that tells one from another.
 
 crate::words! {
-    /// The mean by which weighted readings become one number (`docs/guide/scorecard.md`, The mean).
+    /// A mean that makes the composite.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     #[expect(missing_docs, reason = "the names say it")]
     pub enum Mean {
@@ -15,7 +15,6 @@ crate::words! {
 
 impl Mean {
     /// Returns whether the composite is a sum of weights times readings, so that contributions add up without a step.
-    #[must_use]
     pub const fn is_linear(self) -> bool {
         match self {
             Self::WeightedSum | Self::WeightedMean => true,
@@ -24,7 +23,6 @@ impl Mean {
     }
 
     /// Returns whether weights count as they are, not divided by the weight of what was measured. They must sum to 1 then.
-    #[must_use]
     pub const fn takes_weights_as_given(self) -> bool {
         match self {
             Self::WeightedSum => true,
@@ -33,7 +31,6 @@ impl Mean {
     }
 
     /// Returns whether a reading of 0 makes the composite 0, whatever the others are.
-    #[must_use]
     pub const fn is_zero_with_one_zero(self) -> bool {
         match self {
             Self::WeightedSum | Self::WeightedMean => false,
@@ -43,13 +40,11 @@ impl Mean {
 
     /// Returns whether readings of different ages can be averaged one by one: the composite is linear, and divides by the
     /// weight measured.
-    #[must_use]
     pub const fn is_weighted_average(self) -> bool {
         self.is_linear() && !self.takes_weights_as_given()
     }
 
     /// Returns what a reading from 0 to 1 adds to the sum that [`Self::finish`] takes.
-    #[must_use]
     #[inline(always)]
     pub fn term(self, weight: f64, reading: f64) -> f64 {
         match self {
@@ -62,7 +57,6 @@ impl Mean {
 
     /// Returns the composite: of the sum of all terms, the sum of their weights (more than 0), and the smallest reading
     /// that has a weight.
-    #[must_use]
     #[inline(always)]
     pub fn finish(self, terms: f64, weights: f64, smallest: f64) -> f64 {
         if self.is_zero_with_one_zero() && smallest == 0.0 {

@@ -21,7 +21,6 @@ pub const UNITS_PER_ONE: i64 = 1_000_000_000_000_000;
 /// assert_eq!([round(0.5), round(1.5), round(2.4999)], [0.0, 2.0, 2.0]);
 /// ```
 #[inline(always)]
-#[must_use]
 pub fn round(x: f64) -> f64 {
     const TWO_TO_52: f64 = 4_503_599_627_370_496.0;
     (x + TWO_TO_52) - TWO_TO_52
@@ -29,7 +28,6 @@ pub fn round(x: f64) -> f64 {
 
 /// Returns the whole number at or below `x`. Exact for `0 <= x < 2^51`: the nearest one is at most one too high there.
 #[inline(always)]
-#[must_use]
 pub(crate) fn floor(x: f64) -> f64 {
     let near = round(x);
     if near > x { near - 1.0 } else { near }
@@ -38,7 +36,6 @@ pub(crate) fn floor(x: f64) -> f64 {
 /// Rounds the fraction `numerator / denominator` to a whole number, ties to even.
 ///
 /// Both must not be negative and `denominator` above zero.
-#[must_use]
 pub fn round_ratio(numerator: i128, denominator: i128) -> i128 {
     let (floor, rest) = (numerator.div_euclid(denominator), numerator.rem_euclid(denominator));
     let twice = rest * 2;
@@ -65,19 +62,16 @@ impl Decimal {
     pub const ONE: Self = Self(MILLION);
 
     /// Makes a decimal from whole millionths.
-    #[must_use]
     pub const fn from_millionths(millionths: i64) -> Self {
         Self(millionths)
     }
 
     /// Returns the value in whole millionths.
-    #[must_use]
     pub const fn millionths(self) -> i64 {
         self.0
     }
 
     /// Returns the nearest double.
-    #[must_use]
     pub fn to_f64(self) -> f64 {
         self.0 as f64 / MILLION as f64
     }
@@ -167,19 +161,16 @@ impl Score {
     pub const ONE: Self = Self(UNITS_PER_ONE);
 
     /// Makes a score from whole units of 1e-15.
-    #[must_use]
     pub const fn from_units(units: i64) -> Self {
         Self(units)
     }
 
     /// Makes a score from whole billionths.
-    #[must_use]
     pub const fn from_billionths(billionths: i64) -> Self {
         Self(billionths * MILLION)
     }
 
     /// Returns the value in whole units of 1e-15.
-    #[must_use]
     pub const fn units(self) -> i64 {
         self.0
     }
@@ -191,14 +182,12 @@ impl Score {
     /// assert_eq!(Score::from_units(500_000).billionths(), 0);
     /// assert_eq!(Score::from_units(500_001).billionths(), 1);
     /// ```
-    #[must_use]
     pub fn billionths(self) -> i64 {
         const UNITS: i128 = (UNITS_PER_ONE / BILLION) as i128;
         round_ratio(self.0.into(), UNITS) as i64
     }
 
     /// Returns the nearest double.
-    #[must_use]
     pub fn to_f64(self) -> f64 {
         self.0 as f64 / UNITS_PER_ONE as f64
     }
@@ -217,7 +206,6 @@ impl fmt::Display for Score {
 }
 
 /// Returns the decimal `value / 10^places` without trailing zeros: `-0.5`, `823.5`, `0`.
-#[must_use]
 pub fn plain(value: i64, places: usize) -> String {
     let mut text = Vec::with_capacity(24);
     write_plain(&mut text, value, places);
@@ -284,7 +272,6 @@ pub fn write_json(out: &mut Vec<u8>, value: i64, places: usize) {
 /// use karat_core::number::apportion;
 /// assert_eq!(apportion(10, &[10, 10, 10], 3), [4, 3, 3]);
 /// ```
-#[must_use]
 pub fn apportion(total: i64, parts: &[i128], divisor: i128) -> Vec<i64> {
     if divisor <= 0 {
         return parts.iter().map(|_| 0).collect();
@@ -318,7 +305,6 @@ pub fn apportion(total: i64, parts: &[i128], divisor: i128) -> Vec<i64> {
 pub const MOST_WEIGHT_UNITS: i64 = 8_000_000;
 
 /// Returns the greatest common divisor of weights, in millionths; 1 where they are all zero.
-#[must_use]
 pub fn common_unit(weights: impl IntoIterator<Item = Decimal>) -> i64 {
     let gcd = |mut a: i64, mut b: i64| {
         while b != 0 {
@@ -330,7 +316,6 @@ pub fn common_unit(weights: impl IntoIterator<Item = Decimal>) -> i64 {
 }
 
 /// Returns the sum of weights, or none if it is larger than any sum of weights can be.
-#[must_use]
 pub fn sum(weights: impl IntoIterator<Item = Decimal>) -> Option<Decimal> {
     weights
         .into_iter()

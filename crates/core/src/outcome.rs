@@ -2,8 +2,8 @@
 
 pub use crate::facts::Outcome;
 
-crate::words! { @named
-    /// The treatment of an outcome.
+crate::words! {
+    /// The treatment of an outcome that is neither success nor failure.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Treatment {
         /// A success.
@@ -19,7 +19,7 @@ crate::words! { @named
 
 impl Treatment {
     /// The treatments that need no score: the other choices that are tried where one might matter.
-    pub const ALL: [Self; 3] = [Self::Success, Self::Failure, Self::Excluded];
+    pub const WITHOUT_SCORE: [Self; 3] = [Self::Success, Self::Failure, Self::Excluded];
 }
 
 /// The treatment of each outcome that is neither success nor failure.
@@ -51,7 +51,6 @@ impl Default for Policy {
 
 impl Policy {
     /// Returns the treatment of an outcome.
-    #[must_use]
     pub fn treatment(self, outcome: Outcome) -> Treatment {
         match outcome {
             Outcome::Succeeded => Treatment::Success,

@@ -62,7 +62,6 @@ impl Interval {
     pub const UNIT: Self = Self { low: 0.0, high: 1.0 };
 
     /// Returns the interval of one number.
-    #[must_use]
     pub const fn point(value: f64) -> Self {
         Self { low: value, high: value }
     }
@@ -76,7 +75,6 @@ impl Interval {
     }
 
     /// Returns whether `value` is among the numbers.
-    #[must_use]
     pub fn contains(self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -197,7 +195,6 @@ impl Interval {
     }
 
     /// Returns the answer of a comparison, if it is the same for all numbers.
-    #[must_use]
     pub fn compare(self, operator: Binary, other: Self) -> Option<bool> {
         let settle = |surely: bool, never: bool| match (surely, never) {
             (true, _) => Some(true),
@@ -220,7 +217,6 @@ impl Interval {
 
 impl Range {
     /// Returns the numbers; of a condition 1 where it is true and 0 where it is false.
-    #[must_use]
     pub fn number(self) -> Interval {
         match self {
             Self::Number(interval) => interval,
@@ -230,7 +226,6 @@ impl Range {
     }
 
     /// Returns true, false or undecided; a number is undecided.
-    #[must_use]
     pub fn flag(self) -> Option<bool> {
         match self {
             Self::Flag(flag) => flag,

@@ -23,7 +23,7 @@ pub struct Record<'a> {
     /// The moment of the verdict, if one was given.
     pub as_of: Option<&'a str>,
     /// The status of a score.
-    pub status: Status,
+    pub status: RecordStatus,
     /// The score on the grid of 1e-15; none unless `status` is scored.
     pub score: Option<Score>,
     /// The score on the scale of the card.
@@ -60,16 +60,15 @@ pub struct Record<'a> {
 
 impl Record<'_> {
     /// Returns the whole seconds from the time of the item to the moment of the score, where both are known.
-    #[must_use]
     pub fn elapsed_seconds(&self) -> Option<i64> {
         (!self.elapsed_seconds.is_nan()).then_some(self.elapsed_seconds as i64)
     }
 }
 
 crate::words! {
-    /// The status of a score.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Status {
+    /// The status of the score of an item.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum RecordStatus {
         /// There is one.
         Scored = "scored",
         /// No dimension has a reading, or their weights sum to zero.
@@ -90,7 +89,6 @@ pub struct Published {
 
 impl Published {
     /// Returns true if the number is at least `points`.
-    #[must_use]
     pub fn reaches(self, points: Decimal) -> bool {
         let places = self.places.max(6);
         i128::from(self.value) * 10i128.pow(places - self.places)
@@ -98,7 +96,6 @@ impl Published {
     }
 
     /// Returns the nearest double.
-    #[must_use]
     pub fn to_f64(self) -> f64 {
         self.value as f64 / 10u64.pow(self.places) as f64
     }
@@ -112,7 +109,6 @@ impl fmt::Display for Published {
 
 impl Scale {
     /// Returns the published form of an exact score.
-    #[must_use]
     pub fn publish(self, score: Score) -> Published {
         match self.publish {
             Publish::Exact => Published { value: score.units(), places: 15 - self.max.ilog10() },
@@ -128,7 +124,6 @@ impl Scale {
     /// let scale = Scale { max: 1000, publish: Publish::HalfUp, places: 0 };
     /// assert_eq!(scale.publish_ratio(1501, 2000).to_string(), "751");
     /// ```
-    #[must_use]
     pub fn publish_ratio(self, numerator: i128, denominator: i128) -> Published {
         let steps = i128::from(self.max) * 10i128.pow(self.places);
         let value = match self.publish {
@@ -161,7 +156,7 @@ pub struct DimensionRecord<'a> {
     /// The dimension's key.
     pub key: &'a str,
     /// The status.
-    pub status: ReadingStatus,
+    pub status: ValueStatus,
     /// The reading used in the mean, in billionths.
     pub reading: Option<i64>,
     /// The value of the formula before it was put on the grid, where there is one.
@@ -207,9 +202,9 @@ pub struct Decay {
 }
 
 crate::words! {
-    /// The status of a dimension.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum ReadingStatus {
+    /// The status of the value of a dimension.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum ValueStatus {
         /// The formula gave a value.
         Scored = "scored",
         /// Its condition is false: the reading is 0.
@@ -223,9 +218,8 @@ crate::words! {
     }
 }
 
-impl ReadingStatus {
+impl ValueStatus {
     /// Returns true if there should be a value but it is missing or failed.
-    #[must_use]
     pub(crate) const fn is_unmeasured(self) -> bool {
         matches!(self, Self::Missing | Self::Failed)
     }
@@ -382,7 +376,6 @@ impl Warning<'_> {
     pub const SUSPICION: &'static str = "suspicious-evidence";
 
     /// Returns a stable name.
-    #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
             Self::ProfileFallback { .. } => "profile-fallback",

@@ -76,13 +76,11 @@ impl Scorer {
     }
 
     /// Returns the card.
-    #[must_use]
     pub const fn card(&self) -> &Scorecard {
         &self.card
     }
 
     /// Returns what became of the weights from outside, if any were given.
-    #[must_use]
     pub const fn override_use(&self) -> Option<&OverrideUse> {
         self.override_use.as_ref()
     }

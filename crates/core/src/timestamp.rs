@@ -58,7 +58,6 @@ pub enum TimestampError {
 
 impl TimestampError {
     /// Returns the form that was expected, with an example.
-    #[must_use]
     pub const fn expected(self) -> &'static str {
         match self {
             Self::NotUtc => "an RFC 3339 timestamp in UTC such as `2026-01-31T12:00:00Z`",
@@ -67,7 +66,6 @@ impl TimestampError {
     }
 
     /// Returns advice on how to correct the text.
-    #[must_use]
     pub const fn hint(self) -> &'static str {
         match self {
             Self::Form => "give date, `T`, time with seconds, and `Z` or an offset",
@@ -122,19 +120,16 @@ impl Timestamp {
     }
 
     /// Returns the timestamp of whole seconds since 1970-01-01T00:00:00Z; beyond the range of milliseconds, the nearest one.
-    #[must_use]
     pub const fn from_seconds(seconds: i64) -> Self {
         Self { milliseconds: seconds.saturating_mul(1000) }
     }
 
     /// Returns the whole seconds since 1970-01-01T00:00:00Z, rounded down.
-    #[must_use]
     pub const fn seconds(self) -> i64 {
         self.milliseconds.div_euclid(1000)
     }
 
     /// Returns the seconds from `earlier` to this timestamp; below 0 if `earlier` is later.
-    #[must_use]
     pub fn seconds_since(self, earlier: Self) -> f64 {
         self.milliseconds.saturating_sub(earlier.milliseconds) as f64 / 1000.0
     }

@@ -182,7 +182,6 @@ impl OverrideUse {
     }
 
     /// Returns `applied` or `rejected`.
-    #[must_use]
     pub const fn outcome(&self) -> &'static str {
         if self.applied { "applied" } else { "rejected" }
     }

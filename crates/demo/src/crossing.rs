@@ -57,7 +57,6 @@ pub struct Run {
 
 impl Run {
     /// Returns the path of its recording in the folder of the examples.
-    #[must_use]
     pub fn path(&self) -> String {
         format!("season/crossing/recordings/{}.{}.jsonl", self.miner, self.recorder)
     }
@@ -77,13 +76,11 @@ pub fn runs() -> impl Iterator<Item = Run> {
 }
 
 /// Returns the path of a plan in the folder of the examples.
-#[must_use]
 pub fn plan_path(miner: &str) -> String {
     format!("season/crossing/plans/{miner}.json")
 }
 
 /// Returns the path of the task in the folder of the examples.
-#[must_use]
 pub fn task_path() -> String {
     String::from("season/crossing/task.json")
 }

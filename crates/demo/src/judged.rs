@@ -37,7 +37,6 @@ impl Judged {
     }
 
     /// Returns the reports as they are kept: a line of JSON each, in the order of the digests.
-    #[must_use]
     pub fn lines(&self) -> String {
         let line = |(job, report): (&String, &Report)| {
             format!("{}\n", canonical_json(&json!({ "job": job, "report": report })))

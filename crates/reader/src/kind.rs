@@ -12,51 +12,26 @@ use crate::kinds::reasoning_trace::TraceFacts;
 use crate::kinds::workflow_run::RunFacts;
 use crate::vocabulary::FactSpec;
 
-/// A kind of evidence: what shape its items have and which facts they give.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// A workflow plan, how it was executed and how good its output is.
-    WorkflowRun,
-    /// One match of an agent in an arena.
-    Match,
-    /// The steps of an agent on one task.
-    ReasoningTrace,
-    /// Behavioural dimensions of an agent, measured elsewhere.
-    AgentDimensions,
-    /// Everything that is known of an agent: evaluations, verdicts, records.
-    AgentEvidence,
-    /// A flat table of the user's own facts.
-    Facts,
+karat_core::words! {
+    /// A kind of evidence: what shape its items have and which facts they give.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Kind {
+        /// A workflow plan, how it was executed and how good its output is.
+        WorkflowRun = "workflow-run",
+        /// One match of an agent in an arena.
+        Match = "match",
+        /// The steps of an agent on one task.
+        ReasoningTrace = "reasoning-trace",
+        /// Behavioural dimensions of an agent, measured elsewhere.
+        AgentDimensions = "agent-dimensions",
+        /// Everything that is known of an agent: evaluations, verdicts, records.
+        AgentEvidence = "agent-evidence",
+        /// A flat table of the user's own facts.
+        Facts = "facts",
+    }
 }
 
 impl Kind {
-    /// Every kind.
-    pub const ALL: [Self; 6] = [
-        Self::WorkflowRun,
-        Self::Match,
-        Self::ReasoningTrace,
-        Self::AgentDimensions,
-        Self::AgentEvidence,
-        Self::Facts,
-    ];
-
-    /// Returns the name as scorecards write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::WorkflowRun => "workflow-run",
-            Self::Match => "match",
-            Self::ReasoningTrace => "reasoning-trace",
-            Self::AgentDimensions => "agent-dimensions",
-            Self::AgentEvidence => "agent-evidence",
-            Self::Facts => "facts",
-        }
-    }
-
-    /// Returns the kind with that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
     /// Returns the facts that items of the kind can give. Empty for [`Kind::Facts`], whose names are the user's own.
     pub fn vocabulary(self) -> &'static [FactSpec] {
         match self {

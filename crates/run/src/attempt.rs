@@ -39,28 +39,16 @@ impl Request {
     }
 }
 
-/// Outcome of an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// An output.
-    Success,
-    /// No output.
-    Failed,
-    /// Stopped, because it took longer than the plan declares.
-    Timeout,
-}
-
-impl Outcome {
-    pub(crate) const ALL: [Self; 3] = [Self::Success, Self::Failed, Self::Timeout];
-
-    /// Returns the name in the log.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failed => "failed",
-            Self::Timeout => "timeout",
-        }
+karat_core::words! {
+    /// Outcome of an attempt.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Outcome {
+        /// An output.
+        Success = "success",
+        /// No output.
+        Failed = "failed",
+        /// Stopped, because it took longer than the plan declares.
+        Timeout = "timeout",
     }
 }
 

@@ -56,30 +56,6 @@ pub enum Said {
     },
 }
 
-/// The answer of `karat-runner layers`: the walls around programs that this machine has.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Layers {
-    /// True if all of them stand, so that a strict sandbox is possible.
-    pub is_strict: bool,
-    /// Each of them.
-    pub layers: Vec<Layer>,
-}
-
-/// A wall around programs.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Layer {
-    /// Its name.
-    pub name: String,
-    /// The things that it keeps programs from.
-    pub purpose: String,
-    /// A way to get it.
-    pub remedy: String,
-    /// True if it stands.
-    pub holds: bool,
-    /// The means; or the reason why it is missing.
-    pub means: String,
-}
-
 impl Said {
     /// Returns the message that an attempt has ended.
     #[must_use]

@@ -126,7 +126,7 @@ impl KeyRequest {
             return refused("$.scopes", String::from(why));
         }
         let own = [Reporter::Subject, Reporter::Operator];
-        let all = Reporter::ALL;
+        let all = Reporter::STATED;
         let allowed: &[Reporter] = if subject.is_some() { &own } else { &all };
         let reports =
             reports.unwrap_or_else(|| subject.iter().map(|_| Reporter::Subject.name().to_owned()).collect());

@@ -71,7 +71,7 @@ fn with_new_name(detail: &str) -> String {
     // As serde says it: unknown field `draws`, expected one of `seed`, `resamples`.
     let mut names = detail.split('`').skip(1).step_by(2);
     let renamed = names.next().filter(|_| detail.starts_with("unknown field"));
-    let renamed = renamed.and_then(|name| karat::renames::renamed(name, names));
+    let renamed = renamed.and_then(|name| karat::ask::renamed(name, names));
     renamed.map_or_else(|| detail.to_owned(), |renamed| format!("{detail}; {renamed}"))
 }
 

@@ -78,7 +78,7 @@ impl Trust {
     /// Returns the highest class of a record that was sent with a key which `reports` these provenances. A key without any may
     /// state everything, and so does not say for whom it speaks.
     pub(crate) fn ceiling(reports: &BTreeSet<String>) -> Self {
-        let reported = Reporter::ALL.into_iter().filter(|reporter| reports.contains(reporter.name()));
+        let reported = Reporter::STATED.into_iter().filter(|reporter| reports.contains(reporter.name()));
         reported.map(Self::of_fact).max().unwrap_or(Self::Claimed)
     }
 }

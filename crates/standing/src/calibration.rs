@@ -8,7 +8,6 @@ pub use karat_core::scorecard::{CalibrationRules, CalibrationStep, Difficulty};
 
 /// Returns the difficulty that these rates mean; none with too few completed matches. `current` is the calibrated
 /// difficulty so far, which stays where the rates have not passed a threshold by the margin.
-#[must_use]
 pub fn difficulty(
     rules: &CalibrationRules,
     win_rate: Decimal,
@@ -39,7 +38,6 @@ pub fn difficulty(
 
 /// Returns the difficulty that these counts mean, by their rates to three places, halves up: wins among `completed`, completed
 /// among `all`.
-#[must_use]
 pub(crate) fn difficulty_of_counts(
     rules: &CalibrationRules,
     wins: u64,
@@ -51,7 +49,6 @@ pub(crate) fn difficulty_of_counts(
 }
 
 /// Calibrates a challenge by all matches ever played on it; `time_limit_seconds` limits one match.
-#[must_use]
 pub fn calibrate(
     rules: &CalibrationRules,
     matches: &[PlayedMatch],

@@ -38,9 +38,9 @@ pub struct Certificate {
 }
 
 karat_core::words! {
-    /// The reason why a tier changed.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Cause {
+    /// The cause of a change of tier.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum TierCause {
         /// A higher one was earned and confirmed.
         Promotion = "promotion",
         /// The security gate shut it.
@@ -62,7 +62,7 @@ pub struct TierChange {
     /// The tiers held after.
     pub to: usize,
     /// The reason.
-    pub cause: Cause,
+    pub cause: TierCause,
 }
 
 /// The result of a recomputation.
@@ -110,8 +110,8 @@ impl Certificate {
         let earned = tier(tiers, &now.facts);
 
         let open = now.facts.open_tiers.unwrap_or(usize::MAX);
-        next.fall_to(open, Cause::Gate, &mut changes);
-        next.fall_to(earned_when_fresh(tiers, &now.undecayed), Cause::Evidence, &mut changes);
+        next.fall_to(open, TierCause::Gate, &mut changes);
+        next.fall_to(earned_when_fresh(tiers, &now.undecayed), TierCause::Evidence, &mut changes);
         next.watch_decay(rules, earned_when_fresh(tiers, &now.facts), at_seconds, &mut changes);
         next.watch_silence(tiers, rules, now.facts.newest_batch_seconds, &mut changes);
         let promotion_from_seconds = if changes.is_empty() {
@@ -125,7 +125,7 @@ impl Certificate {
         Ok((next, Certified { earned, changes, promotion_from_seconds, at_risk_until_seconds }))
     }
 
-    fn fall_to(&mut self, tier: usize, cause: Cause, changes: &mut Vec<TierChange>) {
+    fn fall_to(&mut self, tier: usize, cause: TierCause, changes: &mut Vec<TierChange>) {
         if tier < self.tier {
             changes.push(TierChange { from: self.tier, to: tier, cause });
             self.tier = tier;
@@ -147,7 +147,7 @@ impl Certificate {
         let since = *self.at_risk_since_seconds.get_or_insert(now_seconds);
         if has_passed(since, rules.at_risk_seconds, now_seconds) {
             self.at_risk_since_seconds = None;
-            self.fall_to(earned, Cause::Decay, changes);
+            self.fall_to(earned, TierCause::Decay, changes);
         }
     }
 
@@ -174,7 +174,7 @@ impl Certificate {
             self.lost_to_silence += 1;
         }
         if self.tier < held {
-            changes.push(TierChange { from: held, to: self.tier, cause: Cause::Silence });
+            changes.push(TierChange { from: held, to: self.tier, cause: TierCause::Silence });
         }
     }
 
@@ -198,7 +198,7 @@ impl Certificate {
         if now_seconds < from {
             return Some(from);
         }
-        changes.push(TierChange { from: self.tier, to: self.tier + 1, cause: Cause::Promotion });
+        changes.push(TierChange { from: self.tier, to: self.tier + 1, cause: TierCause::Promotion });
         self.tier += 1;
         self.promoted_seconds = Some(now_seconds);
         self.rising_since_seconds = (earned > self.tier).then_some(now_seconds);

@@ -7,7 +7,6 @@ use karat_core::number::{BILLION, Decimal, MILLION, round_ratio};
 pub use karat_core::scorecard::FreshnessRule;
 
 /// Returns what evidence of this age is worth, in billionths. Evidence from the future counts as of now.
-#[must_use]
 pub fn freshness(rule: FreshnessRule, age_seconds: i64) -> i64 {
     let least = rule.least.clamp(0, BILLION);
     if age_seconds <= i64::from(rule.full_until_seconds) {
@@ -63,7 +62,6 @@ pub struct Confidence {
 ///
 /// A sample of `n` items where `m` are needed gives `n / (n + m)`, which is one minus the uncertainty of Jøsang and
 /// Ismail, "The beta reputation system" (2002), times what its age leaves. Weights and sizes below zero count as zero.
-#[must_use]
 pub fn confidence(backings: &[Backing], rule: FreshnessRule) -> Confidence {
     let dimensions: Vec<i64> = backings.iter().map(|backing| of_dimension(backing, rule)).collect();
     let weights = || backings.iter().map(|backing| i128::from(backing.weight.millionths().max(0)));

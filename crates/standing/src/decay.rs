@@ -9,7 +9,6 @@ use karat_core::number::{BILLION, Decimal, MOST_WEIGHT_UNITS, Score, UNITS_PER_O
 pub use karat_core::scorecard::{DecayRule, DecayScope, Periods, WEEK_SECONDS};
 
 /// Returns the points lost by evidence of this age. Evidence from the future, by a clock that runs ahead, loses nothing.
-#[must_use]
 pub fn lost_points(rule: DecayRule, age_seconds: i64) -> Ratio {
     let (lost, period) = lost(rule, age_seconds);
     Ratio::new(lost, period).unwrap_or(Ratio::ZERO)
@@ -27,7 +26,6 @@ fn lost(rule: DecayRule, age_seconds: i64) -> (i128, i128) {
 }
 
 /// Decays one composite as a whole by the age of its last evidence: the other reading of the document. Not below 0.
-#[must_use]
 pub fn decay_composite(rule: DecayRule, composite: Score, age_seconds: i64) -> Ratio {
     let (lost, period) = lost(rule, age_seconds);
     let units = lost.saturating_mul(i128::from(rule.point_billionths)).saturating_mul(1_000_000);
@@ -189,7 +187,6 @@ fn problems(dimensions: &[Aged]) -> Vec<DecayError> {
 
 /// Returns the moment from which the age of a dimension counts: that of the `batch`-th newest of its items, so that
 /// one new item cannot make old evidence young. None where there are fewer.
-#[must_use]
 pub fn anchor_seconds(moments_seconds: &[i64], batch: NonZeroU32) -> Option<i64> {
     let mut newest_first = moments_seconds.to_vec();
     newest_first.sort_unstable_by(|a, b| b.cmp(a));

@@ -25,7 +25,6 @@ pub struct Gated {
 }
 
 /// Returns the score and the tiers that the gate leaves.
-#[must_use]
 pub fn apply(gate: &SecurityGate, points: i64, facts: &GateFacts) -> Gated {
     let holds = |step: &&GateStep| facts.reading.is_some_and(|reading| reading < step.below);
     let incident = gate.incident.iter().filter(|_| facts.has_critical_incident);

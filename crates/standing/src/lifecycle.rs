@@ -5,7 +5,7 @@ pub use karat_core::scorecard::LifecycleRules;
 
 karat_core::words! {
     /// The status of a task.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
     pub enum TaskStatus {
         /// In use.
         #[default]
@@ -57,7 +57,6 @@ pub struct Ahead {
 
 impl TaskLife {
     /// Returns what comes next if the periods to come are like the last one; none where nothing is under way.
-    #[must_use]
     pub fn ahead(self, rules: &LifecycleRules) -> Option<Ahead> {
         if self.status == TaskStatus::Deprecated {
             return None;

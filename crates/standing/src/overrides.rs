@@ -53,8 +53,8 @@ pub enum OverrideEvent {
 }
 
 karat_core::words! {
-    /// The status of a proposal.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    /// The status of a proposal of weights from outside.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum ProposalStatus {
         /// Checked; it waits for a decision.
         Proposed = "proposed",
@@ -156,13 +156,11 @@ pub enum OverrideRefusal {
 
 impl OverrideLog {
     /// Returns a log without proposals.
-    #[must_use]
     pub fn new(card: &Scorecard) -> Self {
         Self { card: card.name(), proposals: BTreeMap::new(), in_force: None, latest_seconds: None }
     }
 
     /// Returns the weights in force; none while the card's own are.
-    #[must_use]
     pub fn weights(&self) -> Option<&[(String, Decimal)]> {
         let record = self.proposals.get(self.in_force.as_ref()?)?;
         Some(&record.proposal.weights)

@@ -18,7 +18,6 @@ impl Ratio {
     pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
 
     /// Returns the fraction `numerator / denominator`; none unless the denominator is above zero.
-    #[must_use]
     pub fn new(numerator: i128, denominator: i128) -> Option<Self> {
         if denominator <= 0 {
             return None;
@@ -30,37 +29,31 @@ impl Ratio {
     }
 
     /// Returns the numerator, in lowest terms.
-    #[must_use]
     pub const fn numerator(self) -> i128 {
         self.numerator
     }
 
     /// Returns the denominator, in lowest terms.
-    #[must_use]
     pub const fn denominator(self) -> i128 {
         self.denominator
     }
 
     /// Returns the quotient of the nearest doubles of both.
-    #[must_use]
     pub fn to_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
 
     /// Returns a fraction of a perfect score on the grid of scores (1e-15), ties to even.
-    #[must_use]
     pub fn score(self) -> Score {
         Score::from_units(self.rounded(15))
     }
 
     /// Rounds to the grid of readings: whole billionths, ties to even.
-    #[must_use]
     pub fn billionths(self) -> i64 {
         self.rounded(9)
     }
 
     /// Returns a fraction of a perfect score as `scale` publishes it, in one rounding.
-    #[must_use]
     pub fn publish(self, scale: Scale) -> Published {
         match scale.publish {
             Publish::Exact => scale.publish(self.score()),
@@ -69,7 +62,6 @@ impl Ratio {
     }
 
     /// Returns the nearest whole number, ties to even.
-    #[must_use]
     pub fn whole(self) -> i64 {
         self.rounded(0)
     }

@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use karat_core::scorecard::ReviewRules;
-pub use records::{Flags, Outcome, Refusal, State, Transition};
+pub use records::{Flags, Outcome, Refusal, ReviewState, Transition};
 
 /// A change from one score to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,6 @@ pub struct Swing {
 }
 
 /// Returns the change between two published scores, in whole points, so that anyone can recompute it from published history.
-#[must_use]
 pub fn swing(previous: Option<i64>, next: i64, limit_points: u32) -> Swing {
     let delta = previous.map(|previous| next.saturating_sub(previous));
     let was_anomalous = previous.is_some_and(|previous| previous.abs_diff(next) > u64::from(limit_points));
@@ -51,19 +50,21 @@ pub struct Decision {
     /// The reviewer.
     pub reviewer: String,
     /// The decision whether the score may become official.
-    pub verdict: Verdict,
+    pub verdict: ReviewVerdict,
     /// The reason, as a code or in words; not empty.
     pub reason: String,
     /// Digests of what the reviewer looked at.
     pub evidence: Vec<String>,
 }
 
-/// The decision whether a score may become official.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Verdict {
-    Approve,
-    Reject,
+karat_core::words! {
+    /// A decision of a reviewer.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[expect(missing_docs, reason = "the names say it")]
+    pub enum ReviewVerdict {
+        Approve = "approve",
+        Reject = "reject",
+    }
 }
 
 /// An event in the scores of a subject.
@@ -84,7 +85,6 @@ pub enum Event {
 
 impl Event {
     /// Its moment.
-    #[must_use]
     pub const fn at_seconds(&self) -> i64 {
         match self {
             Self::Scored(candidate) | Self::Aged(candidate) => candidate.at_seconds,
@@ -160,7 +160,6 @@ pub struct Past {
 
 impl History {
     /// Returns a subject without scores.
-    #[must_use]
     pub const fn new(operator: String) -> Self {
         Self {
             operator,
@@ -175,14 +174,12 @@ impl History {
 
     /// Returns the score that gates and tiers see: the official one, or the lowest held against it if that is lower.
     /// So a swing up opens nothing before it is approved, and a swing down closes at once what it should.
-    #[must_use]
     pub fn gating_points(&self) -> Option<i64> {
         let canonical = self.canonical.as_ref()?.points;
         Some(self.held.as_ref().map_or(canonical, |held| held.lowest_points.min(canonical)))
     }
 
     /// Returns true while a score waits for a decision.
-    #[must_use]
     pub const fn is_under_review(&self) -> bool {
         self.held.is_some()
     }
@@ -216,11 +213,11 @@ impl History {
         if held.flags.rises() {
             let (points, runner) = (held.candidate.points, held.candidate.runner.clone());
             self.expired = Some(Expired { points, runner });
-            transitions.push(held.into_transition(at_seconds, State::Expired));
+            transitions.push(held.into_transition(at_seconds, ReviewState::Expired));
         } else {
             self.forget_swings();
             self.commit(held.candidate.points, at_seconds);
-            transitions.push(held.into_transition(at_seconds, State::Committed));
+            transitions.push(held.into_transition(at_seconds, ReviewState::Committed));
         }
     }
 
@@ -230,14 +227,15 @@ impl History {
         let is_held = flags.was_anomalous || (flags.was_cumulative && rules.cumulative_holds);
         let is_rise = is_held && flags.rises();
         if is_rise && self.expired.as_ref().is_some_and(|expired| expired.runner == candidate.runner) {
-            transitions.push(Transition::new(candidate, flags, State::Expired));
+            transitions.push(Transition::new(candidate, flags, ReviewState::Expired));
             return;
         }
         let before = self.held.take();
-        transitions.extend(before.clone().map(|held| held.into_transition(at_seconds, State::Superseded)));
+        transitions
+            .extend(before.clone().map(|held| held.into_transition(at_seconds, ReviewState::Superseded)));
         if !is_held {
             self.commit(candidate.points, at_seconds);
-            transitions.push(Transition::new(candidate, flags, State::Committed));
+            transitions.push(Transition::new(candidate, flags, ReviewState::Committed));
             return;
         }
         if is_rise {
@@ -253,7 +251,7 @@ impl History {
             lowest_points: lowest.map_or(points, |lowest| lowest.min(points)),
             approvals: Vec::new(),
         });
-        transitions.push(Transition::new(candidate, flags, State::PendingReview));
+        transitions.push(Transition::new(candidate, flags, ReviewState::PendingReview));
     }
 
     /// Makes a score official that time alone has moved, however far.
@@ -262,7 +260,7 @@ impl History {
         let Flags { delta, .. } = self.flags(rules, candidate.points, at_seconds);
         self.commit(candidate.points, at_seconds);
         let flags = Flags { delta, was_anomalous: false, was_cumulative: false };
-        transitions.push(Transition::new(candidate, flags, State::Committed));
+        transitions.push(Transition::new(candidate, flags, ReviewState::Committed));
     }
 
     fn decide(
@@ -283,7 +281,7 @@ impl History {
             return Err(Refusal::NoReason);
         }
         if held.approvals.iter().any(|approval| approval.reviewer == reviewer)
-            && decision.verdict == Verdict::Approve
+            && decision.verdict == ReviewVerdict::Approve
         {
             return Err(Refusal::ApprovedBefore(reviewer));
         }
@@ -294,18 +292,18 @@ impl History {
             (true, false) => rules.approvals,
             (true, true) => rules.approvals_into_top,
         };
-        if verdict == Verdict::Approve && (held.approvals.len() as u64) < u64::from(needed) {
+        if verdict == ReviewVerdict::Approve && (held.approvals.len() as u64) < u64::from(needed) {
             return Ok(());
         }
         let Some(held) = self.held.take() else { return Err(Refusal::NothingHeld) };
-        if verdict == Verdict::Reject {
-            transitions.push(held.into_transition(at_seconds, State::Rejected));
+        if verdict == ReviewVerdict::Reject {
+            transitions.push(held.into_transition(at_seconds, ReviewState::Rejected));
             return Ok(());
         }
         self.forget_swings();
         self.commit(held.candidate.points, at_seconds);
-        transitions.push(held.clone().into_transition(at_seconds, State::Approved));
-        transitions.push(held.into_transition(at_seconds, State::Committed));
+        transitions.push(held.clone().into_transition(at_seconds, ReviewState::Approved));
+        transitions.push(held.into_transition(at_seconds, ReviewState::Committed));
         Ok(())
     }
 
@@ -357,7 +355,7 @@ impl Past {
 }
 
 impl Held {
-    fn into_transition(self, at_seconds: i64, state: State) -> Transition {
+    fn into_transition(self, at_seconds: i64, state: ReviewState) -> Transition {
         Transition {
             at_seconds,
             candidate: self.candidate,

@@ -9,7 +9,6 @@ use karat_core::number::{Score, round_ratio};
 ///
 /// A window that is not full yet is divided by what is in it. Means are rounded once to the grid of scores, ties to even,
 /// and equal those of the window of a standing to the last unit.
-#[must_use]
 pub fn rolling_means(scores: &[Score], tasks: NonZeroU32) -> Vec<Score> {
     let tasks = tasks.get() as usize;
     let units = |score: &Score| i128::from(score.units());

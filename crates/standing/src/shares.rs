@@ -22,19 +22,21 @@ pub struct Shares {
     pub unassigned: Score,
 }
 
-/// The case that applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ShareCase {
-    /// No score is above zero, and all shares are zero.
-    NothingToShare,
-    /// In proportion to the scores; no subject gets more than the cap.
-    Proportional,
-    /// Some were held at the cap, and the rest went to the others in proportion.
-    Redistributed,
-    /// Too few subjects: the cap was raised, and all with a score got the same.
-    CapRaised,
-    /// Too few subjects: all with a score get the cap, and the rest is unassigned.
-    RestLeft,
+karat_core::words! {
+    /// The way in which the whole was divided.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum ShareCase {
+        /// No score is above zero, and all shares are zero.
+        NothingToShare = "nothing-to-share",
+        /// In proportion to the scores; no subject gets more than the cap.
+        Proportional = "proportional",
+        /// Some were held at the cap, and the rest went to the others in proportion.
+        Redistributed = "redistributed",
+        /// Too few subjects: the cap was raised, and all with a score got the same.
+        CapRaised = "cap-raised",
+        /// Too few subjects: all with a score get the cap, and the rest is unassigned.
+        RestLeft = "rest-left",
+    }
 }
 
 /// The reason why there are no shares.
@@ -187,7 +189,6 @@ fn refuse_negative(shares: &[Score]) -> Result<(), Vec<ShareError>> {
 
 /// Returns true if shares are to be handed in again: when at least `tempo_blocks` and at least `rate_limit_blocks`
 /// have passed since the last time. A chain that is behind its own last time is not due.
-#[must_use]
 pub const fn is_due(current_block: u64, last_block: u64, tempo_blocks: u64, rate_limit_blocks: u64) -> bool {
     match current_block.checked_sub(last_block) {
         Some(passed) => passed >= tempo_blocks && passed >= rate_limit_blocks,

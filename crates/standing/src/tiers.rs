@@ -117,7 +117,6 @@ pub struct TierStanding {
 
 impl TierStanding {
     /// Returns the one thing in the way of the next tier, if it is only one.
-    #[must_use]
     pub fn single_blocker(&self) -> Option<&Missing> {
         match self.missing.as_slice() {
             [missing] => Some(missing),
@@ -128,7 +127,6 @@ impl TierStanding {
 
 /// Returns the tier that `facts` reach among `rules`, lowest first. A tier is reached when everything that it and
 /// those below it ask is there, so more of anything never leads to a lower one.
-#[must_use]
 pub fn tier(rules: &[TierRule], facts: &TierFacts) -> TierStanding {
     let mut reached = 0;
     for (at, rule) in rules.iter().enumerate() {
@@ -181,7 +179,6 @@ pub(super) fn missing(rule: &TierRule, place: usize, facts: &TierFacts) -> Vec<M
 
 /// Returns the four tiers of the trust score, with our own numbers where the document gives none: each asks for the
 /// mandatory dimensions of those below it too, with its own floor.
-#[must_use]
 pub fn trust_tiers() -> Vec<TierRule> {
     const MANDATORY: [&str; 10] = [
         "accuracy",

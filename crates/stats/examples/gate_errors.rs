@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use karat_stats::bootstrap::Plan;
-use karat_stats::compare::{Change, paired_bootstrap};
+use karat_stats::compare::{GateChange, paired_bootstrap};
 use karat_stats::mean::student_t;
 use karat_stats::power::POWER;
 use karat_stats::random::Random;
@@ -173,8 +173,8 @@ pub fn decisions(shape: Shape, tasks: usize, steps: f64, experiments: u32) -> Re
         let table = TaskTable::new(2, &results(&mut random, shape, tasks, loss))?;
         let plan = Plan { draws: RESAMPLES, seed: experiment.into() };
         let found = paired_bootstrap(&table, 0, 1, plan, LEVEL)?;
-        gate += u32::from(found.change(0.0) == Change::Worse);
-        not_worse += u32::from(found.change(loss) == Change::NotWorse);
+        gate += u32::from(found.change(0.0) == GateChange::Worse);
+        not_worse += u32::from(found.change(loss) == GateChange::NotWorse);
         let (is_worse, is_not_worse) = t_test(&table, loss)?;
         (t, t_not_worse) = (t + u32::from(is_worse), t_not_worse + u32::from(is_not_worse));
     }
@@ -217,9 +217,10 @@ pub fn planned(shape: Shape, effect: f64, experiments: u32) -> Result<Planned, B
     for experiment in 0..experiments {
         let plan = Plan { draws: RESAMPLES, seed: experiment.into() };
         let table = TaskTable::new(2, &results(&mut random, shape, tasks, loss))?;
-        seen += u32::from(paired_bootstrap(&table, 0, 1, plan, LEVEL)?.change(0.0) == Change::Worse);
+        seen += u32::from(paired_bootstrap(&table, 0, 1, plan, LEVEL)?.change(0.0) == GateChange::Worse);
         let table = TaskTable::new(2, &results(&mut random, shape, alike, 0.0))?;
-        not_worse += u32::from(paired_bootstrap(&table, 0, 1, plan, LEVEL)?.change(loss) == Change::NotWorse);
+        not_worse +=
+            u32::from(paired_bootstrap(&table, 0, 1, plan, LEVEL)?.change(loss) == GateChange::NotWorse);
     }
     let share = |count: u32| f64::from(count) / f64::from(experiments);
     Ok(Planned { tasks, seen: share(seen), not_worse: share(not_worse) })

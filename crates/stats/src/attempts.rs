@@ -60,7 +60,6 @@ impl MeanPoints {
     }
 
     /// Returns the mean to one place, half up; none without points.
-    #[must_use]
     pub fn mean(self) -> Option<Decimal> {
         half_up(i128::from(self.sum), i128::from(self.count), 1)
     }
@@ -94,13 +93,11 @@ impl Attempts {
     }
 
     /// Returns how many subjects made attempts.
-    #[must_use]
     pub fn subjects(&self) -> usize {
         self.by_subject().count()
     }
 
     /// Returns pass@1: of the subjects with a first attempt, those that won it.
-    #[must_use]
     pub fn pass_at_1(&self) -> Proportion {
         Proportion::of(self.ordered.iter().filter(|attempt| attempt.number == 1).map(|attempt| attempt.won))
     }
@@ -110,7 +107,6 @@ impl Attempts {
     ///
     /// The arena shows it for [`FEWEST_SUBJECTS`] such subjects or more ([`enough`]). It is another quantity than
     /// [`super::trials::Trials::pass_hat_k`], which uses every trial, and whose unit is the task.
-    #[must_use]
     pub fn pass_hat_first_k(&self, k: u32) -> Proportion {
         let complete = self.first(k).filter(|first| first.len() as u64 == u64::from(k) && k > 0);
         Proportion::of(complete.map(|first| first.iter().all(|attempt| attempt.won)))
@@ -120,7 +116,6 @@ impl Attempts {
     /// subjects.
     ///
     /// The arena shows it for [`FEWEST_SUBJECTS`] such subjects or more.
-    #[must_use]
     pub fn best_of_first_k(&self, k: u32, eligible: Eligible) -> MeanPoints {
         let counted = self.first(k).filter(|first| match eligible {
             Eligible::Any => true,
@@ -130,7 +125,6 @@ impl Attempts {
     }
 
     /// Returns the learning curve: the points of all first attempts, of all second ones, and so on to the attempt `last`.
-    #[must_use]
     pub fn learning_curve(&self, last: u16) -> Vec<MeanPoints> {
         let mut curve = alloc::vec![MeanPoints::default(); usize::from(last)];
         for attempt in &self.ordered {
@@ -155,7 +149,6 @@ impl Attempts {
 }
 
 /// Returns a figure over `subjects`, withheld if they are fewer than [`FEWEST_SUBJECTS`].
-#[must_use]
 pub fn enough<T>(figure: Option<T>, subjects: u64) -> Option<T> {
     figure.filter(|_| subjects >= FEWEST_SUBJECTS)
 }
@@ -210,7 +203,6 @@ karat_core::words! {
 /// Returns the direction of the last [`WINDOW`] of `scores` (points, oldest first); none of fewer than two scores.
 ///
 /// Scores within [`PLATEAU_POINTS`] are a plateau, whatever their order.
-#[must_use]
 pub fn score_trend(scores: &[Decimal]) -> Option<Trend> {
     if scores.len() < 2 {
         return None;

@@ -14,7 +14,7 @@ use super::mean::{alike_ends, student_t};
 use super::random::Random;
 use super::special::{normal_cumulative, normal_quantile};
 use super::table::TaskTable;
-use super::{Interval, Method, StatisticsError, outside};
+use super::{Interval, IntervalMethod, StatisticsError, outside};
 use karat_core::number::BILLION;
 
 /// The settings of a bootstrap.
@@ -103,7 +103,6 @@ pub struct Estimate {
 
 impl Estimate {
     /// Returns the mean of a subject of a table that holds all there is, so that there is no interval; none without tasks.
-    #[must_use]
     pub fn of_census(table: &TaskTable, subject: usize) -> Option<Self> {
         let values = table.values(subject);
         Some(Self {
@@ -158,13 +157,11 @@ impl<'a> Draws<'a> {
     }
 
     /// Returns the table that was drawn from.
-    #[must_use]
     pub fn table(&self) -> &'a TaskTable {
         self.table
     }
 
     /// Returns how the resamples were made.
-    #[must_use]
     pub fn plan(&self) -> Plan {
         self.plan
     }
@@ -200,16 +197,16 @@ impl<'a> Draws<'a> {
         let all_alike = all_alike(values);
         let (low, high, method) = if all_alike {
             let (low, high) = ends_if_alike(mean, values.len(), tail, self.table.lowest());
-            (low, high, Method::ClopperPearson)
+            (low, high, IntervalMethod::ClopperPearson)
         } else {
             let tail = expanded(tail, values.len())?;
             let (below, above, method) = match ends {
-                Ends::Percentile | Ends::SplitTies => (tail, tail, Method::Percentile),
+                Ends::Percentile | Ends::SplitTies => (tail, tail, IntervalMethod::Percentile),
                 Ends::BiasCorrectedAccelerated => {
                     let drawn_from = self.table.mean_of_values(subject).unwrap_or(mean);
                     let (below, above) =
                         corrected_tails(drawn_from, &means, (values, self.table.weights(subject)), tail);
-                    (below, above, Method::BiasCorrectedAccelerated)
+                    (below, above, IntervalMethod::BiasCorrectedAccelerated)
                 }
             };
             let low = left_out(drawn, below).max(1) - 1;
@@ -422,7 +419,7 @@ mod tests {
             assert!((interval.low - low).abs() < 1e-9 && (interval.high - high).abs() < 1e-9, "{interval:?}");
         };
         let all = estimate(1.0, 20);
-        assert!(all.all_alike && all.interval.unwrap().method == Method::ClopperPearson);
+        assert!(all.all_alike && all.interval.unwrap().method == IntervalMethod::ClopperPearson);
         let exact = super::super::proportion::Proportion::new(20, 20).unwrap().clopper_pearson(0.95).unwrap();
         near(all.interval, exact.low, 1.0);
         near(estimate(0.0, 20).interval, 0.0, 1.0 - exact.low);

@@ -10,10 +10,10 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::compare::Verdict;
+use super::compare::ComparisonVerdict;
 use super::proportion::wilson;
 use super::verdicts::Verdicts;
-use super::{Interval, Method, StatisticsError};
+use super::{Interval, IntervalMethod, StatisticsError};
 use karat_core::number::BILLION;
 
 /// A result of one subject at one task, over a number of cases.
@@ -74,7 +74,6 @@ impl Cases {
     }
 
     /// Returns the number of cases of all results of a subject; none if it has no cases.
-    #[must_use]
     pub fn of(&self, subject: usize) -> Option<u64> {
         let results = self.of_subjects.get(&subject)?.values().flatten();
         Some(results.fold(0, |sum: u64, (_, cases)| sum.saturating_add(*cases)))
@@ -122,11 +121,11 @@ impl Cases {
         first: usize,
         second: usize,
         level: f64,
-    ) -> Result<Option<Verdict>, StatisticsError> {
+    ) -> Result<Option<ComparisonVerdict>, StatisticsError> {
         let verdict = |found: CaseEstimate| match found.interval {
-            Some(interval) if interval.low > 0.0 => Verdict::FirstAhead,
-            Some(interval) if interval.high < 0.0 => Verdict::SecondAhead,
-            _ => Verdict::NotDistinguishable,
+            Some(interval) if interval.low > 0.0 => ComparisonVerdict::FirstAhead,
+            Some(interval) if interval.high < 0.0 => ComparisonVerdict::SecondAhead,
+            _ => ComparisonVerdict::NotDistinguishable,
         };
         Ok(self.difference(first, second, level)?.map(verdict))
     }
@@ -179,7 +178,7 @@ fn combined(
         low: mean - libm::sqrt(below),
         high: mean + libm::sqrt(above),
         level,
-        method: Method::Wilson,
+        method: IntervalMethod::Wilson,
     };
     Ok(CaseEstimate { mean, interval: has_cases.then_some(interval), tasks })
 }

@@ -8,9 +8,9 @@ use super::{Interval, StatisticsError, outside};
 use karat_core::number::BILLION;
 
 karat_core::words! {
-    /// The result of a comparison.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Verdict {
+    /// The result of comparing two subjects.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum ComparisonVerdict {
         /// The first subject is ahead.
         FirstAhead = "first-ahead",
         /// The second subject is ahead.
@@ -22,7 +22,7 @@ karat_core::words! {
     }
 }
 
-impl Verdict {
+impl ComparisonVerdict {
     /// Returns the verdict on the two in the other order.
     #[must_use]
     pub const fn mirrored(self) -> Self {
@@ -68,7 +68,6 @@ impl Pairs {
     ///
     /// Between 0 and 1; 1 if no task differs. One result per subject and task; for several trials use
     /// [`paired_bootstrap`].
-    #[must_use]
     pub fn mid_p(self) -> f64 {
         let (exactly, tail) = self.tail();
         match self.differing() {
@@ -81,7 +80,6 @@ impl Pairs {
 
     /// Returns McNemar's exact conditional test, two-sided: never wrong more often than its level, and slower to see a
     /// difference than [`Self::mid_p`].
-    #[must_use]
     pub fn exact_p(self) -> f64 {
         (2.0 * self.tail().1).min(1.0)
     }
@@ -90,13 +88,13 @@ impl Pairs {
     ///
     /// # Errors
     /// If `level` is not between 0 and 1.
-    pub fn verdict(self, level: f64) -> Result<Verdict, StatisticsError> {
+    pub fn verdict(self, level: f64) -> Result<ComparisonVerdict, StatisticsError> {
         let may_be_chance = self.mid_p() > outside(level)?;
         Ok(match self.only_first.cmp(&self.only_second) {
-            _ if may_be_chance => Verdict::NotDistinguishable,
-            core::cmp::Ordering::Greater => Verdict::FirstAhead,
-            core::cmp::Ordering::Less => Verdict::SecondAhead,
-            core::cmp::Ordering::Equal => Verdict::NotDistinguishable,
+            _ if may_be_chance => ComparisonVerdict::NotDistinguishable,
+            core::cmp::Ordering::Greater => ComparisonVerdict::FirstAhead,
+            core::cmp::Ordering::Less => ComparisonVerdict::SecondAhead,
+            core::cmp::Ordering::Equal => ComparisonVerdict::NotDistinguishable,
         })
     }
 
@@ -129,13 +127,13 @@ pub struct Difference {
     /// The deviation of the differences of the tasks; none of fewer than two tasks.
     pub spread: Option<f64>,
     /// The answer: a subject is ahead if the interval leaves out 0 and the tasks are enough.
-    pub verdict: Verdict,
+    pub verdict: ComparisonVerdict,
 }
 
 karat_core::words! {
-    /// The second subject against the first, given how much worse it may be.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Change {
+    /// The finding of a gate on a second subject against a first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum GateChange {
         /// It is worse by more than the margin.
         Worse = "worse",
         /// It is not worse by the margin.
@@ -172,13 +170,12 @@ impl Difference {
     /// interval says so, and the tasks are enough. That it is not is shown if the whole interval lies on the other side of the
     /// margin: a test of non-inferiority (Piaggio et al., "Reporting of noninferiority and equivalence randomized trials",
     /// JAMA 308, 2012), on the same tasks.
-    #[must_use]
-    pub fn change(&self, margin: f64) -> Change {
+    pub fn change(&self, margin: f64) -> GateChange {
         match self.estimate.interval {
-            _ if self.verdict == Verdict::TooFewSharedTasks => Change::Open,
-            Some(ends) if ends.low > margin && self.enough_tasks => Change::Worse,
-            Some(ends) if ends.high < margin => Change::NotWorse,
-            _ => Change::Open,
+            _ if self.verdict == ComparisonVerdict::TooFewSharedTasks => GateChange::Open,
+            Some(ends) if ends.low > margin && self.enough_tasks => GateChange::Worse,
+            Some(ends) if ends.high < margin => GateChange::NotWorse,
+            _ => GateChange::Open,
         }
     }
 }
@@ -269,12 +266,18 @@ impl Sides {
 
     /// Returns which of two subjects with `shared` tasks in common is ahead, where the interval of their difference lies
     /// wholly above 0, or wholly below. The only place that decides it.
-    pub(super) fn verdict(self, shared: usize, is_above: bool, is_below: bool, outside: f64) -> Verdict {
+    pub(super) fn verdict(
+        self,
+        shared: usize,
+        is_above: bool,
+        is_below: bool,
+        outside: f64,
+    ) -> ComparisonVerdict {
         match (is_enough(shared, outside), is_enough(self.differing(), outside)) {
-            (false, _) => Verdict::TooFewSharedTasks,
-            (true, true) if is_above => Verdict::FirstAhead,
-            (true, true) if is_below => Verdict::SecondAhead,
-            (true, _) => Verdict::NotDistinguishable,
+            (false, _) => ComparisonVerdict::TooFewSharedTasks,
+            (true, true) if is_above => ComparisonVerdict::FirstAhead,
+            (true, true) if is_below => ComparisonVerdict::SecondAhead,
+            (true, _) => ComparisonVerdict::NotDistinguishable,
         }
     }
 }
@@ -324,10 +327,10 @@ mod tests {
         let results = [(true, true), (true, false), (false, true), (false, false), (true, false)];
         let pairs = Pairs::of(results);
         assert_eq!(pairs, Pairs { both: 1, only_first: 2, only_second: 1, neither: 1 });
-        assert_eq!(pairs.verdict(0.95), Ok(Verdict::NotDistinguishable));
+        assert_eq!(pairs.verdict(0.95), Ok(ComparisonVerdict::NotDistinguishable));
         let clear = Pairs { only_first: 1, only_second: 9, ..pairs };
-        assert_eq!(clear.verdict(0.95), Ok(Verdict::SecondAhead));
-        assert_eq!(clear.verdict(0.999), Ok(Verdict::NotDistinguishable));
+        assert_eq!(clear.verdict(0.95), Ok(ComparisonVerdict::SecondAhead));
+        assert_eq!(clear.verdict(0.999), Ok(ComparisonVerdict::NotDistinguishable));
         assert!(clear.verdict(f64::NAN).is_err());
     }
 
@@ -339,7 +342,7 @@ mod tests {
         let difference = paired_bootstrap(&table(&rows), 0, 1, PLAN, 0.95).unwrap();
         // So the interval is the same as for five that are alike.
         assert!(difference.estimate.interval.unwrap().low < 0.0 && !difference.enough_tasks);
-        assert_eq!(difference.verdict, Verdict::TooFewSharedTasks);
+        assert_eq!(difference.verdict, ComparisonVerdict::TooFewSharedTasks);
         assert!(
             is_enough(6, 0.05) && !is_enough(5, 0.05) && !is_enough(0, 0.99) && is_enough(usize::MAX, 1e-9)
         );
@@ -362,8 +365,14 @@ mod tests {
             (ends[0] - 0.036_2).abs() < 1e-4 && ends.windows(2).all(|pair| pair[0] < pair[1]),
             "{ends:?}"
         );
-        assert_eq!((high(0).1, high(1).2, high(1).3), (Change::Open, Change::NotWorse, Change::Open));
-        assert_eq!((high(8).1, high(8).2, high(8).3), (Change::Open, Change::NotWorse, Change::Worse));
+        assert_eq!(
+            (high(0).1, high(1).2, high(1).3),
+            (GateChange::Open, GateChange::NotWorse, GateChange::Open)
+        );
+        assert_eq!(
+            (high(8).1, high(8).2, high(8).3),
+            (GateChange::Open, GateChange::NotWorse, GateChange::Worse)
+        );
     }
 
     #[test]
@@ -376,7 +385,7 @@ mod tests {
         assert_eq!(names, ["worse", "worse", "open", "not-worse"]);
         assert!((found.spread.unwrap() - 0.028_644).abs() < 1e-6);
         let few = paired_bootstrap(&table(rows.get(..10).unwrap()), 0, 1, PLAN, 0.95).unwrap();
-        assert_eq!([0.0, 0.9].map(|margin| few.change(margin)), [Change::Open; 2], "five tasks");
+        assert_eq!([0.0, 0.9].map(|margin| few.change(margin)), [GateChange::Open; 2], "five tasks");
     }
 
     #[test]
@@ -393,9 +402,9 @@ mod tests {
         let alone = |who| draws.estimate(who, 0.95, Ends::Percentile).unwrap().interval.unwrap();
         assert!(alone(0).low < alone(1).high);
         let difference = paired_bootstrap(&table, 0, 1, PLAN, 0.95).unwrap();
-        assert_eq!(difference.verdict, Verdict::FirstAhead);
+        assert_eq!(difference.verdict, ComparisonVerdict::FirstAhead);
         let mirrored = paired_bootstrap(&table, 1, 0, PLAN, 0.95).unwrap();
-        assert_eq!(mirrored.verdict, Verdict::SecondAhead);
+        assert_eq!(mirrored.verdict, ComparisonVerdict::SecondAhead);
         let ends = |it: &Difference| it.estimate.interval.map(|ends| (ends.low, ends.high)).unwrap();
         assert_eq!(ends(&mirrored).0, -ends(&difference).1);
     }
@@ -409,7 +418,10 @@ mod tests {
             (difference.only_first_tasks, difference.only_second_tasks, difference.estimate.tasks),
             (1, 1, 1)
         );
-        assert_eq!((difference.estimate.mean, difference.verdict), (0.0, Verdict::TooFewSharedTasks));
+        assert_eq!(
+            (difference.estimate.mean, difference.verdict),
+            (0.0, ComparisonVerdict::TooFewSharedTasks)
+        );
         assert_eq!(difference.estimate.interval, None, "one task");
         let apart = paired_bootstrap(&table(&[(0, 1, 1.0), (1, 2, 1.0)]), 0, 1, PLAN, 0.9).unwrap_err();
         assert!(alloc::format!("{apart}").starts_with("found 0 tasks that both subjects have"));

@@ -54,13 +54,11 @@ impl Readings {
     }
 
     /// Returns how many dimensions there are.
-    #[must_use]
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
 
     /// Returns how many subjects there are.
-    #[must_use]
     pub fn subjects(&self) -> usize {
         self.subjects
     }
@@ -79,7 +77,6 @@ impl Readings {
     /// `weights` belong to the members of `tree`, and are not negative. What was not measured, or weighs nothing, is left out of
     /// its mean, and the other weights count the more; only a [`Mean::WeightedSum`] takes the weights as they are. A group
     /// without any value is left out; else its composite is rounded as well. `None` for a subject without any value.
-    #[must_use]
     pub fn composites(&self, tree: &Tree, weights: &[f64]) -> Vec<Option<i64>> {
         if self.dimensions == 0 {
             return alloc::vec![None; self.subjects];
@@ -134,7 +131,6 @@ impl Default for Sums {
 
 impl Tree {
     /// Returns the tree of dimensions without groups.
-    #[must_use]
     pub fn flat(mean: Mean, weights: &[Decimal]) -> Self {
         let member = |&weight: &Decimal| Member { weight, group: None };
         Self { mean, dimensions: weights.iter().map(member).collect(), groups: Vec::new() }
@@ -158,7 +154,6 @@ impl Tree {
     }
 
     /// Returns the same tree with one mean on all of its levels.
-    #[must_use]
     pub fn with_mean(&self, mean: Mean) -> Self {
         let groups = self.groups.iter().map(|group| Group { mean, ..*group }).collect();
         Self { mean, groups, ..self.clone() }

@@ -36,7 +36,6 @@ impl Correlation {
 
 /// Returns the correlation of every pair of dimensions, over the subjects that have both: `(first, second, correlation)` with
 /// `first` below `second`.
-#[must_use]
 pub fn between_dimensions(readings: &Readings) -> Vec<(usize, usize, Correlation)> {
     let dimensions = readings.dimensions();
     let pairs = (0..dimensions).flat_map(|first| (first + 1..dimensions).map(move |second| (first, second)));

@@ -28,7 +28,6 @@ pub struct Summary {
 
 impl Summary {
     /// Sums up points, in any order; none without points.
-    #[must_use]
     pub fn of(points: impl IntoIterator<Item = u32>) -> Option<Self> {
         let mut ordered: Vec<u32> = points.into_iter().collect();
         ordered.sort_unstable();
@@ -118,7 +117,6 @@ pub const BUCKET_POINTS: u32 = 100;
 
 impl ChallengeStatistics {
     /// Counts attempts, given in any order.
-    #[must_use]
     pub fn of(entries: &[Entry]) -> Self {
         let completed = || entries.iter().filter(|entry| entry.completed);
         let points = || completed().filter_map(|entry| Some((entry.attempt, entry.points?)));

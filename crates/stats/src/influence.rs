@@ -180,7 +180,6 @@ impl Lead {
 /// For a given number of removals from each list, the highest of the first and the lowest of the second leave the lowest
 /// mean of the first and the highest of the second that any choice can, so only the two numbers are to be found; and what
 /// the second list needs falls as the first gives more, so one pass over both finds the smallest sum.
-#[must_use]
 pub fn fewest_of_two_lists(first: &[i64], second: &[i64]) -> Option<(usize, usize)> {
     let mut first: Vec<i128> = first.iter().map(|&value| i128::from(value)).collect();
     let mut second: Vec<i128> = second.iter().map(|&value| i128::from(value)).collect();

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::bootstrap::{Draws, Ends, Estimate, Plan};
 use super::cases::Cases;
-use super::compare::Verdict;
+use super::compare::ComparisonVerdict;
 use super::letters::Letters;
 use super::ranks::{RankRange, RankTally, ranks};
 use super::table::TaskTable;
@@ -104,7 +104,6 @@ impl Leaderboard {
     }
 
     /// Ranks the subjects of a table that holds all there is: without uncertainty, only the means and their ranks.
-    #[must_use]
     pub fn of_census(table: &TaskTable) -> Self {
         let estimate = |subject| {
             Estimate::of_census(table, subject).ok_or(StatisticsError::TooFew {
@@ -182,22 +181,26 @@ impl Leaderboard {
             let Some(row) = self.rows.get_mut(place) else { continue };
             row.letters = Some(own);
             let others = || known.iter().enumerate().filter(|(other, _)| *other != at);
-            let with = |wanted: Verdict| {
+            let with = |wanted: ComparisonVerdict| {
                 others().filter(move |(other, _)| verdicts.between(at, *other) == wanted).map(|(_, it)| *it)
             };
             let is_above = |it: &(usize, RankRange)| it.1 < row.rank;
-            row.ahead_of = with(Verdict::FirstAhead).filter(is_above).map(|(subject, _)| subject).collect();
-            row.too_few_shared = with(Verdict::TooFewSharedTasks).map(|(subject, _)| subject).collect();
+            row.ahead_of =
+                with(ComparisonVerdict::FirstAhead).filter(is_above).map(|(subject, _)| subject).collect();
+            row.too_few_shared =
+                with(ComparisonVerdict::TooFewSharedTasks).map(|(subject, _)| subject).collect();
             if are_resampled {
                 // No resample says anything about what is all alike.
-                let undecided = with(Verdict::NotDistinguishable).chain(with(Verdict::TooFewSharedTasks));
+                let undecided = with(ComparisonVerdict::NotDistinguishable)
+                    .chain(with(ComparisonVerdict::TooFewSharedTasks));
                 if let Some(found) = row.rank_range.filter(|_| row.estimate.all_alike) {
                     let ranks = undecided.map(|(_, rank)| rank).chain([row.rank]);
                     row.rank_range = Some(ranks.fold(found, spanned));
                 }
             } else {
                 let count = |wanted| u32::try_from(with(wanted).count()).unwrap_or(u32::MAX);
-                let (above, below) = (count(Verdict::SecondAhead), count(Verdict::FirstAhead));
+                let (above, below) =
+                    (count(ComparisonVerdict::SecondAhead), count(ComparisonVerdict::FirstAhead));
                 let whole = u32::try_from(whole).unwrap_or(u32::MAX);
                 let open = RankRange { best: above.saturating_add(1), worst: whole.saturating_sub(below) };
                 row.rank_range = Some(spanned(open, row.rank));

@@ -9,7 +9,7 @@
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::compare::Verdict;
+use super::compare::ComparisonVerdict;
 use super::verdicts::Verdicts;
 
 /// The letters of each subject.
@@ -35,13 +35,15 @@ impl Letters {
     ///
     /// Subjects that share too few tasks have no letter in common, though nothing separates them: that must be said
     /// beside the letters.
-    #[must_use]
     pub fn new(verdicts: &Verdicts) -> Self {
         let count = verdicts.count();
-        let is = |first: usize, second: usize, wanted: Verdict| verdicts.between(first, second) == wanted;
+        let is = |first: usize, second: usize, wanted: ComparisonVerdict| {
+            verdicts.between(first, second) == wanted
+        };
         let tied: Vec<Places> = (0..count)
             .map(|first| {
-                let others = (0..count).filter(|&second| is(first, second, Verdict::NotDistinguishable));
+                let others =
+                    (0..count).filter(|&second| is(first, second, ComparisonVerdict::NotDistinguishable));
                 Places::of(count, others.filter(|&second| second != first))
             })
             .collect();
@@ -65,8 +67,8 @@ impl Letters {
         sweep(count, &mut sets, &mut times);
         let is_alone = |&place: &usize| {
             let has_ties = tied.get(place).is_some_and(|ties| ties.iter().next().is_some());
-            let is_compared =
-                (0..count).any(|other| !is(place, other, Verdict::TooFewSharedTasks) && other != place);
+            let is_compared = (0..count)
+                .any(|other| !is(place, other, ComparisonVerdict::TooFewSharedTasks) && other != place);
             is_compared && !has_ties
         };
         sets.extend((0..count).filter(is_alone).map(|place| Places::of(count, [place])));
@@ -162,11 +164,11 @@ mod tests {
 
     use super::*;
 
-    const TIED: Verdict = Verdict::NotDistinguishable;
-    const APART: Verdict = Verdict::FirstAhead;
-    const FEW: Verdict = Verdict::TooFewSharedTasks;
+    const TIED: ComparisonVerdict = ComparisonVerdict::NotDistinguishable;
+    const APART: ComparisonVerdict = ComparisonVerdict::FirstAhead;
+    const FEW: ComparisonVerdict = ComparisonVerdict::TooFewSharedTasks;
 
-    fn of(count: usize, verdicts: &[Verdict]) -> Vec<Vec<u32>> {
+    fn of(count: usize, verdicts: &[ComparisonVerdict]) -> Vec<Vec<u32>> {
         Letters::new(&Verdicts::of_known(count, verdicts.iter().copied())).of_subjects
     }
 

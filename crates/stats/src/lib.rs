@@ -68,13 +68,13 @@ pub struct Interval {
     /// The confidence, above 0 and below 1: 0.95 for 95 %.
     pub level: f64,
     /// The method that gave the ends.
-    pub method: Method,
+    pub method: IntervalMethod,
 }
 
 karat_core::words! {
-    /// The method that gave an [`Interval`].
+    /// The method of an interval.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    pub enum Method {
+    pub enum IntervalMethod {
         /// Score interval of a share ([`proportion::Proportion::wilson`]), or of a sum or difference of shares ([`cases`]).
         Wilson = "wilson",
         /// Exact interval of a share ([`proportion::Proportion::clopper_pearson`]).

@@ -3,7 +3,7 @@
 use core::f64::consts::{FRAC_PI_2, PI};
 
 use super::special::{halve, normal_quantile};
-use super::{Interval, Method, StatisticsError};
+use super::{Interval, IntervalMethod, StatisticsError};
 
 /// From this many degrees of freedom on the expansion for many is exact to the last digits that are ever shown.
 const MANY_DEGREES: u64 = 1000;
@@ -72,13 +72,12 @@ fn of_many(degrees: f64, z: f64) -> f64 {
 /// assert!((interval.high - 0.625_747).abs() < 1e-6);
 /// # Ok::<(), karat_stats::StatisticsError>(())
 /// ```
-#[must_use]
 pub fn share_interval(mean: f64, squares: f64, count: u64, reach: f64, level: f64) -> Interval {
     let count = count.max(2);
     let rest = mean * (1.0 - mean);
     if squares <= 0.0 || rest <= 0.0 {
         let (low, high) = alike_ends(mean, count, (1.0 - level) / 2.0, 0.0);
-        return Interval { low, high, level, method: Method::ClopperPearson };
+        return Interval { low, high, level, method: IntervalMethod::ClopperPearson };
     }
     let trials = count as f64;
     // Squares of `reach` divided by the number of trials; the interval adds `reach^2` trials, half of them won.
@@ -86,7 +85,7 @@ pub fn share_interval(mean: f64, squares: f64, count: u64, reach: f64, level: f6
     let center = (mean + relative / 2.0) / (1.0 + relative);
     let half = libm::sqrt(center * (1.0 - center) * relative / (1.0 + relative));
     let (low, high) = ((center - half).max(0.0), (center + half).min(1.0));
-    Interval { low, high, level, method: Method::Student }
+    Interval { low, high, level, method: IntervalMethod::Student }
 }
 
 /// Returns the ends of the mean where all of `count` shares are `value`, which leaves out `tail` on each side and is at least

@@ -15,13 +15,12 @@ use karat_core::number::BILLION;
 
 /// Returns the policies that treat one of the outcomes that `occurs` otherwise and all else alike: the choices that could
 /// matter where only these occur. In a fixed order. [`Treatment::Scored`] is tried only where `policy` has it.
-#[must_use]
 pub fn other_policies(policy: Policy, occurs: impl Fn(Outcome) -> bool) -> Vec<Policy> {
     let choices = |outcome: Outcome| {
         let own = policy.treatment(outcome);
         let mut all = alloc::vec![own];
         if occurs(outcome) {
-            all.extend(Treatment::ALL.into_iter().filter(|&other| other != own));
+            all.extend(Treatment::WITHOUT_SCORE.into_iter().filter(|&other| other != own));
         }
         all
     };
@@ -40,7 +39,6 @@ pub fn other_policies(policy: Policy, occurs: impl Fn(Outcome) -> bool) -> Vec<P
 }
 
 /// Returns in how many outcomes two policies differ.
-#[must_use]
 pub fn distance(policy: Policy, other: Policy) -> usize {
     Outcome::ALL.iter().filter(|&&outcome| policy.treatment(outcome) != other.treatment(outcome)).count()
 }
@@ -83,7 +81,6 @@ impl OutcomeCounts {
     }
 
     /// Returns how often an outcome occurred.
-    #[must_use]
     pub fn count(self, outcome: Outcome) -> u64 {
         match outcome {
             Outcome::Succeeded => self.succeeded,
@@ -96,13 +93,11 @@ impl OutcomeCounts {
     }
 
     /// Returns how many runs there were.
-    #[must_use]
     pub fn total(self) -> u64 {
         Outcome::ALL.iter().fold(self.unstated, |sum, &outcome| sum.saturating_add(self.count(outcome)))
     }
 
     /// Returns the share of successes under a policy, of the runs that it does not leave out. What is not stated is left out.
-    #[must_use]
     pub fn rate(self, policy: Policy) -> Proportion {
         let treated = |wanted: Treatment| {
             let outcomes = Outcome::ALL.iter().filter(|&&outcome| policy.treatment(outcome) == wanted);
@@ -115,7 +110,6 @@ impl OutcomeCounts {
 
     /// Returns the lowest and the highest share that any policy gives: all that is neither success nor failure counted
     /// as failures, as successes. Leaving a run out moves the share less than counting it.
-    #[must_use]
     pub fn bounds(self) -> [Proportion; 2] {
         [Treatment::Failure, Treatment::Success]
             .map(|all| self.rate(Policy { no_verdict: all, stopped: all, not_applicable: all, refused: all }))
@@ -137,7 +131,6 @@ pub struct Run {
 
 impl Run {
     /// Returns a run that has an outcome and no score.
-    #[must_use]
     pub fn of_outcome(subject: usize, task: usize, outcome: Outcome) -> Self {
         Self { subject, task, outcome: Some(outcome), score: None }
     }
@@ -145,7 +138,6 @@ impl Run {
     /// Returns the outcome that counts; none for a score whose outcome is not stated. The only place that decides what
     /// becomes of a run without a score: a failure is one, and counts 0; anything else has no verdict, a success too, since
     /// leaving out a fact must not earn a perfect score.
-    #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         match (self.outcome, self.score) {
             (None | Some(Outcome::Succeeded), None) => Some(Outcome::NoVerdict),
@@ -154,14 +146,12 @@ impl Run {
     }
 
     /// Returns whether the run succeeded and its score is missing.
-    #[must_use]
     pub fn is_missing(&self) -> bool {
         self.outcome == Some(Outcome::Succeeded) && self.score.is_none()
     }
 
     /// Returns what the run counts, in billionths; none if it is left out. A success or failure counts with its score, a
     /// failure without one 0; the other outcomes as the policy says.
-    #[must_use]
     pub fn value(&self, policy: Policy) -> Option<i64> {
         match self.outcome() {
             None | Some(Outcome::Succeeded) => self.score,
@@ -266,19 +256,16 @@ impl PolicyRankings {
     }
 
     /// Returns whether any of the other policies changes a rank.
-    #[must_use]
     pub fn differ(&self) -> bool {
         self.others.iter().any(|(_, other)| !other.moved.is_empty())
     }
 
     /// Returns whether any of the other policies puts others first.
-    #[must_use]
     pub fn first_differs(&self) -> bool {
         self.others.iter().any(|(_, other)| other.first_differs)
     }
 
     /// Returns the best and the worst rank of a subject under any of the policies; `None` if no policy gives it one.
-    #[must_use]
     pub fn rank_range(&self, subject: usize) -> Option<RankRange> {
         let all = core::iter::once(&self.ranks).chain(self.others.iter().map(|(_, other)| &other.ranks));
         let places = all.filter_map(|ranks| ranks.get(subject).copied().flatten());

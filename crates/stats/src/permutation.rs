@@ -25,7 +25,6 @@ impl Permutation {
     /// values 9,999 are drawn with `seed`, and the split that was observed is counted to them (Phipson and Smyth,
     /// "Permutation p-values should never be zero", Statistical Applications in Genetics and Molecular Biology 9, 2010). For
     /// two different values this is Fisher's exact test. None if a group is empty, or neither has two values.
-    #[must_use]
     pub fn of(first: &[i64], second: &[i64], seed: u64) -> Option<Self> {
         if first.is_empty() || second.is_empty() || first.len() + second.len() < 3 {
             return None;
@@ -141,7 +140,6 @@ impl Iterator for Splits<'_> {
 /// Returns which of many tests show something, so that of those at most the share `rate` is expected to be chance: Benjamini
 /// and Hochberg, "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57 (1995). Tests that
 /// could not show anything at `rate`, whatever split was observed, are not counted (Tarone, Biometrics 46, 1990).
-#[must_use]
 pub fn discoveries(tests: &[Option<Permutation>], rate: f64) -> Vec<bool> {
     let mut found: Vec<f64> =
         tests.iter().flatten().filter(|test| test.lowest <= rate).map(|test| test.p).collect();

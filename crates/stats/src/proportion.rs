@@ -1,7 +1,7 @@
 //! Shares of trials that succeeded, and how far the true share may lie from them.
 
 use super::special::{beta_quantile, normal_quantile};
-use super::{Interval, Method, StatisticsError, outside};
+use super::{Interval, IntervalMethod, StatisticsError, outside};
 use karat_core::number::Decimal;
 
 /// A number of successes in a number of trials.
@@ -16,7 +16,6 @@ impl Proportion {
     pub const MOST_TRIALS: u64 = 1_000_000_000;
 
     /// Makes the share of `successes` of `trials`; none if there are more successes than trials.
-    #[must_use]
     pub fn new(successes: u64, trials: u64) -> Option<Self> {
         (successes <= trials).then_some(Self { successes, trials })
     }
@@ -30,25 +29,21 @@ impl Proportion {
     }
 
     /// Returns how many succeeded.
-    #[must_use]
     pub fn successes(self) -> u64 {
         self.successes
     }
 
     /// Returns how many there were.
-    #[must_use]
     pub fn trials(self) -> u64 {
         self.trials
     }
 
     /// Returns the share, 0 to 1; none without trials.
-    #[must_use]
     pub fn share(self) -> Option<f64> {
         (self.trials > 0).then(|| self.successes as f64 / self.trials as f64)
     }
 
     /// Returns the share to three places, half up, as the arena shows rates; exact, because it is found in whole numbers.
-    #[must_use]
     pub fn thousandths(self) -> Option<Decimal> {
         half_up(i128::from(self.successes), i128::from(self.trials), 3)
     }
@@ -93,7 +88,12 @@ impl Proportion {
             _ => beta_quantile(1.0 - tail, passed + 1.0, failed),
         };
         // A level near 0 asks for less than the estimate itself.
-        Ok(Interval { low: low.min(share), high: high.max(share), level, method: Method::ClopperPearson })
+        Ok(Interval {
+            low: low.min(share),
+            high: high.max(share),
+            level,
+            method: IntervalMethod::ClopperPearson,
+        })
     }
 }
 
@@ -114,7 +114,7 @@ pub fn wilson(share: f64, cases: u64, level: f64) -> Result<Interval, Statistics
     let scale = 1.0 + square / count;
     let low = if share <= 0.0 { 0.0 } else { ((centre - spread) / scale).clamp(0.0, share) };
     let high = if share >= 1.0 { 1.0 } else { ((centre + spread) / scale).clamp(share, 1.0) };
-    Ok(Interval { low, high, level, method: Method::Wilson })
+    Ok(Interval { low, high, level, method: IntervalMethod::Wilson })
 }
 
 const NO_TRIALS: StatisticsError = StatisticsError::TooFew { what: "trials", found: 0, needed: 1 };

@@ -15,14 +15,12 @@ pub struct Random {
 impl Random {
     /// Starts from a seed, spread over the state by the generator splitmix64 (Steele, Lea and Flood, OOPSLA 2014), as
     /// the authors of xoshiro recommend: near seeds give unrelated numbers, and no seed gives a state of zeros.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut at = seed;
         Self { state: core::array::from_fn(|_| splitmix64(&mut at)) }
     }
 
     /// Starts stream number `stream` of a seed: the streams of one seed are unrelated, so that rounds can be drawn apart.
-    #[must_use]
     pub fn stream(seed: u64, stream: u64) -> Self {
         let mut first = seed;
         // Any constant does that keeps a stream from being the seed of the same number.

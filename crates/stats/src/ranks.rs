@@ -14,7 +14,6 @@ pub struct RankRange {
 
 /// Returns the ranks of `values`, the highest first: equal values share their ranks. `None` without a value; such a
 /// subject is not ranked.
-#[must_use]
 pub fn ranks(values: &[Option<i64>]) -> Vec<Option<RankRange>> {
     let mut order: Vec<(i64, usize)> = values
         .iter()
@@ -49,7 +48,6 @@ pub struct OtherRanking {
 
 impl OtherRanking {
     /// Compares the ranks of the same subjects under two settings.
-    #[must_use]
     pub fn new(nominal: &[Option<RankRange>], ranks: Vec<Option<RankRange>>) -> Self {
         let is_first = |rank: &Option<RankRange>| rank.is_some_and(|rank| rank.best == 1);
         let pairs = || nominal.iter().zip(&ranks);

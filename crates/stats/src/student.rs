@@ -162,19 +162,16 @@ impl StudentRanking {
     }
 
     /// Returns the number of subjects that have a rank.
-    #[must_use]
     pub fn ranked(&self) -> usize {
         self.means.len()
     }
 
     /// Returns the number of subjects that have a value.
-    #[must_use]
     pub fn subjects(&self) -> usize {
         self.subjects
     }
 
     /// Returns at most `limit` rows after the first `skipped`.
-    #[must_use]
     pub fn rows(&self, skipped: usize, limit: usize) -> Vec<StudentRow> {
         let ends: Vec<(f64, f64)> = self.means.iter().map(|it| self.ends(it)).collect();
         let shown = self.means.iter().skip(skipped).take(limit);
@@ -324,7 +321,7 @@ mod tests {
         assert_eq!(ranks(ranking.rows(1, 2)), [(2, 3), (2, 3)]);
         // That the two tasks of each gave the same is not certainty.
         assert_eq!(ranking.rows(3, 1)[0].rank_range, Some(RankRange { best: 1, worst: 4 }));
-        assert_eq!(ranking.rows(3, 1)[0].interval.unwrap().method, crate::Method::ClopperPearson);
+        assert_eq!(ranking.rows(3, 1)[0].interval.unwrap().method, crate::IntervalMethod::ClopperPearson);
         let none = ranked(3, 0.95).unwrap();
         assert_eq!((none.ranked(), none.subjects()), (0, 4));
         assert!(ranked(1, 1.0).is_err() && ranked(9, 1.0).is_err());

@@ -19,13 +19,11 @@ pub struct Observation {
 
 impl Observation {
     /// Returns a result that is a success or a failure.
-    #[must_use]
     pub fn of_success(subject: usize, task: usize, succeeded: bool) -> Self {
         Self { subject, task, value: if succeeded { BILLION } else { 0 } }
     }
 
     /// Returns a result that is a share from 0 to 1, such as pass^k of a task, rounded to a billionth; none if it is not.
-    #[must_use]
     pub fn of_share(subject: usize, task: usize, share: f64) -> Option<Self> {
         let value = round(share * BILLION as f64) as i64;
         (0.0..=1.0).contains(&share).then_some(Self { subject, task, value })
@@ -142,32 +140,27 @@ impl TaskTable {
     }
 
     /// Returns how many subjects there are, those without results included.
-    #[must_use]
     pub fn subjects(&self) -> usize {
         self.columns.len()
     }
 
     /// Returns how many tasks anyone has a result at.
-    #[must_use]
     pub fn tasks(&self) -> usize {
         self.tasks.len()
     }
 
     /// Returns how many observations went in.
-    #[must_use]
     pub fn observations(&self) -> usize {
         self.observations
     }
 
     /// Returns how many tasks a subject has a result at.
-    #[must_use]
     pub fn tasks_of(&self, subject: usize) -> usize {
         self.values(subject).len()
     }
 
     /// Returns the mean over the tasks of a subject in billionths, rounded once, ties to even; none without tasks. Of
     /// a table that weighs trials, the mean over its trials.
-    #[must_use]
     pub fn mean(&self, subject: usize) -> Option<i64> {
         self.columns.get(subject)?.exact.or_else(|| self.mean_of_values(subject))
     }
@@ -190,7 +183,6 @@ impl TaskTable {
 
     /// Returns what the first subject has more than the second, at the tasks that both have: a table of one column over
     /// these tasks alone, so that it does not depend on what other tasks there are.
-    #[must_use]
     pub fn between(&self, first: usize, second: usize) -> Self {
         let nothing = Column::default();
         let own = self.columns.get(first).unwrap_or(&nothing);

@@ -20,7 +20,6 @@ impl Trials {
     /// "Evaluating large language models trained on code" (2021), equation 1.
     ///
     /// None if there are fewer than `k` trials, `k` is 0, or more passed than tried. pass@1 is the share that passed.
-    #[must_use]
     pub fn pass_at_k(self, k: u64) -> Option<f64> {
         self.is_enough_for(k).then(|| chance_of_some(self.passed, self.trials, k))
     }
@@ -29,7 +28,6 @@ impl Trials {
     /// equation of section 4.
     ///
     /// None if there are fewer than `k` trials, `k` is 0, or more passed than tried.
-    #[must_use]
     pub fn pass_hat_k(self, k: u64) -> Option<f64> {
         self.is_enough_for(k).then(|| chance_of_none(self.trials - self.passed, self.trials, k))
     }
@@ -78,7 +76,6 @@ fn chance_of_some(marked: u64, all: u64, k: u64) -> f64 {
 /// with replacement.
 ///
 /// `values` in any order. None if there are fewer than `k`, `k` is 0, or one is not a number.
-#[must_use]
 pub fn expected_best_of_k(values: &[f64], k: usize) -> Option<f64> {
     let count = values.len();
     if k == 0 || k > count || values.iter().any(|value| value.is_nan()) {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
 use super::bootstrap::{Plan, Resamples, ends_if_alike, enough, expanded, is_end_above, left_out};
-use super::compare::{Sides, Verdict};
+use super::compare::{ComparisonVerdict, Sides};
 use super::table::{TaskTable, sum_of_products};
 use super::{StatisticsError, outside};
 
@@ -14,7 +14,7 @@ use super::{StatisticsError, outside};
 pub struct Verdicts {
     count: usize,
     /// By the first, then by the second.
-    all: Vec<Verdict>,
+    all: Vec<ComparisonVerdict>,
 }
 
 /// The differences of two subjects at the tasks that they share, and how many resamples lie on each side of 0.
@@ -64,7 +64,8 @@ impl Verdicts {
             return Ok(None);
         }
         let count = subjects.len();
-        let mut found = Self { count, all: alloc::vec![Verdict::NotDistinguishable; count * count] };
+        let mut found =
+            Self { count, all: alloc::vec![ComparisonVerdict::NotDistinguishable; count * count] };
         for class in &classes {
             found.compare_alike(table, class, rule)?;
         }
@@ -73,8 +74,9 @@ impl Verdicts {
     }
 
     /// Makes verdicts that are known, in rising order of the first and then of the second: `(0, 1), (0, 2), (1, 2)`.
-    pub fn of_known(count: usize, verdicts: impl IntoIterator<Item = Verdict>) -> Self {
-        let mut found = Self { count, all: alloc::vec![Verdict::NotDistinguishable; count * count] };
+    pub fn of_known(count: usize, verdicts: impl IntoIterator<Item = ComparisonVerdict>) -> Self {
+        let mut found =
+            Self { count, all: alloc::vec![ComparisonVerdict::NotDistinguishable; count * count] };
         let pairs = (0..count).flat_map(|first| (first + 1..count).map(move |second| (first, second)));
         for (pair, verdict) in pairs.zip(verdicts) {
             found.set(pair, verdict);
@@ -83,21 +85,19 @@ impl Verdicts {
     }
 
     /// Returns the number of subjects.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
     /// Returns the verdict on two places in the list of subjects; of a place and itself that they are not
     /// distinguishable, and of a place that does not exist that it shares no tasks.
-    #[must_use]
-    pub fn between(&self, first: usize, second: usize) -> Verdict {
+    pub fn between(&self, first: usize, second: usize) -> ComparisonVerdict {
         let known = (first < self.count && second < self.count).then_some(first * self.count + second);
-        known.and_then(|at| self.all.get(at)).copied().unwrap_or(Verdict::TooFewSharedTasks)
+        known.and_then(|at| self.all.get(at)).copied().unwrap_or(ComparisonVerdict::TooFewSharedTasks)
     }
 
     /// Replaces the verdict on a pair.
-    pub(super) fn set(&mut self, (first, second): (usize, usize), verdict: Verdict) {
+    pub(super) fn set(&mut self, (first, second): (usize, usize), verdict: ComparisonVerdict) {
         let count = self.count;
         for (at, verdict) in [(first * count + second, verdict), (second * count + first, verdict.mirrored())]
         {
@@ -223,7 +223,7 @@ impl Rule {
         differences: impl Iterator<Item = f64> + Clone,
         (above, below): (u32, u32),
         left_out: u32,
-    ) -> Verdict {
+    ) -> ComparisonVerdict {
         let mut rest = differences.clone();
         let head = rest.next();
         let is_alike = head.is_some_and(|head| rest.all(|value| value.to_bits() == head.to_bits()));
@@ -280,7 +280,7 @@ mod tests {
         for first in 0..table.subjects() {
             for second in (0..table.subjects()).filter(|second| *second != first) {
                 let expected = paired_bootstrap(table, first, second, plan, level)
-                    .map_or(Verdict::TooFewSharedTasks, |found| found.verdict);
+                    .map_or(ComparisonVerdict::TooFewSharedTasks, |found| found.verdict);
                 prop_assert_eq!(found.between(first, second), expected, "{} {}", first, second);
             }
         }

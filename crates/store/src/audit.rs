@@ -32,7 +32,6 @@ pub struct Audit {
 
 impl Audit {
     /// Returns whether the store is sound.
-    #[must_use]
     pub fn holds(&self) -> bool {
         self.problems.is_empty()
     }

@@ -48,7 +48,6 @@ pub struct NewItem {
 
 impl NewItem {
     /// Creates an item that is about no subject, was made from nothing stored here and corrects nothing.
-    #[must_use]
     pub fn new(kind: Kind, id: String, content: impl Into<Vec<u8>>) -> Self {
         let content = content.into();
         Self { kind, id, subject: None, sources: Vec::new(), replaces: None, sender: None, content }
@@ -78,7 +77,6 @@ pub struct Entry {
 
 impl Entry {
     /// Returns the entry as canonical JSON after RFC 8785: these bytes are hashed into the log.
-    #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         // All but the names, and those where nothing in them is escaped.
         let names = [Some(&self.id), self.subject.as_ref(), self.replaces.as_ref(), self.sender.as_ref()];
@@ -133,7 +131,6 @@ impl Entry {
     }
 
     /// Returns every term under which it is found.
-    #[must_use]
     pub fn terms(&self) -> Vec<Term> {
         self.terms_with(Term::id(self.kind, &self.id))
     }
@@ -251,25 +248,21 @@ impl PartialOrd for Term {
 
 impl Term {
     /// Makes the term of the item of that kind with that id.
-    #[must_use]
     pub fn id(kind: Kind, id: &str) -> Self {
         Self::of(b"id", kind.name(), id.as_bytes())
     }
 
     /// Makes the term of every item of that kind, if it [is listed](Kind::is_listed).
-    #[must_use]
     pub fn kind(kind: Kind) -> Self {
         Self::of(b"kind", kind.name(), b"")
     }
 
     /// Makes the term of every item of that kind about that subject, if the kind [is listed](Kind::is_listed).
-    #[must_use]
     pub fn subject(kind: Kind, subject: &str) -> Self {
         Self::of(b"subject", kind.name(), subject.as_bytes())
     }
 
     /// Makes the term of the item that replaced the one with the id `old`.
-    #[must_use]
     pub fn replaced(kind: Kind, old: &str) -> Self {
         Self::of(b"replaced", kind.name(), old.as_bytes())
     }

@@ -32,7 +32,6 @@ karat_core::words! {
 impl Kind {
     /// Returns whether [`Term::kind`](crate::Term::kind) and [`Term::subject`](crate::Term::subject) find its items. Evidence and records are nearly all of a log, and
     /// recordings are long: they are found by their ids alone. An index of anything else is made by reading the log once.
-    #[must_use]
     pub const fn is_listed(self) -> bool {
         !matches!(self, Self::Evidence | Self::Record | Self::Recording)
     }

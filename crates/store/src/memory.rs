@@ -26,7 +26,6 @@ struct Tables {
 
 impl Memory {
     /// Makes an empty one.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }

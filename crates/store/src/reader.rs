@@ -37,7 +37,6 @@ impl std::fmt::Debug for Reader {
 
 impl Reader {
     /// Makes a reader of the store that `backend` reads.
-    #[must_use]
     pub fn new(backend: Box<dyn Read>) -> Self {
         Self { backend }
     }

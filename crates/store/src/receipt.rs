@@ -34,7 +34,6 @@ pub struct Receipt {
 
 impl Receipt {
     /// Returns the receipt as canonical JSON after RFC 8785, one line without its end.
-    #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.content.len() + 2048);
         out.extend_from_slice(b"{\"checkpoint\":");
@@ -92,13 +91,11 @@ impl Receipt {
 
     /// Checks everything that can be checked with the key of the log alone. Whether the score follows from the evidence is
     /// another question: the record answers it.
-    #[must_use]
     pub fn verify(&self, key: &VerifyingKey) -> Verification {
         self.verify_with(&key.clone().into())
     }
 
     /// Does the same with all keys that the log had so far.
-    #[must_use]
     pub fn verify_with(&self, keys: &Keys) -> Verification {
         let opened = keys.open(&self.checkpoint);
         self.against(opened.map(|(checkpoint, _)| checkpoint).map_err(|error| error.to_string()))
@@ -106,7 +103,6 @@ impl Receipt {
 
     /// Does the same without a key: the checkpoint is trusted as given. The result counts only if someone else vouches
     /// for the checkpoint; alone it proves nothing, as anyone can write such a receipt.
-    #[must_use]
     pub fn verify_unsigned(&self) -> Verification {
         let claimed = Checkpoint::claimed(&self.checkpoint).map(|(_, checkpoint)| checkpoint);
         self.against(claimed.map_err(|error| error.to_string()))
@@ -218,7 +214,6 @@ pub struct Verification {
 
 impl Verification {
     /// Returns whether all checks passed.
-    #[must_use]
     pub fn holds(&self) -> bool {
         self.problems().next().is_none()
     }

@@ -87,7 +87,6 @@ impl Secret {
 }
 
 /// Returns bytes in hexadecimal.
-#[must_use]
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -121,7 +120,6 @@ pub fn replace(path: &Path, text: &str, is_secret: bool) -> Result<(), Error> {
 }
 
 /// Returns the error of a file or folder that could not be read, created or written.
-#[must_use]
 pub fn refused(what: &str, path: &Path, error: &std::io::Error) -> Error {
     match error.kind() {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly(path.to_owned()),

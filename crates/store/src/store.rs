@@ -113,7 +113,6 @@ impl<T> Store<T> {
     }
 
     /// Returns the key that checks the signatures of the log.
-    #[must_use]
     pub fn verifying_key(&self) -> &VerifyingKey {
         &self.key
     }

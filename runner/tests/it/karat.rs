@@ -19,11 +19,11 @@ const RECORDING: &str = "examples/run/recording.jsonl";
 const EVIDENCE: &str = "examples/run/evidence.json";
 const KEY: &str = "examples/run/recorder.key";
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
 }
 
-fn read(path: &str) -> String {
+pub fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap()
 }
 
@@ -44,15 +44,15 @@ fn built() -> &'static Path {
 }
 
 /// The status and output of a command.
-struct Run {
-    stdout: String,
-    stderr: String,
-    status: i32,
+pub struct Run {
+    pub stdout: String,
+    pub stderr: String,
+    pub status: i32,
 }
 
 impl Run {
     /// Returns the whole screen without digests, for a snapshot.
-    fn screen(&self) -> String {
+    pub fn screen(&self) -> String {
         let mut screen = format!("exit status {}\n", self.status);
         for (name, text) in [("output", &self.stdout), ("errors", &self.stderr)] {
             if !text.is_empty() {
@@ -63,13 +63,25 @@ impl Run {
     }
 }
 
+impl Run {
+    /// Checks the status, and a part of the errors.
+    #[track_caller]
+    pub fn ends(&self, status: i32, told: &str) {
+        assert_eq!(self.status, status, "{}", self.stderr);
+        assert!(self.stderr.contains(told), "{told}: {}", self.stderr);
+    }
+}
+
 fn without_digests(text: &str) -> String {
-    let pieces = text.split("sha256:").map(|piece| piece.trim_start_matches(|c: char| c.is_ascii_hexdigit()));
-    pieces.collect::<Vec<_>>().join("sha256:[digest]")
+    let mut pieces = text.split("sha256:");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| {
+        format!("{text}sha256:[digest]{}", piece.trim_start_matches(|c: char| c.is_ascii_hexdigit()))
+    })
 }
 
 /// Returns karat, which starts the runner of this build.
-fn program(folder: &Path) -> Command {
+pub fn program(folder: &Path) -> Command {
     let mut command = Command::new(built());
     command.current_dir(folder).stdin(Stdio::null()).env("KARAT_RUNNER", env!("CARGO_BIN_EXE_karat-runner"));
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM", "CI", "KARAT_FORMAT"] {
@@ -78,7 +90,7 @@ fn program(folder: &Path) -> Command {
     command
 }
 
-fn finish(command: &mut Command) -> Run {
+pub fn finish(command: &mut Command) -> Run {
     let output = command.output().unwrap();
     Run {
         stdout: String::from_utf8(output.stdout).unwrap(),
@@ -92,18 +104,18 @@ fn karat(arguments: &[&str]) -> Run {
 }
 
 /// A folder for one test.
-struct Folder(tempfile::TempDir);
+pub struct Folder(tempfile::TempDir);
 
 impl Folder {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub fn write(&self, name: &str, text: &str) {
         fs::write(self.path().join(name), text).unwrap();
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.0.path()
     }
 }

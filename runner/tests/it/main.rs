@@ -3,6 +3,8 @@
 mod http;
 mod judged;
 #[cfg(unix)]
+mod judging;
+#[cfg(unix)]
 mod karat;
 #[cfg(unix)]
 mod live;

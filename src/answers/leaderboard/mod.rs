@@ -507,7 +507,7 @@ impl LeaderboardRow {
             mean: share(row.mean),
             low: interval.map(|it| share(it.low)),
             high: interval.map(|it| share(it.high)),
-            method: interval.map(|it| it.method.into()),
+            method: interval.map(|it| it.method),
             tasks,
         };
         Self {

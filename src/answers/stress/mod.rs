@@ -268,7 +268,7 @@ impl Robustness {
         });
         let means = found.means.iter().map(|(mean, ranking)| {
             let (first_differs, first, moved) = other(ranking);
-            OtherMean { mean: (*mean).into(), first_differs, first, moved }
+            OtherMean { mean: *mean, first_differs, first, moved }
         });
         let drivers = found.drivers.iter().enumerate().map(|(at, driver)| Driver {
             dimension: key(at),

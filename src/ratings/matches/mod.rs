@@ -105,13 +105,11 @@ pub struct Matches {
 
 impl Matches {
     /// Returns the columns that no field reads, the first hundred.
-    #[must_use]
     pub fn unread(&self) -> &[String] {
         &self.unread
     }
 
     /// Returns true if one of the columns that no field reads has the name of a field of matches at challenges.
-    #[must_use]
     pub fn has_unread_challenges(&self) -> bool {
         Field::all().any(|field| field.is_solo() && self.unread.iter().any(|name| name == field.name()))
     }

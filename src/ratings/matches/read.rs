@@ -105,7 +105,6 @@ impl<'q> MatchReader<'q> {
     }
 
     /// Returns what marks the header of a table of matches.
-    #[must_use]
     pub fn wanted(&self) -> Wanted {
         Wanted { kind: Kind::Facts, facts: Vec::new(), columns: self.columns.names.clone() }
     }

@@ -9,7 +9,7 @@ use karat_core::evaluate::{Context, Scorer, Workspace};
 use karat_core::explain::{Change, Level, LevelKind, nearest_change, next_level, with_reading_as_fact};
 use karat_core::facts::Fact;
 use karat_core::number::{BILLION, Decimal};
-use karat_core::record::{ReadingStatus, Record};
+use karat_core::record::{Record, ValueStatus};
 use karat_core::scorecard::Scorecard;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -277,11 +277,11 @@ proptest! {
                     let short = change.to - (change.to - start).signum();
                     prop_assert!(level(short) < Some(wanted), "{short} is enough: {change:?}");
                 }
-                let measured = matches!(now.status, ReadingStatus::Scored | ReadingStatus::Gated);
+                let measured = matches!(now.status, ValueStatus::Scored | ValueStatus::Gated);
                 prop_assert_eq!(change.from, now.reading.filter(|_| measured));
             }
             for (at, now) in record.dimensions.iter().enumerate() {
-                if now.status == ReadingStatus::NotApplicable {
+                if now.status == ValueStatus::NotApplicable {
                     continue;
                 }
                 let (trial, start) = (trial(card, at), now.reading.unwrap_or(0));

@@ -11,7 +11,7 @@ use karat_core::decay::decayed;
 use karat_core::evaluate::{Column, Columns, Context, Scorer, Scores, Workspace};
 use karat_core::facts::Fact;
 use karat_core::number::{BILLION, Decimal, UNITS_PER_ONE, round_ratio};
-use karat_core::record::{Record, Status};
+use karat_core::record::{Record, RecordStatus};
 use karat_core::scorecard::{DecayRule, Scorecard};
 use karat_core::timestamp::{Timestamp, WrittenTimestamp};
 use proptest::prelude::*;
@@ -107,7 +107,7 @@ proptest! {
             let parts: i64 = record.dimensions.iter().map(|dimension| dimension.contribution.units()).sum();
             let steps: i64 = record.steps.iter().map(|step| step.after.minus(step.before).units()).sum();
             prop_assert_eq!(parts + steps, units(record).unwrap_or(0));
-            prop_assert_eq!(record.score.is_some(), record.status == Status::Scored);
+            prop_assert_eq!(record.score.is_some(), record.status == RecordStatus::Scored);
             if record.score.is_none() {
                 prop_assert!(record.composite.is_none() && record.steps.is_empty() && record.band.is_none());
             }

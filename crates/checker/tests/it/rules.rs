@@ -10,7 +10,7 @@ use crate::common::{card, facts, files, item, read, root};
 use karat_checker::check_text;
 use karat_core::diagnostic::Severity;
 use karat_core::evaluate::{Context, Scorer, Workspace};
-use karat_core::record::{ReadingStatus, Record};
+use karat_core::record::{Record, ValueStatus};
 use karat_core::scorecard::{FactType, Scorecard};
 use serde_json::{Map, Value, json};
 
@@ -246,7 +246,7 @@ impl Exercised {
     fn note(&mut self, record: &Record<'_>) {
         for dimension in &record.dimensions {
             let key = dimension.key;
-            if dimension.status != ReadingStatus::Scored {
+            if dimension.status != ValueStatus::Scored {
                 self.did.insert(format!("dimension {key} {}", dimension.status.name()));
                 continue;
             }
@@ -323,7 +323,7 @@ fn a_run_far_beyond_its_budget_saves_nothing() {
     let mut work = Workspace::new(&scorer);
     let record = scorer.score(&mut work, &item(&facts), &Context { as_of: None }).unwrap();
     let readings: Vec<_> = record.dimensions.iter().map(|part| (part.status, part.reading)).collect();
-    let scored = |reading| (ReadingStatus::Scored, Some(reading));
+    let scored = |reading| (ValueStatus::Scored, Some(reading));
     assert_eq!(readings, [scored(1_000_000_000), scored(0), scored(0), scored(1_000_000_000)]);
     assert_eq!(record.score.map(|score| score.to_f64()), Some(0.6));
 }
@@ -349,14 +349,14 @@ fn a_limit_of_calls_that_is_not_set_leaves_nothing_open() {
     };
     let llm = [("max_llm_calls", json!(20)), ("limits_llm_calls", json!(true))];
     let tools = [("max_tool_calls", json!(30)), ("limits_tool_calls", json!(true))];
-    let scored = |reading| (ReadingStatus::Scored, Some(reading), true);
+    let scored = |reading| (ValueStatus::Scored, Some(reading), true);
     assert_eq!(outcome(&llm), scored(600_000_000));
     assert_eq!(outcome(&tools), scored(300_000_000));
     assert_eq!(outcome(&[&llm[..], &tools].concat()), scored(300_000_000), "the tighter of the two");
-    assert_eq!(outcome(&[]), (ReadingStatus::Gated, Some(0), true), "no constraints are defined");
+    assert_eq!(outcome(&[]), (ValueStatus::Gated, Some(0), true), "no constraints are defined");
     // Calls that were not counted are a different case: with them the score could change.
     let uncounted = [&llm[..], &tools, &[("llm_calls", Value::Null)]].concat();
-    assert_eq!(outcome(&uncounted), (ReadingStatus::Missing, Some(0), false));
+    assert_eq!(outcome(&uncounted), (ValueStatus::Missing, Some(0), false));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::format::FormatArgs;
+use karat_terminal::format::FormatArgs;
 
 /// The project to check.
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use karat_terminal::format::FormatArgs;
 
 /// `karat log witness`
 #[derive(Debug, Args)]
@@ -66,12 +67,9 @@ pub struct LogMonitorArgs {
     /// A file with a key, if the server asks for one
     #[arg(long, value_name = "FILE")]
     pub api_key: Option<String>,
-    /// JSON, one line per look (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// Text (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 /// `karat log rotate`
@@ -86,10 +84,7 @@ pub struct LogRotateArgs {
     /// The folder of a server
     #[arg(value_name = "FOLDER")]
     pub folder: String,
-    /// One JSON object (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A list (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
 }

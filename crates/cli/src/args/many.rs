@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::format::FormatArgs;
 use karat::ask::{Compare, Floors, Items, Leaderboard, Sure};
+use karat_terminal::format::FormatArgs;
 
 /// The form of the answer.
 #[derive(Debug, Default, Args)]

@@ -2,14 +2,12 @@
 
 mod badge;
 mod check;
-mod doctor;
 mod export;
 mod follow;
 mod help;
 mod import;
 mod init;
 mod install;
-mod judge;
 mod many;
 pub mod menu;
 mod push;
@@ -21,6 +19,7 @@ mod standing;
 mod store;
 pub mod tune;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -28,11 +27,8 @@ use karat_core::number::Decimal;
 use karat_core::timestamp::Timestamp;
 use karat_graders::trace::novelty::Settings;
 
-use crate::format::FormatArgs;
-use crate::output::Color;
 pub use badge::{BadgeArgs, Show};
 pub use check::CheckProjectArgs;
-pub use doctor::{DoctorArgs, JudgeVerb};
 pub use export::ExportArgs;
 #[cfg(feature = "server")]
 pub use follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
@@ -40,9 +36,10 @@ pub use help::HelpArgs;
 pub use import::{ImportArgs, ImportKind};
 pub use init::InitArgs;
 pub use install::{CompletionsArgs, ManArgs};
-pub use judge::JudgeArgs;
 use karat::ask::moment::{AsOf, moment};
 use karat::ask::{Fields, points};
+use karat_terminal::format::FormatArgs;
+use karat_terminal::output::Color;
 pub use many::{CompareArgs, FormArgs, LeaderboardArgs, StressArgs};
 pub use push::PushArgs;
 pub use run::RunArgs;
@@ -120,7 +117,8 @@ pub enum Verb {
     /// Run a workflow plan and record it, or replay a recording
     Run(Box<RunArgs>),
     /// Run submitted code against the cases of a challenge
-    Judge(Box<JudgeArgs>),
+    #[command(disable_help_flag = true)]
+    Judge(JudgeArgs),
     /// Check receipts: signature, proof, score, evidence
     Verify(VerifyArgs),
     /// Show and check the log of a store, take receipts from it
@@ -157,7 +155,7 @@ pub enum Verb {
 /// The evidence to score, and the settings for it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  karat score -c workflow examples/workflow/*.json*\n  karat score -c examples/cards/test-report.toml examples/tests/reports.jsonl"
+    after_help = "A field named by a flag is looked for in the items of the first 64 MiB of records\nbefore any is written: one that no item has is refused.\n\nExamples:\n  karat score -c workflow examples/workflow/*.json*\n  karat score -c examples/cards/test-report.toml examples/tests/reports.jsonl"
 )]
 pub struct ScoreArgs {
     /// The scorecard: a released id (`workflow`, `workflow@1.0.0`) or a file
@@ -246,15 +244,20 @@ pub struct GradeArgs {
     /// The time of the verdict, such as 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub as_of: Option<Timestamp>,
-    /// JSON, one object per line (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// Tables (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Evidence; `-` or none reads standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<String>,
+}
+
+/// The arguments of `karat judge`, which `karat-runner` reads.
+#[derive(Debug, Args)]
+pub struct JudgeArgs {
+    /// Arguments of `karat-runner judge`; `karat judge --help` lists them
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<OsString>,
 }
 
 /// Work on caches of vectors.
@@ -273,12 +276,9 @@ pub struct CacheShowArgs {
     /// The cache
     #[arg(value_name = "FILE")]
     pub file: String,
-    /// One JSON object, with every entry
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A table (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format; a screen has the newest entries
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 /// `karat cache new`
@@ -379,9 +379,9 @@ pub enum CardVerb {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  karat card list")]
 pub struct ListArgs {
-    /// One JSON array
-    #[arg(long)]
-    pub json: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 /// `karat card show`
@@ -405,9 +405,9 @@ pub struct CheckArgs {
     /// Scorecard files, or released ids
     #[arg(value_name = "FILE", required = true)]
     pub cards: Vec<String>,
-    /// One JSON object per card
-    #[arg(long)]
-    pub json: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 /// `karat card new`
@@ -466,9 +466,9 @@ pub struct DiffArgs {
     /// Number of movers to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
-    /// One JSON object
-    #[arg(long)]
-    pub json: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The flags of `karat push`.
 
 use clap::Args;
+use karat_terminal::format::FormatArgs;
 
 use karat::ask::AsOf;
 
@@ -34,12 +35,9 @@ pub struct PushArgs {
     /// Give up after this many attempts at one request
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub attempts: u32,
-    /// One JSON object (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A summary (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// No progress bar
     #[arg(long)]
     pub no_progress: bool,

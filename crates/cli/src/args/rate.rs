@@ -3,7 +3,7 @@
 use clap::Args;
 use karat::ratings::Question;
 
-use crate::format::FormatArgs;
+use karat_terminal::format::FormatArgs;
 
 /// Rate competitors from their matches.
 #[derive(Debug, Args)]

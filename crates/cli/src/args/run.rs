@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use karat_terminal::format::FormatArgs;
 
 /// A plan, a task, and where the answers come from.
 #[derive(Debug, Args)]
@@ -46,12 +47,9 @@ pub struct RunArgs {
     /// The author of the plan, if it does not say so
     #[arg(long, short = 's', value_name = "NAME")]
     pub subject: Option<String>,
-    /// The evidence, one line (the default in a pipe)
-    #[arg(long, conflicts_with = "table")]
-    pub json: bool,
-    /// A table of attempts (the default on a terminal)
-    #[arg(long)]
-    pub table: bool,
+    /// The format; `json` is the evidence
+    #[command(flatten)]
+    pub format: FormatArgs,
     /// Show no step while it is carried out
     #[arg(long)]
     pub no_progress: bool,

@@ -7,9 +7,9 @@ use karat_core::timestamp::Timestamp;
 
 use super::GraderArgs;
 use super::follow::{LogMonitorArgs, LogRotateArgs, LogWitnessArgs};
-use crate::format::FormatArgs;
 use karat::ask::Fields;
 use karat::ask::moment::moment;
+use karat_terminal::format::FormatArgs;
 
 /// `karat verify`
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use clap::{ArgGroup, Args};
 
 use karat::ask::{Items, level};
 
-use crate::format::FormatArgs;
+use karat_terminal::format::FormatArgs;
 
 /// The items, the outcome to predict, and the files to write.
 #[derive(Debug, Args)]

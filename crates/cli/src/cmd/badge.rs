@@ -2,19 +2,18 @@
 
 use karat::answers::leaderboard::{LeaderboardAnswer, LeaderboardRow};
 use karat::badge::{Badge, Color};
-use karat::estimate::ranks;
-use karat::text::{clean, short};
+use karat::text::{clean, ranks, short};
 use karat_core::number::Decimal;
 use karat_core::scorecard::Scorecard;
 
 use super::leaderboard::compute;
 use crate::args::{BadgeArgs, Cli, FormArgs, LeaderboardArgs, Show};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format;
 use karat::ask::Leaderboard;
 use karat::ask::answer::{card_of, subject as subject_of};
 use karat::gate::JudgedLeaderboard as Judged;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
 
 /// Most subjects that are named.
 const NAMED: usize = 8;

@@ -2,15 +2,17 @@
 
 use std::io::Write as _;
 
-use karat_graders::trace::novelty::VectorCache;
+use karat_graders::trace::novelty::{Entry, VectorCache};
 use serde_json::{Value, json};
 
 use crate::args::{CacheNewArgs, CacheShowArgs, CacheVerb, Cli};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::graders::load_cache;
-use crate::output::{FAINT, STRONG, Screen, create, is_watched};
-use karat::text::{count, fit};
+use karat::document::{Cell, Column, Document, Part, Row, Table};
+use karat::text::{Tone, count};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::{self, Chosen};
+use karat_terminal::output::{FAINT, Screen, create};
 
 /// Most entries on a screen: the newest.
 const SHOWN: usize = 20;
@@ -40,13 +42,9 @@ fn begin(args: &CacheNewArgs, cli: &Cli) -> Result<Exit, Failure> {
 
 fn show(args: &CacheShowArgs, cli: &Cli) -> Result<Exit, Failure> {
     let cache = load_cache(&args.file)?;
-    let mut screen = Screen::stdout(cli.color);
-    if args.json || (!args.table && !is_watched()) {
-        writeln!(screen, "{}", as_json(&cache))?;
-    } else {
-        as_screen(&cache, &mut screen)?;
-    }
-    screen.flush()?;
+    let chosen = args.format.chosen()?;
+    let shown = if chosen == Chosen::Screen { SHOWN } else { usize::MAX };
+    format::show(&as_json(&cache), &document(&cache, shown), chosen, (usize::MAX, ""), cli.color)?;
     Ok(Exit::Done)
 }
 
@@ -63,7 +61,8 @@ fn as_json(cache: &VectorCache) -> Value {
     })
 }
 
-fn as_screen(cache: &VectorCache, screen: &mut Screen) -> Result<(), Failure> {
+/// Returns the document of a cache with its newest entries.
+fn document(cache: &VectorCache, shown: usize) -> Document {
     let settings = cache.settings();
     let life = match settings.ttl_milliseconds {
         None => String::from("for ever"),
@@ -72,25 +71,24 @@ fn as_screen(cache: &VectorCache, screen: &mut Screen) -> Result<(), Failure> {
             None => format!("{life} ms"),
         },
     };
-    writeln!(
-        screen,
-        "{STRONG}{}{STRONG:#} of {}, {} numbers each, kept {life}",
-        count(cache.len(), "vector"),
-        settings.capacity,
-        settings.dimension
-    )?;
-    writeln!(screen, "{FAINT}{}{FAINT:#}", cache.digest())?;
-    let hidden = cache.len().saturating_sub(SHOWN);
+    let (vectors, capacity, numbers) = (count(cache.len(), "vector"), settings.capacity, settings.dimension);
+    let hidden = cache.len().saturating_sub(shown);
+    let row = |entry: Entry<'_>| Row::from(vec![Cell::text(entry.id), Cell::Text(entry.moment.to_string())]);
+    let columns = vec![Column::name("id"), Column::text("moment")];
+    let entries = Table::new("", columns, cache.entries().skip(hidden).map(row).collect());
+    let mut document = Document {
+        name: "cache",
+        title: format!("{vectors} of {capacity}, {numbers} numbers each, kept {life}"),
+        lines: vec![cache.digest().to_string()],
+        ..Document::default()
+    };
     if cache.is_empty() {
-        writeln!(screen, "\nTraces go in as they are scored: karat score -c trace --cache FILE TRACE")?;
-        return Ok(());
+        let how = "Traces go in as they are scored: karat score -c trace --cache FILE TRACE";
+        document.note(Tone::Plain, [how.to_owned()]);
+    } else {
+        let older = (hidden > 0).then(|| format!("{hidden} older ones are not shown; --json has them all"));
+        document.note(Tone::Plain, older);
+        document.parts.push(Part::Table(entries));
     }
-    writeln!(screen)?;
-    if hidden > 0 {
-        writeln!(screen, "{FAINT}  {hidden} older ones are not shown; --json has them all{FAINT:#}")?;
-    }
-    for entry in cache.entries().skip(hidden) {
-        writeln!(screen, "  {}  {}", fit(entry.id, 44), entry.moment)?;
-    }
-    Ok(())
+    document
 }

@@ -1,12 +1,8 @@
 //! `karat compare`: the subject that is ahead on the tasks that both have, or a tie; the tasks that got worse; the gate.
 
 use crate::args::{Cli, CompareArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::{self, Chosen};
+use crate::gate;
 use crate::load::load;
-use crate::output::save_page;
-use crate::render::gate;
 use karat::answers::comparison::{ComparedPair, ComparisonAnswer};
 use karat::ask::answer::{gaps_of, settings, subject};
 use karat::ask::compare::{Asked, of_sides};
@@ -20,6 +16,10 @@ use karat::pages::history;
 use karat::rows::Rows;
 use karat::text::clean;
 use karat::write::{Form, html};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::{self, Chosen};
+use karat_terminal::output::save_page;
 
 /// Most tasks of a list on the screen, without `--all`.
 const TASKS: usize = 10;

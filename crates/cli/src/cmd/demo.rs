@@ -22,13 +22,13 @@ use karat_core::number::Decimal;
 use super::compare;
 use super::score_rows::title;
 use crate::args::Cli;
-use crate::cards;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format;
-use crate::output::{FAINT, LOSS, STRONG, Screen};
 use karat::document::brief;
 use karat::write::screen::{self, Stream};
+use karat_terminal::cards;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
+use karat_terminal::output::{FAINT, LOSS, STRONG, Screen};
 
 /// The scorecard and the runs that are ranked.
 const RANKED: (&str, &str) = ("cards/task-run.toml", "leaderboard/runs.csv");

@@ -13,13 +13,8 @@ use karat_core::explain::nearest_change;
 use karat_core::record::Record as Scoring;
 
 use crate::args::{Cli, ExplainArgs};
-use crate::cards;
 use crate::cmd::verify::compared;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format;
-use crate::graders;
-use crate::output::{CARE, Screen};
+use crate::load::engine_of;
 use crate::progress::Progress;
 use karat::answers;
 use karat::answers::explanation::Explanation;
@@ -30,6 +25,10 @@ use karat::inputs::Inputs;
 use karat::origin::Comparison;
 use karat::recompute;
 use karat::text::{clean, count, is_named, named, short};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
+use karat_terminal::output::{CARE, Screen};
 use serde::Serialize;
 
 /// Most subjects that are named when one must be chosen.
@@ -77,17 +76,8 @@ pub fn run(args: &ExplainArgs, cli: &Cli) -> Result<Exit, Failure> {
     let chosen = args.format.chosen()?;
     let file = std::slice::from_ref(&args.file);
     let (inputs, door) = (Inputs::new(file)?, Progress::new(true, cli));
-    let given = match &args.card {
-        Some(card) => Some(cards::for_inputs(card, &inputs, cli.color)?),
-        None => None,
-    };
-    let mut engine = match &given {
-        Some(card) => {
-            let options = graders::options(card.card(), &args.graders, &args.fields, cli.portable)?;
-            Some(Engine::new(Arc::clone(card), options)?)
-        }
-        None => None,
-    };
+    let (given, mut engine) =
+        engine_of(args.card.as_deref(), &inputs, (&args.graders, &args.fields), cli)?.unzip();
     let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
     let mut meant = Meant::default();
     inputs.each(&wanted, &door, |place, bytes| {

@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use karat::engine::{Engine, Wanted};
 use karat::error::Error;
@@ -15,13 +14,12 @@ use karat::record::Record;
 use karat::text::clean;
 
 use crate::args::{Cli, ExportArgs};
-use crate::cards;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format;
-use crate::graders;
-use crate::output::{FAINT, Screen};
+use crate::load::engine_of;
 use crate::progress::Progress;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
+use karat_terminal::output::{FAINT, Screen};
 
 /// Exports all items given.
 pub fn run(args: &ExportArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -49,17 +47,8 @@ fn read(args: &ExportArgs, cli: &Cli) -> Result<Exporter, Failure> {
     let inputs = Inputs::new(&args.files)?;
     let progress = Progress::new(true, cli);
     let door: &dyn Door = if args.quiet { &Silent } else { &progress };
-    let given = match &args.card {
-        Some(card) => Some(cards::for_inputs(card, &inputs, cli.color)?),
-        None => None,
-    };
-    let mut engine = match &given {
-        Some(card) => {
-            let options = graders::options(card.card(), &args.graders, &args.fields, cli.portable)?;
-            Some(Engine::new(Arc::clone(card), options)?)
-        }
-        None => None,
-    };
+    let (given, mut engine) =
+        engine_of(args.card.as_deref(), &inputs, (&args.graders, &args.fields), cli)?.unzip();
     let wanted = engine.as_ref().map_or_else(Wanted::nothing, Engine::wanted);
     let mut exporter = Exporter::default();
     let mut add = |record: &Record| {

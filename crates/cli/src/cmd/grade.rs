@@ -1,6 +1,6 @@
 //! `karat grade`: the facts of evidence, and the observations of the graders behind them. Nothing is scored.
 
-use std::io::{BufWriter, StdoutLock, Write};
+use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use karat_core::facts::Fact;
@@ -8,18 +8,19 @@ use karat_reader::{Evidence, Graders, Kind};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Cli, GradeArgs};
-use crate::cards;
 use crate::cmd::score::report_unread;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::graders;
-use crate::output::{Screen, is_watched, lines};
 use crate::progress::Progress;
 use karat::document;
 use karat::engine::{self, FactReader};
 use karat::inputs::Inputs;
 use karat::text::clean;
 use karat::write::screen;
+use karat_terminal::cards;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::{self, Chosen};
+use karat_terminal::output::Screen;
 
 /// Grades all evidence given.
 pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -28,44 +29,31 @@ pub fn run(args: &GradeArgs, cli: &Cli) -> Result<Exit, Failure> {
     let vocabulary = kind.vocabulary();
     let mut reader = FactReader::new(kind, graders)?;
     let files = Inputs::new(&args.files)?;
-    let as_table = args.table || (!args.json && is_watched());
-    let mut out = if as_table { Out::Screen(Screen::stdout(cli.color)) } else { Out::Lines(lines()) };
+    let chosen = args.format.chosen()?;
+    let mut screen = Screen::stdout(cli.color);
+    let layout = screen::Layout { width: screen.width, most: usize::MAX, all: "" };
+    let mut documents = Vec::new();
     let wanted = reader.wanted();
-    let progress = Progress::new(as_table, cli);
+    let progress = Progress::new(chosen == Chosen::Screen, cli);
     files.each(&wanted, &progress, |place, bytes| {
         let evidence = reader.read(place, bytes?)?;
-        match &mut out {
-            Out::Screen(screen) => {
-                let document = document::evidence(&evidence, vocabulary, files.is_from_log());
-                let layout = screen::Layout { width: screen.width, most: usize::MAX, all: "" };
-                writeln!(screen, "{}", screen::document(&document, layout))?;
-                screen.show()?;
-            }
-            Out::Lines(out) => writeln!(out, "{}", as_json(&evidence, kind))?,
+        let document = || document::evidence(&evidence, vocabulary, files.is_from_log());
+        match chosen {
+            Chosen::Screen => writeln!(screen, "{}", screen::document(&document(), layout))?,
+            Chosen::Json => writeln!(screen, "{}", as_json(&evidence, kind))?,
+            Chosen::Form(_) => documents.push(document()),
         }
+        screen.show()?;
         Ok::<_, Failure>(ControlFlow::Continue(()))
     })?;
     drop(progress);
-    out.flush()?;
+    screen.flush()?;
+    if let Chosen::Form(form) = chosen {
+        format::emit(&document::Document::joined(documents), form)?;
+    }
     // Fields have other names than facts, so no fact can be suggested.
     report_unread(reader.unknown_fields(), |_| None, cli.color)?;
     Ok(Exit::Done)
-}
-
-/// The output for the facts.
-enum Out {
-    Screen(Screen),
-    Lines(BufWriter<StdoutLock<'static>>),
-}
-
-impl Out {
-    fn flush(&mut self) -> Result<(), Failure> {
-        match self {
-            Self::Screen(screen) => screen.flush()?,
-            Self::Lines(lines) => lines.flush()?,
-        }
-        Ok(())
-    }
 }
 
 fn kind(name: &str) -> Result<Kind, Failure> {
@@ -78,12 +66,7 @@ fn kind(name: &str) -> Result<Kind, Failure> {
         None => {
             let failure = Failure::new(format!("there is no kind of evidence `{}` to grade", clean(name)));
             let begun = names.iter().find(|known| !name.is_empty() && known.starts_with(name)).copied();
-            let near = begun.or_else(|| karat_core::diagnostic::nearest(name, names.iter().copied()));
-            let failure = match near {
-                Some(near) => failure.help(format!("did you mean `{near}`?")),
-                None => failure,
-            };
-            Err(failure.help(format!("there are: {}", names.join(", "))))
+            Err(failure.one_of(begun.unwrap_or(name), &names))
         }
     }
 }

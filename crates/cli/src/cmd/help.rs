@@ -3,13 +3,13 @@
 use std::io::Write as _;
 
 use clap::Command;
-use karat_core::diagnostic::nearest;
 
 use crate::args::{Cli, HelpArgs, menu};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{STRONG, Screen};
+use crate::runner::hand_over;
 use crate::topics::{self, TOPICS};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::output::{STRONG, Screen};
 
 /// Shows what was asked for.
 ///
@@ -20,6 +20,7 @@ pub fn run(args: &HelpArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut screen = Screen::stdout(cli.color);
     match words.as_slice() {
         [] => list(&mut screen)?,
+        ["judge", ..] => return Err(hand_over(words.iter().copied().chain(["--help"]))),
         words => {
             let topic = if let [name] = words { topics::find(name) } else { None };
             let page = topic.map_or_else(|| of_command(words), |topic| Ok(topic.page()))?;
@@ -65,10 +66,6 @@ fn unknown(before: &[&str], word: &str, verbs: &[String]) -> Failure {
     let topics = TOPICS.iter().map(|topic| topic.name).filter(|_| before.is_empty());
     let names: Vec<&str> = topics.chain(verbs.iter().map(String::as_str)).collect();
     let what = if before.is_empty() { "topic or command" } else { "command" };
-    let failure = Failure::new(format!("there is no {what} `{word}`{place}"));
-    let failure = match nearest(word, names.iter().copied()) {
-        Some(near) => failure.help(format!("did you mean `{near}`?")),
-        None => failure,
-    };
+    let failure = Failure::new(format!("there is no {what} `{word}`{place}")).near(word, names);
     failure.help("`karat help` lists the topics, `karat --help` the commands")
 }

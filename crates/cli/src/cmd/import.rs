@@ -3,17 +3,16 @@
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 
-use karat_core::diagnostic::nearest;
 use karat_importers::{IMPORTERS, Importer, Items, Options, Role, Summary, check, import};
 
 use crate::args::{Cli, ImportArgs, ImportKind};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Color, FAINT, Screen, lines};
 use crate::progress::{tell_left_out, tell_notes};
 use karat::inputs::logs::{self, Log};
-use karat::inputs::{each_once, files};
+use karat::inputs::{Named, each_once, files};
 use karat::text::clean;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::output::{Color, FAINT, Screen, lines};
 
 /// Most names of files that are listed.
 const LISTED: usize = 3;
@@ -40,86 +39,9 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
         ..logs::together_of(&named)?
     };
     let mut out = lines();
-    let (mut total, mut empty) = (Summary::default(), Summary::default());
-    let (mut read, mut passed) = (Vec::new(), Vec::new());
-    for file in files {
-        if file.is_link {
-            passed.push(file.path);
-            continue;
-        }
-        let log = if file.path == "-" { Log::stream(io::stdin().lock())? } else { Log::any(&file.path)? };
-        let found = if file.is_found { logs::recognised(&log.input) } else { logs::format_of(&log.input) };
-        let format = match (asked, found) {
-            (Some(format), _) => match check(&log.input, format) {
-                Ok(()) => format,
-                Err(_) if file.is_found => {
-                    passed.push(file.path);
-                    continue;
-                }
-                Err(error) => {
-                    out.flush()?;
-                    return Err(logs::not_imported(error).into());
-                }
-            },
-            (None, Ok(Some(format))) if file.is_found && items == Items::Traces && !format.has_traces => {
-                passed.push(file.path);
-                continue;
-            }
-            (None, Ok(Some(format))) => format,
-            (None, Ok(None)) if file.is_found => {
-                passed.push(file.path);
-                continue;
-            }
-            (None, Err(error)) => {
-                out.flush()?;
-                return Err(error.into());
-            }
-            (None, Ok(None)) => {
-                out.flush()?;
-                return Err(unknown(&file.path));
-            }
-        };
-        if matches!(format.role, Role::Report) && options.verdicts.is_some() {
-            continue;
-        }
-        let mut failed = None;
-        let imported = import(&log.input, format, &options, &mut |item| {
-            let written = out.write_all(item.json).and_then(|()| out.write_all(b"\n"));
-            match written {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    failed = Some(error);
-                    ControlFlow::Break(())
-                }
-            }
-        });
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
-        let summary = match imported {
-            Ok(summary) => summary,
-            Err(error) => {
-                out.flush()?;
-                return Err(logs::not_imported(error).into());
-            }
-        };
-        if summary.items == 0 && summary.elsewhere > 0 {
-            total.add(summary);
-            continue;
-        }
-        if summary.items == 0 {
-            if file.is_found {
-                passed.push(file.path);
-                empty.add(summary);
-                continue;
-            }
-            out.flush()?;
-            return Err(logs::without_runs(logs::empty(&file.path), &summary).into());
-        }
-        total.add(summary);
-        read.push(format);
-    }
+    let imported = all(files, asked, &options, &mut out);
     out.flush()?;
+    let Imported { mut total, empty, read, passed } = imported?;
     if read.is_empty() && empty != Summary::default() {
         return Err(logs::without_runs(String::from("no file has a run in it"), &empty).into());
     }
@@ -138,15 +60,93 @@ pub fn run(args: &ImportArgs, cli: &Cli) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// The result of an import: what was read, the files that were passed over, and what those without a run left out.
+#[derive(Default)]
+struct Imported {
+    total: Summary,
+    empty: Summary,
+    read: Vec<&'static Importer>,
+    passed: Vec<String>,
+}
+
+/// Writes the items of all files.
+fn all(
+    files: Vec<Named>,
+    asked: Option<&'static Importer>,
+    options: &Options,
+    out: &mut impl io::Write,
+) -> Result<Imported, Failure> {
+    let mut all = Imported::default();
+    for file in files {
+        if file.is_link {
+            all.passed.push(file.path);
+            continue;
+        }
+        let log = if file.path == "-" { Log::stream(io::stdin().lock())? } else { Log::any(&file.path)? };
+        let found = if file.is_found { logs::recognised(&log.input) } else { logs::format_of(&log.input) };
+        let format = match (asked, found) {
+            (Some(format), _) => match check(&log.input, format) {
+                Ok(()) => format,
+                Err(_) if file.is_found => {
+                    all.passed.push(file.path);
+                    continue;
+                }
+                Err(error) => return Err(logs::not_imported(error).into()),
+            },
+            (None, Ok(Some(format)))
+                if file.is_found && options.items == Items::Traces && !format.has_traces =>
+            {
+                all.passed.push(file.path);
+                continue;
+            }
+            (None, Ok(Some(format))) => format,
+            (None, Ok(None)) if file.is_found => {
+                all.passed.push(file.path);
+                continue;
+            }
+            (None, Err(error)) => return Err(error.into()),
+            (None, Ok(None)) => return Err(unknown(&file.path)),
+        };
+        if matches!(format.role, Role::Report) && options.verdicts.is_some() {
+            continue;
+        }
+        let mut failed = None;
+        let imported = import(&log.input, format, options, &mut |item| {
+            let written = out.write_all(item.json).and_then(|()| out.write_all(b"\n"));
+            match written {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        let summary = imported.map_err(logs::not_imported)?;
+        if summary.items == 0 && summary.elsewhere > 0 {
+            all.total.add(summary);
+            continue;
+        }
+        if summary.items == 0 {
+            if file.is_found {
+                all.passed.push(file.path);
+                all.empty.add(summary);
+                continue;
+            }
+            return Err(logs::without_runs(logs::empty(&file.path), &summary).into());
+        }
+        all.total.add(summary);
+        all.read.push(format);
+    }
+    Ok(all)
+}
+
 fn format(name: &str) -> Result<&'static Importer, Failure> {
     Importer::named(name).ok_or_else(|| {
         let names: Vec<&str> = IMPORTERS.iter().map(|it| it.name).collect();
-        let failure = Failure::new(format!("there is no format `{}`", clean(name)));
-        let failure = match nearest(name, names.iter().copied()) {
-            Some(near) => failure.help(format!("did you mean `{near}`?")),
-            None => failure,
-        };
-        failure.help(format!("there are: {}", names.join(", ")))
+        Failure::new(format!("there is no format `{}`", clean(name))).one_of(name, &names)
     })
 }
 

@@ -12,9 +12,9 @@ use karat::text::{clean, count};
 use karat_importers::{Input, unpack};
 
 use crate::args::{Cli, InitArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{CARE, Color, FAINT, STRONG, Screen, create, replace};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::output::{CARE, Color, FAINT, STRONG, Screen, create, replace};
 
 /// The scorecard to write, if no other name is given.
 const CARD: &str = "scorecard.toml";

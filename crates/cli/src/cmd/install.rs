@@ -8,9 +8,9 @@ use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
 
 use crate::args::{Cli, CompletionsArgs, ManArgs};
-use crate::exit::{self, Exit};
-use crate::failure::Failure;
-use crate::output::{lines, replace_own};
+use karat_terminal::exit::{self, Exit};
+use karat_terminal::failure::Failure;
+use karat_terminal::output::{lines, replace_own};
 
 /// The first bytes of every page that is written here.
 const MARK: &[u8] = b".ie \\n(.g";

@@ -18,12 +18,12 @@ use karat::write::{Form, html};
 
 use super::standing::events_of;
 use crate::args::{Cli, LeaderboardArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::{self, Chosen};
+use crate::gate;
 use crate::load::load;
-use crate::output::save_page;
-use crate::render::gate;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::{self, Chosen};
+use karat_terminal::output::save_page;
 
 /// Ranks all subjects of the items given, and asks the gates.
 pub(super) fn compute(args: &LeaderboardArgs, cli: &Cli) -> Result<(Rows, JudgedLeaderboard), Failure> {

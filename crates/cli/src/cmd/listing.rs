@@ -10,9 +10,8 @@ use karat_core::record::Record as Scoring;
 
 use super::score_rows::Written;
 use karat::document::Part;
-use karat::estimate::Writing;
 use karat::gate::fails;
-use karat::text::{Tone, clean, count, list};
+use karat::text::{Tone, Writing, clean, count, list};
 use karat::write::screen::{self, Layout};
 
 /// The order of the items.

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
 use karat::answers::CheckOutcome;
 use karat::answers::verification::{LogVerification, LogVerificationSchema, ReplayedRecords};
 use karat::document::{self, Cell, Column, Document, Kind, Part, Table, Verified};
@@ -21,17 +19,19 @@ use karat_server::replay::{Replay, Replayed};
 use karat_store::log::{Checkpoint, VerifyingKey};
 use karat_store::port::Head;
 use karat_store::{Audit, Entry, Error, Item, Kind as StoreKind, Reader, sqlite};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
 use serde_json::{Value, json};
 
 use super::{monitor, rotate, witness};
 use crate::args::{Cli, LogBackupArgs, LogReceiptArgs, LogShowArgs, LogVerb, LogVerifyArgs};
-use crate::format::{self, Chosen};
 use crate::graders::embedder;
-use crate::input::read_text;
-use crate::output::{lines, replace_own};
 use crate::progress::Progress;
 use crate::receipt::key;
 use crate::store;
+use karat_terminal::format::{self, Chosen};
+use karat_terminal::input::read_text;
+use karat_terminal::output::{lines, replace_own};
 
 /// Most problems that are listed.
 const LISTED: usize = 20;

@@ -13,7 +13,6 @@ mod help;
 mod import;
 mod init;
 mod install;
-mod judge;
 mod leaderboard;
 mod listing;
 #[cfg(feature = "server")]
@@ -40,14 +39,16 @@ mod verify;
 #[cfg(feature = "server")]
 mod witness;
 
+use std::ffi::OsStr;
 use std::io::Write as _;
 
-use crate::args::{Cli, Verb};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{CARE, Screen};
+use crate::args::{Cli, JudgeArgs, Verb};
+use crate::runner::hand_over;
 use crate::take::take;
 use karat::ask::moment;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::output::{CARE, Color, Screen};
 
 /// Runs the command of the command line.
 pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
@@ -72,7 +73,7 @@ pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
         Verb::Cache(verb) => cache::run(verb, cli),
         Verb::Rate(args) => rate::run(args, cli),
         Verb::Run(args) => run::run(args, cli),
-        Verb::Judge(args) => judge::run(args, cli),
+        Verb::Judge(args) => Err(judge(args, cli.color)),
         Verb::Verify(args) => verify::run(args, cli),
         #[cfg(feature = "server")]
         Verb::Log(verb) => log::run(verb, cli),
@@ -94,4 +95,12 @@ pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
         Verb::Completions(args) => install::completions(args),
         Verb::Man(args) => install::man(args),
     }
+}
+
+/// Hands over to `karat judge`, which is in the program that runs code of others.
+fn judge(args: &JudgeArgs, color: Color) -> Failure {
+    let color = format!("--color={}", color.name());
+    hand_over(
+        [OsStr::new("judge"), color.as_ref()].into_iter().chain(args.arguments.iter().map(AsRef::as_ref)),
+    )
 }

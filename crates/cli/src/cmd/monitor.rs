@@ -1,23 +1,22 @@
 //! `karat log monitor`: keeps the heads of a log, and says when one does not follow.
 
-use std::io::Write as _;
 use std::thread;
 use std::time::Duration;
 
-use karat::text::clean;
+use karat::document::{Cell, Column, Document, Part, Row, Table};
+use karat::text::Tone;
 use karat_core::timestamp::Timestamp;
-use karat_evidence::canonical_json;
 use karat_server::clock::Clock;
 use karat_store::log::{VerifyingKey, WitnessKey};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::args::{Cli, LogMonitorArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::follow::{Log, State, with_evidence};
-use crate::output::{CARE, FAINT, Screen, is_watched, lines, tell};
 use crate::receipt;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::show;
+use karat_terminal::output::tell;
 
 /// Most heads that are kept. The newest one is enough to notice a change of the past; the others are for people.
 const HEADS_MAX: usize = 1000;
@@ -114,7 +113,7 @@ fn look(
                 )
             })?;
             let moment = Timestamp::from_seconds(i64::try_from(seconds).unwrap_or(i64::MAX));
-            seen.push((witness.name().to_owned(), moment));
+            seen.push(Seen { moment: moment.to_string(), name: witness.name().to_owned() });
         }
     }
     let old = before.as_deref().and_then(|head| karat_store::log::Checkpoint::claimed(head).ok());
@@ -126,84 +125,64 @@ fn look(
         let extra = kept.heads.len().saturating_sub(HEADS_MAX);
         kept.heads.drain(..extra);
     }
-    let shown = Look {
+    let look = Look {
+        schema: "karat/log-look/1",
         log: &args.log,
         size: followed.checkpoint.size,
         root: followed.checkpoint.root.to_string(),
         grown,
         key: kept.key.clone(),
-        is_first: is_first && given.is_none(),
+        is_key_from_log: is_first && given.is_none(),
         has_new_key: followed.key != trusted,
         witnesses: seen,
-        moment: Clock::system().now(),
+        moment: Clock::system().now().to_string(),
     };
-    shown.tell(args, cli)
+    show(&look, &look.document(), args.format.chosen()?, (usize::MAX, ""), cli.color)
 }
 
 /// The result of one look.
+#[derive(Serialize)]
 struct Look<'a> {
+    schema: &'static str,
     log: &'a str,
     size: u64,
     root: String,
     /// The number of entries since the head before; none at the first look.
     grown: Option<u64>,
     key: String,
-    /// True if the key was taken from the log itself.
-    is_first: bool,
+    is_key_from_log: bool,
     has_new_key: bool,
-    witnesses: Vec<(String, Timestamp)>,
-    moment: Timestamp,
+    witnesses: Vec<Seen>,
+    moment: String,
+}
+
+/// A witness, and when it cosigned.
+#[derive(Serialize)]
+struct Seen {
+    moment: String,
+    name: String,
 }
 
 impl Look<'_> {
-    fn tell(&self, args: &LogMonitorArgs, cli: &Cli) -> Result<(), Failure> {
-        if args.json || (!args.table && !is_watched()) {
-            let witnesses: Vec<Value> = self
-                .witnesses
-                .iter()
-                .map(|(name, moment)| json!({"moment": moment.to_string(), "name": name}))
-                .collect();
-            let mut out = lines();
-            let line = canonical_json(&json!({
-                "grown": self.grown,
-                "has_new_key": self.has_new_key,
-                "is_key_from_log": self.is_first,
-                "key": self.key,
-                "log": self.log,
-                "moment": self.moment.to_string(),
-                "root": self.root,
-                "schema": "karat/log-look/1",
-                "size": self.size,
-                "witnesses": witnesses,
-            }));
-            writeln!(out, "{line}")?;
-            return Ok(out.flush()?);
-        }
-        let mut screen = Screen::stdout(cli.color);
+    fn document(&self) -> Document {
         let grown = self.grown.map_or_else(|| String::from("first seen"), |grown| format!("+{grown}"));
-        let moment = Timestamp::from_seconds(self.moment.seconds());
-        writeln!(
-            screen,
-            "{FAINT}{moment}{FAINT:#}  {} entries  {grown}  root {}",
-            self.size,
-            short(&self.root)
-        )?;
-        if self.is_first {
-            writeln!(screen, "  {CARE}the key is the one that the log names: compare it{CARE:#}")?;
-            writeln!(screen, "  {}", clean(&self.key))?;
+        let root = self.root.get(..16).unwrap_or(&self.root);
+        let mut document = Document {
+            name: "log monitor",
+            title: format!("{}  {} entries  {grown}  root {root}", self.moment, self.size),
+            ..Document::default()
+        };
+        let from_log = "the key is the one that the log names: compare it";
+        let new = "the log has changed its key, which the old one signed; now";
+        for said in [(self.is_key_from_log, from_log), (self.has_new_key, new)] {
+            document.note(Tone::Care, said.0.then(|| format!("{} {}", said.1, self.key)));
         }
-        if self.has_new_key {
-            writeln!(screen, "  {CARE}the log has changed its key, which the old one signed; now{CARE:#}")?;
-            writeln!(screen, "  {}", clean(&self.key))?;
+        let row = |seen: &Seen| Row::from(vec![Cell::text(&seen.name), Cell::text(&seen.moment)]);
+        let columns = vec![Column::name("witness"), Column::text("cosigned")];
+        if !self.witnesses.is_empty() {
+            let rows = self.witnesses.iter().map(row).collect();
+            document.parts.push(Part::Table(Table::new("", columns, rows)));
         }
-        for (name, moment) in &self.witnesses {
-            writeln!(screen, "  {FAINT}cosigned{FAINT:#}  {moment}  {}", clean(name))?;
-        }
-        Ok(screen.flush()?)
+        document
     }
-}
-
-/// Returns the start of a root.
-fn short(root: &str) -> &str {
-    root.get(..16).unwrap_or(root)
 }

@@ -4,20 +4,20 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use karat::answers;
-use karat::answers::push::{Pushed, RefusedItem};
+use karat::answers::push::Pushed;
+use karat::document;
 use karat::engine::{Ids, Wanted};
 use karat::error::{Error, Place};
 use karat::inputs::Inputs;
-use karat::text::clean;
 
 use crate::args::{Cli, PushArgs};
-use crate::cards;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{CARE, FAINT, LOSS, Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::push::{Courier, Packer, Parcel, Reply};
+use karat_terminal::cards;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::show;
+use karat_terminal::output::{CARE, Screen};
 
 /// Most refused items on a screen.
 const SHOWN: usize = 20;
@@ -62,7 +62,8 @@ pub fn run(args: &PushArgs, cli: &Cli) -> Result<Exit, Failure> {
         let help = format!("{stored} items are stored; run the same again: nothing is stored twice");
         return Err(failure.help(help));
     }
-    show(&pushed, args, cli)?;
+    let all = "; --json lists them";
+    show(&pushed, &document::pushed(&pushed), args.format.chosen()?, (SHOWN, all), cli.color)?;
     Ok(if pushed.refused > 0 { Exit::CouldNotRun } else { Exit::Done })
 }
 
@@ -109,24 +110,4 @@ fn send(
 fn reason(error: &Error) -> String {
     let hints = error.hints().iter().map(|hint| format!("; {hint}")).collect::<String>();
     format!("{}{hints}", error.summary())
-}
-
-fn show(pushed: &Pushed, args: &PushArgs, cli: &Cli) -> Result<(), Failure> {
-    if args.json || !(args.table || is_watched()) {
-        let mut out = lines();
-        writeln!(out, "{}", answers::write(pushed))?;
-        return Ok(out.flush()?);
-    }
-    let mut screen = Screen::stdout(cli.color);
-    let Pushed { accepted, repeated, refused, .. } = pushed;
-    writeln!(screen, "{}  to {}", pushed.card, clean(&pushed.to))?;
-    writeln!(screen, "{accepted} accepted, {repeated} already there, {refused} refused")?;
-    for RefusedItem { place, reason } in pushed.problems.iter().take(SHOWN) {
-        writeln!(screen, "  {LOSS}{}{LOSS:#}: {reason}", clean(place))?;
-    }
-    let more = pushed.refused.saturating_sub(SHOWN as u64);
-    if more > 0 {
-        writeln!(screen, "  {FAINT}and {more} more; --json lists them{FAINT:#}")?;
-    }
-    Ok(screen.flush()?)
 }

@@ -10,14 +10,14 @@ use karat::text::{clean, list};
 
 use crate::args::Cli;
 use crate::args::rate::RateArgs;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format;
-use crate::input::read_text;
-use crate::output::{CARE, Screen, replace_own, save_page};
 use crate::progress::Progress;
 use karat::document;
 use karat::write::html;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
+use karat_terminal::input::read_text;
+use karat_terminal::output::{CARE, Screen, replace_own, save_page};
 
 /// A file that `--state-out` writes, in words.
 const STATE: &str = "a file of ratings";

@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 
 use crate::args::{Cli, VerifyArgs};
 use crate::cmd::verify::{Against, Report, answer};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::input::read_text;
 use crate::receipt;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::input::read_text;
 
 /// Runs again what is in the file at `path`: a recording, or a match as it was played.
 pub fn run(args: &VerifyArgs, path: &str, cli: &Cli) -> Result<Exit, Failure> {

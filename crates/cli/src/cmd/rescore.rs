@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
 use karat::answers::rescored::{Mover, Summary};
 use karat::card::CompiledCard;
 use karat::cards::has_versions;
@@ -24,13 +22,15 @@ use karat_reader::Kind as EvidenceKind;
 use karat_server::keys::Withdrawal;
 use karat_store::port::Order;
 use karat_store::{Item, Kind, Reader, Term};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
 
 use crate::args::{Cli, RescoreArgs};
-use crate::cards::{self, CardText, library};
-use crate::format::{self, Chosen};
-use crate::output::lines;
 use crate::progress::Progress;
 use crate::{graders, store};
+use karat_terminal::cards::{self, CardText, library};
+use karat_terminal::format::{self, Chosen};
+use karat_terminal::output::lines;
 
 /// The most subjects whose ranks a screen lists.
 const RANKS: usize = 10;

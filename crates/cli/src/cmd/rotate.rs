@@ -1,19 +1,18 @@
 //! `karat log rotate`: gives a log a new key, which the old one signs into the log.
 
-use std::io::Write as _;
 use std::path::Path;
 
-use karat::text::clean;
-use karat_evidence::canonical_json;
+use karat::document::{Cell, Column, Document, Part, Row, Table};
+use karat::text::{Tone, clean};
 use karat_server::clock::Clock;
 use karat_server::folder::{self, SECRET, STORE};
 use serde_json::json;
 
 use crate::args::{Cli, LogRotateArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{FAINT, STRONG, Screen, is_watched, lines};
 use crate::store;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::show;
 
 /// Replaces the key of a log.
 pub fn run(args: &LogRotateArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -26,30 +25,27 @@ pub fn run(args: &LogRotateArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let rotated = folder::rotate(folder, Clock::system().now()).map_err(|error| store::refused(&error))?;
     let (old, new, position) = (rotated.old.to_string(), rotated.new.to_string(), rotated.position);
-    if args.json || (!args.table && !is_watched()) {
-        let line = canonical_json(&json!({
-            "folder": args.folder,
-            "new": new,
-            "old": old,
-            "position": position,
-            "schema": "karat/log-rotation/1",
-        }));
-        let mut out = lines();
-        writeln!(out, "{line}")?;
-        out.flush()?;
-        return Ok(Exit::Done);
-    }
-    let mut screen = Screen::stdout(cli.color);
-    writeln!(screen, "{STRONG}{}{STRONG:#}  has a new key, signed by the old one\n", clean(&args.folder))?;
-    for (name, value) in [("entry", position.to_string()), ("old", old), ("new", new)] {
-        writeln!(screen, "  {FAINT}{name:<5}{FAINT:#}  {}", clean(&value))?;
-    }
-    writeln!(screen, "\nPublish the new key and the receipt of the change:")?;
-    writeln!(
-        screen,
-        "  karat log receipt {} {position} --kind key --out rotation.json",
-        clean(&args.folder)
-    )?;
-    screen.flush()?;
+    let answer = json!({
+        "folder": args.folder,
+        "new": new,
+        "old": old,
+        "position": position,
+        "schema": "karat/log-rotation/1",
+    });
+    let values = [("entry", position.to_string()), ("old", old), ("new", new)];
+    let rows = values.map(|(name, value)| Row::from(vec![Cell::text(name), Cell::Text(value)]));
+    let mut document = Document {
+        name: "log rotate",
+        title: format!("{}  has a new key, signed by the old one", args.folder),
+        parts: vec![Part::Table(Table::new(
+            "",
+            vec![Column::name("what"), Column::text("value")],
+            rows.into(),
+        ))],
+        ..Document::default()
+    };
+    let receipt = format!("  karat log receipt {} {position} --kind key --out rotation.json", args.folder);
+    document.note(Tone::Plain, [String::from("Publish the new key and the receipt of the change:"), receipt]);
+    show(&answer, &document, args.format.chosen()?, (usize::MAX, ""), cli.color)?;
     Ok(Exit::Done)
 }

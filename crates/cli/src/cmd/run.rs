@@ -14,14 +14,15 @@ use karat_store::log::Signer;
 use karat_store::secret::Secret;
 
 use crate::args::{Cli, RunArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::input::read_text;
-use crate::output::{CARE, Screen, is_watched, lines, replace_own, tell};
+use crate::attempts::{document, ended};
 use crate::progress::Progress;
 use crate::receipt;
-use crate::render::run as render;
 use crate::runner::Runner;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::{self, Chosen};
+use karat_terminal::input::read_text;
+use karat_terminal::output::{CARE, Screen, replace_own, tell};
 
 /// Runs or replays, and reports.
 pub fn run(args: &RunArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -124,7 +125,7 @@ fn follow(runner: &mut Runner, args: &RunArgs, cli: &Cli) -> Result<(String, Opt
                 under_way.remove(clean(&attempt.step).as_ref());
                 if is_shown {
                     // A run goes on without its terminal.
-                    let _ = bar.aside(|| write!(Screen::stderr(cli.color), "{}", render::ended(&attempt)));
+                    let _ = bar.aside(|| write!(Screen::stderr(cli.color), "{}", ended(&attempt)));
                 }
             }
             Said::Done { recording, fault } => return Ok((recording, fault)),
@@ -158,17 +159,16 @@ fn replay(args: &RunArgs, cli: &Cli, (plan, task): (&str, &str), path: &str) -> 
     Ok(Exit::Done)
 }
 
-/// Writes the evidence, or the table of the run.
+/// Writes the evidence, or the document of the run.
 fn show(job: &Job, run: &Run, recording: &Recording, args: &RunArgs, cli: &Cli) -> Result<(), Failure> {
-    if args.json || (!args.table && !is_watched()) {
-        let mut out = lines();
-        writeln!(out, "{}", run.evidence)?;
-        return Ok(out.flush()?);
+    match args.format.chosen()? {
+        Chosen::Json => format::text(&format!("{}\n", run.evidence)),
+        Chosen::Form(form) => format::emit(&document(job, run, recording), form),
+        Chosen::Screen => {
+            let document = document(job, run, recording);
+            format::screen(&document, (usize::MAX, ""), &mut Screen::stdout(cli.color))
+        }
     }
-    let mut screen = Screen::stdout(cli.color);
-    let text = render::table(job, run, recording, screen.width);
-    write!(screen, "{text}")?;
-    Ok(screen.flush()?)
 }
 
 /// Shows all that is wrong, and returns the failure that is left.

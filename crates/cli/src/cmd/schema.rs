@@ -4,12 +4,11 @@ use std::io::Write as _;
 
 use karat::schema::ALL;
 use karat::text::clean;
-use karat_core::diagnostic::nearest;
 
 use crate::args::{Cli, SchemaArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Screen, lines};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::output::{Screen, lines};
 
 /// Prints a schema, or the list of them.
 ///
@@ -26,12 +25,7 @@ pub fn run(args: &SchemaArgs, cli: &Cli) -> Result<Exit, Failure> {
     };
     let Some(described) = ALL.iter().find(|described| described.name == name) else {
         let names: Vec<&str> = ALL.iter().map(|described| described.name).collect();
-        let failure = Failure::new(format!("there is no schema `{}`", clean(name)));
-        let failure = match nearest(name, names.iter().copied()) {
-            Some(near) => failure.help(format!("did you mean `{near}`?")),
-            None => failure,
-        };
-        return Err(failure.help(format!("there are: {}", names.join(", "))));
+        return Err(Failure::new(format!("there is no schema `{}`", clean(name))).one_of(name, &names));
     };
     let mut out = lines();
     let text = serde_json::to_string_pretty(&described.schema());

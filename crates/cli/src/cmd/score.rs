@@ -10,18 +10,13 @@ use karat_core::number::Decimal;
 use karat_graders::trace::budget::Budget;
 
 use super::listing::{Held, Listing, Order, Summary};
-use super::score_rows::{Cases, Ending, Rows};
+use super::score_rows::{Ending, Rows, Written};
 use crate::args::{Cli, ScoreArgs};
-use crate::cards;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::Chosen;
+use crate::gate;
 use crate::graders;
-use crate::input::read_text;
-use crate::output::{CARE, Color, LOSS, Screen, lines};
 use crate::progress::{Progress, tell_notes};
-use crate::render::gate;
 use karat::ask::AsOf;
+use karat::ask::weights;
 use karat::bulk::{Block, Noticed, in_order};
 use karat::card::CompiledCard;
 use karat::document::brief;
@@ -30,12 +25,20 @@ use karat::error::{Error, Place};
 use karat::gate::ItemFloor;
 use karat::inputs::Inputs;
 use karat::text::clean;
-use karat::weights::weights;
 use karat::write;
 use karat::write::screen::Stream;
+use karat_terminal::cards;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::Chosen;
+use karat_terminal::input::read_text;
+use karat_terminal::output::{CARE, Color, LOSS, Screen, lines};
 
 /// Most unread fields and most remarks that are listed.
 const LISTED: usize = 20;
+
+/// The most records that wait, in bytes, until an item has the field that a flag names.
+const WAITING_MAX: usize = 64 << 20;
 
 /// Scores all evidence given.
 pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
@@ -68,7 +71,8 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
                 width,
             )))
         }
-        (Chosen::Form(form), _) if form != write::Form::Jsonl => Rows::Form(form),
+        (Chosen::Form(write::Form::Csv), _) => Rows::Csv,
+        (Chosen::Form(form), _) if form != write::Form::Jsonl => Rows::Document(form),
         _ => Rows::Records,
     };
     let mut out: Box<dyn Write> = match screen {
@@ -76,7 +80,7 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         None => Box::new(lines()),
     };
     let listing = listing(args);
-    let end = Ending { card: Arc::clone(&card), form: rows.form() };
+    let end = Ending { card: Arc::clone(&card), rows: rows.clone(), fail_under: args.fail_under };
     let form = Form { rows, fail_under: args.fail_under, keeps_going: args.keep_going, listing };
     let engines: Result<Vec<Engine>, Failure> = (0..workers).map(|_| engine(options.clone())).collect();
     let workers = engines?.into_iter().map(|mut engine| {
@@ -87,6 +91,11 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
             engine.cache().is_none().then_some(part)
         }
     });
+    let names = [&args.fields.subject_field, &args.fields.task_field];
+    // Looks whether any item has the fields that are named: nothing is written before one has.
+    let is_named = names.into_iter().any(Option::is_some);
+    let mut unsure = is_named.then(|| engine(options.clone())).transpose()?;
+    let mut waiting = Vec::new();
     let mut engine = engine(options)?;
     let wanted = engine.wanted();
     let mut total = Part::default();
@@ -99,12 +108,20 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         },
         |part| {
             let written = match part {
-                Some(part) if end.keeps() => {
-                    // The text waits: what comes before it has the counts of all.
-                    let mut kept = std::mem::take(&mut total.kept);
-                    let added = total.add(part, &listing, &mut kept, &progress, cli.color);
-                    total.kept = kept;
-                    added
+                Some(part) if unsure.is_some() => {
+                    let added = total.add(part, &listing, &mut waiting, &progress, cli.color);
+                    let is_found = unsure.as_mut().is_none_or(|engine| {
+                        engine.set_noticed(std::mem::take(&mut total.noticed));
+                        let is_found = engine.refuse_unfound().is_ok();
+                        total.noticed = engine.take_noticed();
+                        is_found
+                    });
+                    if is_found || waiting.len() > WAITING_MAX {
+                        unsure = None;
+                        added.and_then(|()| Ok(out.write_all(&std::mem::take(&mut waiting))?))
+                    } else {
+                        added
+                    }
                 }
                 Some(part) => total.add(part, &listing, &mut out, &progress, cli.color),
                 None => out.flush().map_err(Failure::from),
@@ -121,13 +138,14 @@ pub fn run(args: &ScoreArgs, cli: &Cli) -> Result<Exit, Failure> {
         ControlFlow::Continue(read) => read?,
         ControlFlow::Break(failure) => return Err(failure),
     }
-    total.end(&listing, end.keeps(), &mut out)?;
+    engine.set_noticed(std::mem::take(&mut total.noticed));
+    engine.refuse_unfound()?;
+    out.write_all(&waiting)?;
+    total.end(&listing, &mut out)?;
     let counts = (&total.summary, total.shown, total.refused);
-    end.write((std::mem::take(&mut total.cases), &total.kept), counts, &listing, width, &mut out)?;
+    end.write(std::mem::take(&mut total.written), counts, &listing, width.unwrap_or(80), &mut out)?;
     out.flush()?;
     total.remarks.report("more such notes", cli.color)?;
-    engine.set_noticed(total.noticed);
-    engine.refuse_unfound()?;
     report_unread(engine.unknown_fields(), |path| engine.meant(path), cli.color)?;
     total.slow.report("more that took too long", cli.color)?;
     if let (Some(path), Some(cache)) = (&args.graders.cache, engine.cache()) {
@@ -207,12 +225,12 @@ impl Form {
         let text = if self.listing.holds() { &mut own } else { &mut part.text };
         let written = self.rows.write(place, scored, self.fail_under, text);
         if part.head.is_none() {
-            part.head = self.rows.head(record);
+            part.head = self.rows.head(record.card);
         }
         if self.listing.holds() {
             part.held.push(Listing::hold(record, own, written));
         } else {
-            part.cases.see(written);
+            part.written.extend(written);
         }
     }
 }
@@ -224,9 +242,8 @@ struct Part {
     head: Option<String>,
     /// The records, as JSON or rows.
     text: Vec<u8>,
-    /// The test cases, where the form has them, and the text that waits for the end.
-    cases: Cases,
-    kept: Vec<u8>,
+    /// The parts of a document.
+    written: Vec<Written>,
     /// The items that wait for their place in the order.
     held: Vec<Held>,
     /// The number of items in the output.
@@ -271,7 +288,7 @@ impl Part {
             }
         }
         listing.add(&mut self.held, next.held);
-        self.cases.add(next.cases);
+        self.written.extend(next.written);
         self.shown += next.shown;
         self.summary.add(next.summary);
         self.limit.add(next.limit);
@@ -282,19 +299,15 @@ impl Part {
     }
 
     /// Writes the items that waited for the end.
-    fn end(&mut self, listing: &Listing, keeps: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    fn end(&mut self, listing: &Listing, out: &mut dyn Write) -> Result<(), Failure> {
         if !listing.holds() {
             return Ok(());
         }
         let held = listing.end(std::mem::take(&mut self.held));
         self.shown = held.len() as u64;
         for held in held {
-            if keeps {
-                self.kept.extend_from_slice(&held.text);
-            } else {
-                out.write_all(&held.text)?;
-            }
-            self.cases.see(held.written);
+            out.write_all(&held.text)?;
+            self.written.extend(held.written);
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The forms in which `karat score` writes items: records, brief records, rows of a table, test cases, annotations.
+//! The forms in which `karat score` writes items: records, brief records, rows of a table, parts of a document.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -6,24 +6,20 @@ use std::sync::Arc;
 use karat::answers;
 use karat::card::CompiledCard;
 use karat::document::brief::{self, Brief};
-use karat::document::{CaseResult, Document, Finding, Level, Part, Row, Table};
+use karat::document::{Case, CaseResult, Document, Finding, Level, Part, Row, Table};
 use karat::engine::Scored;
 use karat::error::Place;
 use karat::text::{Tone, clean};
-use karat::write::junit::Counts;
 use karat::write::screen::Stream;
-use karat::write::{Form, csv, github, junit, markdown};
+use karat::write::{Form, csv, github};
 use karat_core::number::Decimal;
 use karat_core::record::Record;
 use karat_core::scorecard::Scorecard;
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
+use karat_terminal::output::{FAINT, STRONG};
 
 use super::listing::{Listing, Summary};
-use crate::failure::Failure;
-use crate::format;
-use crate::output::{FAINT, STRONG};
-
-/// The most findings and rows that are kept for annotations, which show fewer.
-const KEPT: usize = 10_000;
 
 /// The form of an item.
 #[derive(Clone)]
@@ -34,70 +30,29 @@ pub enum Rows {
     Records,
     /// Brief records, a line each.
     Brief,
-    /// Parts of a document.
-    Form(Form),
+    /// Rows of CSV.
+    Csv,
+    /// Parts of a document, which is written at the end.
+    Document(Form),
 }
 
-/// The parts of an item in a document beside its text.
+/// The parts of an item in a document.
 pub struct Written {
-    result: CaseResult,
-    finding: Option<Finding>,
-    row: Option<Row>,
-}
-
-/// The test cases, findings and rows of items.
-#[derive(Default)]
-pub struct Cases {
-    counts: Counts,
-    findings: Vec<Finding>,
-    rows: Vec<Row>,
-}
-
-impl Cases {
-    /// Adds an item that is shown.
-    pub fn see(&mut self, written: Option<Written>) {
-        let Some(written) = written else { return };
-        self.counts.see(&written.result);
-        if self.findings.len() < KEPT {
-            self.findings.extend(written.finding);
-        }
-        if self.rows.len() < github::ROWS {
-            self.rows.extend(written.row);
-        }
-    }
-
-    /// Adds the next ones.
-    pub fn add(&mut self, next: Self) {
-        self.counts.add(next.counts);
-        let (findings, rows) = (KEPT - self.findings.len().min(KEPT), github::ROWS - self.rows.len());
-        self.findings.extend(next.findings.into_iter().take(findings));
-        self.rows.extend(next.rows.into_iter().take(rows));
-    }
+    case: Case,
+    row: Row,
 }
 
 impl Rows {
-    /// Returns the form of the document that the items become, if they become one.
-    pub fn form(&self) -> Option<Form> {
-        match self {
-            Self::Form(form) => Some(*form),
-            _ => None,
-        }
-    }
-
     /// Returns what stands above the first item.
-    pub fn head(&self, record: &Record<'_>) -> Option<String> {
+    pub fn head(&self, card: &Scorecard) -> Option<String> {
         match self {
-            Self::Screen(stream) => Some(title(record.card) + &stream.head()),
-            Self::Form(Form::Csv) => Some(csv::head(&brief::columns(record.card))),
-            Self::Form(Form::Markdown) => {
-                let title = markdown::escaped(&record.card.name());
-                Some(format!("## {title}\n\n{}", markdown::head(&brief::columns(record.card))))
-            }
+            Self::Screen(stream) => Some(title(card) + &stream.head()),
+            Self::Csv => Some(csv::head(&brief::columns(card))),
             _ => None,
         }
     }
 
-    /// Writes an item.
+    /// Writes an item, or returns its parts.
     pub fn write(
         &self,
         place: &Place,
@@ -106,45 +61,20 @@ impl Rows {
         text: &mut Vec<u8>,
     ) -> Option<Written> {
         let record = &scored.record;
-        match self {
-            Self::Screen(stream) => {
-                text.extend_from_slice(stream.row(&brief::row(record, scored.notes())).as_bytes());
-            }
+        let row = |record: &Record<'_>| brief::row(record, scored.notes());
+        let line = match self {
+            Self::Screen(stream) => stream.row(&row(record)),
             Self::Records => {
                 scored.write(text);
-                text.push(b'\n');
+                String::from("\n")
             }
-            Self::Brief => {
-                text.extend_from_slice(answers::write(&Brief::of(record)).as_bytes());
-                text.push(b'\n');
+            Self::Brief => answers::write(&Brief::of(record)) + "\n",
+            Self::Csv => csv::row(&row(record).cells),
+            Self::Document(_) => {
+                return Some(Written { case: brief::case(record, place, fail_under), row: row(record) });
             }
-            Self::Form(Form::Csv) => {
-                text.extend_from_slice(csv::row(&brief::row(record, &[]).cells).as_bytes());
-            }
-            Self::Form(Form::Markdown | Form::Jsonl) => {
-                let row = markdown::row(&brief::columns(record.card), &brief::row(record, &[]).cells);
-                text.extend_from_slice(row.as_bytes());
-            }
-            Self::Form(Form::Junit) => {
-                let case = brief::case(record, place, fail_under);
-                text.extend_from_slice(junit::case(&case).as_bytes());
-                return Some(Written { result: case.result, finding: None, row: None });
-            }
-            Self::Form(Form::Github | Form::Html) => {
-                let case = brief::case(record, place, fail_under);
-                let finding = match &case.result {
-                    CaseResult::Failed(why) | CaseResult::Error(why) => {
-                        // Without a bar, nothing fails.
-                        let level = if fail_under.is_some() { Level::Error } else { Level::Warning };
-                        let text = format!("{}, item {}: {why}", case.class, case.name);
-                        Some(Finding { place: case.place.clone(), ..Finding::new(level, "score", text) })
-                    }
-                    _ => None,
-                };
-                let row = Some(brief::row(record, scored.notes()));
-                return Some(Written { result: case.result, finding, row });
-            }
-        }
+        };
+        text.extend_from_slice(line.as_bytes());
         None
     }
 }
@@ -158,69 +88,73 @@ pub fn title(card: &Scorecard) -> String {
 pub struct Ending {
     /// The scorecard.
     pub card: Arc<CompiledCard>,
-    /// The form of the document, if the items become one.
-    pub form: Option<Form>,
+    /// The form of the items.
+    pub rows: Rows,
+    /// The points below which an item fails.
+    pub fail_under: Option<Decimal>,
 }
 
 impl Ending {
-    /// Returns true if the text of items waits for the end.
-    pub fn keeps(&self) -> bool {
-        self.form == Some(Form::Junit)
-    }
-
-    /// Writes what follows the items: `kept` is their text if it waited, `width` the columns of a screen.
+    /// Writes what follows the items: on a screen of `width` columns a summary, the head of a table without rows, or the document.
     pub fn write(
         &self,
-        items: (Cases, &[u8]),
+        items: Vec<Written>,
         (summary, shown, refused): (&Summary, u64, u64),
         listing: &Listing,
-        width: Option<usize>,
+        width: usize,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let (cases, kept) = items;
-        let (card, title) = (self.card.card(), self.card.name());
-        if let Some(width) = width {
-            let text = summary.text(listing, shown, refused, card.scale.max, width);
-            out.write_all(text.as_bytes())?;
-            return Ok(());
-        }
-        match self.form {
-            Some(Form::Junit) => {
-                let text = junit::whole(&title, cases.counts, &String::from_utf8_lossy(kept));
+        let card = self.card.card();
+        match self.rows {
+            Rows::Screen(_) => {
+                let text = summary.text(listing, shown, refused, card.scale.max, width);
                 out.write_all(text.as_bytes())?;
             }
-            Some(Form::Csv) if shown == 0 => {
-                out.write_all(csv::head(&brief::columns(card)).as_bytes())?;
-            }
-            Some(Form::Markdown) => {
-                if shown == 0 {
-                    writeln!(out, "## {}", markdown::escaped(&title))?;
-                }
-                let lines = summary.lines(shown, refused, card.scale.max);
-                writeln!(out)?;
-                for (_, line) in lines {
-                    writeln!(out, "{}  ", markdown::escaped(&line))?;
-                }
-            }
-            Some(form @ (Form::Github | Form::Html)) => {
-                let lines = summary.lines(shown, refused, card.scale.max);
-                let more = shown.saturating_sub(cases.rows.len() as u64);
-                let mut document = Document {
-                    name: "score",
-                    title,
-                    lines: lines.into_iter().map(|(_, line)| line).collect(),
-                    parts: vec![Part::Table(Table::new("", brief::columns(card), cases.rows))],
-                    findings: cases.findings,
-                    ..Document::default()
-                };
-                if more > 0 {
-                    document.note(Tone::Plain, [format!("and {more} more: CSV and JSON have all")]);
-                }
+            Rows::Csv if shown == 0 => out.write_all(csv::head(&brief::columns(card)).as_bytes())?,
+            Rows::Document(form) => {
                 out.flush()?;
-                format::emit(&document, form)?;
+                let lines = summary.lines(shown, refused, card.scale.max);
+                let lines = lines.into_iter().map(|(_, line)| line).collect();
+                format::emit(&self.document(items, lines, form), form)?;
             }
             _ => {}
         }
         Ok(())
+    }
+
+    fn document(&self, items: Vec<Written>, lines: Vec<String>, form: Form) -> Document {
+        let (mut cases, mut rows): (Vec<Case>, Vec<Row>) =
+            items.into_iter().map(|it| (it.case, it.row)).unzip();
+        let mut findings = Vec::new();
+        let mut more = 0;
+        match form {
+            Form::Github | Form::Html => {
+                findings.extend(std::mem::take(&mut cases).into_iter().filter_map(|it| self.finding(it)));
+                more = rows.len().saturating_sub(github::ROWS);
+                rows.truncate(github::ROWS);
+            }
+            _ => rows.iter_mut().for_each(|row| row.notes.clear()),
+        }
+        let mut document = Document {
+            name: "score",
+            title: self.card.name(),
+            lines,
+            parts: vec![Part::Table(Table::new("", brief::columns(self.card.card()), rows))],
+            cases,
+            findings,
+            ..Document::default()
+        };
+        let more = (more > 0).then(|| format!("and {more} more: CSV and JSON have all"));
+        document.note(Tone::Plain, more);
+        document
+    }
+
+    /// Returns the finding about an item that does not pass.
+    fn finding(&self, case: Case) -> Option<Finding> {
+        let (CaseResult::Failed(why) | CaseResult::Error(why)) = case.result else { return None };
+        // Without a bar, nothing fails.
+        let level = if self.fail_under.is_some() { Level::Error } else { Level::Warning };
+        let text = format!("{}, item {}: {why}", case.class, case.name);
+        Some(Finding { place: case.place, ..Finding::new(level, "score", text) })
     }
 }

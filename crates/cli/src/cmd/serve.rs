@@ -6,22 +6,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
 use karat_process::on_stop;
 use karat_server::clock::Clock;
 use karat_server::judging::JudgeOptions;
 use karat_server::logging::{self, Format};
 use karat_server::traces::TraceOptions;
 use karat_server::{Options, Server, folder};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::args::{Cli, Log, ServeArgs};
 use crate::follow::server::Server as Remote;
-use crate::output::{Screen, is_watched, lines};
 use crate::progress::Progress;
 use crate::receipt::witness;
-use crate::render::serve::{Started, Stopped};
+use crate::started::Started;
+use karat_terminal::output::{STRONG, Screen, is_watched, lines};
 
 /// The folder of a server, if none is named.
 const FOLDER: &str = "karat-data";
@@ -118,8 +119,18 @@ pub fn run(args: &ServeArgs, cli: &Cli) -> Result<Exit, Failure> {
         let _: Result<(), _> = asked.await;
     };
     server.run(stop).map_err(failed)?;
-    let stopped = Stopped { requests: app.metrics.answered_total(), log_size: *app.memory.size().borrow() };
-    tell(cli, if is_screen { stopped.screen() } else { stopped.line() })?;
+    let (requests, log_size) = (app.metrics.answered_total(), *app.memory.size().borrow());
+    let stopped = match is_screen {
+        true => format!(
+            "\n{STRONG}stopped{STRONG:#}: {requests} requests answered, none open; all {log_size} entries of the log are \
+             stored\n"
+        ),
+        false => {
+            let line = json!({"state": "stopped", "requests": requests, "log_size": log_size});
+            format!("{line}\n")
+        }
+    };
+    tell(cli, stopped)?;
     Ok(Exit::Done)
 }
 

@@ -17,16 +17,16 @@ use karat_core::timestamp::Timestamp;
 use karat_standing::stand::{Interval, SubjectStanding, stand, tasks as stand_tasks};
 
 use crate::args::{Cli, StandingArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::{self, Chosen};
-use crate::input::read_text;
+use crate::gate;
 use crate::load::load;
-use crate::output::{Screen, lines, save_page};
-use crate::render::gate;
 use karat::document::{self, Document};
 use karat::rows::Rows;
 use karat::write::{Form, html};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::{self, Chosen};
+use karat_terminal::input::read_text;
+use karat_terminal::output::{Screen, lines, save_page};
 use serde::Serialize;
 
 /// Shows the standing of subjects.

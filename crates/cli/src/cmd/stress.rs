@@ -13,11 +13,11 @@ use karat::write::{Form, html};
 
 use super::leaderboard::parts;
 use crate::args::{Cli, StressArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::{self, Chosen};
 use crate::load::load;
-use crate::output::save_page;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::{self, Chosen};
+use karat_terminal::output::save_page;
 
 /// Tries other weights, other means, fewer dimensions and fewer tasks.
 pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {

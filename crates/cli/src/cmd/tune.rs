@@ -8,22 +8,21 @@ use karat::document;
 use karat::ratings::{Matches, Question, SystemName};
 use karat::text::{clean, list};
 use karat::tune::{Settings, Target, Tuning, Win, readers};
-use karat_core::diagnostic::nearest;
 use karat_core::scorecard::Scorecard;
 use serde_json::json;
 
 use super::rate::read as read_matches;
 use crate::args::Cli;
 use crate::args::tune::TuneArgs;
-use crate::cards;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format;
 use crate::load::load_with;
-use crate::output::create;
 use karat::ask::AsOf;
 use karat::inputs::Inputs;
 use karat::loaded::Source;
+use karat_terminal::cards;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
+use karat_terminal::output::create;
 
 /// The field of an item that says how it ended.
 const OUTCOME: &str = "outcome";
@@ -64,13 +63,9 @@ fn check(args: &TuneArgs, card: &Scorecard) -> Result<(), Failure> {
     if let Some(field) = args.outcome.as_deref().filter(|field| *field != OUTCOME) {
         let names = || card.facts.iter().map(|fact| fact.name.as_str());
         if !names().any(|name| name == field) {
-            let failure =
-                Failure::new(format!("`{}` has no fact `{}` to predict", card.name(), clean(field)));
-            let failure = match nearest(field, names()) {
-                Some(near) => failure.help(format!("did you mean `{near}`?")),
-                None => failure,
-            };
-            return Err(failure
+            let message = format!("`{}` has no fact `{}` to predict", card.name(), clean(field));
+            return Err(Failure::new(message)
+                .near(field, names())
                 .help("declare the column in [facts], without a formula that reads it")
                 .help("--outcome outcome is 1 for items that succeeded and 0 for those that failed"));
         }

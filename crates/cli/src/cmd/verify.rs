@@ -4,8 +4,6 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
 use karat::answers::verification::{Verification, VerificationSchema, VerifiedEntry, VerifiedLog};
 use karat::answers::{ChangedPart, CheckOutcome, ItemKind, VerificationStatus};
 use karat::ask::Fields;
@@ -20,14 +18,17 @@ use karat::text::{clean, short};
 use karat::verification::{Check, causes, recomputed, status};
 use karat_core::record::ENGINE_VERSION;
 use karat_store::{Kind, Receipt};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
 
 use crate::args::{Cli, GraderArgs, VerifyArgs};
 use crate::cmd::rerun;
-use crate::format::{self, Chosen};
-use crate::input::read_text;
-use crate::output::{Color, Screen};
 use crate::progress::Progress;
-use crate::{cards, graders, receipt};
+use crate::{graders, receipt};
+use karat_terminal::cards;
+use karat_terminal::format::{self, Chosen};
+use karat_terminal::input::read_text;
+use karat_terminal::output::{Color, Screen};
 
 /// The inputs that receipts and records are checked against.
 pub struct Against<'a> {

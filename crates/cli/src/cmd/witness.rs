@@ -11,11 +11,11 @@ use karat_store::secret::Secret;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Cli, LogWitnessArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::follow::{Log, State, with_evidence};
-use crate::output::{Screen, lines};
 use crate::{receipt, store};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::output::{Screen, lines};
 
 /// The state of a witness about a log.
 #[derive(Serialize, Deserialize)]

@@ -19,10 +19,10 @@ use karat_store::{Reader, Receipt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::input::read_text;
 use crate::{receipt, store};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::input::read_text;
 use server::Server;
 
 /// A log that is followed.

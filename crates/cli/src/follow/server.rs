@@ -1,5 +1,4 @@
-//! Requests to a server of karat, over plain HTTP: what is read is signed, and checked here. An address with TLS is
-//! reached through a proxy on this machine.
+//! A log at the address of a server: what is read is signed, and checked here.
 
 use std::time::Duration;
 
@@ -9,12 +8,11 @@ use karat_store::log::{TilePath, VerifyingKey};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use ureq::http::Response;
-use ureq::{Agent, Body, Error};
+use ureq::{Body, Error};
 
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::input::read_text;
+use crate::client::{Client, body};
 use crate::receipt;
+use karat_terminal::failure::Failure;
 
 /// The time for a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -24,32 +22,12 @@ const ANSWER_MAX_BYTES: u64 = 64 << 10;
 const LIST_MAX_BYTES: u64 = 16 << 20;
 
 /// A server.
-pub struct Server {
-    base: String,
-    api_key: Option<String>,
-    agent: Agent,
-}
+pub struct Server(Client);
 
 impl Server {
     /// Makes requests to the server at that address, with the key in the file `api_key`, if it asks for one.
     pub fn new(address: &str, api_key: Option<&str>) -> Result<Self, Failure> {
-        if !address.starts_with("http://") {
-            return Err(Failure::new(format!("`{}` is not an address with `http://`", clean(address)))
-                .help("everything that is read is signed, so no secret needs TLS; where a server is behind TLS, name a proxy on this machine"));
-        }
-        let api_key = match api_key {
-            Some(path) => Some(read_text(path, "a key", Exit::CouldNotRun)?.trim().to_owned()),
-            None => None,
-        };
-        // Nothing is read from the environment, and no key is carried to another address.
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(TIMEOUT))
-            .max_redirects(0)
-            .proxy(None)
-            .user_agent("karat");
-        let base = address.trim_end_matches('/').to_owned();
-        Ok(Self { base, api_key, agent: config.build().new_agent() })
+        Client::new(address, api_key, TIMEOUT, None).map(Self)
     }
 
     /// Returns what the server says about its health. One that is asked by a name that it does not have answers all the same:
@@ -104,13 +82,8 @@ impl Server {
 
     /// Sends a cosigned head.
     pub fn send(&self, note: &str) -> Result<(), Failure> {
-        let path = "/v1/log/cosignatures";
-        let request = self.agent.post(format!("{}{path}", self.base)).content_type("text/plain");
-        let request = match &self.api_key {
-            Some(key) => request.header("authorization", format!("Bearer {key}")),
-            None => request,
-        };
-        let mut response = request.send(note).map_err(|error| self.failed(&error))?;
+        let sent = self.0.post("/v1/log/cosignatures", "text/plain", None, note.as_bytes());
+        let mut response = sent.map_err(|error| self.failed(&error))?;
         match response.status().as_u16() {
             200 => Ok(()),
             status => Err(self.refused(status, &mut response)),
@@ -132,12 +105,7 @@ impl Server {
     }
 
     fn ask(&self, path: &str) -> Result<Response<Body>, Failure> {
-        let request = self.agent.get(format!("{}{path}", self.base));
-        let request = match &self.api_key {
-            Some(key) => request.header("authorization", format!("Bearer {key}")),
-            None => request,
-        };
-        request.call().map_err(|error| self.failed(&error))
+        self.0.get(path).map_err(|error| self.failed(&error))
     }
 
     fn body(&self, response: &mut Response<Body>, bytes_max: u64) -> Result<Vec<u8>, Failure> {
@@ -145,21 +113,20 @@ impl Server {
             200 => {}
             status => return Err(self.refused(status, response)),
         }
-        let read = response.body_mut().with_config().limit(bytes_max).read_to_vec();
-        read.map_err(|error| self.failed(&error))
+        body(response, bytes_max).map_err(|error| self.failed(&error))
     }
 
     fn failed(&self, error: &Error) -> Failure {
         if let Error::BodyExceedsLimit(most) = error {
             return self.other(&format!("an answer of more than {} KiB", most >> 10));
         }
-        Failure::new(format!("cannot reach `{}`: {error}", clean(&self.base)))
+        Failure::new(format!("cannot reach `{}`: {error}", clean(&self.0.base)))
     }
 
     /// Returns the failure for an answer that karat does not give.
     fn other(&self, problem: &dyn std::fmt::Display) -> Failure {
         let problem = problem.to_string();
-        Failure::new(format!("`{}` did not answer as karat does: {}", clean(&self.base), clean(&problem)))
+        Failure::new(format!("`{}` did not answer as karat does: {}", clean(&self.0.base), clean(&problem)))
     }
 
     fn refused(&self, status: u16, response: &mut Response<Body>) -> Failure {
@@ -167,11 +134,11 @@ impl Server {
         struct Problem {
             detail: String,
         }
-        let body =
-            response.body_mut().with_config().limit(ANSWER_MAX_BYTES).read_to_vec().unwrap_or_default();
+        let body = body(response, ANSWER_MAX_BYTES).unwrap_or_default();
         let detail =
             serde_json::from_slice::<Problem>(&body).map(|problem| problem.detail).unwrap_or_default();
-        let failure = Failure::new(format!("`{}` answered {status}: {}", clean(&self.base), clean(&detail)));
+        let failure =
+            Failure::new(format!("`{}` answered {status}: {}", clean(&self.0.base), clean(&detail)));
         match status {
             401 => failure.help("give a file with a key that may read: --api-key FILE"),
             _ => failure,

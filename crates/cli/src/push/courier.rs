@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use karat::text::clean;
 use serde::Deserialize;
+use ureq::Body;
 use ureq::http::Response;
-use ureq::{Agent, Body};
 
 use super::Parcel;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::input::read_text;
+use crate::client::{Client, body};
+use karat_terminal::failure::Failure;
 
 /// The time in which a server scores a batch and answers; within the last part of it the body of the answer arrives.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -42,10 +41,8 @@ pub enum Reply {
 
 /// The way to a server.
 pub struct Courier {
-    agent: Agent,
-    base: String,
-    url: String,
-    key: Option<String>,
+    client: Client,
+    path: String,
     attempts_max: u32,
     /// Attempts that were not answered.
     pub repeats: u64,
@@ -105,40 +102,13 @@ impl Courier {
         attempts_max: u32,
         timeout: Duration,
     ) -> Result<Self, Failure> {
-        if address.starts_with("https://") {
-            let address = clean(address);
-            // The server looks at the name that it is called by, so the proxy has to use that of the address.
-            return Err(Failure::new(format!("`{address}`: karat speaks plain HTTP, and adds no TLS")).help(format!(
-                "let a program on this machine add it, such as `caddy reverse-proxy --from http://127.0.0.1:7374 --to \
-                 {address} --change-host-header`, and give `--to http://127.0.0.1:7374`"
-            )));
-        }
-        if !address.starts_with("http://") {
-            return Err(Failure::new(format!("`{}` is not an address with `http://`", clean(address))));
-        }
-        let key = key_file.map(|path| read_text(path, "a key", Exit::CouldNotRun)).transpose()?;
-        // Nothing is read from the environment, and no key is carried to another address.
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(timeout))
-            .timeout_recv_body(Some(timeout / BODY_PART))
-            .max_redirects(0)
-            .proxy(None)
-            .user_agent("karat");
-        let base = address.trim_end_matches('/').to_owned();
+        let client = Client::new(address, key_file, timeout, Some(timeout / BODY_PART))?;
         let mut query_text = String::new();
         for (name, value) in query {
             let sign = if query_text.is_empty() { '?' } else { '&' };
             query_text.push_str(&format!("{sign}{name}={}", escaped(value)));
         }
-        Ok(Self {
-            agent: config.build().new_agent(),
-            url: format!("{base}/v1/evidence{query_text}"),
-            base,
-            key: key.map(|key| key.trim().to_owned()),
-            attempts_max,
-            repeats: 0,
-        })
+        Ok(Self { client, path: format!("/v1/evidence{query_text}"), attempts_max, repeats: 0 })
     }
 
     /// Sends a request and returns the reply to each of its items. `wait` gets the reason and the length of each pause.
@@ -163,8 +133,10 @@ impl Courier {
             };
             if attempt >= self.attempts_max || late >= LATE_MAX {
                 let attempts = if attempt == 1 { "attempt" } else { "attempts" };
-                let what =
-                    format!("`{}` did not take the items in {attempt} {attempts}: {why}", clean(&self.base));
+                let what = format!(
+                    "`{}` did not take the items in {attempt} {attempts}: {why}",
+                    clean(&self.client.base)
+                );
                 let failure = Failure::new(what);
                 return Err(if late > 0 { failure.help(self.look()) } else { failure });
             }
@@ -179,39 +151,32 @@ impl Courier {
 
     /// Returns the way to see what answers there.
     fn look(&self) -> String {
-        format!("is that a server of karat? `karat serve --health {}` asks it", clean(&self.base))
+        format!("is that a server of karat? `karat serve --health {}` asks it", clean(&self.client.base))
     }
 
     fn attempt(&self, parcel: &Parcel) -> Result<Vec<Reply>, Unanswered> {
-        let mut request = self.agent.post(&self.url).content_type(parcel.media());
-        if let Some(key) = &self.key {
-            request = request.header("authorization", format!("Bearer {key}"));
-        }
-        if let Some(key) = &parcel.key {
-            request = request.header("idempotency-key", key);
-        }
         // A connection that is refused, torn or silent: whether the items were stored is not known, and does not matter.
         let again = |error: ureq::Error| match error {
             ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
-                Unanswered::Never(Failure::new(format!("cannot ask `{}`: {error}", clean(&self.base))))
+                Unanswered::Never(Failure::new(format!("cannot ask `{}`: {error}", clean(&self.client.base))))
             }
             ureq::Error::Timeout(ureq::Timeout::RecvBody) => {
                 Unanswered::Late("its answer began, and did not end in time")
             }
             ureq::Error::Timeout(_) => Unanswered::Late("it did not answer in time"),
             ureq::Error::BodyExceedsLimit(most) => {
-                let (base, most) = (clean(&self.base), most >> 10);
+                let (base, most) = (clean(&self.client.base), most >> 10);
                 let what = format!("`{base}` answered with more than {most} KiB, which karat does not do");
                 Unanswered::Never(Failure::new(what).help(self.look()))
             }
             error => Unanswered::Again(clean(&error.to_string()).into_owned(), None),
         };
-        let mut response = request.send(parcel.body.as_slice()).map_err(again)?;
+        let sent = self.client.post(&self.path, parcel.media(), parcel.key.as_deref(), &parcel.body);
+        let mut response = sent.map_err(again)?;
         let status = response.status().as_u16();
         let asked = asked(&response);
         let most = ANSWER_MAX_BYTES + LINE_MAX_BYTES * parcel.places.len() as u64;
-        let body = response.body_mut().with_config().limit(most).read_to_vec();
-        let body = body.map_err(again)?;
+        let body = body(&mut response, most).map_err(again)?;
         match status {
             200 | 201 if parcel.is_one => {
                 Ok(vec![if status == 201 { Reply::Accepted } else { Reply::Repeated }])
@@ -221,7 +186,7 @@ impl Courier {
                 // What was stored before is repeated, and not stored twice.
                 Some(Err(status)) => Err(Unanswered::Again(format!("an item was answered {status}"), asked)),
                 None => {
-                    let what = format!("`{}` did not answer as karat does", clean(&self.base));
+                    let what = format!("`{}` did not answer as karat does", clean(&self.client.base));
                     Err(Unanswered::Never(Failure::new(what).help(self.look())))
                 }
             },
@@ -230,7 +195,7 @@ impl Courier {
             }
             400 | 409 | 422 if parcel.is_one => Ok(vec![Reply::Refused(reason(&body))]),
             _ => {
-                let what = format!("`{}` answered {status}{}", clean(&self.base), said(&body));
+                let what = format!("`{}` answered {status}{}", clean(&self.client.base), said(&body));
                 let failure = Failure::new(what);
                 Err(Unanswered::Never(match status {
                     401 => failure.help("give a file with a key that may write evidence: --key-file FILE"),

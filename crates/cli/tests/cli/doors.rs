@@ -539,7 +539,7 @@ fn every_door_ranks_by_groups_by_and_adds_columns_of_any_field_alike() {
                         board
                             .columns
                             .iter()
-                            .map(|key| row.column(key).map_or(String::from("none"), karat::estimate::plain)),
+                            .map(|key| row.column(key).map_or(String::from("none"), karat::text::plain)),
                     )
                     .collect();
                 let is_row = |cells: &Vec<String>| {

@@ -269,3 +269,185 @@ fn a_page_has_the_items_behind_its_ranks() {
         run("leaderboard", &["-c", CARD, RUNS], &["--format", "html"]).stdout
     );
 }
+
+/// Where JSON nests what a row has flat: the command, the column, and the end of its path.
+const NESTED: &[(&str, &str, &str)] = &[
+    ("leaderboard", "rank_worst", "rank_range"),
+    ("compare", "first_mean", "first.mean"),
+    ("compare", "second_mean", "second.mean"),
+    ("compare", "difference", "estimate.mean"),
+    ("standing", "score", "score.value"),
+    ("stress", "chance_of_same_rank_any_weights", "weights_any.subjects.chance_of_same_rank"),
+    ("stress", "chance_of_rank_1_any_weights", "weights_any.subjects.chance_of_rank_1"),
+];
+
+/// Columns that count what JSON lists.
+const COUNTED: &[(&str, &str)] = &[("standing", "incidents"), ("rate", "matches")];
+
+/// Adds the numbers in `value` with the names of the members that lead to them, joined by dots.
+fn numbers(value: &Value, path: &str, found: &mut Vec<(String, f64)>) {
+    match value {
+        Value::Object(members) => {
+            for (name, inner) in members {
+                numbers(inner, &format!("{path}.{name}"), found);
+            }
+        }
+        Value::Array(all) => all.iter().for_each(|inner| numbers(inner, path, found)),
+        _ => found.extend(value.as_f64().map(|number| (path.to_owned(), number))),
+    }
+}
+
+/// Returns whether `shown`, a number as people read it, is `full` with the decimals that it has, at most `most` of
+/// the last one away. `40/50` is 40 of 50.
+fn is_rounded(shown: &str, full: f64, most: f64) -> bool {
+    let shown = shown.split('/').next().unwrap_or_default();
+    let (digits, factor) = shown.strip_suffix('%').map_or((shown, 1.0), |digits| (digits, 100.0));
+    let Ok(number) = digits.trim_start_matches('+').parse::<f64>() else { return false };
+    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    (number - full * factor).abs() <= most * 10f64.powi(-(decimals as i32))
+}
+
+/// Returns the tables of a page or a text of Markdown: each a list of rows of cells, the names of the columns first.
+fn tables(format: &str, text: &str) -> Vec<Vec<Vec<String>>> {
+    if format == "html" {
+        let inner = |text: &str| {
+            let mut bare = String::new();
+            let mut is_tag = false;
+            for c in text.chars() {
+                is_tag = c == '<' || (is_tag && c != '>');
+                if !is_tag && c != '>' {
+                    bare.push(c);
+                }
+            }
+            bare.trim().to_owned()
+        };
+        let cells = |row: &str| -> Vec<String> {
+            let cell = |part: &str| part.split_once('>').map(|(_, rest)| inner(rest));
+            row.replace("<th", "<td").split("<td").skip(1).filter_map(cell).collect()
+        };
+        let rows = |table: &str| table.split("<tr").skip(1).map(cells).collect();
+        return text.split("<table").skip(1).map(rows).collect();
+    }
+    let cells = |line: &str| {
+        line.trim_matches('|').split(" | ").map(|cell| cell.trim().replace('\\', "")).collect::<Vec<_>>()
+    };
+    let mut found = vec![Vec::new()];
+    for line in text.lines() {
+        match line.starts_with('|') {
+            true if !line.starts_with("| -") => found.last_mut().unwrap().push(cells(line)),
+            true => {}
+            false => found.push(Vec::new()),
+        }
+    }
+    found.retain(|table| !table.is_empty());
+    found
+}
+
+#[test]
+fn every_format_has_equal_numbers_under_equal_names() {
+    for (verb, arguments) in VERBS {
+        let text = |format: &str| run(verb, arguments, &["--format", format]).stdout;
+        let mut json = Vec::new();
+        for line in text("json").lines() {
+            numbers(&serde_json::from_str(line).unwrap(), "", &mut json);
+        }
+        let csv = text("csv");
+        let cells = |line: &str| -> Vec<String> {
+            // A comma between quotes does not end a cell.
+            let parts = line.split('"').enumerate();
+            let marked =
+                parts.map(|(at, part)| if at % 2 == 0 { part.replace(',', "\0") } else { part.to_owned() });
+            marked.collect::<String>().split('\0').map(str::to_owned).collect()
+        };
+        let mut lines = csv.lines();
+        let heads = cells(lines.next().unwrap());
+        let rows: Vec<Vec<String>> = lines.map(cells).collect();
+        assert!(rows.iter().all(|row| row.len() == heads.len()), "{csv}");
+        assert!(!rows.is_empty(), "{verb}: {csv}");
+        // A range of ranks is text: `1` or `1-2`.
+        let full = |row: &[String], head: &str| {
+            if head.starts_with("rank_range") {
+                return None;
+            }
+            let at = heads.iter().position(|it| *it == head)?;
+            row.get(at)?.parse::<f64>().ok()
+        };
+        // Rows have all digits, so JSON has the very same numbers.
+        let mut compared = 0;
+        for row in &rows {
+            for head in &heads {
+                let Some(number) = full(row, head) else { continue };
+                if COUNTED.contains(&(verb, head.as_str())) {
+                    continue;
+                }
+                let nested = NESTED.iter().find(|(of, column, _)| (*of, *column) == (verb, head.as_str()));
+                let end = nested.map_or(head.as_str(), |(_, _, end)| *end).rsplit_once("dimension.");
+                let end = end.map_or(nested.map_or(head.as_str(), |(_, _, end)| *end), |(_, key)| key);
+                let has = json.iter().any(|(path, other)| {
+                    path.ends_with(&format!(".{end}")) && (number - other).abs() < 1e-9
+                        || nested.is_none()
+                            && path.rsplit('.').nth(1) == Some(end)
+                            && (number - other).abs() < 1e-9
+                });
+                assert!(has, "{verb}: JSON has no `{end}` of {number}, the `{head}` of {row:?}");
+                compared += 1;
+            }
+        }
+        let given = text("jsonl");
+        if let Ok(first) = serde_json::from_str::<Value>(given.lines().next().unwrap())
+            && heads.iter().all(|head| first.get(head.as_str()).is_some())
+        {
+            for (line, row) in given.lines().zip(&rows) {
+                let line: Value = serde_json::from_str(line).unwrap();
+                for head in &heads {
+                    assert_eq!(line[head.as_str()].as_f64(), full(row, head), "{verb} jsonl {head}: {line}");
+                }
+            }
+        }
+        // What people read is the same, rounded.
+        for format in ["markdown", "html"] {
+            let text = text(format);
+            let main = tables(format, &text).into_iter().find(|table| {
+                let names = table.first().map(|row| row.iter().map(|it| it.replace(' ', "_")));
+                names.is_some_and(|mut names| names.any(|name| name != "subject" && heads.contains(&name)))
+            });
+            let main = main.unwrap_or_else(|| panic!("{verb} {format}: {text}"));
+            let names: Vec<String> = main[0].iter().map(|it| it.replace(' ', "_")).collect();
+            for (shown, row) in main[1..].iter().zip(&rows) {
+                for (cell, name) in shown.iter().zip(&names) {
+                    if let Some(number) = full(row, name).filter(|_| !cell.contains("to") && cell != "–") {
+                        // The parts of a score are cut, so that none is shown above what it is.
+                        let cut = if verb == "explain" { 1.0 } else { 0.5001 };
+                        assert!(is_rounded(cell, number, cut), "{verb} {format} {name}: {cell} of {row:?}");
+                        compared += 1;
+                    }
+                }
+            }
+        }
+        assert!(compared > 20, "{verb}: {compared}");
+        // A screen, a case and an annotation have no number that the whole text has not.
+        let markdown = text("markdown").replace('\\', "");
+        let is_said = |format: &str, line: &str| match format {
+            "junit" => line.contains("system-out"),
+            "github" => line.starts_with("::"),
+            // The heads have the ends of an axis among them, and notes are not numbers of a row.
+            _ => {
+                !line.starts_with("  ")
+                    && line.split_whitespace().filter(|word| heads.iter().any(|head| head == word)).count()
+                        < 2
+            }
+        };
+        for format in ["table", "junit", "github"] {
+            for line in text(format).lines().filter(|line| is_said(format, line)) {
+                let said = line.replace("</system-out>", " ").replace("%25", "%");
+                let said = said.rsplit_once("::").map_or(said.as_str(), |(_, said)| said);
+                for word in said.split([' ', ',', ';', '(', ')', '>', ':']) {
+                    if word.contains('.') && word.trim_end_matches(['.', '%']).parse::<f64>().is_ok() {
+                        let word = word.trim_end_matches('.');
+                        assert!(markdown.contains(word), "{verb} {format}: {word} in {line}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -29,8 +29,6 @@ const VERBS: &[&[&str]] = &[
     &["stress"],
     &["tune"],
     &["run"],
-    &["judge"],
-    &["judge", "doctor"],
     &["verify"],
     &["log"],
     &["log", "show"],
@@ -48,9 +46,8 @@ const VERBS: &[&[&str]] = &[
     &["man"],
 ];
 
-/// Verbs whose examples other tests run: a server goes on until it is stopped, one has to be there to push to, and a judge is
-/// not on every machine.
-const APART: [&[&str]; 3] = [&["serve"], &["push"], &["judge"]];
+/// Verbs whose examples other tests run: a server goes on until it is stopped, and one has to be there to push to.
+const APART: [&[&str]; 2] = [&["serve"], &["push"]];
 
 /// Rows and columns of a screen.
 const SCREEN: (usize, usize) = (40, 80);

@@ -9,8 +9,6 @@ mod common;
 mod compare;
 mod crash;
 mod docs;
-#[cfg(target_os = "linux")]
-mod doctor;
 mod documents;
 mod doors;
 mod every_format;

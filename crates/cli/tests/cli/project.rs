@@ -277,6 +277,7 @@ fn a_field_that_no_item_has_names_nothing() {
         let run = alone(folder.path(), &[verb, card, &["new.csv"], &["--task-field", "tesk"]].concat());
         let found = "--task-field: no item has a field `tesk`";
         assert!(run.status == 1 && run.stderr.contains(found), "{verb:?}: {}", run.stderr);
+        assert!(!verb.contains(&"score") || run.stdout.is_empty(), "{}", run.stdout);
     }
     let named = alone(folder.path(), &[&asked[..], &["--task-field", "task"]].concat());
     assert_eq!(named.stdout, alone(folder.path(), &asked).stdout);

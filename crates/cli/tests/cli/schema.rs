@@ -292,6 +292,8 @@ fn every_command_that_gives_json_names_its_schemas_and_every_schema_has_a_comman
             }
         }
     }
+    // `karat-runner` has their flags, and its tests their schemas.
+    found.extend(["judge", "judge doctor"].map(str::to_owned));
     let all = || COMMANDS.iter();
     let known: BTreeSet<String> = all().map(|(command, _)| (*command).to_owned()).collect();
     assert_eq!(found, known);
@@ -384,7 +386,6 @@ fn what_karat_writes_satisfies_its_schema() {
                 "run --json examples/run/plan.json --task examples/run/task.json --replay examples/run/recording.jsonl",
             ),
         ),
-        ("judge-doctor", says("judge doctor --json")),
     ];
     for (name, output) in outputs {
         satisfies(name, &output);

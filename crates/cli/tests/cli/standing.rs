@@ -73,7 +73,7 @@ fn a_page_says_what_the_screen_says() {
 fn a_line_says_all_that_it_takes_to_compute_it_again() {
     let found = lines(&standing(&["--events", EVENTS, AGENTS]));
     let ibis = found.iter().find(|line| line["subject"] == "ibis").unwrap();
-    assert_eq!(ibis["schema"], "karat/standing/1");
+    assert_eq!(ibis["schema"], "karat/standing/2");
     assert_eq!(ibis["as_of"], MOMENT);
     assert_eq!((&ibis["points"], &ibis["gating_points"]), (&json!(586), &json!(586)));
     assert_eq!(ibis["review"]["held"]["points"], 925);
@@ -208,13 +208,13 @@ fn a_name_cannot_steer_the_terminal_and_another_version_is_refused() {
     let other =
         karat_reading(&["explain", "--table", "-"], "{\"schema\":\"karat/standing/9\",\"subject\":\"a\"}");
     assert_eq!(other.status, 1);
-    assert!(other.stderr.contains("this version of karat reads `karat/standing/1`"), "{}", other.stderr);
+    assert!(other.stderr.contains("this version of karat reads `karat/standing/2`"), "{}", other.stderr);
     let odd = karat_reading(
         &["explain", "--table", "-"],
-        "{\"schema\":\"karat/standing/1\",\"tier\":7,\"history\":{}}",
+        "{\"schema\":\"karat/standing/2\",\"tier\":7,\"history\":{}}",
     );
     assert_eq!(odd.status, 1);
-    assert!(odd.stderr.contains("this is not a standing of `karat/standing/1`"), "{}", odd.stderr);
+    assert!(odd.stderr.contains("this is not a standing of `karat/standing/2`"), "{}", odd.stderr);
 }
 
 #[test]

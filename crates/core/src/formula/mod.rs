@@ -91,13 +91,11 @@ crate::words! {
 
 impl Binary {
     /// Returns whether it compares by size.
-    #[must_use]
     pub const fn is_inequality(self) -> bool {
         matches!(self, Self::Less | Self::LessOrEqual | Self::Greater | Self::GreaterOrEqual)
     }
 
     /// Returns whether it compares two values.
-    #[must_use]
     pub const fn is_comparison(self) -> bool {
         self.is_inequality() || matches!(self, Self::Equal | Self::NotEqual)
     }
@@ -105,7 +103,6 @@ impl Binary {
 
 impl Function {
     /// Returns the fewest and the most arguments it takes.
-    #[must_use]
     pub const fn arguments(self) -> (usize, usize) {
         match self {
             Self::If | Self::Clamp => (3, 3),
@@ -214,7 +211,6 @@ impl<N> Expr<N> {
 
 impl Expr<Symbol> {
     /// Returns the number that is written, with its sign.
-    #[must_use]
     pub fn literal(&self) -> Option<f64> {
         match &self.kind {
             ExprKind::Number(value) => Some(*value),
@@ -224,7 +220,6 @@ impl Expr<Symbol> {
     }
 
     /// Returns the symbols that the formula names, in order, each once.
-    #[must_use]
     pub fn symbols(&self) -> Vec<Symbol> {
         let mut found = Vec::new();
         self.walk(&mut |node| {
@@ -253,7 +248,6 @@ pub struct Formula {
 
 impl Formula {
     /// Returns the place in the file of a part of the formula.
-    #[must_use]
     pub fn place(&self, part: &Range<usize>) -> Range<usize> {
         if self.span.len() == self.text.len() {
             self.span.start + part.start..self.span.start + part.end

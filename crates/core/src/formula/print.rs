@@ -6,7 +6,6 @@ use super::{Binary, Expr, ExprKind, Unary};
 
 impl Binary {
     /// Returns the operator as written.
-    #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Add => "+",

@@ -23,7 +23,6 @@ fn put<'a>(out: &'a mut Vec<u8>, text: &[u8]) -> &'a mut Vec<u8> {
 
 impl Record<'_> {
     /// Returns the identity of the record: SHA-256 over its canonical JSON.
-    #[must_use]
     pub fn digest(&self) -> Digest {
         let mut bytes = Vec::with_capacity(2048);
         self.write(&mut bytes);
@@ -107,7 +106,6 @@ impl Record<'_> {
     }
 
     /// Returns true for the record of a match, which has a member `match`.
-    #[must_use]
     pub fn is_match(&self) -> bool {
         self.card.evidence == MATCH
     }

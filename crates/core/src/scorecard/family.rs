@@ -38,7 +38,6 @@ pub struct Description {
 
 /// Picks dimensions from a palette, in the order of `weights`. A key that the palette lacks is its own label and
 /// description, in gold. Neither sum nor count is checked here: see [`problems`].
-#[must_use]
 pub fn dims(
     palette: &Scorecard,
     weights: &[(String, Decimal)],
@@ -78,7 +77,6 @@ pub const DESCRIPTION_MAX: usize = 200;
 
 /// Returns what forbids a choice of dimensions: too few or too many, one twice, a text or a color that is not allowed,
 /// weights that do not sum to what they must.
-#[must_use]
 pub fn problems(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
     let mut problems = problems_of_choice(palette, chosen);
     problems.extend(chosen.iter().flat_map(problems_of_texts));
@@ -88,7 +86,6 @@ pub fn problems(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
 
 /// Returns the problems of the texts of a dimension. Lengths are in UTF-16 code units, as the arena counts them: a letter
 /// beyond the basic plane counts as two. A text of blanks only is a text.
-#[must_use]
 pub fn problems_of_texts(info: &DimensionInfo) -> Vec<String> {
     let mut problems = Vec::new();
     let key = &info.key;
@@ -114,7 +111,6 @@ pub fn problems_of_texts(info: &DimensionInfo) -> Vec<String> {
 
 /// Returns the problems of a choice: too few or too many dimensions, one given twice, an invalid weight. Dimensions that
 /// the palette names as extra do not count.
-#[must_use]
 pub fn problems_of_choice(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<String> {
     let mut problems = Vec::new();
     let is_extra = |key: &str| {
@@ -148,7 +144,6 @@ pub fn problems_of_choice(palette: &Scorecard, chosen: &[DimensionInfo]) -> Vec<
 
 /// Weights that do not sum to what they must. The arena's tolerance is exclusive: a sum that is off by all of it is
 /// refused.
-#[must_use]
 pub fn problem_of_sum(palette: &Scorecard, chosen: &[DimensionInfo]) -> Option<String> {
     let guard = palette.weight_sum.unwrap_or(WeightSum { target: Decimal::ONE, tolerance: Decimal::ZERO });
     match crate::number::sum(chosen.iter().map(|info| info.weight)) {

@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cell::{Cell, RefCell, RefMut};
 use core::ops::Range;
 
 use toml::de::{DeTable, DeValue};
@@ -22,49 +23,74 @@ pub(super) struct Text {
 /// Collects diagnostics while a file is read.
 pub(super) struct Report<'t> {
     pub text: &'t str,
-    pub found: Vec<Diagnostic>,
+    found: RefCell<Vec<Diagnostic>>,
     /// Part of the file was refused and left out, so what is absent or does not add up may only follow from that.
-    pub is_partial: bool,
+    is_partial: Cell<bool>,
 }
 
 impl<'t> Report<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, found: Vec::new(), is_partial: false }
+        Self { text, found: RefCell::default(), is_partial: Cell::new(false) }
     }
 
-    pub(super) fn error(&mut self, code: Code, span: Range<usize>, message: String, help: impl Into<String>) {
+    pub(super) fn error(&self, code: Code, span: Range<usize>, message: String, help: impl Into<String>) {
         self.add(Severity::Error, code, span, message, help.into());
     }
 
     /// Reports a value that is not allowed.
-    pub(super) fn bad(&mut self, span: Range<usize>, message: String, help: impl Into<String>) {
+    pub(super) fn bad(&self, span: Range<usize>, message: String, help: impl Into<String>) {
         self.error(Code::BadValue, span, message, help);
     }
 
     /// Reports an error about something absent, or about a total: kept back where it may only follow from another
     /// error.
     pub(crate) fn error_if_whole(
-        &mut self,
+        &self,
         code: Code,
         span: Range<usize>,
         message: String,
         help: impl Into<String>,
     ) {
-        if !self.is_partial {
+        if !self.is_partial() {
             self.error(code, span, message, help);
         }
     }
 
-    pub(super) fn warn(&mut self, code: Code, span: Range<usize>, message: String, help: impl Into<String>) {
+    pub(super) fn warn(&self, code: Code, span: Range<usize>, message: String, help: impl Into<String>) {
         self.add(Severity::Warning, code, span, message, help.into());
     }
 
-    fn add(&mut self, severity: Severity, code: Code, span: Range<usize>, message: String, help: String) {
-        self.found.push(Diagnostic { code, severity, span, message, label: String::new(), help });
+    fn add(&self, severity: Severity, code: Code, span: Range<usize>, message: String, help: String) {
+        self.found.borrow_mut().push(Diagnostic {
+            code,
+            severity,
+            span,
+            message,
+            label: String::new(),
+            help,
+        });
+    }
+
+    /// Notes that a part of the file was refused and left out.
+    pub(super) fn leave_out(&self) {
+        self.is_partial.set(true);
+    }
+
+    pub(super) fn is_partial(&self) -> bool {
+        self.is_partial.get()
+    }
+
+    pub(super) fn into_found(self) -> Vec<Diagnostic> {
+        self.found.into_inner()
+    }
+
+    /// Returns the findings so far.
+    pub(super) fn found(&self) -> RefMut<'_, Vec<Diagnostic>> {
+        self.found.borrow_mut()
     }
 
     pub(super) fn failed(&self) -> bool {
-        self.found.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+        self.found.borrow().iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 }
 
@@ -77,6 +103,7 @@ pub(super) struct Fields<'a, 't> {
     pub span: Range<usize>,
     /// Absent fields that an unknown field was most likely meant to be.
     misspelt: Vec<&'static str>,
+    pub report: &'a Report<'a>,
 }
 
 impl<'a, 't> Fields<'a, 't> {
@@ -86,7 +113,7 @@ impl<'a, 't> Fields<'a, 't> {
         span: Range<usize>,
         what: impl Into<String>,
         known: &[&'static str],
-        report: &mut Report<'_>,
+        report: &'a Report<'a>,
     ) -> Self {
         let what = what.into();
         let mut misspelt = Vec::new();
@@ -100,8 +127,10 @@ impl<'a, 't> Fields<'a, 't> {
             let message = format!("{what} has no field `{}`", key.get_ref());
             report.error(Code::UnknownField, key.span(), message, help);
         }
-        report.is_partial |= !misspelt.is_empty();
-        Self { table, what, span, misspelt }
+        if !misspelt.is_empty() {
+            report.leave_out();
+        }
+        Self { table, what, span, misspelt, report }
     }
 
     fn value(&self, field: &str) -> Option<&'a Spanned<DeValue<'t>>> {
@@ -122,53 +151,53 @@ impl<'a, 't> Fields<'a, 't> {
         self.value(field).map_or_else(|| self.span.clone(), Spanned::span)
     }
 
-    fn mismatch(&self, field: &str, expected: &str, report: &mut Report<'_>) {
-        self.mismatch_with(field, expected, String::new(), report);
+    fn mismatch(&self, field: &str, expected: &str) {
+        self.mismatch_with(field, expected, String::new());
     }
 
-    fn mismatch_with(&self, field: &str, expected: &str, help: String, report: &mut Report<'_>) {
+    fn mismatch_with(&self, field: &str, expected: &str, help: String) {
         if let Some(value) = self.value(field) {
             let found = value.get_ref().type_str();
             let message =
                 format!("`{field}` of {} must be {expected}, here is {} {found}", self.what, article(found));
-            report.is_partial = true;
-            report.error(Code::WrongType, value.span(), message, help);
+            self.report.leave_out();
+            self.report.error(Code::WrongType, value.span(), message, help);
         }
     }
 
-    pub(super) fn text(&self, field: &str, report: &mut Report<'_>) -> Option<Text> {
+    pub(super) fn text(&self, field: &str) -> Option<Text> {
         let value = self.value(field)?;
         match value.get_ref().as_str() {
             Some(text) => {
-                Some(Text { value: text.to_string(), span: inner_span(report.text, value.span(), text) })
+                Some(Text { value: text.to_string(), span: inner_span(self.report.text, value.span(), text) })
             }
             None => {
-                self.mismatch(field, "a text in quotes", report);
+                self.mismatch(field, "a text in quotes");
                 None
             }
         }
     }
 
-    pub(crate) fn text_or_empty(&self, field: &str, report: &mut Report<'_>) -> String {
-        self.text(field, report).map_or_else(String::new, |text| text.value)
+    pub(crate) fn text_or_empty(&self, field: &str) -> String {
+        self.text(field).map_or_else(String::new, |text| text.value)
     }
 
-    pub(super) fn required(&self, field: &str, help: &str, report: &mut Report<'_>) -> Option<Text> {
+    pub(super) fn required(&self, field: &str, help: &str) -> Option<Text> {
         if !self.has(field) {
-            self.require(field, help, report);
+            self.require(field, help);
         }
-        self.text(field, report).filter(|text| {
+        self.text(field).filter(|text| {
             let given = !text.value.trim().is_empty();
             if !given {
-                report.bad(text.span.clone(), format!("`{field}` of {} is empty", self.what), help);
+                self.report.bad(text.span.clone(), format!("`{field}` of {} is empty", self.what), help);
             }
             given
         })
     }
 
-    pub(super) fn require(&self, field: &str, help: &str, report: &mut Report<'_>) {
+    pub(super) fn require(&self, field: &str, help: &str) {
         if !self.has(field) && !self.misspelt.contains(&field) {
-            report.error(
+            self.report.error(
                 Code::MissingField,
                 self.span.clone(),
                 format!("{} needs `{field}`", self.what),
@@ -177,66 +206,57 @@ impl<'a, 't> Fields<'a, 't> {
         }
     }
 
-    pub(super) fn flag(&self, field: &str, report: &mut Report<'_>) -> Option<bool> {
+    pub(super) fn flag(&self, field: &str) -> Option<bool> {
         let value = self.value(field)?.get_ref().as_bool();
         if value.is_none() {
-            self.mismatch(field, "true or false", report);
+            self.mismatch(field, "true or false");
         }
         value
     }
 
     /// Returns a text where the field holds one; other types are for other readers to report.
-    pub(crate) fn text_if_text(&self, field: &str, report: &mut Report<'_>) -> Option<Text> {
-        if self.value(field)?.get_ref().is_str() { self.text(field, report) } else { None }
+    pub(crate) fn text_if_text(&self, field: &str) -> Option<Text> {
+        if self.value(field)?.get_ref().is_str() { self.text(field) } else { None }
     }
 
     /// Returns a table where the field holds one; other types are for other readers to report.
-    pub(crate) fn table_if_table(
-        &self,
-        field: &str,
-        what: &str,
-        known: &[&'static str],
-        report: &mut Report<'_>,
-    ) -> Option<Self> {
-        if self.value(field)?.get_ref().is_table() { self.table(field, what, known, report) } else { None }
+    pub(crate) fn table_if_table(&self, field: &str, what: &str, known: &[&'static str]) -> Option<Self> {
+        if self.value(field)?.get_ref().is_table() { self.table(field, what, known) } else { None }
     }
 
     /// Returns a finite number as a double, for the range of a fact.
-    pub(super) fn number(&self, field: &str, report: &mut Report<'_>) -> Option<f64> {
+    pub(super) fn number(&self, field: &str) -> Option<f64> {
         let value = self.value(field)?;
         let parsed =
             number_text(value.get_ref()).and_then(|text| text.parse::<f64>().ok()).filter(|x| x.is_finite());
         if parsed.is_none() {
-            self.mismatch(field, "a finite number", report);
+            self.mismatch(field, "a finite number");
         }
         parsed
     }
 
     /// Returns a decimal kept to six places, not negative.
-    pub(super) fn decimal(&self, field: &str, report: &mut Report<'_>) -> Option<Decimal> {
-        decimal(self.value(field)?, &format!("`{field}` of {}", self.what), report)
+    pub(super) fn decimal(&self, field: &str) -> Option<Decimal> {
+        decimal(self.value(field)?, &format!("`{field}` of {}", self.what), self.report)
     }
 
     /// Returns a decimal, or the default if the field is absent.
-    pub(crate) fn decimal_or(&self, field: &str, default: Decimal, report: &mut Report<'_>) -> Decimal {
-        let given = self.decimal(field, report);
-        report.is_partial |= given.is_none() && self.has(field);
+    pub(crate) fn decimal_or(&self, field: &str, default: Decimal) -> Decimal {
+        let given = self.decimal(field);
+        if given.is_none() && self.has(field) {
+            self.report.leave_out();
+        }
         given.unwrap_or(default)
     }
 
     /// Returns a whole number between `low` and `high`.
-    pub(super) fn whole(&self, field: &str, low: u32, high: u32, report: &mut Report<'_>) -> Option<u32> {
-        whole(self.value(field)?, &format!("`{field}` of {}", self.what), low, high, report)
+    pub(super) fn whole(&self, field: &str, low: u32, high: u32) -> Option<u32> {
+        whole(self.value(field)?, &format!("`{field}` of {}", self.what), low, high, self.report)
     }
 
     /// Reads one of a list of words.
-    pub(super) fn word<T: Copy>(
-        &self,
-        field: &str,
-        words: &[(&str, T)],
-        report: &mut Report<'_>,
-    ) -> Option<T> {
-        let text = self.text(field, report)?;
+    pub(super) fn word<T: Copy>(&self, field: &str, words: &[(&str, T)]) -> Option<T> {
+        let text = self.text(field)?;
         let found = words.iter().find(|(word, _)| *word == text.value).map(|&(_, value)| value);
         if found.is_none() {
             let names: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
@@ -250,16 +270,16 @@ impl<'a, 't> Fields<'a, 't> {
                 text.value,
                 names.join(", ")
             );
-            report.is_partial = true;
-            report.bad(text.span, message, help);
+            self.report.leave_out();
+            self.report.bad(text.span, message, help);
         }
         found
     }
 
-    pub(super) fn texts(&self, field: &str, report: &mut Report<'_>) -> Vec<Text> {
+    pub(super) fn texts(&self, field: &str) -> Vec<Text> {
         let Some(value) = self.value(field) else { return Vec::new() };
         let Some(list) = value.get_ref().as_array() else {
-            self.mismatch(field, "a list of texts", report);
+            self.mismatch(field, "a list of texts");
             return Vec::new();
         };
         let mut texts = Vec::new();
@@ -267,53 +287,37 @@ impl<'a, 't> Fields<'a, 't> {
             match element.get_ref().as_str() {
                 Some(text) => texts.push(Text {
                     value: text.to_string(),
-                    span: inner_span(report.text, element.span(), text),
+                    span: inner_span(self.report.text, element.span(), text),
                 }),
                 None => {
                     let message = format!("`{field}` of {} must hold texts only", self.what);
-                    report.error(Code::WrongType, element.span(), message, "");
+                    self.report.error(Code::WrongType, element.span(), message, "");
                 }
             }
         }
         texts
     }
 
-    pub(super) fn table(
-        &self,
-        field: &str,
-        what: &str,
-        known: &[&'static str],
-        report: &mut Report<'_>,
-    ) -> Option<Self> {
-        let table = self.table_value(field, report)?;
-        Some(Self::new(table, self.place(field), what, known, report))
+    pub(super) fn table(&self, field: &str, what: &str, known: &[&'static str]) -> Option<Self> {
+        let table = self.table_value(field)?;
+        Some(Self::new(table, self.place(field), what, known, self.report))
     }
 
-    fn table_value(&self, field: &str, report: &mut Report<'_>) -> Option<&'a DeTable<'t>> {
+    fn table_value(&self, field: &str) -> Option<&'a DeTable<'t>> {
         let table = self.value(field)?.get_ref().as_table();
         if table.is_none() {
-            self.mismatch(field, "a table", report);
+            self.mismatch(field, "a table");
         }
         table
     }
 
     /// Returns the entries of a table whose keys are free, in the order of the file.
-    pub(super) fn entries(
-        &self,
-        field: &str,
-        report: &mut Report<'_>,
-    ) -> Vec<(Text, &'a Spanned<DeValue<'t>>)> {
-        self.table_value(field, report).map_or_else(Vec::new, in_file_order)
+    pub(super) fn entries(&self, field: &str) -> Vec<(Text, &'a Spanned<DeValue<'t>>)> {
+        self.table_value(field).map_or_else(Vec::new, in_file_order)
     }
 
     /// Returns the tables of an array `[[field]]`.
-    pub(super) fn tables(
-        &self,
-        field: &str,
-        most: usize,
-        known: &[&'static str],
-        report: &mut Report<'_>,
-    ) -> Vec<Self> {
+    pub(super) fn tables(&self, field: &str, most: usize, known: &[&'static str]) -> Vec<Self> {
         let Some(value) = self.value(field) else { return Vec::new() };
         let Some(list) = value.get_ref().as_array() else {
             let name = value.get_ref().as_table().and_then(|table| table.keys().next());
@@ -321,11 +325,11 @@ impl<'a, 't> Fields<'a, 't> {
                 let key = known.first().copied().unwrap_or("name");
                 format!("write `[[{field}]]`, and below it {key} = \"{}\"", name.get_ref())
             });
-            self.mismatch_with(field, &format!("written as `[[{field}]]`"), help, report);
+            self.mismatch_with(field, &format!("written as `[[{field}]]`"), help);
             return Vec::new();
         };
         if list.len() > most {
-            report.error(
+            self.report.error(
                 Code::TooLarge,
                 value.span(),
                 format!("{} entries of `{field}`, at most {most} are allowed", list.len()),
@@ -340,12 +344,12 @@ impl<'a, 't> Fields<'a, 't> {
                     let name =
                         ["key", "name", "code"].iter().find_map(|name| table.get(*name)?.get_ref().as_str());
                     let what = name.map_or_else(|| field.to_string(), |name| format!("{field} `{name}`"));
-                    tables.push(Self::new(table, element.span(), what, known, report));
+                    tables.push(Self::new(table, element.span(), what, known, self.report));
                 }
                 None => {
                     let message = format!("`{field}` must hold tables: `[[{field}]]`");
-                    report.is_partial = true;
-                    report.error(Code::WrongType, element.span(), message, "");
+                    self.report.leave_out();
+                    self.report.error(Code::WrongType, element.span(), message, "");
                 }
             }
         }
@@ -364,7 +368,7 @@ pub(super) fn in_file_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(Text, &'a Sp
 }
 
 /// Returns a decimal of the file, not negative, kept to six places.
-pub(super) fn decimal(value: &Spanned<DeValue<'_>>, what: &str, report: &mut Report<'_>) -> Option<Decimal> {
+pub(super) fn decimal(value: &Spanned<DeValue<'_>>, what: &str, report: &Report<'_>) -> Option<Decimal> {
     let Some(text) = number_text(value.get_ref()) else {
         let found = value.get_ref().type_str();
         report.error(
@@ -409,7 +413,7 @@ pub(super) fn whole(
     what: &str,
     low: u32,
     high: u32,
-    report: &mut Report<'_>,
+    report: &Report<'_>,
 ) -> Option<u32> {
     let parsed = value
         .get_ref()
@@ -418,7 +422,7 @@ pub(super) fn whole(
     let fits = parsed.filter(|whole| (low..=high).contains(whole));
     if fits.is_none() {
         let message = format!("{what} must be a whole number from {low} to {high}");
-        report.is_partial = true;
+        report.leave_out();
         report.bad(value.span(), message, "");
     }
     fits

@@ -134,13 +134,11 @@ impl WeightSum {
     /// assert!(guard.accepts(Decimal::from_millionths(999_000)));
     /// assert!(!guard.accepts(Decimal::from_millionths(1_001_001)));
     /// ```
-    #[must_use]
     pub fn accepts(self, sum: Decimal) -> bool {
         sum.millionths().abs_diff(self.target.millionths()) <= self.tolerance.millionths().unsigned_abs()
     }
 
     /// Returns whether it accepts a sum of the weights of a challenge: exact, or off by less than the tolerance.
-    #[must_use]
     pub fn accepts_below(self, sum: Decimal) -> bool {
         sum == self.target
             || sum.millionths().abs_diff(self.target.millionths())
@@ -181,13 +179,11 @@ pub struct FactDeclaration {
 
 impl FactDeclaration {
     /// Returns the field of an item that gives it: its name, or its path, which begins with `$`.
-    #[must_use]
     pub fn field(&self) -> String {
         self.path.as_ref().map_or_else(|| self.name.clone(), ToString::to_string)
     }
 
     /// Returns true if `fact` says nothing: it was not given, or is the number that means "not measured".
-    #[must_use]
     pub fn is_missing(&self, fact: &Fact<'_>) -> bool {
         match fact {
             Fact::Missing => true,
@@ -208,7 +204,7 @@ crate::words! {
     }
 }
 
-crate::words! { @named
+crate::words! {
     /// The party that reports a fact.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[expect(missing_docs, reason = "the names say it")]
@@ -225,7 +221,7 @@ crate::words! { @named
 
 impl Reporter {
     /// Every reporter that can be written.
-    pub const ALL: [Self; 6] =
+    pub const STATED: [Self; 6] =
         [Self::Harness, Self::Task, Self::Subject, Self::Judge, Self::Operator, Self::ThirdParty];
 }
 
@@ -423,25 +419,21 @@ pub struct Keep {
 
 impl Scorecard {
     /// Returns whether a fact is the age of the evidence for some dimension.
-    #[must_use]
     pub fn is_age(&self, fact: usize) -> bool {
         self.dimensions.iter().any(|dimension| dimension.age == EvidenceAge::Fact(fact))
     }
 
     /// Returns the decay of readings with the age of their evidence, if the card has one.
-    #[must_use]
     pub fn decay(&self) -> Option<DecayRule> {
         self.standing.as_ref()?.decay
     }
 
     /// Returns `id@version`.
-    #[must_use]
     pub fn name(&self) -> String {
         [self.id.as_str(), "@", &self.version].concat()
     }
 
     /// Returns the name that a symbol has in the file.
-    #[must_use]
     pub fn symbol_name(&self, symbol: crate::formula::Symbol) -> &str {
         use crate::formula::Symbol;
         match symbol {

@@ -22,22 +22,23 @@ pub type Library<'l> = &'l dyn Fn(&str) -> Option<String>;
 impl Scorecard {
     /// Reads a card as far as its structure: what needs arithmetic over ranges is left to `karat_checker::parse`, which refuses
     /// a card that cannot score. `library` gives the text of the family that a challenge names as its base.
-    #[must_use]
     pub fn read(text: &str, library: Library<'_>) -> (Option<Self>, Vec<Diagnostic>) {
-        let mut report = Report::new(text);
-        let card = read(text, library, &mut report, true);
-        report.found.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end, diagnostic.code));
-        if card.is_none() && report.found.len() > MOST_FINDINGS {
-            let left_out = report.found.split_off(MOST_FINDINGS);
+        let report = Report::new(text);
+        let card = read(text, library, &report, true);
+        report
+            .found()
+            .sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end, diagnostic.code));
+        if card.is_none() && report.found().len() > MOST_FINDINGS {
+            let left_out = report.found().split_off(MOST_FINDINGS);
             let span = left_out.first().map_or(0..0, |first| first.span.clone());
             let message = format!("{} more problems from here on are not listed", left_out.len());
             report.error(Code::TooLarge, span, message, "fix those above first");
         }
-        (card, report.found)
+        (card, report.into_found())
     }
 }
 
-fn read(text: &str, library: Library<'_>, report: &mut Report<'_>, may_have_base: bool) -> Option<Scorecard> {
+fn read(text: &str, library: Library<'_>, report: &Report<'_>, may_have_base: bool) -> Option<Scorecard> {
     if text.len() > MAX_BYTES {
         let message = format!("the file has {} bytes, at most {MAX_BYTES} are allowed", text.len());
         report.error(Code::TooLarge, 0..0, message, "");
@@ -54,7 +55,7 @@ fn read(text: &str, library: Library<'_>, report: &mut Report<'_>, may_have_base
     let table = table.into_inner();
     let draft = source::read(&table, report);
     // Lists that are too long are left out whole: nothing more can be said of such a card.
-    if report.found.iter().any(|diagnostic| diagnostic.code == Code::TooLarge) {
+    if report.found().iter().any(|diagnostic| diagnostic.code == Code::TooLarge) {
         return None;
     }
     let Some(base_name) = draft.base.clone() else {
@@ -69,10 +70,11 @@ fn read(text: &str, library: Library<'_>, report: &mut Report<'_>, may_have_base
         report.error(Code::UnknownBase, base_name.span, message, "name a released family: `arena@1.0.0`");
         return None;
     };
-    let mut base_report = Report::new(&base_text);
+    let base_report = Report::new(&base_text);
     let base = read(&base_text, library, &mut base_report, false);
     let Some(base) = base else {
-        let first = base_report.found.iter().find(|diagnostic| diagnostic.severity == Severity::Error);
+        let found = base_report.found();
+        let first = found.iter().find(|diagnostic| diagnostic.severity == Severity::Error);
         let why = first.map_or_else(String::new, |first| format!(": {}", first.message));
         report.error(
             Code::UnknownBase,

@@ -93,7 +93,6 @@ impl FieldPath {
     /// assert_eq!(path("scores[0]"), "$.scores[0]");
     /// assert_eq!(path("the cost, in USD"), r#"$["the cost, in USD"]"#);
     /// ```
-    #[must_use]
     pub fn of_field(field: &str) -> Self {
         let below = if field.starts_with('[') { "$" } else { "$." };
         let path = Self::parse(field).or_else(|_| Self::parse(&(String::from(below) + field)));
@@ -112,7 +111,6 @@ impl FieldPath {
     }
 
     /// Returns the path through members with these names; none if there are too few or too many, or one cannot be written.
-    #[must_use]
     pub fn of_members(names: &[String]) -> Option<Self> {
         let is_sound = |name: &String| !name.chars().any(char::is_control);
         let fits = (1..=MOST_STEPS).contains(&names.len()) && names.iter().all(is_sound);
@@ -120,14 +118,12 @@ impl FieldPath {
     }
 
     /// Returns the steps from the item down.
-    #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
     /// Returns the name that the value has as a column of a table: the path without its `$`, such as `metrics.cost`; of a
     /// single step the name itself.
-    #[must_use]
     pub fn column(&self) -> String {
         match self.steps.as_slice() {
             [Step::Member(name)] => name.clone(),

@@ -190,43 +190,43 @@ pub(super) struct DraftDescription {
 }
 
 /// Reads the fields of a card. What does not fit is reported and left out.
-pub(super) fn read(table: &DeTable<'_>, report: &mut Report<'_>) -> Draft {
+pub(super) fn read(table: &DeTable<'_>, report: &Report<'_>) -> Draft {
     let first_line = report.text.find('\n').unwrap_or(report.text.len());
     let head = 0..first_line;
     let card = Fields::new(table, head.clone(), "a scorecard", CARD_FIELDS, report);
     let mut draft = Draft { head, ..Draft::default() };
-    read_header(&card, &mut draft, report);
-    draft.facts = facts::read(&card, report);
+    read_header(&card, &mut draft);
+    draft.facts = facts::read(&card);
     facts::check_paths(&draft, report);
-    draft.constants = read_constants(&card, report);
-    for (name, value) in limited(card.entries("let", report), "let", report) {
+    draft.constants = read_constants(&card);
+    for (name, value) in limited(card.entries("let"), "let", report) {
         match value.get_ref().as_str() {
             Some(_) => draft.lets.extend(formula_of(&name, value, report).map(|formula| (name, formula))),
             None => {
                 let message = format!("let `{}` must be a formula in quotes", name.value);
-                report.is_partial = true;
+                report.leave_out();
                 report.error(Code::WrongType, value.span(), message, "");
             }
         }
     }
-    draft.dimensions = read_dimensions(&card, report);
-    draft.groups = read_groups(&card, report);
-    draft.profiles = read_profiles(&card, report);
-    if let Some(policy) = card.table("override", "override", &["tolerance"], report) {
-        draft.override_tolerance = Some(policy.decimal_or("tolerance", Decimal::ZERO, report));
+    draft.dimensions = read_dimensions(&card);
+    draft.groups = read_groups(&card);
+    draft.profiles = read_profiles(&card);
+    if let Some(policy) = card.table("override", "override", &["tolerance"]) {
+        draft.override_tolerance = Some(policy.decimal_or("tolerance", Decimal::ZERO));
     }
-    read_verdicts(&card, &mut draft, report);
-    read_family(&card, &mut draft, report);
-    draft.standing = standing::read(&card, report);
+    read_verdicts(&card, &mut draft);
+    read_family(&card, &mut draft);
+    draft.standing = standing::read(&card);
     for field in GRADER_FIELDS.iter().filter(|field| card.has(field)) {
         // Only the type is checked: what is in them is for the graders of evidence.
-        card.entries(field, report);
+        card.entries(field);
         draft.evaluator = Some(canonical::parts(table, GRADER_FIELDS));
     }
-    for keep in card.tables("keep", MOST, &["code", "at", "why"], report) {
-        let code = keep.required("code", "name the warning that stays, such as KC301", report);
-        let why = keep.required("why", "say why it stays", report);
-        let at = keep.text_or_empty("at", report);
+    for keep in card.tables("keep", MOST, &["code", "at", "why"]) {
+        let code = keep.required("code", "name the warning that stays, such as KC301");
+        let why = keep.required("why", "say why it stays");
+        let at = keep.text_or_empty("at");
         if let (Some(code), Some(why)) = (code, why) {
             draft.keeps.push(Keep { code: code.value, at, why: why.value, span: code.span });
         }
@@ -234,22 +234,21 @@ pub(super) fn read(table: &DeTable<'_>, report: &mut Report<'_>) -> Draft {
     draft
 }
 
-fn read_header(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>) {
-    if let Some(schema) =
-        card.required("schema", "start the file with schema = \"karat/scorecard/1\"", report)
+fn read_header(card: &Fields<'_, '_>, draft: &mut Draft) {
+    if let Some(schema) = card.required("schema", "start the file with schema = \"karat/scorecard/1\"")
         && schema.value != SCHEMA
     {
         let message = format!("`schema` is `{}`, this engine reads `{SCHEMA}`", schema.value);
-        report.bad(schema.span, message, "");
+        card.report.bad(schema.span, message, "");
     }
-    if let Some(id) = card.required("id", "name the rule: lower-case letters, digits and hyphens", report) {
+    if let Some(id) = card.required("id", "name the rule: lower-case letters, digits and hyphens") {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if !id.value.starts_with(|c: char| c.is_ascii_lowercase())
             || !id.value.chars().all(plain)
             || id.value.len() > 64
         {
             let message = format!("`id` is `{}`", id.value);
-            report.bad(
+            card.report.bad(
                 id.span,
                 message,
                 "use lower-case letters, digits and hyphens, a letter first, at most 64",
@@ -257,12 +256,12 @@ fn read_header(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>
         }
         draft.id = id.value;
     }
-    if let Some(version) = card.required("version", "version = \"1.0.0\"", report) {
+    if let Some(version) = card.required("version", "version = \"1.0.0\"") {
         let parts: Vec<&str> = version.value.split('.').collect();
         let whole =
             |part: &&str| !part.is_empty() && part.len() < 10 && part.bytes().all(|b| b.is_ascii_digit());
         if parts.len() != 3 || !parts.iter().all(whole) {
-            report.bad(
+            card.report.bad(
                 version.span,
                 format!("`version` is `{}`", version.value),
                 "write major.minor.patch: 1.0.0",
@@ -270,59 +269,58 @@ fn read_header(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>
         }
         draft.version = version.value;
     }
-    draft.title =
-        card.required("title", "one line for people", report).map_or_else(String::new, |title| title.value);
-    draft.source = card.text_or_empty("source", report);
-    draft.about = card.text_or_empty("about", report);
-    draft.evidence = card.text("evidence", report);
-    draft.mean = card.word("mean", &Mean::ALL.map(|mean| (mean.name(), mean)), report);
-    draft.base = card.text("base", report);
-    if let Some(scale) = card.table("scale", "scale", &["max", "publish", "places"], report) {
-        let max = scale.whole("max", 1, 10_000, report).unwrap_or(1);
+    draft.title = card.required("title", "one line for people").map_or_else(String::new, |title| title.value);
+    draft.source = card.text_or_empty("source");
+    draft.about = card.text_or_empty("about");
+    draft.evidence = card.text("evidence");
+    draft.mean = card.word("mean", &Mean::ALL.map(|mean| (mean.name(), mean)));
+    draft.base = card.text("base");
+    if let Some(scale) = card.table("scale", "scale", &["max", "publish", "places"]) {
+        let max = scale.whole("max", 1, 10_000).unwrap_or(1);
         if ![1, 10, 100, 1000, 10_000].contains(&max) {
             let help = "choose 1, 10, 100, 1000 or 10000";
-            report.bad(scale.place("max"), format!("a scale of {max} points is not a power of ten"), help);
+            card.report.bad(
+                scale.place("max"),
+                format!("a scale of {max} points is not a power of ten"),
+                help,
+            );
         }
         let words = [("exact", Publish::Exact), ("floor", Publish::Floor), ("half-up", Publish::HalfUp)];
-        let publish = scale.word("publish", &words, report).unwrap_or(Publish::Exact);
-        let places = scale.whole("places", 0, 6, report).unwrap_or(0);
+        let publish = scale.word("publish", &words).unwrap_or(Publish::Exact);
+        let places = scale.whole("places", 0, 6).unwrap_or(0);
         if publish == Publish::Exact && places > 0 {
-            report.bad(scale.place("places"), "`places` goes with `floor` or `half-up`".to_string(), "");
+            card.report.bad(scale.place("places"), "`places` goes with `floor` or `half-up`".to_string(), "");
         }
         draft.scale = Some(Scale { max, publish, places });
     }
-    if let Some(weights) = card.table("weights", "weights", &["sum", "tolerance"], report) {
-        let target = weights.decimal_or("sum", Decimal::ONE, report);
-        let tolerance = weights.decimal_or("tolerance", Decimal::ZERO, report);
+    if let Some(weights) = card.table("weights", "weights", &["sum", "tolerance"]) {
+        let target = weights.decimal_or("sum", Decimal::ONE);
+        let tolerance = weights.decimal_or("tolerance", Decimal::ZERO);
         draft.weight_sum = Some(WeightSum { target, tolerance });
     }
 }
 
 /// Reads `[const]`: a number, true or false (1 or 0), or a table of a value and its unit.
-fn read_constants(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftConstant> {
+fn read_constants(card: &Fields<'_, '_>) -> Vec<DraftConstant> {
     const FIELDS: &[&str] = &["value", "unit", "about"];
     let mut constants = Vec::new();
-    for (name, written) in limited(card.entries("const", report), "const", report) {
-        check_name(&name, report);
+    for (name, written) in limited(card.entries("const"), "const", card.report) {
+        check_name(&name, card.report);
         let what = format!("constant `{}`", name.value);
         let (value, unit, about) = match written.get_ref().as_table() {
-            None => (constant_value(written, &what, report), None, String::new()),
+            None => (constant_value(written, &what, card.report), None, String::new()),
             Some(table) => {
-                let table = Fields::new(table, name.span.clone(), what.clone(), FIELDS, report);
-                table.require(
-                    "value",
-                    &format!("{} = {{ value = 0.20, unit = \"USD\" }}", name.value),
-                    report,
-                );
-                let value = table.raw("value").and_then(|value| constant_value(value, &what, report));
-                let unit = table.text("unit", report).map(|unit| unit.value);
-                (value, unit, table.text_or_empty("about", report))
+                let table = Fields::new(table, name.span.clone(), what.clone(), FIELDS, card.report);
+                table.require("value", &format!("{} = {{ value = 0.20, unit = \"USD\" }}", name.value));
+                let value = table.raw("value").and_then(|value| constant_value(value, &what, card.report));
+                let unit = table.text("unit").map(|unit| unit.value);
+                (value, unit, table.text_or_empty("about"))
             }
         };
         match value {
             Some(value) => constants.push(DraftConstant { name, value, unit, about }),
             // A formula that reads it is not to report an unknown name.
-            None => report.is_partial = true,
+            None => card.report.leave_out(),
         }
     }
     constants
@@ -332,7 +330,7 @@ fn read_constants(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftCo
 fn constant_value(
     written: &toml::Spanned<toml::de::DeValue<'_>>,
     what: &str,
-    report: &mut Report<'_>,
+    report: &Report<'_>,
 ) -> Option<f64> {
     if let Some(flag) = written.get_ref().as_bool() {
         return Some(f64::from(u8::from(flag)));
@@ -349,7 +347,7 @@ fn constant_value(
     finite
 }
 
-fn read_dimensions(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftDimension> {
+fn read_dimensions(card: &Fields<'_, '_>) -> Vec<DraftDimension> {
     const FIELDS: &[&str] = &[
         "key",
         "label",
@@ -364,38 +362,38 @@ fn read_dimensions(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftD
         "age",
     ];
     let mut dimensions = Vec::new();
-    for table in card.tables("dimension", MOST, FIELDS, report) {
-        let Some(key) = table.required("key", "name the dimension", report) else {
-            report.is_partial = true;
+    for table in card.tables("dimension", MOST, FIELDS) {
+        let Some(key) = table.required("key", "name the dimension") else {
+            card.report.leave_out();
             continue;
         };
-        check_name(&key, report);
-        let label = table.text("label", report).map_or_else(|| key.value.clone(), |label| label.value);
+        check_name(&key, card.report);
+        let label = table.text("label").map_or_else(|| key.value.clone(), |label| label.value);
         dimensions.push(DraftDimension {
             label,
-            description: table.text_or_empty("description", report),
-            color: table.text_or_empty("color", report),
-            weight: table.decimal("weight", report),
+            description: table.text_or_empty("description"),
+            color: table.text_or_empty("color"),
+            weight: table.decimal("weight"),
             weight_span: table.has("weight").then(|| table.place("weight")),
-            formula: table.text("formula", report),
-            when: table.text("when", report),
-            applies: table.text("applies", report),
-            missing: read_missing(&table, report),
-            group: table.text("group", report),
-            age: table.text("age", report),
+            formula: table.text("formula"),
+            when: table.text("when"),
+            applies: table.text("applies"),
+            missing: read_missing(&table),
+            group: table.text("group"),
+            age: table.text("age"),
             key,
         });
     }
     dimensions
 }
 
-fn read_missing(table: &Fields<'_, '_>, report: &mut Report<'_>) -> super::MissingPolicy {
+fn read_missing(table: &Fields<'_, '_>) -> super::MissingPolicy {
     use super::MissingPolicy;
-    if let Some(policy) = table.table_if_table("missing", "missing", &["default"], report) {
-        policy.require("default", "missing = { default = 0.5 }", report);
-        let value = policy.decimal_or("default", Decimal::ZERO, report);
+    if let Some(policy) = table.table_if_table("missing", "missing", &["default"]) {
+        policy.require("default", "missing = { default = 0.5 }");
+        let value = policy.decimal_or("default", Decimal::ZERO);
         if value > Decimal::ONE {
-            report.bad(policy.place("default"), format!("a default reading of {value} is above 1"), "");
+            table.report.bad(policy.place("default"), format!("a default reading of {value} is above 1"), "");
         }
         return MissingPolicy::Default(value.millionths() * 1000);
     }
@@ -404,135 +402,136 @@ fn read_missing(table: &Fields<'_, '_>, report: &mut Report<'_>) -> super::Missi
         ("zero", MissingPolicy::Zero),
         ("withhold", MissingPolicy::Withhold),
     ];
-    table.word("missing", &words, report).unwrap_or(MissingPolicy::Exclude)
+    table.word("missing", &words).unwrap_or(MissingPolicy::Exclude)
 }
 
-fn read_groups(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftGroup> {
+fn read_groups(card: &Fields<'_, '_>) -> Vec<DraftGroup> {
     let mut groups = Vec::new();
-    for table in card.tables("group", MOST, &["key", "label", "weight", "mean", "group"], report) {
-        let Some(key) = table.required("key", "name the group", report) else {
-            report.is_partial = true;
+    for table in card.tables("group", MOST, &["key", "label", "weight", "mean", "group"]) {
+        let Some(key) = table.required("key", "name the group") else {
+            card.report.leave_out();
             continue;
         };
-        check_name(&key, report);
-        table.require("weight", "say what share it has in its parent", report);
+        check_name(&key, card.report);
+        table.require("weight", "say what share it has in its parent");
         groups.push(DraftGroup {
-            label: table.text("label", report).map_or_else(|| key.value.clone(), |label| label.value),
-            weight: table.decimal("weight", report),
-            mean: table.word("mean", &Mean::ALL.map(|mean| (mean.name(), mean)), report),
-            parent: table.text("group", report),
+            label: table.text("label").map_or_else(|| key.value.clone(), |label| label.value),
+            weight: table.decimal("weight"),
+            mean: table.word("mean", &Mean::ALL.map(|mean| (mean.name(), mean))),
+            parent: table.text("group"),
             key,
         });
     }
     groups
 }
 
-fn read_profiles(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Option<DraftProfiles> {
-    let table = card.table("profiles", "profiles", &["by", "fallback", "weights"], report)?;
+fn read_profiles(card: &Fields<'_, '_>) -> Option<DraftProfiles> {
+    let table = card.table("profiles", "profiles", &["by", "fallback", "weights"])?;
     let mut list = Vec::new();
-    for (name, value) in limited(table.entries("weights", report), "profiles.weights", report) {
+    for (name, value) in limited(table.entries("weights"), "profiles.weights", card.report) {
         let Some(weights) = value.get_ref().as_table() else {
             let message = format!("profile `{}` must be a table of weights", name.value);
-            report.is_partial = true;
-            report.error(Code::WrongType, value.span(), message, "");
+            card.report.leave_out();
+            card.report.error(Code::WrongType, value.span(), message, "");
             continue;
         };
         let weight = |(key, value): (Text, _)| {
-            let weight = decimal(value, &format!("the weight of `{}`", key.value), report);
+            let weight = decimal(value, &format!("the weight of `{}`", key.value), card.report);
             (key, weight)
         };
         let weights = in_file_order(weights).into_iter().map(weight).collect();
         list.push(DraftProfile { name, weights });
     }
     Some(DraftProfiles {
-        by: table.required("by", "name the text fact that chooses", report),
-        fallback: table.required("fallback", "name the profile used when nothing matches", report),
+        by: table.required("by", "name the text fact that chooses"),
+        fallback: table.required("fallback", "name the profile used when nothing matches"),
         list,
         span: table.span.clone(),
     })
 }
 
-fn read_verdicts(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>) {
-    for rule in card.tables("rule", MOST, &["name", "when", "set", "about"], report) {
-        let name = rule.required("name", "name the rule", report);
-        let when = rule.required("when", "say when the rule fires", report);
-        let set = rule.required("set", "say what the score becomes, such as `min(1, score + 0.1)`", report);
-        rule.text_or_empty("about", report);
+fn read_verdicts(card: &Fields<'_, '_>, draft: &mut Draft) {
+    for rule in card.tables("rule", MOST, &["name", "when", "set", "about"]) {
+        let name = rule.required("name", "name the rule");
+        let when = rule.required("when", "say when the rule fires");
+        let set = rule.required("set", "say what the score becomes, such as `min(1, score + 0.1)`");
+        rule.text_or_empty("about");
         if let (Some(name), Some(when), Some(set)) = (name, when, set) {
             draft.rules.push(DraftRule { name, when, set });
         }
     }
-    for gate in card.tables("gate", MOST, &["name", "when", "cap", "tier", "about"], report) {
-        let name = gate.required("name", "name the gate", report);
-        let when = gate.required("when", "say when the gate holds", report);
-        gate.text_or_empty("about", report);
+    for gate in card.tables("gate", MOST, &["name", "when", "cap", "tier", "about"]) {
+        let name = gate.required("name", "name the gate");
+        let when = gate.required("when", "say when the gate holds");
+        gate.text_or_empty("about");
         if !gate.has("cap") && !gate.has("tier") {
             let help = "give `cap` (points) or `tier` (a tier or \"none\")";
-            report.error(Code::MissingField, gate.span.clone(), "a gate that does nothing".to_string(), help);
+            card.report.error(
+                Code::MissingField,
+                gate.span.clone(),
+                "a gate that does nothing".to_string(),
+                help,
+            );
         }
-        let (cap, tier) = (gate.decimal("cap", report), gate.text("tier", report));
+        let (cap, tier) = (gate.decimal("cap"), gate.text("tier"));
         if let (Some(name), Some(when)) = (name, when) {
             draft.gates.push(DraftGate { name, when, cap, tier });
         }
     }
-    for band in card.tables("band", MOST, &["name", "from", "about"], report) {
-        band.require("from", "the lowest published score of the band", report);
-        band.text_or_empty("about", report);
-        if let (Some(name), Some(from)) =
-            (band.required("name", "name the band", report), band.decimal("from", report))
-        {
+    for band in card.tables("band", MOST, &["name", "from", "about"]) {
+        band.require("from", "the lowest published score of the band");
+        band.text_or_empty("about");
+        if let (Some(name), Some(from)) = (band.required("name", "name the band"), band.decimal("from")) {
             draft.bands.push((name, from));
         } else {
-            report.is_partial = true;
+            card.report.leave_out();
         }
     }
-    for tier in card.tables(
-        "tier",
-        MOST,
-        &["name", "score", "coverage", "mandatory", "floor", "require", "about"],
-        report,
-    ) {
-        let Some(name) = tier.required("name", "name the tier", report) else {
-            report.is_partial = true;
+    for tier in
+        card.tables("tier", MOST, &["name", "score", "coverage", "mandatory", "floor", "require", "about"])
+    {
+        let Some(name) = tier.required("name", "name the tier") else {
+            card.report.leave_out();
             continue;
         };
-        tier.text_or_empty("about", report);
+        tier.text_or_empty("about");
         let mut require = Vec::new();
-        for (key, value) in tier.entries("require", report) {
+        for (key, value) in tier.entries("require") {
             require.extend(
-                decimal(value, &format!("the floor of `{}`", key.value), report).map(|floor| (key, floor)),
+                decimal(value, &format!("the floor of `{}`", key.value), card.report)
+                    .map(|floor| (key, floor)),
             );
         }
         draft.tiers.push(DraftTier {
-            score: tier.decimal_or("score", Decimal::ZERO, report),
-            coverage: tier.decimal_or("coverage", Decimal::ZERO, report),
-            mandatory: tier.texts("mandatory", report),
-            floor: tier.decimal_or("floor", Decimal::ZERO, report),
+            score: tier.decimal_or("score", Decimal::ZERO),
+            coverage: tier.decimal_or("coverage", Decimal::ZERO),
+            mandatory: tier.texts("mandatory"),
+            floor: tier.decimal_or("floor", Decimal::ZERO),
             require,
             name,
         });
     }
 }
 
-fn read_family(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>) {
-    if let Some(family) = card.table("family", "family", &["pick", "extra"], report) {
-        let pick = family.table("pick", "pick", &["min", "max"], report);
-        let bound = |field: &str, other: u32, report: &mut Report<'_>| {
-            pick.as_ref().and_then(|pick| pick.whole(field, 1, MOST as u32, report)).unwrap_or(other) as usize
+fn read_family(card: &Fields<'_, '_>, draft: &mut Draft) {
+    if let Some(family) = card.table("family", "family", &["pick", "extra"]) {
+        let pick = family.table("pick", "pick", &["min", "max"]);
+        let bound = |field: &str, other: u32| {
+            pick.as_ref().and_then(|pick| pick.whole(field, 1, MOST as u32)).unwrap_or(other) as usize
         };
-        let pick = (bound("min", 1, report), bound("max", MOST as u32, report));
-        draft.family = Some(DraftFamily { pick, extra: family.texts("extra", report) });
+        let pick = (bound("min", 1), bound("max", MOST as u32));
+        draft.family = Some(DraftFamily { pick, extra: family.texts("extra") });
     }
-    for (key, value) in limited(card.entries("dims", report), "dims", report) {
-        if let Some(weight) = decimal(value, &format!("the weight of `{}`", key.value), report) {
+    for (key, value) in limited(card.entries("dims"), "dims", card.report) {
+        if let Some(weight) = decimal(value, &format!("the weight of `{}`", key.value), card.report) {
             draft.dims.push((key, weight, value.span()));
         } else {
-            report.is_partial = true;
+            card.report.leave_out();
         }
     }
-    for (key, value) in card.entries("describe", report) {
+    for (key, value) in card.entries("describe") {
         let Some(table) = value.get_ref().as_table() else {
-            report.error(
+            card.report.error(
                 Code::WrongType,
                 value.span(),
                 format!("`describe.{}` must be a table", key.value),
@@ -545,16 +544,16 @@ fn read_family(card: &Fields<'_, '_>, draft: &mut Draft, report: &mut Report<'_>
             value.span(),
             format!("describe `{}`", key.value),
             &["label", "description", "color"],
-            report,
+            card.report,
         );
-        let mut text = |field| fields.text(field, report).map(|text| text.value);
+        let text = |field| fields.text(field).map(|text| text.value);
         let (label, description, color) = (text("label"), text("description"), text("color"));
         draft.describe.push(DraftDescription { label, description, color, key });
     }
 }
 
 /// Names in formulas are letters, digits and underscores.
-fn check_name(name: &Text, report: &mut Report<'_>) {
+fn check_name(name: &Text, report: &Report<'_>) {
     let fits = name.value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && name.value.len() <= 64;
@@ -563,7 +562,7 @@ fn check_name(name: &Text, report: &mut Report<'_>) {
         || crate::formula::Function::ALL.iter().any(|function| function.name() == name.value);
     if !fits {
         // A formula reads `my-name` as a difference of two names.
-        report.is_partial = true;
+        report.leave_out();
         let help = "use letters, digits and underscores, a letter first, at most 64";
         report.bad(name.span.clone(), format!("`{}` cannot be a name in a formula", name.value), help);
     } else if reserved {
@@ -575,14 +574,14 @@ fn check_name(name: &Text, report: &mut Report<'_>) {
 fn formula_of(
     name: &Text,
     value: &toml::Spanned<toml::de::DeValue<'_>>,
-    report: &mut Report<'_>,
+    report: &Report<'_>,
 ) -> Option<Text> {
     check_name(name, report);
     let text = value.get_ref().as_str()?;
     Some(Text { value: text.to_string(), span: super::fields::inner_span(report.text, value.span(), text) })
 }
 
-fn limited<T>(list: Vec<(Text, T)>, what: &str, report: &mut Report<'_>) -> Vec<(Text, T)> {
+fn limited<T>(list: Vec<(Text, T)>, what: &str, report: &Report<'_>) -> Vec<(Text, T)> {
     match list.get(MOST) {
         None => list,
         Some((key, _)) => {

@@ -62,8 +62,8 @@ pub struct Standing {
 }
 
 crate::words! {
-    /// The basis of a standing.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    /// The basis of the score of a standing.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum StandingScore {
         /// The mean of the scores in the window, each with the same weight.
         Window = "window",

@@ -93,7 +93,6 @@ pub const JUDGED: [Game; 2] = [slots::GAME, trail::GAME];
 
 impl Game {
     /// Returns the challenge with its instances: number n is made from the seed n.
-    #[must_use]
     pub fn challenge(&self) -> Challenge {
         let instances = (1..=INSTANCES).map(|seed| {
             let (text, ground_truth) = (self.make)(&mut Random::new(seed));
@@ -122,7 +121,6 @@ impl Game {
     }
 
     /// Lets a program play an instance. Returns `None` if it is still at work at the end of the time limit.
-    #[must_use]
     pub fn play(&self, program: &Program, instance: &Instance, attempt_number: u64) -> Option<Played> {
         let text = instance.workspace_files.get(self.file)?;
         let limit = u64::from(self.time_limit_seconds) * 1000 / STEP_MILLISECONDS;

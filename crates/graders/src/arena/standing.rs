@@ -2,17 +2,18 @@
 
 use serde::Serialize;
 
-/// Voucher of a match as verified, or as memoryless.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Voucher {
-    /// The item states it; nothing here saw the match.
-    Claimed,
-    /// The log was checked against the nonce of the match: where a server drew that at the entry, the log was made after it, for
-    /// this match. That the agent did what it says, this does not show.
-    Checked,
-    /// A harness signed it whose key an administrator registered.
-    Harness,
+karat_core::words! {
+    /// The voucher of a match as verified, or as memoryless.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Voucher {
+        /// The item states it; nothing here saw the match.
+        Claimed = "claimed",
+        /// The log was checked against the nonce of the match: where a server drew that at the entry, the log was made after it, for
+        /// this match. That the agent did what it says, this does not show.
+        Checked = "checked",
+        /// A harness signed it whose key an administrator registered.
+        Harness = "harness",
+    }
 }
 
 /// Value of a match as a benchmark (Scoring, "Impact on Elo").

@@ -1,35 +1,27 @@
 //! Texts as tokens: the reference tokeniser of ROUGE, and one that knows every script.
 
-use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::stem::stem;
 
-/// Rule for cutting a text into tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tokenizer {
-    /// The reference tokeniser of ROUGE: lower case, runs of `a-z0-9`, English stems of tokens longer than three
-    /// characters. An accent splits a word, and a text in another script has no tokens.
-    #[default]
-    Reference,
-    /// Words by the Unicode rules (UAX #29) after compatibility normalisation (NFKC) and case folding, so that a text in
-    /// any script has tokens; scripts written without spaces are cut into characters. Tokens of `a-z0-9` alone are
-    /// stemmed as by the reference, so that ASCII texts have the same tokens with both.
-    Unicode,
+karat_core::words! {
+    /// Rule for cutting a text into tokens.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Tokenizer {
+        /// The reference tokeniser of ROUGE: lower case, runs of `a-z0-9`, English stems of tokens longer than three
+        /// characters. An accent splits a word, and a text in another script has no tokens.
+        #[default]
+        Reference = "reference",
+        /// Words by the Unicode rules (UAX #29) after compatibility normalisation (NFKC) and case folding, so that a text in
+        /// any script has tokens; scripts written without spaces are cut into characters. Tokens of `a-z0-9` alone are
+        /// stemmed as by the reference, so that ASCII texts have the same tokens with both.
+        Unicode = "unicode",
+    }
 }
 
 impl Tokenizer {
-    /// Returns the name in a record: `reference` or `unicode`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reference => "reference",
-            Self::Unicode => "unicode",
-        }
-    }
-
     /// Returns the tokens of `text`, stemmed.
     pub fn tokens(self, text: &str) -> Vec<String> {
         let mut tokens = Vec::new();

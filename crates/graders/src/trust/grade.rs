@@ -10,25 +10,16 @@ use super::options::Options;
 use super::{conduct, records, tasks};
 use karat_evidence::json::problem::Problems;
 
-/// Status of a dimension.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    /// There is enough evidence: the facts are there.
-    Measured,
-    /// There is too little evidence yet: the facts are missing, which is not 0.
-    NotMeasured,
-    /// The dimension does not apply to the agent.
-    NotApplicable,
-}
-
-impl Status {
-    /// Returns the name, as details write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Measured => "measured",
-            Self::NotMeasured => "not-measured",
-            Self::NotApplicable => "not-applicable",
-        }
+karat_core::words! {
+    /// Status of a dimension.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Status {
+        /// There is enough evidence: the facts are there.
+        Measured = "measured",
+        /// There is too little evidence yet: the facts are missing, which is not 0.
+        NotMeasured = "not-measured",
+        /// The dimension does not apply to the agent.
+        NotApplicable = "not-applicable",
     }
 }
 

@@ -62,7 +62,7 @@ pub(crate) struct StandingList {
 /// Returns the standing of one subject: the line that `karat standing --json` writes.
 #[utoipa::path(get, operation_id = "show_standing", path = "/v1/standings/{subject}", tag = "records", params(
     ("subject" = String, Path, description = "who is scored", example = "17"), StandingParams), responses(
-    (status = 200, description = "`karat/standing/1`", content_type = "application/json", body = Standing), Unfit))]
+    (status = 200, description = "`karat/standing/2`", content_type = "application/json", body = Standing), Unfit))]
 pub(crate) async fn show(
     Get(app, _): Get,
     Named(subject): Named<String>,

@@ -2,7 +2,7 @@
 
 use karat::answers::WeightsVerdict;
 use karat::answers::weights::{WeightsInForce, WeightsProposal};
-use karat::weights::weights as exact_weights;
+use karat::ask::weights as exact_weights;
 use karat_core::number::Decimal;
 use karat_core::timestamp::TimestampError;
 use karat_core::weights::OverrideUse;

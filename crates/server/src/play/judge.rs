@@ -134,7 +134,7 @@ impl Bench {
             answer,
             result: result.name().to_owned(),
             verified: grade.standing.verified,
-            verified_by: grade.standing.verified_by.map(Into::into),
+            verified_by: grade.standing.verified_by,
             harness_memoryless: self.harness.map(|word| word.memoryless),
             benchmark_grade: grade.standing.benchmark_grade,
             trajectory_validation: grade.trajectory.as_ref().map(|trajectory| shortened(trajectory.detail())),

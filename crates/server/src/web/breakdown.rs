@@ -1,13 +1,12 @@
 //! The explanation of a record: the bars that add up to its score, the facts behind them, rules and gates in words.
 
 use super::layout::*;
-use karat::card_words::effect;
+use karat::card::words::effect;
 use karat::document;
 use karat::explanation::open;
 use karat::explanation::words::{blockers, cautions, dimension_note, gap, next_step, rounding};
-use karat::number::{cut, published};
 use karat::page::scrolling;
-use karat::text::list;
+use karat::text::{cut, list, published};
 use karat_core::explain::Change;
 use karat_core::facts::Fact;
 use karat_core::formula::{Formula, Symbol};

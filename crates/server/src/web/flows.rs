@@ -1,6 +1,6 @@
 //! The workflows: a page of all tasks, and one of each with its plans, recordings and scores.
 
-use karat::number::cut;
+use karat::text::cut;
 use karat_core::number::Score;
 
 use super::layout::*;

@@ -8,12 +8,11 @@ use karat::answers::leaderboard::notes::notes as sentences;
 use karat::answers::leaderboard::{Leaderboard, MEAN, OFFICIAL};
 use karat::document::Kind;
 use karat::document::{bridge, by, ranked};
-use karat::estimate::{Writing, percent};
 use karat::leaderboard::{Settings, counted};
 use karat::pages;
 use karat::rows::Rows;
 use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
-use karat::text::{Tone, count};
+use karat::text::{Tone, Writing, count, percent};
 use karat_core::scorecard::FactType;
 use maud::PreEscaped;
 

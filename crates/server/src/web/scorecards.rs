@@ -4,11 +4,10 @@
 use karat::answers::WeightsVerdict;
 use karat::answers::notes::in_force;
 use karat::answers::weights::{WeightsDecision, WeightsInForce, WeightsProposal};
-use karat::card_words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
+use karat::card::words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
 use karat::leaderboard::stress::weights;
-use karat::number::cut;
 use karat::page::scrolling;
-use karat::text::list;
+use karat::text::{cut, list};
 use karat_core::diagnostic::Diagnostic;
 use karat_core::scorecard::{Dimension, Scorecard};
 use karat_standing::overrides::OverrideLog;

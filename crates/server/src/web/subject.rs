@@ -7,14 +7,13 @@ use karat::answers::standing::official_points;
 use karat::answers::{ReviewState, ReviewVerdict};
 use karat::document;
 use karat::document::figure::Section;
-use karat::estimate::Writing;
 use karat::leaderboard::{Ranking, Settings};
 use karat::look_alikes;
 use karat::pages;
 use karat::rows::{Row, Rows};
 use karat::standing::Answer as Standings;
 use karat::standing::notes::{changes_ahead, percent, states};
-use karat::text::{Tone, count, list};
+use karat::text::{Tone, Writing, count, list};
 use karat_core::scorecard::Scorecard;
 use karat_standing::stand::SubjectStanding;
 

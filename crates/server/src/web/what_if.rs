@@ -3,13 +3,11 @@
 use std::collections::HashMap;
 
 use karat::answers::leaderboard::officials::Officials;
-use karat::estimate::{Writing, ranks, whole_percent};
 use karat::leaderboard::Settings;
 use karat::leaderboard::stress::weights;
 use karat::leaderboard::what_if::{MeanValues, WhatIf};
-use karat::number::cut;
 use karat::page::scrolling;
-use karat::text::{count, short};
+use karat::text::{Writing, count, cut, ranks, short, whole_percent};
 use karat_core::number::Decimal;
 use karat_stats::bootstrap::Plan;
 use karat_stats::ranks::RankRange;

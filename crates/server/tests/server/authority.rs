@@ -293,7 +293,7 @@ fn naive(key: Option<&Key>, is_open: bool, act: &Act<'_>) -> bool {
         return false;
     }
     let names = |set: Provenances| {
-        let all = Reporter::ALL.into_iter().chain([Reporter::Unstated]);
+        let all = Reporter::STATED.into_iter().chain([Reporter::Unstated]);
         all.filter(move |it| set.contains(*it)).map(Reporter::name)
     };
     match act {
@@ -344,7 +344,7 @@ fn key() -> impl Strategy<Value = Option<Key>> {
     let scopes = [Scope::Read, Scope::WriteEvidence, Scope::Review, Scope::Admin];
     let scopes = proptest::sample::subsequence(scopes.to_vec(), 0..=4);
     let subject = proptest::option::of(proptest::sample::select(SUBJECTS.to_vec()));
-    let reports = proptest::option::of(proptest::sample::subsequence(Reporter::ALL.to_vec(), 0..=6));
+    let reports = proptest::option::of(proptest::sample::subsequence(Reporter::STATED.to_vec(), 0..=6));
     (scopes, subject, reports, 0u8..4).prop_map(|(scopes, subject, reports, number)| {
         let request = KeyRequest {
             name: String::from("drawn"),

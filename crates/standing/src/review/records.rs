@@ -17,9 +17,9 @@ pub struct Flags {
 }
 
 karat_core::words! {
-    /// The outcome of a score.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum State {
+    /// The state of a score under review.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum ReviewState {
         /// It is official.
         Committed = "committed",
         /// It is held; the official score stays.
@@ -45,7 +45,7 @@ pub struct Transition {
     /// Its flags.
     pub flags: Flags,
     /// The outcome of it.
-    pub state: State,
+    pub state: ReviewState,
     /// The decisions; empty if time or a newer score decided.
     pub decisions: Vec<Decision>,
 }
@@ -97,7 +97,7 @@ pub struct Outcome {
 
 impl Transition {
     /// Returns what became of a score at its own moment.
-    pub(super) const fn new(candidate: Candidate, flags: Flags, state: State) -> Self {
+    pub(super) const fn new(candidate: Candidate, flags: Flags, state: ReviewState) -> Self {
         Self { at_seconds: candidate.at_seconds, candidate, flags, state, decisions: Vec::new() }
     }
 }

@@ -24,7 +24,7 @@ fn scored_by(at_seconds: i64, points: i64, runner: &str) -> Event {
     })
 }
 
-fn decided(at_seconds: i64, reviewer: &str, verdict: Verdict) -> Event {
+fn decided(at_seconds: i64, reviewer: &str, verdict: ReviewVerdict) -> Event {
     let (reason, evidence) = ("checked".into(), vec!["digest".into()]);
     Event::Decided(Decision { at_seconds, reviewer: reviewer.into(), verdict, reason, evidence })
 }
@@ -96,7 +96,7 @@ fn two_steps_below_the_limit_are_one_swing() {
 
 #[test]
 fn a_reviewed_swing_does_not_hold_what_comes_after_it() {
-    let events = [scored(0, 900), scored(1, 500), decided(2, "ann", Verdict::Approve), scored(3, 490)];
+    let events = [scored(0, 900), scored(1, 500), decided(2, "ann", ReviewVerdict::Approve), scored(3, 490)];
     let (history, outcomes) = after(events);
     assert_eq!(states(&outcomes[2]), ["approved", "committed"]);
     assert_eq!(states(&outcomes[3]), ["committed"]);
@@ -122,13 +122,14 @@ fn without_a_decision_a_fall_is_committed_and_a_rise_expires() {
     let (corroborated, outcome) = again.next(&ReviewRules::default(), scored_by(101 * HOUR, 805, "other"));
     assert_eq!(states(&outcome), ["pending_review"]);
     let (approved, _) =
-        corroborated.next(&ReviewRules::default(), decided(102 * HOUR, "ann", Verdict::Approve));
+        corroborated.next(&ReviewRules::default(), decided(102 * HOUR, "ann", ReviewVerdict::Approve));
     assert_eq!(points(&approved), (805, 805));
 }
 
 #[test]
 fn a_decision_can_be_given_up_to_the_deadline_itself() {
-    let at = |seconds| after([scored(0, 300), scored(0, 800), decided(seconds, "ann", Verdict::Approve)]);
+    let at =
+        |seconds| after([scored(0, 300), scored(0, 800), decided(seconds, "ann", ReviewVerdict::Approve)]);
     assert_eq!(points(&at(72 * HOUR).0), (800, 800));
     let (late, outcomes) = at(72 * HOUR + 1);
     assert_eq!(points(&late), (300, 300));
@@ -164,17 +165,18 @@ fn a_later_swing_does_not_lift_what_gates_see() {
 
 #[test]
 fn a_rise_into_the_highest_tier_needs_two_reviewers() {
-    let rise = [scored(0, 600), scored(1, 950), decided(2, "ann", Verdict::Approve)];
+    let rise = [scored(0, 600), scored(1, 950), decided(2, "ann", ReviewVerdict::Approve)];
     let (one, outcomes) = after(rise.clone());
     assert_eq!((points(&one), states(&outcomes[2])), ((600, 600), vec![]));
-    let (same, outcome) = one.clone().next(&ReviewRules::default(), decided(3, "ann", Verdict::Approve));
+    let (same, outcome) =
+        one.clone().next(&ReviewRules::default(), decided(3, "ann", ReviewVerdict::Approve));
     assert_eq!(outcome.refusal, Some(Refusal::ApprovedBefore("ann".into())));
     assert_eq!(points(&same), (600, 600));
-    let (two, outcome) = same.next(&ReviewRules::default(), decided(4, "bo", Verdict::Approve));
+    let (two, outcome) = same.next(&ReviewRules::default(), decided(4, "bo", ReviewVerdict::Approve));
     assert_eq!(states(&outcome), ["approved", "committed"]);
     assert_eq!(outcome.transitions[0].decisions.len(), 2);
     assert_eq!(points(&two), (950, 950));
-    let (refused, outcome) = one.next(&ReviewRules::default(), decided(4, "bo", Verdict::Reject));
+    let (refused, outcome) = one.next(&ReviewRules::default(), decided(4, "bo", ReviewVerdict::Reject));
     assert_eq!(states(&outcome), ["rejected"]);
     assert_eq!((points(&refused), refused.held), ((600, 600), None));
 }
@@ -192,11 +194,14 @@ fn what_cannot_be_taken_in_says_why_and_changes_nothing() {
         "the event is of second 9, expected 10 or later; give events in order of time"
     );
     assert_eq!(
-        told(decided(11, "operator", Verdict::Approve)),
+        told(decided(11, "operator", ReviewVerdict::Approve)),
         "`operator` operates the subject, expected a reviewer who does not"
     );
-    assert_eq!(told(decided(11, " ", Verdict::Approve)), "the decision names no reviewer, expected one");
-    let Event::Decided(decision) = decided(11, "ann", Verdict::Approve) else { unreachable!() };
+    assert_eq!(
+        told(decided(11, " ", ReviewVerdict::Approve)),
+        "the decision names no reviewer, expected one"
+    );
+    let Event::Decided(decision) = decided(11, "ann", ReviewVerdict::Approve) else { unreachable!() };
     let silent = Event::Decided(Decision { reason: " ".into(), ..decision });
     assert_eq!(told(silent), "the decision gives no reason, expected a code or a sentence");
 }
@@ -216,15 +221,15 @@ proptest! {
             (history, _) = history.next(&rules, Event::Passed { at_seconds: now });
             let before = history.clone();
             let event = match kind {
-                0 => decided(now, "ann", Verdict::Approve),
-                1 => decided(now, "bo", Verdict::Reject),
+                0 => decided(now, "ann", ReviewVerdict::Approve),
+                1 => decided(now, "bo", ReviewVerdict::Reject),
                 runner => scored_by(now, points, &format!("{runner}")),
             };
             let is_score = matches!(event, Event::Scored(_));
             let outcome;
             (history, outcome) = history.next(&rules, event);
             prop_assert!(history.gating_points() <= history.canonical.as_ref().map(|canonical| canonical.points));
-            let committed = outcome.transitions.iter().rfind(|line| line.state == State::Committed);
+            let committed = outcome.transitions.iter().rfind(|line| line.state == ReviewState::Committed);
             let is_committed = committed.is_some();
             let expected = committed.map(|line| Canonical {
                 points: line.candidate.points,

@@ -64,7 +64,6 @@ pub enum Reading {
 
 impl Reading {
     /// Returns a reading, in billionths, of evidence that is as old as its item.
-    #[must_use]
     pub const fn fresh(reading: i64) -> Self {
         Self::Measured { reading, age_seconds: 0 }
     }
@@ -72,7 +71,6 @@ impl Reading {
 
 impl<'a> Item<'a> {
     /// Returns an item whose task is its own, without anything else.
-    #[must_use]
     pub const fn new(subject: &'a str, id: &'a str, digest: Digest) -> Self {
         Self {
             subject,
@@ -458,7 +456,7 @@ impl<'a> Ordered<'a> {
         self.overrides.dedup_by(|(_, _, a), (_, _, b)| a == b);
         for own in self.subjects.values_mut() {
             let key = |decision: &Decision| {
-                let is_approval = decision.verdict == crate::review::Verdict::Approve;
+                let is_approval = decision.verdict == crate::review::ReviewVerdict::Approve;
                 (
                     decision.at_seconds,
                     decision.reviewer.clone(),
@@ -487,7 +485,6 @@ const fn rank(event: &OverrideEvent) -> u8 {
 
 impl Event {
     /// Its moment; none for what has none.
-    #[must_use]
     pub const fn at_seconds(&self) -> Option<i64> {
         match self {
             Self::Weights(OverrideEvent::Proposed(proposal)) => Some(proposal.at_seconds),

@@ -73,7 +73,6 @@ pub fn keep(
 
 impl Kept {
     /// Returns the subject.
-    #[must_use]
     pub fn subject(&self) -> &str {
         &self.subject
     }
@@ -119,7 +118,7 @@ mod tests {
 
     use super::*;
     use crate::overrides::{OverrideDecision, OverrideEvent, Proposal};
-    use crate::review::{Decision, Verdict};
+    use crate::review::{Decision, ReviewVerdict};
     use crate::stand::{Change, Happening, Reading, stand};
 
     const DAY: i64 = 86_400;
@@ -234,8 +233,8 @@ mod tests {
                     Happening::Decided(Decision { at_seconds, reviewer, verdict, reason, evidence: Vec::new() })
                 };
                 let happening = match kind {
-                    0 => decided(Verdict::Approve),
-                    1 => decided(Verdict::Reject),
+                    0 => decided(ReviewVerdict::Approve),
+                    1 => decided(ReviewVerdict::Reject),
                     2 => Happening::Changed { at_seconds, change: Change::IncidentOpened("i".into()) },
                     3 => Happening::Changed { at_seconds, change: Change::IncidentClosed("i".into()) },
                     _ => Happening::Changed { at_seconds, change: Change::Held },

@@ -120,7 +120,6 @@ fn weights(card: &Scorecard, ordered: &Ordered<'_>) -> InForce {
 
 /// Returns the log of proposed weights at `as_of_seconds`, from the events up to then in the order in which a
 /// [standing](stand) takes them.
-#[must_use]
 pub fn overrides(card: &Scorecard, events: &[Event], as_of_seconds: i64) -> OverrideLog {
     let (log, _, _) = weights(card, &Ordered::of_weights(events, as_of_seconds));
     log

@@ -277,7 +277,6 @@ impl Results {
     }
 
     /// Returns those completed, and neither won nor drawn.
-    #[must_use]
     pub const fn lost(self) -> u64 {
         self.completed - self.won - self.drawn
     }

@@ -10,10 +10,10 @@ use proptest::prelude::*;
 mod arrival;
 
 use super::*;
-use crate::certification::Cause;
+use crate::certification::TierCause;
 use crate::overrides::{OverrideDecision, OverrideEvent, Proposal};
 use crate::ratio::Ratio;
-use crate::review::{Decision, State, Verdict};
+use crate::review::{Decision, ReviewState, ReviewVerdict};
 use crate::shares::ShareCase;
 use karat_core::facts::{Digest, Outcome};
 use karat_core::number::{BILLION, UNITS_PER_ONE};
@@ -70,7 +70,7 @@ fn happens(subject: &str, happening: Happening) -> Event {
     Event::Subject { subject: subject.into(), happening }
 }
 
-fn decided(at_seconds: i64, reviewer: &str, verdict: Verdict) -> Event {
+fn decided(at_seconds: i64, reviewer: &str, verdict: ReviewVerdict) -> Event {
     let (reviewer, reason) = (reviewer.into(), "looked at".into());
     happens("a", Happening::Decided(Decision { at_seconds, reviewer, verdict, reason, evidence: Vec::new() }))
 }
@@ -281,18 +281,18 @@ fn a_swing_is_held_until_it_is_decided_and_gates_see_the_lower() {
     assert_eq!((held.points, held.gating_points), (Some(800), Some(400)));
     let review = held.review.unwrap();
     let states: Vec<_> = review.transitions.iter().map(|line| line.state).collect();
-    assert_eq!(states, [State::Committed, State::PendingReview]);
+    assert_eq!(states, [ReviewState::Committed, ReviewState::PendingReview]);
 
-    let approved = only(&card, &items, &[decided(2 * DAY, "ann", Verdict::Approve)], 2 * DAY);
+    let approved = only(&card, &items, &[decided(2 * DAY, "ann", ReviewVerdict::Approve)], 2 * DAY);
     assert_eq!((approved.points, approved.gating_points), (Some(400), Some(400)));
-    let rejected = only(&card, &items, &[decided(2 * DAY, "ann", Verdict::Reject)], 2 * DAY);
+    let rejected = only(&card, &items, &[decided(2 * DAY, "ann", ReviewVerdict::Reject)], 2 * DAY);
     assert_eq!(rejected.points, Some(800));
     assert_eq!(rejected.gating_points, Some(400), "what the newest readings say is still seen");
 
     let expired = only(&card, &items, &[], DAY + 72 * 3600 + 1);
     assert_eq!(expired.points, Some(400), "a fall without a decision becomes official");
     let operated = happens("a", Happening::Operated("ann".into()));
-    let own = only(&card, &items, &[operated, decided(2 * DAY, "ann", Verdict::Approve)], 2 * DAY);
+    let own = only(&card, &items, &[operated, decided(2 * DAY, "ann", ReviewVerdict::Approve)], 2 * DAY);
     let refusals = own.review.unwrap().refusals;
     assert_eq!(refusals.len(), 1);
     assert_eq!((refusals[0].0, own.points), (1, Some(800)));
@@ -358,7 +358,7 @@ fn a_tier_is_confirmed_kept_for_a_while_and_lost() {
     assert!(risk.certificate.unwrap().1.at_risk_until_seconds.is_some());
     let again = [items[0].clone(), items[1].clone(), item("a", "3", 3 * WEEK, 100)];
     let lost = only(&card, &again, &[], 3 * WEEK).tier.unwrap();
-    assert_eq!(lost.changes.last().map(|(_, change)| change.cause), Some(Cause::Evidence));
+    assert_eq!(lost.changes.last().map(|(_, change)| change.cause), Some(TierCause::Evidence));
 }
 
 #[test]

@@ -222,7 +222,6 @@ pub struct Point {
 impl SubjectStanding {
     /// Returns the score that shares are made of ([`share_out`](super::share_out)): that of the moment, but no more than gates see of it; times what the
     /// warm-up leaves. Nothing without a score.
-    #[must_use]
     pub fn shared_score(&self, scale_max: u32) -> Score {
         let Some(score) = self.score else { return Score::ZERO };
         let seen = match (self.gating_points, self.gated) {

@@ -127,7 +127,6 @@ pub enum Grade {
 
 impl Attempt {
     /// Returns the trust tier of the match.
-    #[must_use]
     pub const fn grade(&self) -> Grade {
         match (self.verified, self.memoryless && self.attempt_number == 1) {
             (false, _) => Grade::Unverified,
@@ -228,7 +227,6 @@ struct Change {
 
 impl Arena {
     /// Returns the career of an agent that has played no match.
-    #[must_use]
     pub fn newcomer(&self) -> Career {
         Career {
             elo: self.elo.initial_points as i64,
@@ -244,7 +242,6 @@ impl Arena {
     }
 
     /// Returns how a match of this score ended; both bounds belong to the better result.
-    #[must_use]
     pub fn outcome(&self, score_points: f64) -> Outcome {
         if score_points >= self.win_from_points {
             Outcome::Win
@@ -418,7 +415,6 @@ impl Career {
     }
 
     /// Returns the counts that titles are given for.
-    #[must_use]
     pub const fn deeds(&self) -> Deeds {
         Deeds {
             elo: self.elo,

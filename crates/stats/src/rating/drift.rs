@@ -16,7 +16,6 @@ pub struct Drift {
 
 impl Drift {
     /// Returns the drift between two lists of ratings of the same competitors, summed in their order. All zero for none.
-    #[must_use]
     pub fn between<S: System>(system: &S, before: &[S::Rating], after: &[S::Rating]) -> Self {
         let competitors = before.len().min(after.len());
         let mean = |ratings: &[S::Rating]| {
@@ -27,7 +26,6 @@ impl Drift {
     }
 
     /// Returns the points by which the mean moved.
-    #[must_use]
     pub fn points(&self) -> f64 {
         self.mean_after - self.mean_before
     }

@@ -74,21 +74,18 @@ impl Elo {
 
     /// Returns the score that `points` promise against `opponent_points`, 0 to 1.
     #[inline]
-    #[must_use]
     pub fn expected_score(&self, points: f64, opponent_points: f64) -> f64 {
         let exponent = (opponent_points - points) * (core::f64::consts::LOG2_10 / self.scale_points);
         1.0 / (1.0 + libm::exp2(exponent))
     }
 
     /// Returns the rating after a match against an opponent whose own rating stays as it is, such as a challenge.
-    #[must_use]
     pub fn against(&self, rating: &EloRating, opponent_points: f64, outcome: Outcome) -> EloRating {
         self.moved(rating, outcome.score() - self.expected_score(rating.points, opponent_points))
     }
 
     /// Returns the factor K of a competitor that has played that many matches.
     #[inline]
-    #[must_use]
     pub const fn factor_after(&self, matches: u32) -> f64 {
         if matches < self.established_from_matches { self.factor_new } else { self.factor_established }
     }

@@ -19,7 +19,6 @@ pub struct Forecast {
 impl Forecast {
     /// Compares the expected score of the first competitor with the outcome, match by match in their order. All zero for
     /// no match.
-    #[must_use]
     pub fn of(predictions: impl IntoIterator<Item = (f64, Outcome)>) -> Self {
         let mut sums = Self::default();
         for (expected, outcome) in predictions {
@@ -34,7 +33,6 @@ impl Forecast {
 }
 
 /// Returns the mean score of the first competitors: the best prediction without names. One half for no match.
-#[must_use]
 pub fn mean_score(matches: &[Match]) -> f64 {
     let halves: u64 = matches.iter().map(|found| (2.0 * found.outcome.score()) as u64).sum();
     if matches.is_empty() { 0.5 } else { halves as f64 / (2.0 * matches.len() as f64) }

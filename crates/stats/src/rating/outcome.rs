@@ -18,7 +18,6 @@ karat_core::words! {
 
 impl Outcome {
     /// Returns what the first competitor scored: 1, 0.5 or 0.
-    #[must_use]
     pub const fn score(self) -> f64 {
         match self {
             Self::Win => 1.0,

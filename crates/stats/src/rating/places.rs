@@ -28,7 +28,6 @@ pub struct Place {
 /// Groups are made from the top: the first leads the first group, and those after it join while they are tied with the
 /// leader; the first that is not leads the next group. That two competitors are in different groups does not say
 /// that each of one differs from each of the other.
-#[must_use]
 pub fn places(points: &[f64], told_apart: impl Fn(usize, usize) -> bool) -> Vec<Place> {
     let mut order: Vec<(usize, f64)> = points.iter().copied().enumerate().collect();
     order.sort_by(|one, other| other.1.total_cmp(&one.1));

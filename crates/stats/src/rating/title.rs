@@ -56,7 +56,6 @@ pub struct Deeds {
 
 impl Condition {
     /// Returns whether `deeds` satisfy it.
-    #[must_use]
     pub const fn is_met(self, deeds: &Deeds) -> bool {
         match self {
             Self::Rating(least) => deeds.elo >= least,
@@ -71,7 +70,6 @@ impl Condition {
 /// Returns the titles that `deeds` satisfy now, in the order of `titles`; the first is the one to show.
 ///
 /// They follow the rating down as well as up.
-#[must_use]
 pub fn held<'a>(titles: &'a [Title], deeds: &Deeds) -> Vec<&'a Title> {
     titles.iter().filter(|title| title.condition.is_met(deeds)).collect()
 }

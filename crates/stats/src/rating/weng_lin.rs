@@ -52,7 +52,6 @@ impl WengLin {
     /// them counts as a match, all from the ratings before the meeting. Takes time in the square of their number.
     ///
     /// Ratings without a rank are left as they are.
-    #[must_use]
     pub fn rank(&self, ratings: &[WengLinRating], ranks: &[u32]) -> Vec<WengLinRating> {
         let before: Vec<WengLinRating> = ratings.iter().map(|rating| self.before(rating)).collect();
         let ranked = || before.iter().zip(ranks).enumerate();

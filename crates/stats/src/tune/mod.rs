@@ -123,7 +123,6 @@ pub struct Tuned {
 
 impl Tuned {
     /// Returns true if the interval of the gain lies above 0.
-    #[must_use]
     pub fn is_better(&self) -> bool {
         self.gain.low > 0.0
     }

@@ -34,7 +34,6 @@ impl Witness {
     }
 
     /// Returns the key that others need to check its cosignatures.
-    #[must_use]
     pub fn verifying_key(&self) -> &WitnessKey {
         &self.public
     }
@@ -68,7 +67,6 @@ pub struct WitnessKey(NamedKey);
 
 impl WitnessKey {
     /// Returns the name of the witness.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.0.name()
     }

@@ -41,19 +41,16 @@ impl Hash {
     pub const BYTES: usize = 32;
 
     /// Returns the root of the tree without leaves: the SHA-256 of nothing.
-    #[must_use]
     pub fn of_empty_tree() -> Self {
         Self(Sha256::digest([]).into())
     }
 
     /// Returns the hash of a leaf: SHA-256 over a zero byte and the entry.
-    #[must_use]
     pub fn of_leaf(entry: &[u8]) -> Self {
         Self(Sha256::new().chain_update([0]).chain_update(entry).finalize().into())
     }
 
     /// Returns the hash of an inner node: SHA-256 over a one byte and the hashes of both children.
-    #[must_use]
     pub fn of_children(left: Self, right: Self) -> Self {
         let mut bytes = [1; 1 + 2 * Self::BYTES];
         let (_, children) = bytes.split_at_mut(1);
@@ -64,7 +61,6 @@ impl Hash {
     }
 
     /// Returns the hash with these `bytes`, if there are as many as a hash has.
-    #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }

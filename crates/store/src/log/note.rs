@@ -105,7 +105,6 @@ impl Signer {
     }
 
     /// Returns the key that others need to check its signatures.
-    #[must_use]
     pub fn verifying_key(&self) -> &VerifyingKey {
         &self.public
     }
@@ -146,7 +145,6 @@ pub struct VerifyingKey(NamedKey);
 
 impl VerifyingKey {
     /// Returns the name of the key.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.0.name()
     }
@@ -175,7 +173,6 @@ impl VerifyingKey {
     }
 
     /// Returns whether another key has the same bytes, whatever name it has.
-    #[must_use]
     pub fn is_same_key(&self, other: &Self) -> bool {
         self.bytes() == other.bytes()
     }

@@ -102,7 +102,6 @@ impl Rotation {
     }
 
     /// Returns the id of the entry with the change of that number, from 1.
-    #[must_use]
     pub fn id(number: u64) -> String {
         format!("{ID_START}{number}")
     }
@@ -184,13 +183,11 @@ impl Keys {
     }
 
     /// Returns the newest key.
-    #[must_use]
     pub fn newest(&self) -> Option<&VerifyingKey> {
         self.links.last().map(|link| &link.key)
     }
 
     /// Returns the number of changes.
-    #[must_use]
     pub fn changes(&self) -> usize {
         self.links.len().saturating_sub(1)
     }

@@ -26,7 +26,6 @@ pub struct Tile {
 
 impl Tile {
     /// Returns the number of its hashes in a tree of `size` leaves, 0 to 256.
-    #[must_use]
     pub fn width(self, size: u64) -> u64 {
         let shift = u32::from(self.level) * TILE_HEIGHT;
         let hashes = size.checked_shr(shift).unwrap_or(0);

@@ -56,13 +56,11 @@ impl Tree {
     }
 
     /// Returns the number of leaves.
-    #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
     /// Returns the hash of the whole tree.
-    #[must_use]
     pub fn root(&self) -> Hash {
         let root = self.peaks.iter().rev().copied().reduce(|right, left| Hash::of_children(left, right));
         root.unwrap_or_else(Hash::of_empty_tree)

@@ -77,7 +77,7 @@ fn every_line_is_answered_whatever_it_is() {
     assert!(found[3]["no_verdict"].as_str().unwrap().contains("cobol"));
     assert_eq!(found[4]["refused"][0]["file"], "hidden.toml");
     assert!(found[5]["no_verdict"].as_str().unwrap().contains("99999999999999999999"));
-    assert!(found[6]["no_verdict"].as_str().unwrap().contains("no request"));
+    assert!(found[6]["no_verdict"].as_str().unwrap().contains("not a request"));
     assert_eq!(found[7]["id"], 7);
     assert_eq!(found[8], found[1]);
     assert!(found[9]["no_verdict"].is_string());

@@ -9,11 +9,11 @@ use karat_core::scorecard::Scorecard;
 use karat_core::scorecard::family::{self, Description, DimensionInfo};
 
 use crate::args::NewArgs;
-use crate::cards;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{CARE, Color, Screen};
 use karat::text::clean;
+use karat_terminal::cards;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::output::{CARE, Color, Screen};
 
 /// Returns the card, which `karat card check` finds sound.
 ///

@@ -1,14 +1,14 @@
 //! `karat card new --challenge`: a folder with a challenge that runs what is submitted.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 use std::path::Path;
 
 use karat_core::facts::Digest;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::Screen;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
+use karat_terminal::output::create;
 
 const CARD: &str = include_str!("starter/challenge/challenge.toml");
 const CASES: &str = include_str!("starter/challenge/cases.toml");
@@ -20,7 +20,7 @@ const REFERENCES: [(&str, &str, &str); 2] = [
 ];
 
 /// Writes card, hidden cases and reference into a folder; never overwrites a file.
-pub fn write(id: &str, language: &str, folder: &str, screen: &mut Screen) -> Result<Exit, Failure> {
+pub fn write(id: &str, language: &str, folder: &str) -> Result<Exit, Failure> {
     let files = files(id, language, &format!("{folder}/challenge.toml"));
     let known = files.iter().find(|(name, _)| Path::new(folder).join(name).exists());
     if let Some((name, _)) = known {
@@ -29,18 +29,13 @@ pub fn write(id: &str, language: &str, folder: &str, screen: &mut Screen) -> Res
     }
     fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
     for (name, text) in &files {
-        let path = Path::new(folder).join(name);
-        let written = OpenOptions::new().write(true).create_new(true).open(&path);
-        written
-            .and_then(|mut file| file.write_all(text.as_bytes()))
-            .map_err(|error| Failure::writing(&path.display().to_string(), &error))?;
+        create(&Path::new(folder).join(name).display().to_string(), text.as_bytes())?;
     }
     let [(card, _), (cases, _), (reference, _)] = &files;
-    writeln!(
-        screen,
+    format::text(&format!(
         "wrote {folder}/{card}, {folder}/{cases} (hidden) and {folder}/{reference} (hidden); \
-         next: karat card check {folder}/{card}"
-    )?;
+         next: karat card check {folder}/{card}\n"
+    ))?;
     Ok(Exit::Done)
 }
 

@@ -8,23 +8,18 @@ mod list;
 mod new;
 mod show;
 
-use std::io::Write as _;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
 
 use crate::args::{CardVerb, Cli};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::Screen;
 
 /// Runs a command of `karat card`.
 pub fn run(verb: &CardVerb, cli: &Cli) -> Result<Exit, Failure> {
-    let mut screen = Screen::stdout(cli.color);
-    let exit = match verb {
-        CardVerb::List(args) => list::run(args, &mut screen),
-        CardVerb::Show(args) => show::run(args, &mut screen, cli.color),
-        CardVerb::Check(args) => check::run(args, &mut screen),
-        CardVerb::New(args) => new::run(args, &mut screen, cli.color),
-        CardVerb::Diff(args) => diff::run(args, &mut screen, cli),
-    }?;
-    screen.flush()?;
-    Ok(exit)
+    match verb {
+        CardVerb::List(args) => list::run(args, cli.color),
+        CardVerb::Show(args) => show::run(args, cli.color),
+        CardVerb::Check(args) => check::run(args, cli.color),
+        CardVerb::New(args) => new::run(args, cli.color),
+        CardVerb::Diff(args) => diff::run(args, cli),
+    }
 }

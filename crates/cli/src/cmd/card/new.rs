@@ -1,15 +1,11 @@
 //! `karat card new`: a commented scorecard to start from.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
-
-use karat_core::diagnostic::nearest;
-
 use super::{challenge, code};
 use crate::args::NewArgs;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::output::{Color, Screen};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format;
+use karat_terminal::output::{Color, create};
 
 /// A starter for each kind of evidence, with `@ID@` for the name.
 const STARTERS: [(&str, &str); 6] = [
@@ -22,35 +18,22 @@ const STARTERS: [(&str, &str); 6] = [
 ];
 
 /// Writes the starter; never overwrites a file.
-pub fn run(args: &NewArgs, screen: &mut Screen, color: Color) -> Result<Exit, Failure> {
+pub fn run(args: &NewArgs, color: Color) -> Result<Exit, Failure> {
     check_id(&args.id)?;
     if args.challenge {
-        return code::write(&args.id, &args.language, args.out.as_deref().unwrap_or(&args.id), screen);
+        return code::write(&args.id, &args.language, args.out.as_deref().unwrap_or(&args.id));
     }
     let text = match (&args.base, &args.dims) {
         (Some(base), Some(dims)) => challenge::text(args, base, dims, color)?,
         _ => starter(&args.id, &args.kind)?,
     };
     let Some(path) = &args.out else {
-        screen.write_all(text.as_bytes())?;
+        format::text(&text)?;
         return Ok(Exit::Done);
     };
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()));
-    match written {
-        Ok(()) => {
-            writeln!(screen, "wrote {path}; next: karat card check {path}")?;
-            Ok(Exit::Done)
-        }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            Err(Failure::new(format!("`{path}` exists already"))
-                .help("give another name with --out, or remove it first"))
-        }
-        Err(error) => Err(Failure::writing(path, &error)),
-    }
+    create(path, text.as_bytes())?;
+    format::text(&format!("wrote {path}; next: karat card check {path}\n"))?;
+    Ok(Exit::Done)
 }
 
 fn check_id(id: &str) -> Result<(), Failure> {
@@ -68,12 +51,7 @@ fn starter(id: &str, kind: &str) -> Result<String, Failure> {
         Some((_, text)) => Ok(text.replace("@ID@", id)),
         None => {
             let names: Vec<&str> = STARTERS.iter().map(|(name, _)| *name).collect();
-            let failure = Failure::new(format!("there is no kind of evidence `{kind}`"));
-            let failure = match nearest(kind, names.iter().copied()) {
-                Some(near) => failure.help(format!("did you mean `{near}`?")),
-                None => failure,
-            };
-            Err(failure.help(format!("there are: {}", names.join(", "))))
+            Err(Failure::new(format!("there is no kind of evidence `{kind}`")).one_of(kind, &names))
         }
     }
 }

@@ -21,14 +21,15 @@ use karat::text::{clean, count, wrap};
 
 use super::compare;
 use crate::args::{CheckProjectArgs, Cli};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::{self, Chosen};
-use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen, replace};
+use crate::gate;
+use crate::graders;
 use crate::progress::Progress;
 use crate::project;
-use crate::render::gate;
-use crate::{cards, graders};
+use karat_terminal::cards;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::{self, Chosen};
+use karat_terminal::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen, replace};
 
 /// Most rows of the leaderboard, and most tasks of a list without `--all`.
 const TOP: usize = 10;

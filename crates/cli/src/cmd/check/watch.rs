@@ -12,11 +12,11 @@ use karat_core::timestamp::Timestamp;
 
 use super::{once, project_of};
 use crate::args::{CheckProjectArgs, Cli};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::Chosen;
-use crate::output::{self, FAINT, Screen};
 use karat::project::{NAME, Project, find};
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::Chosen;
+use karat_terminal::output::{self, FAINT, Screen};
 
 /// The time between two looks at the files, and between two looks at whether to stop.
 const PAUSE: Duration = Duration::from_millis(500);

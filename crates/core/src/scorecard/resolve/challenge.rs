@@ -17,7 +17,7 @@ pub(in crate::scorecard) fn resolve_challenge(
     draft: Draft,
     base: &Scorecard,
     digest: Digest,
-    report: &mut Report<'_>,
+    report: &Report<'_>,
 ) -> Option<Scorecard> {
     let place = draft.base.as_ref().map_or_else(|| draft.head.clone(), |base| base.span.clone());
     if base.family.is_none() {

@@ -13,7 +13,7 @@ use crate::scorecard::{Dimension, EvidenceAge, FactType, Group, Mean};
 pub(super) fn resolve_dimensions(
     draft: &Draft,
     names: &Names,
-    report: &mut Report<'_>,
+    report: &Report<'_>,
 ) -> (Vec<Dimension>, Vec<usize>) {
     let mut dimensions = Vec::new();
     for (place, dimension) in draft.dimensions.iter().enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn resolve_dimensions(
 }
 
 /// Returns the place of the fact that says how old the evidence for a dimension is.
-fn age_fact(draft: &Draft, names: &Names, name: &Text, report: &mut Report<'_>) -> Option<usize> {
+fn age_fact(draft: &Draft, names: &Names, name: &Text, report: &Report<'_>) -> Option<usize> {
     let Some(&place) = names.facts.get(&name.value) else {
         unknown(name, draft.facts.iter().map(|fact| fact.name.value.as_str()), "fact", report);
         return None;
@@ -75,7 +75,7 @@ fn age_fact(draft: &Draft, names: &Names, name: &Text, report: &mut Report<'_>) 
     Some(place)
 }
 
-fn group_at(draft: &Draft, key: &Text, report: &mut Report<'_>) -> Option<usize> {
+fn group_at(draft: &Draft, key: &Text, report: &Report<'_>) -> Option<usize> {
     let found = draft.groups.iter().position(|group| group.key.value == key.value);
     if found.is_none() {
         unknown(key, draft.groups.iter().map(|group| group.key.value.as_str()), "group", report);
@@ -91,7 +91,7 @@ pub(super) fn groups_are_known(draft: &Draft) -> bool {
     named.all(|name| draft.groups.iter().any(|group| group.key.value == name.value))
 }
 
-pub(super) fn resolve_groups(draft: &Draft, mean: Mean, report: &mut Report<'_>) -> Vec<Group> {
+pub(super) fn resolve_groups(draft: &Draft, mean: Mean, report: &Report<'_>) -> Vec<Group> {
     let mut groups = Vec::new();
     let is_known = groups_are_known(draft);
     for (place, group) in draft.groups.iter().enumerate() {
@@ -125,11 +125,7 @@ pub(super) fn resolve_groups(draft: &Draft, mean: Mean, report: &mut Report<'_>)
     groups
 }
 
-pub(super) fn dimension_at(
-    dimensions: &[DraftDimension],
-    key: &Text,
-    report: &mut Report<'_>,
-) -> Option<usize> {
+pub(super) fn dimension_at(dimensions: &[DraftDimension], key: &Text, report: &Report<'_>) -> Option<usize> {
     let found = dimensions.iter().position(|dimension| dimension.key.value == key.value);
     if found.is_none() {
         unknown(key, dimensions.iter().map(|dimension| dimension.key.value.as_str()), "dimension", report);

@@ -27,7 +27,7 @@ use crate::facts::Digest;
 use crate::number::Decimal;
 
 /// Builds a card that borrows nothing. Problems are reported; the card is only good if none is an error.
-pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> Option<Scorecard> {
+pub(super) fn resolve(draft: Draft, digest: Digest, report: &Report<'_>) -> Option<Scorecard> {
     for (there, name) in [(!draft.dims.is_empty(), "dims"), (!draft.describe.is_empty(), "describe")] {
         if there {
             let message = alloc::format!("`{name}` belongs to a challenge");
@@ -139,7 +139,7 @@ pub(super) fn resolve(draft: Draft, digest: Digest, report: &mut Report<'_>) -> 
     (!report.failed()).then_some(card)
 }
 
-fn resolve_facts(draft: &Draft, report: &mut Report<'_>) -> Vec<FactDeclaration> {
+fn resolve_facts(draft: &Draft, report: &Report<'_>) -> Vec<FactDeclaration> {
     let at = |name: &str| draft.facts.iter().position(|fact| fact.name.value == name);
     draft
         .facts

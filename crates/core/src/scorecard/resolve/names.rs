@@ -17,7 +17,7 @@ pub(super) fn unknown<'a>(
     name: &Text,
     known: impl Iterator<Item = &'a str> + Clone,
     what: &str,
-    report: &mut Report<'_>,
+    report: &Report<'_>,
 ) {
     let help = match nearest(&name.value, known.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -27,7 +27,7 @@ pub(super) fn unknown<'a>(
     report.error_if_whole(Code::UnknownName, name.span.clone(), message, help);
 }
 
-pub(super) fn unique<'a>(names: impl Iterator<Item = &'a Text>, what: &str, report: &mut Report<'_>) {
+pub(super) fn unique<'a>(names: impl Iterator<Item = &'a Text>, what: &str, report: &Report<'_>) {
     let mut seen: BTreeMap<&str, ()> = BTreeMap::new();
     for name in names {
         if seen.insert(&name.value, ()).is_some() {
@@ -66,7 +66,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn new(draft: &Draft, report: &mut Report<'_>) -> Self {
+    pub(super) fn new(draft: &Draft, report: &Report<'_>) -> Self {
         let mut taken: BTreeMap<&str, &Range<usize>> = BTreeMap::new();
         let constants = draft.constants.iter().map(|constant| &constant.name);
         let lets = draft.lets.iter().map(|(name, _)| name);
@@ -116,7 +116,7 @@ impl Names {
     }
 
     /// Searches lets and dimensions together, depth first; a cycle is reported once, with its members.
-    fn find_order(&mut self, draft: &Draft, report: &mut Report<'_>) {
+    fn find_order(&mut self, draft: &Draft, report: &Report<'_>) {
         let lets = draft.lets.len();
         let needs: Vec<Vec<usize>> = (0..lets + draft.dimensions.len())
             .map(|node| {
@@ -196,7 +196,7 @@ impl Names {
         }
     }
 
-    pub(super) fn lets(&self, draft: &Draft, report: &mut Report<'_>) -> Vec<Let> {
+    pub(super) fn lets(&self, draft: &Draft, report: &Report<'_>) -> Vec<Let> {
         let mut lets = Vec::new();
         for (name, text) in self.let_order.iter().filter_map(|&at| draft.lets.get(at)) {
             lets.extend(
@@ -208,7 +208,7 @@ impl Names {
     }
 
     /// Parses a formula and binds its names; every unknown name is reported.
-    pub(super) fn formula(&self, text: &Text, place: Place, report: &mut Report<'_>) -> Option<Formula> {
+    pub(super) fn formula(&self, text: &Text, place: Place, report: &Report<'_>) -> Option<Formula> {
         let parsed = match parse(&text.value) {
             Ok(parsed) => parsed,
             Err(error) => {

@@ -20,7 +20,7 @@ pub(super) fn resolve_standing(
     draft: &Draft,
     tiers: &[Tier],
     scale: Scale,
-    report: &mut Report<'_>,
+    report: &Report<'_>,
 ) -> Standing {
     let rules = &section.rules;
     if rules.score == StandingScore::Latest {
@@ -49,7 +49,7 @@ pub(super) fn resolve_standing(
 }
 
 /// Checks the shape: the newest readings, each with its own age, only have a mean where the card is one weighted mean.
-fn check_shape(draft: &Draft, place: &Range<usize>, report: &mut Report<'_>) {
+fn check_shape(draft: &Draft, place: &Range<usize>, report: &Report<'_>) {
     let found = [
         (draft.mean.is_some_and(|mean| !mean.is_weighted_average()), "another mean"),
         (!draft.groups.is_empty(), "groups"),
@@ -70,10 +70,10 @@ fn resolve_tiers(
     draft: &Draft,
     of_card: &[Tier],
     scale: Scale,
-    report: &mut Report<'_>,
+    report: &Report<'_>,
 ) -> Vec<TierRule> {
     let key = |place: usize| draft.dimensions.get(place).map(|dimension| dimension.key.value.clone());
-    let inherited = |tier: &Tier, place: &Range<usize>, report: &mut Report<'_>| TierRule {
+    let inherited = |tier: &Tier, place: &Range<usize>, report: &Report<'_>| TierRule {
         name: tier.name.clone(),
         points: whole_points(tier.score, &tier.name, place, scale, report),
         coverage: tier.coverage.millionths() * 1000,
@@ -164,9 +164,9 @@ fn resolve_gate(
     draft: &Draft,
     tiers: &[TierRule],
     scale: Scale,
-    report: &mut Report<'_>,
+    report: &Report<'_>,
 ) -> Option<StandingGate> {
-    let open = |tier: &Text, report: &mut Report<'_>| {
+    let open = |tier: &Text, report: &Report<'_>| {
         let at = tiers.iter().position(|known| known.name == tier.value).map(|at| at + 1);
         let found = if tier.value == "none" { Some(0) } else { at };
         if found.is_none() {
@@ -175,7 +175,7 @@ fn resolve_gate(
         }
         found
     };
-    let step = |step: &DraftGateStep, name: &str, report: &mut Report<'_>| {
+    let step = |step: &DraftGateStep, name: &str, report: &Report<'_>| {
         if step.cap.is_none() && step.tier.is_none() {
             let help = "give `cap` (points) or `tier` (a tier or \"none\")";
             let message = "a step of a gate that does nothing".to_string();
@@ -208,13 +208,7 @@ fn resolve_gate(
 }
 
 /// Points that a standing compares are whole: of published parts of a point it takes the whole ones.
-fn whole_points(
-    points: Decimal,
-    name: &str,
-    place: &Range<usize>,
-    scale: Scale,
-    report: &mut Report<'_>,
-) -> i64 {
+fn whole_points(points: Decimal, name: &str, place: &Range<usize>, scale: Scale, report: &Report<'_>) -> i64 {
     if points.millionths() > i64::from(scale.max) * MILLION {
         let message = format!("`{name}` is at {points}, the scale ends at {}", scale.max);
         report.error_if_whole(Code::BadValue, place.clone(), message, "");

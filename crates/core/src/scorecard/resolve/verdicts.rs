@@ -12,7 +12,7 @@ use crate::scorecard::source::Draft;
 use crate::scorecard::{Band, Gate, Publish, Rule, Scale, Tier};
 
 /// Points must be within the scale, and where scores are published on a grid, on that grid.
-fn check_points(points: Decimal, name: &Text, what: &str, scale: Scale, report: &mut Report<'_>) {
+fn check_points(points: Decimal, name: &Text, what: &str, scale: Scale, report: &Report<'_>) {
     if points.millionths() > i64::from(scale.max) * MILLION {
         let message = format!("{what} `{}` is at {points}, the scale ends at {}", name.value, scale.max);
         report.error_if_whole(Code::BadValue, name.span.clone(), message, "");
@@ -32,7 +32,7 @@ fn check_points(points: Decimal, name: &Text, what: &str, scale: Scale, report: 
     }
 }
 
-pub(super) fn resolve_rules(draft: &Draft, names: &Names, report: &mut Report<'_>) -> Vec<Rule> {
+pub(super) fn resolve_rules(draft: &Draft, names: &Names, report: &Report<'_>) -> Vec<Rule> {
     unique(draft.rules.iter().map(|rule| &rule.name), "rule", report);
     let mut rules = Vec::new();
     for rule in &draft.rules {
@@ -45,12 +45,7 @@ pub(super) fn resolve_rules(draft: &Draft, names: &Names, report: &mut Report<'_
     rules
 }
 
-pub(super) fn resolve_gates(
-    draft: &Draft,
-    names: &Names,
-    scale: Scale,
-    report: &mut Report<'_>,
-) -> Vec<Gate> {
+pub(super) fn resolve_gates(draft: &Draft, names: &Names, scale: Scale, report: &Report<'_>) -> Vec<Gate> {
     unique(draft.gates.iter().map(|gate| &gate.name), "gate", report);
     let mut gates = Vec::new();
     for gate in &draft.gates {
@@ -82,7 +77,7 @@ pub(super) fn resolve_gates(
     gates
 }
 
-pub(super) fn resolve_bands(draft: &Draft, scale: Scale, report: &mut Report<'_>) -> Vec<Band> {
+pub(super) fn resolve_bands(draft: &Draft, scale: Scale, report: &Report<'_>) -> Vec<Band> {
     unique(draft.bands.iter().map(|(name, _)| name), "band", report);
     for (place, (name, from)) in draft.bands.iter().enumerate() {
         check_points(*from, name, "band", scale, report);
@@ -118,7 +113,7 @@ pub(super) fn resolve_bands(draft: &Draft, scale: Scale, report: &mut Report<'_>
         .collect()
 }
 
-pub(super) fn resolve_tiers(draft: &Draft, scale: Scale, report: &mut Report<'_>) -> Vec<Tier> {
+pub(super) fn resolve_tiers(draft: &Draft, scale: Scale, report: &Report<'_>) -> Vec<Tier> {
     unique(draft.tiers.iter().map(|tier| &tier.name), "tier", report);
     let mut tiers: Vec<Tier> = Vec::new();
     let mut mandatory: Vec<usize> = Vec::new();

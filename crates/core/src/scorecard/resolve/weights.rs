@@ -15,7 +15,7 @@ use crate::scorecard::{FactType, Group, Mean, Profiles, WeightSum};
 pub(super) fn resolve_profiles(
     profiles: &DraftProfiles,
     draft: &Draft,
-    report: &mut Report<'_>,
+    report: &Report<'_>,
 ) -> Option<Profiles> {
     let by = profiles.by.as_ref().and_then(|name| {
         let is_text = |fact: &&DraftFact| fact.kind == FactType::Text;
@@ -65,12 +65,7 @@ fn weight_of(profile: &DraftProfile, key: &str) -> Option<Option<Decimal>> {
 
 /// Warns of a guard without effect: every sum passes it, or a weighted sum that could exceed 1 by more than its
 /// tolerance.
-pub(super) fn check_guards(
-    draft: &Draft,
-    mean: Mean,
-    weight_sum: Option<WeightSum>,
-    report: &mut Report<'_>,
-) {
+pub(super) fn check_guards(draft: &Draft, mean: Mean, weight_sum: Option<WeightSum>, report: &Report<'_>) {
     let head = &draft.head;
     let overridden =
         draft.override_tolerance.map(|tolerance| ("override", WeightSum { target: Decimal::ONE, tolerance }));
@@ -92,12 +87,7 @@ pub(super) fn check_guards(
 
 /// Checks that every weight is where it belongs, and what the weights of every mean sum to. All of it on the draft: a
 /// dimension whose formula is refused still has its weight.
-pub(super) fn check_weights(
-    draft: &Draft,
-    groups: &[Group],
-    guard: Option<WeightSum>,
-    report: &mut Report<'_>,
-) {
+pub(super) fn check_weights(draft: &Draft, groups: &[Group], guard: Option<WeightSum>, report: &Report<'_>) {
     for dimension in &draft.dimensions {
         let key = &dimension.key;
         match (&draft.profiles, &dimension.weight_span) {
@@ -112,7 +102,7 @@ pub(super) fn check_weights(
             _ => {}
         }
     }
-    if report.is_partial || !groups_are_known(draft) {
+    if report.is_partial() || !groups_are_known(draft) {
         return;
     }
     let profiles: Vec<Option<&DraftProfile>> = match &draft.profiles {
@@ -133,7 +123,7 @@ fn check_node(
     guard: Option<WeightSum>,
     profile: Option<&DraftProfile>,
     node: Option<usize>,
-    report: &mut Report<'_>,
+    report: &Report<'_>,
 ) {
     let group = node.and_then(|at| groups.get(at));
     let is_member =

@@ -10,14 +10,14 @@ use super::{Draft, DraftFact, check_name, limited};
 use crate::diagnostic::Code;
 
 /// Reads the declarations of facts.
-pub(super) fn read(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftFact> {
+pub(super) fn read(card: &Fields<'_, '_>) -> Vec<DraftFact> {
     const FIELDS: &[&str] = &["path", "type", "unit", "min", "max", "integer", "unknown", "from", "about"];
     let mut facts = Vec::new();
-    for (name, value) in limited(card.entries("facts", report), "facts", report) {
+    for (name, value) in limited(card.entries("facts"), "facts", card.report) {
         let Some(table) = value.get_ref().as_table() else {
             let message = format!("fact `{}` must be a table", name.value);
-            report.is_partial = true;
-            report.error(
+            card.report.leave_out();
+            card.report.error(
                 Code::WrongType,
                 value.span(),
                 message,
@@ -25,36 +25,41 @@ pub(super) fn read(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftF
             );
             continue;
         };
-        check_name(&name, report);
-        let fact = Fields::new(table, name.span.clone(), format!("fact `{}`", name.value), FIELDS, report);
+        check_name(&name, card.report);
+        let fact =
+            Fields::new(table, name.span.clone(), format!("fact `{}`", name.value), FIELDS, card.report);
         let types = [("number", FactType::Number), ("boolean", FactType::Boolean), ("text", FactType::Text)];
-        let kind = fact.word("type", &types, report).unwrap_or(FactType::Number);
+        let kind = fact.word("type", &types).unwrap_or(FactType::Number);
         if kind != FactType::Number {
             for field in ["unit", "min", "max", "integer", "unknown"] {
                 if fact.has(field) {
-                    report.bad(fact.place(field), format!("only a number has `{field}`"), "");
+                    card.report.bad(fact.place(field), format!("only a number has `{field}`"), "");
                 }
             }
         }
-        let max_fact = fact.text_if_text("max", report);
-        let min = fact.number("min", report).unwrap_or(f64::NEG_INFINITY);
-        let max = if max_fact.is_some() { None } else { fact.number("max", report) }.unwrap_or(f64::INFINITY);
+        let max_fact = fact.text_if_text("max");
+        let min = fact.number("min").unwrap_or(f64::NEG_INFINITY);
+        let max = if max_fact.is_some() { None } else { fact.number("max") }.unwrap_or(f64::INFINITY);
         if min > max {
-            report.bad(fact.place("min"), format!("fact `{}`: min {min} is above max {max}", name.value), "");
+            card.report.bad(
+                fact.place("min"),
+                format!("fact `{}`: min {min} is above max {max}", name.value),
+                "",
+            );
         }
         facts.push(DraftFact {
-            path: read_path(&fact, &name.value, &facts, report),
+            path: read_path(&fact, &name.value, &facts),
             kind,
-            unit: fact.text("unit", report).map(|unit| unit.value),
+            unit: fact.text("unit").map(|unit| unit.value),
             min,
             max,
             max_fact,
-            integer: fact.flag("integer", report).unwrap_or(false),
-            unknown: fact.number("unknown", report),
+            integer: fact.flag("integer").unwrap_or(false),
+            unknown: fact.number("unknown"),
             from: fact
-                .word("from", &Reporter::ALL.map(|from| (from.name(), from)), report)
+                .word("from", &Reporter::STATED.map(|from| (from.name(), from)))
                 .unwrap_or(Reporter::Unstated),
-            about: fact.text_or_empty("about", report),
+            about: fact.text_or_empty("about"),
             name,
         });
     }
@@ -62,13 +67,8 @@ pub(super) fn read(card: &Fields<'_, '_>, report: &mut Report<'_>) -> Vec<DraftF
 }
 
 /// Reads the path of a fact; two facts do not have the same field.
-fn read_path(
-    fact: &Fields<'_, '_>,
-    name: &str,
-    before: &[DraftFact],
-    report: &mut Report<'_>,
-) -> Option<FieldPath> {
-    let written = fact.text("path", report);
+fn read_path(fact: &Fields<'_, '_>, name: &str, before: &[DraftFact]) -> Option<FieldPath> {
+    let written = fact.text("path");
     let path = written.as_ref().and_then(|text| match FieldPath::parse(&text.value) {
         Ok(path) => Some(path),
         Err(PathError { at, expected }) => {
@@ -76,7 +76,7 @@ fn read_path(
             let found = found.map_or_else(|| "the end".to_string(), |rest| format!("`{rest}`"));
             let message = format!("`path` of fact `{name}` is `{}`", text.value);
             let help = format!("found {found}, expected {expected}; paths look like $.metrics.cost");
-            report.bad(text.span.clone(), message, help);
+            fact.report.bad(text.span.clone(), message, help);
             None
         }
     });
@@ -86,7 +86,7 @@ fn read_path(
     let own = field(name, &path);
     if let Some(other) = before.iter().find(|other| field(&other.name.value, &other.path) == own) {
         let message = format!("the facts `{}` and `{name}` have the same field `{own}`", other.name.value);
-        report.error(
+        fact.report.error(
             Code::DuplicateName,
             fact.place("path"),
             message,
@@ -97,7 +97,7 @@ fn read_path(
 }
 
 /// Refuses paths where the names of facts are fixed.
-pub(super) fn check_paths(draft: &Draft, report: &mut Report<'_>) {
+pub(super) fn check_paths(draft: &Draft, report: &Report<'_>) {
     let Some(kind) = draft.evidence.as_ref().filter(|kind| kind.value != "facts") else { return };
     for fact in draft.facts.iter().filter(|fact| fact.path.is_some()) {
         let (name, kind) = (&fact.name.value, &kind.value);

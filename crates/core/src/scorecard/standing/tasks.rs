@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::number::{Decimal, Score};
 
 crate::words! {
-    /// The difficulty of a challenge, easiest first.
+    /// The difficulty of a task.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[expect(missing_docs, reason = "the names say it")]
     pub enum Difficulty {

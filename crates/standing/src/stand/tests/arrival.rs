@@ -1,7 +1,7 @@
 //! Items that arrive after they took place: what happens to a subject happens when they arrive.
 
 use super::*;
-use crate::review::State;
+use crate::review::ReviewState;
 
 const SWINGS: &str = "score = \"latest\"\nreview = {}\nwarm_up = { tasks = 99, days = 30 }\n\
     certification = { confirm_hours = 24 }\ntier = [{ name = \"low\", score = 300, distinct_days = 5 }]\n";
@@ -25,7 +25,7 @@ fn what_arrives_at_once_is_one_swing_whatever_its_times() {
     assert_eq!((at_once.points, at_once.facts.distinct_days), (Some(100), 2));
     let review = at_once.review.unwrap();
     assert_eq!(review.history.held.as_ref().unwrap().candidate.points, 749);
-    assert_eq!(review.transitions.last().unwrap().state, State::PendingReview);
+    assert_eq!(review.transitions.last().unwrap().state, ReviewState::PendingReview);
     assert_eq!(at_once.tier.unwrap().held, 0);
     // Asked about a moment before it arrived, all of it is known at that moment.
     let before = only(&card, &creeping(&ids, Some(209 * DAY)), &[], 100 * DAY);

@@ -69,14 +69,12 @@ pub struct Played<'a> {
 
 impl SkillRules {
     /// Returns the skill of an agent that has played no match.
-    #[must_use]
     pub fn newcomer(&self) -> Skill {
         let rating = self.glicko2.initial();
         Skill { full: rating, discounted: rating, matches: BTreeMap::new(), last_milliseconds: None }
     }
 
     /// Returns the skill after a match: a period of that match alone, as long as the time since the last one.
-    #[must_use]
     pub fn after(&self, skill: &Skill, played: &Played<'_>) -> Skill {
         let periods = played.at_milliseconds.map_or(0.0, |at| self.periods(skill, at));
         let mut after = skill.clone();
@@ -102,7 +100,6 @@ impl SkillRules {
     }
 
     /// Returns the skill as it is known at a time: without matches the deviations have grown since.
-    #[must_use]
     pub fn at(&self, skill: &Skill, milliseconds: i64) -> Skill {
         let periods = self.periods(skill, milliseconds);
         let rested = |rating: &Glicko2Rating| self.glicko2.weighted(rating, &[], periods);
@@ -116,7 +113,6 @@ impl SkillRules {
     }
 
     /// Returns true if a rating is too uncertain to compare by.
-    #[must_use]
     pub fn is_provisional(&self, rating: &Glicko2Rating) -> bool {
         rating.deviation > self.provisional_above
     }

@@ -26,7 +26,6 @@ pub struct PairCount {
 
 impl PairCount {
     /// Returns all matches of the pair; the largest number if there are more than that.
-    #[must_use]
     pub const fn matches(&self) -> u64 {
         self.wins.saturating_add(self.draws).saturating_add(self.losses)
     }
@@ -91,7 +90,6 @@ impl Counts {
     }
 
     /// Returns how many matches there are; the largest number if there are more than that.
-    #[must_use]
     pub fn matches(&self) -> u64 {
         self.pairs.iter().fold(0, |sum, pair| sum.saturating_add(pair.matches()))
     }
@@ -101,7 +99,6 @@ impl Counts {
     /// Places that are not there, or there twice, are passed over.
     ///
     /// [`Separation`]: super::Separation
-    #[must_use]
     pub fn among(&self, places: &[u32]) -> Self {
         let mut places = places.to_vec();
         places.retain(|&place| (place as usize) < self.names.len());
@@ -118,13 +115,11 @@ impl Counts {
     }
 
     /// Returns the parts that no match connects, as indices in their order. A prior alone compares them with each other.
-    #[must_use]
     pub fn parts(&self) -> Vec<Vec<u32>> {
         graph::parts(&self.pairs, self.names.len())
     }
 
     /// Returns the groups whose members are comparable with each other, as indices, the largest first.
-    #[must_use]
     pub fn groups(&self) -> Vec<Vec<u32>> {
         let mut groups = graph::components(&self.pairs, self.names.len());
         groups.sort_by_key(|group| core::cmp::Reverse(group.len()));

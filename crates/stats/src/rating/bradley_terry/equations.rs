@@ -34,7 +34,6 @@ impl Prediction {
     }
 
     /// Returns the expected score of the first.
-    #[must_use]
     pub fn score(&self) -> f64 {
         self.win + 0.5 * self.draw
     }

@@ -40,20 +40,17 @@ pub struct Gaussian {
 
 impl Gaussian {
     /// Returns the prior with this deviation in points, of which [`LOGIT_POINTS`] are a logit.
-    #[must_use]
     pub fn of_points(deviation: f64) -> Self {
         Self { deviation: deviation / LOGIT_POINTS }
     }
 
     /// Returns its strength: one over the variance, in logits to the power of minus two.
-    #[must_use]
     pub fn precision(&self) -> f64 {
         1.0 / (self.deviation * self.deviation)
     }
 
     /// Returns the number of drawn matches against an opponent of the mean that say as much about a strength near it:
     /// each adds a quarter to the precision, where a draw is half a win.
-    #[must_use]
     pub fn draws(&self) -> f64 {
         4.0 * self.precision()
     }
@@ -103,14 +100,12 @@ pub struct Interval {
 
 impl Fit {
     /// Probabilities of a match between two competitors, by their indices; `None` if there is no such index.
-    #[must_use]
     pub fn predict(&self, first: u32, second: u32) -> Option<Prediction> {
         let strength = |place: u32| self.strengths.get(place as usize);
         Some(Prediction::of(strength(first)? - strength(second)?, self.tie))
     }
 
     /// Returns the expected score of the first, 0 to 1; `None` if there is no such index.
-    #[must_use]
     pub fn expected(&self, first: u32, second: u32) -> Option<f64> {
         self.predict(first, second).map(|prediction| prediction.score())
     }

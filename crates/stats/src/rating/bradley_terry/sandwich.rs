@@ -173,7 +173,6 @@ impl Fit {
 
 impl Covariance {
     /// Returns the covariance of two competitors' strengths, in squared logits; `None` if there is no such index.
-    #[must_use]
     pub fn between(&self, one: u32, other: u32) -> Option<f64> {
         let other = other as usize;
         let row = self.values.chunks_exact(self.competitors.max(1)).nth(one as usize)?;
@@ -181,13 +180,11 @@ impl Covariance {
     }
 
     /// Returns the standard error of a strength, in logits, where the mean of all strengths is 0.
-    #[must_use]
     pub fn standard_error(&self, place: u32) -> Option<f64> {
         self.between(place, place).map(|variance| libm::sqrt(variance.max(0.0)))
     }
 
     /// Returns the standard error of the difference of two strengths, in logits, which decides whether they are tied.
-    #[must_use]
     pub fn difference_error(&self, one: u32, other: u32) -> Option<f64> {
         let sum = self.between(one, one)? + self.between(other, other)?;
         Some(libm::sqrt((sum - 2.0 * self.between(one, other)?).max(0.0)))
@@ -214,7 +211,6 @@ impl Covariance {
 
 /// Returns how many standard deviations around the mean of a normal distribution hold `confidence` of it; none unless that is
 /// between 0 and 1. By halving: some sixty values of the error function.
-#[must_use]
 pub fn normal_deviations(confidence: f64) -> Option<f64> {
     if !(confidence > 0.0 && confidence < 1.0) {
         return None;

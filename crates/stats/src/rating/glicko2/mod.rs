@@ -123,7 +123,6 @@ impl Glicko2 {
     /// the outcome seen from `rating`. Without matches only the deviation grows (the end of the document).
     ///
     /// Sums are in the order of `matches`.
-    #[must_use]
     pub fn period(&self, rating: &Glicko2Rating, matches: &[(Glicko2Rating, Outcome)]) -> Glicko2Rating {
         let whole = |&(opponent, outcome): &(Glicko2Rating, Outcome)| WeightedMatch {
             opponent,
@@ -146,7 +145,6 @@ impl Glicko2 {
     /// ```
     ///
     /// Steps 5 to 8 remain as they are. Weights outside their range are brought into it; one of 0 or NaN is not a match.
-    #[must_use]
     pub fn weighted(&self, rating: &Glicko2Rating, matches: &[WeightedMatch], periods: f64) -> Glicko2Rating {
         self.after(rating, matches.iter().copied().filter(|it| it.weight > 0.0), periods)
     }
@@ -171,7 +169,6 @@ impl Glicko2 {
     }
 
     /// Returns the rating after `periods` without a match: the variance grows by the squared volatility in each.
-    #[must_use]
     pub(crate) fn rested(&self, rating: &Glicko2Rating, periods: f64) -> Glicko2Rating {
         if periods.is_nan() || periods <= 0.0 {
             return *rating;

@@ -18,7 +18,6 @@ pub struct Seat {
 
 impl Seat {
     /// Returns the rating when `period` begins, grown uncertain over the periods without a match.
-    #[must_use]
     pub fn at(&self, system: &Glicko2, period: i64) -> Glicko2Rating {
         let idle = self.period.map_or(0, |last| period.saturating_sub(last).saturating_sub(1));
         if idle > 0 { system.rested(&self.rating, idle as f64) } else { self.rating }
@@ -52,7 +51,6 @@ pub enum PeriodError {
 
 impl Glicko2 {
     /// Returns a seat for a newcomer.
-    #[must_use]
     pub fn seat(&self) -> Seat {
         Seat { rating: self.initial(), period: None }
     }

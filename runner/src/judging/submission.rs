@@ -12,9 +12,9 @@ use karat::text::{clean, list};
 use karat_graders::arena::Evaluator;
 use serde_json::{Map, Value, json};
 
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::input::read_text;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::input::read_text;
 
 /// The largest file of a submission that is read, in bytes. What a challenge takes is less.
 const MAX_BYTES: u64 = 32 << 20;

@@ -13,8 +13,8 @@ use karat_run::protocol::Layers;
 use serde_json::{Value, json};
 
 use crate::args::{Cli, DoctorArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
 use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen, is_watched};
 use crate::runner;
 
@@ -22,9 +22,9 @@ use crate::runner;
 const NAMES: usize = 11;
 
 /// Looks at this machine, and says what was found.
-pub fn run(args: &DoctorArgs, cli: &Cli) -> Result<Exit, Failure> {
+pub fn run(args: &DoctorArgs, color: Color) -> Result<Exit, Failure> {
     let findings = Findings::of(args);
-    let mut screen = Screen::stdout(cli.color);
+    let mut screen = Screen::stdout(color);
     if args.json || (!args.table && !is_watched()) {
         writeln!(screen, "{}", findings.json())?;
     } else {
@@ -53,7 +53,7 @@ impl Findings {
         let hello = Judges::new(program.clone(), options).hello();
         let named = args.runtimes.clone().or_else(|| env::var_os("KARAT_RUNTIMES").map(PathBuf::from));
         Self {
-            layers: runner::layers(),
+            layers: layers(),
             program: program.map_err(|fault| fault.to_string()),
             hello,
             runtimes: named.or_else(|| below("XDG_DATA_HOME", ".local/share", "karat/runtimes")),
@@ -62,19 +62,19 @@ impl Findings {
     }
 
     fn is_strict(&self) -> bool {
-        self.layers.as_ref().is_ok_and(|found| found.is_strict)
+        self.layers.as_ref().is_ok_and(|found| found.complaint().is_none())
     }
 
     fn json(&self) -> Value {
         let sandbox = match &self.layers {
             Ok(found) => {
-                let layers = found.layers.iter().map(|layer| match layer.holds {
-                    true => json!({"layer": layer.name, "holds": true, "means": layer.means}),
-                    false => {
-                        json!({"layer": layer.name, "holds": false, "why": layer.means, "remedy": layer.remedy})
+                let layers = found.iter().map(|(layer, state)| match state {
+                    State::Holds(means) => json!({"layer": layer.name(), "holds": true, "means": means}),
+                    State::Missing(why) => {
+                        json!({"layer": layer.name(), "holds": false, "why": why, "remedy": layer.remedy()})
                     }
                 });
-                json!({"strict": found.is_strict, "layers": layers.collect::<Vec<_>>()})
+                json!({"strict": self.is_strict(), "layers": layers.collect::<Vec<_>>()})
             }
             Err(why) => json!({"strict": false, "layers": null, "fault": why}),
         };
@@ -139,19 +139,27 @@ impl Findings {
     }
 }
 
+/// Looks which walls stand on this machine.
+fn layers() -> Result<Layers, String> {
+    let own = env::current_exe().map_err(|error| error.to_string())?;
+    Sandbox::new(&own).layers().map_err(|error| error.to_string())
+}
+
 /// Appends each wall, and whether all of them stand.
 fn walls(text: &mut String, found: &Layers, width: usize) {
-    for layer in &found.layers {
-        let (mark, style, said) = match layer.holds {
-            true => ("✓", GAIN, layer.means.clone()),
-            false => ("✗", LOSS, format!("{}; {}", layer.means, layer.remedy)),
+    let mut gaps = Vec::new();
+    for (layer, state) in found.iter() {
+        let (mark, style, said) = match state {
+            State::Holds(means) => ("✓", GAIN, means.clone()),
+            State::Missing(why) => {
+                gaps.push(layer.name());
+                ("✗", LOSS, format!("{why}; {}", layer.remedy()))
+            }
         };
-        let lead = format!("  {style}{mark}{style:#} {}", fit(&layer.name, NAMES));
-        block(text, &lead, &format!("{}: {said}", layer.purpose), width);
+        let lead = format!("  {style}{mark}{style:#} {}", fit(layer.name(), NAMES));
+        block(text, &lead, &format!("{}: {said}", layer.purpose()), width);
     }
-    let gaps: Vec<&str> =
-        found.layers.iter().filter(|layer| !layer.holds).map(|layer| layer.name.as_str()).collect();
-    let _ = match found.is_strict {
+    let _ = match gaps.is_empty() {
         true => writeln!(text, "  {GAIN}a strict sandbox can be had{GAIN:#}"),
         false => writeln!(text, "  {CARE}no strict sandbox{CARE:#}: {}", gaps.join(", ")),
     };

@@ -5,6 +5,7 @@ use std::io;
 
 use karat::error::{Code, Error, reason};
 use karat::text::clean;
+use karat_core::diagnostic::nearest;
 
 use crate::exit::Exit;
 
@@ -45,6 +46,21 @@ impl Failure {
             problem.help.push(lines(&line.into()));
         }
         self
+    }
+
+    /// Adds the name that was most likely meant, if one is near.
+    #[must_use]
+    pub fn near<'n>(self, word: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
+        match nearest(word, names) {
+            Some(near) => self.help(format!("did you mean `{near}`?")),
+            None => self,
+        }
+    }
+
+    /// Adds the name that was most likely meant, and all names that there are.
+    #[must_use]
+    pub fn one_of(self, word: &str, names: &[&str]) -> Self {
+        self.near(word, names.iter().copied()).help(format!("there are: {}", names.join(", ")))
     }
 
     /// Returns the failure to open or read a file.

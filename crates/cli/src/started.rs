@@ -1,4 +1,4 @@
-//! The messages of `karat serve` when it starts and when it has stopped.
+//! The message of `karat serve` when it has started.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use std::path::Path;
 use karat_server::folder;
 use serde_json::json;
 
-use crate::output::{CARE, FAINT, STRONG};
+use karat_terminal::output::{CARE, FAINT, STRONG};
 
 /// A server that has started.
 pub struct Started<'a> {
@@ -33,19 +33,16 @@ impl Started<'_> {
         let (url, folder) = (self.url(), self.folder.display());
         let mut text = format!("{STRONG}karat serves {url}{STRONG:#}\n\n");
         let gone = if self.is_temporary { ", removed when it stops" } else { "" };
-        let mut put = |name: &str, value: &str| {
-            let _ = writeln!(text, "  {FAINT}{name:<10}{FAINT:#} {value}");
-        };
-        put("store", &format!("{folder}{gone}"));
-        match (self.admin_key, self.key_file) {
+        let key = match (self.admin_key, self.key_file) {
             (Some(key), _) => {
-                put("admin key", &format!("{CARE}{key}{CARE:#}"));
-                put("", "shown only once; it creates all other keys");
+                let once = "shown only once; it creates all other keys";
+                format!("{CARE}{key}{CARE:#}\n  {:10} {once}", "")
             }
-            (None, Some(file)) => {
-                put("admin key", &format!("in `{}`, readable by you alone", file.display()))
-            }
-            (None, None) => put("admin key", "as shown at the first start"),
+            (None, Some(file)) => format!("in `{}`, readable by you alone", file.display()),
+            (None, None) => String::from("as shown at the first start"),
+        };
+        for (name, value) in [("store", format!("{folder}{gone}")), ("admin key", key)] {
+            let _ = writeln!(text, "  {FAINT}{name:<10}{FAINT:#} {value}");
         }
         let _ = writeln!(text, "  {FAINT}log key{FAINT:#}\n  {}\n\n{STRONG}Next{STRONG:#}\n", self.log_key);
         let key = self.admin_key.unwrap_or("karat_...");
@@ -83,30 +80,5 @@ impl Started<'_> {
 
     fn url(&self) -> String {
         format!("http://{}", self.address)
-    }
-}
-
-/// A server that has stopped.
-pub struct Stopped {
-    /// Requests that it answered.
-    pub requests: u64,
-    /// Entries of its log.
-    pub log_size: u64,
-}
-
-impl Stopped {
-    /// Returns the message for people.
-    pub fn screen(&self) -> String {
-        let Self { requests, log_size } = self;
-        format!(
-            "\n{STRONG}stopped{STRONG:#}: {requests} requests answered, none open; all {log_size} entries of the log are \
-             stored\n"
-        )
-    }
-
-    /// Returns the message for programs: one line of JSON.
-    pub fn line(&self) -> String {
-        let line = json!({"state": "stopped", "requests": self.requests, "log_size": self.log_size});
-        format!("{line}\n")
     }
 }

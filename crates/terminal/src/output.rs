@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
-use karat::direction::isolated;
+use karat::text::isolated;
 
 use crate::failure::Failure;
 
@@ -14,8 +14,9 @@ pub use karat::write::screen::{BAR, CARE, FAINT, GAIN, LOSS, STRONG};
 
 /// The condition for colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[expect(missing_docs, reason = "documentation would make the help of every verb long")]
 pub enum Color {
-    // On a terminal, unless `NO_COLOR` is set. Plain comments: documentation would make the help of every verb long.
+    // On a terminal, unless `NO_COLOR` is set.
     #[default]
     Auto,
     Always,
@@ -23,6 +24,16 @@ pub enum Color {
 }
 
 impl Color {
+    /// Returns its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+
     fn choice(self, auto: ColorChoice) -> ColorChoice {
         match self {
             Self::Auto => auto,

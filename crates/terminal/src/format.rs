@@ -22,8 +22,9 @@ const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// A format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "documentation would make the help of every verb long")]
 pub enum Format {
-    // The screen. Plain comments: documentation would make the help of every verb long.
+    // The screen.
     Table,
     // One object, or one for each item.
     Json,

@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use karat::card::CompiledCard;
 use karat::document::{Case, CaseResult, Cell, Column, Document, Part, Row, Table, judge_identity};
-use karat::estimate::plain;
-use karat::text::{Tone, count};
+use karat::text::{Tone, count, plain};
 use karat_process::Judges;
 use serde_json::{Value, json};
 
 use super::submission::{Submission, Submissions};
 use super::{engine, execution, no_verdict, refused};
-use crate::args::Cli;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::{self, Chosen};
+use karat_terminal::output::Color;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::{self, Chosen};
 
 /// A place that can tell answers from each other: a case, a test, or the points of a script for a dimension.
 type Signal = (String, f64);
@@ -37,7 +36,7 @@ pub fn run(
     card: &Arc<CompiledCard>,
     judges: Arc<Judges>,
     (submissions, reference): (&Submissions<'_>, &Submission),
-    cli: &Cli,
+    color: Color,
     chosen: Chosen,
 ) -> Result<Exit, Failure> {
     let mut engine = engine(card, judges)?;
@@ -51,7 +50,7 @@ pub fn run(
     };
     let check = Check { right: run(reference)?, empty: run(&submissions.emptied(reference))? };
     let answer = check.answer(card);
-    format::show(&answer, &check.document(card), chosen, (usize::MAX, ""), cli.color)?;
+    format::show(&answer, &check.document(card), chosen, (usize::MAX, ""), color)?;
     Ok(if check.is_sound() { Exit::Done } else { Exit::CardRefused })
 }
 

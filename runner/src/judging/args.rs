@@ -2,14 +2,18 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-
-use super::doctor::JudgeVerb;
-use crate::format::FormatArgs;
+use clap::{Args, Parser, Subcommand};
+use karat_terminal::format::FormatArgs;
+use karat_terminal::output::Color;
 
 /// A challenge, and what was submitted to it.
-#[derive(Debug, Args)]
+#[derive(Debug, Parser)]
 #[command(
+    bin_name = "karat judge",
+    about = "Run submitted code against the cases of a challenge",
+    long_about = None,
+    max_term_width = 80,
+    disable_help_subcommand = true,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
@@ -27,6 +31,16 @@ Examples:
     --reference examples/judge/pell/reference.py"
 )]
 pub struct JudgeArgs {
+    /// Colour: auto, always or never
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        global = true,
+        value_name = "WHEN",
+        hide_possible_values = true
+    )]
+    pub color: Color,
     /// Another command than to judge
     #[command(subcommand)]
     pub verb: Option<JudgeVerb>,
@@ -54,4 +68,38 @@ pub struct JudgeArgs {
     /// The format
     #[command(flatten)]
     pub format: FormatArgs,
+}
+
+/// Commands about the judge and this machine.
+#[derive(Debug, Subcommand)]
+pub enum JudgeVerb {
+    /// Say what this machine has to run code of others, and what it lacks
+    Doctor(DoctorArgs),
+}
+
+/// The judge to look for, and the form of the answer.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The layers keep programs from the rest of this machine. A strict sandbox
+needs all of them; the judge needs none, and gives the same verdicts.
+
+Examples:
+  karat judge doctor --table
+  karat judge doctor --json")]
+pub struct DoctorArgs {
+    /// End with status 1 if no strict sandbox can be had
+    #[arg(long)]
+    pub strict: bool,
+    /// The program `karat-judge`
+    #[arg(long, value_name = "PATH")]
+    pub judge: Option<PathBuf>,
+    /// The folder of its runtimes
+    #[arg(long, value_name = "DIR")]
+    pub runtimes: Option<PathBuf>,
+    /// The findings as JSON (the default in a pipe)
+    #[arg(long, conflicts_with = "table")]
+    pub json: bool,
+    /// A table (the default on a terminal)
+    #[arg(long)]
+    pub table: bool,
 }

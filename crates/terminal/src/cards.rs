@@ -12,11 +12,11 @@ use karat::inputs::Inputs;
 use karat_core::scorecard::Scorecard;
 use karat_reader::Kind;
 
+use crate::diagnostics::refuse;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::{CARE, Color, Screen};
-use crate::render::diagnostics::refuse;
 
 /// Finds a scorecard by released id (the last of [`EMBEDDED`], if no version is named) or path.
 pub fn find(wanted: &str) -> Result<CardText, Failure> {

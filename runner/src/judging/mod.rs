@@ -1,33 +1,48 @@
 //! `karat judge`: runs what was submitted to a challenge, and shows each case; checks the cases of a challenge.
 
+mod args;
 mod check;
 mod doctor;
 mod submission;
 
-use std::io::Write as _;
+use std::ffi::OsString;
+use std::io::{IsTerminal as _, Write as _, stderr};
+use std::process::ExitCode;
 use std::sync::Arc;
 
+use args::{JudgeArgs, JudgeVerb};
+use clap::Parser as _;
+
 use karat::card::CompiledCard;
+use karat::document;
 use karat::engine::{Engine, Options, Scored};
 use karat::error::{Code, Error};
 use karat_core::explain::nearest_change;
 use karat_graders::execution::Judge;
+use karat_process::{Judges, Options as JudgeOptions};
 use serde_json::Value;
 
-use crate::args::{Cli, JudgeArgs, JudgeVerb};
-use crate::cards;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::format::{self, Chosen};
-use crate::graders;
-use crate::output::{Screen, lines};
-use karat::document;
+use karat_terminal::cards;
+use karat_terminal::exit::Exit;
+use karat_terminal::failure::Failure;
+use karat_terminal::format::{self, Chosen};
+use karat_terminal::output::{Color, Screen, lines};
 use submission::Submissions;
 
-/// Judges one submission, or checks the challenge.
-pub fn run(args: &JudgeArgs, cli: &Cli) -> Result<Exit, Failure> {
-    if let Some(JudgeVerb::Doctor(args)) = &args.verb {
-        return doctor::run(args, cli);
+/// Carries out `karat judge` with these arguments, and returns its exit status.
+pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    karat_terminal::report_defects();
+    // The name of the program comes first.
+    match JudgeArgs::try_parse_from([OsString::from("karat judge")].into_iter().chain(arguments)) {
+        Ok(args) => karat_terminal::ended(run(&args), args.color),
+        Err(answer) => karat_terminal::unparsed(&answer),
+    }
+}
+
+/// Judges one submission, or checks the challenge or this machine.
+fn run(args: &JudgeArgs) -> Result<Exit, Failure> {
+    if let Some(JudgeVerb::Doctor(doctor)) = &args.verb {
+        return doctor::run(doctor, args.color);
     }
     let challenge = args.challenge.as_deref().unwrap_or_default();
     let files = [&args.submission, &args.truth, &args.reference];
@@ -35,18 +50,23 @@ pub fn run(args: &JudgeArgs, cli: &Cli) -> Result<Exit, Failure> {
     if inputs.filter(|path| *path == "-").count() > 1 {
         return Err(Failure::new("standard input can be read only once").help("give the others as files"));
     }
-    let card = cards::compiled(challenge, cli.color)?;
+    let card = cards::compiled(challenge, args.color)?;
     let submissions = Submissions::new(&card, args.truth.as_deref())?;
-    let judges = graders::judges(args.judge.as_deref(), args.runtimes.clone());
+    let options = JudgeOptions {
+        runtimes: args.runtimes.clone(),
+        tells_start: stderr().is_terminal(),
+        ..JudgeOptions::default()
+    };
+    let judges = Arc::new(Judges::found(args.judge.as_deref(), options));
     let chosen = args.format.chosen()?;
     match (&args.submission, &args.reference) {
         (_, Some(reference)) => {
             let reference = submissions.read(reference)?;
-            check::run(&card, judges, (&submissions, &reference), cli, chosen)
+            check::run(&card, judges, (&submissions, &reference), args.color, chosen)
         }
         (Some(path), None) => {
             let item = submissions.item(&submissions.read(path)?);
-            one(&card, &item, judges, cli, chosen)
+            one(&card, &item, judges, args.color, chosen)
         }
         (None, None) => Err(Failure::new("nothing was submitted").help("name a file after the challenge")),
     }
@@ -62,7 +82,7 @@ fn one(
     card: &Arc<CompiledCard>,
     item: &Value,
     judge: Arc<dyn Judge>,
-    cli: &Cli,
+    color: Color,
     chosen: Chosen,
 ) -> Result<Exit, Failure> {
     let mut engine = engine(card, judge)?;
@@ -83,7 +103,7 @@ fn one(
             out.flush()?;
         }
         Chosen::Form(form) => format::emit(&document, form)?,
-        Chosen::Screen => format::screen(&document, (usize::MAX, ""), &mut Screen::stdout(cli.color))?,
+        Chosen::Screen => format::screen(&document, (usize::MAX, ""), &mut Screen::stdout(color))?,
     }
     match no_verdict {
         None => Ok(Exit::Done),

@@ -1,7 +1,0 @@
-//! Screens and pages. Nothing here computes a score.
-
-pub mod diagnostics;
-pub mod gate;
-pub mod run;
-#[cfg(feature = "server")]
-pub mod serve;
