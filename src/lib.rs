@@ -93,8 +93,7 @@
 //! - Answers: [`answers`] has one type for each, written as JSON in one place; with the feature `schema` each has an OpenAPI
 //!   schema. [`document`] turns each into one document, and [`write`](mod@write) writes it: a screen, a page, Markdown, CSV, JSON lines, JUnit,
 //!   annotations.
-//! - Words and numbers for people: [`text`], [`number`], [`estimate`], [`card_words`]; names that differ by little in
-//!   [`look_alikes`]; [`renames`], [`weights`] and [`direction`] read what a command line and a query share.
+//! - Words and numbers for people: [`text`]; names that differ by little in [`look_alikes`].
 //!
 //! Layers below, for special needs: `karat-core` (the pure engine, `no_std`), `karat-stats` (intervals, ranks, ratings),
 //! `karat-standing`, `karat-evidence` (readers and graders), `karat-store` (the log and its proofs).

@@ -25,10 +25,11 @@ pub fn billionths(value: i64) -> String {
     cut(value, 9, PLACES)
 }
 
-/// Formats a difference of scores in per cent of the scale, with its sign, cut to two decimals.
-pub fn share(change: Score) -> String {
+/// Formats a difference of scores in points of a scale, with its sign, cut to the decimals of differences.
+pub fn signed(change: Score, scale: u32) -> String {
     let sign = if change > Score::ZERO { "+" } else { "" };
-    format!("{sign}{}%", cut(change.units(), 13, 2))
+    let units = i128::from(change.units()) * i128::from(scale) / 1_000_000;
+    format!("{sign}{}", cut(i64::try_from(units).unwrap_or(i64::MAX), 9, decimals_of(scale)))
 }
 
 /// Returns the decimals of differences on a scale: two where it ends at 100, four where it ends at 1.

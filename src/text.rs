@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 pub use crate::direction::isolated;
 pub use crate::estimate::{Writing, percent, plain, ranks, whole_percent};
-pub use crate::number::{cut, published, share};
+pub use crate::number::{cut, published};
 
 /// The importance of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

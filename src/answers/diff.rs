@@ -6,6 +6,7 @@ use karat_core::number::Score;
 use karat_core::record::Record as Scoring;
 use serde_json::{Value, json};
 
+use super::points;
 use super::rescored::{Mover, keep_largest};
 use crate::rescore::{Rescored, Verdict};
 
@@ -48,6 +49,8 @@ pub struct Diff {
     pub before: String,
     /// The second one.
     pub after: String,
+    /// The largest score of the second one: differences are in its points.
+    pub scale: u32,
     /// Items with another band or tier.
     pub badges_changed: usize,
     /// The largest movers, largest first.
@@ -58,8 +61,8 @@ pub struct Diff {
 impl Diff {
     /// Returns an empty comparison of two scorecards.
     #[must_use]
-    pub fn new(before: String, after: String) -> Self {
-        Self { before, after, ..Self::default() }
+    pub fn new(before: String, after: String, scale: u32) -> Self {
+        Self { before, after, scale, ..Self::default() }
     }
 
     /// Adds an item under both; the `top` largest movers are kept.
@@ -74,7 +77,7 @@ impl Diff {
             .collect();
         reasons.sort_by_key(|(_, change)| Reverse(change.units().unsigned_abs()));
         let (before, after, subject, item) = (before.verdict, after.verdict, before.subject, before.item);
-        let moved = Rescored { before, after, parts: None, is_corrected: false };
+        let moved = Rescored { before, after, parts: None, is_corrected: false, scale: self.scale };
         self.badges_changed += usize::from(moved.before.badge != moved.after.badge);
         self.scores.push(moved.units());
         let (record, card) = (String::new(), self.before.clone());
@@ -109,7 +112,7 @@ impl Diff {
             let [before, after] = self.ranks(mover);
             let side = |verdict: &Verdict, rank: u64| {
                 json!({
-                    "score": verdict.score.map(Score::to_f64),
+                    "exact": verdict.score.map(Score::to_f64),
                     "published": verdict.published,
                     "badge": verdict.badge.as_deref().unwrap_or("-"),
                     "rank": rank,
@@ -118,12 +121,12 @@ impl Diff {
             let reasons = mover.reasons.iter();
             json!({
                 "subject": mover.subject,
-                "id": mover.item,
+                "item": mover.item,
                 "before": side(&mover.moved.before, before),
                 "after": side(&mover.moved.after, after),
-                "change": mover.moved.change().to_f64(),
+                "difference": points(mover.moved.change().to_f64(), self.scale),
                 "reasons": reasons
-                    .map(|(part, change)| json!({"part": part, "change": change.to_f64()}))
+                    .map(|(part, change)| json!({"part": part, "difference": points(change.to_f64(), self.scale)}))
                     .collect::<Vec<_>>(),
             })
         };

@@ -3,8 +3,9 @@
 use super::rescore::shown;
 use super::{Cell, Column, Document, Kind, Part, Row, Table};
 use crate::answers::diff::Diff;
+use crate::answers::points;
 use crate::answers::rescored::Mover;
-use crate::number::share;
+use crate::number::signed;
 use crate::text::{Tone, count, own_name};
 
 /// Returns the document of who moves from one scorecard to another, and why.
@@ -18,20 +19,21 @@ pub fn diff(diff: &Diff) -> Document {
         let badge = |badge: &Option<String>| badge.clone().unwrap_or_else(|| String::from("-"));
         let badges = (badge(&moved.before.badge), badge(&moved.after.badge));
         let badges = (badges.0 != badges.1).then(|| format!("{} -> {}", badges.0, badges.1));
-        let reasons = mover.reasons.iter().map(|(name, change)| format!("{name} {}", share(*change)));
+        let reasons =
+            mover.reasons.iter().map(|(name, change)| format!("{name} {}", signed(*change, diff.scale)));
         let why: Vec<String> = badges.into_iter().chain(reasons).collect();
         Row::from(vec![
             Cell::text(&mover.subject),
             Cell::of_text(own_name(&mover.subject, &mover.item)),
             shown(&moved.before),
             shown(&moved.after),
-            Cell::Number(change.to_f64(), share(change)),
+            Cell::Number(points(change.to_f64(), diff.scale), signed(change, diff.scale)),
             Cell::Count(from),
             Cell::Count(to),
             Cell::Notes(vec![(Tone::Plain, why.join(", "))]),
         ])
     };
-    let numbers = ["before", "after", "of_scale", "rank_before", "rank_after"].map(Column::number);
+    let numbers = ["before", "after", "difference", "rank_before", "rank_after"].map(Column::number);
     let mut columns = vec![Column::name("subject"), Column::text("item")];
     columns.extend(numbers);
     columns.push(Column::new("why", Kind::Notes));

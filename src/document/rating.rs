@@ -120,7 +120,7 @@ fn pool(board: &Board, writing: Writing, level: f64, has_categories: bool) -> Ta
             Cell::of_text(board.category.clone()),
             it.group.map_or(Cell::Absent, |group| Cell::Count(group.into())),
             Cell::Count(it.rank.into()),
-            Cell::text(&ranks([best, worst])),
+            Cell::text(ranks([best, worst])),
             Cell::text(&it.name),
             Cell::interval(Some(it.points), it.interval.map(|ends| (ends.low, ends.high)), writing, false),
             Cell::of_number(it.deviation_points, plain),

@@ -204,10 +204,9 @@ fn client(proxies: &[IpAddr], headers: &HeaderMap, peer: IpAddr) -> IpAddr {
         })?;
         address(given)
     };
-    let (name, read): (&str, &dyn Fn(&str) -> Option<IpAddr>) = match headers.contains_key("forwarded") {
-        true => ("forwarded", &of_part),
-        false => ("x-forwarded-for", &address),
-    };
+    let is_standard = headers.contains_key("forwarded");
+    let name = if is_standard { "forwarded" } else { "x-forwarded-for" };
+    let read = |part| if is_standard { of_part(part) } else { address(part) };
     let values = headers.get_all(name).iter().rev().filter_map(|value| value.to_str().ok());
     let mut addresses = values.flat_map(|value| value.split(',').rev()).map(read);
     // The client wrote whatever is before the first address that is not a proxy.

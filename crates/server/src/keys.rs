@@ -22,16 +22,13 @@ const WITHDRAWAL: &str = "karat/withdrawal/1";
 const REVOKED: &str = "/revoked";
 pub const NAME_MAX_CHARACTERS: usize = 100;
 
-karat_core::words! { @named
+karat_core::words! {
     /// A permission of a key.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-    #[schema(as = KeyScope)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Scope {
         /// Read everything but keys.
         Read = "read",
         /// Send evidence, and propose weights.
-        #[serde(rename = "write:evidence")]
         WriteEvidence = "write:evidence",
         /// Decide on reviews and on proposed weights.
         Review = "review",

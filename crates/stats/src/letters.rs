@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn too_few_shared_tasks_are_no_tie_and_no_difference() {
-        assert_eq!(of(3, &[FEW, FEW, FEW]), [Vec::new(), Vec::new(), Vec::new()]);
+        assert_eq!(of(3, &[FEW, FEW, FEW]), [const { Vec::<u32>::new() }; 3]);
         assert_eq!(of(3, &[TIED, FEW, FEW]), [alloc::vec![1], alloc::vec![1], alloc::vec![]]);
         assert_eq!(of(3, &[FEW, TIED, TIED]), [alloc::vec![1], alloc::vec![2], alloc::vec![1, 2]]);
         assert_eq!(of(3, &[FEW, APART, APART]), [alloc::vec![1], alloc::vec![2], alloc::vec![3]]);

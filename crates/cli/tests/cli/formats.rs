@@ -304,7 +304,7 @@ fn is_rounded(shown: &str, full: f64, most: f64) -> bool {
     let (digits, factor) = shown.strip_suffix('%').map_or((shown, 1.0), |digits| (digits, 100.0));
     let Ok(number) = digits.trim_start_matches('+').parse::<f64>() else { return false };
     let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    (number - full * factor).abs() <= most * 10f64.powi(-(decimals as i32))
+    format!("{most}e-{decimals}").parse::<f64>().is_ok_and(|step| (number - full * factor).abs() <= step)
 }
 
 /// Returns the tables of a page or a text of Markdown: each a list of rows of cells, the names of the columns first.
@@ -334,7 +334,9 @@ fn tables(format: &str, text: &str) -> Vec<Vec<Vec<String>>> {
     let mut found = vec![Vec::new()];
     for line in text.lines() {
         match line.starts_with('|') {
-            true if !line.starts_with("| -") => found.last_mut().unwrap().push(cells(line)),
+            true if !line.starts_with("| -") => {
+                found.iter_mut().last().into_iter().for_each(|it| it.push(cells(line)))
+            }
             true => {}
             false => found.push(Vec::new()),
         }

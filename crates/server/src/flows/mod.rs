@@ -17,7 +17,7 @@ pub use content::{Content, Delivery, Plan, Scored, StoredPlan, StoredTask, Task,
 pub use draw::{commitment, drawn};
 pub use state::{FlowState, Flows, PlanState, TaskState};
 
-karat_core::words! { @named
+karat_core::words! {
     /// What a task accepts at a moment.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Phase {

@@ -42,7 +42,7 @@ pub fn run(args: &DiffArgs, cli: &Cli) -> Result<Exit, Failure> {
         Ok(Engine::new(Arc::clone(card), options)?)
     };
     let (mut first, mut second) = (engine(&before)?, engine(&after)?);
-    let mut diff = Diff::new(old.name(), new.name());
+    let mut diff = Diff::new(old.name(), new.name(), new.scale.max);
     let mut wanted = first.wanted();
     wanted.add(second.wanted());
     inputs.each(&wanted, &progress, |place, bytes| {
