@@ -29,10 +29,13 @@ karat-runner is started by `karat run` and `karat judge`:
 
 fn main() -> ExitCode {
     let mut arguments = env::args_os().skip(1);
+    let is_flag = |word: &OsString| word.to_string_lossy().starts_with("--color");
+    if env::args_os().skip(1).find(|word| !is_flag(word)).is_some_and(|verb| verb == "judge") {
+        return judging::main(arguments);
+    }
     let verb = arguments.next().unwrap_or_default();
     let done = match verb.to_str() {
         Some("--version") => say_line(concat!("karat-runner ", env!("CARGO_PKG_VERSION"))),
-        Some("judge") => return judging::main(arguments),
         Some("run") => match Run::parse(arguments) {
             Some(run) => run.carry_out(),
             None => Err(io::Error::other(USAGE)),

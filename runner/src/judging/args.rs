@@ -6,14 +6,35 @@ use clap::{Args, Parser, Subcommand};
 use karat_terminal::format::FormatArgs;
 use karat_terminal::output::Color;
 
-/// A challenge, and what was submitted to it.
+/// The part of the command line of karat that is carried out here.
 #[derive(Debug, Parser)]
+#[command(name = "karat", max_term_width = 80, disable_help_subcommand = true)]
+pub struct Program {
+    /// Colour: auto, always or never
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        global = true,
+        value_name = "WHEN",
+        hide_possible_values = true
+    )]
+    pub color: Color,
+    /// The command
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// The command.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Run submitted code against the cases of a challenge
+    Judge(Box<JudgeArgs>),
+}
+
+/// A challenge, and what was submitted to it.
+#[derive(Debug, Args)]
 #[command(
-    bin_name = "karat judge",
-    about = "Run submitted code against the cases of a challenge",
-    long_about = None,
-    max_term_width = 80,
-    disable_help_subcommand = true,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
@@ -31,16 +52,6 @@ Examples:
     --reference examples/judge/pell/reference.py"
 )]
 pub struct JudgeArgs {
-    /// Colour: auto, always or never
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        global = true,
-        value_name = "WHEN",
-        hide_possible_values = true
-    )]
-    pub color: Color,
     /// Another command than to judge
     #[command(subcommand)]
     pub verb: Option<JudgeVerb>,

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::submission::{Submission, Submissions};
 use super::{engine, execution, no_verdict, refused};
-use karat_terminal::output::Color;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format::{self, Chosen};
+use karat_terminal::output::Color;
 
 /// A place that can tell answers from each other: a case, a test, or the points of a script for a dimension.
 type Signal = (String, f64);

@@ -9,14 +9,13 @@ use std::path::{Path, PathBuf};
 use karat::text::{clean, fit, wrap};
 use karat_graders::execution::RUNTIMES;
 use karat_process::{Hello, JUDGE, Judges, Options};
-use karat_run::protocol::Layers;
-use serde_json::{Value, json};
-
-use crate::args::{Cli, DoctorArgs};
+use karat_sandbox::{Layers, Sandbox, State};
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
-use crate::output::{CARE, FAINT, GAIN, LOSS, STRONG, Screen, is_watched};
-use crate::runner;
+use karat_terminal::output::{CARE, Color, FAINT, GAIN, LOSS, STRONG, Screen, is_watched};
+use serde_json::{Value, json};
+
+use super::args::DoctorArgs;
 
 /// Columns of the names at the left.
 const NAMES: usize = 11;

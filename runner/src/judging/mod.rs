@@ -10,9 +10,8 @@ use std::io::{IsTerminal as _, Write as _, stderr};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use args::{JudgeArgs, JudgeVerb};
+use args::{JudgeArgs, JudgeVerb, Program, Verb};
 use clap::Parser as _;
-
 use karat::card::CompiledCard;
 use karat::document;
 use karat::engine::{Engine, Options, Scored};
@@ -20,29 +19,28 @@ use karat::error::{Code, Error};
 use karat_core::explain::nearest_change;
 use karat_graders::execution::Judge;
 use karat_process::{Judges, Options as JudgeOptions};
-use serde_json::Value;
-
 use karat_terminal::cards;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format::{self, Chosen};
 use karat_terminal::output::{Color, Screen, lines};
+use serde_json::Value;
 use submission::Submissions;
 
 /// Carries out `karat judge` with these arguments, and returns its exit status.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     karat_terminal::report_defects();
     // The name of the program comes first.
-    match JudgeArgs::try_parse_from([OsString::from("karat judge")].into_iter().chain(arguments)) {
-        Ok(args) => karat_terminal::ended(run(&args), args.color),
+    match Program::try_parse_from(std::iter::once(OsString::from("karat")).chain(arguments)) {
+        Ok(Program { color, verb: Verb::Judge(args) }) => karat_terminal::ended(run(&args, color), color),
         Err(answer) => karat_terminal::unparsed(&answer),
     }
 }
 
 /// Judges one submission, or checks the challenge or this machine.
-fn run(args: &JudgeArgs) -> Result<Exit, Failure> {
+fn run(args: &JudgeArgs, color: Color) -> Result<Exit, Failure> {
     if let Some(JudgeVerb::Doctor(doctor)) = &args.verb {
-        return doctor::run(doctor, args.color);
+        return doctor::run(doctor, color);
     }
     let challenge = args.challenge.as_deref().unwrap_or_default();
     let files = [&args.submission, &args.truth, &args.reference];
@@ -50,7 +48,7 @@ fn run(args: &JudgeArgs) -> Result<Exit, Failure> {
     if inputs.filter(|path| *path == "-").count() > 1 {
         return Err(Failure::new("standard input can be read only once").help("give the others as files"));
     }
-    let card = cards::compiled(challenge, args.color)?;
+    let card = cards::compiled(challenge, color)?;
     let submissions = Submissions::new(&card, args.truth.as_deref())?;
     let options = JudgeOptions {
         runtimes: args.runtimes.clone(),
@@ -62,11 +60,11 @@ fn run(args: &JudgeArgs) -> Result<Exit, Failure> {
     match (&args.submission, &args.reference) {
         (_, Some(reference)) => {
             let reference = submissions.read(reference)?;
-            check::run(&card, judges, (&submissions, &reference), args.color, chosen)
+            check::run(&card, judges, (&submissions, &reference), color, chosen)
         }
         (Some(path), None) => {
             let item = submissions.item(&submissions.read(path)?);
-            one(&card, &item, judges, args.color, chosen)
+            one(&card, &item, judges, color, chosen)
         }
         (None, None) => Err(Failure::new("nothing was submitted").help("name a file after the challenge")),
     }

@@ -101,6 +101,6 @@ pub fn run(cli: &mut Cli) -> Result<Exit, Failure> {
 fn judge(args: &JudgeArgs, color: Color) -> Failure {
     let color = format!("--color={}", color.name());
     hand_over(
-        [OsStr::new("judge"), color.as_ref()].into_iter().chain(args.arguments.iter().map(AsRef::as_ref)),
+        [color.as_ref(), OsStr::new("judge")].into_iter().chain(args.arguments.iter().map(AsRef::as_ref)),
     )
 }

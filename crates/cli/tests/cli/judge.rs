@@ -126,9 +126,9 @@ fn the_runner_takes_the_place_of_karat() {
     let runner = folder.path().join("runner");
     fs::set_permissions(&runner, fs::Permissions::from_mode(0o755)).unwrap();
     for (arguments, told) in [
-        (&["judge", "a.toml", "b.py", "--self-check"][..], "judge --color=auto a.toml b.py --self-check\n"),
-        (&["--color", "never", "judge", "doctor", "--json"], "judge --color=never doctor --json\n"),
-        (&["judge", "-h"], "judge --color=auto -h\n"),
+        (&["judge", "a.toml", "b.py", "--self-check"][..], "--color=auto judge a.toml b.py --self-check\n"),
+        (&["--color", "never", "judge", "doctor", "--json"], "--color=never judge doctor --json\n"),
+        (&["judge", "-h"], "--color=auto judge -h\n"),
         (&["help", "judge", "doctor"], "judge doctor --help\n"),
     ] {
         let run = finish(program(folder.path()).env("KARAT_RUNNER", &runner).args(arguments), "");
