@@ -83,7 +83,7 @@ pub struct Items {
 
 impl Items {
     /// Returns the conditions that items must meet.
-    pub fn wish(&self) -> crate::rows::filter::Wish<'_> {
+    pub(crate) fn wish(&self) -> crate::rows::filter::Wish<'_> {
         crate::rows::filter::Wish { filters: &self.filters, since: self.since, until: self.until }
     }
 }
@@ -385,7 +385,7 @@ fn method(text: &str) -> Result<LeaderboardMethod, String> {
 ///
 /// # Errors
 /// If the outcome is certain or unknown, or it is not said how it counts.
-pub fn treatment(text: &str) -> Result<(Outcome, Treatment), String> {
+pub(crate) fn treatment(text: &str) -> Result<(Outcome, Treatment), String> {
     const UNCERTAIN: [Outcome; 4] =
         [Outcome::NoVerdict, Outcome::Stopped, Outcome::NotApplicable, Outcome::Refused];
     const TREATMENTS: [Treatment; 4] =

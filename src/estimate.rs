@@ -1,7 +1,5 @@
 //! Estimates as people read them: on the scale of the card, with their intervals, ranks and groups.
 
-use std::ops::RangeInclusive;
-
 /// The format of scores on one scale: factor and decimals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Writing {
@@ -88,13 +86,6 @@ impl Writing {
         let ends = interval.map(|(low, high)| format!("{} to {}", self.number(low), self.number(high)));
         ends.unwrap_or_else(|| String::from("-"))
     }
-
-    /// Formats the ends of an axis, one at each end of `width` columns.
-    pub(crate) fn axis(self, axis: &RangeInclusive<f64>, width: usize) -> String {
-        let (low, high) = (self.number(*axis.start()), self.number(*axis.end()));
-        let gap = width.saturating_sub(low.len() + high.len());
-        if gap == 0 { " ".repeat(width) } else { format!("{low}{:gap$}{high}", "") }
-    }
 }
 
 /// Formats a number of any size with at most six digits, without zeros at its end.
@@ -150,7 +141,7 @@ pub fn ranks([best, worst]: [u32; 2]) -> String {
 }
 
 /// Returns a letter for ties by its number, from 1: `a` to `z`, then `aa`.
-pub fn letter(number: u32) -> String {
+pub(crate) fn letter(number: u32) -> String {
     let (mut rest, mut text) = (number, String::new());
     while rest > 0 {
         rest -= 1;
@@ -162,7 +153,7 @@ pub fn letter(number: u32) -> String {
 }
 
 /// Formats the letters of one subject: `abc`; from four in a row on `c-h`, and with commas where that is not one sign each.
-pub fn letters(letters: &[String]) -> String {
+pub(crate) fn letters(letters: &[String]) -> String {
     let mut runs: Vec<(&str, &str, u32)> = Vec::new();
     for own in letters {
         let at = number(own);
@@ -208,7 +199,6 @@ mod tests {
             [0.5, -0.25, 0.0, -0.0001, 0.0001].map(|x| writing.signed(x)),
             ["+0.500", "-0.250", "0.000", "0.000", "0.000"]
         );
-        assert_eq!(writing.axis(&(0.0..=1.0), 14), "0.000    1.000");
         assert_eq!(ranks([2, 4]), "2-4");
         assert_eq!([0.95, 0.57, 0.999, 0.29].map(percent), ["95%", "57%", "99.9%", "29%"]);
         assert_eq!(

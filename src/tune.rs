@@ -134,14 +134,14 @@ impl Tuning {
 
     /// Returns the dimensions whose weight changes, with the new weight: an override of the card. Empty if the weights
     /// found are the card's own.
-    pub fn changes(&self, card: &Scorecard) -> Vec<(String, Decimal)> {
+    pub(crate) fn changes(&self, card: &Scorecard) -> Vec<(String, Decimal)> {
         let weights = self.own.iter().zip(&self.tuned.weights);
         let changed = card.dimensions.iter().zip(weights).filter(|(_, (own, tuned))| own != tuned);
         changed.map(|(dimension, (_, tuned))| (dimension.key.clone(), *tuned)).collect()
     }
 
     /// Returns true if the weights are better than the card's own by more than chance.
-    pub fn proposes(&self) -> bool {
+    pub(crate) fn proposes(&self) -> bool {
         self.tuned.is_better()
     }
 }

@@ -19,7 +19,7 @@ use crate::text::{clean, count};
 use karat_standing::stand::{Interval, stand};
 
 /// The names of the two sides of a check.
-pub(crate) const BASELINE: &str = "baseline";
+pub const BASELINE: &str = "baseline";
 /// The side of the run that is judged.
 pub const RUN: &str = "this run";
 

@@ -117,7 +117,7 @@ impl Verdict {
 }
 
 /// Returns the gravest of the statuses of gates; of none that all of them passed.
-pub fn gravest(statuses: impl Iterator<Item = Status>) -> Status {
+pub(crate) fn gravest(statuses: impl Iterator<Item = Status>) -> Status {
     let failed: Vec<Status> = statuses.filter(|status| *status != Status::Passed).collect();
     let gravity = [Status::Worse, Status::Blocked, Status::Below];
     let gravest = gravity.into_iter().find(|status| failed.contains(status));
@@ -125,7 +125,7 @@ pub fn gravest(statuses: impl Iterator<Item = Status>) -> Status {
 }
 
 /// Returns which items no official score at a moment has: those after it, and those without a time where others have one.
-pub fn outside(rows: &Rows, as_of: Timestamp) -> Vec<String> {
+pub(crate) fn outside(rows: &Rows, as_of: Timestamp) -> Vec<String> {
     let about = |what: &str, is_meant: &dyn Fn(&Row) -> bool| {
         let meant: Vec<&Row> = rows.rows.iter().filter(|row| is_meant(row)).collect();
         let mut names: Vec<&str> =

@@ -26,7 +26,8 @@ use crate::bulk::Intake;
 use crate::engine::{Wanted, each_item};
 use crate::error::{Error, Place, STANDARD_INPUT};
 
-pub use self::paths::{Named, are_sides, each_once, expanded, files, is_pattern};
+pub use self::paths::{Named, are_sides, each_once, files};
+pub(crate) use self::paths::{expanded, is_pattern};
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;

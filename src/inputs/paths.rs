@@ -165,7 +165,7 @@ fn walk(folder: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) -> Result<()
 ///
 /// # Errors
 /// If nothing has the path, or no file of a folder is a log.
-pub fn expanded(paths: &[String]) -> Result<(Vec<String>, Vec<String>), Error> {
+pub(crate) fn expanded(paths: &[String]) -> Result<(Vec<String>, Vec<String>), Error> {
     let (mut files, mut passed) = (Vec::new(), Vec::new());
     for path in paths {
         let is_one = Path::new(path).exists() && !Path::new(path).is_dir() && !is_pattern(path);

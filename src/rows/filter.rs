@@ -43,7 +43,7 @@ impl FromStr for Filter {
 
 impl Filter {
     /// Returns true if a record meets the condition.
-    pub fn is_met(&self, record: &RecordDocument) -> bool {
+    pub(crate) fn is_met(&self, record: &RecordDocument) -> bool {
         let is_value = match record.facts.get(&self.field) {
             // `0.10` equals 0.1.
             Some(FactValue::Number(number)) => self.value.parse() == Ok(*number),

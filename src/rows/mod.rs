@@ -158,7 +158,7 @@ impl Row {
     }
 
     /// Returns the time at which a log received it, if known and its history runs on that.
-    pub fn arrived(&self) -> Option<Timestamp> {
+    pub(crate) fn arrived(&self) -> Option<Timestamp> {
         stated(self.arrived).map(|milliseconds| Timestamp { milliseconds })
     }
 
@@ -193,7 +193,7 @@ impl Row {
     }
 
     /// Returns the dimensions that do not apply to it.
-    pub fn not_applicable(&self) -> &[String] {
+    pub(crate) fn not_applicable(&self) -> &[String] {
         &self.more().not_applicable
     }
 
@@ -280,11 +280,6 @@ impl Rows {
             [only] => Some(only.card()),
             _ => None,
         }
-    }
-
-    /// Returns the names of the scorecards.
-    pub(crate) fn card_names(&self) -> Vec<String> {
-        self.scorers.iter().map(|scorer| scorer.card().name()).collect()
     }
 
     /// Returns the time of the newest item; none if no item has a time.

@@ -71,7 +71,7 @@ fn read(text: &str, library: Library<'_>, report: &Report<'_>, may_have_base: bo
         return None;
     };
     let base_report = Report::new(&base_text);
-    let base = read(&base_text, library, &mut base_report, false);
+    let base = read(&base_text, library, &base_report, false);
     let Some(base) = base else {
         let found = base_report.found();
         let first = found.iter().find(|diagnostic| diagnostic.severity == Severity::Error);

@@ -29,7 +29,7 @@ pub(super) fn resolve_dimensions(
                 None
             }
         };
-        let mut condition = |text: &Option<Text>| {
+        let condition = |text: &Option<Text>| {
             text.as_ref().and_then(|text| names.formula(text, Place::Condition, report))
         };
         let (when, applies) = (condition(&dimension.when), condition(&dimension.applies));

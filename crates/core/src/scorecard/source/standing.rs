@@ -276,7 +276,7 @@ fn read_gate(section: &Fields<'_, '_>) -> Option<DraftStandingGate> {
         on_hold: table.text("on_hold"),
         steps,
         incident_gate: incident.as_ref().and_then(|incident| incident.text("gate")),
-        incident: incident.as_ref().map(|incident| read_step(incident)),
+        incident: incident.as_ref().map(read_step),
     })
 }
 
