@@ -111,7 +111,7 @@ pub struct OutcomeCounts {
 }
 
 /// A mean over tasks with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Estimate {
@@ -157,6 +157,20 @@ impl Estimate {
     }
 }
 
+impl ItemsUsed {
+    /// Returns the items of `rows`.
+    #[must_use]
+    pub fn of(rows: &Rows) -> Self {
+        Self {
+            count: rows.rows.len() as u64,
+            subjects: rows.subjects.len() as u64,
+            repeated: Some(rows.repeated),
+            left_out: Some(rows.filtered),
+            digest: Some(rows.digest.to_string()),
+        }
+    }
+}
+
 impl Basis {
     /// Returns the basis of an answer about `rows` that was computed with `settings`.
     #[must_use]
@@ -165,13 +179,7 @@ impl Basis {
             engine: ENGINE_VERSION.to_owned(),
             scorecards: rows.scorers.iter().map(|scorer| ScorecardReference::of(scorer.card())).collect(),
             scale: rows.scale.max,
-            items: ItemsUsed {
-                count: rows.rows.len() as u64,
-                subjects: rows.subjects.len() as u64,
-                repeated: Some(rows.repeated),
-                left_out: Some(rows.filtered),
-                digest: Some(rows.digest.to_string()),
-            },
+            items: ItemsUsed::of(rows),
             decay: rows.decay,
             level: settings.level,
             resamples: (!settings.is_census).then_some(settings.plan.draws),

@@ -67,17 +67,6 @@ struct Sums {
     records: i128,
 }
 
-/// The rank of a subject before and after, by the mean of its records.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Rank<'s> {
-    /// The subject.
-    pub subject: &'s str,
-    /// The rank before, from 1; equal means share one.
-    pub before: usize,
-    /// The rank after.
-    pub after: usize,
-}
-
 /// The summary of all records: counts, the means of subjects, and the largest movers in full.
 #[derive(Debug)]
 pub struct Summary {
@@ -145,12 +134,6 @@ impl Summary {
             after: after.clone(),
             records: *records as u64,
         });
-        let ranks = self.ranks().into_iter().filter(|rank| rank.before != rank.after);
-        let ranks = ranks.map(|rank| RankChange {
-            subject: rank.subject.to_owned(),
-            before: rank.before as u64,
-            after: rank.after as u64,
-        });
         RescoreSummary {
             schema: RescoreSummarySchema::V1,
             of: of.to_owned(),
@@ -160,7 +143,7 @@ impl Summary {
             down: self.down as u64,
             unscored: self.unscored as u64,
             subjects: self.subjects() as u64,
-            ranks: ranks.collect(),
+            ranks: self.ranks().into_iter().filter(|rank| rank.before != rank.after).collect(),
             badges: badges.collect(),
         }
     }
@@ -171,34 +154,32 @@ impl Summary {
     }
 
     /// Returns every subject with its ranks, the best new rank first.
-    pub fn ranks(&self) -> Vec<Rank<'_>> {
+    #[must_use]
+    pub fn ranks(&self) -> Vec<RankChange> {
         let before = places(&self.sums, |sums| sums.before);
-        let after = places(&self.sums, |sums| sums.after);
-        let mut ranks: Vec<Rank<'_>> = after
-            .into_iter()
-            .map(|(subject, place)| Rank {
-                subject,
-                before: before.get(subject).copied().unwrap_or_default(),
-                after: place,
-            })
-            .collect();
+        let after = places(&self.sums, |sums| sums.after).into_iter().map(|(subject, after)| RankChange {
+            subject: subject.to_owned(),
+            before: before.get(subject).copied().unwrap_or_default(),
+            after,
+        });
+        let mut ranks: Vec<RankChange> = after.collect();
         ranks.sort_by_key(|rank| rank.after);
         ranks
     }
 }
 
 /// Returns the rank of every subject by the mean of the scores that `pick` selects.
-fn places(sums: &BTreeMap<String, Sums>, pick: fn(&Sums) -> i128) -> BTreeMap<&str, usize> {
+fn places(sums: &BTreeMap<String, Sums>, pick: fn(&Sums) -> i128) -> BTreeMap<&str, u64> {
     // Means are compared as fractions: a sum of a million scores is far below the limits of the type.
     let compare = |a: &Sums, b: &Sums| (pick(a) * b.records).cmp(&(pick(b) * a.records));
     let mut sorted: Vec<(&str, &Sums)> = sums.iter().map(|(name, sums)| (name.as_str(), sums)).collect();
     sorted.sort_by(|(_, a), (_, b)| compare(b, a));
     let mut places = BTreeMap::new();
-    let mut last: Option<(usize, &Sums)> = None;
-    for (at, (name, sums)) in sorted.into_iter().enumerate() {
+    let mut last: Option<(u64, &Sums)> = None;
+    for (rank, (name, sums)) in (1..).zip(sorted) {
         let place = match last {
             Some((place, other)) if compare(other, sums) == Ordering::Equal => place,
-            _ => at + 1,
+            _ => rank,
         };
         last = Some((place, sums));
         places.insert(name, place);
@@ -248,7 +229,7 @@ mod tests {
         ] {
             summary.see(mover);
         }
-        let rank = |subject, before, after| Rank { subject, before, after };
+        let rank = |subject: &str, before, after| RankChange { subject: subject.to_owned(), before, after };
         assert_eq!(summary.ranks(), [rank("c", 3, 1), rank("b", 1, 2), rank("a", 1, 3)]);
         assert_eq!((summary.records, summary.up, summary.down, summary.unscored), (5, 1, 1, 1));
         assert_eq!(summary.movers.iter().map(|it| it.subject.as_str()).collect::<Vec<_>>(), ["a", "c"]);

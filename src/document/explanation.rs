@@ -139,8 +139,7 @@ fn case(record: &Record<'_>) -> Case {
 }
 
 /// Returns the parts of a score, each with the total after it.
-#[must_use]
-pub fn parts(record: &Record<'_>) -> Table {
+fn parts(record: &Record<'_>) -> Table {
     let rows = rows(record);
     let shown = Points::new(record.card.scale, rows.iter().map(|row| row.after));
     let max = record.card.scale.max;
@@ -191,8 +190,7 @@ pub fn parts(record: &Record<'_>) -> Table {
 }
 
 /// Returns the values of groups, each below the group that it is in.
-#[must_use]
-pub fn groups(record: &Record<'_>) -> Option<Table> {
+fn groups(record: &Record<'_>) -> Option<Table> {
     let groups = groups_of(record);
     let shown = Points::new(record.card.scale, groups.iter().map(|it| it.group.contribution));
     let max = record.card.scale.max;
@@ -221,7 +219,8 @@ pub fn groups(record: &Record<'_>) -> Option<Table> {
 }
 
 /// Returns the breakdown of a match in points, as the arena has it.
-fn breakdown(answer: &MatchAnswer) -> Table {
+#[must_use]
+pub fn breakdown(answer: &MatchAnswer) -> Table {
     let rows = answer.score_breakdown.iter().map(|(key, found)| {
         let number = |it: &dyn ToString, value: f64| Cell::Number(value, it.to_string());
         vec![

@@ -1,143 +1,38 @@
-//! The content of a page: plain data, filled in by a command. Text is never markup; drawing is done elsewhere.
+//! What pages alone draw: profiles, values over time, the items behind ranks.
 
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use karat_core::number::Score;
 use karat_core::timestamp::Timestamp;
+use karat_standing::rolling::rolling_means;
 
-use super::Table;
+use super::{Cell, Column, Kind, Part, Row, Table};
+use crate::answers::basis::Estimate;
+use crate::answers::leaderboard::{Leaderboard, LeaderboardRow};
+use crate::estimate::Writing;
+use crate::leaderboard::stress::weights;
+use crate::leaderboard::{Settings, counted};
+use crate::number::cut;
+use crate::rows::{self, Rows};
+use crate::text::{Tone, count};
 
-/// A page in one file.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Page {
-    /// The title, short.
-    pub title: String,
-    /// One sentence under the title: the number of subjects, the scorecard.
-    pub subtitle: String,
-    /// The origin, so that the page can be made again: card, digest, time, seed, resamples, level, program version.
-    pub about: Vec<(String, String)>,
-    /// Notes before the figures: a ranking that differs under another choice, an input with errors.
-    pub notes: Vec<String>,
-    /// The sections, in reading order.
-    pub sections: Vec<Section>,
-}
-
-/// A part of a page.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Section {
-    /// The heading.
-    pub heading: String,
-    /// Paragraphs above the figures that explain them.
-    pub text: Vec<String>,
-    /// The figures.
-    pub figures: Vec<Figure>,
-}
+/// The most items of a page: about a megabyte.
+pub const MOST_ITEMS: usize = 4000;
+/// The number of tasks in the rolling mean.
+const WINDOW: NonZeroU32 = NonZeroU32::new(100).unwrap();
+/// The most subjects beside each other, with a row for each dimension; more have a row each.
+const MOST_BESIDE: usize = 3;
 
 /// A drawing with its numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Figure {
-    /// Rows and columns, with intervals drawn in the rows.
+    /// Rows and columns.
     Table(Table),
-    /// Values by subject and dimension.
-    Profiles(Profiles),
+    /// Rows and columns behind their caption, to be opened.
+    Closed(Table),
     /// Values over time.
     History(History),
-    /// The frequency of each rank, by subject.
-    Ranks(Ranks),
-    /// Subjects, their tasks, and the items of each, closed at first.
-    Items(Items),
-}
-
-/// The items behind a leaderboard, by subject and task.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Items {
-    /// The caption.
-    pub caption: String,
-    /// The subjects, in the order of the leaderboard.
-    pub subjects: Vec<SubjectItems>,
-}
-
-/// The items of one subject.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubjectItems {
-    /// The subject.
-    pub name: String,
-    /// The line beside it: how many tasks and items, and their mean.
-    pub about: String,
-    /// Its tasks, the worst first.
-    pub tasks: Vec<TaskItems>,
-    /// The sentence on items that are left out, if there are any.
-    pub left_out: Option<String>,
-}
-
-/// The items of one subject at one task.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TaskItems {
-    /// The task.
-    pub name: String,
-    /// The line beside it.
-    pub about: String,
-    /// The items.
-    pub items: Vec<ListedItem>,
-}
-
-/// One item.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListedItem {
-    /// Its id.
-    pub id: String,
-    /// Its score; none without one.
-    pub score: Option<String>,
-    /// Its outcome.
-    pub outcome: Option<String>,
-    /// The gates that held.
-    pub gates: Vec<String>,
-    /// The place of its evidence, and a link to it if there can be one.
-    pub place: (String, Option<String>),
-}
-
-/// A value, with its interval if there is one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
-    /// The estimate itself.
-    pub point: f64,
-    /// The lower and the upper end.
-    pub interval: Option<(f64, f64)>,
-}
-
-/// The profile of each subject: its values, 0 to 1, in every dimension.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Profiles {
-    /// The caption.
-    pub caption: String,
-    /// The dimensions, in the order of the card.
-    pub dimensions: Vec<Dimension>,
-    /// The subjects.
-    pub subjects: Vec<Profile>,
-}
-
-/// A dimension of [`Profiles`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct Dimension {
-    /// Its key.
-    pub name: String,
-    /// Its weight as written in the card, if it has one.
-    pub weight: Option<String>,
-}
-
-/// The values of one subject.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Profile {
-    /// The subject.
-    pub name: String,
-    /// One value for each dimension.
-    pub readings: Vec<Reading>,
-}
-
-/// A value, or the reason for which it is missing.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Reading {
-    /// From 0 to 1.
-    Value(Estimate),
-    /// No value, with the reason in a word or two. Never drawn as zero.
-    Absent(String),
 }
 
 /// Values over time, one panel per subject.
@@ -179,24 +74,205 @@ pub struct Point {
     pub flag: Option<String>,
 }
 
-/// The frequency of each rank, by subject.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ranks {
-    /// The caption: what is shown, and how weights were drawn.
-    pub caption: String,
-    /// The subjects, best rank first.
-    pub subjects: Vec<RankShares>,
+impl From<Figure> for Part {
+    fn from(figure: Figure) -> Self {
+        Self::Figure(Box::new(figure))
+    }
 }
 
-/// The ranks of one subject.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RankShares {
-    /// The subject.
-    pub name: String,
-    /// Its rank by the scorecard as written, best and worst.
-    pub rank: (u32, u32),
-    /// The share of random weights under which it keeps that rank, 0 to 1.
-    pub share_kept: f64,
-    /// The ranks it takes, from 1, with the share of random weights for each, 0 to 1; ranks not listed never occur.
-    pub shares: Vec<(u32, f64)>,
+/// Returns the values, 0 to 1, of subjects in dimensions; these with their weights as the card has them.
+#[must_use]
+pub fn profile(
+    caption: &str,
+    dimensions: &[(String, Option<String>)],
+    subjects: Vec<(String, Vec<Cell>)>,
+) -> Table {
+    let row = |(name, cells): (String, Vec<Cell>)| {
+        std::iter::once(Cell::Text(name)).chain(cells).collect::<Vec<_>>().into()
+    };
+    if subjects.len() > MOST_BESIDE {
+        let column = |(name, weight): &(String, Option<String>)| {
+            let weight = weight.as_ref().map_or_else(String::new, |weight| format!(" ({weight})"));
+            Column::new("", Kind::Shade).labelled(&format!("{name}{weight}"))
+        };
+        let columns = std::iter::once(Column::name("subject")).chain(dimensions.iter().map(column)).collect();
+        return Table::new(caption, columns, subjects.into_iter().map(row).collect());
+    }
+    let mut columns = vec![Column::name("dimension"), Column::number("weight")];
+    columns.extend(subjects.iter().map(|(name, _)| Column::new("", Kind::Bar(1)).labelled(name)));
+    let rows = dimensions.iter().enumerate().map(|(at, (name, weight))| {
+        let values = subjects.iter().map(|(_, cells)| cells.get(at).cloned().unwrap_or(Cell::Absent));
+        row((name.clone(), std::iter::once(Cell::of_text(weight.clone())).chain(values).collect()))
+    });
+    Table::new(caption, columns, rows.collect())
+}
+
+/// Returns the mean values of the ranked subjects by dimension, in the order of the leaderboard; nothing if no dimension
+/// has a value.
+#[must_use]
+pub fn profiles(rows: &Rows, board: &Leaderboard) -> Vec<Part> {
+    if rows.dimensions.is_empty() || board.rows.iter().all(|row| row.dimensions.is_none()) {
+        return Vec::new();
+    }
+    let weights = rows.only_card().map(weights).unwrap_or_default();
+    let weight = |at: usize| weights.get(at).map(|weight| cut(weight.millionths(), 6, 4));
+    let dimensions = rows.dimensions.iter().enumerate().map(|(at, (key, _))| (key.clone(), weight(at)));
+    let value = |row: &LeaderboardRow, key: &str| {
+        let found: Option<&Estimate> = row.dimensions.as_ref().and_then(|all| all.get(key)?.as_ref());
+        let missing = || Cell::Without(String::from("missing"));
+        found
+            .map_or_else(missing, |it| Cell::interval(Some(it.mean), it.interval(), Writing::shares(), false))
+    };
+    let subjects = board
+        .rows
+        .iter()
+        .map(|row| (row.subject.clone(), rows.dimensions.iter().map(|(key, _)| value(row, key)).collect()));
+    let caption = "Mean value by subject and dimension, 0 to 1";
+    let table = profile(caption, &dimensions.collect::<Vec<_>>(), subjects.collect());
+    let told = "Mean values over the tasks of each subject. A dimension that was not measured has no number.";
+    vec![
+        Part::Heading(String::from("Dimensions")),
+        Part::Note(Tone::Plain, told.to_owned()),
+        Figure::Table(table).into(),
+    ]
+}
+
+/// Returns the values of the items over time, by subject; nothing if no item has a time.
+#[must_use]
+pub fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Vec<Part> {
+    let writing = Writing::of(rows.scale.max);
+    let series = subjects.iter().map(|&subject| {
+        // Items are in order of time, those without one first.
+        let items = rows.rows.iter().filter(|row| row.subject == subject);
+        let scored: Vec<_> =
+            items.filter_map(|row| Some((row.time()?, counted(row, settings.policy)?))).collect();
+        let scores: Vec<Score> = scored.iter().map(|&(_, score)| score).collect();
+        let means = rolling_means(&scores, WINDOW);
+        let shown = |score: Score| writing.value(score.billionths() as f64 / 1e9);
+        let points = scored.iter().zip(means).map(|(&(time, score), mean)| Point {
+            time: Some(time),
+            value: Some(shown(score)),
+            line: Some(shown(mean)),
+            flag: None,
+        });
+        Series { name: rows.subject_name(subject).to_owned(), points: points.collect() }
+    });
+    let series: Vec<Series> = series.filter(|it| !it.points.is_empty()).collect();
+    if series.is_empty() {
+        return Vec::new();
+    }
+    let history = History {
+        caption: String::from("The score of each item, and the mean of the window after it"),
+        value_label: String::from("score"),
+        line_label: format!("mean of the last {WINDOW}"),
+        range: Some((0.0, writing.value(1.0))),
+        decimals: writing.decimals(),
+        series,
+    };
+    vec![Part::Heading(String::from("Over time")), Figure::History(history).into()]
+}
+
+/// Returns the items behind a leaderboard, at most `most`: by subject in its order, then by task, the one with the lowest
+/// mean first. Nothing without items.
+#[must_use]
+pub fn items(rows: &Rows, board: &Leaderboard, items: &[usize], most: usize) -> Vec<Part> {
+    let mut of: BTreeMap<&str, BTreeMap<&str, Vec<&rows::Row>>> = BTreeMap::new();
+    for row in items.iter().filter_map(|&at| rows.rows.get(at)) {
+        let tasks = of.entry(rows.subject_name(row.subject)).or_default();
+        tasks.entry(rows.task_name(row)).or_default().push(row);
+    }
+    // Every subject gets as much room, so that the last one is seen too.
+    let each = (most / board.rows.len().max(1)).max(1);
+    let mut listed = Vec::new();
+    for ranked in board.rows.iter().take(most) {
+        let Some(tasks) = of.get(ranked.subject.as_str()) else { continue };
+        let mut tasks: Vec<(Option<i128>, &Vec<&rows::Row>)> =
+            tasks.values().map(|own| (mean(own), own)).collect();
+        tasks.sort_by_key(|(mean, _)| *mean);
+        listed.extend(tasks.into_iter().flat_map(|(_, own)| own).take(each).map(|row| item(rows, row)));
+    }
+    let (shown, all) = (listed.len(), count(items.len(), "item"));
+    let left_out = (shown < items.len()).then(|| {
+        format!("{shown} of {all} are listed, those of the lowest tasks; see all with karat score.")
+    });
+    let columns = vec![
+        Column::name("subject"),
+        Column::text("task"),
+        Column::text("item"),
+        Column::number("score"),
+        Column::text("outcome"),
+        Column::text("gates"),
+        Column::text("evidence"),
+    ];
+    if listed.is_empty() {
+        return Vec::new();
+    }
+    let table =
+        Table::new("Items by subject and task, the tasks with the lowest mean first", columns, listed);
+    let mut parts = vec![Part::Heading(String::from("Items"))];
+    parts.extend(left_out.map(|line| Part::Note(Tone::Plain, line)));
+    parts.push(Figure::Closed(table).into());
+    parts
+}
+
+/// Returns the mean score of items in billionths; none without a score.
+fn mean(rows: &[&rows::Row]) -> Option<i128> {
+    let scores: Vec<i128> =
+        rows.iter().filter_map(|row| Some(i128::from(row.score()?.billionths()))).collect();
+    let count = i128::try_from(scores.len()).ok().filter(|count| *count > 0)?;
+    Some(scores.iter().sum::<i128>() / count)
+}
+
+fn item(rows: &Rows, row: &rows::Row) -> Row {
+    let writing = Writing::of(rows.scale.max);
+    let (file, line) = rows.file_and_line(row);
+    let (place, none) = (rows.place(row), || Cell::Without(String::from("no score")));
+    let score = row.score().map(|it| it.billionths() as f64 / 1e9);
+    vec![
+        Cell::text(rows.subject_name(row.subject)),
+        Cell::text(rows.task_name(row)),
+        Cell::text(rows.id(row)),
+        score.map_or_else(none, |it| Cell::Number(writing.value(it), writing.number(it))),
+        Cell::text(row.outcome.map_or("not stated", |outcome| outcome.name())),
+        Cell::text(row.gates().join(", ")),
+        match link(file, line) {
+            Some(link) => Cell::Link(place, link),
+            None => Cell::Text(place),
+        },
+    ]
+    .into()
+}
+
+/// Returns the address of a file from a page in the folder in which the command ran; none if it is not a file.
+fn link(file: &str, line: Option<u64>) -> Option<String> {
+    // An item of an archive or of a stream has a place that is not a file.
+    let line = line?;
+    if file.is_empty() || file == crate::error::STANDARD_INPUT {
+        return None;
+    }
+    let mut address = String::from(if file.starts_with('/') { "file://" } else { "./" });
+    for byte in file.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                address.push(char::from(byte));
+            }
+            byte => address.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    Some(format!("{address}#L{line}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_of_a_file_and_of_nothing_else() {
+        let of = |file: &str| link(file, Some(3));
+        assert_eq!(of("runs/a b.csv").as_deref(), Some("./runs/a%20b.csv#L3"));
+        assert_eq!(of("/data/x.csv").as_deref(), Some("file:///data/x.csv#L3"));
+        assert_eq!(of("javascript:alert(1)").as_deref(), Some("./javascript%3Aalert%281%29#L3"));
+        assert_eq!(of("http://e/\"><x").as_deref(), Some("./http%3A//e/%22%3E%3Cx#L3"));
+        assert_eq!((of(""), of(crate::error::STANDARD_INPUT), link("a.zip: $[0]", None)), (None, None, None));
+    }
 }

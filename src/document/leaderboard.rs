@@ -71,12 +71,6 @@ pub fn leaderboard(answer: &LeaderboardAnswer, view: View<'_>) -> Document {
     document
 }
 
-/// Returns the ranks of one leaderboard.
-#[must_use]
-pub fn ranked(answer: &LeaderboardAnswer, board: &Leaderboard) -> Table {
-    Columns::of(answer, &[]).table(&answer.basis, answer.method, board)
-}
-
 /// Returns the scorecards, and what ranks are by.
 fn head(answer: &LeaderboardAnswer) -> String {
     let first = answer.leaderboards.first();

@@ -4,6 +4,7 @@
 //! writers, which decide nothing. A column is added where its document is made, and every writer has it.
 
 pub mod brief;
+mod card;
 mod check;
 mod comparison;
 mod diff;
@@ -15,25 +16,23 @@ mod leaderboard;
 mod push;
 mod rating;
 mod rescore;
-mod scorecard;
 mod standing;
 mod stress;
 mod tune;
 mod verification;
 
+pub use card::card;
 pub use check::check;
 pub use comparison::{View as ComparisonView, comparison};
 pub use diff::diff;
-pub use explanation::{Proof, account, explanation, groups, parts};
+pub use explanation::{Proof, account, breakdown, explanation};
 pub use grading::{evidence, grading};
 pub use judgement::{identity as judge_identity, judgement};
-pub use leaderboard::{
-    View as LeaderboardView, bridge, by, cards, has_intervals, items, leaderboard, ranked, resamples,
-};
+pub use leaderboard::{View as LeaderboardView, cards, has_intervals, items, leaderboard, resamples};
 pub use push::pushed;
 pub use rating::ratings;
 pub use rescore::rescored;
-pub use scorecard::scorecard;
+
 pub use standing::{in_full, standing, standings, tasks};
 pub use stress::stress;
 pub use tune::tune;
@@ -149,6 +148,8 @@ pub enum Kind {
     Leading,
     /// Shares of a whole, which a page draws.
     Share,
+    /// Values from 0 to 1, on a ground that is darker the higher they are: [`Cell::Interval`] or [`Cell::Share`].
+    Shade,
     /// Numbers, drawn from 0 to the best one: [`Cell::Interval`] without ends, or [`Cell::Total`].
     Bar(u32),
     /// Estimates with their ends on one axis, drawn: for programs three columns, of the estimate and of both ends.
@@ -585,6 +586,14 @@ impl Document {
         let mut all: Vec<Finding> = self.findings.iter().cloned().chain(notes).chain(of_rows).collect();
         all.sort_by_key(|finding| finding.level);
         all
+    }
+
+    /// Adds a list under its heading, if there is an entry.
+    pub fn list(&mut self, heading: &str, entries: impl IntoIterator<Item = Entry>) {
+        let entries: Vec<Entry> = entries.into_iter().collect();
+        if !entries.is_empty() {
+            self.parts.extend([Part::Heading(heading.to_owned()), Part::List(entries)]);
+        }
     }
 
     /// Adds notes of one tone.

@@ -3,10 +3,10 @@
 use karat_core::number::Score;
 
 use super::{Cell, Column, Document, Part, Row, Table};
-use crate::answers::points;
+use crate::answers::rescore::RankChange;
 use crate::answers::rescored::{Mover, Summary};
 use crate::estimate::plain;
-use crate::number::{signed_steps, steps};
+use crate::number::{points, signed_steps, steps};
 use crate::rescore::{Parts, Rescored, Verdict};
 use crate::text::{Tone, count, own_name};
 
@@ -37,10 +37,8 @@ pub fn rescored(summary: &Summary, of: &str, card: &str) -> Document {
         document.note(Tone::Plain, [format!("none of {subjects} changes rank by the mean")]);
     } else {
         let who = format!("{} of {}", moved.len(), count(ranks.len(), "subject"));
-        let row = |rank: &&crate::answers::rescored::Rank<'_>| {
-            let ranks = [rank.before, rank.after].map(|it| Cell::Count(it as u64));
-            let [before, after] = ranks;
-            Row::from(vec![Cell::text(rank.subject), before, after])
+        let row = |it: &&RankChange| {
+            Row::from(vec![Cell::text(&it.subject), Cell::Count(it.before), Cell::Count(it.after)])
         };
         let columns = vec![Column::name("subject"), Column::number("before"), Column::number("after")];
         let caption = format!("Rank by the mean: {who} move");

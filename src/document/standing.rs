@@ -9,17 +9,17 @@ use karat_standing::stand::{DimensionStanding, Lived, Period, SubjectStanding, T
 
 use super::{Case, CaseResult, Cell, Column, Document, Finding, Kind, Level, Part, Row, Table, about};
 use crate::answers::basis::Basis;
-use crate::answers::notes::{foot, of_weights};
+use crate::answers::notes::{foot, gating, limits, notes, of_certificate, of_weights, warm_up};
 use crate::answers::standing::{Standing, StandingDimension};
 use crate::answers::task::{Rate, Task};
 use crate::answers::{ReviewState, StandingScore};
-use crate::document::figure::{self, Dimension, Figure, History, Point, Profile, Profiles, Reading, Series};
+use crate::document::figure::{Figure, History, Point, Series, profile};
 use crate::estimate::{Writing, percent, plain, tenth_percent};
 use crate::leaderboard::Settings;
 use crate::look_alikes;
 use crate::number::cut;
 use crate::rows::Rows;
-use crate::standing::notes::{notes, untimed};
+use crate::standing::notes::untimed;
 use crate::standing::{Answer, tasks as of_tasks, written};
 use crate::text::{Tone, count};
 
@@ -56,16 +56,16 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) 
         }
         _ => {
             if let Some(Part::Table(table)) = document.parts.first_mut() {
-                table.rows.iter_mut().zip(shown).for_each(|(row, it)| row.notes = notes(it));
+                table.rows.iter_mut().zip(&all).for_each(|(row, it)| row.notes = notes(it));
             }
             document.note(Tone::Plain, foot(answer));
         }
     }
     document.parts.push(Part::Heading(String::from("Dimensions")));
-    document.parts.push(Part::Figure(Box::new(Figure::Profiles(profiles(shown)))));
+    document.parts.push(Figure::Table(profiles(shown)).into());
     if !answer.standings.by_id {
         document.parts.push(Part::Heading(String::from("Over time")));
-        document.parts.push(Part::Figure(Box::new(Figure::History(history(answer, shown)))));
+        document.parts.push(Figure::History(history(answer, shown)).into());
     }
     document
 }
@@ -245,6 +245,10 @@ impl Detail {
     fn note(&mut self, tone: Tone, text: impl Into<String>) {
         self.parts.push(Part::Note(tone, text.into()));
     }
+
+    fn notes(&mut self, notes: impl IntoIterator<Item = (Tone, String)>) {
+        self.parts.extend(notes.into_iter().map(|(tone, text)| Part::Note(tone, text)));
+    }
 }
 
 /// Returns one standing in full: the score, its dimensions, the review, the tier and the conditions of the next one.
@@ -310,24 +314,7 @@ fn score(standing: &Standing, parts: &mut Detail) {
             parts.note(Tone::Care, format!("{} left out, {why}", count(size(left_out), "item")));
         }
     }
-    if let Some(late) = &items.late {
-        parts.note(Tone::Care, late.sentence());
-    }
-    if let Some(gate) = standing.gate.as_ref().filter(|gate| gate.ungated_points != gate.points) {
-        parts.note(Tone::Bad, format!("the gate caps {} points at {}", gate.ungated_points, gate.points));
-    }
-    if let Some((points, gating)) = standing.points.zip(standing.gating_points)
-        && points != gating
-    {
-        parts.note(Tone::Care, format!("gates, tiers and shares use {gating} points"));
-    }
-    if !standing.incidents.is_empty() || standing.incident_gate {
-        let names: Vec<String> = standing.incidents.iter().map(|id| format!(" `{id}`")).collect();
-        parts.note(Tone::Bad, format!("a critical incident is open{}", names.join(",")));
-    }
-    if standing.on_hold {
-        parts.note(Tone::Bad, "on hold: it runs something other than it declares");
-    }
+    parts.notes(gating(standing).into_iter().chain(limits(standing)));
 }
 
 fn dimensions(all: &[StandingDimension]) -> Table {
@@ -413,15 +400,7 @@ fn tier(standing: &Standing, parts: &mut Detail) {
     if let Some(earned) = tier.earned.as_ref().filter(|_| tier.earned != tier.held) {
         parts.note(Tone::Plain, format!("earned at this moment: {earned}"));
     }
-    if let Some(certificate) = &tier.certificate {
-        if let Some(moment) = &certificate.promotion_from {
-            parts.note(Tone::Plain, format!("a tier up from {moment} on, if it stays earned"));
-        }
-        if let Some(moment) = &certificate.at_risk_until {
-            let line = format!("decay denies the tier: it is lost at {moment} without fresh evidence");
-            parts.note(Tone::Care, line);
-        }
-    }
+    parts.notes(tier.certificate.iter().flat_map(of_certificate));
     for change in tier.changes.iter().skip(tier.changes.len().saturating_sub(SHOWN)) {
         let name = |tier: &Option<String>| tier.clone().unwrap_or_else(|| String::from("none"));
         let (from, to, cause) = (name(&change.from), name(&change.to), change.cause.name());
@@ -446,10 +425,7 @@ fn share(standing: &Standing, parts: &mut Detail) {
     let whole = part.whole.map_or_else(String::new, |whole| format!(", {whole} as a whole number"));
     parts.head("Share");
     parts.note(Tone::Plain, format!("{:.4}%{whole}; {case}", part.share * 100.0));
-    if let Some(it) = standing.warm_up.as_ref().filter(|it| it.factor < 1.0) {
-        let line = format!("warm-up: {} of {} tasks seen, so it counts in part", it.seen, it.needed);
-        parts.note(Tone::Plain, line);
-    }
+    parts.notes(warm_up(standing));
 }
 
 fn moments(standing: &Standing) -> Table {
@@ -478,30 +454,18 @@ fn moments(standing: &Standing) -> Table {
     Table::new(caption, columns, rows.collect())
 }
 
-fn profiles(shown: &[SubjectStanding]) -> Profiles {
+fn profiles(shown: &[SubjectStanding]) -> Table {
     let parts = shown.first().map_or(&[][..], |standing| &standing.dimensions);
-    let dimension = |part: &DimensionStanding| Dimension {
-        name: part.key.clone(),
-        weight: Some(cut(part.weight.millionths(), 6, 4)),
+    let dimension = |part: &DimensionStanding| (part.key.clone(), Some(cut(part.weight.millionths(), 6, 4)));
+    let value = |part: &DimensionStanding| match part.reading {
+        Some(reading) => Cell::interval(Some(reading as f64 / 1e9), None, Writing::shares(), false),
+        None if part.applies => Cell::Without("missing".to_owned()),
+        None => Cell::Without("does not apply".to_owned()),
     };
-    let reading = |part: &DimensionStanding| match part.reading {
-        Some(reading) => Reading::Value(figure::Estimate { point: reading as f64 / 1e9, interval: None }),
-        None if part.applies => Reading::Absent("missing".to_owned()),
-        None => Reading::Absent("does not apply".to_owned()),
-    };
-    Profiles {
-        caption: String::from(
-            "Value by subject and dimension after decay, 0 to 1. A dimension that was not measured has no number",
-        ),
-        dimensions: parts.iter().map(dimension).collect(),
-        subjects: shown
-            .iter()
-            .map(|standing| Profile {
-                name: standing.subject.clone(),
-                readings: standing.dimensions.iter().map(reading).collect(),
-            })
-            .collect(),
-    }
+    let subject = |it: &SubjectStanding| (it.subject.clone(), it.dimensions.iter().map(value).collect());
+    let caption =
+        "Value by subject and dimension after decay, 0 to 1. A dimension that was not measured has no number";
+    profile(caption, &parts.iter().map(dimension).collect::<Vec<_>>(), shown.iter().map(subject).collect())
 }
 
 fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {

@@ -1,15 +1,19 @@
 //! The document of a stress test: how often each subject keeps its rank, what other choices change, what drives the score.
 
+use std::ops::RangeInclusive;
+
 use super::leaderboard::{cards, items};
 use super::{Cell, Column, Document, Kind, Part, Table, about};
 use crate::answers::stress::words::{effect, other_choices, rank_1};
 use crate::answers::stress::{Driver, Robustness, Stress, SubjectRobustness, Swap, WeightRobustness};
-use crate::document::figure::{Figure, RankShares, Ranks};
+use crate::document::figure::Figure;
 use crate::estimate::{Writing, ranks, whole_percent};
 use crate::text::{Tone, short};
 
-/// The largest number of shares of ranks that are drawn: of that many subjects, each with all its ranks.
-const MOST_SHARES: usize = 5000;
+/// The most subjects whose ranks are drawn.
+const MOST_SUBJECTS: usize = 500;
+/// The most ranks with a column each.
+const MOST_RANKS: u32 = 12;
 /// The largest number of pairs, and of names, that are listed.
 const LISTED: usize = 5;
 
@@ -95,31 +99,38 @@ fn swaps(swaps: &[Swap]) -> String {
     }
 }
 
-/// Returns the subjects by their rank under the weights of the scorecard, for a page.
+/// Returns how often each subject takes each rank, for a page.
 fn drawn(found: &WeightRobustness, caption: &str) -> Part {
-    let mut drawn = 0;
-    let shown: Vec<&SubjectRobustness> = found
-        .subjects
-        .iter()
-        .take_while(|it| {
-            drawn += it.ranks.len();
-            drawn <= MOST_SHARES
-        })
-        .collect();
-    let caption = match (shown.len(), found.subjects.len()) {
-        (shown, all) if shown < all => {
-            format!("{caption}; the first {shown} of {all} subjects, JSON has all")
-        }
-        _ => caption.to_owned(),
+    let (shown, all) = (found.subjects.len().min(MOST_SUBJECTS), found.subjects.len());
+    let worst = found.subjects.iter().flat_map(|it| &it.ranks).map(|it| it.rank).max().unwrap_or(1);
+    let mut ranks_shown: Vec<(String, RangeInclusive<u32>)> =
+        (1..=worst.min(MOST_RANKS)).map(|rank| (rank.to_string(), rank..=rank)).collect();
+    if worst > MOST_RANKS {
+        ranks_shown.push((format!("{} to {worst}", MOST_RANKS + 1), MOST_RANKS + 1..=worst));
+    }
+    let share = |it: &SubjectRobustness, ranks: &RangeInclusive<u32>| {
+        let taken = it.ranks.iter().filter(|it| ranks.contains(&it.rank)).map(|it| it.chance).sum();
+        if taken > 0.0 { Cell::Share(taken) } else { Cell::text("") }
     };
-    let shares = |found: &SubjectRobustness| RankShares {
-        name: found.subject.clone(),
-        rank: found.rank.into(),
-        share_kept: found.chance_of_same_rank,
-        shares: found.ranks.iter().map(|it| (it.rank, it.chance)).collect(),
+    let row = |it: &SubjectRobustness| {
+        let own = [
+            Cell::text(&it.subject),
+            Cell::text(ranks(it.rank)),
+            Cell::text(whole_percent(it.chance_of_same_rank)),
+        ];
+        own.into_iter()
+            .chain(ranks_shown.iter().map(|(_, ranks)| share(it, ranks)))
+            .collect::<Vec<_>>()
+            .into()
     };
-    let ranks = Ranks { caption, subjects: shown.into_iter().map(shares).collect() };
-    Part::Figure(Box::new(Figure::Ranks(ranks)))
+    let mut columns = vec![Column::name("subject"), Column::number("rank"), Column::number("keeps it")];
+    columns.extend(ranks_shown.iter().map(|(label, _)| Column::new("", Kind::Shade).labelled(label)));
+    let mut caption = format!("{caption}; ranks that are shared count as the best of them");
+    if shown < all {
+        caption.push_str(&format!("; the first {shown} of {all} subjects, JSON has all"));
+    }
+    let rows = found.subjects.iter().take(shown).map(row).collect();
+    Figure::Table(Table::new(caption, columns, rows)).into()
 }
 
 fn choices(found: &Robustness) -> Table {

@@ -2,8 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use crate::answers::basis::Estimate;
-
 /// An estimate with its ends, in the unit of the axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {
@@ -13,21 +11,6 @@ pub struct Span {
     pub point: f64,
     /// The upper end.
     pub high: f64,
-}
-
-impl Span {
-    /// Returns a value without an interval.
-    #[must_use]
-    pub fn at(point: f64) -> Self {
-        Self { low: point, point, high: point }
-    }
-}
-
-/// Returns an estimate on an axis.
-#[must_use]
-pub fn span(estimate: &Estimate) -> Span {
-    let (low, high) = estimate.interval().unwrap_or((estimate.mean, estimate.mean));
-    Span { low, point: estimate.mean, high }
 }
 
 /// Returns the axis of all `spans`: their lowest to their highest end; 0 to 0 without any.
@@ -92,6 +75,10 @@ fn cell(value: f64, axis: &RangeInclusive<f64>, width: usize) -> usize {
 mod tests {
     use super::*;
 
+    fn at(point: f64) -> Span {
+        Span { low: point, point, high: point }
+    }
+
     fn drawn(low: f64, point: f64, high: f64) -> String {
         interval(Span { low, point, high }, &(0.0..=10.0), 11)
     }
@@ -114,14 +101,14 @@ mod tests {
     #[test]
     fn nothing_is_drawn_of_what_is_no_number_and_no_width_is_broken() {
         assert_eq!(drawn(0.0, f64::NAN, 1.0), " ".repeat(11));
-        assert_eq!(interval(Span::at(5.0), &(5.0..=5.0), 5), "  ●  ");
-        assert_eq!(interval(Span::at(5.0), &(0.0..=9.0), 0), "");
+        assert_eq!(interval(at(5.0), &(5.0..=5.0), 5), "  ●  ");
+        assert_eq!(interval(at(5.0), &(0.0..=9.0), 0), "");
         assert_eq!(interval(Span { low: 1.0, point: 5.0, high: 9.0 }, &(0.0..=9.0), 1), "●");
     }
 
     #[test]
     fn an_axis_holds_every_end() {
-        assert_eq!(axis([Span { low: -1.0, point: 2.0, high: 3.0 }, Span::at(7.0)]), -1.0..=7.0);
+        assert_eq!(axis([Span { low: -1.0, point: 2.0, high: 3.0 }, at(7.0)]), -1.0..=7.0);
         assert_eq!(axis([Span { low: f64::NEG_INFINITY, point: 2.0, high: f64::NAN }]), 2.0..=2.0);
         assert_eq!(axis([]), 0.0..=0.0);
     }

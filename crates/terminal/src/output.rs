@@ -10,7 +10,7 @@ use karat::text::isolated;
 
 use crate::failure::Failure;
 
-pub use karat::write::screen::{BAR, CARE, FAINT, GAIN, LOSS, STRONG};
+pub use karat::write::screen::{CARE, FAINT, GAIN, LOSS, STRONG};
 
 /// The condition for colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

@@ -12,7 +12,6 @@ pub mod officials;
 use std::collections::{BTreeMap, BTreeSet};
 
 use karat_stats::leaderboard::Row;
-use karat_stats::ranks::RankRange;
 use karat_stats::student::StudentRow;
 use serde::{Deserialize, Serialize};
 
@@ -143,7 +142,7 @@ impl BackfilledRecords {
 
 /// Subjects by rank. Two subjects share a letter exactly if the evidence does not separate them, which does not show that
 /// they are equal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Leaderboard {
@@ -186,7 +185,7 @@ pub struct Leaderboard {
 }
 
 /// A subject with a rank.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LeaderboardRow {
@@ -327,23 +326,7 @@ impl Leaderboard {
 
     /// Returns a leaderboard by the mean without subjects.
     pub(crate) fn empty(group: Option<String>) -> Self {
-        Self {
-            group,
-            by: String::from(MEAN),
-            as_of: None,
-            weights: None,
-            without_official: None,
-            without_time: None,
-            ranked: 0,
-            rows: Vec::new(),
-            unranked: None,
-            same_tasks: None,
-            letters: None,
-            other_outcomes: None,
-            robustness: None,
-            fact: None,
-            columns: Vec::new(),
-        }
+        Self { group, by: String::from(MEAN), ..Self::default() }
     }
 
     /// Returns the leaderboard of a ranking of subjects of `rows` by resamples.
@@ -365,7 +348,6 @@ impl Leaderboard {
                 ahead_of: compared.then(|| names(&row.ahead_of)),
                 too_few_shared_tasks: compared.then(|| names(&row.too_few_shared)),
                 score: (&row.estimate).into(),
-                official: None,
                 mean: Some((&row.estimate).into()),
                 cases: ranking.cases.of(row.subject),
                 bounds: ranking
@@ -374,9 +356,6 @@ impl Leaderboard {
                     .map(|&(low, high)| BoundsDocument { high: share(high), low: share(low) }),
                 tasks: row.estimate.tasks as u64,
                 items: ranking.items.get(row.subject).map_or(0, |&items| items as u64),
-                corrected: None,
-                backfilled: None,
-                looks_like: Vec::new(),
                 outcomes: Some(counts.into()),
                 dimensions: Some(
                     dimensions
@@ -387,7 +366,7 @@ impl Leaderboard {
                     .attempts
                     .get(row.subject)
                     .map(|found| found.by_k.iter().map(Attempts::from).collect()),
-                columns: BTreeMap::new(),
+                ..LeaderboardRow::default()
             }
         };
         let unranked = ranking.unranked.iter().map(|&(subject, why)| {
@@ -406,10 +385,6 @@ impl Leaderboard {
         Self {
             group: ranking.group.clone(),
             by: by(rows, settings),
-            as_of: None,
-            weights: None,
-            without_official: None,
-            without_time: None,
             ranked: ranking.leaderboard.rows.len() as u64,
             rows: ranking.leaderboard.rows.iter().map(row).collect(),
             unranked: Some(unranked.collect()),
@@ -420,9 +395,7 @@ impl Leaderboard {
                 first_differs: ranking.rankings.first_differs(),
                 rankings: others.collect(),
             }),
-            robustness: None,
-            fact: None,
-            columns: Vec::new(),
+            ..Self::default()
         }
     }
 }
@@ -493,10 +466,7 @@ impl LeaderboardRow {
     /// Returns the row of a subject none of whose runs counts.
     #[must_use]
     pub(crate) fn without_runs(name: &str) -> Self {
-        let rank = RankRange { best: 1, worst: 1 };
-        let none =
-            StudentRow { subject: 0, mean: 0.0, tasks: 0, items: 0, rank, rank_range: None, interval: None };
-        Self::of_means(name, &none)
+        Self { subject: name.to_owned(), rank: [1, 1], ..Self::default() }
     }
 
     /// Returns the row of the method `student` for the subject `name`.
@@ -514,24 +484,11 @@ impl LeaderboardRow {
             subject: name.to_owned(),
             rank: ranks(row.rank),
             rank_range: row.rank_range.map(ranks),
-            chance_of_rank_1: None,
-            letters: None,
-            ahead_of: None,
-            too_few_shared_tasks: None,
             score,
-            official: None,
             mean: Some(score),
-            cases: None,
-            bounds: None,
             tasks,
             items: row.items.into(),
-            corrected: None,
-            backfilled: None,
-            looks_like: Vec::new(),
-            outcomes: None,
-            dimensions: None,
-            attempts: None,
-            columns: BTreeMap::new(),
+            ..Self::default()
         }
     }
 }

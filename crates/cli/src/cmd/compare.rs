@@ -6,13 +6,12 @@ use crate::load::load;
 use karat::answers::comparison::{ComparedPair, ComparisonAnswer};
 use karat::ask::answer::{gaps_of, settings, subject};
 use karat::ask::compare::{Asked, of_sides};
-use karat::document::figure::Figure;
+use karat::document::figure::history;
 use karat::document::{ComparisonView, Part, comparison as document_of};
 use karat::gate::{failed, judge_comparison};
 use karat::inputs::{Inputs, are_sides};
 use karat::leaderboard::{By, Settings};
 use karat::loaded::Source;
-use karat::pages::history;
 use karat::rows::Rows;
 use karat::text::clean;
 use karat::write::{Form, html};
@@ -74,7 +73,5 @@ fn over_time(answer: &ComparisonAnswer, rows: &Rows, settings: &Settings) -> Vec
     let ComparisonAnswer::Pair(answer) = answer else { return Vec::new() };
     let both = [&answer.pair.first, &answer.pair.second];
     let subjects: Vec<usize> = both.iter().filter_map(|it| rows.subject(&it.subject)).collect();
-    let Some(section) = history(rows, &subjects, settings) else { return Vec::new() };
-    let figures = section.figures.into_iter().map(|it: Figure| Part::Figure(Box::new(it)));
-    std::iter::once(Part::Heading(section.heading)).chain(figures).collect()
+    history(rows, &subjects, settings)
 }

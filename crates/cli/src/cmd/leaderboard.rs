@@ -5,15 +5,13 @@ use std::collections::BTreeSet;
 use karat::answers::leaderboard::LeaderboardAnswer;
 use karat::ask::answer::gaps_of;
 use karat::ask::leaderboard::kept;
-use karat::document::figure::Section;
+use karat::document::figure::{MOST_ITEMS, history, items, profiles};
 use karat::document::{self, LeaderboardView, Part};
 use karat::gate::{JudgedLeaderboard, judge_leaderboard};
 use karat::inputs::Inputs;
 use karat::leaderboard::Settings;
 use karat::loaded::Source;
-use karat::pages::{history, items, profiles};
 use karat::rows::Rows;
-use karat::text::Tone;
 use karat::write::{Form, html};
 
 use super::standing::events_of;
@@ -63,7 +61,7 @@ pub fn run(args: &LeaderboardArgs, cli: &Cli) -> Result<Exit, Failure> {
 
 /// Returns the figures of each leaderboard that need its items, for a page.
 fn figures(rows: &Rows, answer: &LeaderboardAnswer) -> Vec<Vec<Part>> {
-    answer.leaderboards.iter().map(|board| profiles(rows, board).map_or_else(Vec::new, parts)).collect()
+    answer.leaderboards.iter().map(|board| profiles(rows, board)).collect()
 }
 
 /// Returns the values over time, and the items behind the ranks, for a page.
@@ -73,22 +71,14 @@ fn behind(rows: &Rows, answer: &LeaderboardAnswer, settings: &Settings) -> Vec<P
     // A subject may be on several leaderboards.
     let mut seen = BTreeSet::new();
     let subjects: Vec<usize> = names.filter(|&subject| seen.insert(subject)).collect();
-    let most = items::MOST / answer.leaderboards.len().max(1);
+    let most = MOST_ITEMS / answer.leaderboards.len().max(1);
     let groups = rows.groups();
-    let listed = boards().zip(&groups).filter_map(|(board, (_, of_group))| {
-        let section = items::section(rows, board, of_group, most)?;
-        let heading = match &board.group {
-            Some(group) => format!("{}: {group}", section.heading),
-            None => section.heading,
-        };
-        Some(Section { heading, ..section })
+    let listed = boards().zip(&groups).flat_map(|(board, (_, of_group))| {
+        let mut parts = items(rows, board, of_group, most);
+        if let (Some(group), Some(Part::Heading(heading))) = (&board.group, parts.first_mut()) {
+            heading.push_str(&format!(": {group}"));
+        }
+        parts
     });
-    history(rows, &subjects, settings).into_iter().chain(listed).flat_map(parts).collect()
-}
-
-/// Returns a section of a page as parts of a document.
-pub(super) fn parts(section: Section) -> Vec<Part> {
-    let text = section.text.into_iter().map(|text| Part::Note(Tone::Plain, text));
-    let figures = section.figures.into_iter().map(|figure| Part::Figure(Box::new(figure)));
-    std::iter::once(Part::Heading(section.heading)).chain(text).chain(figures).collect()
+    history(rows, &subjects, settings).into_iter().chain(listed).collect()
 }

@@ -4,14 +4,13 @@ use karat::answers::leaderboard::Leaderboard;
 use karat::answers::stress::Stress as StressAnswer;
 use karat::ask::answer::{gaps_of, refused, settings};
 use karat::document;
+use karat::document::figure::profiles;
 use karat::inputs::Inputs;
 use karat::leaderboard::stress::Stress;
 use karat::leaderboard::{By, Ranking};
 use karat::loaded::Source;
-use karat::pages::profiles;
 use karat::write::{Form, html};
 
-use super::leaderboard::parts;
 use crate::args::{Cli, StressArgs};
 use crate::load::load;
 use karat_terminal::exit::Exit;
@@ -42,9 +41,7 @@ pub fn run(args: &StressArgs, cli: &Cli) -> Result<Exit, Failure> {
     let mut document = document::stress(&answer, &gaps);
     let is_page = chosen == Chosen::Form(Form::Html) || args.form.html.is_some();
     let board = is_page.then(|| Leaderboard::of_resamples(&rows, &ranking, &settings));
-    if let Some(profiles) = board.and_then(|board| profiles(&rows, &board)) {
-        document.parts.extend(parts(profiles));
-    }
+    document.parts.extend(board.iter().flat_map(|board| profiles(&rows, board)));
     if let Some(path) = &args.form.html {
         save_page(path, &html::document(&document))?;
     }

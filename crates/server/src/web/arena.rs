@@ -115,7 +115,7 @@ fn ratings(state: &ArenaState, category: Option<&str>) -> Markup {
             }
             @if rows.is_empty() { p { "No agent has played here yet." } }
             @else {
-                (figure("ratings-figure", &Figure::Table(table)))
+                (figure("ratings-figure", &table))
                 @if category.is_none() {
                     p {
                         "The rating is the Elo of the arena. Beside it stands Glicko-2, with two standard deviations to each side: the skill lies within them with 95 %. With a deviation above 110 it is provisional, too uncertain to compare by. In “repeats for less” the second match at a challenge counts half, the third a third, and so on."
@@ -169,7 +169,7 @@ fn over_time(state: &ArenaState, rows: &[crate::arena::RatedAgent]) -> Markup {
         decimals: 0,
         series: shown.collect(),
     };
-    figure("over-time", &Figure::History(history))
+    karat::write::html::history("over-time", &history)
 }
 
 fn challenges(state: &ArenaState) -> Markup {
@@ -253,7 +253,7 @@ fn matches(state: &ArenaState, asked: &Asked) -> Markup {
         html! {
             @if agent.is_some() || challenge.is_some() { p { a href="/arena#matches" { "All matches" } } }
             @if let Some(agent) = agent.and_then(|agent| state.agent(agent)) { (career(state, agent)) }
-            (figure("matches-figure", &Figure::Table(table)))
+            (figure("matches-figure", &table))
             (turn("matches", ["Newer", "Older"], (page, pages), to))
         },
     )

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
-use karat::page;
+use karat::write::html;
 
 use crate::prelude::*;
 
@@ -32,16 +32,16 @@ impl Asset {
 
 /// The style of all pages, both static files and pages of the server.
 pub static STYLE: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("style", "css", "text/css; charset=utf-8", page::compact(page::STYLE)));
+    LazyLock::new(|| Asset::new("style", "css", "text/css; charset=utf-8", html::compact(html::STYLE)));
 
 /// The script: sorting and filtering as in static files, and the weight sliders. Every page is complete without it.
 pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
-    let text = [page::SCRIPT, include_str!("script.js")].map(page::compact).join("\n");
+    let text = [html::SCRIPT, include_str!("script.js")].map(html::compact).join("\n");
     Asset::new("script", "js", "text/javascript; charset=utf-8", text)
 });
 
 pub static ICON: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("icon", "svg", "image/svg+xml", page::compact(include_str!("icon.svg"))));
+    LazyLock::new(|| Asset::new("icon", "svg", "image/svg+xml", html::compact(include_str!("icon.svg"))));
 
 pub async fn file(headers: HeaderMap, Named(name): Named<String>) -> Answer {
     let path = format!("/static/{name}");

@@ -79,7 +79,7 @@ fn tasks(state: &FlowState, now: Timestamp) -> Markup {
         "=task | now | plans until | recordings until | #plans | #scored | scorecard",
         state.tasks().map(row).collect(),
     );
-    figure("tasks-figure", &Figure::Table(table))
+    figure("tasks-figure", &table)
 }
 
 fn about(stored: &StoredTask, now: Timestamp) -> Markup {
@@ -110,7 +110,7 @@ fn plans(of_task: &TaskState, now: Timestamp) -> Markup {
     html! {
         section aria-labelledby="plans" {
             h2 id="plans" { "Plans" }
-            (figure("plans-figure", &Figure::Table(table(of_task))))
+            (figure("plans-figure", &table(of_task)))
         }
         @for plan in of_task.plans.values() { (recordings(plan)) }
     }
@@ -180,7 +180,7 @@ fn recordings(plan: &PlanState) -> Markup {
         verdict.recordings.iter().map(row).collect(),
     );
     let id = format!("recordings-{}", plan.plan.plan_digest.trim_start_matches("sha256:"));
-    figure(&id, &Figure::Table(table))
+    figure(&id, &table)
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! One match: the challenge, the score of the answer, and the change of the rating. The answer is shown with records of matches, too.
 
 use karat::answers::Voucher;
-use karat::document::Kind;
-use karat::document::Total;
-use karat::record::{DimensionScore, MatchAnswer};
+use karat::document::breakdown;
+use karat::record::MatchAnswer;
 
 use super::arena::signed;
 use super::layout::*;
@@ -29,7 +28,7 @@ pub async fn show(Get(app, caller): Get, Named(id): Named<String>) -> Answer {
             Played::Entered => p { "The match is open: the agent may answer until " time { (game.expires_at) } "." },
             Played::Submitted(_) => p { "The answer came in time, and waits for its verdict." },
             Played::Void(_) => p.care { "The match ended without a verdict. It counts for nothing." },
-            Played::Scored(scored) => { (breakdown(scored)) (findings(&scored.answer)) (rating(&scored.settled)) },
+            Played::Scored(scored) => { (graded(&scored.answer)) (rating(&scored.settled)) },
             Played::Expired(settled) => {
                 p.care { "The time limit passed before an answer came. That counts as a draw and does not change the rating." }
                 (rating(settled))
@@ -98,39 +97,6 @@ fn memory(game: &Match, scored: &Scored) -> &'static str {
     }
 }
 
-/// Shows the contribution of each dimension to the score.
-fn breakdown(scored: &Scored) -> Markup {
-    let mut total = 0.0;
-    let row = |(key, found): (&String, &DimensionScore)| {
-        let before = total;
-        total += found.weighted;
-        let shown = format!("{total:.1}");
-        line([
-            text(key),
-            text(found.score),
-            text(format!("{:.0}%", found.weight * 100.0)),
-            text(format!("{:+.1}", found.weighted)),
-            Cell::Total(Total { before, after: total, is_step: false, shown }),
-        ])
-    };
-    let rows = scored.answer.score_breakdown.iter().map(row).collect();
-    let columns = vec![
-        column("part", Kind::Name),
-        column("value", Kind::Number),
-        column("share", Kind::Number),
-        column("points", Kind::Number),
-        column("total", Kind::Total(1000)),
-    ];
-    let table = Table::new("What each dimension adds; the record has the exact account", columns, rows);
-    section(
-        "breakdown",
-        "Breakdown",
-        html! {
-            (figure("breakdown-figure", &Figure::Table(table)))
-        },
-    )
-}
-
 /// Shows the change of the rating, factor by factor.
 fn rating(settled: &Settled) -> Markup {
     let rating = &settled.rating;
@@ -163,28 +129,19 @@ fn rating(settled: &Settled) -> Markup {
         "rating",
         "Rating",
         html! {
-            (figure("rating-figure", &Figure::Table(table)))
+            (figure("rating-figure", &table))
             @if !settled.titles.is_empty() { p { "Titles: " (settled.titles.join(", ")) } }
         },
     )
 }
 
-/// Shows the score, the weight and the points of each dimension.
-pub fn breakdown_of(answer: &MatchAnswer) -> Markup {
-    let rows = answer
-        .score_breakdown
-        .iter()
-        .map(|(key, found)| line([text(key), text(found.score), text(found.weight), text(found.weighted)]));
-    let total = match answer.score {
-        Some(score) => format!("score times weight, not rounded; the total is {score}"),
-        None => String::from("score times weight, not rounded; there is no total"),
-    };
-    let table = grid(total, "=dimension | #score | #weight | #weighted", rows.collect());
-    table_section("breakdown", "Breakdown", table)
+/// Shows the score, the weight and the points of each dimension, and what is wrong with the submission.
+pub fn graded(answer: &MatchAnswer) -> Markup {
+    html! { (table_section("breakdown", "Breakdown", breakdown(answer))) (findings(answer)) }
 }
 
 /// Lists the findings on the submission, if there are any.
-pub fn findings(answer: &MatchAnswer) -> Markup {
+fn findings(answer: &MatchAnswer) -> Markup {
     html! {
         @if answer.has_findings() {
             section aria-labelledby="warnings" {

@@ -66,7 +66,7 @@ fn used(app: &App, index: &Index) -> Vec<(Arc<ScorerPool>, usize)> {
 }
 
 /// Returns the table with the names of subjects as links to their pages.
-pub(crate) fn linked(mut table: Table, card: &str) -> Figure {
+pub(crate) fn linked(mut table: Table, card: &str) -> Table {
     let names = table.columns.iter().position(|column| column.kind == Kind::Name);
     for row in &mut table.rows {
         let cell = names.and_then(|at| row.cells.get_mut(at));
@@ -77,7 +77,7 @@ pub(crate) fn linked(mut table: Table, card: &str) -> Figure {
             *cell = Cell::Link(name.clone(), address);
         }
     }
-    Figure::Table(table)
+    table
 }
 
 const BYTES_MAX: usize = 64 << 10;

@@ -4,12 +4,11 @@ use std::fmt::Display;
 
 use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use karat::document::{Column, Kind, Row};
-use karat::page::safe;
+use karat::write::html::safe;
 use maud::DOCTYPE;
 
-pub(super) use karat::document::figure::Figure;
 pub(super) use karat::document::{Cell, Table};
-pub(super) use karat::page::figure;
+pub(super) use karat::write::html::{body, notes, table as figure, words};
 pub(super) use maud::{Markup, html};
 
 pub(super) use super::address;
@@ -175,7 +174,7 @@ pub fn section(id: &str, title: &str, content: Markup) -> Markup {
 
 /// Shows a table alone under a heading.
 pub fn table_section(id: &str, title: &str, table: Table) -> Markup {
-    section(id, title, figure(&format!("{id}-figure"), &Figure::Table(table)))
+    section(id, title, figure(&format!("{id}-figure"), &table))
 }
 
 /// Shows links to the pages before and after this one, if there are several: what they are of, and what each leads to.
@@ -192,25 +191,6 @@ pub fn turn(
                 span { "page " (page) " of " (pages) }
                 @if page < pages { a href=(to(page + 1)) rel="next" { (after) } }
             }
-        }
-    }
-}
-
-pub fn notes(notes: &[String]) -> Markup {
-    html! {
-        @if !notes.is_empty() {
-            div.notes role="note" aria-label="Before you read on" {
-                @for note in notes { p { (words(note)) } }
-            }
-        }
-    }
-}
-
-/// Shows a sentence whose names and formulas are in backticks.
-pub fn words(text: &str) -> Markup {
-    html! {
-        @for (at, part) in text.split('`').enumerate() {
-            @if at % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }

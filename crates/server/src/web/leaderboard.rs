@@ -2,17 +2,14 @@
 
 use axum::http::uri::InvalidUri;
 use karat::answers::LeaderboardMethod;
-use karat::answers::basis::Basis;
 use karat::answers::leaderboard::method::Page;
-use karat::answers::leaderboard::notes::notes as sentences;
 use karat::answers::leaderboard::{Leaderboard, MEAN, OFFICIAL};
-use karat::document::Kind;
-use karat::document::{bridge, by, ranked};
+use karat::document::figure::profiles;
+use karat::document::{self, Kind, LeaderboardView, Part};
 use karat::leaderboard::{Settings, counted};
-use karat::pages;
 use karat::rows::Rows;
 use karat::rows::gaps::{all_or_nothing, gaps, undecayed};
-use karat::text::{Tone, Writing, count, percent};
+use karat::text::{Writing, count};
 use karat_core::scorecard::FactType;
 use maud::PreEscaped;
 
@@ -27,7 +24,7 @@ use crate::select::Marks;
 const ROWS: usize = 50;
 const TREND: usize = 12;
 /// The largest number of subjects whose values are shown.
-const PROFILES: usize = 30;
+const PROFILES: u64 = 30;
 
 /// The query of the address, by name: that of the API and the number of the page. Empty fields do not count, so that a form can
 /// send them.
@@ -206,57 +203,34 @@ fn drawn(made: &Made, pool: &ScorerPool, asked: &Asked, page: usize) -> Markup {
     let of_rows = rows.iter().flat_map(|rows| gaps(rows).into_iter().chain(all_or_nothing(rows)));
     let marks = Marks { corrected: answer.corrected, backfilled: answer.backfilled.clone() };
     let before: Vec<String> = of_rows.chain(undecayed(answer.basis.decay)).chain(marks.sentences()).collect();
+    let profiled = |board: &Leaderboard| match rows {
+        Some(rows) if board.ranked <= PROFILES => profiles(rows, board),
+        _ => Vec::new(),
+    };
+    let view = LeaderboardView {
+        dimensions: rows.as_ref().map_or(&[], |rows| &rows.dimensions),
+        gaps: &before,
+        figures: answer.leaderboards.iter().map(profiled).collect(),
+        ..LeaderboardView::default()
+    };
+    let mut document = document::leaderboard(answer, view);
+    let mut boards = answer.leaderboards.iter();
+    for part in &mut document.parts {
+        let Part::Table(table) = part else { continue };
+        let is_ranks = table.columns.iter().any(|column| column.key == "rank");
+        if let Some((board, rows)) = boards.by_ref().take(usize::from(is_ranks)).next().zip(rows.as_ref()) {
+            more_columns(table, board, rows, &settings(pool));
+        }
+        *table = linked(shown(table.clone(), made, page), &pool.name());
+    }
+    let all = answer.leaderboards.iter().map(|board| board.ranked).max().unwrap_or(0);
     html! {
-        (notes(&before))
-        @for (at, board) in answer.leaderboards.iter().enumerate() {
-            section aria-labelledby=(format!("b{at}")) {
-                h2 id=(format!("b{at}")) { (board.group.as_deref().unwrap_or("Ranks")) }
-                (self::board(made, board, pool, asked, (at, page)))
-            }
-        }
-        (about(&answer.basis, answer.method))
+        p { (document.title) }
+        @for line in &document.lines { p { (line) } }
+        (body("b", &document))
+        (pages_of(asked, page, usize::try_from(all).unwrap_or(usize::MAX)))
+        dl.about { @for (label, value) in &document.about { div { dt { (label) } dd { (value) } } } }
     }
-}
-
-fn board(
-    made: &Made,
-    board: &Leaderboard,
-    pool: &ScorerPool,
-    asked: &Asked,
-    (at, page): (usize, usize),
-) -> Markup {
-    let sentences = sentences(&made.answer.basis, made.answer.method, board);
-    let care: Vec<&String> =
-        sentences.iter().filter(|(tone, _)| *tone != Tone::Plain).map(|(_, line)| line).collect();
-    let plain = sentences.iter().filter(|(tone, _)| *tone == Tone::Plain).map(|(_, line)| line);
-    let all = usize::try_from(board.ranked).unwrap_or(usize::MAX);
-    let table = table(made, board, pool, page);
-    let profiles = made.rows.as_ref().filter(|_| all <= PROFILES);
-    let profiles = profiles.and_then(|rows| pages::profiles(rows, board));
-    html! {
-        @if board.fact.is_some() { p { "Ranked " (words(&by(board))) "." } }
-        @for line in plain { p { (words(line)) "." } }
-        @for line in care { p.care { (words(line)) "." } }
-        (figure(&format!("b{at}f"), &linked(table, &pool.name())))
-        @if let Some(bridge) = bridge(&made.answer.basis, board) {
-            (figure(&format!("b{at}o"), &linked(shown(bridge, made, page), &pool.name())))
-        }
-        (pages_of(asked, page, all))
-        @if let Some(section) = profiles {
-            h3 { (section.heading) }
-            @for (place, it) in section.figures.iter().enumerate() { (figure(&format!("b{at}p{place}"), it)) }
-        }
-    }
-}
-
-/// Shows one page of ranks with two more columns from the records: coverage and the trend.
-fn table(made: &Made, board: &Leaderboard, pool: &ScorerPool, page: usize) -> Table {
-    let Made { answer, rows } = made;
-    let mut table = ranked(answer, board);
-    if let Some(rows) = rows {
-        more_columns(&mut table, board, rows, &settings(pool));
-    }
-    shown(table, made, page)
 }
 
 /// Returns the rows of a page, of a table of all subjects.
@@ -312,31 +286,4 @@ fn pages_of(asked: &Asked, page: usize, all: usize) -> Markup {
         address::query("/", &[&own[..], &[("page", &number)]].concat())
     };
     turn("leaderboard", ["Higher ranks", "Lower ranks"], (page, all.div_ceil(ROWS)), to)
-}
-
-/// Shows how to get the same numbers again.
-fn about(basis: &Basis, method: LeaderboardMethod) -> Markup {
-    let items = &basis.items;
-    html! {
-        dl.about {
-            div {
-                dt { "records" }
-                dd { (items.count) @if let Some(left_out) = items.left_out.filter(|it| *it > 0) { ", " (left_out) " left out" } }
-            }
-            @if method != LeaderboardMethod::Census {
-                div {
-                    dt { "interval" }
-                    dd {
-                        (percent(basis.level))
-                        @if let Some((resamples, seed)) = basis.resamples.zip(basis.seed) {
-                            ", " (resamples) " bootstrap resamples, seed " (seed)
-                        } @else {
-                            ", from the spread of the tasks (Student's t)"
-                        }
-                    }
-                }
-            }
-            @if let Some(digest) = &items.digest { div { dt { "digest of the items" } dd { (digest) } } }
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! The pages of a server: HTML that is complete without script, in the style and with the figures of `karat::page`.
+//! The pages of a server: HTML that is complete without script, written by `karat::write::html`.
 //!
 //! * `leaderboard`, `subject`, `record`, `verify`, `scorecards`, `what_if`, `arena`, `game`,
 //!   `flows`, `reviews`, `session`: one file per page; `breakdown` explains a record

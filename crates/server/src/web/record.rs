@@ -101,7 +101,7 @@ fn page(kept: &RecordData, pool: &ScorerPool) -> Result<(String, Markup), Proble
                 }
             }
         }
-        @if let Some(found) = &document.r#match { (game::breakdown_of(found)) (game::findings(found)) }
+        @if let Some(found) = &document.r#match { (game::graded(found)) }
         (receipt(kept, &card))
     };
     Ok((title, content))

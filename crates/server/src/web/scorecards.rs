@@ -4,12 +4,9 @@
 use karat::answers::WeightsVerdict;
 use karat::answers::notes::in_force;
 use karat::answers::weights::{WeightsDecision, WeightsInForce, WeightsProposal};
-use karat::card::words::{conditions, effect, form, range, shared_policy, standing, without_evidence};
-use karat::leaderboard::stress::weights;
-use karat::page::scrolling;
-use karat::text::{cut, list};
+use karat::document;
+use karat::text::list;
 use karat_core::diagnostic::Diagnostic;
-use karat_core::scorecard::{Dimension, Scorecard};
 use karat_standing::overrides::OverrideLog;
 
 use super::items;
@@ -49,7 +46,7 @@ pub async fn show_all(Get(app, caller): Get) -> Answer {
     let sheet = Sheet { title: "Scorecards", part: "/scorecards", caller: Some(&caller) };
     Ok(sheet.answer(html! {
         (heading(&[], "Scorecards", "A scorecard says which facts it reads, how much each dimension weighs, and what caps a score."))
-        (figure("cards", &Figure::Table(table)))
+        (figure("cards", &table))
         p { "A scorecard is published with " code { "POST /v1/scorecards" } " and a key with the scope " code { "admin" } "." }
     }))
 }
@@ -80,182 +77,28 @@ pub async fn show(
     }))
 }
 
-/// Shows the weights, and the steps from values to a score.
+/// Shows the scorecard, and where it comes from.
 fn rules(pool: &ScorerPool) -> Markup {
-    let card = &pool.card;
+    let document = document::card(&pool.card);
     html! {
-        @if !card.about.is_empty() { p { (card.about) } }
-        ul.sentences {
-            @for line in form(card) { li { (line) } }
-            @if !card.source.is_empty() { li { "source: " (card.source) } }
-        }
+        ul.sentences { @for line in &document.lines { li { (line) } } }
         dl.about {
-            div { dt { "digest" } dd { (card.digest) } }
+            @for (label, value) in &document.about { div { dt { (label) } dd { (value) } } }
             div { dt { "from" } dd { @if pool.card.is_released() { "karat" } @else { "published here" } } }
         }
-        (dimensions(card))
-        (adjustments(card))
-        (badges(card))
-        @if let Some(section) = &card.standing {
-            section aria-labelledby="standing" {
-                h2 id="standing" { "Standing" }
-                p { "How the scores of a subject become its official score." }
-                ul.sentences { @for line in standing::lines(card, section) { li { (line) } } }
-            }
-        }
+        (body("part", &document))
     }
 }
 
-/// Shows the parts of the card.
+/// Shows what the checker finds, and the file.
 fn behind(pool: &ScorerPool, found: &[Diagnostic]) -> Markup {
     html! {
-        (facts(&pool.card))
         (checked(found))
         section aria-labelledby="file" {
             h2 id="file" { "The file" }
             details { summary { "Show the TOML" } pre tabindex="0" { code { (pool.card.text()) } } }
         }
     }
-}
-
-fn dimensions(card: &Scorecard) -> Markup {
-    let shares = weights(card);
-    let total: i64 = shares.iter().map(|weight| weight.millionths()).sum();
-    let shared = shared_policy(card);
-    let row = |(at, dimension): (usize, &Dimension)| {
-        let weight = shares.get(at).map_or(0, |weight| weight.millionths());
-        let share = if total > 0 { weight as f64 / total as f64 } else { 0.0 };
-        let group =
-            dimension.group.and_then(|at| card.groups.get(at)).map(|group| format!(" in {}", group.key));
-        let share = match card.family {
-            Some(_) => absent("by challenge"),
-            None => Cell::Share(share),
-        };
-        let mut rules: Vec<String> = Vec::new();
-        rules.extend((!dimension.description.is_empty()).then(|| dimension.description.clone()));
-        rules.extend(dimension.applies.as_ref().map(|it| format!("applies when {}", it.text)));
-        rules.extend(dimension.when.as_ref().map(|it| format!("only when {}; otherwise 0", it.text)));
-        rules.extend(shared.is_none().then(|| without_evidence(dimension.missing)));
-        let cells = vec![
-            Cell::Text(format!("{}{}", dimension.label, group.unwrap_or_default())),
-            share,
-            text(&dimension.formula.text),
-            if rules.is_empty() { text("as it is") } else { Cell::Text(rules.join("; ")) },
-        ];
-        line(cells)
-    };
-    let caption = match shared {
-        Some(policy) => format!("Each value is 0 to 1; {}", without_evidence(policy)),
-        None => String::from("Each value is 0 to 1"),
-    };
-    let table = grid(
-        caption,
-        "=dimension | %weight | formula | how",
-        card.dimensions.iter().enumerate().map(row).collect(),
-    );
-    section(
-        "dimensions",
-        "Dimensions",
-        html! {
-            (figure("dimensions-figure", &Figure::Table(table)))
-            @if !card.groups.is_empty() {
-                ul.sentences {
-                    @for group in &card.groups { li { "group " b { (group.key) } ": " (group.weight) ", " (group.mean.name()) } }
-                }
-            }
-            @if !card.lets.is_empty() || !card.constants.is_empty() {
-                p { "Where:" }
-                ul.sentences {
-                    @for constant in &card.constants {
-                        li { code { (constant.name) " = " (constant.value) @if let Some(unit) = &constant.unit { " " (unit) } } }
-                    }
-                    @for named in &card.lets { li { code { (named.name) " = " (named.formula.text) } } }
-                }
-            }
-            (profiles(card))
-            @if let Some(policy) = &card.override_policy {
-                p { "Weights may be given from outside; their sum must be within " (policy.tolerance) " of 1." }
-            }
-        },
-    )
-}
-
-fn profiles(card: &Scorecard) -> Markup {
-    let Some(profiles) = &card.profiles else { return html! {} };
-    let by = card.facts.get(profiles.by).map_or("", |fact| fact.name.as_str());
-    let content = html! {
-        thead {
-            tr {
-                th.name scope="col" { (by) }
-                @for dimension in &card.dimensions { th.number scope="col" { (dimension.key) } }
-            }
-        }
-        tbody {
-            @for (at, (name, weights)) in profiles.list.iter().enumerate() {
-                tr {
-                    th.name scope="row" { span { (name) @if at == profiles.fallback { " (else)" } } }
-                    @for weight in weights { td.number { (cut(weight.millionths(), 6, 4)) } }
-                }
-            }
-        }
-    };
-    scrolling("profiles", &format!("Weights by {by}"), content)
-}
-
-fn adjustments(card: &Scorecard) -> Markup {
-    if card.rules.is_empty() && card.gates.is_empty() {
-        return html! {};
-    }
-    section(
-        "rules",
-        "Rules and gates",
-        html! {
-            p { "After the mean, in this order." }
-            ul.sentences {
-                @for rule in &card.rules {
-                    li { b { (rule.name) } ": when " code { (rule.when.text) } ", the score becomes " code { (rule.set.text) } }
-                }
-                @for gate in &card.gates {
-                    li { b { (gate.name) } ": when " code { (gate.when.text) } ", " (effect(gate, card)) }
-                }
-            }
-        },
-    )
-}
-
-fn badges(card: &Scorecard) -> Markup {
-    if card.bands.is_empty() && card.tiers.is_empty() {
-        return html! {};
-    }
-    section(
-        "levels",
-        "Bands and tiers",
-        html! {
-            ul.sentences {
-                @for band in &card.bands { li { "band " b { (band.name) } ": from " (band.from) } }
-                @for tier in &card.tiers { li { "tier " b { (tier.name) } ": " (conditions(tier, card)) } }
-            }
-        },
-    )
-}
-
-fn facts(card: &Scorecard) -> Markup {
-    let has_paths = card.facts.iter().any(|fact| fact.path.is_some());
-    let row = |fact: &karat_core::scorecard::FactDeclaration| {
-        line(
-            [text(&fact.name), Cell::Text(range(fact, card)), text(fact.from.name())]
-                .into_iter()
-                .chain(has_paths.then(|| Cell::Text(fact.field())))
-                .chain([text(&fact.about)]),
-        )
-    };
-    let field = if has_paths { " | field" } else { "" };
-    let table = grid(
-        "What the evidence supplies, and who says so",
-        &format!("=fact | range | from{field} | what it is"),
-        card.facts.iter().map(row).collect(),
-    );
-    table_section("facts", "Facts", table)
 }
 
 /// Shows the findings of the checker; an allowed one says why.
@@ -295,7 +138,7 @@ fn proposals(pool: &ScorerPool, log: &OverrideLog) -> Markup {
                 Some(weights) => p.care { (words(&in_force(&weights))) "." },
                 None => p { "The weights of the scorecard are in force." }
             }
-            @if !all.is_empty() { (figure("weights-figure", &Figure::Table(proposal_table(&all)))) }
+            @if !all.is_empty() { (figure("weights-figure", &proposal_table(&all))) }
         },
     )
 }

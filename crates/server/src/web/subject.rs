@@ -2,19 +2,13 @@
 
 use karat::answers::leaderboard::Leaderboard;
 use karat::answers::notes::foot;
-use karat::answers::review::{ScoreChange, score_history};
-use karat::answers::standing::official_points;
-use karat::answers::{ReviewState, ReviewVerdict};
-use karat::document;
-use karat::document::figure::Section;
+use karat::document::figure::{history, profiles};
+use karat::document::{self, Document};
 use karat::leaderboard::{Ranking, Settings};
 use karat::look_alikes;
-use karat::pages;
 use karat::rows::{Row, Rows};
 use karat::standing::Answer as Standings;
-use karat::standing::notes::{changes_ahead, percent, states};
-use karat::text::{Tone, Writing, count, list};
-use karat_core::scorecard::Scorecard;
+use karat::text::{Writing, count, list};
 use karat_standing::stand::SubjectStanding;
 
 use super::items::{self, Found};
@@ -132,17 +126,9 @@ async fn stands(
     let question = Question::new(Arc::clone(pool), vec![name.to_owned()], as_of, size);
     let tell = |answer: &Standings<'_>, shown: &[SubjectStanding]| match shown.first() {
         None => html! { p.care { "No item counts up to " time { (answer.as_of.to_string()) } "." } },
-        Some(standing) => {
-            let page = karat::write::html::page(&document::standing(answer, shown, false));
-            html! {
-                (numbers(standing, answer.card))
-                (notes(&foot(answer)))
-                (told_of(standing))
-                (next_tier(standing))
-                // The first section is a table of subjects, whose numbers are shown above instead.
-                (sections(page.sections.get(1..).unwrap_or_default()))
-                (score_changes(standing))
-            }
+        Some(_) => {
+            let document = document::standing(answer, shown, true);
+            html! { p { (document.title) } (notes(&foot(answer))) (body("s", &document)) }
         }
     };
     match answered(app, question, tell).await {
@@ -153,131 +139,6 @@ async fn stands(
     }
 }
 
-fn sections(sections: &[Section]) -> Markup {
-    html! {
-        @for (at, section) in sections.iter().enumerate() {
-            section aria-labelledby=(format!("s{at}")) {
-                h2 id=(format!("s{at}")) { (section.heading) }
-                @for line in &section.text { p { (line) } }
-                @for (place, it) in section.figures.iter().enumerate() {
-                    div.figure { (figure(&format!("s{at}f{place}"), it)) }
-                }
-            }
-        }
-    }
-}
-
-fn numbers(standing: &SubjectStanding, card: &Scorecard) -> Markup {
-    let writing = Writing::of(card.scale.max);
-    let score = official_points(standing).map(|points| match standing.review {
-        Some(_) => points.to_string(),
-        None => writing.number(points / writing.value(1.0)),
-    });
-    let is_held = standing.review.as_ref().is_some_and(|review| review.history.is_under_review());
-    html! {
-        dl.figures {
-            div {
-                dt { "official score" }
-                dd { @match score { Some(score) => { (score) " " small { "of " (card.scale.max) } }, None => "no score" } }
-            }
-            @if let Some(tier) = &standing.tier { div { dt { "tier" } dd { (tier.name.as_deref().unwrap_or("none")) } } }
-            @if let Some(interval) = &standing.interval { div { dt { "interval" } dd { (writing.ends(interval.interval.map(|it| (it.low, it.high)))) } } }
-            @if let Some(share) = standing.share { div { dt { "share" } dd { (percent(share.share.units())) } } }
-            div { dt { "items that count" } dd { (standing.counts.in_window) " " small { "of " (standing.counts.seen) } } }
-            @if is_held { div { dt { "review" } dd { span.state.care { "under review" } } } }
-            @if standing.is_on_hold { div { dt { "state" } dd { span.state.care { "on hold" } } } }
-        }
-    }
-}
-
-/// Shows notes on the standing, except for the next tier.
-fn told_of(standing: &SubjectStanding) -> Markup {
-    let lines: Vec<(Tone, String)> = states(standing).into_iter().chain(changes_ahead(standing)).collect();
-    html! {
-        @if !lines.is_empty() {
-            ul.sentences { @for (tone, line) in &lines { li.care[*tone != Tone::Plain] { (words(line)) } } }
-        }
-    }
-}
-
-/// Shows the conditions that the next tier still needs.
-fn next_tier(standing: &SubjectStanding) -> Markup {
-    let Some((tier, next)) =
-        standing.tier.as_ref().and_then(|tier| Some((tier, tier.earned.next.as_deref()?)))
-    else {
-        return html! {};
-    };
-    let missing: Vec<String> = tier.earned.missing.iter().map(ToString::to_string).collect();
-    section(
-        "tier",
-        "The next tier",
-        html! {
-            @match missing.as_slice() {
-                [] => p { "Nothing is in the way of " b { (next) } "." },
-                [only] => p { "One thing is in the way of " b { (next) } ": " (only) "." },
-                several => {
-                    p { (several.len()) " things are in the way of " b { (next) } ":" }
-                    ul.sentences { @for line in several { li { (line) } } }
-                }
-            }
-        },
-    )
-}
-
-/// Shows the changes of the score, the newest first, with what reviewers decided.
-fn score_changes(standing: &SubjectStanding) -> Markup {
-    /// The number of changes that are shown; the API has all of them.
-    const SHOWN: usize = 50;
-    let changes = standing.review.as_ref().map(score_history).unwrap_or_default();
-    if changes.is_empty() {
-        return html! {};
-    }
-    let row = |change: &ScoreChange| {
-        let decided: Vec<String> = change
-            .decisions
-            .iter()
-            .map(|it| {
-                let verdict = match it.verdict {
-                    ReviewVerdict::Approve => "approved",
-                    ReviewVerdict::Reject => "rejected",
-                };
-                format!("{verdict} by {} at {}: {}", it.reviewer, it.time, it.reason)
-            })
-            .collect();
-        let is_open = change.review_state == ReviewState::PendingReview;
-        let decided = match decided.as_slice() {
-            [] if is_open => absent("no one yet"),
-            [] => absent("no one"),
-            all => Cell::Text(list(all)),
-        };
-        let flags = [(change.was_anomalous, "a swing"), (change.was_cumulative, "many changes together")];
-        let flags: Vec<&str> = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name).collect();
-        line([
-            text(&change.time),
-            text_or(change.before, "none"),
-            text(change.after),
-            text(&change.cause),
-            Cell::Text(if flags.is_empty() { String::from("no") } else { flags.join(", ") }),
-            Cell::Text(format!("{}, {}", change.review_state.name().replace('_', " "), change.since)),
-            decided,
-        ])
-    };
-    let all = count(changes.len(), "change");
-    let shown = if changes.len() > SHOWN {
-        format!("The newest {SHOWN} of {all}")
-    } else {
-        format!("{all}, the newest first")
-    };
-    let table = grid(
-        format!(
-            "{shown}. A swing that is too large is held until reviewers decide, or until the deadline passes"
-        ),
-        "=when | #before | #after | cause | flagged | state | decided",
-        changes.iter().rev().take(SHOWN).map(row).collect(),
-    );
-    table_section("score-history", "Score history", table)
-}
-
 /// Shows the profile and the history of a subject whose card has no standings.
 fn means(rows: &Rows, settings: &Settings) -> Markup {
     let all: Vec<usize> = (0..rows.rows.len()).collect();
@@ -286,8 +147,8 @@ fn means(rows: &Rows, settings: &Settings) -> Markup {
         Err(why) => return html! { p.care { "There is no mean: " (why) "." } },
     };
     let writing = Writing::of(rows.scale.max);
-    let found: Vec<Section> =
-        pages::profiles(rows, &board).into_iter().chain(pages::history(rows, &[0], settings)).collect();
+    let parts = profiles(rows, &board).into_iter().chain(history(rows, &[0], settings)).collect();
+    let document = Document { parts, ..Document::default() };
     html! {
         @if let Some(row) = board.rows.first() {
             dl.figures {
@@ -296,7 +157,7 @@ fn means(rows: &Rows, settings: &Settings) -> Markup {
                 div { dt { "tasks" } dd { (row.tasks) } }
             }
         }
-        (sections(&found))
+        (body("s", &document))
     }
 }
 
@@ -337,7 +198,7 @@ fn evidence(name: &str, rows: &Rows, found: &Found, pool: &ScorerPool, page: usi
         "evidence",
         "Evidence",
         html! {
-            (figure("evidence-figure", &Figure::Table(table)))
+            (figure("evidence-figure", &table))
             (turn("evidence", ["Newer", "Older"], (page, pages), to))
             @if found.unread > 0 { p.care { (found.unread) " older records are left out." } }
         },

@@ -3,7 +3,8 @@
 use std::str::FromStr as _;
 
 use karat::answers::{ChangedPart, CheckOutcome, VerificationStatus};
-use karat::verification::{Check, causes, recomputed, status};
+use karat::document::{self, Verified};
+use karat::verification::{Check, recomputed, status};
 use karat_store::log::{Keys, VerifyingKey, WitnessKey};
 
 use super::layout::*;
@@ -47,17 +48,17 @@ pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer
             Ok(checks)
         })
         .await?;
-    let changed: Vec<&str> = causes(&checks).into_iter().map(ChangedPart::name).collect();
     let title = match status(&checks) {
         VerificationStatus::Verified => "Verified",
         VerificationStatus::Consistent => "Not all could be checked",
         VerificationStatus::Failed => "Verification failed",
     };
     let record = address::record(position);
+    let verified = "the score follows from the evidence, and the log has the record";
+    let document = document::verification(&checks, Verified { file: &record, about: None, verified });
     let content = html! {
         (heading(&[("/", "Leaderboard"), (&record, "Record")], title, "Checked just now, from what the store has."))
-        (listed(&checks))
-        @if !changed.is_empty() { p.care { "What has changed: " (changed.join(", ")) "." } }
+        (body("check", &document))
         section aria-labelledby="signed" {
             h2 id="signed" { "What was signed" }
             p { "The head of the log, as its key signed it:" }
@@ -68,24 +69,6 @@ pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer
         p { a href=(record) { "Back to the record" } }
     };
     Ok(Sheet { title, part: "/", caller: Some(&caller) }.answer(content))
-}
-
-fn listed(checks: &[Check]) -> Markup {
-    html! {
-        ul.checks {
-            @for check in checks {
-                @let (mark, is_bad) = match check.shown.outcome {
-                    CheckOutcome::Verified => ("✓", false),
-                    CheckOutcome::Failed => ("✗", true),
-                    CheckOutcome::Inconclusive | CheckOutcome::Skipped => ("–", true),
-                };
-                li.bad[is_bad] {
-                    b { (mark) } (check.shown.name) " " (check.shown.outcome.name()) ": " (words(&check.shown.says))
-                    @for line in &check.shown.details { br; (words(line)) }
-                }
-            }
-        }
-    }
 }
 
 /// Scores the evidence again, a trace after those that came before it.

@@ -6,9 +6,9 @@ use karat::answers::leaderboard::officials::Officials;
 use karat::leaderboard::Settings;
 use karat::leaderboard::stress::weights;
 use karat::leaderboard::what_if::{MeanValues, WhatIf};
-use karat::page::scrolling;
 use karat::text::{Writing, count, cut, ranks, short, whole_percent};
 use karat_core::number::Decimal;
+use karat_core::scorecard::Dimension;
 use karat_stats::bootstrap::Plan;
 use karat_stats::ranks::RankRange;
 
@@ -147,7 +147,7 @@ fn result_of(all: &AllSubjects, pool: &ScorerPool, wanted: &[Decimal], host: &st
     match WhatIf::new(values, &pool.card, wanted, &Settings { plan, ..settings }) {
         Ok(what_if) => html! {
             (sentences(values, &what_if))
-            (figure("what-if-table", &Figure::Table(table(all, values, &what_if, pool))))
+            (figure("what-if-table", &table(all, values, &what_if, pool)))
             (shares(pool, wanted))
         },
         Err(why) => html! { p.care { "There is no ranking under these weights: " (why) "." } },
@@ -234,29 +234,11 @@ fn shares(pool: &ScorerPool, wanted: &[Decimal]) -> Markup {
     let sum = |list: &[Decimal]| list.iter().map(|it| it.millionths()).sum::<i64>().max(1) as f64;
     let (of_wanted, of_own) = (sum(wanted), sum(&own));
     let share = |weight: &Decimal, of: f64| whole_percent(weight.millionths() as f64 / of);
-    html! {
-        details {
-            summary { "The weights as shares" }
-            (scrolling("what-if-shares", "Weight as entered, its share of the sum, and that of the card", html! {
-                thead {
-                    tr {
-                        th.name scope="col" { "dimension" }
-                        th.number scope="col" { "weight" }
-                        th.number scope="col" { "share" }
-                        th.number scope="col" { "share now" }
-                    }
-                }
-                tbody {
-                    @for ((dimension, weight), own) in pool.card.dimensions.iter().zip(wanted).zip(&own) {
-                        tr {
-                            th.name scope="row" { span { (dimension.label) } }
-                            td.number { (weight) }
-                            td.number { (share(weight, of_wanted)) }
-                            td.number { (share(own, of_own)) }
-                        }
-                    }
-                }
-            }))
-        }
-    }
+    let all = pool.card.dimensions.iter().zip(wanted).zip(&own);
+    let row = |((dimension, weight), own): ((&Dimension, &Decimal), &Decimal)| {
+        line([text(&dimension.label), text(weight), text(share(weight, of_wanted)), text(share(own, of_own))])
+    };
+    let caption = "Weight as entered, its share of the sum, and that of the card";
+    let table = grid(caption, "=dimension | #weight | #share | #share now", all.map(row).collect());
+    html! { details { summary { "The weights as shares" } (figure("what-if-shares", &table)) } }
 }

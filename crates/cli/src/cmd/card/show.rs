@@ -1,11 +1,13 @@
 //! `karat card show`: a scorecard as a person reads it.
 
+use std::io::Write as _;
+
 use karat::document;
 use karat_terminal::cards::{find, parse};
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::format;
-use karat_terminal::output::{Color, Screen};
+use karat_terminal::output::{Color, FAINT, Screen};
 
 use crate::args::ShowArgs;
 
@@ -16,7 +18,9 @@ pub fn run(args: &ShowArgs, color: Color) -> Result<Exit, Failure> {
         format::text(&text.text)?;
         return Ok(Exit::Done);
     }
-    let card = document::scorecard(&parse(&text, color)?);
-    format::screen(&card, (usize::MAX, ""), &mut Screen::stdout(color))?;
+    let card = parse(&text, color)?;
+    let mut screen = Screen::stdout(color);
+    format::screen(&document::card(&card), (usize::MAX, ""), &mut screen)?;
+    writeln!(screen, "\n{FAINT}{}{FAINT:#}", card.digest)?;
     Ok(Exit::Done)
 }

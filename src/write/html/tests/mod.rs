@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use scraper::{ElementRef, Html, Selector};
 
-use super::document::html;
-use super::sample::page;
-use crate::document::figure::{Figure, History, Page, Point, Profile, RankShares, Reading, Section, Series};
-use crate::document::{Cell, Column, Kind, Row, Span, Table};
+mod sample;
+
+use super::document as html;
+use crate::document::figure::{Figure, History, Point, Series};
+use crate::document::{Cell, Column, Document, Kind, Part, Row, Span, Table};
 use crate::estimate::Writing;
+use sample::page;
 
 /// Names that try to be markup, to leave an attribute, to reverse the text, to be longer than any column.
 fn hostile_names() -> Vec<String> {
@@ -29,7 +31,7 @@ fn hostile_names() -> Vec<String> {
 }
 
 /// Returns the sample with `name` in place of every text that comes from outside.
-fn renamed(mut page: Page, names: &[String]) -> Page {
+fn renamed(mut page: Document, names: &[String]) -> Document {
     let mut next = names.iter().cycle();
     let mut put = |text: &mut String| {
         if let Some(name) = next.next() {
@@ -37,18 +39,16 @@ fn renamed(mut page: Page, names: &[String]) -> Page {
         }
     };
     put(&mut page.title);
-    put(&mut page.subtitle);
-    page.notes.iter_mut().for_each(&mut put);
+    page.lines.iter_mut().for_each(&mut put);
     page.about.iter_mut().for_each(|(label, value)| {
         put(label);
         put(value);
     });
-    for section in &mut page.sections {
-        put(&mut section.heading);
-        section.text.iter_mut().for_each(&mut put);
-        for figure in &mut section.figures {
-            match figure {
-                Figure::Table(it) => {
+    for part in &mut page.parts {
+        match part {
+            Part::Heading(text) | Part::Note(_, text) => put(text),
+            Part::Figure(figure) => match &mut **figure {
+                Figure::Table(it) | Figure::Closed(it) => {
                     put(&mut it.caption);
                     it.columns.iter_mut().for_each(|column| put(&mut column.label));
                     for row in &mut it.rows {
@@ -60,18 +60,6 @@ fn renamed(mut page: Page, names: &[String]) -> Page {
                         }
                     }
                 }
-                Figure::Profiles(it) => {
-                    put(&mut it.caption);
-                    it.dimensions.iter_mut().for_each(|dimension| put(&mut dimension.name));
-                    for Profile { name, readings } in &mut it.subjects {
-                        put(name);
-                        for reading in readings {
-                            if let Reading::Absent(why) = reading {
-                                put(why);
-                            }
-                        }
-                    }
-                }
                 Figure::History(it) => {
                     [&mut it.caption, &mut it.value_label, &mut it.line_label].into_iter().for_each(&mut put);
                     for Series { name, points } in &mut it.series {
@@ -79,28 +67,8 @@ fn renamed(mut page: Page, names: &[String]) -> Page {
                         points.iter_mut().filter_map(|point| point.flag.as_mut()).for_each(&mut put);
                     }
                 }
-                Figure::Ranks(it) => {
-                    put(&mut it.caption);
-                    it.subjects.iter_mut().for_each(|subject| put(&mut subject.name));
-                }
-                Figure::Items(it) => {
-                    put(&mut it.caption);
-                    for subject in &mut it.subjects {
-                        put(&mut subject.name);
-                        put(&mut subject.about);
-                        subject.left_out.iter_mut().for_each(&mut put);
-                        for task in &mut subject.tasks {
-                            put(&mut task.name);
-                            put(&mut task.about);
-                            for item in &mut task.items {
-                                put(&mut item.id);
-                                item.gates.iter_mut().for_each(&mut put);
-                                put(&mut item.place.0);
-                            }
-                        }
-                    }
-                }
-            }
+            },
+            Part::Table(_) | Part::List(_) => {}
         }
     }
     page
@@ -249,19 +217,14 @@ fn the_policy_allows_our_style_and_script_alone() {
     assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
     assert!(!policy.contains("unsafe") && !policy.contains('*') && !policy.contains("http"));
     for kind in ["style", "script"] {
-        let hash = super::document::source(&text_of(all(&document, kind)[0]));
+        let hash = super::source(&text_of(all(&document, kind)[0]));
         assert!(policy.contains(&format!("{kind}-src '{hash}'")), "{kind}");
     }
     // Markup that is not escaped is written in one file, for these two.
-    for source in [
-        include_str!("table.rs"),
-        include_str!("profiles.rs"),
-        include_str!("history.rs"),
-        include_str!("ranks.rs"),
-    ] {
+    for source in [include_str!("../table.rs"), include_str!("../history.rs"), include_str!("../spark.rs")] {
         assert!(!source.contains("PreEscaped"));
     }
-    assert_eq!(include_str!("document.rs").matches("(PreEscaped(").count(), 2);
+    assert_eq!(include_str!("../mod.rs").matches("(PreEscaped(").count(), 2);
 }
 
 #[test]
@@ -310,18 +273,18 @@ fn values_that_are_no_numbers_and_rows_that_are_too_short_do_no_harm() {
             },
         ],
     };
-    let ranks = |rank, shares| RankShares { name: String::from("it"), rank, share_kept: f64::NAN, shares };
-    let figures = vec![
+    let shaded = vec![Column::name("it"), Column::new("it", Kind::Shade)];
+    let shades = [estimate(f64::NAN, 0.0, 1.0), Cell::Share(f64::NAN), Cell::Share(-3.0), Cell::Share(7.0)];
+    let shades = shades.into_iter().map(|cell| vec![name(), cell].into()).collect();
+    let figures = [
         Figure::Table(table),
         Figure::History(history),
-        Figure::Ranks(crate::document::figure::Ranks {
-            caption: String::new(),
-            subjects: vec![ranks((0, 0), vec![(0, f64::NAN)]), ranks((5, 2), vec![(30, 2.0)])],
-        }),
-        Figure::Ranks(crate::document::figure::Ranks { caption: String::new(), subjects: vec![] }),
+        Figure::Table(Table::new("", shaded.clone(), shades)),
+        Figure::Closed(Table::new("", shaded, Vec::new())),
     ];
     let mut odd = page(0, 0);
-    odd.sections.push(Section { heading: String::from("odd"), text: vec![], figures });
+    odd.parts.push(Part::Heading(String::from("odd")));
+    odd.parts.extend(figures.map(Part::from));
     let text = html(&odd);
     check(&text);
     for word in ["NaN", "inf"] {
@@ -338,7 +301,7 @@ fn a_page_stays_small() {
 
 #[test]
 fn light_and_dark_have_every_colour_and_enough_contrast() {
-    let style = include_str!("style.css");
+    let style = include_str!("../style.css");
     let (light, rest) = style.split_once("@media (prefers-color-scheme: dark)").expect("a dark theme");
     let (dark, _) = rest.split_once("* {").expect("an end of the themes");
     let (light, dark) = (variables(light), variables(dark));

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use super::scale::{Scale, coordinate, written};
 use super::table;
 use crate::document::figure::{History, Point, Series};
+use crate::document::{Cell, Column, Table};
 use crate::text::count;
 
 /// The largest number of panels drawn; a page with more is too long to read.
@@ -258,33 +259,28 @@ fn numbers(id: &str, history: &History, times: &Times) -> Markup {
         true => history.caption.clone(),
         false => format!("{}: the last {each} of each subject, {all} in all", history.caption),
     };
-    let number = |value: Option<f64>| value.map(|value| written(value, history.decimals));
-    table::scrolling(
-        &format!("{id}n"),
-        &caption,
-        html! {
-            thead {
-                tr {
-                    th.name scope="col" { "subject" }
-                    th scope="col" { @if times.has_times { "time" } @else { "number" } }
-                    th.number scope="col" { (history.value_label) }
-                    th.number scope="col" { (history.line_label) }
-                    th scope="col" { "flag" }
-                }
-            }
-            tbody {
-                @for series in &history.series {
-                    @for (at, point) in series.points.iter().enumerate().skip(series.points.len().saturating_sub(each)) {
-                        tr {
-                            (table::name(&series.name))
-                            td { @match point.time { Some(time) => (time.to_string()), None => (at + 1) } }
-                            td.number { @if let Some(text) = number(point.value) { (text) } }
-                            td.number { @if let Some(text) = number(point.line) { (text) } }
-                            td { @if let Some(flag) = &point.flag { (flag) } }
-                        }
-                    }
-                }
-            }
-        },
-    )
+    let text =
+        |value: Option<f64>| Cell::Text(value.map_or_else(String::new, |it| written(it, history.decimals)));
+    let row = |name: &str, at: usize, point: &Point| {
+        vec![
+            Cell::text(name),
+            Cell::Text(point.time.map_or_else(|| (at + 1).to_string(), |time| time.to_string())),
+            text(point.value),
+            text(point.line),
+            Cell::Text(point.flag.clone().unwrap_or_default()),
+        ]
+        .into()
+    };
+    let rows = history.series.iter().flat_map(|series| {
+        let points = series.points.iter().enumerate().skip(series.points.len().saturating_sub(each));
+        points.map(|(at, point)| row(&series.name, at, point))
+    });
+    let columns = vec![
+        Column::name("subject"),
+        Column::text(if times.has_times { "time" } else { "number" }),
+        Column::number("").labelled(&history.value_label),
+        Column::number("").labelled(&history.line_label),
+        Column::text("flag"),
+    ];
+    table::draw(&format!("{id}n"), &Table::new(caption, columns, rows.collect()))
 }

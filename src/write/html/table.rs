@@ -9,6 +9,9 @@ use crate::document::{Cell, Column, Kind, Readers, Row, Span, Table, Total};
 use crate::estimate::percent;
 use crate::text::Tone;
 
+/// The number of shaded columns from which their names are upright.
+const UPRIGHT: usize = 7;
+
 /// A column as it is drawn.
 struct Drawn<'t> {
     at: usize,
@@ -35,14 +38,17 @@ pub fn draw(id: &str, table: &Table) -> Markup {
     let columns: Vec<Drawn<'_>> =
         columns.map(|(at, column)| Drawn { at, column, axis: axis_of(id, table, at, column) }).collect();
     let is_sum = table.columns.iter().any(|it| matches!(it.kind, Kind::Total(_)));
-    scrolling(
+    let shades = table.columns.iter().filter(|it| it.kind == Kind::Shade).count();
+    let has_ends = |cell: &Cell| matches!(cell, Cell::Interval(Span { ends: Some(_), .. }));
+    let is_narrow = !table.rows.iter().flat_map(|row| &row.cells).any(has_ends);
+    let drawn = scrolling(
         id,
         &table.caption,
         html! {
-            thead {
+            thead.upright[shades >= UPRIGHT && is_narrow] {
                 tr { @for it in &columns { (heading(it)) } }
             }
-            tbody.fixed[is_sum] {
+            tbody.fixed[is_sum].heat[shades > 0] {
                 @for (row, is_odd) in table.rows.iter().zip(bands(&table.rows)) {
                     tr.odd[is_odd] {
                         @for it in &columns { (draw_cell(row, it)) }
@@ -50,11 +56,27 @@ pub fn draw(id: &str, table: &Table) -> Markup {
                 }
             }
         },
-    )
+    );
+    html! { (drawn) @if shades > 0 { (key()) } }
+}
+
+/// Returns the key of the grounds.
+fn key() -> Markup {
+    html! {
+        p.key {
+            span { "0" @for step in [0, 2, 4, 6, 8, 10] { i class=(format!("h{step}")) {} } "1" }
+            span { i.absent {} "no value, which is not a zero" }
+        }
+    }
+}
+
+/// Returns the class of a ground that darkens in eleven steps; the number on it says the same.
+fn shade(share: f64) -> String {
+    format!("number h{:.0}", (share.clamp(0.0, 1.0) * 10.0).floor())
 }
 
 /// Returns a table in its own box, which scrolls sideways on narrow screens; `id` becomes that of its caption.
-pub fn scrolling(id: &str, caption: &str, content: Markup) -> Markup {
+fn scrolling(id: &str, caption: &str, content: Markup) -> Markup {
     html! {
         div.box role="region" aria-labelledby=(id) tabindex="0" {
             table {
@@ -63,11 +85,6 @@ pub fn scrolling(id: &str, caption: &str, content: Markup) -> Markup {
             }
         }
     }
-}
-
-/// Returns the cell that names a row: as wide as the name, up to a limit.
-pub fn name(name: &str) -> Markup {
-    html! { th.name scope="row" { span { (name) } } }
 }
 
 /// Returns a box that is closed at first, for the numbers behind a figure.
@@ -116,6 +133,7 @@ fn heading(it: &Drawn<'_>) -> Markup {
             th.drawn scope="col" { span.aloud { (label) ", drawn" } (drawn_axis(axis)) }
             @if let Some(ends) = &axis.ends { th.number scope="col" { (ends) } }
         },
+        (Kind::Shade, _) => html! { th.number scope="col" { span { (label) } } },
         _ if it.column.is_number() => html! { th.number scope="col" { (label) } },
         _ => html! { th scope="col" { (label) } },
     }
@@ -136,6 +154,15 @@ fn draw_cell(row: &Row, it: &Drawn<'_>) -> Markup {
         },
         (cell, Kind::Name, _) => html! { th.name scope="row" { span { (cell.shown()) } (notes(row)) } },
         (Cell::Link(text, address), ..) => html! { td { a href=(address) { (text) } } },
+        (Cell::Interval(span), Kind::Shade, _) if span.point.is_finite() => html! {
+            td class=(shade(span.point)) {
+                (span.number(span.point))
+                @if let Some((low, high)) = span.ends { small { (span.number(low)) " to " (span.number(high)) } }
+            }
+        },
+        (Cell::Share(share), Kind::Shade, _) if share.is_finite() => {
+            html! { td class=(shade(*share)) { (cell.shown()) } }
+        }
         (Cell::Trend(values), Kind::Trend { range, decimals }, _) => spark::draw(values, range, decimals),
         (Cell::Share(share), ..) if share.is_finite() => html! {
             td.number {
@@ -228,7 +255,7 @@ fn drawn_axis(it: &Axis) -> Markup {
 }
 
 /// Returns the lines of an axis, named `id`, for rows to repeat.
-pub(crate) fn axis_lines(id: &str, scale: Scale, reference: Option<f64>) -> Markup {
+fn axis_lines(id: &str, scale: Scale, reference: Option<f64>) -> Markup {
     html! {
         defs {
             g id=(id) {
@@ -240,7 +267,7 @@ pub(crate) fn axis_lines(id: &str, scale: Scale, reference: Option<f64>) -> Mark
 }
 
 /// Returns the numbers along an axis: as many as have room; the lines stay.
-pub(crate) fn axis_numbers(scale: Scale) -> Markup {
+fn axis_numbers(scale: Scale) -> Markup {
     let ticks = scale.ticks();
     let has_room = ticks.len() <= 6;
     html! {

@@ -2,11 +2,8 @@
 
 use karat_core::timestamp::Timestamp;
 
-use crate::document::figure::{
-    Dimension, Estimate, Figure, History, Page, Point, Profile, Profiles, RankShares, Ranks, Reading,
-    Section, Series,
-};
-use crate::document::{Cell, Column, Kind, Row, Table, Total};
+use crate::document::figure::{Figure, History, Point, Series, profile};
+use crate::document::{Cell, Column, Document, Kind, Part, Row, Table, Total};
 use crate::estimate::Writing;
 use crate::text::Tone;
 
@@ -69,12 +66,17 @@ fn waterfall() -> Figure {
 }
 
 /// Returns a page about `subjects` agents and `dimensions` dimensions.
-pub fn page(subjects: usize, dimensions: usize) -> Page {
+pub fn page(subjects: usize, dimensions: usize) -> Document {
     let names: Vec<String> = (0..subjects).map(name).collect();
     let dimensions: Vec<String> = (0..dimensions).map(dimension).collect();
-    Page {
+    let notes = [
+        "Rank 1 differs if runs that were stopped count as failures: kestrel-2 would lead.",
+        "Within a tie group the data do not tell the agents apart; they are ordered by mean.",
+    ];
+    let notes = notes.map(|note| Part::Note(Tone::Care, note.to_owned()));
+    Document {
         title: String::from("Support agents, spring season"),
-        subtitle: format!("{subjects} agents under the card support-desk@2.1.0, 412 tasks each"),
+        lines: vec![format!("{subjects} agents under the card support-desk@2.1.0, 412 tasks each")],
         about: [
             ("card", "support-desk@2.1.0"),
             ("card digest", "sha256:5d41402abc4b2a76b9719d911017c592ae1f2d3c4b5a69788796a5b4c3d2e1f0"),
@@ -86,40 +88,43 @@ pub fn page(subjects: usize, dimensions: usize) -> Page {
         ]
         .map(|(label, value)| (label.to_owned(), value.to_owned()))
         .to_vec(),
-        notes: vec![
-            String::from("Rank 1 differs if runs that were stopped count as failures: kestrel-2 would lead."),
-            String::from(
-                "Within a tie group the data do not tell the agents apart; they are ordered by mean.",
-            ),
-        ],
-        sections: vec![
-            section(
-                "Leaderboard",
-                "Dots are means over tasks, bars their 95% intervals.",
-                vec![leaderboard(&names)],
-            ),
-            section(
-                "Profiles",
-                "The mean value of each agent in each dimension.",
-                vec![profiles(&names, &dimensions), profiles(&names[..subjects.min(2)], &dimensions)],
-            ),
-            section(
-                "Over time",
-                "One panel an agent, the same axes in all.",
-                vec![history(&names[..subjects.min(6)]), history(&names[..subjects.min(1)])],
-            ),
-            section(
-                "Robustness",
-                "Ranks under 1000 draws of the weights around those of the card.",
-                vec![ranks(&names[..subjects.min(8)]), ranks(&names), comparison()],
-            ),
-            section("One score", "How the parts of a score add up.", vec![waterfall()]),
-        ],
+        parts: notes
+            .into_iter()
+            .chain(
+                [
+                    section(
+                        "Leaderboard",
+                        "Dots are means over tasks, bars their 95% intervals.",
+                        vec![leaderboard(&names)],
+                    ),
+                    section(
+                        "Profiles",
+                        "The mean value of each agent in each dimension.",
+                        vec![profiles(&names, &dimensions), profiles(&names[..subjects.min(2)], &dimensions)],
+                    ),
+                    section(
+                        "Over time",
+                        "One panel an agent, the same axes in all.",
+                        vec![history(&names[..subjects.min(6)]), history(&names[..subjects.min(1)])],
+                    ),
+                    section(
+                        "Robustness",
+                        "Ranks under 1000 draws of the weights around those of the card.",
+                        vec![ranks(&names[..subjects.min(8)]), ranks(&names), comparison()],
+                    ),
+                    section("One score", "How the parts of a score add up.", vec![waterfall()]),
+                ]
+                .into_iter()
+                .flatten(),
+            )
+            .collect(),
+        ..Document::default()
     }
 }
 
-fn section(heading: &str, text: &str, figures: Vec<Figure>) -> Section {
-    Section { heading: heading.to_owned(), text: vec![text.to_owned()], figures }
+fn section(heading: &str, text: &str, figures: Vec<Figure>) -> Vec<Part> {
+    let head = [Part::Heading(heading.to_owned()), Part::Note(Tone::Plain, text.to_owned())];
+    head.into_iter().chain(figures.into_iter().map(Part::from)).collect()
 }
 
 pub fn name(at: usize) -> String {
@@ -180,34 +185,23 @@ fn leaderboard(names: &[String]) -> Figure {
 }
 
 fn profiles(names: &[String], dimensions: &[String]) -> Figure {
-    let reading = |subject: usize, at: usize| match (subject * 31 + at * 7) % 23 {
-        3 => Reading::Absent(String::from("missing")),
-        11 => Reading::Absent(String::from("n/a")),
+    let value = |subject: usize, at: usize| match (subject * 31 + at * 7) % 23 {
+        3 => Cell::Without(String::from("missing")),
+        11 => Cell::Without(String::from("n/a")),
         _ => {
             let point = 0.15 + 0.85 * noise(subject * 57 + at);
-            let interval = (names.len() <= 3).then_some(((point - 0.06).max(0.0), (point + 0.05).min(1.0)));
-            Reading::Value(Estimate { point, interval })
+            let ends = (names.len() <= 3).then_some(((point - 0.06).max(0.0), (point + 0.05).min(1.0)));
+            Cell::interval(Some(point), ends, Writing::shares(), false)
         }
     };
-    Figure::Profiles(Profiles {
-        caption: String::from("Readings from 0 to 1 by agent and dimension"),
-        dimensions: dimensions
-            .iter()
-            .enumerate()
-            .map(|(at, name)| Dimension {
-                name: name.clone(),
-                weight: (at != 3).then(|| format!("0.{:02}", 4 + at % 9)),
-            })
-            .collect(),
-        subjects: names
-            .iter()
-            .enumerate()
-            .map(|(subject, name)| Profile {
-                name: name.clone(),
-                readings: (0..dimensions.len()).map(|at| reading(subject, at)).collect(),
-            })
-            .collect(),
-    })
+    let weight = |at: usize| (at != 3).then(|| format!("0.{:02}", 4 + at % 9));
+    let weighted: Vec<_> =
+        dimensions.iter().enumerate().map(|(at, name)| (name.clone(), weight(at))).collect();
+    let subjects = names
+        .iter()
+        .enumerate()
+        .map(|(subject, name)| (name.clone(), (0..dimensions.len()).map(|at| value(subject, at)).collect()));
+    Figure::Table(profile("Values from 0 to 1 by agent and dimension", &weighted, subjects.collect()))
 }
 
 fn history(names: &[String]) -> Figure {
@@ -239,21 +233,19 @@ fn history(names: &[String]) -> Figure {
 }
 
 fn ranks(names: &[String]) -> Figure {
-    let count = names.len() as u32;
-    let subjects = names.iter().zip(1..).map(|(name, rank)| {
-        let near = [(rank - 1, 0.21), (rank, 0.62), (rank + 1, 0.165), (rank + 2, 0.005)];
-        let shares = near.into_iter().filter(|&(it, _)| it >= 1 && it <= count).collect();
-        RankShares {
-            name: name.clone(),
-            rank: (rank, (rank + u32::from(rank == 3)).min(count)),
-            share_kept: 0.62,
-            shares,
-        }
+    let rows = names.iter().zip(1..).map(|(name, rank): (&String, usize)| {
+        let near = |at: usize| match at.abs_diff(rank) {
+            0 => Cell::Share(0.62),
+            1 => Cell::Share(0.19),
+            _ => Cell::text(""),
+        };
+        let own = [Cell::text(name), Cell::text(rank.to_string())];
+        own.into_iter().chain((1..=names.len().min(12)).map(near)).collect::<Vec<_>>().into()
     });
-    Figure::Ranks(Ranks {
-        caption: String::from("Share of random weights under which each agent takes each rank"),
-        subjects: subjects.collect(),
-    })
+    let ranks = (1..=names.len().min(12)).map(|it| Column::new("", Kind::Shade).labelled(&it.to_string()));
+    let columns = [Column::name("agent"), Column::number("rank")].into_iter().chain(ranks).collect();
+    let caption = "Share of random weights under which each agent takes each rank";
+    Figure::Closed(Table::new(caption, columns, rows.collect()))
 }
 
 fn comparison() -> Figure {

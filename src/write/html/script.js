@@ -4,8 +4,7 @@ for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0];
   // Rows that add up have one order.
   if (body.classList.contains("fixed")) continue;
-  const fixed = [...body.rows].filter((row) => row.classList.contains("weights"));
-  const rows = [...body.rows].filter((row) => !fixed.includes(row));
+  const rows = [...body.rows];
   const heads = [...table.tHead.rows[0].cells];
   const value = (row, column) => {
     const cell = row.cells[column];
@@ -36,7 +35,7 @@ for (const table of document.querySelectorAll("table")) {
         const order = isNumber ? amount(a) - amount(b) : a < b ? -1 : a > b ? 1 : 0;
         return up ? order : -order;
       };
-      body.append(...fixed, ...[...rows].sort(compare));
+      body.append(...[...rows].sort(compare));
     });
   });
   if (rows.length < 12) continue;

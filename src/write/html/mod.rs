@@ -1,0 +1,260 @@
+//! A page in one file, for a browser without network: the document with its tables drawn. A server puts [`body`] into pages
+//! of its own. `table` and `history` draw, `spark` a trend in a cell, `scale` places values on axes. The reasons are in
+//! docs/decisions/0011-page.md.
+
+mod history;
+mod scale;
+mod spark;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use karat_core::facts::Digest;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::direction::isolated_page;
+use crate::document::figure::{Figure, History};
+use crate::document::{Cell, Column, Document, Entry, Level, Part, Row, Table};
+use crate::text::{Tone, clean};
+
+/// The style of every page; see [`compact`].
+pub const STYLE: &str = include_str!("style.css");
+/// The script of every page: it sorts and filters tables; see [`compact`].
+pub const SCRIPT: &str = include_str!("script.js");
+
+/// Returns the whole file.
+#[must_use]
+pub fn document(document: &Document) -> String {
+    let (style, script) = (compact(STYLE), compact(SCRIPT));
+    let policy = format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
+        source(&style),
+        source(&script)
+    );
+    let sections = sections(document);
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content=(concat!("karat ", env!("CARGO_PKG_VERSION")));
+                title { (document.title) }
+                // The only text that is not escaped: it is part of the program.
+                style { (PreEscaped(&style)) }
+            }
+            body {
+                header {
+                    h1 { (document.title) }
+                    @if !document.lines.is_empty() { p.lead { (document.lines.join("; ")) } }
+                    (notes(&urgent(document)))
+                    @if !document.about.is_empty() {
+                        dl.about {
+                            @for (label, value) in &document.about { div { dt { (label) } dd { (value) } } }
+                        }
+                    }
+                    @if sections.len() > 1 {
+                        nav aria-label="Sections" {
+                            ul {
+                                @for (index, section) in sections.iter().enumerate() {
+                                    li { a href=(format!("#s{}", index + 1)) { (section.heading) } }
+                                }
+                            }
+                        }
+                    }
+                }
+                main { (drawn("s", &sections)) }
+                footer {
+                    p {
+                        "Made by karat " (env!("CARGO_PKG_VERSION")) ". This file needs no network, and no script to be read. \
+                         Colour only repeats what words and numbers say."
+                    }
+                }
+                script { (PreEscaped(&script)) }
+            }
+        }
+    };
+    safe(markup.into_string())
+}
+
+/// Returns a document without its title, for a page of a server: what matters first, then a section for each heading. Its
+/// ids begin with `id`, which must be unique on the page.
+#[must_use]
+pub fn body(id: &str, document: &Document) -> Markup {
+    html! { (notes(&urgent(document))) (drawn(id, &sections(document))) }
+}
+
+/// Returns a table with its drawings. Its ids begin with `id`, which must be unique on the page.
+#[must_use]
+pub fn table(id: &str, table: &Table) -> Markup {
+    table::draw(id, table)
+}
+
+/// Returns values over time. Its ids begin with `id`, which must be unique on the page.
+#[must_use]
+pub fn history(id: &str, history: &History) -> Markup {
+    history::draw(id, history)
+}
+
+/// Returns sentences to be read first; nothing without any.
+#[must_use]
+pub fn notes(notes: &[String]) -> Markup {
+    html! {
+        @if !notes.is_empty() {
+            div.notes role="note" aria-label="Before you read on" { @for note in notes { p { (words(note)) } } }
+        }
+    }
+}
+
+/// Returns a sentence with its names and formulas, which are in backticks, as code.
+#[must_use]
+pub fn words(text: &str) -> Markup {
+    html! {
+        @for (at, part) in text.split('`').enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
+/// Returns the lines without indentation and comments, with one kind of line end on every system.
+#[must_use]
+pub fn compact(text: &str) -> String {
+    let says_something = |line: &&str| !line.is_empty() && !line.starts_with("//");
+    text.lines().map(str::trim).filter(says_something).collect::<Vec<_>>().join("\n")
+}
+
+/// Removes characters that control a terminal, turn the direction of the rest, or are not allowed in HTML, and isolates text
+/// from right to left. Done once for the whole page, so that no drawing can forget it.
+#[must_use]
+pub fn safe(text: String) -> String {
+    let lines: Vec<_> = text.split('\n').map(clean).collect();
+    isolated_page(lines.join("\n"))
+}
+
+/// A heading with what is below it.
+struct Section {
+    heading: String,
+    parts: Vec<Part>,
+}
+
+/// Returns what is read first: findings that are more than a notice, and grave notes above the first heading.
+fn urgent(document: &Document) -> Vec<String> {
+    let findings = document.findings.iter().filter(|it| it.level < Level::Notice).map(|it| it.text.clone());
+    let above = document.parts.iter().take_while(|part| !matches!(part, Part::Heading(_)));
+    let notes = above.filter_map(|part| match part {
+        Part::Note(Tone::Care | Tone::Bad, text) => Some(text.clone()),
+        _ => None,
+    });
+    findings.chain(notes).collect()
+}
+
+/// Returns a section for each heading, without those that are empty.
+fn sections(document: &Document) -> Vec<Section> {
+    let mut name = document.name.to_owned();
+    if let Some(first) = name.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    let mut sections = vec![Section { heading: name, parts: Vec::new() }];
+    let mut is_below = false;
+    for part in &document.parts {
+        let heading = match part {
+            Part::Heading(heading) => Some(heading),
+            // What got worse or better is read on its own.
+            Part::Table(table) if table.tone != Tone::Plain => Some(&table.caption),
+            _ => None,
+        };
+        sections.extend(heading.map(|it| Section { heading: it.clone(), parts: Vec::new() }));
+        is_below |= matches!(part, Part::Heading(_));
+        let Some(Section { parts, .. }) = sections.last_mut() else { continue };
+        match part {
+            Part::Heading(_) => {}
+            // It is among what is read first.
+            Part::Note(Tone::Care | Tone::Bad, _) if !is_below => {}
+            Part::Table(table) if table.tone != Tone::Plain => {
+                let table = Table { caption: String::from("Tasks"), ..table.clone() };
+                parts.extend(by_unit(&table).into_iter().map(Part::Table));
+            }
+            Part::Table(table) => parts.extend(by_unit(table).into_iter().map(Part::Table)),
+            Part::List(entries) => parts.push(Part::Table(list(entries))),
+            other => parts.push(other.clone()),
+        }
+    }
+    let told = document.findings.iter().filter(|it| it.level == Level::Notice && it.place.is_none());
+    let told = told.map(|it| Part::Note(Tone::Plain, it.text.clone())).collect();
+    sections.push(Section { heading: String::from("Notes"), parts: told });
+    sections.retain(|section| !section.parts.is_empty());
+    sections
+}
+
+fn drawn(id: &str, sections: &[Section]) -> Markup {
+    html! {
+        @for (index, section) in sections.iter().enumerate() {
+            @let id = format!("{id}{}", index + 1);
+            section aria-labelledby=(id) {
+                h2 id=(id) { (section.heading) }
+                @for (place, part) in section.parts.iter().enumerate() { (self::part(&format!("{id}f{}", place + 1), part)) }
+            }
+        }
+    }
+}
+
+fn part(id: &str, part: &Part) -> Markup {
+    match part {
+        Part::Note(tone, text) => {
+            html! { p.care[matches!(tone, Tone::Care | Tone::Bad)] { (words(text)) } }
+        }
+        Part::Table(it) => html! { div.figure { (table(id, it)) } },
+        Part::Figure(figure) => html! {
+            div.figure {
+                @match &**figure {
+                    Figure::Table(it) => (table(id, it)),
+                    Figure::Closed(it) => (table::behind(&it.caption, table(id, it))),
+                    Figure::History(it) => (history(id, it)),
+                }
+            }
+        },
+        Part::Heading(_) | Part::List(_) => html! {},
+    }
+}
+
+/// Returns a list as a table of two columns, with what is in an entry further in.
+fn list(entries: &[Entry]) -> Table {
+    let row = |it: &Entry| {
+        let name = format!("{}{}", "\u{2003}".repeat(it.depth), it.name);
+        Row::from(vec![Cell::Text(name), Cell::text(&it.text)])
+    };
+    let columns = vec![Column::name("name"), Column::text("value")];
+    Table::new("", columns, entries.iter().map(row).collect())
+}
+
+/// Returns a table for each unit of its estimates, as each has its own axis.
+fn by_unit(table: &Table) -> Vec<Table> {
+    let mut units: Vec<Option<f64>> = Vec::new();
+    for unit in table.rows.iter().map(unit) {
+        if !units.contains(&unit) {
+            units.push(unit);
+        }
+    }
+    let of = |wanted: &Option<f64>| -> Vec<Row> {
+        table.rows.iter().filter(|row| unit(row) == *wanted).cloned().collect()
+    };
+    units.iter().map(|unit| Table { rows: of(unit), ..table.clone() }).collect()
+}
+
+/// Returns the highest value on the scale of the first estimate of a row.
+fn unit(row: &Row) -> Option<f64> {
+    row.cells.iter().find_map(|cell| match cell {
+        Cell::Interval(span) => Some(span.writing.value(1.0)),
+        _ => None,
+    })
+}
+
+/// Returns the name by which a policy allows an inline text: its digest, so that no other text is allowed.
+fn source(text: &str) -> String {
+    format!("sha256-{}", STANDARD.encode(Digest::of(text.as_bytes()).0))
+}
