@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::basics::*;
 use crate::limits::{Place, Turn, Who};
 use crate::problem::{Code, Problem};
-use crate::select::Filter;
+use crate::select::{Filter, Selection};
 use crate::state::App;
 
 /// The number of records that are looked up at once.
@@ -22,13 +22,9 @@ const STREAMS_SHARE: usize = 4;
 /// The time between two keep-alive comments on a silent stream.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// A function that builds the filter of the stream. It is called again for each part of the log: a name has a number
-/// only after a record has it.
-pub(crate) type Find = Box<dyn Fn(&App) -> Result<Filter, Problem> + Send>;
-
 struct State {
     app: Arc<App>,
-    find: Find,
+    selection: Selection,
     next: u64,
     found: VecDeque<(u64, String)>,
     size: watch::Receiver<u64>,
@@ -41,7 +37,7 @@ struct State {
 pub(crate) fn stream(
     app: Arc<App>,
     who: Who,
-    find: Find,
+    selection: Selection,
     next: u64,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let busy = || Problem::new(Code::Busy, "too many streams of events are open; try again later").retry(10);
@@ -49,7 +45,8 @@ pub(crate) fn stream(
     let place = app.streams_of.take(who.clone(), most).ok_or_else(busy)?;
     let turn = app.streams.take(who.clone()).ok_or_else(busy)?;
     let (size, stopping) = (app.memory.size(), app.stopping.subscribe());
-    let state = State { app, find, next, found: VecDeque::new(), size, stopping, _turn: turn, _place: place };
+    let state =
+        State { app, selection, next, found: VecDeque::new(), size, stopping, _turn: turn, _place: place };
     let events = unfold(state, |mut state| async move {
         let (position, record) = state.next().await?;
         let event = Event::default().id(position.to_string()).event("record").data(record);
@@ -79,7 +76,9 @@ impl State {
     }
 
     async fn look(&mut self, size: u64) -> Result<(), Problem> {
-        let (filter, next) = ((self.find)(&self.app)?, self.next);
+        // Made again for each part of the log: a name has a number only after a record has it.
+        let (filter, _) = Filter::new(&self.app, &self.app.memory.index(), &self.selection)?;
+        let next = self.next;
         let positions = self.app.indexed(move |_, index| {
             let rows = index.from(next, size).filter(|row| filter.admits(row));
             Ok(rows.take(CHUNK).map(|row| row.position).collect())

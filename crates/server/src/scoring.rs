@@ -244,7 +244,3 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Pro
     }
     Ok(Some(text.to_owned()))
 }
-
-pub fn digest(item: &NewItem) -> Digest {
-    Digest::of(&item.content)
-}

@@ -3,31 +3,14 @@
 
 use axum::http::header::RETRY_AFTER;
 use serde_json::Map;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
-use crate::api::{json, signers, stored};
+use crate::api::{json, stored};
 use crate::arena::{
     self, Agent, Career, Challenge, Match, Point, RatedAgent, Skill, State as MatchState, ranked,
 };
 use crate::params::limit;
 use crate::play;
 use crate::prelude::*;
-
-pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(list_challenges, publish_challenge))
-        .routes(routes!(show_challenge))
-        .routes(routes!(register_agent))
-        .routes(routes!(show_agent))
-        .routes(routes!(signers::list_harnesses, signers::register_harness))
-        .routes(routes!(signers::revoke_harness))
-        .routes(routes!(list_matches, enter_match))
-        .routes(routes!(show_match))
-        .routes(routes!(submit_match))
-        .routes(routes!(void_match))
-        .routes(routes!(list_ratings))
-}
 
 /// Ends overdue matches before a read, and asks again for verdicts that are missing. If they cannot be written now, the next request
 /// tries again.

@@ -45,6 +45,5 @@ pub(crate) async fn stream(
             read.ok_or_else(wrong)?
         }
     };
-    let find = move |app: &App| Ok(Filter::new(app, &app.memory.index(), &params)?.0);
-    Ok(events::stream(app, caller.who(), Box::new(find), next)?.into_response())
+    Ok(events::stream(app, caller.who(), params, next)?.into_response())
 }

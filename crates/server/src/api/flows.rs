@@ -2,28 +2,12 @@
 //! recorded of them; recordings, public once their plan has a verdict.
 
 use serde_json::Map;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::api::batch::MEDIA;
-use crate::api::{bytes, json, signers, stored};
+use crate::api::{bytes, json, stored};
 use crate::flows::{self, PlanState, StoredTask, Task, TaskState, Verdict};
 use crate::market::{self, TaskRequest};
 use crate::prelude::*;
-
-pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(signers::list_recorders, signers::register_recorder))
-        .routes(routes!(signers::revoke_recorder))
-        .routes(routes!(list_tasks, post_task))
-        .routes(routes!(show_task))
-        .routes(routes!(read_task))
-        .routes(routes!(hand_in_plan))
-        .routes(routes!(show_plan))
-        .routes(routes!(read_plan))
-        .routes(routes!(deliver_recording))
-        .routes(routes!(read_recording))
-}
 
 /// Gives the verdicts that are due before a read. If they cannot be written now, the next request tries again.
 async fn freshen(app: &Arc<App>) {

@@ -43,14 +43,9 @@ pub fn ranked(state: &ArenaState, category: Option<&str>, matches_min: u64) -> V
         .collect();
     // Agents come by name, and the sort keeps that order among equals.
     rows.sort_by_key(|row| std::cmp::Reverse(row.points));
-    let mut last = None;
-    for (place, row) in rows.iter_mut().enumerate() {
-        let rank = match last {
-            Some((points, rank)) if points == row.points => rank,
-            _ => place + 1,
-        };
-        row.rank = rank;
-        last = Some((row.points, rank));
+    let points: Vec<i64> = rows.iter().map(|row| row.points).collect();
+    for row in &mut rows {
+        row.rank = points.partition_point(|other| *other > row.points) + 1;
     }
     rows
 }

@@ -91,7 +91,7 @@ fn batch(
     if let Some((recording, mut scored)) = counted {
         let item: NewItem =
             Content::Task(Box::new(task.clone())).item().map_err(|error| Problem::internal(&error))?;
-        scored.evidence.sources = vec![crate::scoring::digest(&item), *plan, recording];
+        scored.evidence.sources = vec![Digest::of(&item.content), *plan, recording];
         // So that the receipt of the record names the recording, too.
         scored.record.sources.push(recording);
         batch =

@@ -12,7 +12,6 @@ use crate::arena::{
 };
 use crate::content::Stored as _;
 use crate::prelude::*;
-use crate::scoring::digest;
 
 /// The size in bytes of the findings on a log, of each sort, that a match keeps. Its evidence has all.
 const FINDINGS_MAX_BYTES: usize = 8 << 10;
@@ -149,7 +148,8 @@ impl Bench {
         let submitted = self.submitted(open);
         let item_of_submitted = kept(&submitted)?;
         // The right answer and the submission are not in the evidence; it names their digests instead.
-        scored.evidence.sources = vec![digest(&item_of_challenge), digest(&item_of_submitted)];
+        scored.evidence.sources =
+            [&item_of_challenge, &item_of_submitted].map(|item| Digest::of(&item.content)).to_vec();
         let content = Content::Match(Box::new(ended));
         let item = kept(&content)?;
         let mut batch = Submission::from_sender(&ending.sender);
