@@ -82,7 +82,7 @@ impl Client {
     }
 }
 
-/// Reads the body of an answer, at most so many bytes.
+/// Reads the body of an answer, which must not be longer than `bytes_max`.
 pub fn body(response: &mut Response<Body>, bytes_max: u64) -> Result<Vec<u8>, Error> {
     response.body_mut().with_config().limit(bytes_max).read_to_vec()
 }

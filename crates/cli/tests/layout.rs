@@ -395,7 +395,7 @@ const BUDGETS: &[Budget] = &[
     budget("karat", &["src"], &[], 32_750, 23_000),
     budget("store", &["crates/store/src"], &[], 4_980, 4_900),
     budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 20_050, 16_500),
-    budget("command line", &["crates/cli/src"], &[], 11_800, 8_500),
+    budget("command line", &["crates/cli/src"], &[], 9_650, 8_500),
     budget("terminal", &["crates/terminal/src"], &[], 900, 900),
     budget("conformance and demo", &["conformance/src", "crates/demo/src"], &[], 4_060, 3_500),
     budget("runs and processes", &["crates/run/src", "crates/process/src"], &[], 2_600, 2_600),

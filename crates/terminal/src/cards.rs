@@ -49,7 +49,7 @@ fn named<'w>(wanted: &'w str, inputs: &Inputs, color: Color) -> Result<Cow<'w, s
     named_by(wanted, for_item(wanted, &item), color)
 }
 
-/// Does the same as [`named`] for a kind of evidence that is known.
+/// Returns the name with the version that it means for a kind of evidence, and says which where that was to choose.
 pub fn named_of_kind<'w>(wanted: &'w str, kind: Kind, color: Color) -> Result<Cow<'w, str>, Failure> {
     named_by(wanted, of_kind(wanted, Some(kind)), color)
 }

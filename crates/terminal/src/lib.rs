@@ -1,4 +1,4 @@
-//! What the programs `karat` and `karat-runner` have in common: errors with their exit statuses, formats, screens, and
+//! The common part of the programs `karat` and `karat-runner`: errors with their exit statuses, formats, screens, and
 //! scorecards by their names.
 
 pub mod cards;

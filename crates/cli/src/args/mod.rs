@@ -155,7 +155,7 @@ pub enum Verb {
 /// The evidence to score, and the settings for it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A field named by a flag is looked for in the items of the first 64 MiB of records\nbefore any is written: one that no item has is refused.\n\nExamples:\n  karat score -c workflow examples/workflow/*.json*\n  karat score -c examples/cards/test-report.toml examples/tests/reports.jsonl"
+    after_help = "A field that a flag names is looked for in the first 64 MiB of records before\nany is written: one that no item has is refused.\n\nExamples:\n  karat score -c workflow examples/workflow/*.json*\n  karat score -c examples/cards/test-report.toml examples/tests/reports.jsonl"
 )]
 pub struct ScoreArgs {
     /// The scorecard: a released id (`workflow`, `workflow@1.0.0`) or a file

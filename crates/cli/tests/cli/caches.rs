@@ -33,9 +33,10 @@ fn a_cache_is_shown() {
     3 vectors of 1000, 4 numbers each, kept for ever
     sha256:4ae4e6489efbb76f5a66689c58688970bb5c167caa57bdc317117d916546d025
 
-      agent-first/kp:trace:raw-first                2026-03-18T09:00:00Z
-      agent-alike/kp:trace:raw-alike                2026-03-18T09:05:00Z
-      agent-other/kp:trace:raw-other                2026-03-18T09:09:00Z
+    id                              moment
+    agent-first/kp:trace:raw-first  2026-03-18T09:00:00Z
+    agent-alike/kp:trace:raw-alike  2026-03-18T09:05:00Z
+    agent-other/kp:trace:raw-other  2026-03-18T09:09:00Z
     ");
     let shown = lines(&done(line("cache show examples/raw/traces.cache"))).remove(0);
     assert_eq!(shown["entries"][2]["id"], "agent-other/kp:trace:raw-other");
@@ -44,7 +45,7 @@ fn a_cache_is_shown() {
     done(folder.karat(&["cache", "new", "new.cache", "--ttl", "24h", "--capacity", "7"]));
     let screen = done(folder.karat(&["cache", "show", "--table", "new.cache"]));
     assert!(screen.starts_with("0 vectors of 7, 384 numbers each, kept 1 day\n"), "{screen}");
-    assert!(screen.ends_with("\nTraces go in as they are scored: karat score -c trace --cache FILE TRACE\n"));
+    assert!(screen.ends_with("  Traces go in as they are scored: karat score -c trace --cache FILE TRACE\n"));
     let times = [
         ("3600000", 3_600_000u64, "1 hour"),
         ("1h", 3_600_000, "1 hour"),

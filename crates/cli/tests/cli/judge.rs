@@ -118,7 +118,7 @@ fn without_the_runner_it_is_named_with_the_command_that_builds_it() {
     }
 }
 
-/// The arguments, the status and the output are those of the runner.
+/// The runner gets the arguments, and its status and output are what karat ends with.
 #[test]
 fn the_runner_takes_the_place_of_karat() {
     let folder = Folder::new();
