@@ -55,6 +55,7 @@ pub use crate::words::*;
 
 use crate::error::{Code, Error};
 pub(crate) use crate::number::from_billionths;
+pub use crate::number::points;
 use crate::text::clean;
 
 pub use crate::record::RecordDocument;
@@ -117,16 +118,6 @@ pub fn read<T: Answer>(text: &[u8]) -> Result<Option<T>, Error> {
 #[must_use]
 pub fn share(value: f64) -> f64 {
     (value * 1e9).round() / 1e9
-}
-
-/// Returns a share on a scale from 0 to `scale`, rounded to a billionth of the scale.
-#[must_use]
-pub fn points(share: f64, scale: u32) -> f64 {
-    let scale = f64::from(scale.max(1));
-    let (value, digits) = (share * scale, 1e9 / scale);
-    let rounded = if value.abs() * digits < 1e15 { (value * digits).round() / digits } else { value };
-    // A difference of 0 has no sign.
-    if rounded == 0.0 { 0.0 } else { rounded }
 }
 
 /// Returns the schema of an object whose members are of the schema `name` or null; nullable itself if `is_nullable`.

@@ -5,9 +5,8 @@ use karat_core::record::Record;
 use serde::{Deserialize, Serialize};
 
 use super::{Part, Row, kind_of, open, rows};
-use crate::answers::points;
 use crate::error::Error;
-use crate::number::from_billionths;
+use crate::number::{from_billionths, points};
 use crate::record::RecordDocument;
 use crate::words::{ExplanationKind, LevelKind, ValueStatus};
 
