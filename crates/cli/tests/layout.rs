@@ -492,7 +492,7 @@ fn split_tests(text: &str) -> (String, String) {
 }
 
 /// Items that the library makes public: functions, types, constants, modules and what it exports again.
-const PUBLIC_ITEMS_MAX: usize = 1_130;
+const PUBLIC_ITEMS_MAX: usize = 1_160;
 const PUBLIC_ITEMS_AIM: usize = 600;
 
 #[test]
