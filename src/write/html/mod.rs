@@ -180,7 +180,9 @@ fn sections(document: &Document) -> Vec<Section> {
                 parts.extend(by_unit(&table).into_iter().map(Part::Table));
             }
             Part::Table(table) => parts.extend(by_unit(table).into_iter().map(Part::Table)),
-            Part::List(entries) => parts.push(Part::Table(list(entries))),
+            Part::List(entries) if entries.iter().any(|it| !it.name.is_empty()) => {
+                parts.push(Part::Table(list(entries)));
+            }
             other => parts.push(other.clone()),
         }
     }
@@ -218,7 +220,8 @@ fn part(id: &str, part: &Part) -> Markup {
                 }
             }
         },
-        Part::Heading(_) | Part::List(_) => html! {},
+        Part::List(entries) => html! { ul.sentences { @for it in entries { li { (words(&it.text)) } } } },
+        Part::Heading(_) => html! {},
     }
 }
 
