@@ -20,16 +20,6 @@ pub fn published(number: Published) -> String {
     cut(number.value, number.places, PLACES)
 }
 
-/// Returns a share on a scale from 0 to `scale`, rounded to a billionth of the scale.
-#[must_use]
-pub fn points(share: f64, scale: u32) -> f64 {
-    let scale = f64::from(scale.max(1));
-    let (value, digits) = (share * scale, 1e9 / scale);
-    let rounded = if value.abs() * digits < 1e15 { (value * digits).round() / digits } else { value };
-    // A difference of 0 has no sign.
-    if rounded == 0.0 { 0.0 } else { rounded }
-}
-
 /// Formats a value, weight or share in billionths.
 pub fn billionths(value: i64) -> String {
     cut(value, 9, PLACES)
@@ -118,6 +108,22 @@ fn decimals(value: i64, places: u32) -> u32 {
         needed -= 1;
     }
     needed
+}
+
+/// Rounds a share to a billionth.
+#[must_use]
+pub fn share(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
+}
+
+/// Returns a share on a scale from 0 to `scale`, rounded to a billionth of the scale.
+#[must_use]
+pub fn points(share: f64, scale: u32) -> f64 {
+    let scale = f64::from(scale.max(1));
+    let (value, digits) = (share * scale, 1e9 / scale);
+    let rounded = if value.abs() * digits < 1e15 { (value * digits).round() / digits } else { value };
+    // A difference of 0 has no sign.
+    if rounded == 0.0 { 0.0 } else { rounded }
 }
 
 /// Returns billionths as the nearest double.

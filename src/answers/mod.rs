@@ -51,11 +51,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use crate::explanation::document as explanation;
+pub use crate::number::{points, share};
 pub use crate::words::*;
 
 use crate::error::{Code, Error};
 pub(crate) use crate::number::from_billionths;
-pub use crate::number::points;
 use crate::text::clean;
 
 pub use crate::record::RecordDocument;
@@ -112,12 +112,6 @@ pub fn read<T: Answer>(text: &[u8]) -> Result<Option<T>, Error> {
         Error::new(Code::UnknownSchema, what)
     });
     answer.map(Some)
-}
-
-/// Rounds a share to a billionth.
-#[must_use]
-pub fn share(value: f64) -> f64 {
-    (value * 1e9).round() / 1e9
 }
 
 /// Returns the schema of an object whose members are of the schema `name` or null; nullable itself if `is_nullable`.

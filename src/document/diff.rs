@@ -3,9 +3,8 @@
 use super::rescore::shown;
 use super::{Cell, Column, Document, Kind, Part, Row, Table};
 use crate::answers::diff::Diff;
-use crate::answers::points;
 use crate::answers::rescored::Mover;
-use crate::number::signed;
+use crate::number::{points, signed};
 use crate::text::{Tone, count, own_name};
 
 /// Returns the document of who moves from one scorecard to another, and why.

@@ -3,11 +3,10 @@
 use karat_core::number::Score;
 
 use super::{Cell, Column, Document, Part, Row, Table};
-use crate::answers::points;
 use crate::answers::rescore::RankChange;
 use crate::answers::rescored::{Mover, Summary};
 use crate::estimate::plain;
-use crate::number::{signed_steps, steps};
+use crate::number::{points, signed_steps, steps};
 use crate::rescore::{Parts, Rescored, Verdict};
 use crate::text::{Tone, count, own_name};
 
