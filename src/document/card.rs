@@ -15,7 +15,7 @@ pub fn card(card: &Scorecard) -> Document {
     let about = Some(card.about.clone()).filter(|about| !about.is_empty());
     let mut document = Document {
         name: "scorecard",
-        title: format!("{}: {}", card.name(), card.title),
+        title: format!("{}  {}", card.name(), card.title),
         lines: source.into_iter().chain(about).chain(form(card)).collect(),
         about: vec![(String::from("digest"), card.digest.to_string())],
         ..Document::default()
@@ -61,8 +61,10 @@ pub fn card(card: &Scorecard) -> Document {
     document
 }
 
-fn entry(name: &str, text: String) -> Entry {
-    Entry { depth: 0, name: name.to_owned(), text }
+/// Returns a sentence, with its topic before it if it has one.
+fn entry(topic: &str, text: String) -> Entry {
+    let text = if topic.is_empty() { text } else { format!("{topic}: {text}") };
+    Entry { depth: 0, name: String::new(), text }
 }
 
 /// Returns the dimensions with their weights; a challenge of a family chooses its own.
@@ -73,8 +75,9 @@ fn dimensions(card: &Scorecard) -> Table {
     let row = |(at, dimension): (usize, &Dimension)| {
         let weight = weights.get(at).filter(|_| card.family.is_none()).map(|weight| weight.millionths());
         let group = dimension.group.and_then(|at| card.groups.get(at));
+        let formula = &dimension.formula.text;
         let rules = [
-            Some(dimension.description.clone()).filter(|it| !it.is_empty()),
+            Some(formula.clone()).filter(|formula| *formula != dimension.key),
             dimension.applies.as_ref().map(|it| format!("applies when {}", it.text)),
             dimension.when.as_ref().map(|it| format!("only when {}; otherwise 0", it.text)),
             shared.is_none().then(|| without_evidence(dimension.missing)),
@@ -84,7 +87,7 @@ fn dimensions(card: &Scorecard) -> Table {
             Cell::of_text(group.map(|group| group.key.as_str())),
             weight.map_or(Cell::Absent, |it| Cell::Number(it as f64 / 1e6, cut(it, 6, 6))),
             Cell::of_share(weight.filter(|_| total > 0).map(|it| it as f64 / total as f64)),
-            Cell::text(&dimension.formula.text),
+            Cell::of_text(Some(&dimension.description).filter(|it| !it.is_empty())),
         ];
         Row { notes: rules.into_iter().flatten().map(|it| (Tone::Plain, it)).collect(), ..cells.into() }
     };
@@ -94,7 +97,7 @@ fn dimensions(card: &Scorecard) -> Table {
         Column::text("group").shown_if(!card.groups.is_empty()),
         Column::number("weight").shown_if(is_weighted),
         Column::new("share", Kind::Share).shown_if(is_weighted),
-        Column::new("formula", Kind::Sentence),
+        Column::text("about").wide().labelled("what it is"),
     ];
     let rows = card.dimensions.iter().enumerate().map(row).collect();
     Table { is_titled: true, ..Table::new("Each value is 0 to 1", columns, rows) }

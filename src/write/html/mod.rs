@@ -52,7 +52,7 @@ pub fn document(document: &Document) -> String {
                 header {
                     h1 { (document.title) }
                     @if !document.lines.is_empty() { p.lead { (document.lines.join("; ")) } }
-                    (notes(&urgent(document)))
+                    (notes(urgent(document)))
                     @if !document.about.is_empty() {
                         dl.about {
                             @for (label, value) in &document.about { div { dt { (label) } dd { (value) } } }
@@ -86,7 +86,7 @@ pub fn document(document: &Document) -> String {
 /// ids begin with `id`, which must be unique on the page.
 #[must_use]
 pub fn body(id: &str, document: &Document) -> Markup {
-    html! { (notes(&urgent(document))) (drawn(id, &sections(document))) }
+    html! { (notes(urgent(document))) (drawn(id, &sections(document))) }
 }
 
 /// Returns a table with its drawings. Its ids begin with `id`, which must be unique on the page.
@@ -103,20 +103,10 @@ pub fn history(id: &str, history: &History) -> Markup {
 
 /// Returns sentences to be read first; nothing without any.
 #[must_use]
-pub fn notes(notes: &[String]) -> Markup {
+pub fn notes(notes: Vec<Markup>) -> Markup {
     html! {
         @if !notes.is_empty() {
-            div.notes role="note" aria-label="Before you read on" { @for note in notes { p { (words(note)) } } }
-        }
-    }
-}
-
-/// Returns a sentence with its names and formulas, which are in backticks, as code.
-#[must_use]
-pub fn words(text: &str) -> Markup {
-    html! {
-        @for (at, part) in text.split('`').enumerate() {
-            @if at % 2 == 1 { code { (part) } } @else { (part) }
+            div.notes role="note" aria-label="Before you read on" { @for note in notes { p { (note) } } }
         }
     }
 }
@@ -143,14 +133,14 @@ struct Section {
 }
 
 /// Returns what is read first: findings that are more than a notice, and grave notes above the first heading.
-fn urgent(document: &Document) -> Vec<String> {
-    let findings = document.findings.iter().filter(|it| it.level < Level::Notice).map(|it| it.text.clone());
+fn urgent(document: &Document) -> Vec<Markup> {
+    let findings = document.findings.iter().filter(|it| it.level < Level::Notice).map(|it| &it.text);
     let above = document.parts.iter().take_while(|part| !matches!(part, Part::Heading(_)));
     let notes = above.filter_map(|part| match part {
-        Part::Note(Tone::Care | Tone::Bad, text) => Some(text.clone()),
+        Part::Note(Tone::Care | Tone::Bad, text) => Some(text),
         _ => None,
     });
-    findings.chain(notes).collect()
+    findings.chain(notes).map(|text| html! { (text) }).collect()
 }
 
 /// Returns a section for each heading, without those that are empty.
@@ -180,7 +170,9 @@ fn sections(document: &Document) -> Vec<Section> {
                 parts.extend(by_unit(&table).into_iter().map(Part::Table));
             }
             Part::Table(table) => parts.extend(by_unit(table).into_iter().map(Part::Table)),
-            Part::List(entries) => parts.push(Part::Table(list(entries))),
+            Part::List(entries) if entries.iter().any(|it| !it.name.is_empty()) => {
+                parts.push(Part::Table(list(entries)));
+            }
             other => parts.push(other.clone()),
         }
     }
@@ -206,7 +198,7 @@ fn drawn(id: &str, sections: &[Section]) -> Markup {
 fn part(id: &str, part: &Part) -> Markup {
     match part {
         Part::Note(tone, text) => {
-            html! { p.care[matches!(tone, Tone::Care | Tone::Bad)] { (words(text)) } }
+            html! { p.care[matches!(tone, Tone::Care | Tone::Bad)] { (text) } }
         }
         Part::Table(it) => html! { div.figure { (table(id, it)) } },
         Part::Figure(figure) => html! {
@@ -218,7 +210,8 @@ fn part(id: &str, part: &Part) -> Markup {
                 }
             }
         },
-        Part::Heading(_) | Part::List(_) => html! {},
+        Part::List(entries) => html! { ul.sentences { @for it in entries { li { (it.text) } } } },
+        Part::Heading(_) => html! {},
     }
 }
 

@@ -16,6 +16,8 @@ const UPRIGHT: usize = 7;
 struct Drawn<'t> {
     at: usize,
     column: &'t Column,
+    /// The kind of its cells: in each table one column names the rows, the first if no other does.
+    kind: Kind,
     /// The axis of estimates and totals.
     axis: Option<Axis>,
 }
@@ -35,8 +37,14 @@ struct Axis {
 pub fn draw(id: &str, table: &Table) -> Markup {
     let is_shown = |it: &(usize, &Column)| it.1.readers > Readers::Programs && it.1.kind != Kind::Notes;
     let columns = table.columns.iter().enumerate().filter(is_shown);
-    let columns: Vec<Drawn<'_>> =
-        columns.map(|(at, column)| Drawn { at, column, axis: axis_of(id, table, at, column) }).collect();
+    let mut columns: Vec<Drawn<'_>> = columns
+        .map(|(at, column)| Drawn { at, column, kind: column.kind, axis: axis_of(id, table, at, column) })
+        .collect();
+    if columns.iter().all(|it| it.kind != Kind::Name)
+        && let Some(first) = columns.first_mut().filter(|it| it.axis.is_none())
+    {
+        first.kind = Kind::Name;
+    }
     let is_sum = table.columns.iter().any(|it| matches!(it.kind, Kind::Total(_)));
     let shades = table.columns.iter().filter(|it| it.kind == Kind::Shade).count();
     let has_ends = |cell: &Cell| matches!(cell, Cell::Interval(Span { ends: Some(_), .. }));
@@ -125,7 +133,7 @@ fn axis_of(id: &str, table: &Table, at: usize, column: &Column) -> Option<Axis> 
 
 fn heading(it: &Drawn<'_>) -> Markup {
     let label = &it.column.label;
-    match (it.column.kind, &it.axis) {
+    match (it.kind, &it.axis) {
         (Kind::Name, _) => html! { th.name scope="col" { (label) } },
         (Kind::Trend { .. }, _) => html! { th.trend scope="col" { (label) } },
         (_, Some(axis)) => html! {
@@ -141,7 +149,7 @@ fn heading(it: &Drawn<'_>) -> Markup {
 
 fn draw_cell(row: &Row, it: &Drawn<'_>) -> Markup {
     let cell = row.cells.get(it.at).unwrap_or(&Cell::Absent);
-    match (cell, it.column.kind, &it.axis) {
+    match (cell, it.kind, &it.axis) {
         (Cell::Interval(span), _, Some(axis)) if span.point.is_finite() => interval(span, axis),
         (Cell::Total(total), _, Some(axis)) => sum(total, axis),
         (cell, _, Some(axis)) => html! {

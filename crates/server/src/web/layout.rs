@@ -8,7 +8,7 @@ use karat::write::html::safe;
 use maud::DOCTYPE;
 
 pub(super) use karat::document::{Cell, Table};
-pub(super) use karat::write::html::{body, notes, table as figure, words};
+pub(super) use karat::write::html::{body, table as figure};
 pub(super) use maud::{Markup, html};
 
 pub(super) use super::address;
@@ -191,6 +191,20 @@ pub fn turn(
                 span { "page " (page) " of " (pages) }
                 @if page < pages { a href=(to(page + 1)) rel="next" { (after) } }
             }
+        }
+    }
+}
+
+/// Shows sentences to be read first, if there are any.
+pub fn notes(notes: &[String]) -> Markup {
+    karat::write::html::notes(notes.iter().map(|note| words(note)).collect())
+}
+
+/// Shows a sentence whose names and formulas are in backticks.
+pub fn words(text: &str) -> Markup {
+    html! {
+        @for (at, part) in text.split('`').enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }
