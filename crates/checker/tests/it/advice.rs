@@ -1,4 +1,5 @@
 //! The advice of a message passes the check: every hint is followed to the letter, and the finding is gone, without a new one.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use karat_checker::check_text;
 use karat_core::diagnostic::{Code, Diagnostic, Severity};

@@ -1,4 +1,5 @@
 //! Bad input of every kind: a message for the person who must act, the right status, and nothing on standard output.
+#![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::process::Command;
 
