@@ -150,8 +150,6 @@ pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
 #[cfg(test)]
 mod range_tests;
 #[cfg(test)]
-mod scorecard_tests;
-#[cfg(test)]
 mod standing_tests;
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,10 @@
 //! The section as it is read, and what is refused in it.
 
 use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use crate::check_text;
-use karat_core::diagnostic::Severity;
 use karat_core::number::Decimal;
 use karat_core::outcome::{Policy, Treatment};
 use karat_core::scorecard::Scorecard;
@@ -28,13 +26,6 @@ tier = [{ name = "bronze", score = 400, mandatory = ["accuracy"], floor = 0.3 },
 fn card(section: &str) -> Scorecard {
     let checked = check_text(&format!("{CARD}{section}"), &|_| None);
     checked.card.unwrap_or_else(|| panic!("{:#?}", checked.diagnostics))
-}
-
-/// Returns the findings about a section: `KC005 message`.
-fn said(section: &str, severity: Severity) -> Vec<String> {
-    let checked = check_text(&format!("{CARD}{section}"), &|_| None);
-    let found = checked.diagnostics.iter().filter(|it| it.severity == severity);
-    found.map(|it| format!("{} {}", it.code, it.message)).collect()
 }
 
 fn released(name: &str) -> Standing {
@@ -188,137 +179,4 @@ fn a_section_without_tiers_takes_those_of_the_card_and_a_card_may_have_no_sectio
     assert!(standing.decay.is_none() && standing.review.is_none() && standing.shares.is_none());
     assert!(card("").standing.is_none());
     assert_ne!(card("").digest, card("[standing]\nscore = \"window\"").digest);
-}
-
-#[test]
-fn each_mistake_is_one_finding() {
-    let rows = [
-        ("score = \"windows\"", "KC005 `score` of standing is `windows`, it must be one of window, latest"),
-        ("", "KC003 standing needs `score`"),
-        ("scoer = \"window\"", "KC002 standing has no field `scoer`"),
-        (
-            "score = \"window\"\nwindow = 100",
-            "KC004 `window` of standing must be a table, here is an integer",
-        ),
-        (
-            "score = \"window\"\nwindow = { tasks = 0 }",
-            "KC005 `tasks` of window must be a whole number from 1 to 1000000000",
-        ),
-        (
-            "score = \"window\"\nwindow = { distinct = 1 }",
-            "KC004 `distinct` of window must be true or false, here is an integer",
-        ),
-        (
-            "score = \"latest\"\nwindow = { distinct = true }",
-            "KC005 `distinct` does not go with score = \"latest\", which takes the newest reading of each dimension",
-        ),
-        (
-            "score = \"window\"\ndecay = {}",
-            "KC005 `decay` does not go with score = \"window\", in which all scores count the same",
-        ),
-        (
-            "score = \"window\"\noutcomes = { refused = \"ignored\" }",
-            "KC005 `refused` of outcomes is `ignored`, it must be one of success, failure, excluded, scored",
-        ),
-        (
-            "score = \"window\"\nshares = { cap = 1.5 }",
-            "KC005 the cap of a share is 1.5, expected above 0 and at most 1",
-        ),
-        ("score = \"latest\"\ndecay = { point = 2 }", "KC005 `point` is 2, expected 0 to 1"),
-        (
-            "score = \"window\"\nlate = { treatment = \"ignored\" }",
-            "KC005 `treatment` of late is `ignored`, it must be one of as-stated, as-arrived, excluded",
-        ),
-        (
-            "score = \"window\"\nlate = { after_days = -1 }",
-            "KC005 `after_days` of late must be a whole number from 0 to 36500",
-        ),
-        ("score = \"window\"\nwarm_up = {}", "KC003 warm_up needs `tasks`"),
-        ("score = \"window\"\ngate = { dimension = \"secrecy\" }", "KC102 there is no dimension `secrecy`"),
-        (
-            "score = \"window\"\ngate = { dimension = \"security\", unmeasured = \"iron\" }",
-            "KC102 there is no tier `iron`",
-        ),
-        (
-            "score = \"window\"\ngate = { dimension = \"security\", incident = { gate = \"fire\", cap = 3 } }",
-            "KC102 there is no gate `fire`",
-        ),
-        (
-            "score = \"window\"\ngate = { dimension = \"security\", step = [{ below = 0.5 }] }",
-            "KC003 a step of a gate that does nothing",
-        ),
-        ("score = \"window\"\ntier = [{ name = \"iron\" }]", "KC003 tier `iron` needs `score`"),
-        (
-            "score = \"window\"\ntier = [{ name = \"iron\", score = 10.5 }]",
-            "KC005 `iron` is at 10.5, standings compare whole points",
-        ),
-        (
-            "score = \"window\"\ntier = [{ name = \"bronze\", evaluations = 5 }, { name = \"gold\", evaluations = 4 }]",
-            "KC106 tier `gold` asks for less evaluations than `bronze`",
-        ),
-        (
-            "score = \"window\"\ntier = [{ name = \"bronze\", newest_batch_days = 5 }, { name = \"gold\" }]",
-            "KC106 tier `gold` asks for less freshness than `bronze`",
-        ),
-        (
-            "score = \"window\"\nconfidence = { full_days = 9, least_days = 8 }",
-            "KC005 evidence is worth least from day 8 on, but all of it until day 9",
-        ),
-        (
-            "score = \"window\"\nconfidence = { items_by = { security = -1 } }",
-            "KC005 the items of `security` must be a whole number from 0 to 1000000000",
-        ),
-        (
-            "score = \"window\"\ncalibration = { veteran = { win_rate = 0.5 } }",
-            "KC005 `veteran` asks for a higher rate than `contender`, which is easier",
-        ),
-        (
-            "score = \"window\"\nlifecycle = { period_days = 1, failed_below = 0.95 }",
-            "KC005 a score between 0.9 and 0.95 would be solved and failed at once",
-        ),
-    ];
-    for (section, expected) in rows {
-        assert_eq!(said(&format!("[standing]\n{section}"), Severity::Error), [expected], "{section}");
-    }
-}
-
-#[test]
-fn the_newest_readings_need_one_weighted_mean() {
-    let geometric = CARD.replace("evidence =", "mean = \"geometric\"\nevidence =");
-    let checked = check_text(&format!("{geometric}[standing]\nscore = \"latest\""), &|_| None);
-    let told: Vec<_> = checked.diagnostics.iter().filter(|it| it.severity == Severity::Error).collect();
-    let [told] = told.as_slice() else { panic!("{told:#?}") };
-    assert_eq!(
-        told.message,
-        "score = \"latest\" needs one weighted mean over all dimensions, the card has another mean"
-    );
-    assert_eq!(told.help, "take score = \"window\"");
-}
-
-#[test]
-fn what_can_never_matter_is_a_warning() {
-    let before = said("", Severity::Warning);
-    let rows = [
-        (
-            "review = { swing_points = 1000 }",
-            "KC307 no swing is over 1000 points on a scale of 1000: nothing is ever held",
-        ),
-        (
-            "tier = [{ name = \"bronze\", confidence = 0.5 }]",
-            "KC307 tier `bronze` asks for a confidence of 0.5, which is not known without `confidence`: no subject reaches it",
-        ),
-        (
-            "confidence = {}\ntier = [{ name = \"bronze\", confidence = 1 }]",
-            "KC307 tier `bronze` asks for a confidence of 1, which stays below 1: no subject reaches it",
-        ),
-        (
-            "gate = { dimension = \"security\", step = [{ below = 0, cap = 5 }] }",
-            "KC307 a step of the gate holds below 0, where no reading is",
-        ),
-    ];
-    for (section, expected) in rows {
-        let mut found = said(&format!("[standing]\nscore = \"window\"\n{section}"), Severity::Warning);
-        found.retain(|it| !before.contains(it));
-        assert_eq!(found, [expected.to_string()], "{section}");
-    }
 }

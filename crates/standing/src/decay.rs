@@ -197,42 +197,9 @@ pub fn anchor_seconds(moments_seconds: &[i64], batch: NonZeroU32) -> Option<i64>
 mod tests {
     use super::*;
     use alloc::string::ToString;
-    use alloc::vec;
-    use proptest::prelude::*;
-
-    const WEEK: i64 = WEEK_SECONDS as i64;
 
     fn aged(key: &str, weight: i64, measured: Option<(i64, i64)>) -> Aged {
         Aged { key: key.into(), weight: Decimal::from_millionths(weight), measured }
-    }
-
-    #[test]
-    fn a_composite_that_decays_as_a_whole_goes_by_its_newest_evidence() {
-        let rule = DecayRule { scope: DecayScope::Composite, ..DecayRule::default() };
-        let week = i64::from(WEEK_SECONDS);
-        let aged = |key: &str, reading, weeks| Aged {
-            key: key.into(),
-            weight: Decimal::ONE,
-            measured: Some((reading, weeks * week)),
-        };
-        let dimensions = [aged("a", 900_000_000, 30), aged("b", 800_000_000, 11)];
-        let decayed = decay_dimensions(rule, &dimensions).unwrap();
-        let mean = Score::from_billionths(850_000_000);
-        assert_eq!(decayed.composite, Some(decay_composite(rule, mean, 11 * week)));
-        assert_eq!(decayed.dimensions[0].reading, Some(900_000_000));
-        let gone = decay_dimensions(rule, &[aged("a", 5, i64::MAX / week)]).unwrap();
-        assert_eq!(gone.composite, Some(Ratio::ZERO));
-    }
-
-    #[test]
-    fn the_grace_and_whole_weeks_end_where_they_say() {
-        let whole = DecayRule { periods: Periods::Whole, ..DecayRule::default() };
-        let points = |rule: DecayRule, age| lost_points(rule, age).to_string();
-        assert_eq!(points(whole, 2 * WEEK - 1), "0");
-        assert_eq!(points(whole, 2 * WEEK), "1");
-        assert_eq!(points(DecayRule::default(), WEEK + 1), "1/604800");
-        assert_eq!(points(DecayRule::default(), -5), "0");
-        assert_eq!(points(DecayRule::default(), i64::MIN), "0");
     }
 
     #[test]
@@ -252,85 +219,6 @@ mod tests {
             let decayed = decay_dimensions(rule, &parts).unwrap();
             assert_eq!(decayed.dimensions[1].reading, Some(0));
             assert_eq!(decayed.composite.unwrap().to_string(), "7999999/8000000");
-        }
-    }
-
-    #[test]
-    fn a_dimension_that_is_used_up_takes_nothing_from_the_others() {
-        let parts =
-            [aged("a", 500_000, Some((3_000_000, 53 * WEEK))), aged("b", 500_000, Some((800_000_000, 0)))];
-        let decayed = decay_dimensions(DecayRule::default(), &parts).unwrap();
-        assert_eq!(decayed.dimensions[0].reading, Some(0));
-        assert_eq!(decayed.dimensions[0].points.unwrap().to_string(), "52");
-        assert_eq!(decayed.composite.unwrap().to_string(), "2/5");
-    }
-
-    #[test]
-    fn a_clock_that_runs_ahead_is_told() {
-        let decayed = decay_dimensions(DecayRule::default(), &[aged("a", 1, Some((5, -1)))]).unwrap();
-        assert!(decayed.dimensions[0].is_ahead);
-        assert_eq!(decayed.dimensions[0].reading, Some(5));
-    }
-
-    #[test]
-    fn nothing_covered_is_no_composite() {
-        let rule = DecayRule::default();
-        assert_eq!(decay_dimensions(rule, &[]).unwrap().composite, None);
-        assert_eq!(decay_dimensions(rule, &[aged("a", 1, None)]).unwrap().composite, None);
-        assert_eq!(decay_dimensions(rule, &[aged("a", 0, Some((5, 0)))]).unwrap().composite, None);
-    }
-
-    #[test]
-    fn all_problems_are_told_at_once() {
-        let parts = [aged("a", -1, Some((-1, 0))), aged("a", 1, Some((BILLION + 1, 0)))];
-        let told: Vec<_> = decay_dimensions(DecayRule::default(), &parts)
-            .unwrap_err()
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        assert_eq!(
-            told,
-            [
-                "`a` is -1 billionths, expected 0 to 1000000000",
-                "the weight of `a` is -0.000001, expected 0 or more",
-                "`a` is 1000000001 billionths, expected 0 to 1000000000",
-                "`a` is given twice, expected each dimension once",
-            ]
-        );
-        let fine = [aged("a", 8_000_000, None), aged("b", 1, None)];
-        assert_eq!(
-            decay_dimensions(DecayRule::default(), &fine),
-            Err(vec![DecayError::TooFine { units: 8_000_001 }])
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn evidence_of_one_age_loses_what_the_composite_would(
-            readings in prop::collection::vec((50_000_000i64..=BILLION, 1i64..100), 1..16),
-            age in 0i64..50 * WEEK,
-        ) {
-            let parts: Vec<Aged> = readings.iter().enumerate()
-                .map(|(at, &(reading, weight))| aged(&at.to_string(), weight, Some((reading, age))))
-                .collect();
-            let rule = DecayRule::default();
-            let fresh: Vec<Aged> =
-                parts.iter().map(|part| Aged { measured: part.measured.map(|(reading, _)| (reading, 0)), ..part.clone() }).collect();
-            let fresh = decay_dimensions(rule, &fresh).unwrap().composite.unwrap();
-            let decayed = decay_dimensions(rule, &parts).unwrap().composite.unwrap();
-            let lost = lost_points(rule, age);
-            // decayed = fresh - lost / 1000, as fractions.
-            let left = fresh.numerator() * lost.denominator() * 1000 - lost.numerator() * fresh.denominator();
-            let expected = Ratio::new(left, fresh.denominator() * lost.denominator() * 1000).unwrap();
-            prop_assert_eq!(decayed, expected);
-        }
-
-        #[test]
-        fn age_never_adds(reading in 0i64..=BILLION, age in 0i64..200 * WEEK, more in 0i64..WEEK) {
-            for periods in [Periods::Exact, Periods::Whole] {
-                let rule = DecayRule { periods, ..DecayRule::default() };
-                prop_assert!(left(rule, reading, age + more) <= left(rule, reading, age));
-            }
         }
     }
 }

@@ -37,31 +37,3 @@ pub fn apply(gate: &SecurityGate, points: i64, facts: &GateFacts) -> Gated {
         open_tiers: steps().map(|step| step.open_tiers).chain(unmeasured).chain(on_hold).min(),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use karat_core::number::BILLION;
-
-    #[test]
-    fn the_gate_has_two_steps_and_looks_past_none() {
-        let gate = SecurityGate::default();
-        let at = |reading| {
-            let gated = apply(&gate, 950, &GateFacts { reading, ..GateFacts::default() });
-            (gated.points, gated.open_tiers)
-        };
-        assert_eq!(at(Some(500_000_000)), (950, None));
-        assert_eq!(at(Some(499_999_999)), (599, Some(1)));
-        assert_eq!(at(Some(250_000_000)), (599, Some(1)));
-        assert_eq!(at(Some(249_999_999)), (399, Some(0)));
-        assert_eq!(at(None), (950, Some(1)));
-        let incident = GateFacts { reading: Some(BILLION), has_critical_incident: true, is_on_hold: false };
-        assert_eq!(
-            apply(&gate, 950, &incident),
-            Gated { ungated_points: 950, points: 399, open_tiers: Some(0) }
-        );
-        assert_eq!(apply(&gate, 100, &incident).points, 100, "a cap lifts no score");
-        let hold = GateFacts { has_critical_incident: false, is_on_hold: true, ..incident };
-        assert_eq!(apply(&gate, 950, &hold), Gated { ungated_points: 950, points: 950, open_tiers: Some(0) });
-    }
-}

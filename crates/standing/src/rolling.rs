@@ -21,30 +21,3 @@ pub fn rolling_means(scores: &[Score], tasks: NonZeroU32) -> Vec<Score> {
     };
     scores.iter().enumerate().map(mean).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn written_out(tasks: usize, scores: &[Score]) -> Vec<Score> {
-        let mean = |end: usize| {
-            let window = &scores[(end + 1).saturating_sub(tasks)..=end];
-            let sum: i128 = window.iter().map(|score| i128::from(score.units())).sum();
-            Score::from_units(round_ratio(sum, window.len() as i128) as i64)
-        };
-        (0..scores.len()).map(mean).collect()
-    }
-
-    proptest! {
-        #[test]
-        fn it_is_the_mean_written_out(
-            tasks in prop_oneof![1u32..40, Just(u32::MAX)],
-            units in prop::collection::vec(any::<i64>(), 0..120),
-        ) {
-            let scores: Vec<Score> = units.into_iter().map(Score::from_units).collect();
-            let means = rolling_means(&scores, NonZeroU32::new(tasks).unwrap());
-            prop_assert_eq!(means, written_out(tasks as usize, &scores));
-        }
-    }
-}

@@ -199,13 +199,7 @@ pub const fn is_due(current_block: u64, last_block: u64, tempo_blocks: u64, rate
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
     use alloc::vec;
-    use proptest::prelude::*;
-
-    fn tenths(values: &[i64]) -> Vec<Score> {
-        values.iter().map(|&value| Score::from_billionths(value * 100_000_000)).collect()
-    }
 
     fn of(scores: &[Score], rules: ShareRules) -> Shares {
         shares(scores, &rules).unwrap()
@@ -213,73 +207,6 @@ mod tests {
 
     fn sum(shares: &[Score]) -> i64 {
         shares.iter().map(|share| share.units()).sum()
-    }
-
-    #[test]
-    fn a_zero_score_gets_no_part_of_the_excess() {
-        let mut scores = vec![Score::ZERO; 19];
-        scores.push(Score::ONE);
-        let shared = of(&scores, ShareRules::default());
-        assert_eq!((shared.case, shared.positive), (ShareCase::CapRaised, 1));
-        assert_eq!(shared.shares.last(), Some(&Score::ONE));
-        assert_eq!(sum(&shared.shares[..19]), 0);
-    }
-
-    #[test]
-    fn the_worse_of_two_does_not_get_the_excess_of_the_better() {
-        let scores = [Score::from_billionths(900_000_000), Score::from_billionths(40_000_000)];
-        let shared = of(&scores, ShareRules::default());
-        assert_eq!(shared.shares, [Score::from_billionths(500_000_000); 2]);
-        assert_eq!((shared.case, shared.capped), (ShareCase::CapRaised, 2));
-
-        let left = of(&scores, ShareRules { too_few: TooFew::LeaveRest, ..ShareRules::default() });
-        assert_eq!(left.shares, [Score::from_billionths(150_000_000); 2]);
-        assert_eq!((left.case, left.unassigned.to_string()), (ShareCase::RestLeft, "0.7".into()));
-    }
-
-    #[test]
-    fn excess_that_lifts_others_over_the_cap_is_handed_on() {
-        let shared = of(&tenths(&[9, 8, 7, 6, 5, 4, 3, 2]), ShareRules::default());
-        assert_eq!(shared.case, ShareCase::Redistributed);
-        assert!(shared.shares.iter().all(|share| share.units() <= 150_000_000_000_000));
-        assert_eq!(shared.capped, 4);
-        // 0.4 is left for 5, 4, 3 and 2 of 14.
-        assert_eq!(shared.shares[7].to_string(), "0.057142857142857");
-    }
-
-    #[test]
-    fn a_cap_that_just_holds_is_met_by_all() {
-        let quarter = ShareRules { cap: Decimal::from_millionths(250_000), ..ShareRules::default() };
-        let shared = of(&tenths(&[9, 1, 1, 1]), quarter);
-        assert_eq!(shared.shares, [Score::from_billionths(250_000_000); 4]);
-        assert_eq!(shared.case, ShareCase::Redistributed);
-        let shared = of(&tenths(&[9, 9, 9, 9, 1]), quarter);
-        assert!(shared.shares[4] > Score::ZERO, "who has a score gets a share");
-        assert_eq!(sum(&shared.shares), UNITS_PER_ONE);
-    }
-
-    #[test]
-    fn nothing_to_share_is_nothing() {
-        for scores in [vec![], tenths(&[0, 0])] {
-            let shared = of(&scores, ShareRules::default());
-            assert_eq!((shared.case, sum(&shared.shares)), (ShareCase::NothingToShare, 0));
-        }
-    }
-
-    #[test]
-    fn a_cap_of_nothing_and_scores_below_zero_are_refused() {
-        let rules = ShareRules { cap: Decimal::ZERO, ..ShareRules::default() };
-        let told = shares(&[Score::ONE, Score::from_units(-1)], &rules).unwrap_err();
-        let told: Vec<_> = told.iter().map(ToString::to_string).collect();
-        assert_eq!(
-            told,
-            [
-                "the cap is 0, expected above 0 and at most 1",
-                "score 1 is -0.000000000000001, expected 0 or more"
-            ]
-        );
-        assert!(whole_shares(&[Score::from_units(-1)], 5).is_err());
-        assert!(sixteen_bit_shares(&[Score::from_units(-1)]).is_err());
     }
 
     #[test]
@@ -301,62 +228,5 @@ mod tests {
         let scores: Vec<Score> =
             (0..100_000).map(|at| Score::from_units(1_000_003 + at * at % 7919)).collect();
         assert_eq!(sum(&of(&scores, ShareRules::default()).shares), UNITS_PER_ONE);
-    }
-
-    #[test]
-    fn a_chain_before_its_last_time_is_not_due() {
-        assert!(!is_due(5, 6, 0, 0));
-        assert!(is_due(u64::MAX, 0, u64::MAX, 0));
-        assert!(!is_due(100, 0, 50, 101), "both must have passed");
-    }
-
-    proptest! {
-        #[test]
-        fn a_cap_holds_and_never_reverses_an_order(
-            billionths in prop::collection::vec(prop_oneof![Just(0i64), 0i64..=1_000_000_000, 0i64..20], 0..40),
-            cap in 1i64..=MILLION,
-            leave in any::<bool>(),
-        ) {
-            let scores: Vec<Score> = billionths.iter().map(|&value| Score::from_billionths(value)).collect();
-            let too_few = if leave { TooFew::LeaveRest } else { TooFew::RaiseCap };
-            let shared = of(&scores, ShareRules { cap: Decimal::from_millionths(cap), too_few });
-            let all = sum(&shared.shares) + shared.unassigned.units();
-            prop_assert_eq!(all, if shared.positive == 0 { 0 } else { UNITS_PER_ONE });
-            if shared.case != ShareCase::CapRaised {
-                prop_assert!(shared.shares.iter().all(|share| share.units() <= cap * 1_000_000_000));
-            }
-            for (a, b) in scores.iter().zip(&shared.shares) {
-                prop_assert!(*a > Score::ZERO || *b == Score::ZERO, "zero stays zero");
-                for (c, d) in scores.iter().zip(&shared.shares) {
-                    prop_assert!(a <= c || b >= d, "{a} > {c}, but {b} < {d}");
-                }
-            }
-        }
-
-        #[test]
-        fn shares_are_what_handing_on_in_rounds_gives(
-            billionths in prop::collection::vec(1i64..=1_000_000_000, 7..40),
-        ) {
-            let scores: Vec<Score> = billionths.iter().map(|&value| Score::from_billionths(value)).collect();
-            let shared = of(&scores, ShareRules::default());
-            let mut expected: Vec<f64> = billionths.iter().map(|&value| value as f64).collect();
-            let mut capped = vec![false; expected.len()];
-            loop {
-                let held = capped.iter().filter(|&&is| is).count() as f64 * 0.15;
-                let free: f64 = expected.iter().zip(&capped).filter(|(_, is)| !**is).map(|(share, _)| share).sum();
-                for (share, &is) in expected.iter_mut().zip(&capped) {
-                    *share = if is { 0.15 } else { *share / free * (1.0 - held) };
-                }
-                let above: Vec<usize> =
-                    (0..expected.len()).filter(|&at| !capped[at] && expected[at] > 0.15 + 1e-12).collect();
-                if above.is_empty() {
-                    break;
-                }
-                above.into_iter().for_each(|at| capped[at] = true);
-            }
-            for (share, expected) in shared.shares.iter().zip(expected) {
-                prop_assert!((share.to_f64() - expected).abs() < 1e-9, "{share} {expected}");
-            }
-        }
     }
 }

@@ -230,45 +230,6 @@ mod tests {
         Attempt { subject, number, points, won: points >= 700 }
     }
 
-    fn attempts(list: &[(usize, u32, u32)]) -> Attempts {
-        let list: Vec<Attempt> =
-            list.iter().map(|&(subject, number, points)| attempt(subject, number, points)).collect();
-        Attempts::new(&list).unwrap()
-    }
-
-    #[test]
-    fn only_complete_first_attempts_count_for_pass_hat_k() {
-        // Subject 2 lost its attempt 2 to the clock: its three attempts are not the first three.
-        let all = attempts(&[
-            (1, 3, 100),
-            (1, 1, 800),
-            (1, 2, 700),
-            (2, 1, 900),
-            (2, 3, 900),
-            (2, 4, 900),
-            (3, 1, 699),
-        ]);
-        assert_eq!(all.subjects(), 3);
-        assert_eq!(all.pass_at_1(), Proportion::new(2, 3).unwrap());
-        assert_eq!(all.pass_hat_first_k(1), Proportion::new(2, 3).unwrap());
-        assert_eq!(all.pass_hat_first_k(2), Proportion::new(1, 1).unwrap());
-        assert_eq!(all.pass_hat_first_k(3), Proportion::new(0, 1).unwrap());
-        assert_eq!(all.pass_hat_first_k(0), Proportion::default(), "not all of nothing");
-        assert_eq!(all.best_of_first_k(3, Eligible::Any), MeanPoints { sum: 800 + 900 + 699, count: 3 });
-        assert_eq!(all.best_of_first_k(3, Eligible::All), MeanPoints { sum: 800, count: 1 });
-        assert_eq!(all.pass_hat_first_k(u32::MAX), Proportion::default());
-        let curve = all.learning_curve(5);
-        assert_eq!(curve.iter().map(|mean| mean.count).collect::<Vec<_>>(), [3, 1, 2, 1, 0]);
-        assert_eq!(curve.last().unwrap().mean(), None);
-    }
-
-    #[test]
-    fn a_first_attempt_that_was_not_finished_is_not_a_first_attempt() {
-        let all = attempts(&[(1, 2, 900), (2, 2, 100)]);
-        assert_eq!(all.pass_at_1().share(), None);
-        assert_eq!(all.best_of_first_k(1, Eligible::Any).mean(), None);
-    }
-
     #[test]
     fn an_attempt_that_stands_twice_is_refused() {
         let list = [attempt(4, 2, 1), attempt(5, 2, 1), attempt(4, 2, 900)];

@@ -155,9 +155,6 @@ pub fn over_tasks(tasks: &[Trials], k: u64, estimator: Estimator) -> Result<Over
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -188,37 +185,5 @@ mod tests {
         assert!(over_tasks(&[], 0, Estimator::PassHatK).is_err());
         assert_eq!(expected_best_of_k(&[], 1), None);
         assert_eq!(expected_best_of_k(&[f64::NAN], 1), None);
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn the_estimators_are_averages_over_all_draws(values in prop::collection::vec(0u8..4, 1..9), k in 1usize..9) {
-            let values: Vec<f64> = values.into_iter().map(f64::from).collect();
-            let task = Trials {
-                passed: values.iter().filter(|&&value| value > 1.0).count() as u64,
-                trials: values.len() as u64,
-            };
-            let (mut draws, mut best, mut some, mut every) = (0.0, 0.0, 0.0, 0.0);
-            for chosen in 0u32..1 << values.len() {
-                if chosen.count_ones() as usize != k {
-                    continue;
-                }
-                let drawn = || values.iter().enumerate().filter(|(at, _)| chosen >> at & 1 == 1).map(|(_, x)| *x);
-                draws += 1.0;
-                best += drawn().fold(0.0, f64::max);
-                some += f64::from(u8::from(drawn().any(|value| value > 1.0)));
-                every += f64::from(u8::from(drawn().all(|value| value > 1.0)));
-            }
-            if draws > 0.0 {
-                prop_assert!((expected_best_of_k(&values, k).unwrap() - best / draws).abs() < 1e-12);
-                prop_assert!((task.pass_at_k(k as u64).unwrap() - some / draws).abs() < 1e-12);
-                prop_assert!((task.pass_hat_k(k as u64).unwrap() - every / draws).abs() < 1e-12);
-            } else {
-                prop_assert_eq!(expected_best_of_k(&values, k), None);
-                prop_assert_eq!(task.pass_at_k(k as u64), None);
-            }
-        }
     }
 }

@@ -80,31 +80,6 @@ from = 90
 "#;
 
 #[test]
-fn a_gate_opens_with_the_reading_that_it_asks_for() {
-    // 0.7 itself leaves the gate closed. Behind it the cost is there at once: 0.35 and 0.4 make 75.
-    let change = nearest(&own(CLOSED_GATE), &json!({ "success": 0.6, "cost": 0.8 }));
-    assert_eq!(change.unwrap(), "success 600000000 -> 700000001: 75.00000005, band passed");
-}
-
-#[test]
-fn the_level_reached_is_named_where_it_is_above_the_next() {
-    let wide = CLOSED_GATE.replace("from = 90", "from = 85");
-    let change = nearest(&own(&wide), &json!({ "success": 0.6, "cost": 1 }));
-    assert_eq!(change.unwrap(), "success 600000000 -> 700000001: 85.00000005, band excellent");
-}
-
-#[test]
-fn a_draw_becomes_a_win() {
-    let given = json!({
-        "correctness_score": 620, "speed_score": 800, "methodology_score": 800, "completeness_score": 600,
-        "verified": false, "speed_refused": false,
-    });
-    // 680 of 1000: 20 points more, of which correctness, with half the weight, gives most.
-    let change = nearest(&released("arena/challenges/log-forensics.toml"), &given);
-    assert_eq!(change.unwrap(), "correctness 620000000 -> 660000000: 700, band win");
-}
-
-#[test]
 fn a_missing_dimension_measured_gives_the_coverage_that_a_tier_asks_for() {
     let missing = json!({
         "costEfficiency": null, "evalRigor": null, "teamwork": null, "modelCompliance": null,
@@ -118,32 +93,6 @@ fn a_missing_dimension_measured_gives_the_coverage_that_a_tier_asks_for() {
     // Where the score has room any reading will do; the first in card order is named.
     let change = nearest(&scorer, &agent(0.85, missing));
     assert_eq!(change.unwrap(), "costEfficiency not measured -> 0: 796, tier gold");
-}
-
-#[test]
-fn a_veto_ends_at_its_threshold() {
-    let change = nearest(&released("trust/1.0.0.toml"), &agent(0.85, json!({ "security": 0.2 })));
-    assert_eq!(change.unwrap(), "security 200000000 -> 250000000: 599, tier bronze");
-}
-
-#[test]
-fn no_single_reading_lifts_a_block_that_no_reading_made() {
-    let scorer = released("trust/1.0.0.toml");
-    assert_eq!(nearest(&scorer, &agent(0.85, json!({ "critical_incident_open": true }))), None);
-    // Two floors at once.
-    assert_eq!(nearest(&scorer, &agent(0.85, json!({ "accuracy": 0.1, "safety": 0.1 }))), None);
-}
-
-#[test]
-fn what_does_not_apply_is_left_alone() {
-    // Platinum asks for a bond; this agent has none to post.
-    let without = agent(0.95, json!({ "bond": null, "bond_applies": false }));
-    assert_eq!(nearest(&released("trust/1.0.0.toml"), &without), None);
-    // Whether it applies may be unknown too: measuring it settles that.
-    for unmeasured in [json!({ "bond": null }), json!({ "bond": null, "bond_applies": null })] {
-        let change = nearest(&released("trust/1.0.0.toml"), &agent(0.95, unmeasured));
-        assert_eq!(change.unwrap(), "bond not measured -> 600000000: 929, tier platinum");
-    }
 }
 
 #[test]
@@ -176,14 +125,6 @@ fn the_weights_in_force_decide() {
     // 29499999.5 billionths more of the mean, from 0.11 of it and from 0.15.
     assert_eq!(nearest(&base, &agent).unwrap(), "accuracy 720000000 -> 988181814: 750, tier gold");
     assert_eq!(nearest(&other, &agent).unwrap(), "reliability 720000000 -> 916666664: 750, tier gold");
-}
-
-#[test]
-fn a_reading_may_be_too_good() {
-    let card = CLOSED_GATE.replace("when = \"success > 0.7\"", "")
-        + "[[gate]]\nname = \"too good to be true\"\nwhen = \"cost > 0.9\"\ncap = 60\n";
-    let change = nearest(&own(&card), &json!({ "success": 0.6, "cost": 0.95 }));
-    assert_eq!(change.unwrap(), "cost 950000000 -> 900000000: 75, band passed");
 }
 
 #[test]

@@ -135,24 +135,6 @@ fn without_times_there_are_no_periods_and_that_is_said() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_refused() {
-    let run = standing(&["-c", "examples/cards/support-agent.toml", "examples/standing/agents.jsonl"]);
-    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
-    assert!(run.stderr.contains("expected `calibration` or `lifecycle` in its section `[standing]`"));
-    for flag in [
-        ["--events", "e"],
-        ["--subject", "heron"],
-        ["--html", "page.html"],
-        ["--resamples", "9"],
-        ["--seed", "2"],
-    ] {
-        let run = standing(&[&flag[..], &["-c", CARD, RUNS]].concat());
-        assert_eq!(run.status, 2, "{flag:?}");
-        assert!(run.stderr.contains("cannot be used with"), "{}", run.stderr);
-    }
-}
-
-#[test]
 fn the_help_fits_a_screen() {
     let help = karat(&["standing", "--help"]).stdout;
     assert!(help.lines().count() <= 40 && help.contains("--tasks"), "{help}");

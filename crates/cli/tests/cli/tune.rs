@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Folder, Run, example, karat};
+use crate::common::{Folder, example, karat};
 
 const CARD: &str = "examples/tune/desk.toml";
 const RUNS: &str = "examples/tune/runs.csv";
@@ -22,12 +22,6 @@ fn tuned(folder: &Folder, flags: &[&str]) -> Value {
     let run = folder.karat(&[&["tune", "-c", "desk.toml", "--json"], flags].concat());
     assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{flags:?}");
     serde_json::from_str(&run.stdout).unwrap()
-}
-
-fn refused(folder: &Folder, flags: &[&str]) -> Run {
-    let run = folder.karat(&[&["tune"], flags].concat());
-    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{flags:?}");
-    run
 }
 
 #[test]
@@ -143,37 +137,4 @@ fn pairs_of_subjects_and_of_other_tasks_are_clusters_by_themselves() {
     assert_eq!(found["tuned_concordance"], 1);
     let cases = ["learned", "held_out"].map(|part| found[part]["cases"].as_u64().unwrap());
     assert_eq!(cases.iter().sum::<u64>(), 190);
-}
-
-#[test]
-fn what_cannot_be_tuned_is_refused() {
-    let folder = folder();
-    let told = |flags: &[&str], why: &str| {
-        let run = refused(&folder, flags);
-        assert!(run.stderr.contains(why), "{flags:?}: {}", run.stderr);
-    };
-    let with = |flags: &[&'static str]| [&["-c", "desk.toml", "runs.csv"], flags].concat();
-    told(&with(&["--outcome", "kepd"]), "did you mean `kept`?");
-    told(&with(&["--outcome", "tone"]), "`tone` would predict itself, as dimensions read it: tone");
-    told(
-        &with(&["--outcome", "kept", "--proposal-out", "p"]),
-        "a proposal has a time, and --as-of is not given",
-    );
-    told(&with(&["--outcome", "kept", "--override-out", "desk.toml"]), "`desk.toml` exists already");
-    told(&with(&["--outcome", "outcome"]), "found 0 clusters to learn from, expected 10 or more");
-    folder.write("few.csv", "winner,loser\nara-t001,nobody\n");
-    told(&with(&["--wins", "few.csv"]), "`nobody` is neither the id of an item nor a subject");
-
-    let card = example("tune/desk.toml");
-    folder.write("desk.toml", &card.replace("[override]\ntolerance = 0.001\n", ""));
-    told(
-        &with(&["--outcome", "kept", "--override-out", "w"]),
-        "`desk@1.0.0` does not accept weights from outside",
-    );
-    tuned(&folder, &["--outcome", "kept", "runs.csv"]);
-    folder.write(
-        "desk.toml",
-        &card.replace("weighted-mean", "geometric").replace("[override]\ntolerance = 0.001\n", ""),
-    );
-    told(&with(&["--outcome", "kept"]), "weights are tuned for weighted means and sums");
 }

@@ -1,73 +1,10 @@
 //! The words of a leaderboard about few results, of ties, and of items without a score.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::common::{Folder, Run, example, karat_reading, reference};
-use crate::leaderboard::{CARD, in_points, parsed, rows_of, standing, subjects, table};
-
-#[test]
-fn letters_are_those_of_all_comparisons() {
-    // Some have all tasks, some a part of them, and two share too few.
-    let mut rows: String =
-        example("leaderboard/runs.csv").lines().skip(1).map(|row| format!("{row}\n")).collect();
-    for (new, of, has) in [("crane", "ibis", "air-"), ("dove", "kite", "shop-"), ("egret", "heron", "-0")] {
-        let own =
-            |row: &&str| row.starts_with(of) && row.split(',').nth(1).is_some_and(|task| task.contains(has));
-        let text = example("leaderboard/runs.csv");
-        let copied: String =
-            text.lines().filter(own).map(|row| format!("{}\n", row.replacen(of, new, 1))).collect();
-        rows.push_str(&copied);
-    }
-    let head = example("leaderboard/runs.csv").lines().next().unwrap().to_owned();
-    let folder = Folder::new();
-    folder.write("card.toml", &example("cards/task-run.toml"));
-    folder.write("runs.csv", &format!("{head}\n{rows}"));
-    let karat = |first: &[&str]| {
-        parsed(&folder.karat(&[first, &["-c", "card.toml", "--resamples", "200", "runs.csv"]].concat()))
-    };
-    let found = karat(&["leaderboard"]);
-    let names = subjects(&found);
-    assert_eq!(names.len(), 8);
-    let mut verdicts: BTreeMap<(&str, &str), String> = BTreeMap::new();
-    for (at, first) in names.iter().enumerate() {
-        for second in names.iter().skip(at + 1) {
-            let arguments = ["compare", first, second];
-            let run = folder
-                .karat(&[&arguments[..], &["-c", "card.toml", "--resamples", "200", "runs.csv"]].concat());
-            // Without a shared task there is nothing to compare.
-            let verdict = match run.status {
-                0 => parsed(&run)["difference"]["verdict"].as_str().unwrap().to_owned(),
-                _ => String::from("too-few-shared-tasks"),
-            };
-            verdicts.insert((first, second), verdict);
-        }
-    }
-    let kinds: BTreeSet<&str> = verdicts.values().map(String::as_str).collect();
-    assert_eq!(kinds.len(), 3, "tied, ahead, and too few: {kinds:?}");
-    let of = |name: &str, key: &str| -> BTreeSet<String> {
-        let all = standing(&found, name)[key].as_array().unwrap();
-        all.iter().map(|it| it.as_str().unwrap().to_owned()).collect()
-    };
-    for ((first, second), verdict) in &verdicts {
-        let shares = of(first, "letters").intersection(&of(second, "letters")).count() > 0;
-        assert_eq!(shares, verdict == "not-distinguishable", "{first} {second}: {verdict}");
-        let is_few = verdict == "too-few-shared-tasks";
-        for (one, other) in [(first, second), (second, first)] {
-            assert_eq!(of(one, "too_few_shared_tasks").contains(*other), is_few, "{one} {other}");
-        }
-        assert_eq!(of(second, "ahead_of").contains(*first), verdict == "second-ahead");
-    }
-    let Some(model) = reference("letters.py") else { return };
-    let pairs: Vec<Value> = verdicts.iter().map(|((a, b), it)| serde_json::json!([a, b, it])).collect();
-    let input = serde_json::json!({ "subjects": names, "pairs": pairs }).to_string();
-    let letters: BTreeMap<String, BTreeSet<String>> = serde_json::from_str(&model(&input)).unwrap();
-    for name in &names {
-        assert_eq!(letters[*name], of(name, "letters"), "{name}");
-    }
-}
+use crate::common::{Folder, Run, example, karat_reading};
+use crate::leaderboard::{CARD, in_points, parsed, rows_of, standing, table};
 
 /// Runs of one result each, with `n` and without.
 fn results(n: &str) -> String {

@@ -1,4 +1,5 @@
-//! Graders by themselves: the dimensions of a challenge, and the embedder with its model.
+//! Graders by themselves: what they make of rows, the dimensions of a challenge, and the embedder with its model.
 
 mod dimensions;
 mod embedder;
+mod graded;

@@ -3,11 +3,9 @@
 mod contradictions;
 mod graded;
 mod hostile;
-mod kinds;
+mod items;
 mod known_fields;
 mod nested;
-mod occasion;
 mod profile;
 mod properties;
 mod table;
-mod trace_vectors;

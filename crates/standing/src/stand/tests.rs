@@ -142,39 +142,6 @@ fn a_fall_by_decay_alone_is_not_held() {
 }
 
 #[test]
-fn a_task_that_is_run_again_counts_once_in_a_window_of_distinct_tasks() {
-    let task = |task: &'static str, id: &'static str, day: i64, points: i64| Item {
-        task,
-        ..item("a", id, day * DAY, points)
-    };
-    let items = [
-        task("hard", "1", 0, 100),
-        task("easy", "2", 1, 900),
-        task("easy", "3", 2, 1000),
-        task("hard", "4", 3, 200),
-        task("easy", "5", 4, 800),
-        // An item without a task is its own task.
-        item("a", "6", 5 * DAY, 400),
-    ];
-    let of = |rules: &str, day: i64| {
-        let found = only(
-            &card(&format!("score = \"window\"\nwarm_up = {{ tasks = 4 }}\n{rules}")),
-            &items,
-            &[],
-            day * DAY,
-        );
-        (found.window, found.points.unwrap(), found.warm_up.unwrap().seen)
-    };
-    // Days 3 and 9: (1000 + 200) / 2; (200 + 800 + 400) / 3 = 466.7; the last two (800 + 400) / 2.
-    assert_eq!(of("window = { distinct = true }", 3), (vec![2, 3], 600, 2));
-    assert_eq!(of("window = { distinct = true }", 9), (vec![3, 4, 5], 467, 3));
-    assert_eq!(of("window = { tasks = 2, distinct = true }", 9), (vec![4, 5], 600, 3));
-    // What is too old does not come back for the task whose newest item it was.
-    assert_eq!(of("window = { days = 6, distinct = true }", 9), (vec![4, 5], 600, 3));
-    assert_eq!(of("window = { tasks = 2 }", 9), (vec![4, 5], 600, 6));
-}
-
-#[test]
 fn the_window_is_the_mean_of_the_last_scores_with_its_interval_by_task() {
     let card = card("score = \"window\"\nwindow = { tasks = 3 }");
     let items = [
@@ -603,23 +570,6 @@ proptest! {
         let with_more = only(&card, &items(&more, &all), &[], 31 * DAY).tier.unwrap().held;
         if own.iter().any(|row| row.1 > 0) {
             prop_assert!(with_more >= tier(&own));
-        }
-    }
-
-    #[test]
-    fn the_mean_is_that_of_a_window(rows in rows(), tasks in 1u32..6) {
-        let ids = ids(&rows);
-        let given = items(&rows, &ids);
-        let card = card(&format!("score = \"window\"\nwindow = {{ tasks = {tasks}, days = 9 }}"));
-        for subject in at(&card, &given, &[], 31 * DAY).subjects {
-            let mut own: Vec<&Item<'_>> = given.iter().filter(|item| item.subject == subject.subject).collect();
-            own.sort_by_key(|item| (item.time_seconds, item.id));
-            own.drain(..own.len().saturating_sub(tasks as usize));
-            own.retain(|item| 31 * DAY - item.time_seconds.unwrap() < 9 * DAY);
-            let sum = own.iter().map(|item| i128::from(item.score.unwrap().units())).sum();
-            let mean = Ratio::new(sum, own.len() as i128 * i128::from(UNITS_PER_ONE));
-            prop_assert_eq!(subject.score, mean);
-            prop_assert_eq!(subject.counts.in_window, own.len() as u64);
         }
     }
 

@@ -73,37 +73,3 @@ impl Condition {
 pub fn held<'a>(titles: &'a [Title], deeds: &Deeds) -> Vec<&'a Title> {
     titles.iter().filter(|title| title.condition.is_met(deeds)).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(titles: Vec<&Title>) -> Vec<&str> {
-        titles.iter().map(|title| title.name).collect()
-    }
-
-    #[test]
-    fn every_title_has_its_own_edge() {
-        let nothing = Deeds { elo: i64::MIN, ..Deeds::default() };
-        assert_eq!(names(held(&ARENA, &nothing)), ["Fresh Hatchling"]);
-        for title in ARENA {
-            let (below, at) = match title.condition {
-                Condition::Rating(least) => {
-                    (Deeds { elo: least - 1, ..nothing }, Deeds { elo: least, ..nothing })
-                }
-                Condition::Wins(least) => {
-                    (Deeds { win_count: least - 1, ..nothing }, Deeds { win_count: least, ..nothing })
-                }
-                Condition::Matches(least) => {
-                    (Deeds { match_count: least - 1, ..nothing }, Deeds { match_count: least, ..nothing })
-                }
-                Condition::ChallengesAuthored(least) => {
-                    (nothing, Deeds { challenges_authored: least, ..nothing })
-                }
-                Condition::Always => continue,
-            };
-            assert_eq!(names(held(&ARENA, &at))[0], title.name);
-            assert!(!names(held(&ARENA, &below)).contains(&title.name));
-        }
-    }
-}

@@ -11,86 +11,8 @@ fn load(text: &str) -> Result<Evaluator, Problems> {
     Evaluator::from_toml(text, &PICKED)
 }
 
-/// Returns the outcome of one part, given as its options in JSON.
-fn part(options: Value, submission: Value, ground_truth: Value) -> Result<PartGrade, Problems> {
-    let mut options = options;
-    options["field"] = json!("f");
-    let evaluator = Evaluator::from_json(&json!({"evaluator": {"correctness": [options]}}), &PICKED)?;
-    let evaluation = evaluator.evaluate(&attempt(&json!({"f": submission}), &json!({"f": ground_truth})))?;
-    Ok(evaluation.dimensions[0].parts[0].clone())
-}
-
 fn attempt<'a>(submission: &'a Value, ground_truth: &'a Value) -> Attempt<'a> {
     Attempt { submission, ground_truth, used_seconds: 30.0, limit_seconds: 60.0, api_calls: Some(9) }
-}
-
-#[test]
-fn every_problem_is_told_with_its_line() {
-    let problems = load(
-        "[[evaluator.corectness]]
-primitive = 'exact_mach'
-[[evaluator.completeness]]
-primitive = 'numeric_tolerance'
-field     = ''
-tolerance = -1
-weight    = 1001
-[[evaluator.completeness]]
-primitive = 'set_overlap'
-field     = 'hosts'
-measure   = 'dice'
-tolerance = 1
-[[evaluator.token_efficiency]]
-primitive = 'time_decay'
-field     = 'x'
-[format]
-flat_answers = ['q1', 2]
-dimensions   = { q1 = ['sped'] }
-",
-    )
-    .unwrap_err();
-    let told: Vec<(u64, &str)> =
-        problems.iter().map(|problem| (problem.line.unwrap_or_default(), problem.path.as_str())).collect();
-    assert_eq!(
-        told,
-        [
-            (7, "$.evaluator.completeness[0].weight"),
-            (6, "$.evaluator.completeness[0].tolerance"),
-            (5, "$.evaluator.completeness[0].field"),
-            (11, "$.evaluator.completeness[1].measure"),
-            (12, "$.evaluator.completeness[1].tolerance"),
-            (1, "$.evaluator.corectness"),
-            (2, "$.evaluator.corectness[0].primitive"),
-            (13, "$.evaluator.token_efficiency"),
-            (15, "$.evaluator.token_efficiency[0].field"),
-            (17, "$.format.flat_answers[1]"),
-            (18, "$.format.dimensions.q1[0]"),
-        ]
-    );
-    let text = problems.to_string();
-    for hint in ["did you mean `correctness`?", "did you mean `exact_match`?", "did you mean `speed`?"] {
-        assert!(text.contains(hint), "{hint} in\n{text}");
-    }
-}
-
-#[test]
-fn what_is_not_there_is_told_where_it_should_be() {
-    let place = |text| {
-        let problems = load(text).unwrap_err();
-        let problem = problems.iter().next().unwrap().clone();
-        (problem.path, problem.line)
-    };
-    assert_eq!(place(""), ("$.evaluator".to_owned(), None));
-    assert_eq!(place("[[evaluator.speed]]\n"), ("$.evaluator.speed[0].primitive".to_owned(), Some(1)));
-    let no_field =
-        "[[evaluator.speed]]\nprimitive = 'time_decay'\n[[evaluator.speed]]\nprimitive = 'exact_match'\n";
-    assert_eq!(place(no_field), ("$.evaluator.speed[1].field".to_owned(), Some(3)));
-    let no_weight = "evaluator.speed = [{ primitive = 'time_decay', weight = 0 }]";
-    assert_eq!(place(no_weight), ("$.evaluator.speed".to_owned(), Some(1)));
-    assert_eq!(place("a = 1\nb ="), ("$".to_owned(), Some(2)));
-    let endless = format!("evaluator = {}", "[".repeat(100_000));
-    assert_eq!(load(&endless).unwrap_err().iter().next().unwrap().path, "$");
-    let infinite = "evaluator.speed = [{ primitive = 'time_decay', weight = inf }]";
-    assert_eq!(place(infinite), ("$.evaluator.speed[0].weight".to_owned(), Some(1)));
 }
 
 #[test]
@@ -139,71 +61,7 @@ fn an_easy_answer_alone_does_not_earn_full_marks() {
 }
 
 #[test]
-fn each_primitive_takes_what_it_can_compare() {
-    let of = |primitive: &str| json!({ "primitive": primitive });
-    for (options, submission, truth, value) in [
-        (of("exact_match"), json!("A"), json!("a"), 1.0),
-        (json!({"primitive": "exact_match", "deep": true}), json!({"k": ["A"]}), json!({"k": ["a"]}), 1.0),
-        (json!({"primitive": "exact_match", "case_sensitive": true}), json!("A"), json!("a"), 0.0),
-        (of("exact_match_ratio"), json!(["x", "b"]), json!(["a", "b"]), 0.5),
-        (of("numeric_tolerance"), json!("10.0"), json!(10), 1.0),
-        (of("numeric_tolerance"), json!(10.03), json!(10), 0.5),
-        (json!({"primitive": "numeric_tolerance", "tolerance": 1}), json!([13, "10"]), json!([10, 10]), 0.75),
-        (json!({"primitive": "numeric_tolerance", "all_or_nothing": true}), json!(10.02), json!(10), 0.0),
-        (of("fuzzy_string"), json!(42), json!("42"), 1.0),
-        (
-            json!({"primitive": "fuzzy_string", "normalize_white_space": true}),
-            json!(" a  b"),
-            json!("A B"),
-            1.0,
-        ),
-        (of("set_overlap"), json!(["a"]), json!(["a", "b"]), 0.5),
-        (json!({"primitive": "set_overlap", "measure": "recall"}), json!(["a", "z"]), json!(["a"]), 1.0),
-        (json!({"primitive": "set_overlap", "ignore_case": true}), json!(["A"]), json!(["a"]), 1.0),
-        (of("coverage_ratio"), json!(7), json!(10), 0.7),
-        (of("coverage_ratio"), json!(["a", "z"]), json!(["a", "b"]), 0.5),
-    ] {
-        let graded = part(options.clone(), submission.clone(), truth.clone()).unwrap();
-        assert!((graded.value.unwrap() - value).abs() < 1e-12, "{options} {submission} {truth}: {graded:?}");
-        assert!(matches!(graded.outcome, Outcome::Graded(_)), "{options}: {graded:?}");
-    }
-}
-
-#[test]
-fn what_cannot_be_compared_scores_nothing_and_is_told() {
-    let of = |primitive: &str| json!({ "primitive": primitive });
-    for (options, submission, truth) in [
-        (of("numeric_tolerance"), json!(""), json!(0)),
-        (of("numeric_tolerance"), json!(null), json!(0)),
-        (of("numeric_tolerance"), json!([0]), json!(0)),
-        (of("numeric_tolerance"), json!(["x"]), json!([0])),
-        (of("exact_match_ratio"), json!("a"), json!([])),
-        (of("set_overlap"), json!({}), json!([])),
-        (of("coverage_ratio"), json!("all"), json!(0)),
-        (of("fuzzy_string"), json!({"a": 1}), json!("[object Object]")),
-        (of("fuzzy_string"), Value::from("a".repeat(100_000)), Value::from("b".repeat(100_000))),
-    ] {
-        let graded = part(options.clone(), submission, truth).unwrap();
-        assert_eq!(graded.value, Some(0.0));
-        assert!(matches!(graded.outcome, Outcome::Unfit(_)), "{options}: {graded:?}");
-    }
-}
-
-#[test]
 fn a_broken_ground_truth_is_no_fault_of_the_agent() {
-    let of = |primitive: &str| json!({ "primitive": primitive });
-    for (options, truth) in [
-        (of("exact_match"), json!([1])),
-        (of("exact_match_ratio"), json!("a")),
-        (of("exact_match_ratio"), json!([[1]])),
-        (of("numeric_tolerance"), json!("10")),
-        (of("fuzzy_string"), json!({})),
-        (of("set_overlap"), json!([{}])),
-        (of("coverage_ratio"), json!("10")),
-    ] {
-        let problems = part(options.clone(), json!(null), truth).unwrap_err();
-        assert_eq!(problems.iter().next().unwrap().path, "$.ground_truth.f", "{options}");
-    }
     let evaluator =
         load("[[evaluator.speed]]\nprimitive = 'exact_match'\nfield = 'a'\ntruth = '/b/0'\n").unwrap();
     let problems = evaluator.evaluate(&attempt(&json!({"a": 1}), &json!({"a": 1}))).unwrap_err();

@@ -1,8 +1,6 @@
-//! Tests of the graders: texts, checklists and data, reports and code, hostile input.
+//! Tests of the graders: texts, reports and code, hostile input.
 
-mod checklists;
-mod data;
+mod code;
 mod hostile;
-mod reports;
 mod tasks;
 mod texts;

@@ -17,59 +17,6 @@ fn unicode_f1(reference: &str, answer: &str) -> f64 {
 }
 
 #[test]
-fn every_step_of_the_stemmer() {
-    for (words, stems) in [
-        ("caresses ponies ties dies caress cats tries", "caress poni tie die caress cat tri"),
-        ("feed agreed plastered bled motoring sing died spied", "feed agre plaster bled motor sing die spi"),
-        (
-            "conflated troubled sized hopping tanned falling hissing fizzed",
-            "conflat troubl size hop tan fall hiss fizz",
-        ),
-        ("failing filing happy enjoy toys days", "fail file happi enjoy toy day"),
-        (
-            "relational conditional rational valency hesitancy digitizer",
-            "relat condit ration valenc hesit digit",
-        ),
-        ("conformably radically differently vilely analogously", "conform radic differ vile analog"),
-        ("vietnamization predication operator feudalism decisiveness", "vietnam predic oper feudal decis"),
-        ("hopefulness callousness formality sensitivity sensibility", "hope callous formal sensit sensibl"),
-        (
-            "triplicate formative formalize electricity electrical goodness",
-            "triplic form formal electr electr good",
-        ),
-        (
-            "revival allowance inference airliner gyroscopic adjustable",
-            "reviv allow infer airlin gyroscop adjust",
-        ),
-        ("irritant replacement adjustment dependent adoption", "irrit replac adjust depend adopt"),
-        (
-            "communism activate angularity homologous effective bowdlerize",
-            "commun activ angular homolog effect bowdler",
-        ),
-        (
-            "probate rate cease controlling rolling geology fully",
-            "probat rate ceas control roll geolog fulli",
-        ),
-    ] {
-        assert_eq!(tokens(words).join(" "), stems);
-    }
-}
-
-#[test]
-fn irregular_words_have_stems_of_their_own() {
-    let words = "skies sky dying lying tying news innings inning outings outing cannings canning howe proceed exceed succeed";
-    let stems =
-        "sky sky die lie tie news inning inning outing outing canning canning howe proceed exceed succeed";
-    assert_eq!(tokens(words).join(" "), stems);
-}
-
-#[test]
-fn short_tokens_are_not_stemmed_and_digits_are_consonants() {
-    assert_eq!(tokens("was his its 1s bus"), ["was", "his", "its", "1s", "bus"]);
-    assert_eq!(tokens("v1s tests3 123s abc4ing"), ["v1s", "tests3", "123", "abc4"]);
-}
-
-#[test]
 fn a_stem_is_found_behind_more_letters_than_a_register_has() {
     for length in 50..140 {
         let start = "xyab".repeat(length / 4) + &"b".repeat(length % 4);
@@ -227,12 +174,5 @@ proptest! {
             prop_assert!(token.len() <= piece.len() && !token.is_empty());
             prop_assert!(piece.len() > 3 || piece == token);
         }
-    }
-
-    #[test]
-    fn rouge_is_symmetric_and_within_bounds(a in words(0..80), b in words(0..80)) {
-        let (there, back) = (f1(&a, &b), f1(&b, &a));
-        prop_assert!((0.0..=1.0).contains(&there));
-        prop_assert!((there - back).abs() < 1e-15);
     }
 }
