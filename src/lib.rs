@@ -61,9 +61,9 @@
 //! let mut engine = Engine::open("workflow")?;
 //! let explanation = engine.explain(include_bytes!("../examples/workflow/worked-example.json"))?;
 //! for row in &explanation.rows {
-//!     println!("{}: from {} to {}", row.name, row.before, row.after);
+//!     println!("{}: {:+} makes {}", row.name, row.points, row.total);
 //! }
-//! assert_eq!(explanation.rows.last().unwrap().after, 0.84);
+//! assert_eq!(explanation.rows.last().unwrap().total, 0.84);
 //! # Ok::<(), karat::Error>(())
 //! ```
 //!

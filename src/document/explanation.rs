@@ -237,5 +237,8 @@ pub fn breakdown(answer: &MatchAnswer) -> Table {
         Column::number("weight"),
         Column::number("weighted"),
     ];
-    Table::new("", columns, rows.collect())
+    let total = answer
+        .score
+        .map_or_else(|| String::from("there is no total"), |total| format!("the total is {total}"));
+    Table::new(format!("score times weight, not rounded; {total}"), columns, rows.collect())
 }

@@ -262,56 +262,73 @@ impl Index {
             end = end.min(beyond.position);
         }
         let rows = rows.get(..rows.partition_point(|row| row.position < end)).unwrap_or_default();
-        let (mut places, mut names) = (HashMap::from([(NO_NAME, NO_NAME)]), Vec::new());
+        let (mut places, mut names) = (HashMap::new(), Vec::new());
         let mut place = |number: u32| {
             *places.entry(number).or_insert_with(|| {
                 names.push(number);
                 names.len() as u32 - 1
             })
         };
+        let mut encoded = Encoder(Vec::with_capacity(ROW_BYTES * rows.len()));
+        for row in rows {
+            encoded.row(row, &mut place);
+        }
         let replaced = self.replaced.iter().filter(|(_, it)| (start..end).contains(&it.position));
-        let rows: Vec<u64> = rows.iter().flat_map(|row| row.words(&mut place)).collect();
-        let replaced: Vec<u64> = replaced.flat_map(|(item, it)| it.words(item, &mut place)).collect();
-        let names: Vec<&str> = names.into_iter().map(|name| self.name(name)).collect();
-        let counts = [names.len() as u64, rows.len() as u64].into_iter();
-        let mut out = Vec::new();
-        let mut put =
-            |words: &mut dyn Iterator<Item = u64>| words.for_each(|it| out.extend(it.to_be_bytes()));
-        put(&mut counts.chain(names.iter().map(|name| name.len() as u64)));
-        put(&mut rows.into_iter().chain(replaced));
-        out.extend(names.concat().as_bytes());
-        (start..end, out)
+        let mut placed = |sender| if sender == NO_NAME { NO_NAME } else { place(sender) };
+        let replaced: Vec<_> = replaced.map(|(item, it)| (item, it, placed(it.sender))).collect();
+        let mut out = Encoder(Vec::with_capacity(encoded.0.len() + 64 * names.len() + 29 * replaced.len()));
+        out.count(names.len());
+        for name in names {
+            let name = self.name(name);
+            out.count(name.len());
+            out.0.extend_from_slice(name.as_bytes());
+        }
+        out.count(rows.len());
+        out.0.append(&mut encoded.0);
+        for (item, Correction { position, is_by_own_key, .. }, sender) in replaced {
+            out.0.extend_from_slice(item);
+            out.0.extend_from_slice(&position.to_be_bytes());
+            out.0.push(u8::from(*is_by_own_key));
+            out.0.extend_from_slice(&sender.to_be_bytes());
+        }
+        (start..end, out.0)
     }
 
     /// Adds the rows that [`Self::encode`] wrote. Returns `None`, and adds no row, if `bytes` are not such rows, or one
     /// is not within `range`.
     pub(crate) fn decode(&mut self, range: Range<u64>, bytes: &[u8]) -> Option<()> {
-        let (words, _) = bytes.as_chunks();
-        let word = |word: &[u8; 8]| usize::try_from(u64::from_be_bytes(*word)).ok();
-        let (names, row_count) = (word(words.first()?)?, word(words.get(1)?)?);
-        let lengths = words.get(2..names + 2)?.iter().map(word).collect::<Option<Vec<usize>>>()?;
-        let (words, mut text) = bytes.split_at_checked(bytes.len().checked_sub(lengths.iter().sum())?)?;
-        let mut numbers = Vec::with_capacity(names);
-        for length in lengths {
-            let (name, rest) = text.split_at_checked(length)?;
-            numbers.push(self.names.place(std::str::from_utf8(name).ok()?));
-            text = rest;
+        let mut decoder = Decoder(bytes);
+        let names = (0..decoder.count()?)
+            .map(|_| {
+                let length = usize::try_from(decoder.count()?).ok()?;
+                std::str::from_utf8(decoder.bytes(length)?).ok()
+            })
+            .collect::<Option<Vec<_>>>()?;
+        let numbers: Vec<u32> = names.into_iter().map(|name| self.names.place(name)).collect();
+        let rows = (0..decoder.count()?).map(|_| decoder.row(&numbers)).collect::<Option<Vec<_>>>()?;
+        let (replaced, rest) = decoder.0.as_chunks::<29>();
+        let replaced = replaced.iter().map(|bytes| {
+            let (evidence, rest) = bytes.split_first_chunk()?;
+            let (position, own) = rest.split_first_chunk()?;
+            let (own, sender) = own.split_first()?;
+            let sender = u32::from_be_bytes(sender.try_into().ok()?);
+            let correction = Correction {
+                position: u64::from_be_bytes(*position),
+                is_by_own_key: *own == 1,
+                sender: if sender == NO_NAME {
+                    NO_NAME
+                } else {
+                    *numbers.get(usize::try_from(sender).ok()?)?
+                },
+            };
+            Some((*evidence, correction))
+        });
+        let replaced = replaced.collect::<Option<Vec<([u8; 16], Correction)>>>()?;
+        let positions = rows.iter().map(|row| row.position).chain(replaced.iter().map(|(_, it)| it.position));
+        if !rest.is_empty() || !positions.clone().all(|at| range.contains(&at)) {
+            return None;
         }
-        let number = |place: u32| match place {
-            NO_NAME => Some(NO_NAME),
-            place => numbers.get(usize::try_from(place).ok()?).copied(),
-        };
-        let (words, []) = words.as_chunks() else { return None };
-        let words: Vec<u64> = words.iter().map(|word| u64::from_be_bytes(*word)).collect();
-        let (rows, replaced) = words.get(names + 2..)?.split_at_checked(ROW_WORDS * row_count)?;
-        let (rows, _) = rows.as_chunks();
-        let (replaced, []) = replaced.as_chunks() else { return None };
-        let rows = rows.iter().map(|words| Row::of(*words, number)).collect::<Option<Vec<_>>>()?;
-        let replaced = replaced.iter().map(|words| Correction::of(*words, number));
-        let replaced = replaced.collect::<Option<Vec<_>>>()?;
-        let mut positions =
-            rows.iter().map(|row| row.position).chain(replaced.iter().map(|(_, it)| it.position));
-        if !positions.all(|at| range.contains(&at)) || !rows.is_sorted_by_key(|row| row.position) {
+        if !rows.is_sorted_by(|row, next| row.position < next.position) {
             return None;
         }
         rows.into_iter().for_each(|row| self.push(row));
@@ -339,85 +356,83 @@ impl Index {
     }
 }
 
-/// The number of words of a row in a file.
-const ROW_WORDS: usize = 8;
+const ROW_BYTES: usize = 59;
 /// Memory for more rows is reserved in steps of one row per `GROWTH` rows present.
 const GROWTH: usize = 8;
 /// The number that means no task or no sender.
 const NO_NAME: u32 = u32::MAX;
 
-impl Row {
-    /// Returns its words in a file, where `place` numbers the names.
-    fn words(&self, place: &mut impl FnMut(u32) -> u32) -> [u64; ROW_WORDS] {
-        let outcome = self.outcome.and_then(|it| Outcome::ALL.iter().position(|other| *other == it));
-        let given = [self.time.is_some(), self.score.is_some(), self.is_backfilled];
-        let given = given.iter().fold(0, |all, flag| all << 1 | u32::from(*flag));
-        let [high, low] = halves(self.item);
-        [
-            self.position,
-            self.time.map_or(0, |time| time.milliseconds.cast_unsigned()),
-            self.score.map_or(0, |score| score.units().cast_unsigned()),
-            joined(place(self.subject), place(self.card)),
-            joined(place(self.task.unwrap_or(NO_NAME)), place(self.sender)),
-            joined(given << 8 | self.trust as u32, outcome.map_or(0, |at| at as u32 + 1)),
-            high,
-            low,
-        ]
+/// An encoder of numbers and rows, the highest byte of each number first.
+struct Encoder(Vec<u8>);
+
+impl Encoder {
+    fn count(&mut self, count: usize) {
+        self.0.extend_from_slice(&(count as u32).to_be_bytes());
     }
 
-    fn of(words: [u64; ROW_WORDS], number: impl Fn(u32) -> Option<u32>) -> Option<Self> {
-        let [position, time, score, of_whom, of_what, facts, high, low] = words;
-        let ([subject, card], [task, sender]) = (parted(of_whom), parted(of_what));
-        let [facts, outcome] = parted(facts);
-        let (given, trust) = (facts >> 8, facts & 0xff);
-        let milliseconds = time.cast_signed();
-        Some(Self {
+    fn row(&mut self, row: &Row, place: &mut impl FnMut(u32) -> u32) {
+        let time = row.time.map_or(0, |time| time.milliseconds);
+        let score = row.score.map_or(0, Score::units);
+        let names = [place(row.subject), place(row.card), row.task.map_or(NO_NAME, &mut *place)];
+        let sender = if row.sender == NO_NAME { NO_NAME } else { place(row.sender) };
+        let outcome = row.outcome.and_then(|it| Outcome::ALL.iter().position(|other| *other == it));
+        let out = &mut self.0;
+        out.extend_from_slice(&row.position.to_be_bytes());
+        out.extend_from_slice(&time.to_be_bytes());
+        out.extend_from_slice(&score.to_be_bytes());
+        for name in names.into_iter().chain([sender]) {
+            out.extend_from_slice(&name.to_be_bytes());
+        }
+        let flags = [row.time.is_some(), row.score.is_some(), row.is_backfilled];
+        out.push(flags.iter().enumerate().map(|(at, flag)| u8::from(*flag) << at).sum());
+        out.push(outcome.map_or(u8::MAX, |at| at as u8));
+        out.push(row.trust as u8);
+        out.extend_from_slice(&row.item);
+    }
+}
+
+/// A decoder of the bytes that an [`Encoder`] wrote.
+struct Decoder<'a>(&'a [u8]);
+
+impl<'a> Decoder<'a> {
+    fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
+    fn part<const LENGTH: usize>(&mut self) -> Option<[u8; LENGTH]> {
+        self.bytes(LENGTH)?.try_into().ok()
+    }
+
+    fn count(&mut self) -> Option<u32> {
+        self.part().map(u32::from_be_bytes)
+    }
+
+    fn row(&mut self, numbers: &[u32]) -> Option<Row> {
+        let position = self.part().map(u64::from_be_bytes)?;
+        let milliseconds = self.part().map(i64::from_be_bytes)?;
+        let units = self.part().map(i64::from_be_bytes)?;
+        let [subject, card, task, sender] = [self.count()?, self.count()?, self.count()?, self.count()?];
+        let [given, outcome, trust] = self.part()?;
+        let number = |place: u32| numbers.get(usize::try_from(place).ok()?).copied();
+        Some(Row {
             position,
-            time: (given & 4 != 0).then_some(Timestamp { milliseconds }),
-            score: (given & 2 != 0).then_some(Score::from_units(score.cast_signed())),
+            time: (given & 1 != 0).then_some(Timestamp { milliseconds }),
+            score: (given & 2 != 0).then_some(Score::from_units(units)),
             subject: number(subject)?,
             card: number(card)?,
-            task: Some(number(task)?).filter(|task| *task != NO_NAME),
-            outcome: match usize::try_from(outcome).ok()?.checked_sub(1) {
-                None => None,
-                Some(at) => Some(*Outcome::ALL.get(at)?),
+            task: if task == NO_NAME { None } else { Some(number(task)?) },
+            outcome: match outcome {
+                u8::MAX => None,
+                at => Some(*Outcome::ALL.get(usize::from(at))?),
             },
-            trust: Trust::ALL.into_iter().find(|it| *it as u32 == trust)?,
-            is_backfilled: given & 1 != 0,
-            sender: number(sender)?,
-            item: whole(high, low),
+            trust: Trust::ALL.into_iter().find(|it| *it as u8 == trust)?,
+            is_backfilled: given & 4 != 0,
+            sender: if sender == NO_NAME { NO_NAME } else { number(sender)? },
+            item: self.part()?,
         })
     }
-}
-
-impl Correction {
-    fn words(&self, item: &[u8; 16], place: &mut impl FnMut(u32) -> u32) -> [u64; 4] {
-        let [high, low] = halves(*item);
-        [high, low, self.position, joined(u32::from(self.is_by_own_key), place(self.sender))]
-    }
-
-    fn of(words: [u64; 4], number: impl Fn(u32) -> Option<u32>) -> Option<([u8; 16], Self)> {
-        let [high, low, position, sent] = words;
-        let [own, sender] = parted(sent);
-        Some((whole(high, low), Self { position, is_by_own_key: own == 1, sender: number(sender)? }))
-    }
-}
-
-fn joined(high: u32, low: u32) -> u64 {
-    u64::from(high) << 32 | u64::from(low)
-}
-
-fn parted(word: u64) -> [u32; 2] {
-    [(word >> 32) as u32, word as u32]
-}
-
-fn halves(item: [u8; 16]) -> [u64; 2] {
-    let item = u128::from_be_bytes(item);
-    [(item >> 64) as u64, item as u64]
-}
-
-fn whole(high: u64, low: u64) -> [u8; 16] {
-    (u128::from(high) << 64 | u128::from(low)).to_be_bytes()
 }
 
 fn half(digest: Digest) -> [u8; 16] {

@@ -18,7 +18,7 @@ use crate::basics::*;
 use crate::index::Index;
 
 /// The first line of a note. The number changes whenever rows are computed or encoded differently.
-const FORMAT: &str = "karat/index/7";
+const FORMAT: &str = "karat/index/6";
 pub(crate) const SEGMENT_ROWS: usize = 16 * 1024;
 const NOTE_MAX_BYTES: u64 = 4096;
 

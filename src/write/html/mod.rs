@@ -198,7 +198,7 @@ fn drawn(id: &str, sections: &[Section]) -> Markup {
 fn part(id: &str, part: &Part) -> Markup {
     match part {
         Part::Note(tone, text) => {
-            html! { p.care[matches!(tone, Tone::Care | Tone::Bad)] { (text) } }
+            html! { p class=[matches!(tone, Tone::Care | Tone::Bad).then_some("care")] { (text) } }
         }
         Part::Table(it) => html! { div.figure { (table(id, it)) } },
         Part::Figure(figure) => html! {

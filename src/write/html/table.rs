@@ -49,16 +49,22 @@ pub fn draw(id: &str, table: &Table) -> Markup {
     let shades = table.columns.iter().filter(|it| it.kind == Kind::Shade).count();
     let has_ends = |cell: &Cell| matches!(cell, Cell::Interval(Span { ends: Some(_), .. }));
     let is_narrow = !table.rows.iter().flat_map(|row| &row.cells).any(has_ends);
+    let body = match (is_sum, shades > 0) {
+        (true, true) => Some("fixed heat"),
+        (true, false) => Some("fixed"),
+        (false, true) => Some("heat"),
+        (false, false) => None,
+    };
     let drawn = scrolling(
         id,
         &table.caption,
         html! {
-            thead.upright[shades >= UPRIGHT && is_narrow] {
+            thead class=[(shades >= UPRIGHT && is_narrow).then_some("upright")] {
                 tr { @for it in &columns { (heading(it)) } }
             }
-            tbody.fixed[is_sum].heat[shades > 0] {
+            tbody class=[body] {
                 @for (row, is_odd) in table.rows.iter().zip(bands(&table.rows)) {
-                    tr.odd[is_odd] {
+                    tr class=[is_odd.then_some("odd")] {
                         @for it in &columns { (draw_cell(row, it)) }
                     }
                 }
@@ -201,7 +207,7 @@ fn notes(row: &Row) -> Markup {
     let own = row.cells.iter().flat_map(|it| if let Cell::Notes(all) = it { all.as_slice() } else { &[] });
     html! {
         @for (tone, note) in own.chain(&row.notes) {
-            small.care[!matches!(tone, Tone::Plain | Tone::Good)] { (note) }
+            small class=[(!matches!(tone, Tone::Plain | Tone::Good)).then_some("care")] { (note) }
         }
     }
 }
@@ -280,7 +286,7 @@ fn axis_numbers(scale: Scale) -> Markup {
     let has_room = ticks.len() <= 6;
     html! {
         @for tick in ticks.iter().filter(|tick| tick.is_even || has_room) {
-            text.minor[!tick.is_even] x=(share_of(scale.place(tick.value))) y="11" { (tick.label) }
+            text class=[(!tick.is_even).then_some("minor")] x=(share_of(scale.place(tick.value))) y="11" { (tick.label) }
         }
     }
 }

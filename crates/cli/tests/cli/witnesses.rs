@@ -231,7 +231,7 @@ fn followers_go_through_a_change_of_the_key_and_say_so() {
     assert_eq!(looked["witnesses"][0]["name"], "w");
     assert_eq!(parsed(&watch(&folder, &log, &[]))["has_new_key"], false);
     let screen = watch(&folder, &log, &["--table", "--witness", &witness]);
-    assert!(screen.stdout.contains("entries  +0") && screen.stdout.contains("cosigned"), "{}", screen.stdout);
+    assert!(screen.stdout.contains("entries +0") && screen.stdout.contains("cosigned"), "{}", screen.stdout);
     // Receipts of before verify as ever; with the change, with either key.
     assert_eq!(folder.karat(&["log", "receipt", "scores", id, "--out", "after.json"]).status, 0);
     let verify = |receipt: &str, more: &[&str]| folder.karat(&[&["verify", receipt], more].concat()).status;
@@ -355,7 +355,7 @@ fn what_followers_cannot_do_is_told() {
                 "--log-key",
                 "scores/log.pub",
             ],
-            "is not an address with `http://`",
+            "karat speaks plain HTTP",
         ),
         (
             vec![
