@@ -73,7 +73,7 @@ impl fmt::Display for Problem {
 }
 
 /// The name of standard input in [`Place::file`].
-pub const STANDARD_INPUT: &str = "standard input";
+pub(crate) const STANDARD_INPUT: &str = "standard input";
 
 /// The location of an item in its input.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -141,23 +141,14 @@ mod tests {
         }
         // As tau2, DeepEval and LangSmith have them.
         for name in [
-            "reward_info.db_check.db_match",
-            "communicate_checks.met",
-            "testPassed",
+            "reward_info.db_check.db_match", "communicate_checks.met", "testPassed",
             "feedback_stats.correctness.avg",
         ] {
             assert_eq!(found(name), Some(true), "{name}");
         }
         for name in [
-            "agent_cost",
-            "duration",
-            "testFailed",
-            "runDuration",
-            "evaluationCost",
-            "completionTime",
-            "latency_p50",
-            "first_token_time",
-            "completion_tokens",
+            "agent_cost", "duration", "testFailed", "runDuration", "evaluationCost", "completionTime",
+            "latency_p50", "first_token_time", "completion_tokens",
         ] {
             assert_eq!(found(name), Some(false), "{name}");
         }

@@ -44,7 +44,7 @@ pub fn steps(score: Score, scale: u32) -> i64 {
 }
 
 /// Formats a difference of [`steps`] in points with its sign; a dash for 0.
-pub fn signed_steps(difference: i64, scale: u32) -> String {
+pub(crate) fn signed_steps(difference: i64, scale: u32) -> String {
     match difference {
         0 => String::from("-"),
         _ => format!(
@@ -111,13 +111,11 @@ fn decimals(value: i64, places: u32) -> u32 {
 }
 
 /// Rounds a share to a billionth.
-#[must_use]
 pub fn share(value: f64) -> f64 {
     (value * 1e9).round() / 1e9
 }
 
 /// Returns a share on a scale from 0 to `scale`, rounded to a billionth of the scale.
-#[must_use]
 pub fn points(share: f64, scale: u32) -> f64 {
     let scale = f64::from(scale.max(1));
     let (value, digits) = (share * scale, 1e9 / scale);

@@ -83,7 +83,6 @@ impl Rescored {
     }
 
     /// Returns how far the exact score moved; one that appears or disappears moves by its full value.
-    #[must_use]
     pub fn change(&self) -> Score {
         let [before, after] = self.units();
         Score::from_units(after - before)
@@ -105,7 +104,7 @@ pub struct Kept<'a> {
 }
 
 /// The options of an engine for a scorecard, but for the moment of the verdict, which each record has.
-pub type OptionsOf<'a> = dyn Fn(&Scorecard) -> Result<Options, Error> + 'a;
+pub(crate) type OptionsOf<'a> = dyn Fn(&Scorecard) -> Result<Options, Error> + 'a;
 
 /// The cards and what else scoring takes.
 pub struct Rescorer<'a> {

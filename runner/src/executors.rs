@@ -47,15 +47,7 @@ const HTTP: [&str; 2] = ["hosts", "private_addresses"];
 /// Fields of every executor that is called.
 const CALLED: [&str; 5] = ["kind", "cost", "seconds_max", "output_kib", "secrets"];
 const COMMAND: [&str; 9] = [
-    "command",
-    "environment",
-    "cpu_seconds",
-    "memory_mib",
-    "processes",
-    "sandbox",
-    "read",
-    "write",
-    "network",
+    "command", "environment", "cpu_seconds", "memory_mib", "processes", "sandbox", "read", "write", "network",
 ];
 const SANDBOX: [&str; 3] = ["off", "best", "strict"];
 const SERVICE: [&str; 3] = ["url", "headers", "secret_headers"];
@@ -115,13 +107,11 @@ impl Executors {
     }
 
     /// Returns the subnets that have an executor.
-    #[must_use]
     pub fn subnets(&self) -> Vec<String> {
         self.by_subnet.keys().cloned().collect()
     }
 
     /// Returns what the sandboxes lack on this machine, each with its executor. A strict one that lacks something is refused.
-    #[must_use]
     pub fn gaps(&self) -> &[Fault] {
         &self.gaps
     }

@@ -18,7 +18,6 @@ impl Stop {
     }
 
     /// Returns whether it is to stop.
-    #[must_use]
     pub fn is_asked(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }

@@ -81,7 +81,6 @@ pub struct Career {
 
 impl Settled {
     /// Returns the effect of a match that was settled.
-    #[must_use]
     pub fn of(settled: &rules::Settlement) -> Self {
         let rating = Rating {
             before_points: settled.elo_before,

@@ -151,7 +151,6 @@ impl Estimate {
     }
 
     /// Returns both ends of the interval.
-    #[must_use]
     pub fn interval(&self) -> Option<(f64, f64)> {
         self.low.zip(self.high)
     }
@@ -159,7 +158,6 @@ impl Estimate {
 
 impl ItemsUsed {
     /// Returns the items of `rows`.
-    #[must_use]
     pub fn of(rows: &Rows) -> Self {
         Self {
             count: rows.rows.len() as u64,
@@ -173,7 +171,6 @@ impl ItemsUsed {
 
 impl Basis {
     /// Returns the basis of an answer about `rows` that was computed with `settings`.
-    #[must_use]
     pub fn new(rows: &Rows, settings: &Settings) -> Self {
         Self {
             engine: ENGINE_VERSION.to_owned(),
@@ -190,7 +187,6 @@ impl Basis {
     }
 
     /// Returns the names of the scorecards, `id@version`.
-    #[must_use]
     pub fn card_names(&self) -> Vec<String> {
         self.scorecards.iter().map(ScorecardReference::name).collect()
     }
@@ -198,7 +194,6 @@ impl Basis {
 
 impl OutcomePolicy {
     /// Returns each of the four outcomes with its treatment.
-    #[must_use]
     pub fn treatments(&self) -> [(Outcome, Treatment); 4] {
         [
             (Outcome::NoVerdict, self.no_verdict),
@@ -218,7 +213,6 @@ impl From<PolicySources> for OutcomeSources {
 
 impl OutcomeSources {
     /// Returns the origin of the treatment of an outcome; none for success and failure, which are not chosen.
-    #[must_use]
     pub fn source(&self, outcome: Outcome) -> Option<ChoiceSource> {
         match outcome {
             Outcome::Succeeded | Outcome::Failed => None,
@@ -232,7 +226,6 @@ impl OutcomeSources {
 
 impl OutcomeCounts {
     /// Returns the number of items with this outcome.
-    #[must_use]
     pub fn count(&self, outcome: Outcome) -> u64 {
         match outcome {
             Outcome::Succeeded => self.succeeded,

@@ -184,7 +184,6 @@ impl TaskAttempts {
 
 impl ItemAt {
     /// Returns the place as written: `runs.csv:17`.
-    #[must_use]
     pub fn place(&self) -> String {
         self.line.map_or_else(|| self.file.clone(), |line| format!("{}:{line}", self.file))
     }

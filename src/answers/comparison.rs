@@ -76,7 +76,6 @@ pub enum ComparisonAnswer {
 
 impl ComparisonAnswer {
     /// Returns the subjects that the first file alone has.
-    #[must_use]
     pub fn gone(&self) -> &[String] {
         match self {
             Self::Pair(_) => &[],
@@ -85,7 +84,6 @@ impl ComparisonAnswer {
     }
 
     /// Returns the items, and how they were compared.
-    #[must_use]
     pub fn basis(&self) -> &Basis {
         match self {
             Self::Pair(answer) => &answer.basis,
@@ -94,7 +92,6 @@ impl ComparisonAnswer {
     }
 
     /// Returns the pairs that were compared.
-    #[must_use]
     pub fn pairs(&self) -> &[ComparedPair] {
         match self {
             Self::Pair(answer) => std::slice::from_ref(&answer.pair),
@@ -181,7 +178,6 @@ pub struct Passes {
 
 impl Comparison {
     /// Returns the comparison `pair` of subjects of `rows`, with the finding of a gate.
-    #[must_use]
     pub fn new(rows: &Rows, pair: &Pair, gate: Option<&GateFinding>, settings: &Settings) -> Self {
         Self {
             schema: ComparisonSchema::V1,
@@ -193,7 +189,6 @@ impl Comparison {
 
 impl ComparedPair {
     /// Returns the comparison `pair` of subjects of `rows`, with the finding of a gate.
-    #[must_use]
     pub fn new(rows: &Rows, pair: &Pair, gate: Option<&GateFinding>, settings: &Settings) -> Self {
         let [first, second] =
             [(pair.first, pair.means[0]), (pair.second, pair.means[1])].map(|(at, mean)| ComparedSubject {

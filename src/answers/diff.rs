@@ -22,7 +22,6 @@ pub struct Side {
 
 impl Side {
     /// Returns what a record says of its item.
-    #[must_use]
     pub fn of(record: &Scoring<'_>) -> Self {
         let dimensions = record.dimensions.iter().map(|it| (it.key.to_owned(), it.contribution));
         let steps = record
@@ -60,7 +59,6 @@ pub struct Diff {
 
 impl Diff {
     /// Returns an empty comparison of two scorecards.
-    #[must_use]
     pub fn new(before: String, after: String, scale: u32) -> Self {
         Self { before, after, scale, ..Self::default() }
     }
@@ -85,13 +83,11 @@ impl Diff {
     }
 
     /// Returns the number of items.
-    #[must_use]
     pub fn items(&self) -> usize {
         self.scores.len()
     }
 
     /// Returns how many scores rise, and how many fall.
-    #[must_use]
     pub fn tally(&self) -> (usize, usize) {
         let up = self.scores.iter().filter(|[before, after]| after > before).count();
         let down = self.scores.iter().filter(|[before, after]| after < before).count();
@@ -99,14 +95,12 @@ impl Diff {
     }
 
     /// Returns the ranks of a mover among all items before and after; equal scores share one.
-    #[must_use]
     pub fn ranks(&self, mover: &Mover) -> [u64; 2] {
         let own = mover.moved.units();
         [0, 1].map(|side: usize| self.scores.iter().filter(|all| all[side] > own[side]).count() as u64 + 1)
     }
 
     /// Returns the comparison as JSON.
-    #[must_use]
     pub fn answer(&self) -> Value {
         let mover = |mover: &Mover| {
             let [before, after] = self.ranks(mover);

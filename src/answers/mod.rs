@@ -81,7 +81,6 @@ pub trait Answer: Serialize + DeserializeOwned {
 /// let text = answers::write(&check);
 /// assert_eq!(text, r#"{"details":[],"name":"score","outcome":"verified","says":"the facts give it again"}"#);
 /// ```
-#[must_use]
 pub fn write<T: Serialize>(answer: &T) -> String {
     // Keys of the answers are strings, so the conversion to a value cannot fail.
     serde_json::to_value(answer).map(|value| canonical_json(&value)).unwrap_or_default()

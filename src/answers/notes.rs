@@ -14,7 +14,6 @@ use crate::text::{Tone, clean, count};
 
 /// Returns the notes on the standing of one subject: what limits its score or makes it less certain, what the next tier needs,
 /// and what time alone will change.
-#[must_use]
 pub fn notes(standing: &Answered) -> Vec<(Tone, String)> {
     let held = standing.review.as_ref().and_then(|review| review.held.as_ref()).map(|held| {
         let delta = held.flags.delta.map_or_else(String::new, |delta| format!(" ({delta:+})"));
@@ -75,7 +74,7 @@ fn one_task(standing: &Answered) -> Option<(Tone, String)> {
 }
 
 /// Returns when a tier is reached, and when it is lost to decay.
-pub fn of_certificate(certificate: &Certificate) -> Vec<(Tone, String)> {
+pub(crate) fn of_certificate(certificate: &Certificate) -> Vec<(Tone, String)> {
     let from = certificate.promotion_from.as_ref();
     let from = from.map(|from| (Tone::Plain, format!("a tier up from {from} on, if it stays earned")));
     let until = certificate.at_risk_until.as_ref().map(|until| {

@@ -125,7 +125,6 @@ pub struct BadgeChange {
 
 impl RescoredRecord {
     /// Returns the change of the record with the id `record`, in which `scorecard` scored `item`.
-    #[must_use]
     pub fn new(record: &str, subject: &str, item: &str, scorecard: &str, moved: &Rescored) -> Self {
         Self {
             schema: RescoreSchema::V1,

@@ -127,7 +127,6 @@ impl Summary {
     }
 
     /// Returns the answer about all records by the cards `of`, scored again by `card`.
-    #[must_use]
     pub fn answer(&self, of: &str, card: &str) -> RescoreSummary {
         let badges = self.badges.iter().map(|((before, after), records)| BadgeChange {
             before: before.clone(),
@@ -154,7 +153,6 @@ impl Summary {
     }
 
     /// Returns every subject with its ranks, the best new rank first.
-    #[must_use]
     pub fn ranks(&self) -> Vec<RankChange> {
         let before = places(&self.sums, |sums| sums.before);
         let after = places(&self.sums, |sums| sums.after).into_iter().map(|(subject, after)| RankChange {

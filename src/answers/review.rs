@@ -135,8 +135,7 @@ pub struct ScoreChange {
 }
 
 /// Returns the changes of the score of a subject, in order.
-#[must_use]
-pub fn score_history(found: &ReviewStanding) -> Vec<ScoreChange> {
+pub(crate) fn score_history(found: &ReviewStanding) -> Vec<ScoreChange> {
     let mut changes: Vec<(&review::Candidate, ScoreChange)> = Vec::new();
     for line in &found.transitions {
         let (review_state, since) = (line.state, written(line.at_seconds));
@@ -188,7 +187,6 @@ pub struct PendingReview {
 
 impl Review {
     /// Returns the reviews of a subject; `lines` are the line numbers of the events.
-    #[must_use]
     pub fn new(found: &ReviewStanding, lines: &[usize]) -> Self {
         let history = &found.history;
         Self {

@@ -65,7 +65,6 @@ impl Skills {
     }
 
     /// Returns the skill of an agent: the skill of a newcomer if it has played no match.
-    #[must_use]
     pub fn of(&self, agent: &str) -> Skill {
         let rules = SkillRules::default();
         let known = self.of.get(agent).cloned().unwrap_or_else(|| rules.newcomer());

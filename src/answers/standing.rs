@@ -229,7 +229,6 @@ impl LateItems {
     }
 
     /// Returns a sentence without its end: `3 items arrived more than 7 days after they took place`.
-    #[must_use]
     pub fn sentence(&self) -> String {
         late(self.count, self.excluded, self.after_seconds)
     }
@@ -406,7 +405,6 @@ pub struct HistoryPoint {
 
 impl Standing {
     /// Returns the standing of one subject of `answer`.
-    #[must_use]
     pub fn new(answer: &Answer<'_>, standing: &SubjectStanding) -> Self {
         let card = answer.card;
         let of_scale = |share: f64| super::points(share, card.scale.max);
@@ -497,8 +495,7 @@ impl Standing {
 }
 
 /// Returns the official score in points: as it is published, unless a gate or a review made it whole points.
-#[must_use]
-pub fn official_points(standing: &SubjectStanding) -> Option<f64> {
+pub(crate) fn official_points(standing: &SubjectStanding) -> Option<f64> {
     let points = standing.points?;
     let is_whole = standing.review.is_some() || standing.gated.is_none_or(|it| it.points < it.ungated_points);
     let published = standing.ungated.filter(|_| !is_whole);

@@ -166,7 +166,6 @@ pub struct TaskAhead {
 
 impl Task {
     /// Returns the standing of one task of `answer`.
-    #[must_use]
     pub fn new(answer: &Answer<'_>, task: &TaskStanding) -> Self {
         let Answer { card, rules, rows, standings, as_of, .. } = answer;
         let results = task.results;

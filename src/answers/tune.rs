@@ -120,7 +120,6 @@ pub struct TuneProposal {
 
 impl Tune {
     /// Returns the answer. `outcome` is the field that is predicted, if it is one.
-    #[must_use]
     pub fn new(
         rows: &Rows,
         card: &Scorecard,
@@ -186,7 +185,6 @@ impl Tune {
     }
 
     /// Returns the gain in one sentence.
-    #[must_use]
     pub fn reason(&self) -> String {
         let what = self.outcome.as_ref().map_or_else(|| String::from("pairs"), |field| format!("`{field}`"));
         format!(

@@ -96,7 +96,6 @@ pub struct WeightsDecision {
 
 impl WeightsInForce {
     /// Returns the weights in force; None while those of the scorecard are.
-    #[must_use]
     pub fn of(log: &OverrideLog) -> Option<Self> {
         let ProposalRecord { proposal, decisions, .. } = log.proposals.get(log.in_force.as_ref()?)?;
         let accepted = decisions.first()?;
@@ -112,7 +111,6 @@ impl WeightsInForce {
 
 impl WeightsState {
     /// Returns the state of the weights; None if there are no proposals.
-    #[must_use]
     pub fn of(log: &OverrideLog) -> Option<Self> {
         let refused = |record: &&ProposalRecord| record.check_refusal.is_some();
         let refused = newest(log).into_iter().filter(refused).take(REFUSED).map(|record| RefusedWeights {
@@ -127,13 +125,11 @@ impl WeightsState {
 
 impl WeightsProposal {
     /// Returns every proposal, newest first.
-    #[must_use]
     pub fn all(log: &OverrideLog) -> Vec<Self> {
         newest(log).into_iter().map(Self::of).collect()
     }
 
     /// Returns a proposal.
-    #[must_use]
     pub fn of(record: &ProposalRecord) -> Self {
         let ProposalRecord { proposal, status, merged_sum, check_refusal, decisions } = record;
         let status = *status;

@@ -67,7 +67,6 @@ answer!(Brief, BriefSchema = "karat/brief/1", "a brief record");
 
 impl Brief {
     /// Returns a record in brief.
-    #[must_use]
     pub fn of(record: &Record<'_>) -> Self {
         let context = record.item.context;
         Self {
@@ -92,7 +91,6 @@ impl Brief {
 }
 
 /// Returns the columns of brief records by a card.
-#[must_use]
 pub fn columns(card: &Scorecard) -> Vec<Column> {
     let has_levels = !card.bands.is_empty() || !card.tiers.is_empty();
     let band = Column::text("band").labelled(if card.tiers.is_empty() { "band" } else { "tier" });
@@ -116,7 +114,6 @@ pub fn columns(card: &Scorecard) -> Vec<Column> {
 }
 
 /// Returns a row of [`columns`] that is as wide as one by this card can be.
-#[must_use]
 pub fn widest(card: &Scorecard) -> Row {
     let scale = card.scale;
     let decimals = match scale.publish {
@@ -141,7 +138,6 @@ pub fn widest(card: &Scorecard) -> Row {
 }
 
 /// Returns a record as a row of [`columns`], with what a reader should know below it.
-#[must_use]
 pub fn row(record: &Record<'_>, remarks: &[Note]) -> Row {
     let brief = Brief::of(record);
     let score = record.published.map(|it| Total {
@@ -217,7 +213,6 @@ fn notes(record: &Record<'_>, remarks: &[Note]) -> Vec<(Tone, String)> {
 /// fails that
 /// is below them or that a gate holds, and has no verdict without a score. Without points, its outcome decides, then
 /// a gate.
-#[must_use]
 pub fn case(record: &Record<'_>, at: &error::Place, fail_under: Option<Decimal>) -> Case {
     let gates: Vec<String> = record.gates.iter().map(|gate| format!("`{gate}`")).collect();
     let (word, verb) = if gates.len() == 1 { ("gate", "holds") } else { ("gates", "hold") };

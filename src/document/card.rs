@@ -9,7 +9,6 @@ use crate::number::cut;
 use crate::text::Tone;
 
 /// Returns the document of a scorecard.
-#[must_use]
 pub fn card(card: &Scorecard) -> Document {
     let source = (!card.source.is_empty()).then(|| format!("source: {}", card.source));
     let about = Some(card.about.clone()).filter(|about| !about.is_empty());

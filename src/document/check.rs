@@ -7,7 +7,6 @@ use crate::answers::check::{AskedGate, ProjectCheck};
 use crate::text::{Tone, count};
 
 /// Returns the document of a check.
-#[must_use]
 pub fn check(answer: &ProjectCheck, board: LeaderboardView<'_>, view: &ComparisonView<'_>) -> Document {
     let board = super::leaderboard(&answer.leaderboard, board);
     let compared = answer.comparison.as_ref().map(|compared| super::comparison(compared, view));

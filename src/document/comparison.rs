@@ -24,7 +24,6 @@ pub struct View<'a> {
 }
 
 /// Returns the document of a comparison.
-#[must_use]
 pub fn comparison(answer: &ComparisonAnswer, view: &View<'_>) -> Document {
     let basis = answer.basis();
     let pairs = answer.pairs();

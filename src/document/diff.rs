@@ -8,7 +8,6 @@ use crate::number::{points, signed};
 use crate::text::{Tone, count, own_name};
 
 /// Returns the document of who moves from one scorecard to another, and why.
-#[must_use]
 pub fn diff(diff: &Diff) -> Document {
     let (up, down) = diff.tally();
     let (items, same) = (count(diff.items(), "item"), diff.items() - up - down);

@@ -31,7 +31,6 @@ pub enum Proof {
 }
 
 /// Returns the document of an explanation, with what graders saw and the checks that the record passed.
-#[must_use]
 pub fn explanation(record: &Record<'_>, change: Option<&Change<'_>>, proof: &Proof) -> Document {
     let mut document = account(record, change);
     // It is canonical JSON: the reader of the evidence or of the record wrote it.
@@ -60,7 +59,6 @@ pub fn explanation(record: &Record<'_>, change: Option<&Change<'_>>, proof: &Pro
 }
 
 /// Returns the account of a score: its parts, what is missing, and the change that would reach the next level.
-#[must_use]
 pub fn account(record: &Record<'_>, change: Option<&Change<'_>>) -> Document {
     let item = &record.item;
     let profile = record.profile.map_or_else(String::new, |profile| format!(", profile {}", profile.name));
@@ -219,7 +217,6 @@ fn groups(record: &Record<'_>) -> Option<Table> {
 }
 
 /// Returns the breakdown of a match in points, as the arena has it.
-#[must_use]
 pub fn breakdown(answer: &MatchAnswer) -> Table {
     let rows = answer.score_breakdown.iter().map(|(key, found)| {
         let number = |it: &dyn ToString, value: f64| Cell::Number(value, it.to_string());

@@ -81,7 +81,6 @@ impl From<Figure> for Part {
 }
 
 /// Returns the values, 0 to 1, of subjects in dimensions; these with their weights as the card has them.
-#[must_use]
 pub fn profile(
     caption: &str,
     dimensions: &[(String, Option<String>)],
@@ -109,7 +108,6 @@ pub fn profile(
 
 /// Returns the mean values of the ranked subjects by dimension, in the order of the leaderboard; nothing if no dimension
 /// has a value.
-#[must_use]
 pub fn profiles(rows: &Rows, board: &Leaderboard) -> Vec<Part> {
     if rows.dimensions.is_empty() || board.rows.iter().all(|row| row.dimensions.is_none()) {
         return Vec::new();
@@ -138,7 +136,6 @@ pub fn profiles(rows: &Rows, board: &Leaderboard) -> Vec<Part> {
 }
 
 /// Returns the values of the items over time, by subject; nothing if no item has a time.
-#[must_use]
 pub fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Vec<Part> {
     let writing = Writing::of(rows.scale.max);
     let series = subjects.iter().map(|&subject| {
@@ -174,7 +171,6 @@ pub fn history(rows: &Rows, subjects: &[usize], settings: &Settings) -> Vec<Part
 
 /// Returns the items behind a leaderboard, at most `most`: by subject in its order, then by task, the one with the lowest
 /// mean first. Nothing without items.
-#[must_use]
 pub fn items(rows: &Rows, board: &Leaderboard, items: &[usize], most: usize) -> Vec<Part> {
     let mut of: BTreeMap<&str, BTreeMap<&str, Vec<&rows::Row>>> = BTreeMap::new();
     for row in items.iter().filter_map(|&at| rows.rows.get(at)) {

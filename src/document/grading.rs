@@ -15,7 +15,6 @@ const MEMBERS: usize = 8;
 const FLAT: usize = 48;
 
 /// Returns the document of the facts of evidence, and what graders saw; `is_read` if its source was read just now.
-#[must_use]
 pub fn evidence(evidence: &Evidence<'_>, vocabulary: &[FactSpec], is_read: bool) -> Document {
     let item = evidence.item();
     let id = own_name(item.subject, item.id).map_or_else(String::new, |id| format!(" {id}"));
@@ -44,7 +43,6 @@ pub fn evidence(evidence: &Evidence<'_>, vocabulary: &[FactSpec], is_read: bool)
 
 /// Returns the observations of each grader, at most `LINES` of them; empty without a grader. The source of the item
 /// is what it says of itself, unless this program just read it there.
-#[must_use]
 pub fn grading(grading: &Value, is_read: bool) -> Vec<Part> {
     let Value::Object(graders) = grading else { return Vec::new() };
     let mut parts = Vec::new();

@@ -10,7 +10,6 @@ use crate::estimate::plain;
 use crate::text::{Tone, count};
 
 /// Returns the document of what was executed for a match, and of its score.
-#[must_use]
 pub fn judgement(record: &Record<'_>, execution: &Json, change: Option<&Change<'_>>) -> Document {
     let (account, mut cases, mut findings) = (account(record, change), Vec::new(), Vec::new());
     let mut document = Document {
@@ -44,7 +43,6 @@ pub fn judgement(record: &Record<'_>, execution: &Json, change: Option<&Change<'
 }
 
 /// Returns a judge in words.
-#[must_use]
 pub fn identity(judge: &Json) -> String {
     let said = |name: &str| said(judge, name).unwrap_or("?");
     let digest: String = said("runtime_digest").chars().take("sha256:".len() + 12).collect();

@@ -26,7 +26,6 @@ pub struct View<'a> {
 }
 
 /// Returns the document of leaderboards.
-#[must_use]
 pub fn leaderboard(answer: &LeaderboardAnswer, view: View<'_>) -> Document {
     let View { failing, dimensions, gaps, mut figures } = view;
     let mut findings: Vec<Finding> = failing
@@ -78,7 +77,6 @@ fn head(answer: &LeaderboardAnswer) -> String {
 }
 
 /// Returns the first scorecards.
-#[must_use]
 pub fn cards(basis: &Basis) -> String {
     let cards = basis.card_names();
     let shown: Vec<&str> = cards.iter().take(NAMED).map(String::as_str).collect();
@@ -87,7 +85,6 @@ pub fn cards(basis: &Basis) -> String {
 }
 
 /// Returns what the ranks of a leaderboard are by.
-#[must_use]
 pub fn by(board: &Leaderboard) -> String {
     match (board.by.as_str(), &board.as_of, &board.fact) {
         (OFFICIAL, Some(as_of), _) => format!("by official score at {as_of}"),
@@ -101,7 +98,6 @@ pub fn by(board: &Leaderboard) -> String {
 }
 
 /// Returns true if intervals come from tasks.
-#[must_use]
 pub fn has_intervals(answer: &LeaderboardAnswer) -> bool {
     let is_of_tasks = |row: &LeaderboardRow| {
         row.mean().and_then(|it| it.method).is_some_and(|method| method != IntervalMethod::Wilson)
@@ -110,7 +106,6 @@ pub fn has_intervals(answer: &LeaderboardAnswer) -> bool {
 }
 
 /// Returns the number of items, and the method of intervals if there are any.
-#[must_use]
 pub fn items(basis: &Basis, has_intervals: bool) -> String {
     let items = &basis.items;
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
@@ -128,7 +123,6 @@ pub fn items(basis: &Basis, has_intervals: bool) -> String {
 }
 
 /// Returns the source of intervals.
-#[must_use]
 pub fn resamples(basis: &Basis) -> String {
     match basis.resamples.zip(basis.seed) {
         Some((resamples, seed)) => format!("{resamples} resamples of tasks, seed {seed}"),
@@ -231,7 +225,6 @@ impl Columns {
 }
 
 /// Returns the way from the mean of runs to each official score as a table, if a step changes one, or there are tiers.
-#[must_use]
 pub fn bridge(basis: &Basis, board: &Leaderboard) -> Option<Table> {
     let writing = Writing::of(basis.scale);
     let steps = board.bridge_steps(writing);

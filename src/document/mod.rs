@@ -248,7 +248,6 @@ pub struct Span {
 
 impl Span {
     /// Returns a number as people read it.
-    #[must_use]
     pub fn number(&self, number: f64) -> String {
         let share = number / self.writing.value(1.0);
         if self.is_signed { self.writing.signed(share) } else { self.writing.number(share) }
@@ -320,25 +319,21 @@ pub enum Level {
 
 impl Column {
     /// Returns a column of this kind.
-    #[must_use]
     pub fn new(key: &str, kind: Kind) -> Self {
         Self { key: key.to_owned(), label: key.replace('_', " "), kind, readers: Readers::All }
     }
 
     /// Returns the column that names the rows.
-    #[must_use]
     pub fn name(key: &str) -> Self {
         Self::new(key, Kind::Name)
     }
 
     /// Returns a column of text.
-    #[must_use]
     pub fn text(key: &str) -> Self {
         Self::new(key, Kind::Text)
     }
 
     /// Returns a column of numbers.
-    #[must_use]
     pub fn number(key: &str) -> Self {
         Self::new(key, Kind::Number)
     }
@@ -368,7 +363,6 @@ impl Column {
     }
 
     /// Returns whether its cells are numbers, which stand to the right.
-    #[must_use]
     pub fn is_number(&self) -> bool {
         !matches!(self.kind, Kind::Name | Kind::Text | Kind::Place | Kind::Sentence | Kind::Notes)
     }
@@ -376,31 +370,26 @@ impl Column {
 
 impl Cell {
     /// Returns a text, or no value.
-    #[must_use]
     pub fn of_text(text: Option<impl Into<String>>) -> Self {
         text.map_or(Self::Absent, |text| Self::Text(text.into()))
     }
 
     /// Returns a text.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
     /// Returns a number as `shown` writes it, or no value.
-    #[must_use]
     pub fn of_number(number: Option<f64>, shown: impl Fn(f64) -> String) -> Self {
         number.filter(|it| it.is_finite()).map_or(Self::Absent, |number| Self::Number(number, shown(number)))
     }
 
     /// Returns a share, or no value.
-    #[must_use]
     pub fn of_share(share: Option<f64>) -> Self {
         share.filter(|it| it.is_finite()).map_or(Self::Absent, Self::Share)
     }
 
     /// Returns an estimate on a scale with its ends, or no value.
-    #[must_use]
     pub fn interval(point: Option<f64>, ends: Option<(f64, f64)>, writing: Writing, is_signed: bool) -> Self {
         let Some(point) = point.filter(|it| it.is_finite()) else { return Self::Absent };
         let ends = ends.filter(|(low, high)| low.is_finite() && high.is_finite());
@@ -408,7 +397,6 @@ impl Cell {
     }
 
     /// Returns the value in full: a number with all its digits; none without a value.
-    #[must_use]
     pub fn full(&self) -> Option<String> {
         match self {
             Self::Absent | Self::Without(_) | Self::Trend(_) => None,
@@ -425,7 +413,6 @@ impl Cell {
     }
 
     /// Returns the value as people read it.
-    #[must_use]
     pub fn shown(&self) -> String {
         match self {
             Self::Absent | Self::Trend(_) => String::from("–"),
@@ -461,7 +448,6 @@ impl From<Vec<Cell>> for Row {
 
 impl Table {
     /// Returns a table.
-    #[must_use]
     pub fn new(caption: impl Into<String>, columns: Vec<Column>, rows: Vec<Row>) -> Self {
         Self {
             caption: caption.into(),
@@ -484,7 +470,6 @@ impl Table {
     }
 
     /// Returns the table with plain columns alone, as programs read it: an estimate is three of them.
-    #[must_use]
     pub fn flat(&self) -> Self {
         let is_interval = |column: &Column| matches!(column.kind, Kind::Interval { .. });
         let columns = self.columns.iter().flat_map(|column| {
@@ -521,7 +506,6 @@ impl Table {
 
 impl Finding {
     /// Returns a finding without a place.
-    #[must_use]
     pub fn new(level: Level, title: &str, text: impl Into<String>) -> Self {
         Self { level, title: title.to_owned(), text: text.into(), place: None }
     }
@@ -538,7 +522,6 @@ impl Document {
 
     /// Returns the table that CSV and JSON lines have, with plain columns: the first, with the rows of those that have the
     /// same columns. An empty one without a table.
-    #[must_use]
     pub fn main(&self) -> Table {
         let mut tables = self.tables();
         let Some(first) = tables.next() else { return Table::new("", Vec::new(), Vec::new()) };
@@ -551,7 +534,6 @@ impl Document {
     }
 
     /// Joins documents that answer one question about several files, each under its title.
-    #[must_use]
     pub fn joined(mut all: Vec<Self>) -> Self {
         if all.len() == 1 {
             return all.remove(0);
@@ -570,7 +552,6 @@ impl Document {
     }
 
     /// Returns the findings and the notes, the gravest first.
-    #[must_use]
     pub fn all_findings(&self) -> Vec<Finding> {
         let notes = self.parts.iter().filter_map(|part| match part {
             Part::Note(Tone::Plain | Tone::Good, text) => Some((Level::Notice, text)),
@@ -603,7 +584,6 @@ impl Document {
 }
 
 /// Returns what it takes to make an answer again.
-#[must_use]
 pub fn about(basis: &Basis) -> Vec<(String, String)> {
     let cards = basis.scorecards.iter();
     let mut about: Vec<(String, String)> =

@@ -4,7 +4,6 @@ use super::{Cell, Column, Document, Part, Row, Table};
 use crate::answers::push::Pushed;
 
 /// Returns the document of what a server took.
-#[must_use]
 pub fn pushed(pushed: &Pushed) -> Document {
     let Pushed { accepted, repeated, refused, .. } = pushed;
     let mut document = Document {

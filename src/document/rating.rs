@@ -16,7 +16,6 @@ use crate::text::{Tone, count, list, named};
 const LOSS: &str = "log-loss in nats, lower is better; a coin has 0.6931, and a draw counts half";
 
 /// Returns the document of ratings.
-#[must_use]
 pub fn ratings(rating: &Rating) -> Document {
     let mut document = Document {
         name: "rate",

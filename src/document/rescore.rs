@@ -14,7 +14,6 @@ use crate::text::{Tone, count, own_name};
 const LISTED: usize = 10;
 
 /// Returns the document of the records by the cards `of` beside their scores by `card`.
-#[must_use]
 pub fn rescored(summary: &Summary, of: &str, card: &str) -> Document {
     let (up, down) = (summary.up, summary.down);
     let same = summary.records - up - down - summary.unscored;

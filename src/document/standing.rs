@@ -28,7 +28,6 @@ const SHOWN: usize = 8;
 const DAY_SECONDS: f64 = 86_400.0;
 
 /// Returns the document of the standings `shown`; of one that was asked for by name in full.
-#[must_use]
 pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) -> Document {
     let all: Vec<Standing> = shown.iter().map(|it| Standing::new(answer, it)).collect();
     let settings = Settings {
@@ -71,7 +70,6 @@ pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) 
 }
 
 /// Returns the document of one standing in full, with the `notes` on it.
-#[must_use]
 pub fn in_full(standing: &Standing, notes: &[String]) -> Document {
     let mut document = standings(std::slice::from_ref(standing), notes);
     document.title = head(standing);
@@ -114,7 +112,6 @@ fn left_out(rows: &Rows, after: u64) -> String {
 }
 
 /// Returns the document of the standings of subjects, with the `notes` on all of them.
-#[must_use]
 pub fn standings(standings: &[Standing], notes: &[String]) -> Document {
     let first = standings.first();
     let title = first
@@ -506,7 +503,6 @@ fn history(answer: &Answer<'_>, shown: &[SubjectStanding]) -> History {
 }
 
 /// Returns the document of the standings of tasks, whose answers are `all`.
-#[must_use]
 pub fn tasks(answer: &of_tasks::Answer<'_>, all: &[Task]) -> Document {
     let of_tasks::Answer { card, rules, rows, standings, as_of, level } = answer;
     let rate = |rate: Option<&Rate>| {

@@ -18,7 +18,6 @@ const MOST_RANKS: u32 = 12;
 const LISTED: usize = 5;
 
 /// Returns the document of a stress test, with the sentences on items that are odd.
-#[must_use]
 pub fn stress(answer: &Stress, gaps: &[String]) -> Document {
     let mut document = Document {
         name: "stress",

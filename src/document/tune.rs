@@ -6,7 +6,6 @@ use crate::estimate::{Writing, percent};
 use crate::text::{Tone, clean, count, list};
 
 /// Returns the document of tuned weights; `written` names the files of the proposal.
-#[must_use]
 pub fn tune(answer: &Tune, written: &[String]) -> Document {
     let what = answer.outcome.as_deref();
     let what = what.map_or_else(|| String::from("pairs"), |field| format!("`{}`", clean(field)));

@@ -17,7 +17,6 @@ pub struct Verified<'a> {
 }
 
 /// Returns the document of checks in their order.
-#[must_use]
 pub fn verification(checks: &[Check], about: Verified<'_>) -> Document {
     let file = if about.file == "-" { "standard input" } else { about.file };
     let row = |check: &Check| {

@@ -14,7 +14,6 @@ pub struct Span {
 }
 
 /// Returns the axis of all `spans`: their lowest to their highest end; 0 to 0 without any.
-#[must_use]
 pub fn axis(spans: impl IntoIterator<Item = Span>) -> RangeInclusive<f64> {
     let ends = spans.into_iter().flat_map(|span| [span.low, span.point, span.high]);
     let found = ends.filter(|end| end.is_finite()).fold(None, |range: Option<(f64, f64)>, end| {
@@ -27,7 +26,6 @@ pub fn axis(spans: impl IntoIterator<Item = Span>) -> RangeInclusive<f64> {
 
 /// Draws `span` on `axis`, exactly `width` columns wide: `   ├──●───┤    `. A dot is the estimate; an end in the
 /// cell of the dot is not drawn, and one beyond the axis is an arrow. Blanks if the estimate is not a number.
-#[must_use]
 pub fn interval(span: Span, axis: &RangeInclusive<f64>, width: usize) -> String {
     let mut cells = vec![' '; width];
     if span.point.is_finite() && width > 0 {

@@ -25,7 +25,7 @@ pub fn note(row: &Row<'_>, record: &Record<'_>) -> Option<(Tone, String)> {
 }
 
 /// Explains the status of a dimension; None if it was simply measured.
-pub fn dimension_note(dimension: &DimensionRecord<'_>, record: &Record<'_>) -> Option<String> {
+pub(crate) fn dimension_note(dimension: &DimensionRecord<'_>, record: &Record<'_>) -> Option<String> {
     let status = dimension.status.name();
     let why = match dimension.reason {
         Reason::None => String::new(),
@@ -88,7 +88,7 @@ pub fn blockers<'r>(record: &'r Record<'_>) -> impl Iterator<Item = String> + 'r
 }
 
 /// Returns gates that hold without an effect on the score, and warnings. A default is noted beside its dimension.
-pub fn cautions<'r>(record: &'r Record<'_>) -> impl Iterator<Item = String> + 'r {
+pub(crate) fn cautions<'r>(record: &'r Record<'_>) -> impl Iterator<Item = String> + 'r {
     let quiet = record.gates.iter().filter(|name| !record.steps.iter().any(|step| step.name == **name));
     let quiet = quiet.map(|name| format!("gate `{name}` holds; it did not lower the score"));
     let warnings = record.warnings.iter().filter(|warning| !matches!(warning, Warning::DefaultUsed { .. }));
@@ -96,7 +96,7 @@ pub fn cautions<'r>(record: &'r Record<'_>) -> impl Iterator<Item = String> + 'r
 }
 
 /// Describes the change of one value that reaches the next band or tier, or says that none does; None at the top.
-pub fn next_step(record: &Record<'_>, change: Option<&Change<'_>>) -> Option<String> {
+pub(crate) fn next_step(record: &Record<'_>, change: Option<&Change<'_>>) -> Option<String> {
     let next = next_level(record)?;
     Some(match change {
         Some(change) => {

@@ -59,13 +59,11 @@ impl Side {
     }
 
     /// Returns the number of attempts that pass.
-    #[must_use]
     pub fn passed(&self) -> usize {
         self.attempts.iter().filter(|(.., passes)| *passes).count()
     }
 
     /// Returns the mean of the attempts, 0 to 1.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         if self.attempts.is_empty() { 0.0 } else { self.sum() as f64 / self.count() as f64 / 1e9 }
     }
@@ -94,7 +92,6 @@ fn kind([first, second]: &[Side; 2]) -> Option<ChangeKind> {
 impl Changes {
     /// Lists the tasks that both have an attempt at that counts. With several attempts at a task each gets a permutation test,
     /// and those outside noise are chosen so that of them at most the share outside of the level is expected to be chance.
-    #[must_use]
     pub fn new(rows: &Rows, (first, second): (usize, usize), pass: Pass, settings: &Settings) -> Self {
         let mut tasks: BTreeMap<usize, [Side; 2]> = BTreeMap::new();
         for (at, (row, &task)) in rows.rows.iter().zip(&rows.tasks.of_rows).enumerate() {

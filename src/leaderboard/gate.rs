@@ -34,7 +34,6 @@ pub struct GateFinding {
 
 impl GateFinding {
     /// Returns true if the gate lets the second pass.
-    #[must_use]
     pub fn is_passed(&self) -> bool {
         match self.change {
             GateChange::Worse => false,

@@ -61,13 +61,11 @@ impl Settings {
 
     /// Returns the settings where nothing is asked for: ranks by score, 95 % intervals from 1,000 resamples with seed 1, and
     /// outcomes as the scorecard counts them.
-    #[must_use]
     pub fn usual(rows: &Rows) -> Self {
         Self::usual_for(rows.scorers.first().map(|card| card.card()))
     }
 
     /// Returns the same for a scorecard, or for none.
-    #[must_use]
     pub fn usual_for(card: Option<&Scorecard>) -> Self {
         let standing = card.and_then(|card| card.standing.as_ref());
         let source = |outcome| match standing {

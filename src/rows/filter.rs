@@ -198,14 +198,8 @@ mod tests {
         let trace = CompiledCard::released("trace").unwrap();
         let check = |text: &str| check_filter(&text.parse().unwrap(), "--where", std::iter::once(&**trace));
         for good in [
-            "outcome=failed",
-            "outcome!=succeeded",
-            "outcome=",
-            "task=anything",
-            "success=true",
-            "success=",
-            "confidence=0.90",
-            "task_domain=42",
+            "outcome=failed", "outcome!=succeeded", "outcome=", "task=anything", "success=true", "success=",
+            "confidence=0.90", "task_domain=42",
         ] {
             assert!(check(good).is_ok(), "{good}");
         }

@@ -147,14 +147,7 @@ mod tests {
     fn rows_are_in_the_order_of_subject_id_scorecard_digest_and_place() {
         let mut below = numbers();
         let starts = [
-            "",
-            "run-",
-            "a",
-            "a\0",
-            "a\0\0",
-            "the same sixteen bytes and more ",
-            "é",
-            "runs.csv:",
+            "", "run-", "a", "a\0", "a\0\0", "the same sixteen bytes and more ", "é", "runs.csv:",
             "\u{10ffff}",
         ];
         for common in ["", "project/results/", "a"] {

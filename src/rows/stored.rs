@@ -58,10 +58,7 @@ mod tests {
             assert_eq!(found.arrival.moment.to_string(), "2026-01-01T00:00:00Z");
         }
         let none = [
-            bare,
-            "",
-            "[]",
-            r#"{"moment":"2026-01-01T00:00:00Z"}"#,
+            bare, "", "[]", r#"{"moment":"2026-01-01T00:00:00Z"}"#,
             r#"{"moment":"karat/record/1","record":1}"#,
         ];
         for text in none {

@@ -15,7 +15,7 @@ pub fn late(items: u64, excluded: u64, after_seconds: u32) -> String {
 }
 
 /// Names the items that are left out because they have no time; None if all have one.
-pub fn untimed(rows: &Rows, places: &[usize]) -> Option<String> {
+pub(crate) fn untimed(rows: &Rows, places: &[usize]) -> Option<String> {
     let names = places.iter().filter_map(|place| Some(rows.id(rows.rows.get(*place)?)));
     (!places.is_empty()).then(|| left_out(places.len(), names))
 }

@@ -7,7 +7,6 @@
 use crate::document::{Cell, Column, Table};
 
 /// Returns the whole table.
-#[must_use]
 pub fn table(table: &Table) -> String {
     let mut text = head(&table.columns);
     table.rows.iter().for_each(|it| text.push_str(&row(&it.cells)));
@@ -15,13 +14,11 @@ pub fn table(table: &Table) -> String {
 }
 
 /// Returns the line of names.
-#[must_use]
 pub fn head(columns: &[Column]) -> String {
     line(columns.iter().map(|column| quoted(&inert(&column.key))))
 }
 
 /// Returns a line of values.
-#[must_use]
 pub fn row(values: &[Cell]) -> String {
     line(values.iter().map(|value| match value {
         // The empty text is not the same as no value.

@@ -16,7 +16,6 @@ pub const ROWS: usize = 200;
 pub const BYTES: usize = 1_000_000;
 
 /// Returns a line for each finding, and one for what the answer is about.
-#[must_use]
 pub fn annotations(document: &Document) -> String {
     let mut text = String::new();
     let findings = document.all_findings();
@@ -85,7 +84,6 @@ fn property(text: &str) -> String {
 }
 
 /// Returns what a step shows: the answer as Markdown, cut at the end of a line if it is too long.
-#[must_use]
 pub fn summary(document: &Document) -> String {
     let mut text = super::markdown::document(document, ROWS);
     if text.len() > BYTES {

@@ -6,7 +6,6 @@ use crate::answers;
 use crate::document::{Cell, Table};
 
 /// Returns a line for each row.
-#[must_use]
 pub fn lines(table: &Table) -> String {
     let mut text = String::new();
     for row in &table.rows {

@@ -10,7 +10,6 @@ use crate::document::{Cell, Column, Document, Entry, Level, Part, Readers, Table
 use crate::text::{Tone, clean};
 
 /// Returns the whole answer, with at most `most` rows of each table.
-#[must_use]
 pub fn document(document: &Document, most: usize) -> String {
     let mut text = format!("## {}\n", escaped(&document.title));
     if !document.lines.is_empty() {
@@ -85,7 +84,6 @@ fn table(table: &Table, most: usize, text: &mut String) {
 }
 
 /// Returns the names of the columns, and the line below them.
-#[must_use]
 pub fn head(columns: &[Column]) -> String {
     let shown = || columns.iter().filter(|column| column.readers > Readers::Programs);
     let labels = shown().map(|column| escaped(&column.label)).collect::<Vec<_>>().join(" | ");
@@ -94,7 +92,6 @@ pub fn head(columns: &[Column]) -> String {
 }
 
 /// Returns a row.
-#[must_use]
 pub fn row(columns: &[Column], values: &[Cell]) -> String {
     let cells = columns.iter().zip(values).filter(|(column, _)| column.readers > Readers::Programs);
     let cells = cells.map(|(_, value)| match value {
@@ -105,7 +102,6 @@ pub fn row(columns: &[Column], values: &[Cell]) -> String {
 }
 
 /// Returns a text that means itself.
-#[must_use]
 pub fn escaped(text: &str) -> String {
     let text = clean(text);
     let mut out = String::with_capacity(text.len() + 8);

@@ -34,7 +34,6 @@ pub enum Form {
 }
 
 /// Returns a document in a form.
-#[must_use]
 pub fn text(form: Form, document: &Document) -> String {
     match form {
         Form::Jsonl => jsonl::lines(&document.main()),

@@ -26,7 +26,7 @@ pub const LOSS: Style = AnsiColor::Red.on_default();
 /// Text that deserves attention.
 pub const CARE: Style = AnsiColor::Yellow.on_default();
 /// Bars.
-pub const BAR: Style = AnsiColor::Cyan.on_default();
+pub(crate) const BAR: Style = AnsiColor::Cyan.on_default();
 
 const GAP: &str = "  ";
 /// The columns of a drawing: the fewest and the most.
@@ -40,7 +40,6 @@ const PLACE: usize = 10;
 const SENTENCE: usize = 24;
 
 /// Returns the style of a note of that tone.
-#[must_use]
 pub const fn style(tone: Tone) -> Style {
     match tone {
         Tone::Plain => FAINT,
@@ -62,7 +61,6 @@ pub struct Layout<'a> {
 }
 
 /// Returns a document.
-#[must_use]
 pub fn document(document: &Document, layout: Layout<'_>) -> String {
     let mut text = String::new();
     let mut write = |style: Style, line: &str| {
@@ -77,7 +75,6 @@ pub fn document(document: &Document, layout: Layout<'_>) -> String {
 }
 
 /// Returns the parts of a document.
-#[must_use]
 pub fn parts(parts: &[Part], layout: Layout<'_>) -> String {
     let mut text = String::new();
     let mut heading: Option<&String> = None;
@@ -437,7 +434,6 @@ pub struct Stream {
 
 impl Stream {
     /// Lays out the columns that a screen shows.
-    #[must_use]
     pub fn new(columns: &[Column], widest: &Row, width: usize) -> Self {
         let shown = columns.iter().enumerate().filter(|it| is_shown(*it));
         let columns = shown.map(|(at, column)| Measured::new(column, at, &[widest]));
@@ -446,13 +442,11 @@ impl Stream {
     }
 
     /// Returns the heads of the columns.
-    #[must_use]
     pub fn head(&self) -> String {
         heads(&self.columns)
     }
 
     /// Returns a row, with its notes below.
-    #[must_use]
     pub fn row(&self, row: &Row) -> String {
         let mut text = line(&self.columns, row);
         notes(&mut text, row, self.width);

@@ -246,13 +246,7 @@ fn check_badge(name: &str) {
 
 fn check(name: &str) {
     for check in [
-        check_csv,
-        check_json,
-        check_markdown,
-        check_junit,
-        check_github,
-        check_screen,
-        check_html,
+        check_csv, check_json, check_markdown, check_junit, check_github, check_screen, check_html,
         check_badge,
     ] {
         check(name);

@@ -30,16 +30,9 @@ const STEP_MILLISECONDS: i64 = 5 * DAY_MILLISECONDS;
 
 /// Scorecards that are not released with karat.
 const CARDS: &[&str] = &[
-    "cards/task-run.toml",
-    "cards/practice.toml",
-    "cards/support-agent.toml",
-    "cards/test-report.toml",
-    "season/cipher.toml",
-    "season/maze.toml",
-    "season/knapsack.toml",
-    "season/factors.toml",
-    "season/slots.toml",
-    "season/trail.toml",
+    "cards/task-run.toml", "cards/practice.toml", "cards/support-agent.toml", "cards/test-report.toml",
+    "season/cipher.toml", "season/maze.toml", "season/knapsack.toml", "season/factors.toml",
+    "season/slots.toml", "season/trail.toml",
 ];
 
 /// Scorecard and evidence.

@@ -99,22 +99,8 @@ fn unpacked(bytes: &[u8]) -> Option<f64> {
 /// A text as models write it: words, numbers, quotes and lines.
 fn words(seed: usize, count: usize) -> String {
     const WORDS: [&str; 16] = [
-        "the",
-        "agent",
-        "reads",
-        "\"order\"",
-        "42",
-        "and",
-        "asks\n",
-        "for",
-        "a",
-        "refund",
-        "of",
-        "19.99",
-        "é",
-        "then",
-        "waits",
-        "\\d+",
+        "the", "agent", "reads", "\"order\"", "42", "and", "asks\n", "for", "a", "refund", "of", "19.99",
+        "é", "then", "waits", "\\d+",
     ];
     let mut state = seed as u64 | 1;
     let mut text = String::new();

@@ -32,11 +32,8 @@ pub(super) static MINI_SWE_AGENT: Importer = Importer {
 /// Words that a command prints when it did not do what was asked. A crash that the agent provokes on purpose looks the same, which
 /// is why only a second call of the same tool counts as recovery.
 const FAILURES: [&str; 5] = [
-    "Traceback (most recent call last)",
-    "Your proposed edit has introduced new syntax error",
-    "EXECUTION TIMED OUT",
-    "Wrong flag!",
-    "command not found",
+    "Traceback (most recent call last)", "Your proposed edit has introduced new syntax error",
+    "EXECUTION TIMED OUT", "Wrong flag!", "command not found",
 ];
 
 /// The steps of a trajectory, and the message that sets the task.

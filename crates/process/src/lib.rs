@@ -123,7 +123,6 @@ pub struct Activity {
 
 impl Judges {
     /// Creates a pool of processes of `program`. If there is no program, its jobs get no verdict, and the reason is the fault.
-    #[must_use]
     pub fn new(program: Result<PathBuf, Fault>, options: Options) -> Self {
         let mut arguments = Vec::new();
         if let Some(folder) = &options.runtimes {
@@ -146,7 +145,6 @@ impl Judges {
     }
 
     /// Finds the program as [`Program::find`] does, from the environment of this process, and creates a pool.
-    #[must_use]
     pub fn found(given: Option<&std::path::Path>, options: Options) -> Self {
         Self::new(JUDGE.found(given), options)
     }
@@ -167,13 +165,11 @@ impl Judges {
     }
 
     /// Returns what the judge said of itself at the last start of a process.
-    #[must_use]
     pub fn known_hello(&self) -> Option<Hello> {
         self.hello.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns what the pool did so far, and does.
-    #[must_use]
     pub fn activity(&self) -> Activity {
         let (at_work, waiting) = self.places.taken();
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -188,7 +184,6 @@ impl Judges {
     }
 
     /// Returns the most processes.
-    #[must_use]
     pub fn processes(&self) -> usize {
         self.places.count()
     }

@@ -36,13 +36,7 @@ const ERRORS_SHOWN: usize = 400;
 
 /// The variables that a judge is given. Secrets of the caller are not among them.
 const VARIABLES: [&str; 8] = [
-    "HOME",
-    "KARAT_RUNTIMES",
-    "PATH",
-    "RUST_BACKTRACE",
-    "TMPDIR",
-    "XDG_CACHE_HOME",
-    "XDG_DATA_HOME",
+    "HOME", "KARAT_RUNTIMES", "PATH", "RUST_BACKTRACE", "TMPDIR", "XDG_CACHE_HOME", "XDG_DATA_HOME",
     "XDG_RUNTIME_DIR",
 ];
 

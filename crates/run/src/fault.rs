@@ -43,13 +43,11 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 /// Puts a foreign text in backticks, cut to a length that fits a line, without what could steer a terminal.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     format!("`{}`", shown(text, 60))
 }
 
 /// Returns at most `most` characters of a foreign text, without what could steer a terminal.
-#[must_use]
 pub fn shown(text: &str, most: usize) -> String {
     let mut short: String =
         text.chars().take(most).map(|c| if steers_terminal(c) { '\u{fffd}' } else { c }).collect();

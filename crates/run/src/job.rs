@@ -41,7 +41,6 @@ pub struct Refusal {
 
 impl Refusal {
     /// Returns whether nothing is wrong.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.plan.is_empty() && self.task.is_empty() && self.faults.is_empty()
     }
@@ -157,19 +156,16 @@ impl Job {
     }
 
     /// Returns the plan.
-    #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
     /// Returns the calls of the steps, in the order of the steps of the plan.
-    #[must_use]
     pub fn calls(&self) -> &[Call] {
         &self.calls
     }
 
     /// Returns a fault for each step whose subnet is not among `subnets`. Letter case makes no difference.
-    #[must_use]
     pub fn missing(&self, subnets: &[String]) -> Vec<Fault> {
         let mut faults = Vec::new();
         for (step, call) in self.plan.steps().iter().zip(&self.calls) {
@@ -189,20 +185,17 @@ impl Job {
     }
 
     /// Returns the digest of the plan with all that its author said with it, over canonical JSON.
-    #[must_use]
     pub fn plan_digest(&self) -> Digest {
         self.plan_digest
     }
 
     /// Returns the digest of the task, over canonical JSON.
-    #[must_use]
     pub fn task_digest(&self) -> Digest {
         self.task_digest
     }
 
     /// Returns the plan with all that its author said with it and with the name of its author, as canonical JSON: read again, it
     /// has the same digest.
-    #[must_use]
     pub fn plan_text(&self) -> String {
         let mut members = self.members.clone();
         members.remove("task");
@@ -210,7 +203,6 @@ impl Job {
     }
 
     /// Returns the task as canonical JSON.
-    #[must_use]
     pub fn task_text(&self) -> String {
         self.members.get("task").map(canonical_json).unwrap_or_default()
     }

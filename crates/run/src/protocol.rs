@@ -58,7 +58,6 @@ pub enum Said {
 
 impl Said {
     /// Returns the message that an attempt has ended.
-    #[must_use]
     pub fn ended(attempt: &Attempt) -> Self {
         match line(attempt) {
             Value::Object(members) => Self::Ended(members),

@@ -85,8 +85,7 @@ impl Job {
         let replayed = self.replay(&recording)?;
         if replayed.evidence != run.evidence {
             return Err(vec![Fault::new(
-                "the recording gives other evidence than the run",
-                "this is a defect of karat",
+                "the recording gives other evidence than the run", "this is a defect of karat",
             )]);
         }
         Ok(Ended { run, recording, fault })

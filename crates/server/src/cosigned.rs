@@ -148,7 +148,6 @@ impl Heads {
     }
 
     /// Returns the newest head that at least this many witnesses cosigned, its checkpoint with their lines.
-    #[must_use]
     pub fn newest(&self, witnesses: usize) -> Option<Head> {
         let found = self.all.iter().find(|head| head.lines.len() >= witnesses.max(1))?;
         Some(Head { size: found.size, checkpoint: found.whole() })

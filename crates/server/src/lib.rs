@@ -266,7 +266,6 @@ impl Server {
 
 /// Returns the number of threads that answer requests: one less than there are processors, which is left for the
 /// writer.
-#[must_use]
 pub fn workers() -> usize {
     thread::available_parallelism().map_or(1, |processors| processors.get().saturating_sub(1).max(1))
 }

@@ -46,7 +46,6 @@ pub struct Replay {
 
 impl Replay {
     /// Creates it with the scorecards of the log, by `id@version`, and the model that embeds the texts of traces, if there is one.
-    #[must_use]
     pub fn new(cards: BTreeMap<String, Arc<CompiledCard>>, embedder: Option<Arc<Embedder>>) -> Self {
         Self { cards, embedder, ..Self::default() }
     }

@@ -181,16 +181,8 @@ pub(super) fn missing(rule: &TierRule, place: usize, facts: &TierFacts) -> Vec<M
 /// mandatory dimensions of those below it too, with its own floor.
 pub fn trust_tiers() -> Vec<TierRule> {
     const MANDATORY: [&str; 10] = [
-        "accuracy",
-        "safety",
-        "reliability",
-        "security",
-        "scopeHonesty",
-        "selfAudit",
-        "runtimeCompliance",
-        "latency",
-        "evalRigor",
-        "bond",
+        "accuracy", "safety", "reliability", "security", "scopeHonesty", "selfAudit", "runtimeCompliance",
+        "latency", "evalRigor", "bond",
     ];
     let billionths = |hundredths: i64| hundredths * 10_000_000;
     let rule = |name: &str, points, [coverage, floor, security, confidence]: [i64; 4], mandatory: usize| {

@@ -25,7 +25,6 @@ pub enum Color {
 
 impl Color {
     /// Returns its name on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",

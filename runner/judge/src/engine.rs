@@ -59,34 +59,16 @@ fn costs() -> OperatorCost {
         *cost = ASKED;
     }
     for cost in [
-        &mut costs.MemoryInit,
-        &mut costs.MemoryCopy,
-        &mut costs.DataDrop,
-        &mut costs.ElemDrop,
-        &mut costs.RefFunc,
-        &mut costs.TableInit,
-        &mut costs.TableCopy,
-        &mut costs.TableFill,
+        &mut costs.MemoryInit, &mut costs.MemoryCopy, &mut costs.DataDrop, &mut costs.ElemDrop,
+        &mut costs.RefFunc, &mut costs.TableInit, &mut costs.TableCopy, &mut costs.TableFill,
     ] {
         *cost = CALLED;
     }
     for cost in [
-        &mut costs.I32DivS,
-        &mut costs.I32DivU,
-        &mut costs.I32RemS,
-        &mut costs.I32RemU,
-        &mut costs.I64DivS,
-        &mut costs.I64DivU,
-        &mut costs.I64RemS,
-        &mut costs.I64RemU,
-        &mut costs.F32Div,
-        &mut costs.F32Sqrt,
-        &mut costs.F64Div,
-        &mut costs.F64Sqrt,
-        &mut costs.F32x4Div,
-        &mut costs.F32x4Sqrt,
-        &mut costs.F64x2Div,
-        &mut costs.F64x2Sqrt,
+        &mut costs.I32DivS, &mut costs.I32DivU, &mut costs.I32RemS, &mut costs.I32RemU, &mut costs.I64DivS,
+        &mut costs.I64DivU, &mut costs.I64RemS, &mut costs.I64RemU, &mut costs.F32Div, &mut costs.F32Sqrt,
+        &mut costs.F64Div, &mut costs.F64Sqrt, &mut costs.F32x4Div, &mut costs.F32x4Sqrt,
+        &mut costs.F64x2Div, &mut costs.F64x2Sqrt,
     ] {
         *cost = SLOW;
     }
@@ -106,57 +88,23 @@ fn costs_of_submissions() -> OperatorCost {
         *cost = SLOW;
     }
     for cost in [
-        &mut costs.I32Load,
-        &mut costs.I64Load,
-        &mut costs.F32Load,
-        &mut costs.F64Load,
-        &mut costs.I32Load8S,
-        &mut costs.I32Load8U,
-        &mut costs.I32Load16S,
-        &mut costs.I32Load16U,
-        &mut costs.I64Load8S,
-        &mut costs.I64Load8U,
-        &mut costs.I64Load16S,
-        &mut costs.I64Load16U,
-        &mut costs.I64Load32S,
-        &mut costs.I64Load32U,
-        &mut costs.V128Load,
-        &mut costs.V128Load8x8S,
-        &mut costs.V128Load8x8U,
-        &mut costs.V128Load16x4S,
-        &mut costs.V128Load16x4U,
-        &mut costs.V128Load32x2S,
-        &mut costs.V128Load32x2U,
-        &mut costs.V128Load8Splat,
-        &mut costs.V128Load16Splat,
-        &mut costs.V128Load32Splat,
-        &mut costs.V128Load64Splat,
-        &mut costs.V128Load32Zero,
-        &mut costs.V128Load64Zero,
-        &mut costs.V128Load8Lane,
-        &mut costs.V128Load16Lane,
-        &mut costs.V128Load32Lane,
-        &mut costs.V128Load64Lane,
-        &mut costs.TableGet,
+        &mut costs.I32Load, &mut costs.I64Load, &mut costs.F32Load, &mut costs.F64Load, &mut costs.I32Load8S,
+        &mut costs.I32Load8U, &mut costs.I32Load16S, &mut costs.I32Load16U, &mut costs.I64Load8S,
+        &mut costs.I64Load8U, &mut costs.I64Load16S, &mut costs.I64Load16U, &mut costs.I64Load32S,
+        &mut costs.I64Load32U, &mut costs.V128Load, &mut costs.V128Load8x8S, &mut costs.V128Load8x8U,
+        &mut costs.V128Load16x4S, &mut costs.V128Load16x4U, &mut costs.V128Load32x2S,
+        &mut costs.V128Load32x2U, &mut costs.V128Load8Splat, &mut costs.V128Load16Splat,
+        &mut costs.V128Load32Splat, &mut costs.V128Load64Splat, &mut costs.V128Load32Zero,
+        &mut costs.V128Load64Zero, &mut costs.V128Load8Lane, &mut costs.V128Load16Lane,
+        &mut costs.V128Load32Lane, &mut costs.V128Load64Lane, &mut costs.TableGet,
     ] {
         *cost = READ;
     }
     for cost in [
-        &mut costs.I32Store,
-        &mut costs.I64Store,
-        &mut costs.F32Store,
-        &mut costs.F64Store,
-        &mut costs.I32Store8,
-        &mut costs.I32Store16,
-        &mut costs.I64Store8,
-        &mut costs.I64Store16,
-        &mut costs.I64Store32,
-        &mut costs.V128Store,
-        &mut costs.V128Store8Lane,
-        &mut costs.V128Store16Lane,
-        &mut costs.V128Store32Lane,
-        &mut costs.V128Store64Lane,
-        &mut costs.TableSet,
+        &mut costs.I32Store, &mut costs.I64Store, &mut costs.F32Store, &mut costs.F64Store,
+        &mut costs.I32Store8, &mut costs.I32Store16, &mut costs.I64Store8, &mut costs.I64Store16,
+        &mut costs.I64Store32, &mut costs.V128Store, &mut costs.V128Store8Lane, &mut costs.V128Store16Lane,
+        &mut costs.V128Store32Lane, &mut costs.V128Store64Lane, &mut costs.TableSet,
     ] {
         *cost = WRITE;
     }

@@ -58,25 +58,9 @@ pub fn link(linker: &mut Linker<Host>, module: &Module) -> Result<()> {
 }
 
 const DEFINED: [&str; 19] = [
-    "args_get",
-    "args_sizes_get",
-    "clock_res_get",
-    "clock_time_get",
-    "environ_get",
-    "environ_sizes_get",
-    "fd_close",
-    "fd_fdstat_get",
-    "fd_fdstat_set_flags",
-    "fd_prestat_dir_name",
-    "fd_prestat_get",
-    "fd_read",
-    "fd_seek",
-    "fd_tell",
-    "fd_write",
-    "poll_oneoff",
-    "proc_exit",
-    "random_get",
-    "sched_yield",
+    "args_get", "args_sizes_get", "clock_res_get", "clock_time_get", "environ_get", "environ_sizes_get",
+    "fd_close", "fd_fdstat_get", "fd_fdstat_set_flags", "fd_prestat_dir_name", "fd_prestat_get", "fd_read",
+    "fd_seek", "fd_tell", "fd_write", "poll_oneoff", "proc_exit", "random_get", "sched_yield",
 ];
 
 fn is_defined(name: &str) -> bool {

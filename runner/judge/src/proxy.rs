@@ -14,21 +14,8 @@ const COMPARISONS: [&str; 5] = ["__contains__", "__ge__", "__gt__", "__le__", "_
 
 /// Operators that reckon.
 const RECKONINGS: [&str; 15] = [
-    "__abs__",
-    "__add__",
-    "__and__",
-    "__floordiv__",
-    "__invert__",
-    "__mod__",
-    "__mul__",
-    "__neg__",
-    "__or__",
-    "__pow__",
-    "__radd__",
-    "__rmul__",
-    "__rsub__",
-    "__sub__",
-    "__xor__",
+    "__abs__", "__add__", "__and__", "__floordiv__", "__invert__", "__mod__", "__mul__", "__neg__", "__or__",
+    "__pow__", "__radd__", "__rmul__", "__rsub__", "__sub__", "__xor__",
 ];
 
 /// Functions that make a number or a text of an object.
@@ -112,12 +99,8 @@ mod tests {
         for name in COMPARISONS.iter().chain(&RECKONINGS).chain(&["__truediv__"]) {
             let question = format!(r#"{{"object": 3, "path": ["{name}"], "args": [], "named": {{}}}}"#);
             for answer in [
-                r#"={"value": 0.0}"#,
-                r#"={"double": "nan"}"#,
-                r#"={"list": []}"#,
-                r#"={"value": 1, "object": 2}"#,
-                "=NaN",
-                "=",
+                r#"={"value": 0.0}"#, r#"={"double": "nan"}"#, r#"={"list": []}"#,
+                r#"={"value": 1, "object": 2}"#, "=NaN", "=",
             ] {
                 let text = passed(&mut Proxy::default(), &question, answer);
                 assert!(text.starts_with("!{") && text.contains("TypeError"), "{name} {answer}: {text}");

@@ -17,16 +17,14 @@ pub fn run(judge: &Judge) -> (Vec<String>, bool) {
             Language::Python => (
                 "solution.py",
                 [
-                    "def solve(a, b):\n    return a + b\n",
-                    "def solve(a, b):\n    return a - b\n",
+                    "def solve(a, b):\n    return a + b\n", "def solve(a, b):\n    return a - b\n",
                     "def solve(a, b):\n    while True:\n        pass\n",
                 ],
             ),
             Language::JavaScript => (
                 "solution.js",
                 [
-                    "function solve(a, b) { return a + b; }",
-                    "function solve(a, b) { return a - b; }",
+                    "function solve(a, b) { return a + b; }", "function solve(a, b) { return a - b; }",
                     "function solve(a, b) { for (;;); }",
                 ],
             ),

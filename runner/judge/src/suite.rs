@@ -45,16 +45,8 @@ pub fn run(runtime: &Runtime, job: &Job, file: &str, source: &str) -> Result<Tas
 
 /// Modules that a suite in Python is made with: whatever a submission names its files, the tests find these.
 const FRAMEWORK: [&str; 10] = [
-    "__main__",
-    "builtins",
-    "componentize_py_runtime",
-    "hidden_suite",
-    "karat",
-    "karat_guest",
-    "karat_suite",
-    "sys",
-    "unittest",
-    "wit_world",
+    "__main__", "builtins", "componentize_py_runtime", "hidden_suite", "karat", "karat_guest", "karat_suite",
+    "sys", "unittest", "wit_world",
 ];
 
 /// Returns the names of the modules of the submission that the tests can ask for.

@@ -43,7 +43,6 @@ impl Layer {
     ];
 
     /// Returns the name.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -60,7 +59,6 @@ impl Layer {
     }
 
     /// Returns what it keeps a program from.
-    #[must_use]
     pub const fn purpose(self) -> &'static str {
         match self {
             Self::User => "files and processes of other users",
@@ -79,7 +77,6 @@ impl Layer {
 
 impl Layer {
     /// Returns how a machine gets it.
-    #[must_use]
     pub const fn remedy(self) -> &'static str {
         match self {
             Self::User => "run as root, or allow namespaces for users (`user.max_user_namespaces`, AppArmor)",
@@ -144,13 +141,11 @@ impl Layers {
     }
 
     /// Returns the state of a layer that plays a part here.
-    #[must_use]
     pub fn get(&self, layer: Layer) -> Option<&State> {
         self.0.iter().find(|(known, _)| *known == layer).map(|(_, state)| state)
     }
 
     /// Returns whether a layer holds.
-    #[must_use]
     pub fn has(&self, layer: Layer) -> bool {
         matches!(self.get(layer), Some(State::Holds(_)))
     }
@@ -161,7 +156,6 @@ impl Layers {
     }
 
     /// Returns the layers that are missing, with the reasons.
-    #[must_use]
     pub fn gaps(&self) -> Vec<(Layer, &str)> {
         let gap = |(layer, state)| match state {
             &State::Holds(_) => None,
@@ -171,7 +165,6 @@ impl Layers {
     }
 
     /// Returns the layers that are missing in one sentence, or nothing if none is.
-    #[must_use]
     pub fn complaint(&self) -> Option<String> {
         let gaps: Vec<String> = self.gaps().iter().map(|(layer, why)| format!("`{layer}` ({why})")).collect();
         (!gaps.is_empty()).then(|| format!("missing here: {}", gaps.join(", ")))

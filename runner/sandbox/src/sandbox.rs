@@ -86,7 +86,6 @@ impl Default for Limits {
 
 impl Sandbox {
     /// Makes a sandbox for a program, without arguments, environment, further files or a network.
-    #[must_use]
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),

@@ -155,8 +155,7 @@ mod tests {
             (r#"{"output": {"artifacts": {"code": 1}}}"#, "`artifacts.code` of its output is not a text", 5),
             (
                 r#"{"output": {"artifacts": {"metadata": 1}}}"#,
-                "`artifacts.metadata` of its output is not an object",
-                5,
+                "`artifacts.metadata` of its output is not an object", 5,
             ),
             (r#"{"output": {}, "cost": -1}"#, "`cost` in its answer is not an amount of TAO", 5),
             (r#"{"output": {}, "cost": 1e300}"#, "`cost` in its answer is not an amount of TAO", 5),

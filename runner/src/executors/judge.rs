@@ -13,15 +13,7 @@ use crate::executor::{Executor, Kind};
 use crate::fields::{Bounds, Fields};
 
 const JUDGE: [&str; 10] = [
-    "kind",
-    "cost",
-    "runtime",
-    "digest",
-    "source",
-    "source_from",
-    "function",
-    "fuel",
-    "memory_mib",
+    "kind", "cost", "runtime", "digest", "source", "source_from", "function", "fuel", "memory_mib",
     "output_kib",
 ];
 /// The least and the most fuel of an attempt, and how much it has if the file does not say it.

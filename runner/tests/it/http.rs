@@ -114,8 +114,7 @@ fn a_service_is_posted_the_request_and_its_body_is_the_answer() {
     let [request] = server.requests().try_into().unwrap_or_else(|all| panic!("{all:?}"));
     assert!(request.starts_with("POST /step?x=1 HTTP/1.1\r\n"), "{request}");
     for part in [
-        "x-team: karat",
-        "authorization: Bearer correct-horse-battery-staple",
+        "x-team: karat", "authorization: Bearer correct-horse-battery-staple",
         "content-type: application/json",
     ] {
         assert!(request.contains(part), "{request}");

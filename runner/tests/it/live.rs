@@ -168,15 +168,9 @@ fn a_live_run_and_its_replay_give_the_same_evidence() {
     assert_eq!(
         log(&ended),
         [
-            "a 1 success",
-            "b 1 timeout",
-            "b 2 success",
-            "c 1 failed: exit status 3",
-            "c 2 failed: exit status 3",
-            "d 1 failed: it wrote more than 64 KiB",
-            "e 1 success",
-            "f unresolved",
-            "g 1 success",
+            "a 1 success", "b 1 timeout", "b 2 success", "c 1 failed: exit status 3",
+            "c 2 failed: exit status 3", "d 1 failed: it wrote more than 64 KiB", "e 1 success",
+            "f unresolved", "g 1 success",
         ]
     );
     assert_ends(bench.number("left"));

@@ -124,8 +124,7 @@ fn whatever_a_program_does_is_a_failed_attempt_each_time_the_same() {
         ),
         ("seconds_max = 0.5", "sleep 60", "stopped after 0.5 s, the limit of its executor"),
         (
-            "seconds_max = 1\nprocesses = 16",
-            "b() { b | b & }; b; sleep 60",
+            "seconds_max = 1\nprocesses = 16", "b() { b | b & }; b; sleep 60",
             "stopped after 1 s, the limit of its executor",
         ),
         (

@@ -74,7 +74,6 @@ impl Column {
     }
 
     /// Returns the field that items must keep; none for gates and outcomes, which they have.
-    #[must_use]
     pub fn kept(&self) -> Option<String> {
         match (self.of, self.field.as_str()) {
             (Of::Counts, "gates" | "outcomes") => None,

@@ -41,7 +41,6 @@ impl FactScale {
 
 impl Leaderboard {
     /// Returns the format of the values that are ranked, on a scale that ends at `max`.
-    #[must_use]
     pub fn writing(&self, max: u32) -> Writing {
         match (&self.fact, self.is_of_scores()) {
             (Some(_), _) => {
@@ -56,7 +55,6 @@ impl Leaderboard {
 
 impl LeaderboardRow {
     /// Returns the value in a column that was asked for.
-    #[must_use]
     pub fn column(&self, key: &str) -> Option<f64> {
         self.columns.get(key).copied().flatten()
     }

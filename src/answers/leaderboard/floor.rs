@@ -53,7 +53,6 @@ pub struct Shortfall {
 impl Floor {
     /// Returns the subjects of a leaderboard that are below the floor or have no value to compare, in its order: all that it
     /// ranks or has no score of, or only `subjects`. One that has too few tasks for a rank is asked for only by its name.
-    #[must_use]
     pub fn shortfalls(&self, board: &Leaderboard, subjects: &[String], scale: u32) -> Vec<Shortfall> {
         let scale = if self.dimension.is_none() && board.is_of_scores() { scale } else { 1 };
         let is_named = |subject: &String| subjects.contains(subject);

@@ -19,7 +19,6 @@ pub struct Key {
 
 impl Key {
     /// Reads a key, with `:asc` or `:desc` at its end if it is of a field.
-    #[must_use]
     pub fn parse(text: &str) -> Self {
         for (end, is_lower) in [(":asc", true), (":desc", false)] {
             if let Some(name) = text.strip_suffix(end) {
@@ -30,7 +29,6 @@ impl Key {
     }
 
     /// Returns the field that items must keep, unless the key is the official score or the mean.
-    #[must_use]
     pub fn field(&self) -> Option<&str> {
         Some(self.name.as_str()).filter(|name| ![OFFICIAL, MEAN].contains(name))
     }

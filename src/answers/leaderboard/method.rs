@@ -21,7 +21,6 @@ pub const RESAMPLED_SUBJECTS_MAX: usize = 200;
 pub const RESAMPLED_ITEMS_MAX: usize = 20_000;
 
 /// Returns the default method for this number of subjects and items.
-#[must_use]
 pub const fn method_of_size(subjects: usize, items: usize) -> LeaderboardMethod {
     if subjects > RESAMPLED_SUBJECTS_MAX || items > RESAMPLED_ITEMS_MAX {
         LeaderboardMethod::Student
@@ -102,7 +101,7 @@ fn in_units(leaderboard: &mut Leaderboard, rows: &Rows, settings: &Settings) {
 ///
 /// # Errors
 /// If no subject has a rank, or the level or the number of resamples cannot be used.
-pub fn rank_by_official(
+pub(crate) fn rank_by_official(
     rows: &Rows,
     items: &[usize],
     method: LeaderboardMethod,
@@ -154,7 +153,6 @@ pub fn rank_values(values: TaskValues, settings: &Settings) -> Result<StudentRan
 }
 
 /// Returns the leaderboard by score, in a census without intervals; `name` gives the name of a subject.
-#[must_use]
 pub fn leaderboard<'n>(
     ranking: &StudentRanking,
     method: LeaderboardMethod,
@@ -176,7 +174,6 @@ pub fn leaderboard<'n>(
 }
 
 /// Combines leaderboards with their basis to the whole answer.
-#[must_use]
 pub fn answer(
     basis: Basis,
     method: LeaderboardMethod,
@@ -206,7 +203,7 @@ pub fn answer(
 }
 
 /// A value that counts: of the first label, the subject and the task, in billionths.
-pub type CountedValue<'r> = (Option<&'r str>, &'r str, &'r str, i64);
+pub(crate) type CountedValue<'r> = (Option<&'r str>, &'r str, &'r str, i64);
 
 /// Returns the values of the items that count, for a ranking of more items than are read at once.
 pub fn counted_values<'r>(

@@ -95,7 +95,6 @@ impl CorrectedRecords {
     }
 
     /// Returns a sentence without its end: `3 records were corrected, 2 of them by a key of the subject`.
-    #[must_use]
     pub fn sentence(&self) -> String {
         let Self { count, by_own_key } = *self;
         let were = if count == 1 { "1 record was".to_owned() } else { format!("{count} records were") };
@@ -130,7 +129,6 @@ impl BackfilledRecords {
     }
 
     /// Returns a sentence without its end: `3 records were backfilled by the key 0123456789abcdef`.
-    #[must_use]
     pub fn sentence(&self) -> String {
         let were =
             if self.count == 1 { "1 record was".to_owned() } else { format!("{} records were", self.count) };
@@ -319,7 +317,6 @@ impl Leaderboard {
     }
 
     /// Returns true if scores are ranked, and not the values of a dimension.
-    #[must_use]
     pub fn is_of_scores(&self) -> bool {
         matches!(self.by.as_str(), OFFICIAL | MEAN)
     }
@@ -330,7 +327,6 @@ impl Leaderboard {
     }
 
     /// Returns the leaderboard of a ranking of subjects of `rows` by resamples.
-    #[must_use]
     pub fn of_resamples(rows: &Rows, ranking: &Ranking, settings: &Settings) -> Self {
         let name = |subject: usize| rows.subject_name(subject);
         let names = |all: &[usize]| all.iter().map(|&subject| name(subject).to_owned()).collect::<Vec<_>>();
@@ -401,7 +397,6 @@ impl Leaderboard {
 }
 
 /// Returns the basis of the ranking in the form that answers use.
-#[must_use]
 pub fn by(rows: &Rows, settings: &Settings) -> String {
     match settings.by {
         By::Score => String::from(MEAN),
@@ -435,19 +430,16 @@ impl LeaderboardRow {
     }
 
     /// Returns the ranks to show: those that the evidence leaves open, else those by the score alone, as for official scores.
-    #[must_use]
     pub fn shown_ranks(&self) -> Ranks {
         self.rank_range.filter(|_| self.official.is_none()).unwrap_or(self.rank)
     }
 
     /// Returns the mean of its runs, or of the dimension that is ranked; none if no run counts.
-    #[must_use]
     pub fn mean(&self) -> Option<&Estimate> {
         self.mean.as_ref()
     }
 
     /// Returns its letters as text, with a question mark if it shares too few tasks with some to be compared.
-    #[must_use]
     pub fn ties(&self) -> String {
         let few = self.too_few_shared_tasks.as_ref().is_some_and(|all| !all.is_empty());
         let mark = if few { "?" } else { "" };
@@ -455,7 +447,6 @@ impl LeaderboardRow {
     }
 
     /// Returns the interval as text; without one the bounds, in brackets, and without those `-`.
-    #[must_use]
     pub fn ends(&self, writing: Writing) -> String {
         match (self.mean().and_then(Estimate::interval), self.bounds) {
             (None, Some(bounds)) => format!("({})", writing.ends(Some((bounds.low, bounds.high)))),
@@ -464,13 +455,11 @@ impl LeaderboardRow {
     }
 
     /// Returns the row of a subject none of whose runs counts.
-    #[must_use]
     pub(crate) fn without_runs(name: &str) -> Self {
         Self { subject: name.to_owned(), rank: [1, 1], ..Self::default() }
     }
 
     /// Returns the row of the method `student` for the subject `name`.
-    #[must_use]
     pub(crate) fn of_means(name: &str, row: &StudentRow) -> Self {
         let (interval, tasks) = (row.interval.as_ref(), u64::from(row.tasks));
         let score = Estimate {

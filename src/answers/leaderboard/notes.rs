@@ -10,11 +10,10 @@ use crate::standing::notes::left_out;
 use crate::text::{Tone, count, list, named, short};
 
 /// The note on a census.
-pub const CENSUS: &str =
+pub(crate) const CENSUS: &str =
     "a full census: these items are all there are, so there are no intervals, letters or shares";
 
 /// Returns the notes on a leaderboard.
-#[must_use]
 pub fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
     lines.extend(official(basis, board));

@@ -36,7 +36,6 @@ pub struct Asked {
 
 impl Asked {
     /// Returns the reason why the answer has no official scores; none if it has them.
-    #[must_use]
     pub const fn without_official(self) -> Option<&'static str> {
         match self {
             Self { is_selection: true, .. } => Some(OF_A_PART),
@@ -179,7 +178,6 @@ fn row(subject: &str, official: &OfficialScore, mean: Option<LeaderboardRow>, sc
 
 impl Leaderboard {
     /// Returns the steps by which the official scores differ from the means of runs as they are written, in their order.
-    #[must_use]
     pub fn bridge_steps(&self, writing: Writing) -> Vec<BridgeStep> {
         let officials = self.rows.iter().filter_map(|row| row.official.as_ref());
         let changes = officials.flat_map(|official| official.changes(writing));
@@ -197,7 +195,6 @@ impl Official {
     }
 
     /// Writes what a step changes, with a sign; none if it changes nothing that is written.
-    #[must_use]
     pub fn change(&self, step: BridgeStep, writing: Writing) -> Option<String> {
         let (_, change) = self.changes(writing).find(|(other, change)| *other == step && *change != 0)?;
         Some(writing.signed(change as f64 / writing.units(1.0) as f64))

@@ -80,7 +80,6 @@ impl Officials {
     }
 
     /// Returns the ranks of the subjects, in their order; none without an official score.
-    #[must_use]
     pub fn ranks(&self) -> Vec<Option<RankRange>> {
         let order = |(_, score): &(String, Option<OfficialScore>)| score.as_ref().map(OfficialScore::order);
         ranks(&self.subjects.iter().map(order).collect::<Vec<_>>())
@@ -94,7 +93,6 @@ impl OfficialScore {
     }
 
     /// Returns the official score of a standing; none without one.
-    #[must_use]
     pub fn new(card: &Scorecard, standing: &SubjectStanding) -> Option<Self> {
         let points = official_points(standing)?;
         let scale = f64::from(card.scale.max);

@@ -236,7 +236,6 @@ pub struct FewestTasks {
 
 impl Stress {
     /// Returns the answer `found` about `rows`.
-    #[must_use]
     pub fn new(rows: &Rows, found: &computed::Stress, concentration: f64, settings: &Settings) -> Self {
         Self {
             schema: StressSchema::V1,
@@ -249,7 +248,6 @@ impl Stress {
 
 impl Robustness {
     /// Returns the robustness of the ranks of `rows`.
-    #[must_use]
     pub fn new(rows: &Rows, found: &computed::Stress) -> Self {
         let subject = |at: usize| found.subjects.get(at).map_or("", |&it| rows.subject_name(it));
         let key = |at: usize| {

@@ -20,7 +20,7 @@ pub struct OtherChoice<'a> {
 }
 
 /// Returns the other choices by name, with the ranking under each.
-pub fn other_choices(found: &Robustness) -> impl Iterator<Item = (String, OtherChoice<'_>)> {
+pub(crate) fn other_choices(found: &Robustness) -> impl Iterator<Item = (String, OtherChoice<'_>)> {
     let without = found.without_dimension.iter().map(|it| {
         let choice = OtherChoice { first_differs: it.first_differs, first: &it.first, moved: &it.moved };
         (format!("without {}", it.dimension), choice)
@@ -37,7 +37,6 @@ pub fn other_choices(found: &Robustness) -> impl Iterator<Item = (String, OtherC
 }
 
 /// Describes the effect of another choice.
-#[must_use]
 pub fn effect(choice: OtherChoice<'_>) -> String {
     let first: Vec<String> = choice.first.iter().map(|name| short(name)).take(LISTED).collect();
     let moved = match choice.moved.len() {
@@ -53,7 +52,6 @@ pub fn effect(choice: OtherChoice<'_>) -> String {
 }
 
 /// Describes what rank 1 depends on.
-#[must_use]
 pub fn rank_1(found: &Robustness) -> Vec<String> {
     let mut lines = vec![format!(
         "stays the same under {} of random weights around those of the scorecard",

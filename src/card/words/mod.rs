@@ -28,13 +28,13 @@ pub fn form(card: &Scorecard) -> Vec<String> {
 }
 
 /// Returns the policy for missing evidence, if all dimensions have the same.
-pub fn shared_policy(card: &Scorecard) -> Option<MissingPolicy> {
+pub(crate) fn shared_policy(card: &Scorecard) -> Option<MissingPolicy> {
     let first = card.dimensions.first()?.missing;
     card.dimensions.iter().all(|dimension| dimension.missing == first).then_some(first)
 }
 
 /// Describes the effect of a dimension without a value on the mean.
-pub fn without_evidence(policy: MissingPolicy) -> String {
+pub(crate) fn without_evidence(policy: MissingPolicy) -> String {
     match policy {
         MissingPolicy::Exclude => String::from("without evidence: left out of the mean"),
         MissingPolicy::Zero => String::from("without evidence: counts as 0"),

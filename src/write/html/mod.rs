@@ -26,7 +26,6 @@ pub const STYLE: &str = include_str!("style.css");
 pub const SCRIPT: &str = include_str!("script.js");
 
 /// Returns the whole file.
-#[must_use]
 pub fn document(document: &Document) -> String {
     let (style, script) = (compact(STYLE), compact(SCRIPT));
     let policy = format!(
@@ -84,25 +83,21 @@ pub fn document(document: &Document) -> String {
 
 /// Returns a document without its title, for a page of a server: what matters first, then a section for each heading. Its
 /// ids begin with `id`, which must be unique on the page.
-#[must_use]
 pub fn body(id: &str, document: &Document) -> Markup {
     html! { (notes(urgent(document))) (drawn(id, &sections(document))) }
 }
 
 /// Returns a table with its drawings. Its ids begin with `id`, which must be unique on the page.
-#[must_use]
 pub fn table(id: &str, table: &Table) -> Markup {
     table::draw(id, table)
 }
 
 /// Returns values over time. Its ids begin with `id`, which must be unique on the page.
-#[must_use]
 pub fn history(id: &str, history: &History) -> Markup {
     history::draw(id, history)
 }
 
 /// Returns sentences to be read first; nothing without any.
-#[must_use]
 pub fn notes(notes: Vec<Markup>) -> Markup {
     html! {
         @if !notes.is_empty() {
@@ -112,7 +107,6 @@ pub fn notes(notes: Vec<Markup>) -> Markup {
 }
 
 /// Returns the lines without indentation and comments, with one kind of line end on every system.
-#[must_use]
 pub fn compact(text: &str) -> String {
     let says_something = |line: &&str| !line.is_empty() && !line.starts_with("//");
     text.lines().map(str::trim).filter(says_something).collect::<Vec<_>>().join("\n")
@@ -120,7 +114,6 @@ pub fn compact(text: &str) -> String {
 
 /// Removes characters that control a terminal, turn the direction of the rest, or are not allowed in HTML, and isolates text
 /// from right to left. Done once for the whole page, so that no drawing can forget it.
-#[must_use]
 pub fn safe(text: String) -> String {
     let lines: Vec<_> = text.split('\n').map(clean).collect();
     isolated_page(lines.join("\n"))

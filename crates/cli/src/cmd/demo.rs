@@ -51,9 +51,7 @@ const TOUR: [Stop; 4] = [
         title: "Workflow runs: cost and latency count only once the task succeeded",
         card: "workflow",
         evidence: &[
-            "workflow/worked-example.json",
-            "workflow/partial-dag.json",
-            "workflow/closed-gate.json",
+            "workflow/worked-example.json", "workflow/partial-dag.json", "workflow/closed-gate.json",
             "workflow/retries.jsonl",
         ],
     },
@@ -66,14 +64,9 @@ const TOUR: [Stop; 4] = [
         title: "Reasoning traces: one trace under five weight profiles, and three rules at work",
         card: "trace",
         evidence: &[
-            "trace/same-trace-default.json",
-            "trace/same-trace-finance.json",
-            "trace/same-trace-code.json",
-            "trace/same-trace-medical.json",
-            "trace/same-trace-customer-service.json",
-            "trace/single-thought.json",
-            "trace/error-recovery.json",
-            "trace/one-tool.json",
+            "trace/same-trace-default.json", "trace/same-trace-finance.json", "trace/same-trace-code.json",
+            "trace/same-trace-medical.json", "trace/same-trace-customer-service.json",
+            "trace/single-thought.json", "trace/error-recovery.json", "trace/one-tool.json",
         ],
     },
     Stop {

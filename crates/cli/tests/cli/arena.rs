@@ -284,11 +284,7 @@ fn a_challenge_is_written_from_its_family() {
     let folder = Folder::new();
     let dims = "correctness=0.40,methodology=0.25,speed=0.15,completeness=0.20";
     let texts = [
-        "--describe",
-        "correctness=Say \"why\"\nand how",
-        "--label",
-        "speed=Pace",
-        "--dim-color",
+        "--describe", "correctness=Say \"why\"\nand how", "--label", "speed=Pace", "--dim-color",
         "speed=coral",
     ];
     let flags = ["card", "new", "my-task", "--base", "arena", "--dims", dims, "--out", "my-task.toml"];

@@ -60,13 +60,7 @@ pub fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_karat"));
     command.current_dir(folder).stdin(Stdio::null());
     for name in [
-        "NO_COLOR",
-        "CLICOLOR",
-        "CLICOLOR_FORCE",
-        "COLUMNS",
-        "TERM",
-        "CI",
-        "KARAT_FORMAT",
+        "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM", "CI", "KARAT_FORMAT",
         "GITHUB_STEP_SUMMARY",
     ] {
         command.env_remove(name);

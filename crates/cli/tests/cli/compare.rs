@@ -102,16 +102,8 @@ fn two_files_are_two_subjects() {
     assert_eq!(by_file["difference"], by_name["difference"]);
     assert_eq!(by_file["first"]["subject"], "before.csv");
     let chosen = parsed(&compare(&[
-        "all.csv",
-        "after.csv",
-        "--where",
-        "subject!=heron",
-        "--where",
-        "subject!=kite",
-        "--where",
-        "subject!=merlin",
-        "--where",
-        "subject!=osprey",
+        "all.csv", "after.csv", "--where", "subject!=heron", "--where", "subject!=kite", "--where",
+        "subject!=merlin", "--where", "subject!=osprey",
     ]));
     assert_eq!(number(&chosen, "/difference/estimate/mean"), 0.0);
     for (name, arguments) in [
@@ -126,12 +118,10 @@ fn two_files_are_two_subjects() {
 #[test]
 fn what_is_refused_and_how_it_is_mended() {
     let lines = [
-        "compare heron ibs --card CARD RUNS",
-        "compare heron heron --card CARD RUNS",
+        "compare heron ibs --card CARD RUNS", "compare heron heron --card CARD RUNS",
         "compare heron ibis --card CARD RUNS --where subject=ibis",
         "compare heron ibis --card CARD RUNS --level 0.99",
-        "compare heron ibis --card CARD RUNS --pass 1000",
-        "compare heron --card CARD",
+        "compare heron ibis --card CARD RUNS --pass 1000", "compare heron --card CARD",
         "compare heron ibis RUNS",
     ];
     let told = lines.map(|text| format!("$ karat {text}\n{}", line(text).screen()));

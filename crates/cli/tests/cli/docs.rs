@@ -17,28 +17,13 @@ const PAGES: [&str; 2] = ["README.md", "docs/guide/command-line.md"];
 
 /// Pages with commands, with or without screens.
 const OTHERS: &[&str] = &[
-    "docs/guide/record.md",
-    "docs/guide/ratings.md",
-    "docs/guide/leaderboards.md",
-    "docs/guide/outputs.md",
-    "docs/guide/gate-a-pull-request.md",
-    "docs/guide/publish-a-leaderboard.md",
-    "docs/guide/rate-an-arena.md",
-    "docs/guide/run-a-registry.md",
-    "docs/guide/use-as-a-library.md",
-    "docs/guide/gates.md",
-    "docs/guide/project.md",
-    "examples/project/README.md",
-    "docs/guide/comparison.md",
-    "docs/guide/standing.md",
-    "docs/guide/tuning.md",
-    "examples/leaderboard/README.md",
-    "docs/guide/receipt.md",
-    "examples/receipt/README.md",
-    "docs/guide/execution.md",
-    "examples/run/README.md",
-    "docs/guide/import.md",
-    "examples/import/README.md",
+    "docs/guide/record.md", "docs/guide/ratings.md", "docs/guide/leaderboards.md", "docs/guide/outputs.md",
+    "docs/guide/gate-a-pull-request.md", "docs/guide/publish-a-leaderboard.md",
+    "docs/guide/rate-an-arena.md", "docs/guide/run-a-registry.md", "docs/guide/use-as-a-library.md",
+    "docs/guide/gates.md", "docs/guide/project.md", "examples/project/README.md", "docs/guide/comparison.md",
+    "docs/guide/standing.md", "docs/guide/tuning.md", "examples/leaderboard/README.md",
+    "docs/guide/receipt.md", "examples/receipt/README.md", "docs/guide/execution.md",
+    "examples/run/README.md", "docs/guide/import.md", "examples/import/README.md",
 ];
 
 /// The folders that the commands of a page may use.
@@ -52,21 +37,9 @@ const BUILT: &str = "cargo run --release --locked -- ";
 
 /// Verbs that show a screen on a terminal, and JSON in a pipe.
 const SCREENS: [&str; 15] = [
-    "karat leaderboard",
-    "karat compare",
-    "karat stress",
-    "karat tune",
-    "karat rate",
-    "karat standing",
-    "karat score",
-    "karat explain",
-    "karat grade",
-    "karat cache show",
-    "karat verify",
-    "karat log show",
-    "karat log verify",
-    "karat rescore",
-    "karat run",
+    "karat leaderboard", "karat compare", "karat stress", "karat tune", "karat rate", "karat standing",
+    "karat score", "karat explain", "karat grade", "karat cache show", "karat verify", "karat log show",
+    "karat log verify", "karat rescore", "karat run",
 ];
 
 pub fn read(path: &str) -> String {
@@ -393,9 +366,7 @@ fn naming(words: &[&str], folders: &[&str], other: &str) -> Vec<String> {
 #[test]
 fn a_column_is_its_member_its_value_and_its_place_in_the_document() {
     let [member, value, document] = [
-        "src/answers/leaderboard/mod.rs",
-        "src/answers/leaderboard/method.rs",
-        "src/document/leaderboard.rs",
+        "src/answers/leaderboard/mod.rs", "src/answers/leaderboard/method.rs", "src/document/leaderboard.rs",
     ];
     assert_eq!(steps("column"), [member, value, document, "docs/openapi.json"]);
     let words = ["chance_of_rank_1:", ".chance_of_rank_1"];
@@ -497,8 +468,7 @@ fn verified_means_the_same_everywhere() {
     for text in pages.iter().chain([&screen]) {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         for says in [
-            "the score follows from the facts in the record",
-            "whose facts they are, only the evidence shows",
+            "the score follows from the facts in the record", "whose facts they are, only the evidence shows",
         ] {
             assert!(text.contains(says), "{text}");
         }

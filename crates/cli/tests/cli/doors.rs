@@ -215,14 +215,7 @@ fn command_line_and_http_take_the_same_weights_for_the_same_events() {
         assert_eq!(of_server["leaderboards"][0]["weights"]["id"], in_force);
     }
     let screen = folder.karat(&[
-        "standing",
-        "records.jsonl",
-        "-c",
-        "desk.toml",
-        "--events",
-        "events.jsonl",
-        "--as-of",
-        accepted,
+        "standing", "records.jsonl", "-c", "desk.toml", "--events", "events.jsonl", "--as-of", accepted,
         "--table",
     ]);
     for part in ["are in force since", "the weights `off` are refused", "more than 0.001 from 1"] {

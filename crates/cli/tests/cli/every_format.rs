@@ -128,14 +128,8 @@ fn a_format_that_a_file_is_not_of_is_refused() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // What shows no format is refused by the readers themselves.
     let none = [
-        r#"{"a": {"resolved_by": 1}}"#,
-        r#"{"total": 3}"#,
-        r#"[{"x": 1}]"#,
-        "{}",
-        "[]",
-        "1\n2\n",
-        "a,b\n1,2\n",
-        "- a: 1\n",
+        r#"{"a": {"resolved_by": 1}}"#, r#"{"total": 3}"#, r#"[{"x": 1}]"#, "{}", "[]", "1\n2\n",
+        "a,b\n1,2\n", "- a: 1\n",
     ];
     for (at, text) in none.iter().enumerate() {
         let input = Input::memory(format!("{at}.json"), text.as_bytes());

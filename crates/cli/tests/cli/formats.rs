@@ -18,11 +18,7 @@ const VERBS: [(&str, &[&str]); 8] = [
     (
         "standing",
         &[
-            "--tasks",
-            "-c",
-            "examples/cards/practice.toml",
-            "--as-of",
-            "2026-06-09T00:00:00Z",
+            "--tasks", "-c", "examples/cards/practice.toml", "--as-of", "2026-06-09T00:00:00Z",
             "examples/standing/practice.csv",
         ],
     ),
@@ -142,14 +138,8 @@ fn a_step_of_github_gets_a_summary_and_annotations() {
         finish(program(&root()).args(arguments).env("GITHUB_STEP_SUMMARY", &summary), "")
     };
     let found = step(&[
-        "compare",
-        "examples/compare/base.csv",
-        "examples/compare/new.csv",
-        "-c",
-        CARD,
-        "--fail-if-worse",
-        "--format",
-        "github",
+        "compare", "examples/compare/base.csv", "examples/compare/new.csv", "-c", CARD, "--fail-if-worse",
+        "--format", "github",
     ]);
     assert_eq!(found.status, 16);
     assert!(

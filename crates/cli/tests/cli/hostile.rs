@@ -9,17 +9,9 @@ use crate::common::{Folder, Run, finish, program};
 /// Names of subjects, tasks, ids and groups that would end a cell, a tag, a line, a command or a text, or begin a formula,
 /// markup, a mention or a template. What the readers of evidence refuse is not here: line ends and control characters.
 const HOSTILE: [&str; 12] = [
-    "=HYPERLINK(\"http://e\",\"x\")",
-    "+1|-2",
-    "@SUM(A1) @octocat #1",
-    "a,b;c\"d'e",
-    "| a | b |",
-    "\\|`code`\\",
-    "<script>alert(1)</script>",
-    "\"/><img src=x onerror=alert(1)>",
-    "]]><failure/>&lt;&#60;",
-    "![x](http://e) **b** _i_ ~s~",
-    "::error::x,title=y::%0A::set-output name=a::b",
+    "=HYPERLINK(\"http://e\",\"x\")", "+1|-2", "@SUM(A1) @octocat #1", "a,b;c\"d'e", "| a | b |",
+    "\\|`code`\\", "<script>alert(1)</script>", "\"/><img src=x onerror=alert(1)>", "]]><failure/>&lt;&#60;",
+    "![x](http://e) **b** _i_ ~s~", "::error::x,title=y::%0A::set-output name=a::b",
     "$(rm -rf /);{{7*7}}${{secrets.X}}",
 ];
 

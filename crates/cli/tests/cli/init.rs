@@ -99,10 +99,7 @@ fn fields_that_matter_are_found_among_any_number_of_others() {
     let (status, stdout, stderr) = init(&folder, &["--yes", "--lower", "zing", "data.csv"]);
     assert_eq!((status, stderr.as_str()), (0, ""));
     for line in [
-        "scored: model",
-        "task: task",
-        "success: solved, more",
-        "counts: zing, less",
+        "scored: model", "task: task", "success: solved, more", "counts: zing, less",
         "not looked at: 512 fields or more",
     ] {
         assert!(stdout.contains(line), "{line}: {stdout}");
@@ -213,9 +210,7 @@ fn three_questions_are_asked_on_a_terminal() {
     let seen = String::from_utf8_lossy(&run.stdout).replace('\r', "");
     assert_eq!(run.status.code(), Some(0), "{seen}");
     for part in [
-        "there is no field `nothing`",
-        "What decides success?",
-        "`sideways` is not higher or lower",
+        "there is no field `nothing`", "What decides success?", "`sideways` is not higher or lower",
         "What stops a release?",
     ] {
         assert!(seen.contains(part), "{part}: {seen}");

@@ -76,19 +76,14 @@ fn any_number_of_threads_gives_the_same_bytes() {
     folder.write("traces.jsonl", &traces(&mut below, 300, 600));
     folder.write("cut-off.json", &format!("[{run}, {run}, {{\"run_id\":"));
     let cases = [
-        "-c mine.toml good.jsonl",
-        "-c mine.toml good.jsonl --fail-under 0.5",
-        "-c mine.toml good.jsonl --table",
-        "-c mine.toml good.jsonl bad.jsonl good.csv",
+        "-c mine.toml good.jsonl", "-c mine.toml good.jsonl --fail-under 0.5",
+        "-c mine.toml good.jsonl --table", "-c mine.toml good.jsonl bad.jsonl good.csv",
         "-c mine.toml good.jsonl bad.jsonl good.csv --keep-going",
         "-c mine.toml good.csv good.jsonl --table --color always",
-        "-c mine.toml bad.csv --keep-going --table",
-        "-c mine.toml bad.csv",
-        "-c mine.toml good.csv missing.csv",
-        "-c trace traces.jsonl --budget-ms 1000000",
+        "-c mine.toml bad.csv --keep-going --table", "-c mine.toml bad.csv",
+        "-c mine.toml good.csv missing.csv", "-c trace traces.jsonl --budget-ms 1000000",
         "-c trace traces.jsonl --budget-ms 1000000 --table",
-        "-c workflow runs.jsonl cut-off.json --keep-going",
-        "-c workflow cut-off.json runs.jsonl",
+        "-c workflow runs.jsonl cut-off.json --keep-going", "-c workflow cut-off.json runs.jsonl",
     ];
     for case in cases {
         let score = |jobs: &str| {

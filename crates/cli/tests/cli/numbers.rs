@@ -152,8 +152,7 @@ fn a_record_takes_from_each_dimension_what_its_own_age_takes() {
         folder.write("item.json", item);
         let record = lines(&folder, "score -c ages.toml item.json").remove(0);
         let values = [
-            &record["dimensions"][0]["reading"],
-            &record["dimensions"][1]["reading"],
+            &record["dimensions"][0]["reading"], &record["dimensions"][1]["reading"],
             &record["score"]["exact"],
         ];
         assert_eq!(values.map(|it| it.as_f64().unwrap()), [x, y, score], "{rule}");

@@ -41,14 +41,8 @@ fn a_leaderboard_has_all_its_parts() {
     let text = page(&folder, &arguments);
     assert_eq!(texts(&text, "h1"), ["task-run@1.0.0 by official score at 2026-05-02T04:00:00Z"]);
     let parts = [
-        "Leaderboard",
-        "Dimensions",
-        "Other weights",
-        "Other choices",
-        "What drives the composite",
-        "Rank 1",
-        "Over time",
-        "Items",
+        "Leaderboard", "Dimensions", "Other weights", "Other choices", "What drives the composite", "Rank 1",
+        "Over time", "Items",
     ];
     assert_eq!(texts(&text, "h2"), parts);
     // The numbers of the terminal, in its order.

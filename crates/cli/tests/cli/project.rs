@@ -315,13 +315,8 @@ fn nested_facts_and_fields_of_names_are_read_through_every_door() {
         };
         let metrics = &item["metrics"];
         let cells = [
-            &item["agent"]["name"],
-            &item["case"],
-            &item["id"],
-            &metrics["solved"],
-            &metrics["cost"],
-            &metrics["latency_ms"],
-            &item["channel"],
+            &item["agent"]["name"], &item["case"], &item["id"], &metrics["solved"], &metrics["cost"],
+            &metrics["latency_ms"], &item["channel"],
         ];
         table += &(cells.map(text).join("\t") + "\n");
     }

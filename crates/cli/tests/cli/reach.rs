@@ -324,18 +324,8 @@ fn the_image_runs_what_there_is() {
     let lines: Vec<&str> =
         text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()).collect();
     let known = [
-        "FROM",
-        "ARG",
-        "COPY",
-        "LABEL",
-        "USER",
-        "WORKDIR",
-        "VOLUME",
-        "EXPOSE",
-        "STOPSIGNAL",
-        "HEALTHCHECK",
-        "ENTRYPOINT",
-        "CMD",
+        "FROM", "ARG", "COPY", "LABEL", "USER", "WORKDIR", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK",
+        "ENTRYPOINT", "CMD",
     ];
     let value = |name: &str| {
         let mut found = lines.iter().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));

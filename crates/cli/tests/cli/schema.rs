@@ -316,22 +316,11 @@ fn what_karat_writes_satisfies_its_schema() {
     let records = karat(&["score", "-c", "trust", "examples/trust/security.jsonl"]).stdout;
     let (base, new) = ("examples/compare/base.csv", "examples/compare/new.csv");
     let agents = [
-        "standing",
-        "-c",
-        "examples/cards/support-agent.toml",
-        "--as-of",
-        "2026-03-10",
-        "--events",
-        "examples/standing/events.jsonl",
-        "examples/standing/agents.jsonl",
+        "standing", "-c", "examples/cards/support-agent.toml", "--as-of", "2026-03-10", "--events",
+        "examples/standing/events.jsonl", "examples/standing/agents.jsonl",
     ];
     let tasks = [
-        "standing",
-        "--tasks",
-        "-c",
-        "examples/cards/practice.toml",
-        "--as-of",
-        "2026-06-09",
+        "standing", "--tasks", "-c", "examples/cards/practice.toml", "--as-of", "2026-06-09",
         "examples/standing/practice.csv",
     ];
     let receipt = ["verify", "examples/receipt/receipt.json", "--key", "examples/receipt/log.key", "--json"];
@@ -484,9 +473,7 @@ const EVIDENCE: [(&str, &[&str]); 6] = [
     (
         "workflow-run",
         &[
-            "workflow/worked-example.json",
-            "workflow/retries.jsonl",
-            "raw/workflow.jsonl",
+            "workflow/worked-example.json", "workflow/retries.jsonl", "raw/workflow.jsonl",
             "run/evidence.json",
         ],
     ),

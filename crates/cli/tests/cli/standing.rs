@@ -115,15 +115,7 @@ fn a_decision_lets_a_held_score_pass() {
 #[test]
 fn items_after_the_moment_are_left_out_and_told() {
     let run = karat(&[
-        "standing",
-        "-c",
-        CARD,
-        "--as-of",
-        "2026-02-11T00:00:00Z",
-        "--events",
-        EVENTS,
-        "--table",
-        AGENTS,
+        "standing", "-c", CARD, "--as-of", "2026-02-11T00:00:00Z", "--events", EVENTS, "--table", AGENTS,
     ]);
     assert!(run.stdout.contains("7 items left out, after the moment"), "{}", run.stdout);
     assert!(run.stdout.contains("2 events after this time left out"), "{}", run.stdout);
@@ -154,11 +146,7 @@ fn what_is_wrong_with_items_is_told() {
     assert_eq!(without.status, 2);
     assert!(without.stderr.contains("--as-of"), "{}", without.stderr);
     let few = standing(&[
-        "--resamples",
-        "5",
-        "-c",
-        "examples/cards/task-run.toml",
-        "examples/leaderboard/runs.csv",
+        "--resamples", "5", "-c", "examples/cards/task-run.toml", "examples/leaderboard/runs.csv",
     ]);
     assert_ne!(few.status, 0);
 }
@@ -227,8 +215,7 @@ fn items_that_cannot_count_are_told() {
     );
     assert_eq!(run.status, 0, "{}", run.stderr);
     for said in [
-        "; 57% intervals from",
-        "no item has a value of `solved`, `thrift` and `speed`",
+        "; 57% intervals from", "no item has a value of `solved`, `thrift` and `speed`",
         "not counted for want of a score: 231 items",
     ] {
         assert!(run.stdout.contains(said), "{said}: {}", run.stdout);

@@ -19,9 +19,7 @@ use crate::common::{example, karat_reading};
 
 /// The evidence in the order of arrival.
 const RUNS: [&str; 4] = [
-    "workflow/worked-example.json",
-    "workflow/partial-dag.json",
-    "workflow/closed-gate.json",
+    "workflow/worked-example.json", "workflow/partial-dag.json", "workflow/closed-gate.json",
     "workflow/retries.jsonl",
 ];
 /// 2026-03-02T09:00:00Z, and the time from one item to the next.

@@ -94,13 +94,9 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
 #[test]
 fn what_is_refused_and_how_it_is_mended() {
     let lines = [
-        "stress CARD RUNS --where subject=heron",
-        "stress CARD RUNS --concentration 0",
-        "stress task-run RUNS",
-        "stress arena RUNS",
-        "stress CARD RUNS --where outcome=no-verdict",
-        "stress CARD RUNS --level 0.99",
-        "stress",
+        "stress CARD RUNS --where subject=heron", "stress CARD RUNS --concentration 0",
+        "stress task-run RUNS", "stress arena RUNS", "stress CARD RUNS --where outcome=no-verdict",
+        "stress CARD RUNS --level 0.99", "stress",
     ];
     let told = lines.map(|text| format!("$ karat {text}\n{}", line(text).screen()));
     assert_snapshot!(told.join("\n"));

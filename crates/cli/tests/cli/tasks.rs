@@ -56,16 +56,8 @@ fn every_task_has_a_row_and_what_comes_next() {
     insta::assert_snapshot!(run.screen());
     // The week is over, and nothing else is known.
     let later = karat(&[
-        "standing",
-        "--tasks",
-        "--table",
-        "-c",
-        CARD,
-        "--as-of",
-        "2026-06-11T00:00:00Z",
-        "--where",
-        "task=cache-flush",
-        RUNS,
+        "standing", "--tasks", "--table", "-c", CARD, "--as-of", "2026-06-11T00:00:00Z", "--where",
+        "task=cache-flush", RUNS,
     ]);
     assert!(later.stdout.contains("deprecated since 2026-06-11T00:00:00Z"), "{}", later.stdout);
 }

@@ -127,17 +127,9 @@ impl WorkflowPlaces {
     pub(crate) fn new(names: &[&str]) -> Self {
         Self(
             [
-                "output_quality",
-                "steps_completed",
-                "steps_total",
-                "actual_tao",
-                "max_budget_tao",
-                "actual_seconds",
-                "max_latency_seconds",
-                "actual_retries",
-                "declared_retry_budget",
-                "timeouts",
-                "hard_failures",
+                "output_quality", "steps_completed", "steps_total", "actual_tao", "max_budget_tao",
+                "actual_seconds", "max_latency_seconds", "actual_retries", "declared_retry_budget",
+                "timeouts", "hard_failures",
             ]
             .map(|name| place(names, name)),
         )

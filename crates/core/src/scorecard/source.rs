@@ -23,37 +23,9 @@ pub(super) const SCHEMA: &str = "karat/scorecard/1";
 const MOST: usize = 4096;
 
 const CARD_FIELDS: &[&str] = &[
-    "schema",
-    "id",
-    "version",
-    "title",
-    "source",
-    "about",
-    "evidence",
-    "mean",
-    "scale",
-    "weights",
-    "facts",
-    "const",
-    "let",
-    "dimension",
-    "group",
-    "profiles",
-    "override",
-    "rule",
-    "gate",
-    "band",
-    "tier",
-    "family",
-    "base",
-    "dims",
-    "describe",
-    "evaluator",
-    "format",
-    "submission",
-    "limits",
-    "keep",
-    "standing",
+    "schema", "id", "version", "title", "source", "about", "evidence", "mean", "scale", "weights", "facts",
+    "const", "let", "dimension", "group", "profiles", "override", "rule", "gate", "band", "tier", "family",
+    "base", "dims", "describe", "evaluator", "format", "submission", "limits", "keep", "standing",
 ];
 
 /// The tables for graders of evidence: how a challenge compares submissions with the right answers, or runs them.
@@ -349,16 +321,7 @@ fn constant_value(
 
 fn read_dimensions(card: &Fields<'_, '_>) -> Vec<DraftDimension> {
     const FIELDS: &[&str] = &[
-        "key",
-        "label",
-        "description",
-        "color",
-        "weight",
-        "formula",
-        "when",
-        "applies",
-        "missing",
-        "group",
+        "key", "label", "description", "color", "weight", "formula", "when", "applies", "missing", "group",
         "age",
     ];
     let mut dimensions = Vec::new();

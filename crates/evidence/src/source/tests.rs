@@ -70,8 +70,7 @@ fn a_first_line_that_is_cut_off_does_not_make_a_document_of_the_others() {
     }
     // Objects in an array are not separate items, even with a line for each.
     for document in [
-        "{\"a\":[\n{\"b\":1},\n{\"b\":2}\n]}",
-        "{\"a\":[\n{\"b\":1}\n,{\"b\":2}\n]}",
+        "{\"a\":[\n{\"b\":1},\n{\"b\":2}\n]}", "{\"a\":[\n{\"b\":1}\n,{\"b\":2}\n]}",
         "{\"a\":[\n{\"b\":1}\n]}",
     ] {
         assert_eq!(auto(document), format!("1: {document}"));
@@ -101,17 +100,8 @@ fn arrays_of_items() {
 #[test]
 fn what_cannot_be_cut_is_told() {
     let told: Vec<String> = [
-        "",
-        " \n\n",
-        "\u{feff}",
-        "{\n\"a\": 1",
-        "[{\"a\":1}",
-        "[{\"a\":1},",
-        "[{\"a\":1},]",
-        "[,]",
-        "[{\"a\":1} {\"a\":2}]",
-        "[{\"a\":1}]\nx",
-        "[{\"a\":1",
+        "", " \n\n", "\u{feff}", "{\n\"a\": 1", "[{\"a\":1}", "[{\"a\":1},", "[{\"a\":1},]", "[,]",
+        "[{\"a\":1} {\"a\":2}]", "[{\"a\":1}]\nx", "[{\"a\":1",
     ]
     .iter()
     .map(|text| format!("{text:?}\n{}", auto(text)))
@@ -207,13 +197,8 @@ fn rows_of_a_table() {
 #[test]
 fn tables_that_are_none_are_told() {
     let told: Vec<String> = [
-        "",
-        "subject,n\n",
-        "subject,n\na\nb,1\nc,1,2\n",
-        "subject,,n\na,1,2\n",
-        "n,m,n\n1,2,3\n",
-        "subject\n\"never closed",
-        "subject\n\"closed\"\n\"never\nclosed\n",
+        "", "subject,n\n", "subject,n\na\nb,1\nc,1,2\n", "subject,,n\na,1,2\n", "n,m,n\n1,2,3\n",
+        "subject\n\"never closed", "subject\n\"closed\"\n\"never\nclosed\n",
     ]
     .iter()
     .map(|text| format!("{text:?}\n{}", items(text, Layout::Csv, 100)))

@@ -83,13 +83,7 @@ mod tests {
     #[test]
     fn what_is_no_result() {
         for stdout in [
-            "",
-            "nothing useful",
-            "{\"scores\": null}",
-            "{\"scores\": [1]}",
-            "{\"scores\": 1}",
-            "[1]",
-            "{",
+            "", "nothing useful", "{\"scores\": null}", "{\"scores\": [1]}", "{\"scores\": 1}", "[1]", "{",
             "5 passed",
         ] {
             let problems = parse(stdout).unwrap_err();

@@ -14,30 +14,10 @@ use super::trajectory::Window;
 use karat_evidence::json::problem::{Problems, quoted};
 
 const KNOWN: [&str; 24] = [
-    "match_id",
-    "agent_id",
-    "requester_id",
-    "status",
-    "started_at",
-    "submitted_at",
-    "time_limit_secs",
-    "attempt_number",
-    "memoryless",
-    "match_nonce",
-    "harness_id",
-    "constraints",
-    "payload",
-    "ground_truth",
-    "workspace_files",
-    "api_calls",
-    // Of the documented match, and no part of a grade.
-    "challenge",
-    "challenge_id",
-    "challenge_slug",
-    "objective",
-    "seed",
-    "expires_at",
-    "opponent_elo",
+    "match_id", "agent_id", "requester_id", "status", "started_at", "submitted_at", "time_limit_secs",
+    "attempt_number", "memoryless", "match_nonce", "harness_id", "constraints", "payload", "ground_truth",
+    "workspace_files", "api_calls", // Of the documented match, and no part of a grade.
+    "challenge", "challenge_id", "challenge_slug", "objective", "seed", "expires_at", "opponent_elo",
     "flavour_text",
 ];
 

@@ -315,10 +315,7 @@ mod tests {
         assert_eq!(early.failed_checks(), [TrajectoryCheck::TimestampsInBounds]);
         assert_eq!(early.warnings[0].message, "`2026-02-27T11:57:54.999Z` is 5001 ms before the start");
         for outside in [
-            "2026-02-27T12:08:05.001Z",
-            "not-a-date",
-            "",
-            "2026-02-27T12:00:00",
+            "2026-02-27T12:08:05.001Z", "not-a-date", "", "2026-02-27T12:00:00",
             "+275760-09-13T00:00:00.000Z",
         ] {
             let grade = at(outside);

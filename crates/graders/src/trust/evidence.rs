@@ -302,14 +302,8 @@ impl Category {
 
 /// The static controls of the trust document's sources: eight areas of an agent's security posture.
 pub const CONTROLS: [&str; 8] = [
-    "credential-handling",
-    "least-permission",
-    "input-validation",
-    "output-sanitisation",
-    "injection-resistance",
-    "zero-trust-tools",
-    "audit-logging",
-    "secrets-management",
+    "credential-handling", "least-permission", "input-validation", "output-sanitisation",
+    "injection-resistance", "zero-trust-tools", "audit-logging", "secrets-management",
 ];
 
 /// Severity of the failure of a check.

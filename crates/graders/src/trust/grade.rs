@@ -174,22 +174,9 @@ pub fn grade(evidence: &AgentEvidence, options: &Options) -> Result<AgentGrade, 
 
 /// The dimensions, in the order of the trust document.
 pub const DIMENSIONS: [&str; 16] = [
-    "accuracy",
-    "reliability",
-    "safety",
-    "selfAudit",
-    "security",
-    "latency",
-    "bond",
-    "scopeHonesty",
-    "memoryQuality",
-    "costEfficiency",
-    "evalRigor",
-    "teamwork",
-    "modelCompliance",
-    "runtimeCompliance",
-    "harnessStability",
-    "skillMastery",
+    "accuracy", "reliability", "safety", "selfAudit", "security", "latency", "bond", "scopeHonesty",
+    "memoryQuality", "costEfficiency", "evalRigor", "teamwork", "modelCompliance", "runtimeCompliance",
+    "harnessStability", "skillMastery",
 ];
 
 fn dimension(key: &'static str, graded: Graded) -> DimensionGrade {

@@ -256,19 +256,8 @@ mod tests {
     #[test]
     fn what_is_no_reference_stays() {
         for text in [
-            "",
-            "$",
-            "${",
-            "${}",
-            "${s1}",
-            "${s1.output}",
-            "${s1.output.}",
-            "${s1.text}",
-            "${a-b.output.text}",
-            "${ s1.output.text}",
-            "${s1.output.text",
-            "$${",
-            "${s1.output.größe}",
+            "", "$", "${", "${}", "${s1}", "${s1.output}", "${s1.output.}", "${s1.text}",
+            "${a-b.output.text}", "${ s1.output.text}", "${s1.output.text", "$${", "${s1.output.größe}",
             "$ {s1.output.text}",
         ] {
             assert_eq!(resolved(text), text);

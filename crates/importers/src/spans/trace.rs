@@ -282,12 +282,8 @@ impl Span {
     fn said(&self, act: &Act) -> Option<String> {
         let names: &[&str] = match act {
             Act::Model => &[
-                "gen_ai.output.messages",
-                "llm.output_messages",
-                "llm.output_messages.0.message.content",
-                "gen_ai.completion.0.content",
-                "gen_ai.completion",
-                "output.value",
+                "gen_ai.output.messages", "llm.output_messages", "llm.output_messages.0.message.content",
+                "gen_ai.completion.0.content", "gen_ai.completion", "output.value",
             ],
             Act::Tool { .. } | Act::Found => &["gen_ai.tool.call.result", "output.value"],
             Act::Other => &[],
@@ -323,9 +319,7 @@ impl Span {
         let input =
             either(["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"]);
         let output = either([
-            "gen_ai.usage.output_tokens",
-            "gen_ai.usage.completion_tokens",
-            "llm.token_count.completion",
+            "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion",
         ]);
         let total = Amount::count(get(&self.attributes, "llm.token_count.total"));
         // One half does not replace a sum that is stated.

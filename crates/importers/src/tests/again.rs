@@ -62,10 +62,7 @@ fn equal_names_in_several_suites_are_several_tests() {
     assert_eq!(
         tasks,
         [
-            "adder > test.works",
-            "test.own",
-            "parser > test.works",
-            "parser > inner > test.works",
+            "adder > test.works", "test.own", "parser > test.works", "parser > inner > test.works",
             "adder > test.works"
         ]
     );

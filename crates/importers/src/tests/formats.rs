@@ -16,16 +16,8 @@ fn names_lead_back_to_their_format() {
 #[test]
 fn evidence_of_karat_is_no_log() {
     for text in [
-        "",
-        "{}",
-        "[]",
-        "7",
-        r#"{"subject": "a", "solved": 1, "task": "t"}"#,
-        "subject,solved\na,1\n",
-        "{\"task_id\": 1, \"reward\": 1}\n",
-        "- a\n- b\n",
-        "<html></html>",
-        "\u{0}\u{0}",
+        "", "{}", "[]", "7", r#"{"subject": "a", "solved": 1, "task": "t"}"#, "subject,solved\na,1\n",
+        "{\"task_id\": 1, \"reward\": 1}\n", "- a\n- b\n", "<html></html>", "\u{0}\u{0}",
         r#"{"schema": "karat/record/2", "subject": "a"}"#,
     ] {
         assert_eq!(refused("x", text.as_bytes()), "no known format", "{text}");

@@ -134,15 +134,8 @@ fn read_metadata<'a>(
     const VISIBILITIES: [&str; 3] = ["private", "org", "network"];
     const PRIVACY_LEVELS: [&str; 3] = ["aggregated", "federated", "private"];
     const NAMES: [&str; 9] = [
-        "created_at",
-        "agent_id",
-        "framework",
-        "task_domain",
-        "success",
-        "quality_score",
-        "visibility",
-        "privacy_level",
-        "validated_by",
+        "created_at", "agent_id", "framework", "task_domain", "success", "quality_score", "visibility",
+        "privacy_level", "validated_by",
     ];
     let [created, agent, framework, domain, success, quality, visibility, privacy, validated_by] =
         check.strict_fields(node, "$.metadata", NAMES);

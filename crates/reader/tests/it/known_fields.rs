@@ -80,15 +80,9 @@ const MATCH: &str = r#"{
 
 fn samples() -> Vec<Sample> {
     const RUN_OPEN: &[&str] = &[
-        "$.quality_criteria.",
-        "$.available_tools.",
-        "$.routing_policy.",
-        "$.task.quality_criteria.",
-        "$.task.available_tools.",
-        "$.task.routing_policy.",
-        "$.workflow_plan.nodes[*].params",
-        "$.task.reference_plan.nodes[*].params",
-        "$.result.final_output.artifacts.metadata.",
+        "$.quality_criteria.", "$.available_tools.", "$.routing_policy.", "$.task.quality_criteria.",
+        "$.task.available_tools.", "$.task.routing_policy.", "$.workflow_plan.nodes[*].params",
+        "$.task.reference_plan.nodes[*].params", "$.result.final_output.artifacts.metadata.",
         "$.task.reference.",
     ];
     const RUN_ALSO: &[(&str, &[&str])] = &[("$.miner_uid", &["text"])];
@@ -117,10 +111,7 @@ fn samples() -> Vec<Sample> {
             kind: Kind::Match,
             item: MATCH.parse().unwrap(),
             open: &[
-                "$.submission",
-                "$.score_details.",
-                "$.evaluation_log.",
-                "$.trajectory.replay_log[*]",
+                "$.submission", "$.score_details.", "$.evaluation_log.", "$.trajectory.replay_log[*]",
                 "$.trajectory_validation.warnings[*]",
             ],
             also: &[
@@ -307,10 +298,8 @@ fn the_samples_have_every_field_that_a_reader_names() {
         (
             Kind::WorkflowRun,
             &[
-                "reader/src/kinds/workflow_run.rs",
-                "reader/src/kinds/workflow_output.rs",
-                "graders/src/workflow/attempts.rs",
-                "graders/src/workflow/plan/read.rs",
+                "reader/src/kinds/workflow_run.rs", "reader/src/kinds/workflow_output.rs",
+                "graders/src/workflow/attempts.rs", "graders/src/workflow/plan/read.rs",
             ][..],
         ),
         (Kind::Match, &["reader/src/kinds/arena_match.rs", "reader/src/kinds/match_claims.rs"]),

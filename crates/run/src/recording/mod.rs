@@ -76,74 +76,62 @@ impl Recording {
     }
 
     /// Returns the text, which ends in a line feed.
-    #[must_use]
     pub fn text(&self) -> String {
         with_foot(&self.lines, self.digest, self.note.as_deref())
     }
 
     /// Returns the text of the recording with these lines and this note, which were [`lines`](Self::lines) and
     /// [`note`](Self::note) of one.
-    #[must_use]
     pub fn signed_text(lines: &str, note: &str) -> String {
         with_foot(lines, Digest::of(lines.as_bytes()), Some(note))
     }
 
     /// Returns all lines but the last one: the text that [`digest`](Self::digest) is of.
-    #[must_use]
     pub fn lines(&self) -> &str {
         &self.lines
     }
 
     /// Returns the signed note over the digest, if there is one.
-    #[must_use]
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
     /// Returns the digest, which names it. A signature does not change it.
-    #[must_use]
     pub fn digest(&self) -> Digest {
         self.digest
     }
 
     /// Returns the digest of the plan that was run.
-    #[must_use]
     pub fn plan(&self) -> Digest {
         self.plan
     }
 
     /// Returns the digest of the task that it was run for.
-    #[must_use]
     pub fn task(&self) -> Digest {
         self.task
     }
 
     /// Returns whether the run was stopped before its end.
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.is_stopped
     }
 
     /// Returns the start of the run in microseconds since 1970-01-01T00:00:00Z.
-    #[must_use]
     pub fn started_microseconds(&self) -> u64 {
         self.started_microseconds
     }
 
     /// Returns the attempts, in the order of the log.
-    #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
     }
 
     /// Returns the attempt with that key.
-    #[must_use]
     pub fn find(&self, key: Digest) -> Option<&Attempt> {
         self.by_key.get(&key).and_then(|&at| self.attempts.get(at))
     }
 
     /// Returns whether there is a signature, which only [`verify`](Self::verify) checks.
-    #[must_use]
     pub fn is_signed(&self) -> bool {
         self.note.is_some()
     }

@@ -15,15 +15,8 @@ use crate::fault::{Fault, quoted};
 const ATTEMPT_MARK: &str = "{\"attempt\":";
 const HEAD: [&str; 5] = ["ended", "plan", "schema", "started_microseconds", "task"];
 const LINE: [&str; 9] = [
-    "attempt",
-    "cost_nano_tao",
-    "duration_microseconds",
-    "key",
-    "outcome",
-    "output",
-    "reason",
-    "start_microseconds",
-    "step",
+    "attempt", "cost_nano_tao", "duration_microseconds", "key", "outcome", "output", "reason",
+    "start_microseconds", "step",
 ];
 const LINES: &str = "each line of a recording is a JSON object, as `karat run --record` writes it";
 const FOOT: [&str; 2] = ["digest", "note"];

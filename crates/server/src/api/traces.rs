@@ -17,18 +17,8 @@ const JSON: &str = "application/json";
 const BYTES_MAX: usize = 16 << 20;
 /// Facts that spans give.
 const FACTS: [&str; 12] = [
-    "step_count",
-    "step_type_count",
-    "thought_count",
-    "tool_step_count",
-    "unique_tool_count",
-    "error_recovery_count",
-    "cost_usd",
-    "seconds",
-    "tokens",
-    "calls",
-    "tool_calls",
-    "errors",
+    "step_count", "step_type_count", "thought_count", "tool_step_count", "unique_tool_count",
+    "error_recovery_count", "cost_usd", "seconds", "tokens", "calls", "tool_calls", "errors",
 ];
 
 /// The parameters for spans.

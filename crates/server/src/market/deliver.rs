@@ -38,8 +38,7 @@ pub async fn deliver(
         let plan = of_task.plans.get(miner).filter(|_| of_task.is_public(now));
         if !of_task.is_public(now) {
             refuse!(
-                Conflict,
-                "plans are accepted until {}, and recordings from then on",
+                Conflict, "plans are accepted until {}, and recordings from then on",
                 of_task.task.task.plans_until
             );
         }

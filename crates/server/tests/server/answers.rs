@@ -303,11 +303,8 @@ fn a_start_with_a_cache_of_the_index_answers_as_one_that_reads_every_record() {
         .is(201);
     let asked = |server: &Running| {
         let paths = [
-            "/v1/records?limit=100",
-            "/v1/records?subject=ibis&trust=claimed",
-            "/v1/leaderboards?card=support-agent",
-            "/v1/leaderboards?card=workflow@1.0.0",
-            "/v1/subjects",
+            "/v1/records?limit=100", "/v1/records?subject=ibis&trust=claimed",
+            "/v1/leaderboards?card=support-agent", "/v1/leaderboards?card=workflow@1.0.0", "/v1/subjects",
             "/v1/scorecards",
         ];
         paths.map(|path| server.get(path).is(200).body.clone())

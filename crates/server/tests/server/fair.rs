@@ -467,17 +467,8 @@ fn no_public_digest_tells_an_answer() {
         let mut stored =
             json!({"schema": "karat/arena-match/1", "state": "submitted", "payload": sent(bits)});
         for name in [
-            "agent_id",
-            "attempt_number",
-            "challenge",
-            "expires_at",
-            "match_id",
-            "match_nonce",
-            "memoryless",
-            "draw",
-            "seed",
-            "started_at",
-            "submitted_at",
+            "agent_id", "attempt_number", "challenge", "expires_at", "match_id", "match_nonce", "memoryless",
+            "draw", "seed", "started_at", "submitted_at",
         ] {
             stored[name] = game[name].clone();
         }

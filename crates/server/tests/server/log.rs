@@ -83,12 +83,7 @@ fn elsewhere_reading_needs_a_key_too() {
     let start = |folder, options| Running::at("0.0.0.0:0", folder, options, Some(admin.clone()));
     let server = start(folder, Options::default());
     for path in [
-        "/v1/records",
-        "/v1/log",
-        "/checkpoint",
-        "/metrics",
-        "/v1/events",
-        "/v1/scorecards",
+        "/v1/records", "/v1/log", "/checkpoint", "/metrics", "/v1/events", "/v1/scorecards",
         "/v1/leaderboards?card=workflow",
     ] {
         server.get(path).is_problem(401, "unauthenticated");

@@ -20,24 +20,12 @@ fn unknown_paths_and_methods_are_problems() {
 fn paths_lead_nowhere_else() {
     let server = Running::new();
     for path in [
-        "/v1/records/..%2F..%2F..%2Fetc%2Fpasswd",
-        "/v1/records/%00",
-        "/v1/records/99999999999999999999999",
-        "/v1/records/-1",
-        "/v1/records/18446744073709551615",
-        "/v1/records/0",
-        "/v1/evidence/18446744073709551615",
-        "/v1/receipts/0",
-        "/v1/receipts/..%2F",
-        "/v1/scorecards/..%2Fworkflow",
-        "/tile/0/../../checkpoint",
-        "/tile/0/999",
-        "/tile/0/x999/x999/x999/x999/x999/x999/999",
-        "/tile/255/000",
-        "/tile/0/000.p/256",
-        "/tile/0/000.p/0",
-        "/tile/entries/000.p/255",
-        "/tile/0/0",
+        "/v1/records/..%2F..%2F..%2Fetc%2Fpasswd", "/v1/records/%00", "/v1/records/99999999999999999999999",
+        "/v1/records/-1", "/v1/records/18446744073709551615", "/v1/records/0",
+        "/v1/evidence/18446744073709551615", "/v1/receipts/0", "/v1/receipts/..%2F",
+        "/v1/scorecards/..%2Fworkflow", "/tile/0/../../checkpoint", "/tile/0/999",
+        "/tile/0/x999/x999/x999/x999/x999/x999/999", "/tile/255/000", "/tile/0/000.p/256", "/tile/0/000.p/0",
+        "/tile/entries/000.p/255", "/tile/0/0",
     ] {
         server.get(path).is_problem(404, "not-found");
     }
@@ -50,20 +38,11 @@ fn paths_lead_nowhere_else() {
 fn parameters_that_are_not_known_or_not_sound_are_refused() {
     let server = Running::new();
     for path in [
-        "/v1/records?subjct=x",
-        "/v1/records?limit=0",
-        "/v1/records?limit=1001",
-        "/v1/records?limit=many",
-        "/v1/records?before=-1",
-        "/v1/records?since=yesterday",
-        "/v1/records?trust=much",
-        "/v1/records?known_at=2026-02-30T00:00:00Z",
-        "/v1/records?subject=a&subject=b",
-        "/v1/subjects?limit=0",
-        "/v1/leaderboards",
-        "/v1/leaderboards?card=workflow@1.0.0&min_tasks=-1",
-        "/v1/standings/x?card=workflow@1.0.0&as_of=soon",
-        "/v1/events?limit=3",
+        "/v1/records?subjct=x", "/v1/records?limit=0", "/v1/records?limit=1001", "/v1/records?limit=many",
+        "/v1/records?before=-1", "/v1/records?since=yesterday", "/v1/records?trust=much",
+        "/v1/records?known_at=2026-02-30T00:00:00Z", "/v1/records?subject=a&subject=b",
+        "/v1/subjects?limit=0", "/v1/leaderboards", "/v1/leaderboards?card=workflow@1.0.0&min_tasks=-1",
+        "/v1/standings/x?card=workflow@1.0.0&as_of=soon", "/v1/events?limit=3",
     ] {
         server.get(path).is_problem(400, "bad-request");
     }
@@ -144,11 +123,8 @@ fn a_page_of_another_site_cannot_ask_under_its_own_name() {
         server.raw(format!("GET /v1/records HTTP/1.1\r\n{host}connection: close\r\n\r\n").as_bytes())
     };
     for host in [
-        "host: evil.example\r\n",
-        "host: localhost.evil.example\r\n",
-        "host: 10.0.0.1\r\n",
-        "host: localhost\r\nhost: evil.example\r\n",
-        "",
+        "host: evil.example\r\n", "host: localhost.evil.example\r\n", "host: 10.0.0.1\r\n",
+        "host: localhost\r\nhost: evil.example\r\n", "",
     ] {
         let answer = ask(host);
         assert!(answer.starts_with("HTTP/1.1 421 ") || answer.starts_with("HTTP/1.1 400 "), "{host}{answer}");

@@ -105,11 +105,8 @@ impl Market {
     /// Returns every view of workflows, and the records.
     fn views(&self) -> Vec<Value> {
         let paths = [
-            "/v1/workflows/tasks",
-            "/v1/workflows/tasks/t",
-            "/v1/workflows/recorders",
-            "/v1/records?limit=100",
-            "/v1/leaderboards?card=workflow@1.0.0",
+            "/v1/workflows/tasks", "/v1/workflows/tasks/t", "/v1/workflows/recorders",
+            "/v1/records?limit=100", "/v1/leaderboards?card=workflow@1.0.0",
         ];
         paths.map(|path| self.server.get(path).json()).to_vec()
     }

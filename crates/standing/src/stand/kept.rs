@@ -124,8 +124,7 @@ mod tests {
     const DAY: i64 = 86_400;
     const TASKS: [&str; 4] = ["w", "x", "y", "z"];
     const LATE: [&str; 3] = [
-        "",
-        "late = { after_days = 2, treatment = \"as-arrived\" }",
+        "", "late = { after_days = 2, treatment = \"as-arrived\" }",
         "late = { after_days = 4, treatment = \"excluded\" }",
     ];
     const SECTIONS: [&str; 5] = [

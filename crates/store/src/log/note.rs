@@ -400,13 +400,7 @@ mod tests {
         }
         let key: VerifyingKey = KEY.parse().unwrap();
         for note in [
-            "",
-            "\n",
-            "\n\n",
-            "text\n",
-            "text\n\nx\n",
-            "text\n\n\u{2014} a\n",
-            "text\n\n\u{2014} a !\n",
+            "", "\n", "\n\n", "text\n", "text\n\nx\n", "text\n\n\u{2014} a\n", "text\n\n\u{2014} a !\n",
             "text\n\n\u{2014} a AAA=\n",
         ] {
             assert!(matches!(key.open(note), Err(NoteError::Malformed(_))), "{note}");

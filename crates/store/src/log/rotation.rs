@@ -267,11 +267,8 @@ mod tests {
             text.replace("{\"new\"", "{ \"new\""),
             text.replace("{\"new\"", "{\"more\":1,\"new\""),
             text.replace("signature_by_old", "signature_by_new"),
-            text.replacen("signature_by_new", "signature_by_old", 1).replacen(
-                "signature_by_old",
-                "signature_by_new",
-                2,
-            ),
+            text.replacen("signature_by_new", "signature_by_old", 1)
+                .replacen("signature_by_old", "signature_by_new", 2),
         ] {
             assert!(changed == text || Rotation::parse(changed.as_bytes()).is_err(), "{changed}");
         }

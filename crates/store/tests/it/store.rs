@@ -231,11 +231,7 @@ fn tiles_and_bundles_are_those_of_the_format() {
         assert_eq!(get("tile/0/001.p/7").unwrap(), get("tile/0/001.p/44").unwrap()[..7 * 32]);
         assert_eq!(get("tile/1/000.p/1").unwrap().len(), 32);
         for path in [
-            "tile/0/001",
-            "tile/0/001.p/45",
-            "tile/0/002.p/1",
-            "tile/2/000.p/1",
-            "tile/entries/001",
+            "tile/0/001", "tile/0/001.p/45", "tile/0/002.p/1", "tile/2/000.p/1", "tile/entries/001",
             "tile/63/000",
         ] {
             assert_eq!(get(path), None, "{path}");

@@ -87,8 +87,7 @@ fn every_line_is_answered_whatever_it_is() {
 #[test]
 fn both_engines_print_the_same_bytes() {
     let jobs = [
-        "def solve(): return 1",
-        "def solve(): return [",
+        "def solve(): return 1", "def solve(): return [",
         "import random\ndef solve(): return random.random()",
     ];
     let input: String = jobs

@@ -59,8 +59,7 @@ pub const INSTRUCTIONS: &[(&str, &str, &str)] = &[
     ),
     ("copies a table", "(table 10000 funcref)", "(table.copy (i32.const 0) (i32.const 1) (i32.const 9999))"),
     (
-        "writes a table",
-        "(table 9 funcref) (elem $e func $f $f $f) (func $f)",
+        "writes a table", "(table 9 funcref) (elem $e func $f $f $f) (func $f)",
         "(table.init $e (i32.const 0) (i32.const 0) (i32.const 3))",
     ),
     (
@@ -71,13 +70,11 @@ pub const INSTRUCTIONS: &[(&str, &str, &str)] = &[
     ("sets an entry", "(table 9 funcref)", "(table.set (i32.const 3) (ref.null func))"),
     ("looks at an entry", "(table 9 funcref)", "(drop (table.get (i32.const 3)))"),
     (
-        "looks at a function",
-        "(table 9 funcref) (elem declare func $f) (func $f)",
+        "looks at a function", "(table 9 funcref) (elem declare func $f) (func $f)",
         "(table.set (i32.const 3) (ref.func $f))",
     ),
     (
-        "calls through a table",
-        "(table 1 funcref) (elem (i32.const 0) $f) (func $f)",
+        "calls through a table", "(table 1 funcref) (elem (i32.const 0) $f) (func $f)",
         "(call_indirect (i32.const 0))",
     ),
     ("divides", "", "(local.set $w (i64.div_u (i64.const -1) (i64.or (local.get $w) (i64.const 1))))"),

@@ -16,16 +16,9 @@ use sample::page;
 fn hostile_names() -> Vec<String> {
     let long = "x".repeat(10_000);
     let names = [
-        "<script>alert(1)</script>",
-        "\" onload=\"alert(1)",
-        "</style></title></svg><img src=https://example.org/x>",
-        "a\u{202e}b\u{2066}c\u{0}d\u{1b}[31m",
-        "&lt;b&gt;",
-        "\u{5d0}\u{5d1} 12 (\u{5d3})",
-        "\u{628}\u{648}\u{62a}-7",
-        "{{7*7}}",
-        "",
-        &long,
+        "<script>alert(1)</script>", "\" onload=\"alert(1)",
+        "</style></title></svg><img src=https://example.org/x>", "a\u{202e}b\u{2066}c\u{0}d\u{1b}[31m",
+        "&lt;b&gt;", "\u{5d0}\u{5d1} 12 (\u{5d3})", "\u{628}\u{648}\u{62a}-7", "{{7*7}}", "", &long,
     ];
     names.map(str::to_owned).to_vec()
 }
@@ -94,33 +87,9 @@ fn check(text: &str) {
     // Only the two parts of the program can run or style, and nothing is loaded.
     assert_eq!((all(&document, "script").len(), all(&document, "style").len()), (1, 1));
     let allowed = BTreeSet::from([
-        "href",
-        "http-equiv",
-        "content",
-        "name",
-        "charset",
-        "lang",
-        "id",
-        "class",
-        "role",
-        "scope",
-        "tabindex",
-        "d",
-        "x",
-        "y",
-        "x1",
-        "x2",
-        "y1",
-        "y2",
-        "cx",
-        "cy",
-        "r",
-        "width",
-        "height",
-        "viewBox",
-        "aria-hidden",
-        "aria-label",
-        "aria-labelledby",
+        "href", "http-equiv", "content", "name", "charset", "lang", "id", "class", "role", "scope",
+        "tabindex", "d", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "width", "height", "viewBox",
+        "aria-hidden", "aria-label", "aria-labelledby",
     ]);
     let mut ids = BTreeSet::new();
     let mut referred = Vec::new();

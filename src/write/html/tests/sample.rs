@@ -8,36 +8,13 @@ use crate::estimate::Writing;
 use crate::text::Tone;
 
 const NAMES: [&str; 12] = [
-    "heron",
-    "kestrel-2",
-    "osprey-large",
-    "wren",
-    "night-jar-pro",
-    "finch-mini",
-    "swift",
-    "avocet-v3",
-    "plover",
-    "dunlin-32b",
-    "curlew",
-    "siskin",
+    "heron", "kestrel-2", "osprey-large", "wren", "night-jar-pro", "finch-mini", "swift", "avocet-v3",
+    "plover", "dunlin-32b", "curlew", "siskin",
 ];
 const DIMENSIONS: [&str; 16] = [
-    "task_completion",
-    "accuracy",
-    "reliability",
-    "consistency",
-    "safety",
-    "instruction_following",
-    "tool_use",
-    "latency",
-    "cost",
-    "calibration",
-    "recovery",
-    "transparency",
-    "collaboration",
-    "privacy",
-    "robustness",
-    "novelty",
+    "task_completion", "accuracy", "reliability", "consistency", "safety", "instruction_following",
+    "tool_use", "latency", "cost", "calibration", "recovery", "transparency", "collaboration", "privacy",
+    "robustness", "novelty",
 ];
 
 /// Returns a score of 1000 points: two dimensions, one of them missing, and a gate that takes some of it.

@@ -47,17 +47,11 @@ impl CardText {
 
 /// Facts that random cards declare.
 const FACTS: [&str; 11] = [
-    "a = { min = 0, max = 1 }",
-    "b = { min = 0, max = 1, unit = \"ratio\" }",
-    "c = { min = 0, max = 1, unknown = -1 }",
-    "x = { min = -2, max = 8 }",
-    "part = { min = 0, max = \"whole\", integer = true }",
-    "whole = { min = 0, max = 30, integer = true }",
-    "open = { min = 0 }",
-    "yes = { type = \"boolean\" }",
-    "no = { type = \"boolean\" }",
-    "old = { unit = \"s\", min = 0 }",
-    "older = { unit = \"s\", min = 0, max = 90000 }",
+    "a = { min = 0, max = 1 }", "b = { min = 0, max = 1, unit = \"ratio\" }",
+    "c = { min = 0, max = 1, unknown = -1 }", "x = { min = -2, max = 8 }",
+    "part = { min = 0, max = \"whole\", integer = true }", "whole = { min = 0, max = 30, integer = true }",
+    "open = { min = 0 }", "yes = { type = \"boolean\" }", "no = { type = \"boolean\" }",
+    "old = { unit = \"s\", min = 0 }", "older = { unit = \"s\", min = 0, max = 90000 }",
 ];
 
 /// Makes a number formula over facts and the readings of the first `known` dimensions.

@@ -121,9 +121,7 @@ fn a_row_that_is_not_true_is_told() {
     assert_eq!(row(REASON, ""), 0);
     // A function that is not a test, one that is not there, a method of another class, a file that is not there.
     for wrong in [
-        "documents/coverage.rs::row",
-        "documents/coverage.rs::has_test",
-        "documents/coverage.rs::none",
+        "documents/coverage.rs::row", "documents/coverage.rs::has_test", "documents/coverage.rs::none",
         "none.rs::x",
     ] {
         assert_eq!(row(place, &format!("{test}, `crates/cli/tests/cli/{wrong}`")), 1, "{wrong}");

@@ -70,21 +70,8 @@ pub(in crate::scorecard) struct DraftConfidence {
 
 pub(super) fn read(card: &Fields<'_, '_>) -> Option<DraftStanding> {
     const FIELDS: &[&str] = &[
-        "score",
-        "window",
-        "outcomes",
-        "late",
-        "warm_up",
-        "decay",
-        "review",
-        "gate",
-        "tier",
-        "certification",
-        "confidence",
-        "batch_evaluations",
-        "shares",
-        "calibration",
-        "lifecycle",
+        "score", "window", "outcomes", "late", "warm_up", "decay", "review", "gate", "tier", "certification",
+        "confidence", "batch_evaluations", "shares", "calibration", "lifecycle",
     ];
     let section = card.table("standing", "standing", FIELDS)?;
     let words = [StandingScore::Window, StandingScore::Latest].map(|score| (score.name(), score));
@@ -231,12 +218,7 @@ fn read_decay(section: &Fields<'_, '_>) -> Option<DecayRule> {
 
 fn read_review(section: &Fields<'_, '_>) -> Option<ReviewRules> {
     const FIELDS: &[&str] = &[
-        "swing_points",
-        "cumulative_points",
-        "cumulative_days",
-        "cumulative",
-        "deadline_hours",
-        "approvals",
+        "swing_points", "cumulative_points", "cumulative_days", "cumulative", "deadline_hours", "approvals",
         "approvals_into_top",
     ];
     let table = section.table("review", "review", FIELDS)?;
@@ -282,18 +264,8 @@ fn read_gate(section: &Fields<'_, '_>) -> Option<DraftStandingGate> {
 
 fn read_tiers(section: &Fields<'_, '_>) -> Vec<DraftStandingTier> {
     const FIELDS: &[&str] = &[
-        "name",
-        "score",
-        "coverage",
-        "mandatory",
-        "floor",
-        "require",
-        "evaluations",
-        "distinct_days",
-        "confidence",
-        "independent_runners",
-        "newest_batch_days",
-        "about",
+        "name", "score", "coverage", "mandatory", "floor", "require", "evaluations", "distinct_days",
+        "confidence", "independent_runners", "newest_batch_days", "about",
     ];
     let mut tiers = Vec::new();
     for tier in section.tables("tier", MOST, FIELDS) {

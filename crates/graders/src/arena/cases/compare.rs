@@ -12,12 +12,7 @@ use karat_evidence::json::problem::{Problems, did_you_mean};
 /// The primitive for texts: the same words, whatever white space is between them.
 const TOKENS: &str = "tokens";
 const PRIMITIVES: [&str; 7] = [
-    "exact_match",
-    "exact_match_ratio",
-    "numeric_tolerance",
-    "fuzzy_string",
-    "set_overlap",
-    "coverage_ratio",
+    "exact_match", "exact_match_ratio", "numeric_tolerance", "fuzzy_string", "set_overlap", "coverage_ratio",
     TOKENS,
 ];
 

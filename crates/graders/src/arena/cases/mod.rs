@@ -136,17 +136,8 @@ fn read_case<'a>(
     problems: &mut Problems,
 ) -> Option<(Case, f64, Option<String>)> {
     const KNOWN: [&str; 11] = [
-        "name",
-        "group",
-        "weight",
-        "compare",
-        "function",
-        "args",
-        "args_json",
-        "expect",
-        "expect_json",
-        "stdin",
-        "expect_stdout",
+        "name", "group", "weight", "compare", "function", "args", "args_json", "expect", "expect_json",
+        "stdin", "expect_stdout",
     ];
     let case = element.members(problems)?;
     case.refuse_unknown(&KNOWN, problems);

@@ -14,16 +14,8 @@ use karat_evidence::json::problem::{Problems, did_you_mean};
 /// The dimensions that are scored from the trajectory.
 const FROM_TRAJECTORY: [&str; 2] = ["token_efficiency", "call_efficiency"];
 const PRIMITIVES: [&str; 10] = [
-    "exact_match",
-    "exact_match_ratio",
-    "numeric_tolerance",
-    "fuzzy_string",
-    "set_overlap",
-    "coverage_ratio",
-    "time_decay",
-    "api_call_efficiency",
-    "tests",
-    "script",
+    "exact_match", "exact_match_ratio", "numeric_tolerance", "fuzzy_string", "set_overlap", "coverage_ratio",
+    "time_decay", "api_call_efficiency", "tests", "script",
 ];
 
 pub(super) fn read(

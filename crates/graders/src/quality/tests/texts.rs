@@ -51,13 +51,8 @@ fn two_letters_outside_ascii_become_ascii_in_lower_case_and_no_more() {
 #[test]
 fn other_scripts_score_nothing_with_the_reference_and_fully_with_unicode() {
     for text in [
-        "Быстрая лисица",
-        "東京は日本の首都です",
-        "สวัสดีชาวโลก",
-        "مرحبا بالعالم",
-        "नमस्ते दुनिया",
-        "안녕하세요 세계",
-        "ሰላም ልዑል",
+        "Быстрая лисица", "東京は日本の首都です", "สวัสดีชาวโลก", "مرحبا بالعالم", "नमस्ते दुनिया",
+        "안녕하세요 세계", "ሰላም ልዑል",
     ] {
         assert_eq!(f1(text, text), 0.0, "{text}");
         assert_eq!(unicode_f1(text, text), 1.0, "{text}");

@@ -442,8 +442,7 @@ fn what_is_wrong_with_the_tables_is_told() {
         (
             tests(json!({"primitive": "tests", "cases": "a", "suite": "b", "digest": "x", "field": "f"})),
             &[
-                "$.evaluator.correctness[0].field",
-                "$.evaluator.correctness[0].suite",
+                "$.evaluator.correctness[0].field", "$.evaluator.correctness[0].suite",
                 "$.evaluator.correctness[0].digest",
             ],
         ),

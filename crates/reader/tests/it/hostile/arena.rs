@@ -150,27 +150,12 @@ fn evaluator() -> Evaluator {
 #[test]
 fn every_part_of_a_match_is_deep() {
     for replaced in [
-        "/match_id",
-        "/started_at",
-        "/time_limit_secs",
-        "/constraints",
-        "/constraints/tokenBudget",
-        "/ground_truth",
-        "/ground_truth/q",
-        "/workspace_files",
-        "/workspace_files/f",
-        "/payload",
-        "/payload/answer",
-        "/payload/answer/q",
-        "/payload/metadata",
-        "/payload/metadata/replay_log",
-        "/payload/metadata/replay_log/0",
-        "/payload/metadata/replay_log/0/ts",
-        "/payload/metadata/replay_log/0/metadata",
-        "/payload/metadata/replay_log/0/prev",
-        "/payload/metadata/harness_statement",
-        "/match_nonce",
-        "",
+        "/match_id", "/started_at", "/time_limit_secs", "/constraints", "/constraints/tokenBudget",
+        "/ground_truth", "/ground_truth/q", "/workspace_files", "/workspace_files/f", "/payload",
+        "/payload/answer", "/payload/answer/q", "/payload/metadata", "/payload/metadata/replay_log",
+        "/payload/metadata/replay_log/0", "/payload/metadata/replay_log/0/ts",
+        "/payload/metadata/replay_log/0/metadata", "/payload/metadata/replay_log/0/prev",
+        "/payload/metadata/harness_statement", "/match_nonce", "",
     ] {
         ends(move || {
             for key in [None, Some("q")] {
@@ -241,10 +226,7 @@ fn trajectories_of_the_most_steps() {
 #[test]
 fn moments_of_every_age_and_zone() {
     for text in [
-        "+275760-09-13T00:00:00Z",
-        "-271821-04-20T00:00:00Z",
-        "2016-12-31T23:59:60Z",
-        "2026-03-18T09:30:00",
+        "+275760-09-13T00:00:00Z", "-271821-04-20T00:00:00Z", "2016-12-31T23:59:60Z", "2026-03-18T09:30:00",
         "",
     ] {
         assert!(Window::parse(text, "2026-03-18T09:30:00Z").is_err(), "{text}");

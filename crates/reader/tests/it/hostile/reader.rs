@@ -29,28 +29,9 @@ fn read(kind: Kind, text: &str) -> Result<(), Problems> {
 }
 
 const MEMBERS: [&str; 22] = [
-    "subject",
-    "id",
-    "agent_id",
-    "task",
-    "reference",
-    "workflow_plan",
-    "result",
-    "attempts",
-    "final_output",
-    "tests",
-    "payload",
-    "answer",
-    "metadata",
-    "replay_log",
-    "ground_truth",
-    "constraints",
-    "scores",
-    "dimensions",
-    "steps",
-    "outcome",
-    "vector",
-    "novelty",
+    "subject", "id", "agent_id", "task", "reference", "workflow_plan", "result", "attempts", "final_output",
+    "tests", "payload", "answer", "metadata", "replay_log", "ground_truth", "constraints", "scores",
+    "dimensions", "steps", "outcome", "vector", "novelty",
 ];
 
 #[test]

@@ -136,11 +136,8 @@ fn what_has_no_strengths_is_refused_by_name() {
     assert!(at("c0") < at("c1") && at("c1") == at("c2") && at("c2") < at("c3"));
     let told = found.to_string();
     for part in [
-        "without a match: `c4`, `c5`;",
-        "never lost a point: `c0`;",
-        "never won a point: `c3`;",
-        "comparable with each other: `c1`, `c2`;",
-        "(the largest has 2 of 6 competitors)",
+        "without a match: `c4`, `c5`;", "never lost a point: `c0`;", "never won a point: `c3`;",
+        "comparable with each other: `c1`, `c2`;", "(the largest has 2 of 6 competitors)",
     ] {
         assert!(told.contains(part), "{told}");
     }
