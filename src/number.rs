@@ -21,12 +21,12 @@ pub fn published(number: Published) -> String {
 }
 
 /// Formats a value, weight or share in billionths.
-pub fn billionths(value: i64) -> String {
+pub(crate) fn billionths(value: i64) -> String {
     cut(value, 9, PLACES)
 }
 
 /// Formats a difference of scores in points of a scale, with its sign, cut to the decimals of differences.
-pub fn signed(change: Score, scale: u32) -> String {
+pub(crate) fn signed(change: Score, scale: u32) -> String {
     let sign = if change > Score::ZERO { "+" } else { "" };
     let units = i128::from(change.units()) * i128::from(scale) / 1_000_000;
     format!("{sign}{}", cut(i64::try_from(units).unwrap_or(i64::MAX), 9, decimals_of(scale)))
@@ -38,7 +38,7 @@ fn decimals_of(scale: u32) -> u32 {
 }
 
 /// Returns `score` in steps of the last decimal of a scale, rounded down. Their differences add up as shown.
-pub fn steps(score: Score, scale: u32) -> i64 {
+pub(crate) fn steps(score: Score, scale: u32) -> i64 {
     let units = i128::from(score.units()) * i128::from(scale) * 10i128.pow(decimals_of(scale));
     i64::try_from(units.div_euclid(1_000_000_000_000_000)).unwrap_or(i64::MAX)
 }
@@ -57,7 +57,7 @@ pub(crate) fn signed_steps(difference: i64, scale: u32) -> String {
 
 /// The format of points of one card: all amounts with the same decimals, so that the shown amounts add up.
 #[derive(Debug, Clone, Copy)]
-pub struct Points {
+pub(crate) struct Points {
     /// Decimals of an exact score in points.
     from: u32,
     /// Decimals shown.
@@ -68,7 +68,7 @@ pub struct Points {
 
 impl Points {
     /// Chooses the fewest decimals that show all of `scores` exactly; if that is too many, six significant ones.
-    pub fn new(scale: Scale, scores: impl IntoIterator<Item = Score>) -> Self {
+    pub(crate) fn new(scale: Scale, scores: impl IntoIterator<Item = Score>) -> Self {
         let whole = scale.max.ilog10();
         let from = 15 - whole;
         let most = PLACES.saturating_sub(whole).max(2);
@@ -77,12 +77,12 @@ impl Points {
     }
 
     /// Returns `score` in shown units, rounded down.
-    pub fn shown(self, score: Score) -> i64 {
+    pub(crate) fn shown(self, score: Score) -> i64 {
         score.units().div_euclid(10i64.pow(self.from - self.to))
     }
 
     /// Formats shown units.
-    pub fn text(self, shown: i64) -> String {
+    pub(crate) fn text(self, shown: i64) -> String {
         let scale = 10u64.pow(self.to);
         let (whole, rest) = (shown.unsigned_abs() / scale, shown.unsigned_abs() % scale);
         let sign = if shown < 0 { "-" } else { "" };
@@ -93,7 +93,7 @@ impl Points {
     }
 
     /// Formats shown units with a sign if they are above 0.
-    pub fn signed(self, shown: i64) -> String {
+    pub(crate) fn signed(self, shown: i64) -> String {
         let sign = if shown > 0 { "+" } else { "" };
         format!("{sign}{}", self.text(shown))
     }

@@ -55,7 +55,7 @@ impl FromStr for Rename {
 
 /// All new names, and which of them were used.
 #[derive(Debug, Default)]
-pub struct Renames<'a> {
+pub(crate) struct Renames<'a> {
     new_names: BTreeMap<&'a str, (&'a str, bool)>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Renames<'a> {
     ///
     /// # Errors
     /// If a name has two new names, or a new name is itself renamed.
-    pub fn new(given: &'a [Rename]) -> Result<Self, Error> {
+    pub(crate) fn new(given: &'a [Rename]) -> Result<Self, Error> {
         let mut new_names = BTreeMap::new();
         for Rename { old, new } in given {
             if new_names.insert(old.as_str(), (new.as_str(), false)).is_some() {
@@ -85,7 +85,7 @@ impl<'a> Renames<'a> {
     }
 
     /// Returns the new name of `name`, or `name` itself.
-    pub fn apply<'n>(&mut self, name: &'n str) -> &'n str
+    pub(crate) fn apply<'n>(&mut self, name: &'n str) -> &'n str
     where
         'a: 'n,
     {

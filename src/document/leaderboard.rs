@@ -85,7 +85,7 @@ pub fn cards(basis: &Basis) -> String {
 }
 
 /// Returns what the ranks of a leaderboard are by.
-pub fn by(board: &Leaderboard) -> String {
+pub(super) fn by(board: &Leaderboard) -> String {
     match (board.by.as_str(), &board.as_of, &board.fact) {
         (OFFICIAL, Some(as_of), _) => format!("by official score at {as_of}"),
         (OFFICIAL, None, _) => String::from("by official score"),
@@ -225,7 +225,7 @@ impl Columns {
 }
 
 /// Returns the way from the mean of runs to each official score as a table, if a step changes one, or there are tiers.
-pub fn bridge(basis: &Basis, board: &Leaderboard) -> Option<Table> {
+pub(super) fn bridge(basis: &Basis, board: &Leaderboard) -> Option<Table> {
     let writing = Writing::of(basis.scale);
     let steps = board.bridge_steps(writing);
     let has_tiers = board.rows.iter().any(|row| row.official.as_ref().is_some_and(|it| it.tier.is_some()));

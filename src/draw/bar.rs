@@ -6,7 +6,7 @@ const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'
 /// Returns a bar for `part` of `whole`, exactly `width` columns wide.
 ///
 /// Any part above zero shows at least a sliver, and any part below the whole leaves one free.
-pub fn bar(part: i64, whole: i64, width: usize) -> String {
+pub(crate) fn bar(part: i64, whole: i64, width: usize) -> String {
     let total = width * 8;
     let mut eighths = scaled(part, whole, total);
     if part > 0 && eighths == 0 {
@@ -26,7 +26,7 @@ pub fn bar(part: i64, whole: i64, width: usize) -> String {
 
 /// Returns a bar between `from` and `to` of `whole`, exactly `width` columns wide; at least one column if they
 /// differ at all. Blanks before and after.
-pub fn span(from: i64, to: i64, whole: i64, width: usize) -> (String, String) {
+pub(crate) fn span(from: i64, to: i64, whole: i64, width: usize) -> (String, String) {
     let (low, high) = (from.min(to), from.max(to));
     if low == high || width == 0 {
         return (String::new(), String::new());

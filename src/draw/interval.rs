@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 /// An estimate with its ends, in the unit of the axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Span {
+pub(crate) struct Span {
     /// The lower end.
     pub low: f64,
     /// The estimate.
@@ -14,7 +14,7 @@ pub struct Span {
 }
 
 /// Returns the axis of all `spans`: their lowest to their highest end; 0 to 0 without any.
-pub fn axis(spans: impl IntoIterator<Item = Span>) -> RangeInclusive<f64> {
+pub(crate) fn axis(spans: impl IntoIterator<Item = Span>) -> RangeInclusive<f64> {
     let ends = spans.into_iter().flat_map(|span| [span.low, span.point, span.high]);
     let found = ends.filter(|end| end.is_finite()).fold(None, |range: Option<(f64, f64)>, end| {
         let (low, high) = range.unwrap_or((end, end));
@@ -26,7 +26,7 @@ pub fn axis(spans: impl IntoIterator<Item = Span>) -> RangeInclusive<f64> {
 
 /// Draws `span` on `axis`, exactly `width` columns wide: `   ├──●───┤    `. A dot is the estimate; an end in the
 /// cell of the dot is not drawn, and one beyond the axis is an arrow. Blanks if the estimate is not a number.
-pub fn interval(span: Span, axis: &RangeInclusive<f64>, width: usize) -> String {
+pub(crate) fn interval(span: Span, axis: &RangeInclusive<f64>, width: usize) -> String {
     let mut cells = vec![' '; width];
     if span.point.is_finite() && width > 0 {
         let (point, low, high) =

@@ -1,4 +1,4 @@
 //! Drawings of a screen in block characters: a bar, and an estimate with its interval.
 
-pub mod bar;
-pub mod interval;
+pub(crate) mod bar;
+pub(crate) mod interval;

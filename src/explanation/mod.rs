@@ -2,7 +2,7 @@
 //! same. [`crate::answers::explanation`] is the JSON, [`words`] has the sentences.
 
 pub mod document;
-pub mod words;
+pub(crate) mod words;
 
 use karat_core::number::Score;
 use karat_core::record::{DimensionRecord, GroupRecord, Record, StepKind, ValueStatus};

@@ -10,7 +10,7 @@ use crate::number::{cut, published};
 use crate::text::{Tone, list};
 
 /// Explains one part.
-pub fn note(row: &Row<'_>, record: &Record<'_>) -> Option<(Tone, String)> {
+pub(crate) fn note(row: &Row<'_>, record: &Record<'_>) -> Option<(Tone, String)> {
     match &row.part {
         Part::Dimension(dimension) => dimension_note(dimension, record).map(|note| (Tone::Plain, note)),
         Part::Mean => {
@@ -51,7 +51,7 @@ pub(crate) fn dimension_note(dimension: &DimensionRecord<'_>, record: &Record<'_
 }
 
 /// Lists missing dimensions with the range that they leave to the score; None if nothing is missing.
-pub fn gap(record: &Record<'_>) -> Option<String> {
+pub(crate) fn gap(record: &Record<'_>) -> Option<String> {
     let names: Vec<&str> = open(record).map(|dimension| dimension.key).collect();
     let range = match record.bounds {
         Some((low, high)) => {
@@ -63,7 +63,7 @@ pub fn gap(record: &Record<'_>) -> Option<String> {
 }
 
 /// Explains the rounding of the exact score to the published one; None if they are the same.
-pub fn rounding(record: &Record<'_>) -> Option<String> {
+pub(crate) fn rounding(record: &Record<'_>) -> Option<String> {
     let scale = record.card.scale;
     let exact = cut(record.score?.units(), 15 - scale.max.ilog10(), 15);
     let shown = published(record.published?);
@@ -76,7 +76,7 @@ pub fn rounding(record: &Record<'_>) -> Option<String> {
 }
 
 /// Returns the requirements of the next tier that are not met.
-pub fn blockers<'r>(record: &'r Record<'_>) -> impl Iterator<Item = String> + 'r {
+pub(crate) fn blockers<'r>(record: &'r Record<'_>) -> impl Iterator<Item = String> + 'r {
     let tier = record.tier.as_ref().filter(|tier| tier.next.is_some());
     tier.into_iter().flat_map(|tier| &tier.blocked_by).map(|blocker| {
         match (blocker.condition, blocker.found) {

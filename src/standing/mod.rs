@@ -5,7 +5,7 @@
 
 pub mod events;
 pub mod items;
-pub mod notes;
+pub(crate) mod notes;
 pub mod tasks;
 
 use karat_core::diagnostic::nearest;

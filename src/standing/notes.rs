@@ -7,7 +7,7 @@ use crate::rows::Rows;
 use crate::text::{clean, count};
 
 /// Says that items arrived late: `3 items arrived more than 7 days after they took place`.
-pub fn late(items: u64, excluded: u64, after_seconds: u32) -> String {
+pub(crate) fn late(items: u64, excluded: u64, after_seconds: u32) -> String {
     let days = count((after_seconds / 86_400) as usize, "day");
     let they = if items == 1 { "it" } else { "they" };
     let excluded = if excluded > 0 { format!("; {excluded} left out for it") } else { String::new() };
@@ -30,6 +30,6 @@ pub(crate) fn left_out<'i>(items: usize, ids: impl Iterator<Item = &'i str>) -> 
 }
 
 /// Formats a share in units of 1e-15.
-pub fn percent(units: i64) -> String {
+pub(crate) fn percent(units: i64) -> String {
     tenth_percent(units as f64 / UNITS_PER_ONE as f64)
 }

@@ -6,7 +6,7 @@ use crate::answers;
 use crate::document::{Cell, Table};
 
 /// Returns a line for each row.
-pub fn lines(table: &Table) -> String {
+pub(crate) fn lines(table: &Table) -> String {
     let mut text = String::new();
     for row in &table.rows {
         let members =

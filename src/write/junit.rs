@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use crate::document::{Case, CaseResult, Document, Level};
 
 /// Returns the whole file: one suite, a case for each test case, and the warnings.
-pub fn document(document: &Document) -> String {
+pub(crate) fn document(document: &Document) -> String {
     let mut counts = Counts::default();
     // An answer that nothing can fail is one case, so that a report of tests is never empty.
     let only = Case {

@@ -10,7 +10,7 @@ use crate::document::{Cell, Column, Document, Entry, Level, Part, Readers, Table
 use crate::text::{Tone, clean};
 
 /// Returns the whole answer, with at most `most` rows of each table.
-pub fn document(document: &Document, most: usize) -> String {
+pub(crate) fn document(document: &Document, most: usize) -> String {
     let mut text = format!("## {}\n", escaped(&document.title));
     if !document.lines.is_empty() {
         text.push('\n');
@@ -84,7 +84,7 @@ fn table(table: &Table, most: usize, text: &mut String) {
 }
 
 /// Returns the names of the columns, and the line below them.
-pub fn head(columns: &[Column]) -> String {
+pub(crate) fn head(columns: &[Column]) -> String {
     let shown = || columns.iter().filter(|column| column.readers > Readers::Programs);
     let labels = shown().map(|column| escaped(&column.label)).collect::<Vec<_>>().join(" | ");
     let sides = shown().map(|column| if column.is_number() { "---:" } else { "---" });
@@ -92,7 +92,7 @@ pub fn head(columns: &[Column]) -> String {
 }
 
 /// Returns a row.
-pub fn row(columns: &[Column], values: &[Cell]) -> String {
+pub(crate) fn row(columns: &[Column], values: &[Cell]) -> String {
     let cells = columns.iter().zip(values).filter(|(column, _)| column.readers > Readers::Programs);
     let cells = cells.map(|(_, value)| match value {
         Cell::Text(text) | Cell::Link(text, _) | Cell::Without(text) => escaped(text),
@@ -102,7 +102,7 @@ pub fn row(columns: &[Column], values: &[Cell]) -> String {
 }
 
 /// Returns a text that means itself.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let text = clean(text);
     let mut out = String::with_capacity(text.len() + 8);
     let mut signs = text.chars().peekable();

@@ -6,9 +6,9 @@
 pub mod csv;
 pub mod github;
 pub mod html;
-pub mod jsonl;
-pub mod junit;
-pub mod markdown;
+pub(crate) mod jsonl;
+pub(crate) mod junit;
+pub(crate) mod markdown;
 pub mod screen;
 
 #[cfg(test)]

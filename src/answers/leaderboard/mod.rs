@@ -5,7 +5,7 @@ pub mod fact;
 pub mod floor;
 pub mod key;
 pub mod method;
-pub mod notes;
+pub(crate) mod notes;
 pub mod official;
 pub mod officials;
 

@@ -14,7 +14,7 @@ pub(crate) const CENSUS: &str =
     "a full census: these items are all there are, so there are no intervals, letters or shares";
 
 /// Returns the notes on a leaderboard.
-pub fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Vec<(Tone, String)> {
+pub(crate) fn notes(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
     lines.extend(official(basis, board));
     lines.extend(meaning(basis, method, board).map(|line| (Tone::Plain, line)));

@@ -1,6 +1,6 @@
 //! The dependence of a ranking on its scorecard and on single tasks, `karat/stress/2`.
 
-pub mod words;
+pub(crate) mod words;
 
 use karat_stats::correlation;
 use karat_stats::ranks::OtherRanking;

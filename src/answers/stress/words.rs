@@ -10,7 +10,7 @@ const LISTED: usize = 5;
 
 /// A ranking under another choice.
 #[derive(Debug, Clone, Copy)]
-pub struct OtherChoice<'a> {
+pub(crate) struct OtherChoice<'a> {
     /// True if other subjects have rank 1.
     pub first_differs: bool,
     /// The subjects with rank 1.
@@ -37,7 +37,7 @@ pub(crate) fn other_choices(found: &Robustness) -> impl Iterator<Item = (String,
 }
 
 /// Describes the effect of another choice.
-pub fn effect(choice: OtherChoice<'_>) -> String {
+pub(crate) fn effect(choice: OtherChoice<'_>) -> String {
     let first: Vec<String> = choice.first.iter().map(|name| short(name)).take(LISTED).collect();
     let moved = match choice.moved.len() {
         1 => String::from("1 subject moves"),
@@ -52,7 +52,7 @@ pub fn effect(choice: OtherChoice<'_>) -> String {
 }
 
 /// Describes what rank 1 depends on.
-pub fn rank_1(found: &Robustness) -> Vec<String> {
+pub(crate) fn rank_1(found: &Robustness) -> Vec<String> {
     let mut lines = vec![format!(
         "stays the same under {} of random weights around those of the scorecard",
         whole_percent(found.weights_around.chance_of_same_rank_1)

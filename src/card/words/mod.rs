@@ -1,7 +1,7 @@
 //! A scorecard in sentences: the screen of `karat card show` and the page of a scorecard show the same. `standing` has
 //! the section `[standing]`.
 
-pub mod standing;
+pub(crate) mod standing;
 
 use karat_core::scorecard::{FactDeclaration, FactType, Gate, MissingPolicy, Publish, Scorecard, Tier};
 

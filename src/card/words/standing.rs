@@ -17,7 +17,7 @@ const HOUR: u32 = 3600;
 const DAY: u32 = 24 * HOUR;
 
 /// Describes the section, one sentence per line.
-pub fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
+pub(crate) fn lines(card: &Scorecard, standing: &Standing) -> Vec<String> {
     let mut lines = vec![score(standing), outcomes(standing.outcomes)];
     lines.extend((standing.late != LateRules::default()).then(|| late(standing.late)));
     lines.extend(standing.decay.map(decay));

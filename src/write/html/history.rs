@@ -46,7 +46,7 @@ struct Times {
 }
 
 /// Draws the histories of all subjects.
-pub fn draw(id: &str, history: &History) -> Markup {
+pub(super) fn draw(id: &str, history: &History) -> Markup {
     let (shown, hidden) = history.series.split_at(history.series.len().min(MOST_PANELS));
     let points = || shown.iter().flat_map(|series| &series.points);
     let values = points().flat_map(|point| [point.value, point.line]).flatten();

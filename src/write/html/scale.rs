@@ -8,7 +8,7 @@ const ROOM: f64 = 0.04;
 
 /// An axis between two different finite values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scale {
+pub(super) struct Scale {
     low: f64,
     high: f64,
     step: Step,
@@ -16,7 +16,7 @@ pub struct Scale {
 
 /// A round value on an axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tick {
+pub(super) struct Tick {
     /// The value.
     pub value: f64,
     /// Its label.
@@ -58,12 +58,12 @@ impl Scale {
     }
 
     /// Returns the position of `value`, from 0 at the low end to 1 at the high one.
-    pub fn place(self, value: f64) -> f64 {
+    pub(super) fn place(self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
     /// Returns round values along the axis, from low to high.
-    pub fn ticks(self) -> Vec<Tick> {
+    pub(super) fn ticks(self) -> Vec<Tick> {
         let slack = self.step.size * 1e-6;
         let first = ((self.low - slack) / self.step.size).ceil();
         (0..12)
@@ -100,7 +100,7 @@ impl Step {
 }
 
 /// Formats `value` with `decimals` decimals; never a negative zero.
-pub fn written(value: f64, decimals: usize) -> String {
+pub(super) fn written(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return String::from("no value");
     }
@@ -112,13 +112,13 @@ pub fn written(value: f64, decimals: usize) -> String {
 }
 
 /// Formats a coordinate: at most two decimals, which is finer than a screen shows; 0 if it is not finite.
-pub fn coordinate(value: f64) -> String {
+pub(super) fn coordinate(value: f64) -> String {
     let text = written(if value.is_finite() { value } else { 0.0 }, 2);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Formats a share of the width, 0 to 1, as a coordinate.
-pub fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{}%", coordinate(share * 100.0))
 }
 

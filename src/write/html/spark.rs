@@ -11,7 +11,7 @@ const HEIGHT: f64 = 24.0;
 const ROOM: f64 = 2.5;
 
 /// Draws a line through `values`, oldest first, on the axis `range`, with words for readers who cannot see it.
-pub fn draw(values: &[f64], range: (f64, f64), decimals: usize) -> Markup {
+pub(super) fn draw(values: &[f64], range: (f64, f64), decimals: usize) -> Markup {
     let values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     let (Some(first), Some(last)) = (values.first(), values.last()) else {
         return html! { td.absent { "no dates" } };

@@ -34,7 +34,7 @@ struct Axis {
 }
 
 /// Draws a table with its caption. Sentences on a row are below its name.
-pub fn draw(id: &str, table: &Table) -> Markup {
+pub(super) fn draw(id: &str, table: &Table) -> Markup {
     let is_shown = |it: &(usize, &Column)| it.1.readers > Readers::Programs && it.1.kind != Kind::Notes;
     let columns = table.columns.iter().enumerate().filter(is_shown);
     let mut columns: Vec<Drawn<'_>> = columns
@@ -102,7 +102,7 @@ fn scrolling(id: &str, caption: &str, content: Markup) -> Markup {
 }
 
 /// Returns a box that is closed at first, for the numbers behind a figure.
-pub fn behind(summary: &str, content: Markup) -> Markup {
+pub(super) fn behind(summary: &str, content: Markup) -> Markup {
     html! { details { summary { (summary) } (content) } }
 }
 
