@@ -388,7 +388,8 @@ fn method(text: &str) -> Result<LeaderboardMethod, String> {
 ///
 /// # Errors
 /// If the outcome is certain or unknown, or it is not said how it counts.
-pub(crate) fn treatment(text: &str) -> Result<(Outcome, Treatment), String> {
+#[cfg(any(test, feature = "cli"))]
+fn treatment(text: &str) -> Result<(Outcome, Treatment), String> {
     const UNCERTAIN: [Outcome; 4] =
         [Outcome::NoVerdict, Outcome::Stopped, Outcome::NotApplicable, Outcome::Refused];
     const TREATMENTS: [Treatment; 4] =

@@ -1,4 +1,4 @@
-//! What pages alone draw: profiles, values over time, the items behind ranks.
+//! Figures that pages alone draw: profiles, values over time, the items behind ranks.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;

@@ -41,7 +41,7 @@ pub struct ExplanationRow {
     pub name: String,
     /// The kind of part.
     pub kind: ExplanationKind,
-    /// What it adds to the score or takes away, in points.
+    /// The points that it adds to the score, or takes away.
     pub points: f64,
     /// The running total after it, in points.
     pub total: f64,

@@ -125,7 +125,7 @@ enum Stands {
     OfOther,
 }
 
-/// Scores an item and stores it; returns its id, or what else stands there.
+/// Scores an item and stores it; returns its id, or the item that is there already.
 async fn enter(
     app: &Arc<App>,
     pool: &Arc<ScorerPool>,

@@ -1,4 +1,4 @@
-//! What the checker says of made cards, and the traps of the released cards.
+//! Findings of the checker on made cards, and the traps of the released cards.
 #![expect(clippy::unwrap_used, reason = "helpers of a test may stop it")]
 
 use std::path::Path;

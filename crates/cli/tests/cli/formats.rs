@@ -259,7 +259,7 @@ fn a_page_has_the_items_behind_its_ranks() {
     );
 }
 
-/// Where JSON nests what a row has flat: the command, the column, and the end of its path.
+/// Columns whose value JSON nests: the command, the column, and the end of its path.
 const NESTED: &[(&str, &str, &str)] = &[
     ("leaderboard", "rank_worst", "rank_range"),
     ("compare", "first_mean", "first.mean"),

@@ -1,4 +1,4 @@
-//! Each row of `graded.json`: what a grader makes of what is given, or why it refuses it.
+//! Each row of `graded.json`: the facts that a grader computes from what is given, or why it refuses it.
 //!
 //! `KARAT_WRITE_FIXTURES=1 cargo test -p karat-graders --test it graded::` writes `told` again; read the difference.
 

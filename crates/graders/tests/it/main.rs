@@ -1,4 +1,4 @@
-//! Graders by themselves: what they make of rows, the dimensions of a challenge, and the embedder with its model.
+//! Graders by themselves: their facts from rows, the dimensions of a challenge, and the embedder with its model.
 
 mod dimensions;
 mod embedder;

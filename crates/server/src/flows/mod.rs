@@ -18,7 +18,7 @@ pub use draw::{commitment, drawn};
 pub use state::{FlowState, Flows, PlanState, TaskState};
 
 karat_core::words! {
-    /// What a task accepts at a moment.
+    /// The phase of a task: what it accepts.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Phase {
         /// Plans are accepted, and are secret.
