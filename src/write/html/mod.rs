@@ -1,5 +1,5 @@
-//! A page in one file, for a browser without network: the document with its tables drawn. A server puts [`body`] into its pages
-//! `table` and `history` draw, `spark` a trend in a cell, `scale` places values on axes. The reasons are in
+//! A page in one file, for a browser without network: the document with its tables drawn. A server puts [`body`] into its
+//! pages. `table` and `history` draw, `spark` a trend in a cell, `scale` places values on axes. The reasons are in
 //! docs/decisions/0011-page.md.
 
 mod history;

@@ -13,17 +13,6 @@ fn rated(text: &str) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-/// Returns the name of the program that runs the second implementation; none, with a word, if it is not installed.
-fn python() -> Option<&'static str> {
-    let name = "python3";
-    if Command::new(name).arg("--version").output().is_ok() {
-        return Some(name);
-    }
-    assert!(std::env::var_os("CI").is_none(), "there is no {name}, and CI is set");
-    eprintln!("skipped: there is no {name}");
-    None
-}
-
 /// Returns the rating of the only agent.
 fn rating(text: &str) -> i64 {
     let found = rated(text);
@@ -267,13 +256,12 @@ fn the_guide_chains_a_log() {
     let guide = std::fs::read_to_string(root().join("docs/guide/arena.md")).unwrap();
     let (_, rest) = guide.split_once("```python\n").unwrap();
     let (code, _) = rest.split_once("```").unwrap();
-    let Some(python) = python() else { return };
     let step = |text: &str| json!({"type": "tool_call", "ts": "2026-01-01T00:00:00Z", "tool": "say", "input": text, "duration_ms": 12});
     let steps = vec![step("one"), step("zw\u{f6}lf \"\u{1f980}\"\n"), step("")];
     let given = serde_json::to_string(&steps).unwrap();
     let code =
         format!("import sys\n{code}\nprint(json.dumps(chained('5f0c1d', json.loads(sys.stdin.read()))))\n");
-    let run = finish(Command::new(python).arg("-c").arg(code), &given);
+    let run = finish(Command::new("python3").arg("-c").arg(code), &given);
     assert_eq!(run.status, 0, "{}", run.stderr);
     let log: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(log, karat_graders::arena::chain("5f0c1d", steps));

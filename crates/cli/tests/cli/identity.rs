@@ -147,7 +147,7 @@ fn an_id_is_one_item() {
 /// none, equal rows and changed ones, two formats, blank lines.
 #[test]
 fn identities_are_those_of_the_model() {
-    let Some(model) = reference("identity.py") else { return };
+    let model = reference("identity.py");
     let card = CompiledCard::parse(CARD).unwrap().card().digest.to_string();
     let mut draw = numbers(99);
     let (mut conflicts, mut repetitions) = (0, 0);

@@ -202,11 +202,8 @@ fn three_questions_are_asked_on_a_terminal() {
         .args(["-B", "-c", script, env!("CARGO_BIN_EXE_karat")])
         .current_dir(folder.path())
         .env("TERM", "dumb")
-        .output();
-    let Ok(run) = run else {
-        assert!(std::env::var_os("CI").is_none(), "there is no python3, and CI is set: the test must run");
-        return;
-    };
+        .output()
+        .unwrap();
     let seen = String::from_utf8_lossy(&run.stdout).replace('\r', "");
     assert_eq!(run.status.code(), Some(0), "{seen}");
     for part in [

@@ -370,10 +370,6 @@ fn the_image_runs_what_there_is() {
 
 #[test]
 fn the_list_of_parts_is_complete_and_always_the_same() {
-    if Command::new("python3").arg("--version").output().is_err() {
-        assert!(std::env::var_os("CI").is_none(), "there is no python3, and CI is set");
-        return;
-    }
     let sbom = || {
         let mut command = Command::new("python3");
         command

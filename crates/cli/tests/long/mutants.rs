@@ -319,17 +319,6 @@ fn statuses(program: impl Fn(&[String]) -> Command, files: &[String]) -> BTreeMa
     found
 }
 
-/// Returns whether the second implementation can run; under CI it must.
-fn has_reference() -> bool {
-    let import = "from cryptography.hazmat.primitives.asymmetric import ed25519";
-    let found = Command::new("python3").args(["-c", import]).output().is_ok_and(|it| it.status.success());
-    assert!(
-        found || std::env::var_os("CI").is_none(),
-        "python3 needs `cryptography`: scripts/fetch-cryptography"
-    );
-    found
-}
-
 fn own(arguments: &[&str]) -> Vec<String> {
     arguments.iter().map(|argument| (*argument).to_owned()).collect()
 }
@@ -353,7 +342,7 @@ fn compare(mutants: &[Mutant], arguments: &[String], changed: i64, same: i64) {
         command
     };
     let ours = statuses(karat, &files);
-    let theirs = if has_reference() { statuses(python, &files) } else { ours.clone() };
+    let theirs = statuses(python, &files);
     let mut wrong = Vec::new();
     for (file, mutant) in files.iter().zip(mutants) {
         let expected = if mutant.is_same { same } else { changed };
@@ -430,9 +419,7 @@ fn every_change_of_the_receipt_of_a_new_key_is_refused_by_both_programs() {
             command
         };
         let ours = statuses(karat, &files);
-        if has_reference() {
-            assert_eq!(ours, statuses(python, &files), "{rotations:?} {trusted}");
-        }
+        assert_eq!(ours, statuses(python, &files), "{rotations:?} {trusted}");
         (ours["record.json"], ours["card.json"])
     };
     let [old, new] = [key(&signer()), key(&next())];
