@@ -65,8 +65,13 @@ fn without_a_judge_there_is_no_verdict() {
     let folder = folder("gone");
     let run = karat(&folder, &["judge", "clamp.toml", "reference.py"]);
     run.ends(12, "no engine");
+    // A runner with nothing beside it.
+    let alone = folder.path().join("karat-runner");
+    fs::copy(env!("CARGO_BIN_EXE_karat-runner"), &alone).unwrap();
     let nowhere = |arguments: &[&str]| {
-        finish(program(folder.path()).env("PATH", "").env_remove("KARAT_JUDGE").args(arguments))
+        let mut command = program(folder.path());
+        command.env("PATH", "").env("KARAT_RUNNER", &alone).env_remove("KARAT_JUDGE");
+        finish(command.args(arguments))
     };
     let run = nowhere(&["judge", "clamp.toml", "reference.py"]);
     run.ends(12, "--judge PATH");
