@@ -1,5 +1,5 @@
 //! The explanation of a record as data: the document and the JSON of `karat explain` and the page of a record show the
-//! same. [`crate::answers::explanation`] is the JSON, [`words`] has the sentences.
+//! same. [`crate::answers::explanation`] is the JSON, `words` has the sentences.
 
 pub mod document;
 pub(crate) mod words;

@@ -122,7 +122,7 @@ pub enum By {
     Score,
     /// The dimension with this index.
     Dimension(usize),
-    /// The fact that [`Rows::rank_by`] chose.
+    /// The fact that was chosen to rank by.
     Fact,
 }
 

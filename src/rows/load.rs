@@ -43,7 +43,7 @@ pub struct Selection<'a> {
     pub is_query: bool,
     /// Names that stand for files, where several files are one side of a comparison.
     pub sides: &'a [(String, String)],
-    /// The side whose items are also kept by themselves, under the own names of their subjects: see [`Loader::finish_sides`].
+    /// The side whose items are also kept by themselves, under the own names of their subjects.
     pub alone: Option<&'a str>,
 }
 

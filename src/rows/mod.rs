@@ -212,7 +212,7 @@ impl Row {
         self.more().kept.get(at)?.as_deref()
     }
 
-    /// Returns the place of its fact between the worst and the best of all, in billionths, once [`Rows::rank_by`] chose one.
+    /// Returns the place of its fact between the worst and the best of all, in billionths, once one was chosen to rank by.
     pub fn fact(&self) -> Option<i64> {
         self.more().fact
     }
