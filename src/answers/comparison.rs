@@ -176,17 +176,6 @@ pub struct Passes {
     pub verdict: ComparisonVerdict,
 }
 
-impl Comparison {
-    /// Returns the comparison `pair` of subjects of `rows`, with the finding of a gate.
-    pub fn new(rows: &Rows, pair: &Pair, gate: Option<&GateFinding>, settings: &Settings) -> Self {
-        Self {
-            schema: ComparisonSchema::V1,
-            basis: Basis::new(rows, settings),
-            pair: ComparedPair::new(rows, pair, gate, settings),
-        }
-    }
-}
-
 impl ComparedPair {
     /// Returns the comparison `pair` of subjects of `rows`, with the finding of a gate.
     pub fn new(rows: &Rows, pair: &Pair, gate: Option<&GateFinding>, settings: &Settings) -> Self {

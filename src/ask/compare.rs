@@ -8,11 +8,11 @@ use super::Compare;
 use super::answer::{invalid, pass, refused, settings, share_of_scale, subject};
 use crate::answers::basis::Basis;
 use crate::answers::comparison::{
-    ComparedPair, Comparison, ComparisonAnswer, Comparisons, ComparisonsSchema,
+    ComparedPair, Comparison, ComparisonAnswer, ComparisonSchema, Comparisons, ComparisonsSchema,
 };
 use crate::error::Error;
 use crate::leaderboard::attempts::Pass;
-use crate::leaderboard::gate::{Gate, GateFinding};
+use crate::leaderboard::gate::Gate;
 use crate::leaderboard::pair::Pair;
 use crate::leaderboard::{By, Settings};
 use crate::rows::Rows;
@@ -53,25 +53,23 @@ impl Compare {
         let compared = Compared { rows, settings: &settings, pass, gate };
         match asked {
             Asked::Pair(pair) => {
-                let (pair, found) = compared.pair(pair, 1)?;
-                Ok(ComparisonAnswer::Pair(Box::new(Comparison::new(rows, &pair, found.as_ref(), &settings))))
-            }
-            Asked::Files(files) => {
-                let count = files.pairs.len();
-                let pairs = files.pairs.iter().map(|&pair| {
-                    let (pair, found) = compared.pair(pair, count)?;
-                    Ok(ComparedPair::new(rows, &pair, found.as_ref(), &settings))
-                });
-                Ok(ComparisonAnswer::Several(Box::new(Comparisons {
-                    schema: ComparisonsSchema::V1,
+                let pair =
+                    compared.each(&[pair])?.pop().ok_or_else(|| invalid("two subjects are compared"))?;
+                Ok(ComparisonAnswer::Pair(Box::new(Comparison {
+                    schema: ComparisonSchema::V1,
                     basis: Basis::new(rows, &settings),
-                    first_file: self.first.clone(),
-                    second_file: self.second.clone(),
-                    comparisons: pairs.collect::<Result<_, Error>>()?,
-                    only_first: files.only_first,
-                    only_second: files.only_second,
+                    pair,
                 })))
             }
+            Asked::Files(files) => Ok(ComparisonAnswer::Several(Box::new(Comparisons {
+                schema: ComparisonsSchema::V1,
+                basis: Basis::new(rows, &settings),
+                first_file: self.first.clone(),
+                second_file: self.second.clone(),
+                comparisons: compared.each(&files.pairs)?,
+                only_first: files.only_first,
+                only_second: files.only_second,
+            }))),
         }
     }
 }
@@ -84,27 +82,40 @@ struct Compared<'r> {
     gate: Option<Gate>,
 }
 
+/// The most pairs whose resamples are held at once.
+const TOGETHER: usize = 16;
+
 impl Compared<'_> {
-    /// Compares two subjects, one of `count` pairs, and asks the gate.
-    fn pair(&self, pair: (usize, usize), count: usize) -> Result<(Pair, Option<GateFinding>), Error> {
-        let refused = |error: StatisticsError| {
-            let mut refusal = refused(&error, self.rows);
-            if let Some(origin) = self.rows.origins.get(pair.0) {
-                let name = clean(&origin.subject);
-                refusal = refusal
-                    .hint(format!("this is about `{name}`; to leave it out: --where 'subject!={name}'"));
+    /// Compares the subjects of each pair, and asks the gate.
+    fn each(&self, pairs: &[(usize, usize)]) -> Result<Vec<ComparedPair>, Error> {
+        let mut answers = Vec::with_capacity(pairs.len());
+        for some in pairs.chunks(TOGETHER) {
+            let compared = Pair::each(self.rows, some, self.pass, self.settings).into_iter().zip(some);
+            let compared = compared.map(|(pair, names)| pair.map_err(|error| self.refused(names.0, &error)));
+            let compared: Vec<Pair> = compared.collect::<Result<_, _>>()?;
+            let judged = self.gate.map(|gate| gate.judge(&compared, pairs.len(), self.settings));
+            let mut judged = judged.into_iter().flatten();
+            for pair in &compared {
+                let found = judged.next().transpose().map_err(|error| self.refused(pair.first, &error))?;
+                answers.push(ComparedPair::new(self.rows, pair, found.as_ref(), self.settings));
             }
-            match error {
-                StatisticsError::TooFew { .. } => {
-                    refusal.hint("two subjects are compared on the tasks that both have")
-                }
-                _ => refusal,
+        }
+        Ok(answers)
+    }
+
+    fn refused(&self, first: usize, error: &StatisticsError) -> Error {
+        let mut refusal = refused(error, self.rows);
+        if let Some(origin) = self.rows.origins.get(first) {
+            let name = clean(&origin.subject);
+            refusal =
+                refusal.hint(format!("this is about `{name}`; to leave it out: --where 'subject!={name}'"));
+        }
+        match error {
+            StatisticsError::TooFew { .. } => {
+                refusal.hint("two subjects are compared on the tasks that both have")
             }
-        };
-        let pair = Pair::new(self.rows, pair, self.pass, self.settings).map_err(refused)?;
-        let judge = |gate: Gate| gate.judge(self.rows, &pair, count, self.settings);
-        let found = self.gate.map(judge).transpose().map_err(refused)?;
-        Ok((pair, found))
+            _ => refusal,
+        }
     }
 }
 

@@ -5,7 +5,6 @@ use karat_stats::compare::{Difference, GateChange};
 
 use super::Settings;
 use super::pair::Pair;
-use crate::rows::Rows;
 
 /// The gate that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,20 +47,19 @@ impl GateFinding {
 const MOST_DRAWS: u32 = 40_000;
 
 impl Gate {
-    /// Judges one of `count` comparisons. `pair` was computed with `settings`; where there are several, this one is computed
-    /// again at the confidence that it needs, with as many times the resamples.
+    /// Judges comparisons that were computed with `settings`; of several each is computed again at the confidence that it
+    /// needs, with as many times the resamples.
     ///
     /// # Errors
-    /// If the resamples are too few for this many comparisons.
+    /// By pair: if the resamples are too few for this many comparisons.
     pub fn judge(
         self,
-        rows: &Rows,
-        pair: &Pair,
+        pairs: &[Pair],
         count: usize,
         settings: &Settings,
-    ) -> Result<GateFinding, StatisticsError> {
+    ) -> Vec<Result<GateFinding, StatisticsError>> {
         if count < 2 {
-            return Ok(self.found(pair, &pair.score, settings.level));
+            return pairs.iter().map(|pair| Ok(self.found(pair, &pair.score, settings.level))).collect();
         }
         let level = 1.0 - (1.0 - settings.level) / count as f64;
         let mut settings = *settings;
@@ -69,8 +67,8 @@ impl Gate {
         let draws = settings.plan.draws;
         settings.plan.draws = draws.max(draws.saturating_mul(times).min(MOST_DRAWS));
         settings.level = level;
-        let score = Pair::score(rows, (pair.first, pair.second), &settings)?;
-        Ok(self.found(pair, &score, level))
+        let scores = Pair::scores(pairs, &settings).into_iter().zip(pairs);
+        scores.map(|(score, pair)| Ok(self.found(pair, &score?, level))).collect()
     }
 
     fn found(self, pair: &Pair, score: &Difference, level: f64) -> GateFinding {

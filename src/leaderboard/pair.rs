@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use karat_stats::StatisticsError;
-use karat_stats::bootstrap::Estimate;
+use karat_stats::bootstrap::{Draws, Estimate};
 use karat_stats::cases::Cases;
-use karat_stats::compare::{ComparisonVerdict, Difference, Pairs, paired_bootstrap};
+use karat_stats::compare::{ComparisonVerdict, Difference, Differences, NOTHING_SHARED, Pairs};
 use karat_stats::outcome::{Run, table};
 use karat_stats::table::TaskTable;
 
@@ -31,6 +31,7 @@ pub struct Pair {
     pub passes: Option<Passes>,
     /// The tasks at which the second does worse or better than the first.
     pub changes: Changes,
+    shared: Shared,
 }
 
 /// The tasks that two subjects passed.
@@ -45,84 +46,142 @@ pub struct Passes {
 }
 
 impl Pair {
-    /// Compares two subjects over the tasks that both have. `pass` is the criterion for a pass.
-    pub fn new(
+    /// Compares the subjects of each pair over the tasks that both have. `pass` is the criterion for a pass.
+    ///
+    /// # Errors
+    /// By pair: if the two share no task, or the resamples are too few for the level.
+    pub fn each(
         rows: &Rows,
-        (first, second): (usize, usize),
+        pairs: &[(usize, usize)],
         pass: Pass,
         settings: &Settings,
-    ) -> Result<Self, StatisticsError> {
+    ) -> Vec<Result<Self, StatisticsError>> {
+        let measured: Vec<_> = pairs.iter().map(|&pair| Measured::new(rows, pair, settings)).collect();
+        let shared = measured.iter().flatten().flat_map(Measured::shared);
+        let mut found = differences(shared, settings).into_iter();
+        let finished = measured.into_iter().zip(pairs).map(|(measured, &pair)| {
+            let measured = measured?;
+            // All of this pair, also where one is refused.
+            let found: Vec<_> = found.by_ref().take(measured.shared().count()).collect();
+            measured.pair(rows, pair, found, pass, settings)
+        });
+        finished.collect()
+    }
+
+    /// Returns the differences of the scores alone, by other settings than those that the pairs were compared with.
+    ///
+    /// # Errors
+    /// By pair: if the resamples are too few for the level.
+    pub fn scores(pairs: &[Self], settings: &Settings) -> Vec<Result<Difference, StatisticsError>> {
+        differences(pairs.iter().map(|pair| &pair.shared), settings)
+    }
+}
+
+/// The results of two subjects.
+struct Measured {
+    runs: Vec<Run>,
+    means: [Option<f64>; 2],
+    is_of_cases: bool,
+    score: Shared,
+    dimensions: Vec<Option<Shared>>,
+}
+
+impl Measured {
+    fn new(rows: &Rows, pair: (usize, usize), settings: &Settings) -> Result<Self, StatisticsError> {
         let subjects = rows.subjects.len();
-        let taken = taken(rows, (first, second));
+        let taken = taken(rows, pair);
         let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, By::Score)).collect();
         let scores = table(subjects, &runs, settings.policy)?;
-        let difference =
-            |table: &TaskTable, cases: &Cases| difference(table, cases, (first, second), settings);
-        let mut dimensions = Vec::with_capacity(rows.dimensions.len());
-        for at in 0..rows.dimensions.len() {
+        let dimension = |at: usize| {
             let table = readings(subjects, taken.iter().copied(), at, settings.policy)?;
             let cases = cases_of_dimension(taken.iter().copied(), at, settings.policy);
-            let shares_tasks = table.between(first, second).tasks() > 0;
-            dimensions.push(if shares_tasks { Some(difference(&table, &cases)?) } else { None });
-        }
+            Ok(Shared::new(&table, cases, pair))
+        };
         let cases = cases(taken.iter().copied(), settings);
-        // A mean over cases passes nothing.
-        let are_single = [first, second].iter().all(|&subject| cases.of(subject).is_none());
-        let passes = if are_single { Passes::new(&runs, first, pass, settings)? } else { None };
         let mean = |subject: usize| scores.mean(subject).map(|mean| mean as f64 / 1e9);
         Ok(Self {
-            first,
-            second,
-            means: [mean(first), mean(second)],
-            score: difference(&scores, &cases)?,
-            dimensions,
-            passes,
-            changes: Changes::new(rows, (first, second), pass, settings),
+            means: [mean(pair.0), mean(pair.1)],
+            is_of_cases: cases.of(pair.0).or(cases.of(pair.1)).is_some(),
+            dimensions: (0..rows.dimensions.len()).map(dimension).collect::<Result<_, _>>()?,
+            score: Shared::new(&scores, cases, pair).ok_or(NOTHING_SHARED)?,
+            runs,
         })
     }
 
-    /// Returns the difference of the scores alone.
-    ///
-    /// # Errors
-    /// If the two share no task, or the resamples are too few for the level.
-    pub fn score(
-        rows: &Rows,
-        pair: (usize, usize),
-        settings: &Settings,
-    ) -> Result<Difference, StatisticsError> {
-        let taken = taken(rows, pair);
-        let runs: Vec<Run> = taken.iter().map(|&(row, task)| run(row, task, By::Score)).collect();
-        let scores = table(rows.subjects.len(), &runs, settings.policy)?;
-        difference(&scores, &cases(taken.iter().copied(), settings), pair, settings)
+    fn shared(&self) -> impl Iterator<Item = &Shared> + Clone {
+        [&self.score].into_iter().chain(self.dimensions.iter().flatten())
     }
+
+    fn pair(
+        self,
+        rows: &Rows,
+        (first, second): (usize, usize),
+        found: Vec<Result<Difference, StatisticsError>>,
+        pass: Pass,
+        settings: &Settings,
+    ) -> Result<Pair, StatisticsError> {
+        let mut found = found.into_iter();
+        let mut next = || found.next().unwrap_or(Err(NOTHING_SHARED));
+        let score = next()?;
+        let dimensions = self.dimensions.iter().map(|shared| shared.as_ref().map(|_| next()).transpose());
+        Ok(Pair {
+            first,
+            second,
+            means: self.means,
+            score,
+            dimensions: dimensions.collect::<Result<_, _>>()?,
+            // A mean over cases passes nothing.
+            passes: if self.is_of_cases { None } else { Passes::new(&self.runs, first, pass, settings)? },
+            changes: Changes::new(rows, (first, second), pass, settings),
+            shared: self.score,
+        })
+    }
+}
+
+/// What two subjects have at the tasks that both have, by one measure.
+#[derive(Debug, Clone)]
+struct Shared {
+    differences: Differences,
+    cases: Cases,
+    pair: (usize, usize),
+}
+
+impl Shared {
+    fn new(table: &TaskTable, cases: Cases, pair: (usize, usize)) -> Option<Self> {
+        Some(Self { differences: Differences::new(table, pair.0, pair.1)?, cases, pair })
+    }
+
+    /// Compares the two. Results that are means over cases are compared by their cases, as on a leaderboard.
+    fn compare(&self, draws: &Draws, level: f64) -> Result<Difference, StatisticsError> {
+        let found = self.differences.compare(draws, level)?;
+        let own = self.cases.difference(self.pair.0, self.pair.1, level)?;
+        let verdict = self.cases.verdict(self.pair.0, self.pair.1, level)?;
+        Ok(match own.zip(verdict) {
+            None => found,
+            Some((own, verdict)) => Difference {
+                estimate: Estimate { interval: own.interval, ..found.estimate },
+                enough_tasks: true,
+                spread: None,
+                verdict,
+                ..found
+            },
+        })
+    }
+}
+
+/// Compares two subjects by each measure. Measures with as many tasks have the same resamples, which are made once.
+fn differences<'s>(
+    all: impl Iterator<Item = &'s Shared> + Clone,
+    settings: &Settings,
+) -> Vec<Result<Difference, StatisticsError>> {
+    let draws = Draws::each(all.clone().map(|shared| shared.differences.table()), settings.plan);
+    all.zip(draws).map(|(shared, draws)| shared.compare(&draws?, settings.level)).collect()
 }
 
 /// Returns the items of two subjects, each with its task.
 fn taken(rows: &Rows, (first, second): (usize, usize)) -> Vec<(&Row, usize)> {
     let all = rows.rows.iter().zip(rows.tasks.of_rows.iter().copied());
     all.filter(|(row, _)| row.subject == first || row.subject == second).collect()
-}
-
-/// Compares two subjects of a table. Results that are means over cases are compared by their cases, as on a leaderboard.
-fn difference(
-    table: &TaskTable,
-    cases: &Cases,
-    (first, second): (usize, usize),
-    settings: &Settings,
-) -> Result<Difference, StatisticsError> {
-    let found = paired_bootstrap(table, first, second, settings.plan, settings.level)?;
-    let own = cases.difference(first, second, settings.level)?;
-    let verdict = cases.verdict(first, second, settings.level)?;
-    Ok(match own.zip(verdict) {
-        None => found,
-        Some((own, verdict)) => Difference {
-            estimate: Estimate { interval: own.interval, ..found.estimate },
-            enough_tasks: true,
-            spread: None,
-            verdict,
-            ..found
-        },
-    })
 }
 
 impl Passes {

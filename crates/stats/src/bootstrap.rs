@@ -7,6 +7,7 @@
 //! they are compared. Dimensions and composites of the same tasks are separate tables; under the same plan, they too
 //! share their resamples.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
@@ -134,26 +135,63 @@ impl<'a> Draws<'a> {
     /// # Errors
     /// If there are no resamples, no tasks, or more of both than [`Self::MOST_MEANS`] or [`Self::MOST_DRAWN`].
     pub fn new(table: &'a TaskTable, plan: Plan) -> Result<Self, StatisticsError> {
+        let mut draws = Self::empty(table, plan)?;
+        Self::fill([&mut draws]);
+        Ok(draws)
+    }
+
+    /// Does the same for each of several tables. The resamples of those with as many tasks are the same, and are made once.
+    pub fn each(
+        tables: impl IntoIterator<Item = &'a TaskTable>,
+        plan: Plan,
+    ) -> Vec<Result<Self, StatisticsError>> {
+        let mut all: Vec<_> = tables.into_iter().map(|table| Self::empty(table, plan)).collect();
+        let mut alike: BTreeMap<usize, Vec<&mut Self>> = BTreeMap::new();
+        for draws in all.iter_mut().flatten() {
+            alike.entry(draws.table.tasks()).or_default().push(draws);
+        }
+        alike.into_values().for_each(Self::fill);
+        all
+    }
+
+    fn empty(table: &'a TaskTable, plan: Plan) -> Result<Self, StatisticsError> {
         if plan.draws == 0 {
             return Err(StatisticsError::Draws { found: 0, needed: 1 });
         }
-        let Some(tasks) = NonZeroU64::new(table.tasks() as u64) else {
+        let (tasks, subjects) = (table.tasks() as u64, table.subjects());
+        if tasks == 0 {
             return Err(StatisticsError::TooFew { what: "tasks", found: 0, needed: 1 });
-        };
-        let (draws, subjects) = (plan.draws as usize, table.subjects());
+        }
         let means = ("subjects times resamples", subjects as u64, Self::MOST_MEANS);
-        affordable(plan.draws, [means, ("tasks times resamples", tasks.get(), Self::MOST_DRAWN)])?;
-        let mut means = alloc::vec![NOTHING; subjects * draws];
-        let mut resamples = Resamples::new(tasks, plan.seed);
+        affordable(plan.draws, [means, ("tasks times resamples", tasks, Self::MOST_DRAWN)])?;
+        Ok(Self { table, plan, means: alloc::vec![NOTHING; subjects * plan.draws as usize] })
+    }
+
+    /// Fills in the means of tables with the same number of tasks, of the same plan.
+    fn fill<'d>(all: impl IntoIterator<Item = &'d mut Self>)
+    where
+        'a: 'd,
+    {
+        let mut all: Vec<&mut Self> = all.into_iter().collect();
+        let Some((plan, tasks)) = all.first().map(|first| (first.plan, first.table.tasks() as u64)) else {
+            return;
+        };
+        let Some(mut resamples) = NonZeroU64::new(tasks).map(|tasks| Resamples::new(tasks, plan.seed)) else {
+            return;
+        };
+        let draws = plan.draws as usize;
         for draw in 0..draws {
             let times = resamples.next();
-            for (subject, means) in means.chunks_exact_mut(draws).enumerate() {
-                if let (Some(slot), Some(mean)) = (means.get_mut(draw), table.mean_of_draw(subject, times)) {
-                    *slot = mean;
+            for Self { table, means, .. } in &mut all {
+                for (subject, means) in means.chunks_exact_mut(draws).enumerate() {
+                    if let (Some(slot), Some(mean)) =
+                        (means.get_mut(draw), table.mean_of_draw(subject, times))
+                    {
+                        *slot = mean;
+                    }
                 }
             }
         }
-        Ok(Self { table, plan, means })
     }
 
     /// Returns the table that was drawn from.

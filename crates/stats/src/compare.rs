@@ -189,8 +189,64 @@ fn spread(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| libm::sqrt(squares / (count - 1.0)) / BILLION as f64)
 }
 
-/// Compares two subjects by drawing the tasks that both have again (see [`super::bootstrap`]): task by task, so that how
-/// hard the tasks are cancels. Tasks of others play no part, so the answer for a pair is the same on every leaderboard.
+/// The differences of two subjects at the tasks that both have. Tasks of others play no part, so the answer for a pair is the
+/// same on every leaderboard.
+#[derive(Debug, Clone)]
+pub struct Differences {
+    table: TaskTable,
+    only_first: usize,
+    only_second: usize,
+}
+
+impl Differences {
+    /// Returns the differences of two subjects, first minus second; none if they share no task.
+    pub fn new(table: &TaskTable, first: usize, second: usize) -> Option<Self> {
+        let differences = table.between(first, second);
+        let shared = differences.tasks();
+        let only = |subject: usize| table.tasks_of(subject) - shared;
+        let (only_first, only_second) = (only(first), only(second));
+        (shared > 0).then_some(Self { table: differences, only_first, only_second })
+    }
+
+    /// Returns the table of one column that is drawn from.
+    pub fn table(&self) -> &TaskTable {
+        &self.table
+    }
+
+    /// Compares the two by draws from [`Self::table`] (see [`super::bootstrap`]): task by task, so that how hard the tasks are
+    /// cancels.
+    ///
+    /// # Errors
+    /// If `level` is not between 0 and 1, or the resamples are too few for this level.
+    pub fn compare(&self, draws: &Draws, level: f64) -> Result<Difference, StatisticsError> {
+        let estimate = widened(draws.estimate(0, level, Ends::SplitTies)?, &self.table, level)?;
+        let sides = Sides::of(self.table.values(0).iter().copied());
+        let outside = outside(level)?;
+        let ends = estimate.interval;
+        let verdict = sides.verdict(
+            self.table.tasks(),
+            ends.is_some_and(|ends| ends.low > 0.0),
+            ends.is_some_and(|ends| ends.high < 0.0),
+            outside,
+        );
+        Ok(Difference {
+            estimate,
+            first_ahead_tasks: sides.first,
+            second_ahead_tasks: sides.second,
+            only_first_tasks: self.only_first,
+            only_second_tasks: self.only_second,
+            enough_tasks: is_enough(sides.differing(), outside),
+            spread: spread(self.table.values(0)),
+            verdict,
+        })
+    }
+}
+
+/// Returns the refusal of two subjects that share no task.
+pub const NOTHING_SHARED: StatisticsError =
+    StatisticsError::TooFew { what: "tasks that both subjects have", found: 0, needed: 1 };
+
+/// Compares two subjects by drawing the tasks that both have again.
 ///
 /// # Errors
 /// If `level` is not between 0 and 1, the subjects share no task, or the resamples are too few for this level.
@@ -201,32 +257,8 @@ pub fn paired_bootstrap(
     plan: Plan,
     level: f64,
 ) -> Result<Difference, StatisticsError> {
-    let differences = table.between(first, second);
-    let shared = differences.tasks();
-    if shared == 0 {
-        return Err(StatisticsError::TooFew { what: "tasks that both subjects have", found: 0, needed: 1 });
-    }
-    let estimate = Draws::new(&differences, plan)?.estimate(0, level, Ends::SplitTies)?;
-    let estimate = widened(estimate, &differences, level)?;
-    let sides = Sides::of(differences.values(0).iter().copied());
-    let outside = outside(level)?;
-    let ends = estimate.interval;
-    let verdict = sides.verdict(
-        shared,
-        ends.is_some_and(|ends| ends.low > 0.0),
-        ends.is_some_and(|ends| ends.high < 0.0),
-        outside,
-    );
-    Ok(Difference {
-        estimate,
-        first_ahead_tasks: sides.first,
-        second_ahead_tasks: sides.second,
-        only_first_tasks: table.tasks_of(first) - shared,
-        only_second_tasks: table.tasks_of(second) - shared,
-        enough_tasks: is_enough(sides.differing(), outside),
-        spread: spread(differences.values(0)),
-        verdict,
-    })
+    let differences = Differences::new(table, first, second).ok_or(NOTHING_SHARED)?;
+    differences.compare(&Draws::new(&differences.table, plan)?, level)
 }
 
 /// Returns an estimate whose interval is at least that of tasks that all gave the mean, if too few differ: resamples of

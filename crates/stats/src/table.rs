@@ -338,17 +338,17 @@ fn cells(
 /// Returns the sum of products of whole numbers. Every sum is exact (see [`TaskTable::MOST_TASKS`]), so the order that
 /// suits the processor gives the same bits as any other.
 pub(super) fn sum_of_products(times: &[f64], values: &[f64]) -> f64 {
-    const LANES: usize = 8;
-    let (times, last_times) = times.as_chunks::<LANES>();
-    let (values, last_values) = values.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
+    let (times, last_times) = times.as_chunks();
+    let (values, last_values) = values.as_chunks();
+    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = [0.0; 8];
     for (times, values) in times.iter().zip(values) {
-        for ((sum, times), value) in sums.iter_mut().zip(times).zip(values) {
-            *sum += times * value;
-        }
+        let [ta, tb, tc, td, te, tf, tg, th] = times;
+        let [va, vb, vc, vd, ve, vf, vg, vh] = values;
+        (a, b, c, d) = (a + ta * va, b + tb * vb, c + tc * vc, d + td * vd);
+        (e, f, g, h) = (e + te * ve, f + tf * vf, g + tg * vg, h + th * vh);
     }
     let rest: f64 = last_times.iter().zip(last_values).map(|(times, value)| times * value).sum();
-    sums.iter().sum::<f64>() + rest
+    a + b + c + d + e + f + g + h + rest
 }
 
 /// Returns `sum / count` to the nearest whole number, ties to even: exact by decision 0001, since `count` is at most
