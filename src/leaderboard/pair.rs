@@ -138,7 +138,7 @@ impl Measured {
     }
 }
 
-/// What two subjects have at the tasks that both have, by one measure.
+/// The differences of two subjects at the tasks that both have, by one measure.
 #[derive(Debug, Clone)]
 struct Shared {
     differences: Differences,
