@@ -406,6 +406,23 @@ mod tests {
     }
 
     #[test]
+    fn tables_that_are_drawn_together_have_the_draws_of_each() {
+        let table = |tasks: usize| {
+            let observations: Vec<Observation> =
+                (0..2 * tasks).map(|at| Observation::of_success(at % 2, at / 2, at % 3 == 0)).collect();
+            TaskTable::new(2, &observations).unwrap()
+        };
+        let tables = [table(5), table(0), table(9), table(5)];
+        let together = Draws::each(&tables, PLAN);
+        for (table, together) in tables.iter().zip(together) {
+            match (Draws::new(table, PLAN), together) {
+                (Ok(alone), Ok(together)) => assert_eq!(alone.means, together.means),
+                (alone, together) => assert_eq!(alone.unwrap_err(), together.unwrap_err()),
+            }
+        }
+    }
+
+    #[test]
     fn an_interval_has_about_the_width_that_theory_says() {
         let values: Vec<f64> = (0..400).map(|task| f64::from(u8::from(task % 5 != 0))).collect();
         let table = shares(&values);

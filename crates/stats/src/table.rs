@@ -336,7 +336,7 @@ fn cells(
 }
 
 /// Returns the sum of products of whole numbers. Every sum is exact (see [`TaskTable::MOST_TASKS`]), so the order that
-/// suits the processor gives the same bits as any other.
+/// suits the processor gives the same bits as any other. Written out, because with an iterator over lanes a call stays in the loop.
 pub(super) fn sum_of_products(times: &[f64], values: &[f64]) -> f64 {
     let (times, last_times) = times.as_chunks();
     let (values, last_values) = values.as_chunks();
