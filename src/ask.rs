@@ -273,7 +273,8 @@ impl Floors {
 }
 
 /// Two subjects to compare, or the subjects of two files.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[cfg_attr(feature = "cli", group(skip))]
 pub struct Compare {
@@ -287,18 +288,22 @@ pub struct Compare {
     #[cfg_attr(feature = "cli", arg(long, short = 'c', value_name = "ID|FILE"))]
     pub card: Option<String>,
     /// Fail if B is worse by more than BY points (0)
+    #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "BY", num_args = 0..=1, default_missing_value = "0", value_parser = margin, allow_negative_numbers = true))]
     pub fail_if_worse: Option<Decimal>,
     /// Fail unless it is shown that B is not
     #[cfg_attr(feature = "cli", arg(long, requires = "fail_if_worse"))]
     pub strict: bool,
     /// The items
+    #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub items: Items,
     /// Points at which a task is passed
+    #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "POINTS", value_parser = points))]
     pub pass: Option<Decimal>,
     /// The confidence
+    #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
     pub sure: Sure,
 }
@@ -414,7 +419,9 @@ enum Given<T> {
 }
 
 /// Reads one text or several.
-fn list<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(source: D) -> Result<Vec<T>, D::Error> {
+pub(crate) fn list<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
+    source: D,
+) -> Result<Vec<T>, D::Error> {
     let all = match Given::<String>::deserialize(source)? {
         Given::One(text) => vec![text],
         Given::Several(all) => all,
@@ -423,7 +430,9 @@ fn list<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(source: D) -> Resul
 }
 
 /// Reads a text that may be absent.
-fn text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(source: D) -> Result<Option<T>, D::Error> {
+pub(crate) fn text<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
+    source: D,
+) -> Result<Option<T>, D::Error> {
     let text = Option::<String>::deserialize(source)?;
     text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
 }

@@ -32,6 +32,8 @@ use crate::record::Record;
 use crate::rows::Fields;
 use crate::stopwatch::{EngineWatch, Stopwatch};
 
+pub use karat_reader::{HandedVector, embedding_text};
+
 pub use self::nameless::Ids;
 pub use self::wanted::{Wanted, each_item};
 
@@ -51,6 +53,9 @@ pub struct Options {
     pub cache: Option<VectorCache>,
     /// The settings of a cache that the first vector begins; if not given, those of the documents.
     pub cache_settings: Option<Settings>,
+    /// True to make each trace a separate observation: one that comes again is compared with what it was before. Else an id
+    /// that comes again is the same observation, scored again.
+    pub observes: bool,
     /// The time that an item may take. Once it is used up, the text of a trace is not embedded: the novelty is then missing, and
     /// the record says why. Nothing else depends on it: [`Engine::overrun`] says if the last item took longer.
     pub budget: Option<Budget>,
@@ -151,6 +156,7 @@ impl Engine {
             embedder,
             cache,
             cache_settings,
+            observes,
             budget,
             judge,
             any_challenge,
@@ -160,6 +166,7 @@ impl Engine {
             (task_field.is_some() && kind != Kind::Facts, "task_field", Kind::Facts),
             (embedder.is_some() && kind != Kind::ReasoningTrace, "embedder", Kind::ReasoningTrace),
             (cache.is_some() && kind != Kind::ReasoningTrace, "cache", Kind::ReasoningTrace),
+            (observes && kind != Kind::ReasoningTrace, "observes", Kind::ReasoningTrace),
         ];
         if let Some((_, option, for_kind)) = foreign.into_iter().find(|(is_foreign, ..)| *is_foreign) {
             let (found, wanted) = (kind.name(), for_kind.name());
@@ -170,9 +177,25 @@ impl Engine {
         let named = [("--subject-field", &subject_field), ("--task-field", &task_field)];
         let named = named.into_iter().filter_map(|(flag, field)| Some((flag, field.clone()?))).collect();
         let challenge = card.challenge().filter(|_| !any_challenge);
-        let settings = cache_settings;
-        let graders =
-            Graders { as_of, evaluator, judge, challenge, embedder, cache, settings, ..Graders::default() };
+        if cfg!(target_family = "wasm") && budget.is_some() {
+            let message = "`budget` needs a clock, and a module has no clock";
+            let hint = "time the embedder outside, and hand its vector over with `set_vector`";
+            return Err(Error::new(Code::InvalidOption, message).hint(hint));
+        }
+        let (settings, observed) = (cache_settings, observes.then_some(0));
+        let handed = None;
+        let graders = Graders {
+            as_of,
+            evaluator,
+            judge,
+            challenge,
+            embedder,
+            handed,
+            observed,
+            cache,
+            settings,
+            ..Graders::default()
+        };
         let options = ReaderOptions { subject_field, task_field, ..ReaderOptions::default() };
         let reader = reader(scorer.card(), kind, options)?.with_graders(graders);
         let (workspace, given) = (Workspace::new(scorer), vec![false; scorer.card().facts.len()]);
@@ -227,6 +250,12 @@ impl Engine {
     /// with them.
     pub fn set_replaced(&mut self, replaces: Vec<String>) {
         self.reader.set_replaced(replaces);
+    }
+
+    /// Sets what an embedder elsewhere made of [`embedding_text`] of the next item; it counts for that item alone, and the record
+    /// names the model. A vector whose time ran out makes the novelty missing, and the record says so.
+    pub fn set_vector(&mut self, vector: Option<HandedVector>) {
+        self.reader.set_vector(vector);
     }
 
     /// Replaces the vectors of the traces so far, and returns those before.

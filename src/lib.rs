@@ -119,6 +119,7 @@ pub mod export;
 pub mod gate;
 pub mod init;
 pub mod inputs;
+pub mod json;
 pub mod leaderboard;
 pub mod loaded;
 pub mod look_alikes;

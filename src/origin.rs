@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::card::CompiledCard;
 use crate::document::judge_identity;
-use crate::engine::{Engine, Options, Scored};
-use crate::error::Error;
+use crate::engine::{Engine, Options, Scored, Wanted};
+use crate::error::{Error, Place};
 use crate::inputs::{Door, Inputs};
 use crate::record::{Record, RecordDocument};
 
@@ -93,13 +93,30 @@ pub fn compare(
     options: Options,
     door: &dyn Door,
 ) -> Result<Comparison, Error> {
+    compare_items(claim, card, options, |wanted, take| inputs.each(wanted, door, take))
+}
+
+/// A taker of items, each with its place, or the error in its place; it says when it has seen enough.
+pub(crate) type Take<'t> = dyn FnMut(&Place, Result<&[u8], Error>) -> Result<ControlFlow<()>, Error> + 't;
+
+/// Does the same with items that `each` hands over.
+///
+/// # Errors
+/// If an item is refused; what `each` says.
+pub(crate) fn compare_items(
+    claim: &Record,
+    card: &Arc<CompiledCard>,
+    options: Options,
+    each: impl FnOnce(&Wanted, &mut Take<'_>) -> Result<(), Error>,
+) -> Result<Comparison, Error> {
     let document = claim.document();
     let (subject, id, digest) =
         (document.subject.as_str(), document.evidence.id.as_str(), document.evidence.digest);
     let mut engine = Engine::new(Arc::clone(card), options)?;
     engine.set_circumstances_of(claim);
     let mut best: Option<Origin> = None;
-    inputs.each(&engine.wanted(), door, |place, bytes| {
+    let wanted = engine.wanted();
+    each(&wanted, &mut |place, bytes| {
         let (bytes, own) = (bytes?, place.name());
         let mut look = |name: &str, scored: &Scored<'_>| {
             let item = &scored.record.item;

@@ -1,7 +1,7 @@
 //! Paths, folders and patterns become files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, metadata};
+use std::fs::{self, metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -219,7 +219,7 @@ fn identity(path: &str) -> Option<(u64, u64)> {
     use std::os::fd::AsFd as _;
     use std::os::unix::fs::MetadataExt as _;
     let about = match path {
-        "-" => File::from(io::stdin().as_fd().try_clone_to_owned().ok()?).metadata(),
+        "-" => fs::File::from(io::stdin().as_fd().try_clone_to_owned().ok()?).metadata(),
         path => metadata(path),
     };
     about.ok().filter(fs::Metadata::is_file).map(|about| (about.dev(), about.ino()))

@@ -1,13 +1,17 @@
 //! The question: which matches, and by which system they are rated.
 
+use serde::{Deserialize, Deserializer};
+
 use super::invalid;
 use super::matches::Columns;
 use super::system::System;
+use crate::ask::{list, text};
 use crate::error::Error;
 use crate::renames::Rename;
 
 /// Competitors to rate from their matches.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 #[cfg_attr(feature = "cli", group(skip))]
 pub struct Question {
@@ -15,6 +19,7 @@ pub struct Question {
     #[cfg_attr(feature = "cli", arg(long, value_enum, hide_possible_values = true, value_name = "NAME"))]
     pub system: SystemName,
     /// Other names of columns: first=home,id=date+home
+    #[serde(deserialize_with = "one")]
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "MAP", default_value = "", hide_default_value = true)
@@ -45,9 +50,11 @@ pub struct Question {
     )]
     pub people: String,
     /// Another name for a competitor; repeatable
+    #[serde(deserialize_with = "list")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "OLD=NEW"))]
     pub rename: Vec<Rename>,
     /// A result that means no match; repeatable
+    #[serde(deserialize_with = "list")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "RESULT"))]
     pub skip: Vec<String>,
     /// Bradley-Terry of all, or largest part
@@ -87,7 +94,8 @@ karat_core::words! {
 }
 
 /// The competitors that Bradley-Terry rates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Component {
     /// All of them, or an error if some cannot be compared.
@@ -95,6 +103,16 @@ pub enum Component {
     All,
     /// The largest group whose members can be compared with each other.
     Largest,
+}
+
+impl Default for Question {
+    fn default() -> Self {
+        Self::new(SystemName::Elo)
+    }
+}
+
+fn one<'de, D: Deserializer<'de>>(source: D) -> Result<Columns, D::Error> {
+    text(source).map(Option::unwrap_or_default)
 }
 
 impl Question {

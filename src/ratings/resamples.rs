@@ -11,8 +11,8 @@ use karat_stats::rating::{BradleyTerry, Match, Season};
 use super::refused;
 use crate::error::Error;
 
-/// Threads for the resamples. Their number changes no bit of the result.
-const THREADS: u64 = 4;
+/// Threads for the resamples. Their number changes no bit of the result; one is the caller's own.
+const THREADS: u64 = if cfg!(target_family = "wasm") { 1 } else { 4 };
 
 /// Matches in clusters that are drawn whole: votes on one pair of answers are not independent of each other.
 pub(super) struct Clusters {
@@ -79,6 +79,9 @@ pub(super) fn resample(
         Some(clusters) => Ok(clusters.resample(model, &counts.names, seed, rounds)),
         None => model.resample(counts, fit, &Bootstrap { seed, rounds }),
     };
+    if THREADS == 1 {
+        return draw(0..resamples).map_err(|error| refused(error.to_string()));
+    }
     let parts: Vec<Result<Resamples, FitError>> = thread::scope(|scope| {
         let running: Vec<_> = ranges.map(|rounds| scope.spawn(|| draw(rounds))).collect();
         // A thread that panicked has printed why; its resamples are missing.

@@ -73,6 +73,9 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-judge", "karat-sandbox"),
     ("karat-process", "karat-graders"),
     ("karat-process", "karat-run"),
+    ("karat-module", "karat"),
+    ("karat-module", "karat-core"),
+    ("karat-module", "karat-store"),
     ("karat-reader", "karat-checker"),
     ("karat-reader", "karat-core"),
     ("karat-reader", "karat-evidence"),
@@ -385,21 +388,23 @@ const fn budget(
 
 /// Raising a row is a decision.
 const BUDGETS: &[Budget] = &[
-    budget("core", &["crates/core/src"], &[], 10_950, 10_500),
+    budget("core", &["crates/core/src"], &[], 10_960, 10_500),
     budget("checker", &["crates/checker/src"], &[], 5_620, 4_800),
     budget("stats", &["crates/stats/src"], &[], 9_390, 9_000),
     budget("standing", &["crates/standing/src"], &[], 4_800, 4_800),
-    budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_100, 7_500),
+    budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_120, 7_500),
     budget("importers", &["crates/importers/src"], &[], 6_400, 6_000),
     budget("graders", &["crates/graders/src"], &[], 15_000, 15_000),
-    budget("karat", &["src"], &[], 31_450, 23_000),
-    budget("store", &["crates/store/src"], &[], 4_950, 4_900),
+    budget("karat", &["src"], &[], 32_120, 23_000),
+    budget("store", &["crates/store/src"], &[], 5_220, 4_900),
     budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 19_150, 16_500),
-    budget("command line", &["crates/cli/src"], &[], 9_650, 8_500),
+    budget("command line", &["crates/cli/src"], &[], 9_500, 8_500),
     budget("terminal", &["crates/terminal/src"], &[], 900, 900),
     budget("conformance and demo", &["conformance/src", "crates/demo/src"], &[], 4_050, 3_500),
     budget("runs and processes", &["crates/run/src", "crates/process/src"], &[], 2_600, 2_600),
-    budget("main workspace", &["src", "crates", "conformance"], &[], 132_290, 115_000),
+    budget("module in JavaScript", &["bindings/javascript/module/src"], &[], 320, 1_200),
+    budget("package in JavaScript", &["bindings/javascript/src"], &[], 2_500, 2_500),
+    budget("main workspace", &["src", "crates", "conformance"], &[], 133_180, 115_000),
     budget("runner", &["runner"], &[], 13_000, 13_000),
 ];
 
@@ -410,7 +415,7 @@ const TEST_LINES_MAX: [usize; 2] = [60_000, 7_500];
 fn every_part_keeps_within_its_budget() {
     let counts: BTreeMap<String, (usize, usize)> = tracked_files()
         .iter()
-        .filter(|file| file.extension().is_some_and(|it| it == "rs") && file.exists())
+        .filter(|file| file.extension().is_some_and(|it| it == "rs" || it == "ts") && file.exists())
         .map(|file| (relative(file), lines(file)))
         .collect();
     let mut table = Vec::new();
@@ -440,6 +445,9 @@ fn every_part_keeps_within_its_budget() {
 /// Returns the lines of a file that are the product, and those that are tests; benches and examples are neither.
 fn lines(file: &Path) -> (usize, usize) {
     let text = read(file);
+    if file.extension().is_some_and(|it| it == "ts") {
+        return (text.lines().count(), 0);
+    }
     if is_product(file) {
         let (product, tests) = split_tests(&text);
         return (product.lines().count(), tests.lines().count());
@@ -562,7 +570,7 @@ fn crate_folders() -> Vec<PathBuf> {
     let folders = entries
         .map(|entry| entry.expect("an unreadable entry").path())
         .filter(|path| path.join("Cargo.toml").exists());
-    folders.chain([root().join("conformance")]).collect()
+    folders.chain(["bindings/javascript/module", "conformance"].map(|name| root().join(name))).collect()
 }
 
 /// Returns the files that git tracks; outside a clone, as in an unpacked release, every file but those of a build.
@@ -580,7 +588,10 @@ fn tracked_files() -> Vec<PathBuf> {
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("an unreadable folder").flatten().map(|entry| entry.path());
     let (folders, mut files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
-    for inner in folders.iter().filter(|path| !["target", ".git"].iter().any(|name| path.ends_with(name))) {
+    for inner in folders
+        .iter()
+        .filter(|path| !["target", ".git", "node_modules", "dist"].iter().any(|name| path.ends_with(name)))
+    {
         files.extend(files_below(inner));
     }
     files

@@ -30,6 +30,11 @@ pub struct Graders {
     pub matches: MatchOptions,
     /// Embedder that turns the text of a trace into a vector.
     pub embedder: Option<Arc<Embedder>>,
+    /// The vector that an embedder elsewhere made of the text of the next trace; it counts instead of `embedder`.
+    pub handed: Option<HandedVector>,
+    /// The number of traces so far, if each counts as a separate observation: a trace that comes again is then compared
+    /// with what it was before. If none, an id that comes again is the same observation.
+    pub observed: Option<u64>,
     /// The vectors of earlier traces; every trace with a vector goes into it. Without one, the first vector begins one.
     pub cache: Option<VectorCache>,
     /// The settings of a cache that a vector begins; if not given, those of the documents for vectors of its length.
@@ -37,6 +42,15 @@ pub struct Graders {
     /// The ids of the traces of the same subject that the next one corrects, and those these corrected: it is not compared
     /// with them.
     pub replaces: Vec<String>,
+}
+
+/// The result of an embedder that runs elsewhere, and answers in its own time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HandedVector {
+    /// The name of the model, which the record keeps.
+    pub model: String,
+    /// The vector; none if the time for the item was used up before.
+    pub vector: Option<Vec<f32>>,
 }
 
 /// Watcher of the work on an item. The code here reads no clock; a watch may.
@@ -69,6 +83,9 @@ pub(crate) struct Pending {
 impl Graders {
     /// Makes the cache the next one.
     pub(crate) fn keep(&mut self, pending: Pending) {
+        if let Some(observed) = &mut self.observed {
+            *observed += 1;
+        }
         let Some(cache) = &mut self.cache else { return };
         cache.expire(pending.moment);
         if let Some(vector) = &pending.vector {
@@ -81,6 +98,8 @@ impl Graders {
 /// The graders at work on one item: what they need, what they saw, and the watcher of the stages.
 pub(crate) struct Work<'g> {
     pub graders: &'g mut Graders,
+    /// The vector that was handed over for this item.
+    pub handed: Option<HandedVector>,
     /// Observations of each grader, by its name.
     pub seen: Map<String, Value>,
     /// True if an embedder of these graders read the text of the item.
@@ -92,7 +111,8 @@ pub(crate) struct Work<'g> {
 
 impl<'g> Work<'g> {
     pub(crate) fn new(graders: &'g mut Graders, watch: &'g mut dyn Watch) -> Self {
-        Self { graders, seen: Map::new(), is_embedded: false, pending: None, watch }
+        let handed = graders.handed.take();
+        Self { graders, handed, seen: Map::new(), is_embedded: false, pending: None, watch }
     }
 
     pub(crate) fn saw(&mut self, grader: &str, detail: Value) {

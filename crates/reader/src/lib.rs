@@ -31,7 +31,7 @@ mod kinds;
 mod reader;
 mod vocabulary;
 
-pub use graders::{Graders, Watch};
+pub use graders::{Graders, HandedVector, Watch};
 pub use kind::Kind;
 pub use kinds::arena_match::finalize_breakdown;
 pub use kinds::reasoning_trace::{embedding_text, trace_vector};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use karat_core::facts::{Digest, Fact, Item, ItemContext};
 
-use crate::graders::{Graders, Pending, Watch, Work};
+use crate::graders::{Graders, HandedVector, Pending, Watch, Work};
 use crate::kind::Kind;
 use crate::kinds::played_match::{self, Graded};
 use crate::kinds::{agent_dimensions, agent_evidence, reasoning_trace, workflow_run};
@@ -211,6 +211,11 @@ impl Reader {
     /// Sets the ids of the traces of the same subject that the next one corrects, and those these corrected.
     pub fn set_replaced(&mut self, replaces: Vec<String>) {
         self.graders.replaces = replaces;
+    }
+
+    /// Sets what an embedder elsewhere made of the text of the next item; it counts for that item alone.
+    pub fn set_vector(&mut self, vector: Option<HandedVector>) {
+        self.graders.handed = vector;
     }
 
     /// Replaces the cache of vectors, as it is after all items so far, and returns the one before.

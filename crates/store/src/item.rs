@@ -5,12 +5,12 @@ use std::cmp::Ordering;
 use karat_core::facts::Digest;
 use karat_core::json;
 use karat_core::timestamp::Timestamp;
-use serde::{Deserialize, Deserializer};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::Problem;
 use crate::kind::Kind;
 use crate::log::Hash;
+use crate::members::{Members, text};
 
 /// Schema of an entry without a sender: the only one that there was before senders were kept.
 const WITHOUT_SENDER: &str = "karat/entry/1";
@@ -120,9 +120,9 @@ impl Entry {
     /// # Errors
     /// If they are not written so, with the reason.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let read: Members =
-            serde_json::from_slice(bytes).map_err(|error| format!("it is not an entry of a log: {error}"))?;
-        let entry = read.entry()?;
+        let members =
+            Members::read(bytes).map_err(|error| format!("it is not an entry of a log: {error}"))?;
+        let entry = Self::of(members)?;
         if entry.to_json() == bytes {
             Ok(entry)
         } else {
@@ -160,38 +160,13 @@ impl Entry {
     }
 }
 
-/// The members of an entry as they are read.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Members {
-    content: String,
-    id: String,
-    kind: String,
-    moment_milliseconds: i64,
-    #[serde(deserialize_with = "present")]
-    replaces: Option<String>,
-    schema: String,
-    #[serde(default, deserialize_with = "text")]
-    sender: Option<String>,
-    sources: Vec<String>,
-    #[serde(deserialize_with = "present")]
-    subject: Option<String>,
-}
-
-/// Reads a member that may be null and may not be left out.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Option::deserialize(deserializer)
-}
-
-/// Reads a member that may be left out and may not be null.
-fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    String::deserialize(deserializer).map(Some)
-}
-
-impl Members {
-    /// Returns the entry that they make.
-    pub fn entry(self) -> Result<Entry, String> {
-        match (self.schema.as_str(), &self.sender) {
+impl Entry {
+    /// Reads an entry from its members, which must be exactly these.
+    pub(crate) fn of(mut members: Members<'_>) -> Result<Self, String> {
+        let sender =
+            members.take("sender").map(text).transpose().map_err(|error| format!("`sender`: {error}"))?;
+        let schema = members.text("schema")?;
+        match (schema.as_str(), &sender) {
             (WITH_SENDER, Some(_)) | (WITHOUT_SENDER, None) => {}
             (WITH_SENDER, None) => return Err(String::from("it has no `sender`")),
             (WITHOUT_SENDER, Some(_)) => {
@@ -207,18 +182,25 @@ impl Members {
         let digest = |text: &str| {
             Digest::parse(text).ok_or_else(|| format!("`{}` is not a digest", text.escape_debug()))
         };
-        let kind = Kind::from_name(&self.kind)
-            .ok_or_else(|| format!("`{}` is not a kind of item", self.kind.escape_debug()))?;
-        Ok(Entry {
+        let named = members.text("kind")?;
+        let kind = Kind::from_name(&named)
+            .ok_or_else(|| format!("`{}` is not a kind of item", named.escape_debug()))?;
+        let entry = Self {
             kind,
-            id: self.id,
-            subject: self.subject,
-            sources: self.sources.iter().map(|source| digest(source)).collect::<Result<_, _>>()?,
-            replaces: self.replaces,
-            sender: self.sender,
-            content: digest(&self.content)?,
-            moment: Timestamp { milliseconds: self.moment_milliseconds },
-        })
+            id: members.text("id")?,
+            subject: members.text_or_null("subject")?,
+            sources: members
+                .texts("sources")?
+                .iter()
+                .map(|source| digest(source))
+                .collect::<Result<_, _>>()?,
+            replaces: members.text_or_null("replaces")?,
+            sender,
+            content: digest(&members.text("content")?)?,
+            moment: Timestamp { milliseconds: members.whole("moment_milliseconds")? },
+        };
+        members.end()?;
+        Ok(entry)
     }
 }
 

@@ -50,6 +50,7 @@ pub mod follow;
 mod item;
 mod kind;
 pub mod log;
+mod members;
 pub mod memory;
 pub mod port;
 mod reader;

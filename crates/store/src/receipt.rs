@@ -7,12 +7,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use karat_core::facts::Digest;
 use karat_core::json;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
-use crate::item::{Entry, Members};
+use crate::item::Entry;
 use crate::kind::Kind;
 use crate::log::{Checkpoint, Hash, Keys, Rotation, VerifyingKey, verify_inclusion};
+use crate::members::Members;
 
 /// Schema of a receipt.
 const SCHEMA: &str = "karat/receipt/1";
@@ -62,31 +61,26 @@ impl Receipt {
     /// # Errors
     /// If it is not a receipt; the error says why.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Parts<'a> {
-            checkpoint: String,
-            content: String,
-            #[serde(borrow)]
-            entry: &'a RawValue,
-            index: u64,
-            path: Vec<String>,
-            schema: String,
-        }
-        let refused = |error: serde_json::Error| format!("this is not a receipt: {error}");
-        let read: Parts<'_> = object(bytes).map_err(refused)?;
-        if read.schema != SCHEMA {
-            let found = read.schema.escape_debug();
+        let refused = |error: String| format!("this is not a receipt: {error}");
+        let mut members = Members::read(bytes).map_err(refused)?;
+        let mut text = |name: &str| members.text(name).map_err(refused);
+        let (checkpoint, content, schema) = (text("checkpoint")?, text("content")?, text("schema")?);
+        let index = members.whole("index").map_err(refused)?;
+        let path = members.texts("path").map_err(refused)?;
+        let entry = members.need("entry").map_err(refused)?;
+        members.end().map_err(refused)?;
+        if schema != SCHEMA {
+            let found = schema.escape_debug();
             return Err(format!("the schema of this receipt is `{found}`, expected `{SCHEMA}`"));
         }
-        let path = read.path.iter().enumerate().map(|(place, text)| {
+        let path = path.iter().enumerate().map(|(place, text)| {
             let hash = STANDARD.decode(text).ok().and_then(|bytes| Hash::from_bytes(&bytes));
             hash.ok_or_else(|| format!("`path[{place}]` is `{}`, not a hash in base 64", text.escape_debug()))
         });
         let path = path.collect::<Result<_, _>>()?;
-        let members: Members = object(read.entry.get().as_bytes()).map_err(refused)?;
-        let entry = members.entry().map_err(|problem| format!("`entry`: {problem}"))?;
-        Ok(Self { content: read.content, entry, index: read.index, path, checkpoint: read.checkpoint })
+        let entry = Members::read(entry.as_bytes()).and_then(Entry::of);
+        let entry = entry.map_err(|problem| format!("`entry`: {problem}"))?;
+        Ok(Self { content, entry, index, path, checkpoint })
     }
 
     /// Checks everything that can be checked with the key of the log alone. Whether the score follows from the evidence is
@@ -170,32 +164,16 @@ impl Receipt {
 
     /// Checks that the evidence that the record names is among the sources that the log has for it.
     fn evidence(&self) -> Result<(), String> {
-        #[derive(Deserialize)]
-        struct Record {
-            evidence: Evidence,
-        }
-        #[derive(Deserialize)]
-        struct Evidence {
-            digest: String,
-        }
         if self.entry.kind != Kind::Record {
             return Ok(());
         }
-        let record: Record = serde_json::from_str(&self.content)
+        let named = Members::read(self.content.as_bytes())
+            .and_then(|mut record| Members::read(record.need("evidence")?.as_bytes())?.text("digest"))
             .map_err(|error| format!("the record does not name its evidence: {error}"))?;
-        let named = record.evidence.digest;
         match Digest::parse(&named) {
             Some(digest) if self.entry.sources.contains(&digest) => Ok(()),
             _ => Err(format!("the record names the evidence `{}`, the log does not", named.escape_debug())),
         }
-    }
-}
-
-/// Reads an object of JSON, and not a list of the values of its members, which serde takes too.
-fn object<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, serde_json::Error> {
-    match bytes.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
-        Some(b'[') => Err(serde::de::Error::custom("found a list, expected an object")),
-        _ => serde_json::from_slice(bytes),
     }
 }
 

@@ -107,6 +107,8 @@ pub fn replace(path: &Path, text: &str, is_secret: bool) -> Result<(), Error> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, if is_secret { 0o600 } else { 0o644 });
+    #[cfg(not(unix))]
+    let _ = is_secret;
     let written = options.open(&draft).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         file.sync_all()?;

@@ -11,8 +11,9 @@ use karat_store::log::VerifyingKey;
 use serde_json::{Map, Value};
 
 use crate::args::{Cli, VerifyArgs};
-use crate::cmd::verify::{Against, Report, answer};
+use crate::cmd::verify::{Against, Report};
 use crate::receipt;
+use karat::receipt::Verified;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
 use karat_terminal::input::read_text;
@@ -58,7 +59,8 @@ fn rejudge(args: &VerifyArgs, path: &str, cli: &Cli) -> Result<Exit, Failure> {
             Err(error) => vec![Check::failed("record", CheckOutcome::Failed, &error)],
         };
         let words = Words { file, about: None, verified: "judged again, the match gives the same bytes" };
-        report.add(&answer(file, None, &checks), &checks, words)?;
+        let verified = Verified::of_record(None, checks);
+        report.add(&verified.answer(file), &verified.checks, words)?;
     }
     report.end()
 }
@@ -73,7 +75,8 @@ fn replay(args: &VerifyArgs, recording: &str, cli: &Cli) -> Result<Exit, Failure
         let checks = checks(&recording, key.as_ref(), &evidence);
         let words =
             Words { file, about: None, verified: "the evidence follows from plan, task and recording" };
-        report.add(&answer(file, None, &checks), &checks, words)?;
+        let verified = Verified::of_record(None, checks);
+        report.add(&verified.answer(file), &verified.checks, words)?;
     }
     report.end()
 }

@@ -33,6 +33,7 @@ mod official;
 mod pages;
 mod project;
 mod push;
+mod questions;
 mod rate;
 mod reach;
 mod refusals;

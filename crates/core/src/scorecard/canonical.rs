@@ -21,6 +21,17 @@ pub(super) fn digest(table: &DeTable<'_>, base: Option<Digest>) -> Digest {
     Digest::of(&out)
 }
 
+/// Returns everything that a scorecard file says as canonical JSON, with formulas printed in one form.
+///
+/// # Errors
+/// If the text is not TOML.
+pub fn canonical_json(text: &str) -> Result<Vec<u8>, String> {
+    let table = DeTable::parse(text).map_err(|error| String::from(error.message()))?;
+    let mut out = Vec::with_capacity(text.len());
+    write_table(&mut out, table.get_ref(), false);
+    Ok(out)
+}
+
 /// Returns the fields of a file with these names, as one JSON object in canonical form.
 pub(super) fn parts(table: &DeTable<'_>, names: &[&str]) -> String {
     let mut out = Vec::new();

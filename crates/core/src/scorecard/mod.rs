@@ -16,6 +16,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
+pub use canonical::canonical_json;
 pub use parse::Library;
 pub use path::{FieldPath, PathError, Step};
 pub use standing::{

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
 
 use super::json::{DEPTH_MAX, is_shallow};
 use super::refuse;
 use karat_evidence::json::problem::{Problems, quoted};
+
+/// The place of the schema in a task.
+const PATH: &str = "$.reference.schema";
 
 /// A schema, ready to check values.
 #[derive(Debug)]
@@ -42,42 +44,58 @@ impl Schema {
     /// If it is not a schema, refers to anything but its own parts by `#` and `#/...`, has a pattern that cannot be
     /// searched in linear time, or is too large.
     pub(crate) fn new(schema: &Value) -> Result<Self, Problems> {
-        let path = "$.reference.schema";
         if !is_shallow(schema) {
             let most = format!("a schema nested at most {DEPTH_MAX} deep");
-            return Err(refuse(path, "a deeper value".to_owned(), &most, ""));
+            return Err(refuse(PATH, "a deeper value".to_owned(), &most, ""));
         }
         let mut survey = Survey { schema, targets: BTreeMap::from([("#", None)]), is_recursive: false };
         let size = survey.size(schema, Place::Schema, 0);
         let most = if survey.is_recursive { Self::NESTED_RECURSIVE_MAX } else { Self::NESTED_MAX };
         size.and_then(|size| nested(size.height, most))
-            .map_err(|(found, expected)| refuse(path, found, &expected, ""))?;
+            .map_err(|(found, expected)| refuse(PATH, found, &expected, ""))?;
         let patterns = patterns(schema);
         let lengths = || patterns.iter().map(|pattern| pattern.len());
         let (longest, together) = (lengths().max().unwrap_or_default(), lengths().sum::<usize>());
         if longest > Self::PATTERN_LENGTH_MAX || together > Self::PATTERNS_LENGTH_MAX {
             let found = format!("patterns of up to {longest} bytes, {together} together");
             let [each, all] = [Self::PATTERN_LENGTH_MAX, Self::PATTERNS_LENGTH_MAX];
-            return Err(refuse(path, found, &format!("at most {each} each and {all} together"), ""));
+            return Err(refuse(PATH, found, &format!("at most {each} each and {all} together"), ""));
         }
         let has_patterns = !patterns.is_empty();
         let share = Self::PATTERNS_BYTES_MAX / patterns.len().max(1);
-        let patterns = PatternOptions::regex().size_limit(share.min(Self::PATTERN_BYTES_MAX));
-        let options = jsonschema::options().offline().with_pattern_options(patterns);
-        let validator = options.build(schema).map_err(|error| {
-            refuse(path, quoted(&error.to_string()), "a JSON Schema", "its patterns have no look-around")
-        })?;
+        let validator = Validator::new(schema, share.min(Self::PATTERN_BYTES_MAX))?;
         Ok(Self { validator, is_recursive: survey.is_recursive, has_patterns })
     }
 
     /// Returns why the schema refuses a value, if it does.
     pub(crate) fn refusal(&self, value: &Value) -> Option<String> {
-        if self.validator.is_valid(value) {
+        self.validator.refusal(value, self.is_recursive)
+    }
+}
+
+/// The library that checks.
+#[cfg(feature = "full")]
+#[derive(Debug)]
+struct Validator(jsonschema::Validator);
+
+#[cfg(feature = "full")]
+impl Validator {
+    fn new(schema: &Value, pattern_bytes: usize) -> Result<Self, Problems> {
+        let patterns = jsonschema::PatternOptions::regex().size_limit(pattern_bytes);
+        let options = jsonschema::options().offline().with_pattern_options(patterns);
+        options.build(schema).map(Self).map_err(|error| {
+            let hint = "its patterns have no look-around";
+            refuse(PATH, quoted(&error.to_string()), "a JSON Schema", hint)
+        })
+    }
+
+    fn refusal(&self, value: &Value, is_recursive: bool) -> Option<String> {
+        if self.0.is_valid(value) {
             return None;
         }
         // The validator remembers what it has seen while it says yes or no, but not while it looks for the reason. So
         // with a recursive schema a nested value could keep it busy for ever.
-        let error = if self.is_recursive { None } else { self.validator.validate(value).err() };
+        let error = if is_recursive { None } else { self.0.validate(value).err() };
         Some(error.map_or_else(
             || "the value does not satisfy the schema".to_owned(),
             |error| {
@@ -86,6 +104,24 @@ impl Schema {
                 format!("{place} does not satisfy {} of the schema", quoted(&error.schema_path().to_string()))
             },
         ))
+    }
+}
+
+/// No library: there is no such value.
+#[cfg(not(feature = "full"))]
+#[derive(Debug)]
+enum Validator {}
+
+#[cfg(not(feature = "full"))]
+impl Validator {
+    fn new(_: &Value, _: usize) -> Result<Self, Problems> {
+        let expected =
+            "a karat that checks answers against a JSON Schema, which is built with the feature `full`";
+        Err(refuse(PATH, "a JSON Schema".to_owned(), expected, "score it with the program karat"))
+    }
+
+    fn refusal(&self, _: &Value, _: bool) -> Option<String> {
+        match *self {}
     }
 }
 

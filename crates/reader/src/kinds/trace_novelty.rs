@@ -32,8 +32,8 @@ pub(super) fn grade<'a>(
     work: &mut Work<'_>,
 ) -> Fact<'a> {
     let claimed = given.novelty.and_then(|node| Some((node, check.number(node, UNIT)?)));
-    let is_computed =
-        given.vector.is_some() || work.graders.embedder.is_some() || work.graders.cache.is_some();
+    let has_embedder = work.graders.embedder.is_some() || work.handed.is_some();
+    let is_computed = given.vector.is_some() || has_embedder || work.graders.cache.is_some();
     if !is_computed {
         match claimed {
             None => work.saw("novelty", json!({"basis": "no_embedder"})),
@@ -57,12 +57,15 @@ pub(super) fn grade<'a>(
         None => id.to_owned(),
     };
     // A copy under the id of another subject is not a repetition.
-    let cached = ids::joined([&subject, id]);
+    let cached = match work.graders.observed {
+        Some(observed) => ids::joined([&subject, id, &format!("{observed}")]),
+        None => ids::joined([&subject, id]),
+    };
     let replaces: Vec<String> =
         work.graders.replaces.iter().map(|old| ids::joined([&subject, old])).collect();
     work.watch.ended("read");
     // Who names an embedder asks for its vectors: the subject may not choose another one for itself.
-    let own = given.vector.filter(|_| work.graders.embedder.is_none());
+    let own = given.vector.filter(|_| !has_embedder);
     if let Some(node) = own {
         let text = "the vector is the trace's own word: no embedder made it from the text".to_owned();
         check.suspect(node, text);
@@ -125,6 +128,11 @@ enum Text {
 }
 
 fn embed(root: Node<'_>, work: &mut Work<'_>) -> Result<Text, Problems> {
+    if let Some(handed) = work.handed.take() {
+        work.seen.insert("embedding".to_owned(), json!({"model": handed.model}));
+        work.is_embedded = true;
+        return Ok(handed.vector.map_or(Text::OutOfTime, Text::Vector));
+    }
     let Some(embedder) = &work.graders.embedder else { return Ok(Text::Blank) };
     let embedding = embedder.embed_while(&text_of(root), &mut || work.watch.has_time())?;
     let (detail, text) = match embedding {
@@ -151,9 +159,12 @@ fn look(
         Text::Blank | Text::OutOfTime => None,
     };
     let settings = work.graders.settings;
-    let cache = match &mut work.graders.cache {
-        Some(cache) => cache,
-        none => none.insert(begun(settings, vector.as_deref())?),
+    let mut empty = None;
+    let cache = match (&mut work.graders.cache, &vector) {
+        (Some(cache), _) => cache,
+        // The first vector says how long all of them are.
+        (none, Some(vector)) => none.insert(begun(settings, Some(vector))?),
+        (None, None) => empty.insert(begun(settings, None)?),
     };
     let mut novelty = novelty(cache, &Item { id, replaces, vector: vector.as_deref() }, moment)?;
     if is_out_of_time {

@@ -41,9 +41,13 @@ fn tables(page: &str) -> Result<Vec<Vec<Row<'_>>>, String> {
     Ok(tables)
 }
 
-/// Returns whether a file has the test: a Rust function behind `#[test]`, or a method of a Python class.
+/// Returns whether a file has the test: a Rust function behind `#[test]`, a method of a Python class, or a sentence in
+/// JavaScript.
 fn has_test(file: &str, name: &str) -> bool {
     let Ok(text) = fs::read_to_string(root().join(file)) else { return false };
+    if file.ends_with(".test.mjs") {
+        return text.contains(&format!("\ntest(\"{name}\""));
+    }
     if let Some((class, method)) = name.split_once('.') {
         let class = text.split(&format!("class {class}(")).nth(1).unwrap_or_default();
         return class.split("\nclass ").next().unwrap_or_default().contains(&format!("def {method}(self"));

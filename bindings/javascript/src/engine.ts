@@ -1,0 +1,365 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** Scorecards, items and questions about many items. */
+
+import { KaratError } from "./error.js";
+import { answersModule, engineModule, type Module } from "./module.js";
+import { toJson } from "./walk.js";
+
+/** An item of evidence: an object, or the text of one as JSON. */
+export type Item = object | string | Uint8Array;
+
+/** What a score follows from besides scorecard and item. */
+export interface EngineOptions {
+  /** The moment of the verdict, as RFC 3339 in UTC or a `Date`; records name it. Never read from a clock. */
+  asOf?: string | Date;
+  /** The field that names the subject, for evidence of kind `facts`. */
+  subjectField?: string;
+  /** The field that names the task, for evidence of kind `facts`. */
+  taskField?: string;
+}
+
+/** A score with everything that it follows from: canonical JSON (RFC 8785), the same bytes as from any other program of karat. */
+export class ScoreRecord {
+  /** The record as canonical JSON. */
+  readonly text: string;
+  #document: RecordDocument | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** The record, read. */
+  get document(): RecordDocument {
+    this.#document ??= JSON.parse(this.text) as RecordDocument;
+    return this.#document;
+  }
+
+  /** The published score on the scale of the scorecard; null if there is none, and `status` says why. */
+  get score(): number | null {
+    return this.document.score?.published ?? null;
+  }
+
+  /** `scored`, `unscored` or `withheld`. */
+  get status(): string {
+    return this.document.status;
+  }
+
+  /** The bytes that receipts and digests are of. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return new TextEncoder().encode(this.text);
+  }
+
+  /** Computes the SHA-256 of the bytes: `sha256:` and 64 hexadecimal digits. */
+  async digest(): Promise<string> {
+    const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", this.bytes));
+    return `sha256:${[...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  }
+
+  toJSON(): RecordDocument {
+    return this.document;
+  }
+}
+
+/** The members of a record that programs ask for first; the guide on records lists all of them. */
+export interface RecordDocument {
+  readonly schema: string;
+  readonly engine: string;
+  readonly subject: string;
+  readonly scorecard: { readonly id: string; readonly version: string; readonly digest: string };
+  readonly evidence: { readonly id: string; readonly digest: string; readonly [member: string]: unknown };
+  /** Null if there is none. */
+  readonly score: { readonly exact: number; readonly published: number } | null;
+  /** `scored`, `unscored` or `withheld`. */
+  readonly status: string;
+  readonly coverage: number;
+  readonly [member: string]: unknown;
+}
+
+/** The parts that add up to a score, what is missing, and the smallest change that reaches the next band or tier. */
+export interface Explanation {
+  readonly record: RecordDocument;
+  readonly digest: string;
+  readonly rows: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly points: number;
+    readonly total: number;
+    readonly [member: string]: unknown;
+  }[];
+  readonly missing: readonly { readonly [member: string]: unknown }[];
+  readonly [member: string]: unknown;
+}
+
+/** A scorecard that is ready to score: items in, records out. The same scorecard, item and moment give the same bytes everywhere. */
+export class Engine {
+  readonly #module: Module;
+  readonly #opening: string;
+  #moment: string;
+  #handle = -1;
+  #generation = 0;
+  #isDisposed = false;
+
+  private constructor(module: Module, opening: string, moment: string) {
+    [this.#module, this.#opening, this.#moment] = [module, opening, moment];
+    this.#open();
+  }
+
+  /**
+   * Loads a scorecard.
+   *
+   * @param card - a released one by `id` or `id@version`, such as `trust`, or the text of a scorecard file
+   * @throws {KaratError} if there is no such scorecard, or it has faults: all of them
+   */
+  static async load(card: string, options: EngineOptions = {}): Promise<Engine> {
+    return Engine.#of(card, options, false);
+  }
+
+  /** Loads a scorecard for traces each of which is an observation of its own, also if it came before. */
+  static async observing(card: string, options: EngineOptions = {}): Promise<Engine> {
+    return Engine.#of(card, options, true);
+  }
+
+  static async #of(card: string, options: EngineOptions, observes: boolean): Promise<Engine> {
+    const module = await engineModule.load();
+    const opening = toJson({
+      card,
+      observes,
+      subject_field: options.subjectField ?? null,
+      task_field: options.taskField ?? null,
+    });
+    return new Engine(module, opening, moment(options.asOf ?? null));
+  }
+
+  #open(): void {
+    if (this.#isDisposed) throw new KaratError("disposed", "this engine was disposed of", { hint: "load it again" });
+    this.#module.ready();
+    if (this.#generation === this.#module.generation) return;
+    this.#handle = this.#module.call("open", this.#opening);
+    if (this.#handle < 0) throw this.#module.error();
+    this.#generation = this.#module.generation;
+    if (this.#moment !== "") this.#do("set_moment", this.#moment);
+  }
+
+  #do(name: string, input: string | Uint8Array, ...numbers: number[]): void {
+    if (this.#module.call(name, input, this.#handle, ...numbers) !== 1) throw this.#module.error();
+  }
+
+  /** Scores an item and returns its record. */
+  score(item: Item): ScoreRecord {
+    this.#open();
+    this.#do("score", toJson(item));
+    return new ScoreRecord(this.#module.text());
+  }
+
+  /** Scores an item and returns the published score alone, which is faster; null if it has none. */
+  number(item: Item): number | null {
+    this.#open();
+    const number = this.#module.call("number", toJson(item), this.#handle);
+    if (!Number.isNaN(number)) return number;
+    if (this.#module.output().length > 0) throw this.#module.error();
+    return null;
+  }
+
+  /** Scores an item and explains its score. */
+  explain(item: Item): Explanation {
+    this.#open();
+    this.#do("explain", toJson(item));
+    return JSON.parse(this.#module.text()) as Explanation;
+  }
+
+  /** Sets the moment of the verdict for the items that follow; null for none. */
+  setMoment(at: string | Date | null): void {
+    this.#open();
+    const text = moment(at);
+    this.#do("set_moment", text);
+    this.#moment = text;
+  }
+
+  /**
+   * Hands over what a model made of `textToEmbed` of the next trace, or null if its time was used up. It counts for one item;
+   * the record names the model.
+   */
+  setVector(model: string, vector: ArrayLike<number> | null): void {
+    this.#open();
+    const name = new TextEncoder().encode(model);
+    const numbers = Float32Array.from(vector ?? []);
+    const bad = numbers.findIndex((number) => !Number.isFinite(number));
+    if (bad >= 0 || vector?.length === 0) {
+      const found = bad >= 0 ? `\`${String(vector?.[bad])}\`` : "nothing";
+      throw new KaratError("invalid_value", `the vector has ${found}, expected finite numbers`, { path: `$[${Math.max(bad, 0)}]` });
+    }
+    const input = new Uint8Array(name.length + numbers.byteLength);
+    input.set(name);
+    const view = new DataView(input.buffer, name.length);
+    numbers.forEach((number, at) => view.setFloat32(4 * at, number, true));
+    this.#do("set_vector", input, name.length);
+  }
+
+  /** Forgets the vectors of the traces so far. */
+  clearVectors(): void {
+    this.#open();
+    this.#module.call("clear_vectors", "", this.#handle);
+  }
+
+  /** Returns the text of a trace that a model embeds. */
+  textToEmbed(trace: Item): string {
+    this.#open();
+    if (this.#module.call("text_to_embed", toJson(trace)) !== 1) throw this.#module.error();
+    return this.#module.text();
+  }
+
+  /** Frees the memory of the engine; any other call then throws. */
+  dispose(): void {
+    if (!this.#isDisposed && this.#generation === this.#module.generation) this.#module.call("close", "", this.#handle);
+    this.#isDisposed = true;
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+function moment(at: string | Date | null): string {
+  if (at instanceof Date) {
+    if (Number.isNaN(at.getTime())) throw new KaratError("invalid_value", "the moment is an invalid `Date`");
+    return at.toISOString();
+  }
+  return at ?? "";
+}
+
+/** Items of a question: objects, the text of a file of JSON lines, or texts by names of files, whose endings say what they hold. */
+export type Items = readonly object[] | string | { readonly [file: string]: string };
+
+/** The settings that every question about items has; all others have the names of the flags of `karat`. */
+export interface ItemSettings {
+  /** A released scorecard, or the text of one. Records name their own. */
+  card?: string;
+  subject_field?: string;
+  task_field?: string;
+  /** Conditions such as `task!=warmup`. */
+  where?: string | readonly string[];
+  /** Other names of subjects, `OLD=NEW`. */
+  rename?: string | readonly string[];
+  since?: string;
+  until?: string;
+  as_of?: string;
+  level?: number;
+  resamples?: number;
+  seed?: number;
+}
+
+/** The settings of a leaderboard. */
+export interface LeaderboardSettings extends ItemSettings {
+  by?: string;
+  with?: string;
+  sort?: string;
+  group_by?: string;
+  method?: "bootstrap" | "student" | "census";
+  min_tasks?: number;
+  attempts?: number;
+  pass?: number;
+  robustness?: boolean;
+}
+
+/** The settings of a comparison: two subjects, or two files of `items`. */
+export interface CompareSettings extends ItemSettings {
+  first: string;
+  second: string;
+  fail_if_worse?: number;
+  strict?: boolean;
+  pass?: number;
+}
+
+/** The settings of a gate, as `karat.toml` has them. */
+export interface GateSettings {
+  card: string;
+  subject?: string;
+  task?: string;
+  where?: string | readonly string[];
+  rename?: string | readonly string[];
+  as_of?: string;
+  gate: {
+    fail_under?: number;
+    fail_if_worse?: number;
+    strict?: boolean;
+    on?: "mean" | "low";
+    subjects?: readonly string[];
+    dimensions?: { readonly [dimension: string]: number };
+    items?: { readonly fail_under: number };
+    standing?: { readonly fail_under: number };
+  };
+}
+
+/** The settings of ratings. */
+export interface RateSettings {
+  system: "elo" | "glicko2" | "weng-lin" | "bradley-terry";
+  /** Other names of columns: `first=home,id=date+home`. */
+  columns?: string;
+  /** Settings of the system: `k=24`. */
+  set?: string;
+  /** The arena's Elo, with its bonus at challenges. */
+  arena?: boolean;
+  holdout?: number;
+  by?: string;
+  judge?: string;
+  people?: string;
+  rename?: string | readonly string[];
+  skip?: string | readonly string[];
+  component?: "all" | "largest";
+  bootstrap?: boolean;
+  resamples?: number;
+  seed?: number;
+  level?: number;
+}
+
+/** An answer: the document that the command of the same name prints with `--format json`. */
+export interface Answer {
+  readonly schema: string;
+  // The guide on outputs lists the members, which are many.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly [member: string]: any;
+}
+
+/** Ranks subjects, with intervals and ties. */
+export function leaderboard(items: Items, settings: LeaderboardSettings): Promise<Answer> {
+  return ask("leaderboard", items, {}, settings);
+}
+
+/** Compares two subjects, or the subjects of two files, on the tasks that both have. */
+export function compare(items: Items, settings: CompareSettings): Promise<Answer> {
+  return ask("compare", items, {}, settings);
+}
+
+/** Judges a run, beside a baseline if one is given. `status` is 0 if it passes. */
+export function gate(run: Items, settings: GateSettings, baseline: Items = {}): Promise<Answer> {
+  return ask("gate", run, baseline, settings);
+}
+
+/** Rates competitors from their matches. */
+export function rate(matches: Items, settings: RateSettings): Promise<Answer> {
+  return ask("rate", matches, {}, settings);
+}
+
+async function ask(question: string, items: Items, baseline: Items, settings: object): Promise<Answer> {
+  const { card, ...others } = settings as { card?: string };
+  const isText = card?.includes("\n") ?? false;
+  const asked = toJson({
+    question,
+    files: files(items, "items"),
+    baseline: files(baseline, "baseline"),
+    card_text: isText ? card : null,
+    settings: isText || card === undefined ? others : { card, ...others },
+  });
+  const module = await answersModule.load();
+  if (module.call("ask", asked) !== 1) throw module.error();
+  return JSON.parse(module.text()) as Answer;
+}
+
+function files(items: Items, name: string): { name: string; text: string }[] {
+  if (typeof items === "string") return [{ name: `${name}.jsonl`, text: items }];
+  if (Array.isArray(items)) {
+    const line = (item: object, at: number): string => toJson(item, `$[${at}]`);
+    return [{ name: `${name}.jsonl`, text: (items as readonly object[]).map(line).join("\n") }];
+  }
+  return Object.entries(items ?? {}).map(([name, text]) => ({ name, text: text as string }));
+}

@@ -1,0 +1,173 @@
+//! Questions as JSON, as packages in other languages ask them: the documents of the command line, byte for byte.
+
+use karat::card::CompiledCard;
+use karat::engine::{Engine, HandedVector, Options};
+use karat::json::{Failure, answer, verify};
+use karat_core::timestamp::Timestamp;
+use serde_json::{Value, json};
+
+use crate::common::{Folder, example};
+
+/// A folder with these examples under their own names, and the same as files of a question.
+fn files(paths: &[&str]) -> (Folder, Vec<Value>) {
+    let folder = Folder::new();
+    let files = paths.iter().map(|path| {
+        let (name, text) = (path.rsplit('/').next().unwrap_or(path), example(path));
+        folder.write(name, &text);
+        json!({"name": name, "text": text})
+    });
+    let files = files.collect();
+    (folder, files)
+}
+
+fn answered(question: &Value) -> Result<String, String> {
+    let answer = answer(question.to_string().as_bytes());
+    answer.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).map_err(|error| {
+        let failure: Value = serde_json::to_value(Failure::from(&error)).unwrap_or_default();
+        assert_eq!(failure["code"], error.code().name());
+        error.to_string()
+    })
+}
+
+#[test]
+fn every_question_has_the_document_of_its_command() {
+    let card = example("cards/task-run.toml");
+    let same = |paths: &[&str], mut question: Value, line: &str| {
+        let (folder, given) = files(paths);
+        folder.write("task-run.toml", &card);
+        question["files"] = given.into();
+        let run = folder.line(&format!("{line} --format json"));
+        assert!(answered(&question).unwrap() == run.stdout.trim_end(), "{line}: {}", run.stderr);
+    };
+    same(
+        &["leaderboard/runs.csv"],
+        json!({"question": "leaderboard", "card_text": card, "settings": {"attempts": 2, "resamples": 200, "with": "tiers",
+            "where": ["task!=none"], "sort": "low"}}),
+        "leaderboard --card task-run.toml --attempts 2 --resamples 200 --with tiers --where task!=none --sort low runs.csv",
+    );
+    same(
+        &["compare/base.csv", "compare/new.csv"],
+        json!({"question": "compare", "card_text": card, "settings": {"first": "base.csv", "second": "new.csv",
+            "fail_if_worse": 2, "strict": true, "resamples": 200, "pass": "0.5"}}),
+        "compare base.csv new.csv --card task-run.toml --fail-if-worse 2 --strict --resamples 200 --pass 0.5",
+    );
+    same(
+        &["leaderboard/runs.csv"],
+        json!({"question": "compare", "card_text": card, "settings": {"first": "heron", "second": "kite"}}),
+        "compare heron kite --card task-run.toml runs.csv",
+    );
+    for system in ["elo", "glicko2", "weng-lin", "bradley-terry"] {
+        same(
+            &["matches/season.csv"],
+            json!({"question": "rate", "settings": {"system": system, "holdout": 0.2, "skip": ["void"]}}),
+            &format!("rate --system {system} --holdout 0.2 --skip void season.csv"),
+        );
+    }
+}
+
+#[test]
+fn a_gate_judges_as_the_project_of_the_same_settings() {
+    let (folder, files) = files(&["compare/base.csv", "compare/new.csv"]);
+    folder.write("task-run.toml", &example("cards/task-run.toml"));
+    let gate = "[gate]\nfail_under = 0.5\nfail_if_worse = 2\ndimensions = { thrift = 0.25 }\n";
+    let top = "card = \"task-run.toml\"\ninputs = [\"new.csv\"]\nbaseline = [\"base.csv\"]\n";
+    folder.write("karat.toml", &format!("{top}{gate}"));
+    let run = folder.line("check --format json");
+    let mut expected: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
+    let question = json!({
+        "question": "gate", "card_text": example("cards/task-run.toml"), "files": [files[1]], "baseline": [files[0]],
+        "settings": {"gate": {"fail_under": 0.5, "fail_if_worse": 2, "dimensions": {"thrift": 0.25}}},
+    });
+    let mut found: Value = serde_json::from_str(&answered(&question).unwrap()).unwrap();
+    // The words name the file of the baseline, and notes are the command's own.
+    for answer in [&mut found, &mut expected] {
+        answer["notes"].take();
+        let gates = answer["gates"].as_array_mut().unwrap();
+        assert_eq!(gates.len(), 2);
+        gates.iter_mut().for_each(|gate| drop(gate["gate"].take()));
+    }
+    assert!(found == expected, "{found:#}");
+}
+
+#[test]
+fn what_is_wrong_with_a_question_is_said() {
+    let ask = |question: &str, settings: Value| {
+        answered(&json!({"question": question, "settings": settings, "files": [{"name": "a.jsonl", "text": "{}"}]}))
+            .unwrap_err()
+    };
+    assert!(ask("leaderboards", json!({})).contains("leaderboard, compare"));
+    assert!(ask("leaderboard", json!({"cards": "trust"})).contains("did you mean `card`?"));
+    assert!(ask("leaderboard", json!({"card": "trust", "resamples": "many"})).contains("resamples"));
+    assert!(ask("leaderboard", json!({"card": "trust", "pass": 1})).contains("`pass` needs `attempts`"));
+    assert!(ask("leaderboard", json!({"card": "nope"})).contains("nope"));
+    assert!(ask("compare", json!({"first": "a", "second": "b", "strict": true})).contains("fail_if_worse"));
+    assert!(
+        ask("compare", json!({"first": "a", "second": "b", "fail_if_worse": -1})).contains("not negative")
+    );
+    assert!(ask("rate", json!({"system": "chess"})).contains("glicko2"));
+    assert!(ask("rate", json!({"system": "elo", "sets": "k=2"})).contains("did you mean `set`?"));
+    assert!(ask("gate", json!({"card": "trust", "gates": {}})).contains("gate"));
+    assert!(answered(&json!({"question": "rate"})).unwrap_err().contains("files"));
+    let twice = json!({"question": "leaderboard", "settings": {"card": "trust"},
+        "files": [{"name": "a", "text": ""}, {"name": "a", "text": ""}]});
+    assert!(answered(&twice).unwrap_err().contains("two files"));
+}
+
+#[test]
+fn a_receipt_and_a_record_are_checked_as_by_the_command() {
+    let (folder, _) = files(&["receipt/receipt.json"]);
+    let check = |question: Value| -> Value {
+        serde_json::from_slice(&verify(question.to_string().as_bytes()).unwrap()).unwrap()
+    };
+    let receipt = example("receipt/receipt.json");
+    let run = folder.line("verify receipt.json --format json");
+    let expected: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{}", run.stderr));
+    assert_eq!(check(json!({"text": receipt, "name": "receipt.json"})), expected);
+    let read: Value = serde_json::from_str(&receipt).unwrap();
+    let record = read["content"].as_str().unwrap();
+    let found = check(json!({"text": record}));
+    assert_eq!(found["status"], "verified");
+    let broken =
+        check(json!({"text": record.replacen("\"subject\":\"", "\"subject\":\"x", 1), "evidence": "{}"}));
+    assert_eq!(broken["status"], "failed", "{broken}");
+    assert!(verify(json!({"text": receipt, "key": "none"}).to_string().as_bytes()).is_err());
+}
+
+#[test]
+fn a_vector_that_is_handed_over_counts_for_one_trace_and_names_its_model() {
+    let trace = example("trace/same-trace-default.json");
+    let card = CompiledCard::released("trace").unwrap();
+    let moment = Timestamp::parse("2026-03-01T00:00:00Z").ok();
+    let scored = |observes: bool, vectors: &[Option<Vec<f32>>]| -> Vec<(Option<f64>, Value)> {
+        let options = Options { observes, as_of: moment, ..Options::default() };
+        let mut engine = Engine::new(card.clone(), options).unwrap();
+        let each = |vector: &Option<Vec<f32>>| {
+            engine.set_vector(Some(HandedVector { model: String::from("m"), vector: vector.clone() }));
+            let record: Value =
+                serde_json::from_str(engine.score(trace.as_bytes()).unwrap().as_str()).unwrap();
+            (record["dimensions"][1]["reading"].as_f64(), record["grading"].clone())
+        };
+        vectors.iter().map(each).collect()
+    };
+    let once = Some(vec![1.0, 0.0, 0.5]);
+    // The same id is the same observation; or each is a separate one, and the second was seen before.
+    let again = scored(false, &[once.clone(), once.clone()]);
+    assert_eq!([again[0].0, again[1].0], [Some(0.5), Some(0.5)]);
+    let observed = scored(true, &[once.clone(), once.clone(), Some(vec![-0.5, 0.0, 1.0])]);
+    assert_eq!([observed[0].0, observed[1].0, observed[2].0], [Some(0.5), Some(0.0), Some(1.0)]);
+    assert_eq!(observed[0].1["embedding"], json!({"model": "m"}));
+    // Without time there is no vector, and the record says why.
+    let late = scored(true, &[None]);
+    assert_eq!(late[0].1["novelty"]["basis"], "budget_exceeded");
+    // It counts for one item alone.
+    let mut engine = Engine::new(card, Options { as_of: moment, ..Options::default() }).unwrap();
+    engine.set_vector(Some(HandedVector { model: String::from("m"), vector: once }));
+    assert!(engine.score(b"{}").is_err());
+    let next: Value = serde_json::from_str(engine.score(trace.as_bytes()).unwrap().as_str()).unwrap();
+    assert_eq!(next["grading"]["embedding"], Value::Null);
+    let foreign = Engine::new(
+        CompiledCard::released("trust").unwrap(),
+        Options { observes: true, ..Options::default() },
+    );
+    assert!(foreign.unwrap_err().to_string().contains("`observes`"));
+}
