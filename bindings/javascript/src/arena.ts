@@ -50,11 +50,12 @@ const COLORS = ["emerald", "sky", "gold", "purple", "coral"];
  */
 export function dims(
   weights: Readonly<Record<string, number>>,
-  overrides: Readonly<Record<string, Partial<DimensionInfo>>> = {},
+  overrides: Readonly<Record<string, Partial<DimensionInfo>>> | null = null,
 ): ScoringDimension[] {
+  if (typeof weights !== "object" || weights === null) refuse([problem("$", shown(weights), "an object of weights")]);
   const picked = Object.entries(weights).map(([key, weight]) => {
     const known = PALETTE.get(key);
-    const other = Object.hasOwn(overrides, key) ? overrides[key] : undefined;
+    const other = Object.hasOwn(overrides ?? {}, key) ? overrides?.[key] : undefined;
     return {
       key,
       label: other?.label ?? known?.label ?? key,

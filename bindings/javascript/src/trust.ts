@@ -187,12 +187,14 @@ function measured(evidence: TrustEvidence, elapsed: number): { readings: Map<Tru
     if (!isKnown) problems.push(problem(path, `\`${key}\``, `one of the sixteen dimensions: ${KEYS.join(", ")}`));
     return isKnown;
   };
+  if (typeof evidence !== "object" || evidence === null) throw KaratError.invalid([problem("$", shown(evidence), "an object")]);
   for (const key of Object.keys(evidence)) {
     if (!FIELDS.has(key)) problems.push(problem(`$.${key}`, `\`${key}\``, `one of ${[...FIELDS].join(", ")}`));
   }
-  const { dimensions, not_applicable: excluded = [], critical_incident_open: isOpen = false } = evidence;
+  const { dimensions } = evidence;
+  const [excluded, isOpen] = [evidence.not_applicable ?? [], evidence.critical_incident_open ?? false];
   if (typeof isOpen !== "boolean") problems.push(problem("$.critical_incident_open", shown(isOpen), "true or false"));
-  if (typeof dimensions !== "object" || dimensions === null) problems.push(problem("$.dimensions", shown(dimensions), "an object of dimensions"));
+  if (typeof dimensions !== "object" || dimensions === null || Array.isArray(dimensions)) problems.push(problem("$.dimensions", shown(dimensions), "an object of dimensions"));
   const applies = new Set<string>(KEYS);
   const readings = new Map<TrustDimension, number>();
   for (const [key, measurement] of Object.entries(dimensions ?? {})) {
