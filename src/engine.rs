@@ -19,7 +19,7 @@ use karat_evidence::{Note, Problem};
 use karat_graders::execution::Judge;
 use karat_graders::trace::budget::{Budget, Overrun};
 use karat_graders::trace::embedder::Embedder;
-use karat_graders::trace::novelty::{Settings, VectorCache};
+use karat_graders::trace::novelty::VectorCache;
 use karat_reader::{Evidence, Graders, Kind, Reader, ReaderOptions, Watch as _};
 use serde::Serialize;
 
@@ -32,6 +32,7 @@ use crate::record::Record;
 use crate::rows::Fields;
 use crate::stopwatch::{EngineWatch, Stopwatch};
 
+pub use karat_graders::trace::novelty::Settings;
 pub use karat_reader::{HandedVector, embedding_text};
 
 pub use self::nameless::Ids;

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Scorecards, items and questions about many items. */
 
+import type { VectorCacheOptions } from "./cache.js";
 import { KaratError } from "./error.js";
 import { answersModule, engineModule, type Module } from "./module.js";
 import { toJson } from "./walk.js";
@@ -16,6 +17,8 @@ export interface EngineOptions {
   subjectField?: string;
   /** The field that names the task, for evidence of kind `facts`. */
   taskField?: string;
+  /** The cache of vectors, for traces; a thousand without a time to live if not given, as long as the first one. */
+  cache?: VectorCacheOptions;
 }
 
 /** A score with everything that it follows from: canonical JSON (RFC 8785), the same bytes as from any other program of karat. */
@@ -121,11 +124,14 @@ export class Engine {
 
   static async #of(card: string, options: EngineOptions, observes: boolean): Promise<Engine> {
     const module = await engineModule.load();
+    const { maxElements = 1000, dimensions = 384, ttlMs = 3_600_000 } = options.cache ?? {};
+    const ttl_milliseconds = ttlMs === Infinity ? null : ttlMs;
     const opening = toJson({
       card,
       observes,
       subject_field: options.subjectField ?? null,
       task_field: options.taskField ?? null,
+      cache: options.cache === undefined ? null : { capacity: maxElements, dimension: dimensions, ttl_milliseconds },
     });
     return new Engine(module, opening, moment(options.asOf ?? null));
   }

@@ -2,6 +2,7 @@
 
 import { Engine, type ScoreRecord } from "./engine.js";
 import { KaratError } from "./error.js";
+import type { VectorCacheOptions } from "./cache.js";
 import type { ReasoningTrace } from "./types.js";
 import { toJson } from "./walk.js";
 
@@ -98,11 +99,12 @@ async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T |
   }
 }
 
-/** Forgets the traces so far, and the newest moment: for tests. */
-export async function resetEvaluation(): Promise<void> {
+/** Forgets the traces so far, and the newest moment; those that follow go into a cache with these settings, if any are given. */
+export async function resetEvaluation(cache?: VectorCacheOptions): Promise<void> {
   await last;
   const before = await engine?.catch(() => undefined);
   before?.dispose();
-  [engine, newest] = [undefined, -Infinity];
+  [engine, newest] = [cache === undefined ? undefined : Engine.observing("trace", { cache }), -Infinity];
+  await engine;
 }
 

@@ -37,6 +37,16 @@ test("without an embedder novelty is 0.5, and the record says why", async () => 
   ]);
 });
 
+test("a cache with a time to live forgets a trace after it, to the millisecond", async () => {
+  setEmbedder(embed, { model: "compass" });
+  await resetEvaluation({ dimensions: 2, ttlMs: 1000, maxElements: 2 });
+  assert.deepEqual(await novelty(about("east"), { now: 0 }), [0.5, "nothing_earlier"]);
+  assert.deepEqual(await novelty(about("east"), { now: 999 }), [0, "compared"]);
+  assert.deepEqual(await novelty(about("north"), { now: 1998 }), [1, "compared"]);
+  assert.deepEqual(await novelty(about("east"), { now: 2998 }), [0.5, "nothing_earlier"]);
+  await assert.rejects(resetEvaluation({ dimensions: 0 }).then(() => evaluate(example)), KaratError);
+});
+
 test("the first trace of a cache has 0.5, a new one approaches 1, a repeated one 0", async () => {
   setEmbedder(embed, { model: "compass" });
   const first = await evaluate(about("east"));

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use karat::engine::{HandedVector, embedding_text};
+use karat::engine::{HandedVector, Settings, embedding_text};
 use karat::json::Failure;
 use karat::{Code, CompiledCard, Engine, Error, Options, Timestamp};
 use karat_core::scorecard::canonical_json;
@@ -26,6 +26,17 @@ struct Opening {
     observes: bool,
     subject_field: Option<String>,
     task_field: Option<String>,
+    cache: Option<Cache>,
+}
+
+/// Settings of the cache that the vectors of traces go into.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cache {
+    capacity: u64,
+    dimension: usize,
+    /// None to keep a vector until its place is needed.
+    ttl_milliseconds: Option<u64>,
 }
 
 /// Makes an engine out of the settings in the input; returns its number, or -1.
@@ -36,7 +47,13 @@ pub extern "C" fn open() -> i32 {
             let card = card(&opening.card)?;
             let (subject_field, task_field) = (opening.subject_field, opening.task_field);
             let observes = opening.observes;
-            Engine::new(card, Options { subject_field, task_field, observes, ..Options::default() })
+            let cache_settings = opening.cache.map(|cache| {
+                let Cache { capacity, dimension, ttl_milliseconds } = cache;
+                Settings { capacity, dimension, ttl_milliseconds }
+            });
+            let options =
+                Options { subject_field, task_field, observes, cache_settings, ..Options::default() };
+            Engine::new(card, options)
         });
         let number = opened.map(|engine| {
             ENGINES.with_borrow_mut(|engines| {
