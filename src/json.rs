@@ -1,6 +1,7 @@
 //! Questions about many items as one JSON document, for packages in other languages: a name, texts of files, settings; out
 //! come the bytes that the command line prints with `--format json`.
 
+use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -8,8 +9,10 @@ use std::sync::Arc;
 
 use karat_core::diagnostic::nearest;
 use karat_core::number::Decimal;
+use karat_core::scorecard::Scorecard;
 use karat_evidence::source::Layout;
-use karat_store::log::VerifyingKey;
+use karat_store::Receipt;
+use karat_store::log::{VerifyingKey, WitnessKey};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -19,6 +22,8 @@ use crate::ask::compare::{Asked, of_sides};
 use crate::ask::leaderboard::kept;
 use crate::ask::{Compare, Fields, Items, Leaderboard, points};
 use crate::card::CompiledCard;
+use crate::cards::library;
+use crate::document::what_if;
 use crate::engine::{Options, each_item};
 use crate::error::{Code, Error};
 use crate::gate::{BASELINE, Baseline, RUN, judge_leaderboard};
@@ -30,6 +35,7 @@ use crate::receipt::{TrustedKeys, Verified, record_checks};
 use crate::record::Record;
 use crate::rows::Selection;
 use crate::standing::events::Events;
+use crate::write::html::cells;
 
 /// A question as JSON.
 #[derive(Debug, Deserialize)]
@@ -323,6 +329,12 @@ struct Verifying {
     name: String,
     /// The key of the log, if it is known.
     key: Option<String>,
+    /// The receipts of the changes of that key.
+    #[serde(default)]
+    rotation: Vec<String>,
+    /// The keys of the witnesses that must have cosigned.
+    #[serde(default)]
+    witness: Vec<String>,
     /// The item that was scored, as JSON.
     evidence: Option<String>,
     /// The text of the scorecard, if it is not a released one.
@@ -337,7 +349,17 @@ struct Verifying {
 pub fn verify(question: &[u8]) -> Result<Vec<u8>, Error> {
     let asked: Verifying = serde_json::from_slice(question).map_err(|error| invalid(error.to_string()))?;
     let key = asked.key.as_deref().map(|key| key.trim().parse::<VerifyingKey>()).transpose();
-    let trust = TrustedKeys::new(key.map_err(|error| invalid(format!("`key`: {error}")))?);
+    let key = key.map_err(|error| invalid(format!("`key`: {error}")))?;
+    let witnesses: Result<Vec<WitnessKey>, _> = asked.witness.iter().map(|key| key.trim().parse()).collect();
+    let witnesses = witnesses.map_err(|error| invalid(format!("`witness`: {error}")))?;
+    let trust = TrustedKeys::new(key.clone()).with_witnesses(witnesses);
+    let trust = match key.filter(|_| !asked.rotation.is_empty()) {
+        Some(key) => {
+            let changes = asked.rotation.iter().map(|text| Receipt::parse(text.as_bytes())).collect();
+            trust.with_rotations(&key, changes)
+        }
+        None => trust,
+    };
     let card = asked.card_text.as_deref().map(CompiledCard::parse).transpose()?.map(Arc::new);
     let record = |claim: &Record| {
         let compared = asked.evidence.as_deref().map(|text| {
@@ -353,6 +375,45 @@ pub fn verify(question: &[u8]) -> Result<Vec<u8>, Error> {
         _ => Verified::of_receipt(asked.text.as_bytes(), &trust, record),
     };
     Ok(written(&verified.answer(&asked.name)))
+}
+
+/// Weights on trial, as JSON.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Trying {
+    /// The weights by name, as a form has them.
+    asked: BTreeMap<String, String>,
+    given: GivenSubjects,
+}
+
+/// The subjects of a scorecard with its text: what the page of a server asks [`what_if`] about.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GivenSubjects {
+    /// The text of the scorecard.
+    pub card: String,
+    /// The subjects.
+    pub subjects: what_if::Subjects,
+}
+
+/// Ranks subjects by other weights: a sentence in parts, and the cells of its tables.
+///
+/// # Errors
+/// If the question has another form, or a weight is not one.
+pub fn what_if(question: &[u8]) -> Result<Vec<u8>, Error> {
+    let trying: Trying = serde_json::from_slice(question).map_err(|error| invalid(error.to_string()))?;
+    // Graders that are not built in rank nothing, so the card need not score here.
+    let card = Scorecard::read(&trying.given.card, &library).0;
+    let card = card.ok_or_else(|| invalid("this is not a scorecard"))?;
+    let wanted = what_if::asked_weights(&card, &trying.asked)
+        .map_err(|(name, detail)| invalid(format!("`{name}`: {detail}")))?;
+    let answer = match what_if::what_if(&trying.given.subjects, &card, &wanted) {
+        Ok(tried) => json!({
+            "sentence": tried.sentence, "ranking": cells(&tried.ranking), "shares": cells(&tried.shares),
+        }),
+        Err(why) => json!({"refused": why.to_string()}),
+    };
+    Ok(answer.to_string().into_bytes())
 }
 
 fn compared(claim: &Record, card: &Arc<CompiledCard>, evidence: &str) -> Result<Comparison, Error> {

@@ -3,9 +3,10 @@
 const fs = require("node:fs");
 const path = require("node:path");
 const { chromium } = require("playwright-core");
+const checking = require("./checking.cjs");
 const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-const [folder, address, key] = process.argv.slice(2);
+const [folder, address, program, key] = process.argv.slice(2);
 const problems = [];
 const fail = (where, what) => {
   problems.push(`${where}: ${what}`);
@@ -93,7 +94,7 @@ async function pages(tab) {
         await tab.page.click("text=Verify this record");
         await tab.page.waitForLoadState("networkidle");
         if (!(await tab.page.locator("h1:has-text('Verified')").count())) fail(tab.state.at, "the record does not verify");
-        if (at === 0) await look(tab, `verify-${name}`);
+        if (at === 0) await checking.button(tab, `verify-${name}`, { look, fail });
       }
     }
   }
@@ -110,22 +111,16 @@ async function pages(tab) {
   await open(tab, "not-found", "/there-is-no-such-page", 404);
 }
 
-// Weights that move change the ranking at once.
-async function weights(tab) {
+// What pages compute in the browser.
+async function computed(browser, tab) {
+  const tools = { open, look, fail, address, folder, program };
+  const isFirst = tab.view === VIEWS[0];
+  await checking.form(tab, tools, isFirst);
   await tab.page.goto(address);
-  const [card] = await tab.page.$$eval('select[name="card"] option', (all) => all.map((it) => it.value));
-  if (!card) return;
-  tab.state.at = `what-if (${tab.view.name})`;
-  tab.state.status = 200;
-  await tab.page.goto(`${address}/scorecards/${card}`);
-  const before = await tab.page.locator("#what-if-result").innerText();
-  const slider = tab.page.locator(".weights-form input[type=range]").last();
-  await slider.focus();
-  for (let step = 0; step < 40; step++) await slider.press("ArrowRight");
-  await tab.page.waitForFunction((text) => document.querySelector("#what-if-result").innerText !== text, before, { timeout: 10000 });
-  await tab.page.waitForFunction(() => !document.querySelector("#what-if-result[aria-busy]"));
-  if (!tab.page.url().includes("w.")) fail(tab.state.at, "the address does not say the weights");
-  await look(tab, "what-if");
+  const cards = await tab.page.$$eval('select[name="card"] option', (all) => all.map((it) => it.value));
+  for (const card of isFirst ? cards : cards.slice(0, 1)) await checking.weights(tab, card, tools);
+  if (program) await checking.offline(browser, tab.view, tools);
+  if (cards[0]) await checking.unscripted(browser, tab.view, cards[0], tools);
 }
 
 // Sorting by a heading, by keyboard.
@@ -183,7 +178,7 @@ async function main() {
   for (const view of VIEWS) {
     const tab = await opened(browser, view);
     await pages(tab);
-    await weights(tab);
+    await computed(browser, tab);
     await sorting(tab);
     if (key) await signing(tab);
     await tab.context.close();

@@ -20,6 +20,7 @@ mod standing;
 mod stress;
 mod tune;
 mod verification;
+pub mod what_if;
 
 pub use card::card;
 pub use check::check;

@@ -6,6 +6,7 @@ use karat_stats::StatisticsError;
 use karat_stats::composite::{Readings, Tree};
 use karat_stats::ranks::{OtherRanking, RankRange, ranks};
 use karat_stats::robustness::{WeightDistribution, WeightPlan, WeightRobustness, under_drawn_weights};
+use serde::{Deserialize, Serialize};
 
 use super::stress::{CONCENTRATION, own_weights, readings, tree};
 use super::{Ranking, Settings};
@@ -13,7 +14,7 @@ use crate::rows::Rows;
 
 /// The mean value of each subject in each dimension of a scorecard, in billionths. Where a subject has none, the scorecard
 /// may put one in.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct MeanValues {
     /// The subjects, by name.
     pub subjects: Vec<String>,

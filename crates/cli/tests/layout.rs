@@ -18,6 +18,8 @@ const EDGES: &[(&str, &str)] = &[
     ("karat", "karat-stats"),
     ("karat", "karat-store"),
     ("karat-cli", "karat"),
+    // The files of its pages: `verify --html` writes them.
+    ("karat-cli", "karat-browser"),
     ("karat-checker", "karat-core"),
     ("karat-cli", "karat-checker"),
     ("karat-cli", "karat-core"),
@@ -94,6 +96,7 @@ const EDGES: &[(&str, &str)] = &[
     ("karat-runner", "karat-sandbox"),
     ("karat-runner", "karat-terminal"),
     ("karat-server", "karat"),
+    ("karat-server", "karat-browser"),
     ("karat-server", "karat-checker"),
     ("karat-server", "karat-core"),
     // Its pages are tested on the demo.
@@ -197,7 +200,7 @@ fn modules_of_a_crate_know_each_other_in_one_direction() {
     sources.push(root().join("src"));
     for source in sources {
         let mut left = modules(&source);
-        assert!(!left.is_empty(), "{} has no module", relative(&source));
+        assert!(!left.is_empty() || files_below(&source).len() == 1, "{} has no module", relative(&source));
         loop {
             let names: BTreeSet<String> = left.keys().cloned().collect();
             left.retain(|_, named| named.iter().any(|name| names.contains(name)));
@@ -395,16 +398,17 @@ const BUDGETS: &[Budget] = &[
     budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_120, 7_500),
     budget("importers", &["crates/importers/src"], &[], 6_400, 6_000),
     budget("graders", &["crates/graders/src"], &[], 15_000, 15_000),
-    budget("karat", &["src"], &[], 32_120, 23_000),
+    budget("karat", &["src"], &[], 32_540, 23_000),
     budget("store", &["crates/store/src"], &[], 5_220, 4_900),
-    budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 19_150, 16_500),
-    budget("command line", &["crates/cli/src"], &[], 9_500, 8_500),
+    budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 19_130, 16_500),
+    budget("command line", &["crates/cli/src"], &[], 9_520, 8_500),
     budget("terminal", &["crates/terminal/src"], &[], 900, 900),
     budget("conformance and demo", &["conformance/src", "crates/demo/src"], &[], 4_050, 3_500),
     budget("runs and processes", &["crates/run/src", "crates/process/src"], &[], 2_600, 2_600),
     budget("module in JavaScript", &["bindings/javascript/module/src"], &[], 320, 1_200),
     budget("package in JavaScript", &["bindings/javascript/src"], &[], 2_500, 2_500),
-    budget("main workspace", &["src", "crates", "conformance"], &[], 133_180, 115_000),
+    budget("pages in JavaScript", &["bindings/javascript/pages"], &[], 360, 350),
+    budget("main workspace", &["src", "crates", "conformance"], &[], 133_640, 115_000),
     budget("runner", &["runner"], &[], 13_000, 13_000),
 ];
 

@@ -2,6 +2,7 @@
 //! pages. `table` and `history` draw, `spark` a trend in a cell, `scale` places values on axes. The reasons are in
 //! docs/decisions/0011-page.md.
 
+pub mod checker;
 mod history;
 mod scale;
 mod spark;
@@ -27,14 +28,26 @@ pub const SCRIPT: &str = include_str!("script.js");
 
 /// Returns the whole file.
 pub fn document(document: &Document) -> String {
-    let (style, script) = (compact(STYLE), compact(SCRIPT));
+    safe(whole(document, &[&compact(SCRIPT)], "", html! {}).into_string())
+}
+
+/// Returns the whole file with more content, a module that its scripts may compile, and data for them, which stay as they are.
+fn framed(document: &Document, scripts: &[&str], content: Markup, data: Markup) -> String {
+    let page = safe(whole(document, scripts, " 'wasm-unsafe-eval'", content).into_string());
+    let (before, after) = page.rsplit_once("</footer>").unwrap_or((&page, ""));
+    format!("{before}</footer>{}{after}", data.into_string())
+}
+
+fn whole(document: &Document, scripts: &[&str], allowed: &str, more: Markup) -> Markup {
+    let style = compact(STYLE);
+    let sources: Vec<String> = scripts.iter().map(|script| format!("'{}'", source(script))).collect();
     let policy = format!(
-        "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
+        "default-src 'none'; style-src '{}'; script-src {}{allowed}; base-uri 'none'; form-action 'none'",
         source(&style),
-        source(&script)
+        sources.join(" ")
     );
     let sections = sections(document);
-    let markup = html! {
+    html! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -67,18 +80,17 @@ pub fn document(document: &Document) -> String {
                         }
                     }
                 }
-                main { (drawn("s", &sections)) }
+                main { (drawn("s", &sections)) (more) }
                 footer {
                     p {
                         "Made by karat " (env!("CARGO_PKG_VERSION")) ". This file needs no network, and no script to be read. \
                          Colour only repeats what words and numbers say."
                     }
                 }
-                script { (PreEscaped(&script)) }
+                @for script in scripts { script { (PreEscaped(script)) } }
             }
         }
-    };
-    safe(markup.into_string())
+    }
 }
 
 /// Returns a document without its title, for a page of a server: what matters first, then a section for each heading. Its
@@ -91,6 +103,8 @@ pub fn body(id: &str, document: &Document) -> Markup {
 pub fn table(id: &str, table: &Table) -> Markup {
     table::draw(id, table)
 }
+
+pub use table::cells;
 
 /// Returns values over time. Its ids begin with `id`, which must be unique on the page.
 pub fn history(id: &str, history: &History) -> Markup {

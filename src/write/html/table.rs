@@ -7,7 +7,7 @@ use super::scale::{Scale, percent as share_of};
 use super::spark;
 use crate::document::{Cell, Column, Kind, Readers, Row, Span, Table, Total};
 use crate::estimate::percent;
-use crate::text::Tone;
+use crate::text::{Tone, clean};
 
 /// The number of shaded columns from which their names are upright.
 const UPRIGHT: usize = 7;
@@ -140,6 +140,10 @@ fn axis_of(id: &str, table: &Table, at: usize, column: &Column) -> Option<Axis> 
 fn heading(it: &Drawn<'_>) -> Markup {
     let label = &it.column.label;
     match (it.kind, &it.axis) {
+        // A column of marks has no room for its name.
+        _ if label.is_empty() => {
+            html! { th scope="col" { span.aloud { (it.column.key.replace('_', " ")) } } }
+        }
         (Kind::Name, _) => html! { th.name scope="col" { (label) } },
         (Kind::Trend { .. }, _) => html! { th.trend scope="col" { (label) } },
         (_, Some(axis)) => html! {
@@ -191,6 +195,25 @@ fn draw_cell(row: &Row, it: &Drawn<'_>) -> Markup {
         (cell, ..) if it.column.is_number() => html! { td.number { (cell.shown()) } },
         (cell, ..) => html! { td { (cell.shown()) } },
     }
+}
+
+/// Returns the cells of a table without drawings, for a script to write them as [`draw`] does: what each is, its text, and the
+/// address of a link or the length of a bar.
+pub fn cells(table: &Table) -> Vec<Vec<[String; 3]>> {
+    let one = |(cell, column): (&Cell, &Column)| {
+        let [what, text, more] = match (cell, column.kind) {
+            (Cell::Link(text, address), _) => ["name", text.as_str(), address.as_str()].map(str::to_owned),
+            (cell, Kind::Name) => [String::from("name"), cell.shown(), String::new()],
+            (Cell::Share(share), _) => [String::from("share"), cell.shown(), share_of(share.clamp(0.0, 1.0))],
+            (Cell::Absent | Cell::Without(_), _) => ["absent", why(cell), ""].map(str::to_owned),
+            _ => {
+                let what = if column.is_number() { "number" } else { "" };
+                [what.to_owned(), cell.shown(), String::new()]
+            }
+        };
+        [what, clean(&text).into_owned(), more]
+    };
+    table.rows.iter().map(|row| row.cells.iter().zip(&table.columns).map(one).collect()).collect()
 }
 
 /// Returns the reason for which there is no value.

@@ -181,6 +181,15 @@ pub extern "C" fn verify() -> u32 {
     })
 }
 
+/// Ranks the subjects in the input by other weights. Returns 1, or 0 if it is refused.
+#[unsafe(no_mangle)]
+pub extern "C" fn what_if() -> u32 {
+    answered(|question, out| {
+        out.extend_from_slice(&karat::json::what_if(question)?);
+        Ok(())
+    })
+}
+
 fn opening(input: &[u8]) -> Result<Opening, Error> {
     serde_json::from_slice(input).map_err(|error| invalid(&error.to_string()))
 }

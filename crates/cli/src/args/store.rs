@@ -51,6 +51,9 @@ pub struct VerifyArgs {
     pub fields: Fields,
     #[command(flatten)]
     pub format: FormatArgs,
+    /// Write a page that checks them again
+    #[arg(long, value_name = "FILE", conflicts_with = "rerun")]
+    pub html: Option<String>,
 }
 
 /// Work on the log of a store.

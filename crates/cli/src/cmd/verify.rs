@@ -15,6 +15,7 @@ use karat::origin::{self, Comparison};
 use karat::receipt::{TrustedKeys, Verified, record_checks};
 use karat::record::Record;
 use karat::verification::Check;
+use karat::write::html::checker::{Given, checker};
 use karat_store::Kind;
 use karat_terminal::exit::Exit;
 use karat_terminal::failure::Failure;
@@ -26,7 +27,7 @@ use crate::{graders, receipt};
 use karat_terminal::cards;
 use karat_terminal::format::{self, Chosen};
 use karat_terminal::input::read_text;
-use karat_terminal::output::{Color, Screen};
+use karat_terminal::output::{Color, Screen, save_page};
 
 /// The inputs that receipts and records are checked against.
 pub struct Against<'a> {
@@ -44,7 +45,8 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     }
     let is_stream = |path: &String| path == "-";
     let streams = args.receipts.iter().chain(&args.evidence).filter(|path| is_stream(path)).count();
-    let evidence_again = args.evidence.as_ref().is_some_and(is_stream) && args.receipts.len() > 1;
+    let is_read_again = args.receipts.len() > 1 || args.html.is_some();
+    let evidence_again = args.evidence.as_ref().is_some_and(is_stream) && is_read_again;
     if streams > 1 || evidence_again {
         let failure = Failure::new("standard input can be read only once");
         return Err(failure.help("give receipts and evidence as files"));
@@ -53,11 +55,16 @@ pub fn run(args: &VerifyArgs, cli: &Cli) -> Result<Exit, Failure> {
     // A missing file is not a finding about a receipt.
     Inputs::new(args.evidence.as_slice())?;
     let mut report = Report::new(args.format.chosen()?, cli.color);
+    let mut texts = Vec::new();
     for path in &args.receipts {
-        let verified = against.verified(path)?;
+        let (text, verified) = against.verified(path)?;
         let about = verified.about();
         let words = Words { file: path, about: about.as_ref(), verified: verified.words() };
         report.add(&verified.answer(path), &verified.checks, words)?;
+        texts.push((path.as_str(), text));
+    }
+    if let Some(path) = &args.html {
+        save_page(path, &against.page(&report, &texts)?)?;
     }
     report.end()
 }
@@ -83,17 +90,16 @@ impl Report {
         let document = document::verification(checks, words);
         let is_first = std::mem::replace(&mut self.is_first, false);
         match self.chosen {
-            Chosen::Json => format::json(answer),
-            Chosen::Form(_) => {
-                self.documents.push(document);
-                Ok(())
-            }
+            Chosen::Json => format::json(answer)?,
+            Chosen::Form(_) => {}
             Chosen::Screen => {
                 let mut screen = Screen::stdout(self.color);
                 write!(screen, "{}", if is_first { "" } else { "\n" })?;
-                format::screen(&document, (usize::MAX, ""), &mut screen)
+                format::screen(&document, (usize::MAX, ""), &mut screen)?;
             }
         }
+        self.documents.push(document);
+        Ok(())
     }
 
     /// Writes what waits, and returns the status of the worst file.
@@ -120,13 +126,37 @@ impl<'a> Against<'a> {
         })
     }
 
-    /// Runs all checks on the receipt at `path`.
-    fn verified(&self, path: &str) -> Result<Verified, Failure> {
+    /// Returns the page that checks the receipts again in a browser.
+    fn page(&self, report: &Report, texts: &[(&str, String)]) -> Result<String, Failure> {
+        let args = self.args;
+        let read = |path: &String, what| read_text(path, what, Exit::CouldNotRun);
+        let key = args.key.as_deref().map(receipt::key).transpose()?.map(|key| key.to_string());
+        let rotation =
+            args.rotation.iter().map(|path| read(path, "a receipt")).collect::<Result<Vec<_>, _>>()?;
+        let witness = args.witness.iter().map(|key| Ok(receipt::witness(key)?.to_string()));
+        let witness = witness.collect::<Result<Vec<_>, Failure>>()?;
+        let evidence = args.evidence.as_ref().map(|path| read(path, "the evidence")).transpose()?;
+        let given = texts.iter().map(|(name, text)| Given {
+            name,
+            text,
+            key: key.as_deref(),
+            rotation: &rotation,
+            witness: &witness,
+            evidence: evidence.as_deref(),
+            card_text: self.card.as_ref().map(|card| card.text()),
+        });
+        let given: Vec<Given<'_>> = given.collect();
+        let document = Document::joined(report.documents.clone());
+        Ok(checker(&document, &given, karat_browser::PAGE, karat_browser::ENGINE))
+    }
+
+    /// Runs all checks on the receipt at `path`, and returns its text, too.
+    fn verified(&self, path: &str) -> Result<(String, Verified), Failure> {
         let text = match read_text(path, "a receipt", Exit::VerificationFailed) {
             Ok(text) => text,
             Err(failure) if failure.exit() == Exit::VerificationFailed => {
                 let check = Check::new("receipt", CheckOutcome::Failed, failure.to_string());
-                return Ok(Verified::unread(check));
+                return Ok((String::new(), Verified::unread(check)));
             }
             Err(failure) => return Err(failure),
         };
@@ -138,7 +168,7 @@ impl<'a> Against<'a> {
                 Err(Failure::new(format!("`{path}` is the receipt of an item of kind `{kind}`"))
                     .help("--evidence and --card go with the receipt of a record: leave them out"))
             }
-            _ => Ok(verified),
+            _ => Ok((text, verified)),
         }
     }
 

@@ -122,3 +122,36 @@ fn a_page_that_cannot_be_written_says_so_and_leaves_nothing() {
     assert_eq!(fs::read_to_string(folder.path().join("page.html")).unwrap(), "kept");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
 }
+
+#[test]
+fn a_page_of_receipts_has_everything_to_check_them_again() {
+    let folder = Folder::new();
+    folder.write("receipt.json", &example("receipt/receipt.json"));
+    folder.write("<b>.json", &example("receipt/receipt.json").replace("\"index\":", "\"index\":1"));
+    folder.write("log.key", &example("receipt/log.key"));
+    let one = ["verify", "receipt.json", "--key", "log.key"];
+    let text = page(&folder, &one);
+    assert_eq!(texts(&text, "h2"), ["Verify", "Checked again in this browser", "Check another receipt"]);
+    assert!(
+        texts(&text, "section")[0].contains("verified: it was kept as given here"),
+        "{:?}",
+        texts(&text, "section")
+    );
+    assert!(texts(&text, "[data-without-script]")[0].contains("karat verify"));
+    assert!(
+        text.contains("'wasm-unsafe-eval'; base-uri 'none'; form-action 'none'") && !text.contains("'unsafe")
+    );
+    // The name of a kind of element looks like an address.
+    assert!(!text.replace("http://www.w3.org/2000/svg", "").contains("://"));
+    let given: serde_json::Value = serde_json::from_str(&texts(&text, "#given")[0]).unwrap();
+    assert_eq!(given[0]["text"], example("receipt/receipt.json"));
+    assert_eq!(given[0]["key"], example("receipt/log.key").trim());
+    assert_eq!(text, page(&folder, &one), "the same bytes, over the page before");
+
+    let both = ["verify", "receipt.json", "<b>.json", "--key", "log.key", "--html", "page.html"];
+    assert_eq!(folder.karat(&both).status, 14);
+    let text = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(texts(&text, "b").is_empty() && text.contains("\\u003cb>.json"), "a name is no element");
+    let given: serde_json::Value = serde_json::from_str(&texts(&text, "#given")[0]).unwrap();
+    assert_eq!(given[1]["name"], "<b>.json");
+}

@@ -1,8 +1,11 @@
-//! The style, the script and the icon of the pages: named by their digests, so that a browser may cache them for good.
+//! The files of the pages: named by their digests, so that a browser may cache them for good.
 
+use std::borrow::Cow;
+use std::io::Read as _;
 use std::sync::LazyLock;
 
-use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
+use axum::http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, ETAG, IF_NONE_MATCH, VARY};
+use flate2::read::GzDecoder;
 use karat::write::html;
 
 use crate::prelude::*;
@@ -14,53 +17,97 @@ pub struct Asset {
     media_type: &'static str,
     /// The digest, as an entity tag.
     tag: String,
-    body: String,
+    body: Cow<'static, [u8]>,
+    /// True if the body is compressed.
+    is_packed: bool,
 }
 
 impl Asset {
-    fn new(stem: &str, ending: &str, media_type: &'static str, body: String) -> Self {
-        let digest = Digest::of(body.as_bytes()).to_string();
+    fn new(stem: &str, ending: &str, media_type: &'static str, body: impl Into<Cow<'static, [u8]>>) -> Self {
+        let body = body.into();
+        let digest = Digest::of(&body).to_string();
         let short: String = digest.trim_start_matches("sha256:").chars().take(12).collect();
         Self {
             path: format!("/static/{stem}-{short}.{ending}"),
             media_type,
             tag: format!("\"{short}\""),
             body,
+            is_packed: false,
         }
     }
 }
 
 /// The style of all pages, both static files and pages of the server.
-pub static STYLE: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("style", "css", "text/css; charset=utf-8", html::compact(html::STYLE)));
-
-/// The script: sorting and filtering as in static files, and the weight sliders. Every page is complete without it.
-pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
-    let text = [html::SCRIPT, include_str!("script.js")].map(html::compact).join("\n");
-    Asset::new("script", "js", "text/javascript; charset=utf-8", text)
+pub static STYLE: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new("style", "css", "text/css; charset=utf-8", html::compact(html::STYLE).into_bytes())
 });
 
-pub static ICON: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("icon", "svg", "image/svg+xml", html::compact(include_str!("icon.svg"))));
+/// The script of all pages: sorting and filtering as in static files. Every page is complete without it.
+pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
+    let text = html::compact(html::SCRIPT);
+    Asset::new("script", "js", "text/javascript; charset=utf-8", text.into_bytes())
+});
+
+pub static ICON: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new("icon", "svg", "image/svg+xml", html::compact(include_str!("icon.svg")).into_bytes())
+});
+
+/// The script of the pages that compute in the browser.
+pub static PAGE: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new("page", "js", "text/javascript; charset=utf-8", karat_browser::PAGE.as_bytes())
+});
+
+/// The engine, for that script.
+pub static ENGINE: LazyLock<Asset> = LazyLock::new(|| Asset {
+    is_packed: true,
+    ..Asset::new("engine", "wasm", "application/wasm", karat_browser::ENGINE)
+});
+
+/// The engine for clients that do not read gzip. It is part of the program, and a test reads it.
+static UNPACKED: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut body = Vec::new();
+    let _ = GzDecoder::new(karat_browser::ENGINE).read_to_end(&mut body);
+    body
+});
 
 pub async fn file(headers: HeaderMap, Named(name): Named<String>) -> Answer {
     let path = format!("/static/{name}");
-    let Some(asset) = [&*STYLE, &*SCRIPT, &*ICON].into_iter().find(|asset| asset.path == path) else {
+    let Some(asset) =
+        [&STYLE, &SCRIPT, &ICON, &PAGE, &ENGINE].map(|it| &**it).into_iter().find(|asset| asset.path == path)
+    else {
         return Err(Problem::not_found("there is no such file"));
     };
     let is_known = headers.get(IF_NONE_MATCH).is_some_and(|tag| tag.as_bytes() == asset.tag.as_bytes());
-    let mut response = match is_known {
-        true => Response::new(Body::empty()),
-        false => Response::new(Body::from(asset.body.as_str())),
+    let is_packed = asset.is_packed && takes_gzip(&headers);
+    let body: &'static [u8] = match is_packed == asset.is_packed {
+        true => &asset.body,
+        false => &UNPACKED,
     };
+    let mut response = Response::new(if is_known { Body::empty() } else { Body::from(body) });
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     }
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(asset.media_type));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+    if asset.is_packed {
+        headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    }
+    if is_packed && !is_known {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     if let Ok(tag) = HeaderValue::from_str(&asset.tag) {
         headers.insert(ETAG, tag);
     }
     Ok(response)
+}
+
+/// Returns true if the client says that it reads gzip.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let lists = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|it| it.to_str().ok());
+    let mut codings = lists.flat_map(|list| list.split(',')).map(|it| it.replace(' ', ""));
+    codings.any(|it| match it.split_once(";q=") {
+        Some((name, weight)) => name == "gzip" && weight.parse().is_ok_and(|weight: f32| weight > 0.0),
+        None => it == "gzip",
+    })
 }

@@ -12,12 +12,15 @@ pub(super) use karat::write::html::{body, table as figure};
 pub(super) use maud::{Markup, html};
 
 pub(super) use super::address;
-use super::assets::{ICON, SCRIPT, STYLE};
+use super::assets::{ENGINE, ICON, PAGE, SCRIPT, STYLE};
 use crate::prelude::*;
 
 /// Only files of the server are loaded, no inline script runs, no site may frame a page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// The same for the pages that compute: the engine may be compiled.
+const COMPUTING_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self'; \
+                                connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The sections of the site, by address and name.
 const PARTS: [(&str, &str); 5] = [
@@ -40,15 +43,24 @@ pub struct Sheet<'a> {
 impl Sheet<'_> {
     /// Answers with the whole page.
     pub fn answer(&self, content: Markup) -> Response<Body> {
-        answer(StatusCode::OK, self.whole(content))
+        self.answer_with(StatusCode::OK, content)
+    }
+
+    /// Answers with the whole page, whose script computes with the engine in the browser.
+    pub fn answer_computing(&self, content: Markup) -> Response<Body> {
+        let script = html! { script src=(PAGE.path) data-engine=(ENGINE.path) defer {} };
+        let mut response = answer(StatusCode::OK, self.whole(script, content));
+        let policy = HeaderValue::from_static(COMPUTING_POLICY);
+        response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+        response
     }
 
     /// Answers with the whole page and another status.
     pub(crate) fn answer_with(&self, status: StatusCode, content: Markup) -> Response<Body> {
-        answer(status, self.whole(content))
+        answer(status, self.whole(html! {}, content))
     }
 
-    fn whole(&self, content: Markup) -> Markup {
+    fn whole(&self, script: Markup, content: Markup) -> Markup {
         html! {
             (DOCTYPE)
             html lang="en" {
@@ -60,6 +72,7 @@ impl Sheet<'_> {
                     link rel="icon" href=(ICON.path);
                     link rel="stylesheet" href=(STYLE.path);
                     script src=(SCRIPT.path) defer {}
+                    (script)
                 }
                 body {
                     a.skip href="#content" { "Skip to the content" }
@@ -78,8 +91,8 @@ impl Sheet<'_> {
                     footer {
                         p {
                             "karat " (env!("CARGO_PKG_VERSION")) ". Every number here can be computed again from its evidence: "
-                            "open a record and verify it. Colour repeats what words and numbers say. "
-                            a href="/v1/openapi.json" { "API" }
+                            "open a record and verify it, or " a href="/verify" { "check a receipt" } " of any log in your browser. "
+                            "Colour repeats what words and numbers say. " a href="/v1/openapi.json" { "API" }
                         }
                     }
                 }
@@ -103,11 +116,6 @@ impl Sheet<'_> {
 /// Returns the name of the key of the request, if it had one.
 pub(crate) fn holder(caller: &Caller) -> Option<String> {
     caller.name().map(str::to_owned)
-}
-
-/// Answers with a part of a page, which the script inserts.
-pub(crate) fn fragment(content: Markup) -> Response<Body> {
-    answer(StatusCode::OK, content)
 }
 
 fn answer(status: StatusCode, content: Markup) -> Response<Body> {

@@ -191,7 +191,7 @@ fn receipt(kept: &RecordData, card: &str) -> Markup {
     )
 }
 
-/// Returns a file of the record: receipt, record, evidence, or the key that verifies the log.
+/// Returns a file of the record: receipt, record, evidence, scorecard, or the key that verifies the log.
 pub async fn file(Get(app, _): Get, Named((wanted, name)): Named<(String, String)>) -> Answer {
     let key = format!("{}\n", app.log_key());
     let (shared, asked) = (Arc::clone(&app), name.clone());
@@ -203,6 +203,10 @@ pub async fn file(Get(app, _): Get, Named((wanted, name)): Named<(String, String
                 "receipt.json" => ("application/json", reader.receipt(kept.item.position)?.to_json()),
                 "record.json" => ("application/json", kept.item.content),
                 "evidence.json" => ("application/json", kept.evidence.ok_or_else(missing)?.content),
+                "scorecard.toml" => {
+                    let text = kept.pool(&shared)?.card.text().to_owned();
+                    ("application/toml; charset=utf-8", text.into_bytes())
+                }
                 "log.pub" => ("text/plain; charset=utf-8", key.into_bytes()),
                 _ => return Err(missing()),
             })

@@ -68,7 +68,7 @@ pub async fn show(
             Ok((rules(&pool), behind(&pool, &found)))
         })
         .await?;
-    Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer(html! {
+    Ok(Sheet { title: &title, part: "/scorecards", caller: Some(&caller) }.answer_computing(html! {
         (heading(&[("/scorecards", "Scorecards")], &title, &lead))
         (above)
         (proposed)

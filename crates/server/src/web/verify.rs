@@ -5,6 +5,7 @@ use std::str::FromStr as _;
 use karat::answers::{ChangedPart, CheckOutcome, VerificationStatus};
 use karat::document::{self, Verified};
 use karat::verification::{Check, recomputed, status};
+use karat::write::html::checker::{self, KeyOrigin};
 use karat_store::log::{Keys, VerifyingKey, WitnessKey};
 
 use super::layout::*;
@@ -16,7 +17,7 @@ use karat::receipt;
 pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer {
     let key = VerifyingKey::from_str(&app.log_key()).map_err(|error| Problem::internal(&error))?;
     let shared = Arc::clone(&app);
-    let (kept, pool, (found, trust), replayed) = app
+    let (kept, pool, (found, trust, newest), replayed) = app
         .read(move |reader| {
             let kept = RecordData::read(&shared, reader, &wanted)?;
             let position = kept.item.position;
@@ -30,15 +31,17 @@ pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer
             let keys = Keys::follow(&key, &reader.rotations(size)?).map_err(|it| Problem::internal(&it))?;
             let seen = |witness: &&WitnessKey| witness.open(&receipt.checkpoint).is_ok();
             let witnesses = shared.options.witnesses.iter().filter(seen).cloned().collect();
+            let newest = keys.newest().map(ToString::to_string).unwrap_or_default();
             let trust = receipt::TrustedKeys::of(keys).with_witnesses(witnesses);
             let pool = kept.pool(&shared)?;
             let replayed = again(&shared, reader, &kept, &pool)?;
-            Ok((kept, pool, (receipt, trust), replayed))
+            Ok((kept, pool, (receipt, trust, newest), replayed))
         })
         .await?;
     let position = kept.item.position;
     let checkpoint = found.checkpoint.clone();
     let log = app.log_key();
+    let here = in_browser(position, &kept, &pool, &newest);
     let checks = app
         .checked(move || {
             let mut checks = receipt::checks(&found, &trust);
@@ -59,6 +62,7 @@ pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer
     let content = html! {
         (heading(&[("/", "Leaderboard"), (&record, "Record")], title, "Checked just now, from what the store has."))
         (body("check", &document))
+        (here)
         section aria-labelledby="signed" {
             h2 id="signed" { "What was signed" }
             p { "The head of the log, as its key signed it:" }
@@ -68,7 +72,51 @@ pub async fn show(Get(app, caller): Get, Named(wanted): Named<String>) -> Answer
         }
         p { a href=(record) { "Back to the record" } }
     };
-    Ok(Sheet { title, part: "/", caller: Some(&caller) }.answer(content))
+    Ok(Sheet { title, part: "/", caller: Some(&caller) }.answer_computing(content))
+}
+
+/// Shows the button that checks the record in the browser of the visitor.
+fn in_browser(position: u64, kept: &RecordData, pool: &ScorerPool, key: &str) -> Markup {
+    let file = |name: &str| format!("{}/files/{name}", address::record(position));
+    let card = (!pool.card.is_released()).then(|| file("scorecard.toml"));
+    html! {
+        section aria-labelledby="here" {
+            h2 id="here" { "Without trust in this server" }
+            p {
+                "The checks above are the word of this server. Your browser can do them itself: it gets the receipt and the evidence, and "
+                "computes the score again. Only the key is then left to trust: it comes from this server, too, and proves nothing about "
+                "it. Compare it with what the operator publishes elsewhere, or " a href="/verify" { "give the key yourself" } "."
+            }
+            p.care data-without-script { "Without scripts this browser cannot. Download the receipt from the page of the record: " code { "karat verify" } " checks it on your machine." }
+            p.buttons {
+                button.go type="button" hidden data-check=(file("receipt.json")) data-key=(key) data-card=[card]
+                    data-evidence=[kept.evidence.is_some().then(|| file("evidence.json"))] { "Check in this browser" }
+            }
+            div id="verify-result" aria-live="polite" {}
+        }
+    }
+}
+
+/// Shows the form that checks any receipt in the browser of the visitor.
+pub async fn show_form(Get(app, caller): Get) -> Answer {
+    let key = VerifyingKey::from_str(&app.log_key()).map_err(|error| Problem::internal(&error))?;
+    let keys = app
+        .read(move |reader| {
+            let size = reader.head()?.size;
+            Keys::follow(&key, &reader.rotations(size)?).map_err(|error| Problem::internal(&error))
+        })
+        .await?;
+    let newest = keys.newest().map(ToString::to_string).unwrap_or_default();
+    let lead =
+        "Signature, inclusion, content and score, computed in this browser: nothing that you give leaves it.";
+    let content = html! {
+        (heading(&[("/", "Leaderboard")], "Check a receipt", lead))
+        section aria-labelledby="what" {
+            h2 id="what" { "What to check, and with which key" }
+            (checker::form(Some((&newest, KeyOrigin::Server))))
+        }
+    };
+    Ok(Sheet { title: "Check a receipt", part: "/verify", caller: Some(&caller) }.answer_computing(content))
 }
 
 /// Scores the evidence again, a trace after those that came before it.

@@ -1,19 +1,19 @@
-//! Other weights on trial: a form for them, and the ranks and their robustness beside those of the scorecard.
+//! Other weights on trial: a form for them, and the ranks and their robustness beside those of the scorecard. A browser with
+//! scripts gets the values once, and ranks with the same function.
 
 use std::collections::HashMap;
 
 use karat::answers::leaderboard::officials::Officials;
-use karat::leaderboard::Settings;
+use karat::document::what_if::{self, FIELD, Subjects, Tried};
+use karat::json::GivenSubjects;
 use karat::leaderboard::stress::weights;
-use karat::leaderboard::what_if::{MeanValues, WhatIf};
-use karat::text::{Writing, count, cut, ranks, short, whole_percent};
+use karat::text::cut;
 use karat_core::number::Decimal;
-use karat_core::scorecard::Dimension;
-use karat_stats::bootstrap::Plan;
 use karat_stats::ranks::RankRange;
 
 use super::layout::*;
-use super::{layout, leaderboard, welcome};
+use super::welcome;
+use crate::api::bytes;
 use crate::kept::AllSubjects;
 use crate::prelude::*;
 use crate::subjects::all_subjects;
@@ -21,59 +21,24 @@ use crate::subjects::all_subjects;
 /// The query of the address: `w.KEY` is the weight of the dimension KEY.
 pub type Asked = BTreeMap<String, String>;
 
-const FIELD: &str = "w.";
-/// The largest number of rows.
-const SHOWN: usize = 200;
-/// The number of ranks that random weights may take, with the fewest weights.
-const RANKED_MAX: usize = 300_000;
-const DRAWS_MIN: usize = 50;
-const MOST: i64 = 1_000_000_000_000;
-
-/// Returns the weights of the query, with those of the card where none is given.
-fn asked_weights(pool: &ScorerPool, asked: &Asked) -> Result<Vec<Decimal>, Problem> {
-    let card = &pool.card;
-    let is_known = |name: &str| {
-        name.strip_prefix(FIELD)
-            .is_some_and(|key| card.dimensions.iter().any(|dimension| dimension.key == key))
-    };
-    if let Some(other) = asked.keys().find(|name| !is_known(name)) {
-        let detail = format!(
-            "there is no `{}`; a weight is `{FIELD}` and the key of a dimension",
-            other.escape_debug()
-        );
-        return Err(Problem::parameter("query", detail));
-    }
-    let weight = |(key, own): (&str, Decimal)| {
-        let name = format!("{FIELD}{key}");
-        let Some(text) = asked.get(&name).map(|text| text.trim()).filter(|text| !text.is_empty()) else {
-            return Ok(own);
-        };
-        let read = Decimal::parse(text)
-            .ok()
-            .filter(|(weight, is_exact)| *is_exact && (0..=MOST).contains(&weight.millionths()));
-        read.map(|(weight, _)| weight).ok_or_else(|| {
-            let found = text.escape_debug();
-            Problem::parameter(
-                &name,
-                format!("found `{found}`, expected a number from 0 to 1000000 with at most six decimals"),
-            )
-        })
-    };
-    let own = weights(card);
-    card.dimensions.iter().map(|it| it.key.as_str()).zip(own).map(weight).collect()
-}
-
 pub async fn section(
     app: &Arc<App>,
     pool: &Arc<ScorerPool>,
     asked: &Asked,
     headers: &HeaderMap,
 ) -> Result<Markup, Problem> {
-    let wanted = asked_weights(pool, asked)?;
+    let wanted = what_if::asked_weights(&pool.card, asked);
+    let wanted = wanted.map_err(|(name, detail)| Problem::parameter(&name, detail))?;
+    if pool.card.scorer().is_err() {
+        return Ok(html! {});
+    }
     let form = form(pool, &wanted);
-    let result = match pool.card.scorer() {
-        Ok(_) => answer(app, pool, wanted, welcome::host(headers)).await?,
-        Err(_) => return Ok(html! {}),
+    let result = match subjects(app, pool).await? {
+        Some(subjects) => {
+            let pool = Arc::clone(pool);
+            app.checked(move || Ok(result_of(&subjects, &pool, &wanted))).await?
+        }
+        None => welcome::nothing(&welcome::host(headers), pool),
     };
     Ok(html! {
         section aria-labelledby="what-if" {
@@ -85,16 +50,15 @@ pub async fn section(
     })
 }
 
-/// Returns the same section without the page around it.
-pub(crate) async fn fragment(
-    Get(app, _): Get,
-    headers: HeaderMap,
-    Named(name): Named<String>,
-    Params(asked): Params<Asked>,
-) -> Answer {
+/// Returns the scorecard with the values of its subjects, for the script of the page.
+pub(crate) async fn given(Get(app, _): Get, Named(name): Named<String>) -> Answer {
     let pool = app.memory.cards().find(&name)?;
-    let wanted = asked_weights(&pool, &asked)?;
-    answer(&app, &pool, wanted, welcome::host(&headers)).await.map(layout::fragment)
+    let nothing = || Problem::not_found("no subject has a score by this scorecard");
+    let subjects = subjects(&app, &pool).await?.ok_or_else(nothing)?;
+    let card = pool.card.text().to_owned();
+    let given = serde_json::to_vec(&GivenSubjects { card, subjects });
+    let given = given.map_err(|error| Problem::internal(&error))?;
+    Ok(bytes(StatusCode::OK, "application/json", given))
 }
 
 fn form(pool: &ScorerPool, wanted: &[Decimal]) -> Markup {
@@ -119,108 +83,27 @@ fn form(pool: &ScorerPool, wanted: &[Decimal]) -> Markup {
     }
 }
 
-/// Shows the ranks of all subjects under these weights.
-async fn answer(
-    app: &Arc<App>,
-    pool: &Arc<ScorerPool>,
-    wanted: Vec<Decimal>,
-    host: String,
-) -> Result<Markup, Problem> {
+/// Returns the subjects that can be ranked; none if no one has a score.
+async fn subjects(app: &Arc<App>, pool: &Arc<ScorerPool>) -> Result<Option<Subjects>, Problem> {
     let size = *app.memory.size().borrow();
     let all = match all_subjects(app, pool, app.moment(), size).await {
         Ok(all) => all,
-        Err(problem) if problem.code == Code::NotFound => return Ok(welcome::nothing(&host, pool)),
+        Err(problem) if problem.code == Code::NotFound => return Ok(None),
         Err(problem) => return Err(problem),
     };
-    let pool = Arc::clone(pool);
-    app.checked(move || Ok(result_of(&all, &pool, &wanted, &host))).await
+    Ok(of_all(&all, pool))
 }
 
-fn result_of(all: &AllSubjects, pool: &ScorerPool, wanted: &[Decimal], host: &str) -> Markup {
-    let Some(values) = all.values.as_ref().filter(|values| !values.subjects.is_empty()) else {
-        return welcome::nothing(host, pool);
-    };
-    let settings = leaderboard::settings(pool);
-    // Each random weight ranks every subject.
-    let draws = (RANKED_MAX / values.subjects.len().max(1)).clamp(DRAWS_MIN, settings.plan.draws as usize);
-    let plan = Plan { draws: draws as u32, ..settings.plan };
-    match WhatIf::new(values, &pool.card, wanted, &Settings { plan, ..settings }) {
-        Ok(what_if) => html! {
-            (sentences(values, &what_if))
-            (figure("what-if-table", &table(all, values, &what_if, pool)))
-            (shares(pool, wanted))
-        },
-        Err(why) => html! { p.care { "There is no ranking under these weights: " (why) "." } },
-    }
-}
-
-fn sentences(values: &MeanValues, found: &WhatIf) -> Markup {
-    let subjects = values.subjects.len();
-    let is_first = |rank: &Option<RankRange>| rank.is_some_and(|rank| rank.best == 1);
-    let first = found.after.ranks.iter().zip(&values.subjects).filter(|(rank, _)| is_first(rank));
-    let first: Vec<String> = first.map(|(_, name)| short(name)).collect();
-    let moved = found.after.moved.len();
-    html! {
-        p {
-            @if subjects > SHOWN { "The first " (SHOWN) " of " (count(subjects, "subject")) " are shown. " }
-            @match first.as_slice() {
-                [] => "No subject has rank 1. ",
-                [only] => { b { (only) } @if found.after.first_differs { " would have rank 1. " } @else { " keeps rank 1. " } },
-                several => { (count(several.len(), "subject")) " would share rank 1. " },
-            }
-            @if moved == 0 { "No rank changes. " } @else { (count(moved, "subject")) " of " (subjects) @if moved == 1 { " moves. " } @else { " move. " } }
-            "Around these weights the same subjects have rank 1 in " b { (whole_percent(found.around_after.share_first_kept)) } " of "
-            (found.around_after.plan.draws) " random weights; around those of the scorecard in " b { (whole_percent(found.around_before.share_first_kept)) } "."
-        }
-    }
-}
-
-fn table(all: &AllSubjects, values: &MeanValues, found: &WhatIf, pool: &ScorerPool) -> Table {
-    let writing = Writing::of(pool.card.scale.max);
-    let official = all.officials.as_ref().map(official_ranks);
-    let mut order: Vec<usize> = (0..values.subjects.len()).collect();
-    let after = |at: usize| found.after.ranks.get(at).copied().flatten();
-    let before = |at: usize| found.ranks_before.get(at).copied().flatten();
-    order.sort_by_key(|&at| (after(at).is_none(), after(at), at));
-    let rank = |rank: Option<RankRange>| text_or(rank.map(|it| ranks([it.best, it.worst])), "none");
-    let composite = |list: &[Option<i64>], at: usize| match list.get(at).copied().flatten() {
-        Some(value) => Cell::Text(writing.number(value as f64 / 1e9)),
-        None => absent("none"),
-    };
-    let row = |at: usize| {
-        let name = values.subjects.get(at).cloned().unwrap_or_default();
-        let steps =
-            before(at).zip(after(at)).map_or(0, |(from, to)| i64::from(from.best) - i64::from(to.best));
-        let moves = match steps {
-            0 => String::from("stays"),
-            up @ 1.. => format!("▲ {up}"),
-            down => format!("▼ {}", -down),
-        };
-        let kept = found.around_after.subjects.get(at).and_then(Option::as_ref).map(|it| it.share_kept);
-        let address = address::subject(&name, Some(&pool.name()));
-        let place = official.as_ref().map(|places| rank(places.get(name.as_str()).copied()));
-        let mut cells = vec![
-            rank(after(at)),
-            Cell::Link(name.clone(), address),
-            Cell::Text(moves),
-            rank(before(at)),
-            composite(&found.composites_after, at),
-            composite(&found.composites_before, at),
-            kept.map_or_else(|| absent("none"), Cell::Share),
-        ];
-        cells.extend(place);
-        line(cells)
-    };
-    let official_rank = if official.is_some() { " | #official rank" } else { "" };
-    let columns = format!(
-        "#rank | =subject | moves | #rank now | #composite | #composite now | %keeps its rank{official_rank}"
-    );
-    let what = "By the composite of the mean values, without rules and gates of the scorecard";
-    let caption = match official {
-        Some(_) => format!("{what}, and without the window, decay, review and gate of official scores"),
-        None => String::from(what),
-    };
-    grid(caption, &columns, order.into_iter().take(SHOWN).map(row).collect())
+fn of_all(all: &AllSubjects, pool: &ScorerPool) -> Option<Subjects> {
+    let means = all.values.clone().filter(|values| !values.subjects.is_empty())?;
+    let card = pool.name();
+    let links = means.subjects.iter().map(|name| address::subject(name, Some(&card))).collect();
+    let officials = all.officials.as_ref().map(|officials| {
+        let places = official_ranks(officials);
+        let rank = |name: &String| places.get(name.as_str()).map(|rank| [rank.best, rank.worst]);
+        means.subjects.iter().map(rank).collect()
+    });
+    Some(Subjects { means, links, officials })
 }
 
 fn official_ranks(officials: &Officials) -> HashMap<&str, RankRange> {
@@ -228,17 +111,13 @@ fn official_ranks(officials: &Officials) -> HashMap<&str, RankRange> {
     names.zip(officials.ranks()).filter_map(|(name, rank)| Some((name, rank?))).collect()
 }
 
-/// Shows each weight as a share of the sum.
-fn shares(pool: &ScorerPool, wanted: &[Decimal]) -> Markup {
-    let own = weights(&pool.card);
-    let sum = |list: &[Decimal]| list.iter().map(|it| it.millionths()).sum::<i64>().max(1) as f64;
-    let (of_wanted, of_own) = (sum(wanted), sum(&own));
-    let share = |weight: &Decimal, of: f64| whole_percent(weight.millionths() as f64 / of);
-    let all = pool.card.dimensions.iter().zip(wanted).zip(&own);
-    let row = |((dimension, weight), own): ((&Dimension, &Decimal), &Decimal)| {
-        line([text(&dimension.label), text(weight), text(share(weight, of_wanted)), text(share(own, of_own))])
-    };
-    let caption = "Weight as entered, its share of the sum, and that of the card";
-    let table = grid(caption, "=dimension | #weight | #share | #share now", all.map(row).collect());
-    html! { details { summary { "The weights as shares" } (figure("what-if-shares", &table)) } }
+fn result_of(subjects: &Subjects, pool: &ScorerPool, wanted: &[Decimal]) -> Markup {
+    match what_if::what_if(subjects, &pool.card, wanted) {
+        Ok(Tried { sentence, ranking, shares }) => html! {
+            p { @for (is_strong, part) in sentence { @if is_strong { b { (part) } } @else { (part) } } }
+            (figure("what-if-table", &ranking))
+            details { summary { "The weights as shares" } (figure("what-if-shares", &shares)) }
+        },
+        Err(why) => html! { p.care { "There is no ranking under these weights: " (why) "." } },
+    }
 }

@@ -103,6 +103,13 @@ fn filled() -> Running {
 fn check(path: &str, page: &Page) {
     let policy = page.header("content-security-policy");
     assert!(policy.starts_with("default-src 'none'; "), "{path}: {policy}");
+    // The engine is compiled where pages compute, and nowhere else.
+    let way = path.split(['?', '#']).next().unwrap_or_default();
+    let may = way == "/verify" || way.ends_with("/verify") || way.starts_with("/scorecards/");
+    let computes = page.body.contains(" data-engine=");
+    assert!(may || !computes, "{path}");
+    assert_eq!(policy.contains("script-src 'self' 'wasm-unsafe-eval';"), computes, "{path}: {policy}");
+    let policy = policy.replace(" 'wasm-unsafe-eval'", "");
     assert!(
         !policy.contains("unsafe") && !policy.contains('*') && !policy.contains("http"),
         "{path}: {policy}"
@@ -129,7 +136,9 @@ fn check(path: &str, page: &Page) {
         let element = element.value();
         for (name, value) in element.attrs() {
             assert!(!name.starts_with("on"), "{path}: {name}={value}");
-            if matches!(name, "href" | "src" | "action" | "formaction" | "data-what-if") {
+            let is_address =
+                matches!(name, "href" | "src" | "action" | "formaction" | "data-what-if" | "data-engine");
+            if is_address || matches!(name, "data-check" | "data-evidence" | "data-card") {
                 let is_own = value.starts_with('/') && !value.starts_with("//") || value.starts_with('#');
                 assert!(is_own, "{path}: {name}={value}");
             }
@@ -263,7 +272,7 @@ fn names_of_strangers_stay_text() {
         let page = look(&server, record);
         check(record, page.is(200));
     }
-    let what_if = look(&server, "/scorecards/support-agent/what-if").is(200).parsed();
+    let what_if = look(&server, "/scorecards/support-agent").is(200).parsed();
     assert!(what_if.root_element().text().any(|text| text.contains('\u{5d0}')));
     assert_eq!(loose(&what_if), Vec::<String>::new());
     // Characters that cannot be seen are left out of a name.
@@ -422,22 +431,101 @@ fn a_file_of_the_server_is_kept_for_good() {
 fn other_weights_show_another_ranking_and_keep_nothing() {
     let server = filled();
     let size = server.get("/v1/log").json();
-    let fragment = |query: &str| look(&server, &format!("/scorecards/task-run@1.0.0/what-if?{query}"));
-    let own = fragment("");
+    let tried = |query: &str| look(&server, &format!("/scorecards/task-run@1.0.0?{query}"));
+    let own = tried("");
     assert!(own.is(200).text().contains("No rank changes"), "{}", own.text());
-    assert!(!own.body.contains("<html"));
-    let other = fragment("w.solved=0&w.thrift=0&w.speed=1");
-    assert!(other.is(200).text().contains("would have rank 1"), "{}", other.text());
-    let page = look(&server, "/scorecards/task-run@1.0.0?w.solved=0&w.thrift=0&w.speed=1");
-    check("what-if", page.is(200));
-    assert!(page.text().contains("would have rank 1"));
+    let page = tried("w.solved=0&w.thrift=0&w.speed=1");
+    check("/scorecards/task-run", page.is(200));
+    assert!(page.text().contains("would have rank 1"), "{}", page.text());
     let value = all(&page.parsed(), "input[name='w.speed']")[0].value().attr("value").unwrap().to_owned();
     assert_eq!(value, "1");
-    assert!(fragment("w.solved=0&w.thrift=0&w.speed=0").is(200).text().contains("There is no ranking"));
+    assert!(tried("w.solved=0&w.thrift=0&w.speed=0").is(200).text().contains("There is no ranking"));
     for wrong in ["w.solved=-1", "w.solved=1e999", "w.nothing=1", "w.solved=0.1234567", "w.solved=NaN"] {
-        fragment(wrong).is(400);
+        tried(wrong).is(400);
     }
     assert_eq!(server.get("/v1/log").json(), size);
+
+    // What the browser is given has the same answer in it.
+    let given = look(&server, "/scorecards/task-run@1.0.0/what-if");
+    assert_eq!(given.is(200).header("content-type"), "application/json");
+    let asked = r#"{"w.solved": "0", "w.thrift": "0", "w.speed": "1"}"#;
+    let answer = |asked: &str| {
+        let question = format!(r#"{{"asked": {asked}, "given": {}}}"#, given.body);
+        karat::json::what_if(question.as_bytes())
+            .map(|answer| serde_json::from_slice::<serde_json::Value>(&answer).unwrap())
+    };
+    let found = answer(asked).unwrap();
+    let shown = page.parsed();
+    for (table, rows) in ["what-if-table", "what-if-shares"].iter().zip(["ranking", "shares"]) {
+        let cells: Vec<String> = all(&shown, &format!("[aria-labelledby='{table}'] tbody tr > *"))
+            .iter()
+            .map(|it| it.text().collect())
+            .collect();
+        let texts = found[rows].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap());
+        let texts: Vec<&str> = texts.map(|cell| cell[1].as_str().unwrap()).collect();
+        assert!(!cells.is_empty() && cells == texts, "{cells:?} {texts:?}");
+    }
+    let sentence = found["sentence"].as_array().unwrap().iter().map(|part| part[1].as_str().unwrap());
+    assert!(page.text().contains(&sentence.collect::<String>()), "{found}");
+    assert_eq!(
+        answer(r#"{"w.solved": "0", "w.thrift": "0", "w.speed": "0"}"#).unwrap()["refused"]
+            .as_str()
+            .map(str::is_empty),
+        Some(false)
+    );
+    assert!(answer(r#"{"w.nothing": "1"}"#).is_err());
+    look(&server, "/scorecards/none@1.0.0/what-if").is(404);
+}
+
+#[test]
+fn a_browser_gets_what_it_checks_receipts_with() {
+    let server = filled();
+    let page = look(&server, "/verify");
+    check("/verify", page.is(200));
+    let document = page.parsed();
+    for says in ["karat verify receipt.json --key", "proves nothing about that server"] {
+        assert!(page.text().contains(says), "{}", page.text());
+    }
+    assert!(all(&document, "form[data-verify]")[0].value().attr("hidden").is_some());
+    let key = all(&document, "button[data-key]")[0].value().attr("data-key").unwrap().to_owned();
+    assert_eq!(key, server.get("/v1/log").json()["key"].as_str().unwrap());
+
+    let engine = all(&document, "script[data-engine]")[0].value().attr("data-engine").unwrap().to_owned();
+    for (accepts, is_packed) in
+        [("gzip, deflate, br", true), ("br", false), ("gzip;q=0", false), ("br, gzip;q=0.5", true)]
+    {
+        let request = format!(
+            "GET {engine} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: {accepts}\r\nConnection: close\r\n\r\n"
+        );
+        let answer = server.raw(request.as_bytes());
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let head = head.to_lowercase();
+        assert!(head.contains("content-type: application/wasm") && head.contains("immutable"), "{head}");
+        assert!(head.contains("vary: accept-encoding"), "{head}");
+        assert_eq!(head.contains("content-encoding: gzip"), is_packed, "{accepts}: {head}");
+        // The second byte of gzip is not UTF-8.
+        assert!(body.starts_with(if is_packed { "\u{1f}\u{fffd}" } else { "\0asm" }), "{accepts}");
+    }
+
+    // The record of a page has all that the check needs.
+    let page = look(&server, "/subjects/heron?card=support-agent");
+    let document = page.parsed();
+    let record = all(&document, "#evidence ~ div th.name a")[0].value().attr("href").unwrap().to_owned();
+    let page = look(&server, &format!("{record}/verify"));
+    let document = page.parsed();
+    let button = all(&document, "button[data-check]")[0].value().clone();
+    let file = |name: &str| look(&server, button.attr(name).unwrap()).is(200).body.clone();
+    let question = serde_json::json!({
+        "text": file("data-check"), "evidence": file("data-evidence"), "card_text": file("data-card"),
+        "key": button.attr("data-key"),
+    });
+    let answer = karat::json::verify(question.to_string().as_bytes()).unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
+    assert_eq!(
+        (answer["status"].as_str(), answer["checks"].as_array().unwrap().len()),
+        (Some("verified"), 7),
+        "{answer}"
+    );
 }
 
 #[test]
