@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::answers::CheckOutcome;
 use crate::ask::answer::{invalid, subject};
 use crate::ask::compare::{Asked, of_sides};
 use crate::ask::leaderboard::kept;
@@ -35,6 +36,7 @@ use crate::receipt::{TrustedKeys, Verified, record_checks};
 use crate::record::Record;
 use crate::rows::Selection;
 use crate::standing::events::Events;
+use crate::verification::Check;
 use crate::write::html::cells;
 
 /// A question as JSON.
@@ -369,7 +371,11 @@ pub fn verify(question: &[u8]) -> Result<Vec<u8>, Error> {
     };
     let verified = match Record::parse(asked.text.as_bytes()) {
         Ok(Some(claim)) => {
-            let checks = record(&claim);
+            let mut checks = record(&claim);
+            if asked.evidence.is_none() {
+                let says = "no log signed it, so only its evidence shows whose facts they are";
+                checks.insert(0, Check::new("signature", CheckOutcome::Inconclusive, says));
+            }
             Verified::of_record(Some(claim), checks)
         }
         _ => Verified::of_receipt(asked.text.as_bytes(), &trust, record),

@@ -45,11 +45,8 @@ async function found(asked: Asked, origin: string): Promise<readonly Node[]> {
     return [...(await found({ ...asked, card_text: null }, origin)), element("p", { class: "care" }, message)];
   }
   const answer = JSON.parse(module.text()) as Verification & Entry;
-  // A record alone follows from its facts, but no log has signed it.
-  const isSigned = answer.checks.some((check) => check.name === "signature");
-  const status = answer.status === "verified" && !isSigned ? "consistent" : answer.status;
-  const title = element("h3", {}, `${STATUSES[status]}: ${asked.name}`);
-  const lines = [isSigned ? about(answer) : "This is not the receipt of a log: no one has signed it.", asked.key === null ? "Without the key of the log, anyone may have signed." : origin];
+  const title = element("h3", {}, `${STATUSES[answer.status]}: ${asked.name}`);
+  const lines = [answer.entry == null ? "This is not the receipt of a log: no one has signed it." : about(answer), asked.key === null ? "Without the key of the log, anyone may have signed." : origin];
   const said = lines.filter((line) => line !== "").map((line) => element("p", {}, line));
   return [title, ...said, table(answer, asked.name)];
 }
