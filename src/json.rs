@@ -392,7 +392,7 @@ struct Trying {
     given: GivenSubjects,
 }
 
-/// The subjects of a scorecard with its text: what the page of a server asks [`what_if`] about.
+/// The subjects of a scorecard with its text: what the page of a server asks [`what_if()`] about.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GivenSubjects {

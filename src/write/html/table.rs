@@ -197,7 +197,7 @@ fn draw_cell(row: &Row, it: &Drawn<'_>) -> Markup {
     }
 }
 
-/// Returns the cells of a table without drawings, for a script to write them as [`draw`] does: what each is, its text, and the
+/// Returns the cells of a table without drawings, for a script to write them as the pages do: what each is, its text, and the
 /// address of a link or the length of a bar.
 pub fn cells(table: &Table) -> Vec<Vec<[String; 3]>> {
     let one = |(cell, column): (&Cell, &Column)| {
