@@ -21,7 +21,7 @@ use crate::answers::CheckOutcome;
 use crate::ask::answer::{invalid, subject};
 use crate::ask::compare::{Asked, of_sides};
 use crate::ask::leaderboard::kept;
-use crate::ask::{Compare, Fields, Items, Leaderboard, points};
+use crate::ask::{Compare, Confidence, Fields, Items, Leaderboard, level, points};
 use crate::card::CompiledCard;
 use crate::cards::library;
 use crate::document::what_if;
@@ -79,9 +79,9 @@ const SURE: [&str; 3] = ["level", "resamples", "seed"];
 const BOARD: [&str; 10] =
     ["card", "by", "with", "sort", "group_by", "method", "min_tasks", "attempts", "pass", "robustness"];
 const COMPARE: [&str; 6] = ["first", "second", "card", "fail_if_worse", "strict", "pass"];
-const RATE: [&str; 14] = [
+const RATE: [&str; 15] = [
     "system", "columns", "set", "arena", "holdout", "by", "judge", "people", "rename", "skip", "component",
-    "bootstrap", "resamples", "seed",
+    "bootstrap", "resamples", "seed", "level",
 ];
 
 /// Answers a question: the document that the command of its name prints with `--format json`.
@@ -116,6 +116,10 @@ fn leaderboard(asking: &Asking) -> Result<Vec<u8>, Error> {
     let pass = more.pass.as_ref().map(|points| decimal("pass", points)).transpose()?;
     let ask: Leaderboard = asking.settings(&known)?;
     let ask = Leaderboard { attempts: more.attempts, pass, robustness: more.robustness, ..ask };
+    within(&ask.sure.confidence)?;
+    if ask.attempts.is_some_and(|most| !(1..=100).contains(&most)) {
+        return Err(invalid("`attempts` is outside of 1 to 100"));
+    }
     if ask.pass.is_some() && ask.attempts.is_none() {
         return Err(invalid("`pass` needs `attempts`").hint("attempts: the largest k of pass@k"));
     }
@@ -133,6 +137,7 @@ fn compare(asking: &Asking) -> Result<Vec<u8>, Error> {
     let (fail_if_worse, pass) = (points("fail_if_worse")?, points("pass")?);
     asking.refuse_unknown(&known)?;
     let ask = Compare { fail_if_worse, pass, ..parsed(settings)? };
+    within(&ask.sure.confidence)?;
     if ask.strict && fail_if_worse.is_none() {
         return Err(invalid("`strict` needs `fail_if_worse`").hint("fail_if_worse: 0"));
     }
@@ -159,6 +164,11 @@ fn compare(asking: &Asking) -> Result<Vec<u8>, Error> {
 
 fn gate(asking: &Asking) -> Result<Vec<u8>, Error> {
     let mut settings = asking.settings.clone();
+    if let Some(path) = ["inputs", "baseline"].into_iter().find(|name| settings.contains_key(*name)) {
+        return Err(
+            invalid(format!("`{path}` names files, and a question has texts")).hint("hand over their texts")
+        );
+    }
     // Both are handed over as texts.
     settings.insert(String::from("inputs"), names(&asking.files));
     if !asking.baseline.is_empty() {
@@ -196,7 +206,7 @@ fn gate(asking: &Asking) -> Result<Vec<u8>, Error> {
 }
 
 fn rate(asking: &Asking) -> Result<Vec<u8>, Error> {
-    asking.refuse_unknown(&[&RATE[..], &["level"]].concat())?;
+    asking.refuse_unknown(&RATE)?;
     let system = asking.settings.get("system").and_then(Value::as_str).and_then(SystemName::from_name);
     if system.is_none() {
         return Err(
@@ -205,6 +215,11 @@ fn rate(asking: &Asking) -> Result<Vec<u8>, Error> {
     }
     let question: Question = parsed(asking.settings.clone())?;
     question.check(false)?;
+    within(&Confidence {
+        level: question.level,
+        resamples: u32::try_from(question.resamples).unwrap_or(u32::MAX),
+        seed: 1,
+    })?;
     let mut reader = MatchReader::new(&question)?;
     let wanted = reader.wanted();
     for file in &asking.files {
@@ -285,6 +300,15 @@ fn parsed<T: DeserializeOwned>(settings: Map<String, Value>) -> Result<T, Error>
 fn decimal(key: &str, value: &Value) -> Result<Decimal, Error> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     points(&text).map_err(|why| invalid(format!("`{key}` is `{text}`: {why}")))
+}
+
+/// Refuses what the flags refuse before a question is asked.
+fn within(asked: &Confidence) -> Result<(), Error> {
+    level(&asked.level.to_string()).map_err(|why| invalid(format!("`level` is `{}`: {why}", asked.level)))?;
+    match asked.resamples {
+        1..=1_000_000 => Ok(()),
+        other => Err(invalid(format!("`resamples` is `{other}`, expected 1 to 1,000,000"))),
+    }
 }
 
 fn names(files: &[File]) -> Value {

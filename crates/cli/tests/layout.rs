@@ -398,7 +398,7 @@ const BUDGETS: &[Budget] = &[
     budget("evidence", &["crates/evidence/src", "crates/reader/src"], &[], 8_120, 7_500),
     budget("importers", &["crates/importers/src"], &[], 6_400, 6_000),
     budget("graders", &["crates/graders/src"], &[], 15_000, 15_000),
-    budget("karat", &["src"], &[], 32_550, 23_000),
+    budget("karat", &["src"], &[], 32_580, 23_000),
     budget("store", &["crates/store/src"], &[], 5_220, 4_900),
     budget("server with arena", &["crates/server/src", "crates/arena/src"], &[], 19_130, 16_500),
     budget("command line", &["crates/cli/src"], &[], 9_520, 8_500),
@@ -408,7 +408,7 @@ const BUDGETS: &[Budget] = &[
     budget("module in JavaScript", &["bindings/javascript/module/src"], &[], 330, 1_200),
     budget("package in JavaScript", &["bindings/javascript/src"], &[], 2_500, 2_500),
     budget("pages in JavaScript", &["bindings/javascript/pages"], &[], 350, 350),
-    budget("main workspace", &["src", "crates", "conformance"], &[], 133_640, 115_000),
+    budget("main workspace", &["src", "crates", "conformance"], &[], 133_670, 115_000),
     budget("runner", &["runner"], &[], 13_000, 13_000),
 ];
 

@@ -106,6 +106,11 @@ fn what_is_wrong_with_a_question_is_said() {
     );
     assert!(ask("rate", json!({"system": "chess"})).contains("glicko2"));
     assert!(ask("rate", json!({"system": "elo", "sets": "k=2"})).contains("did you mean `set`?"));
+    assert!(ask("leaderboard", json!({"card": "trust", "level": 2})).contains("`level` is `2`"));
+    assert!(ask("leaderboard", json!({"card": "trust", "attempts": 0})).contains("1 to 100"));
+    assert!(ask("compare", json!({"first": "a", "second": "b", "resamples": 0})).contains("1 to 1,000,000"));
+    assert!(ask("rate", json!({"system": "elo", "resamples": 5_000_000})).contains("1 to 1,000,000"));
+    assert!(ask("gate", json!({"card": "trust", "inputs": ["x"]})).contains("`inputs` names files"));
     assert!(ask("gate", json!({"card": "trust", "gates": {}})).contains("gate"));
     assert!(answered(&json!({"question": "rate"})).unwrap_err().contains("files"));
     let twice = json!({"question": "leaderboard", "settings": {"card": "trust"},
