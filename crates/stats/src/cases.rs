@@ -10,9 +10,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::compare::ComparisonVerdict;
 use super::proportion::wilson;
-use super::verdicts::Verdicts;
 use super::{Interval, IntervalMethod, StatisticsError};
 use karat_core::number::BILLION;
 
@@ -112,39 +110,10 @@ impl Cases {
         combined(parts, count, level).map(Some)
     }
 
-    /// Returns the verdict on two subjects that have cases; none where [`Self::difference`] has none.
-    ///
-    /// # Errors
-    /// If `level` is not between 0 and 1.
-    pub fn verdict(
-        &self,
-        first: usize,
-        second: usize,
-        level: f64,
-    ) -> Result<Option<ComparisonVerdict>, StatisticsError> {
-        let verdict = |found: CaseEstimate| match found.interval {
-            Some(interval) if interval.low > 0.0 => ComparisonVerdict::FirstAhead,
-            Some(interval) if interval.high < 0.0 => ComparisonVerdict::SecondAhead,
-            _ => ComparisonVerdict::NotDistinguishable,
-        };
-        Ok(self.difference(first, second, level)?.map(verdict))
-    }
-
-    /// Replaces the verdicts on pairs of `subjects` that have cases and share a task.
-    pub(super) fn decide(
-        &self,
-        subjects: &[usize],
-        verdicts: &mut Verdicts,
-        level: f64,
-    ) -> Result<(), StatisticsError> {
-        for (first, &subject) in subjects.iter().enumerate() {
-            for (second, &other) in subjects.iter().enumerate().skip(first + 1) {
-                if let Some(verdict) = self.verdict(subject, other, level)? {
-                    verdicts.set((first, second), verdict);
-                }
-            }
-        }
-        Ok(())
+    /// Returns the results of two subjects alone.
+    pub(super) fn pair(&self, first: usize, second: usize) -> Self {
+        let of = |subject: usize| Some((subject, self.of_subjects.get(&subject)?.clone()));
+        Self { of_subjects: [first, second].into_iter().filter_map(of).collect() }
     }
 }
 
@@ -229,7 +198,7 @@ mod tests {
             assert_eq!(cases.difference(0, 1, 0.95), Ok(None));
         }
         let apart = Cases::new([result(0, 0, 1, 2), result(1, 1, 1, 2)]);
-        assert_eq!(apart.verdict(0, 1, 0.95), Ok(None), "they share no task");
+        assert_eq!(apart.difference(0, 1, 0.95), Ok(None), "they share no task");
         assert!(apart.estimate(0, 1.0).is_err());
     }
 
