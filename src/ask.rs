@@ -91,7 +91,7 @@ impl Items {
     }
 }
 
-/// The confidence of intervals, and how they are drawn.
+/// The confidence of intervals and comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
@@ -102,20 +102,30 @@ pub struct Confidence {
     #[serde(deserialize_with = "number")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", default_value_t = Settings::LEVEL, value_parser = level))]
     pub level: f64,
-    /// Resamples of tasks and weights
-    #[serde(deserialize_with = "number")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = Settings::RESAMPLES, value_parser = clap::value_parser!(u32).range(1..=1_000_000)))]
-    #[cfg_attr(feature = "schema", param(minimum = 1))]
-    pub resamples: u32,
-    /// The seed of the resamples
-    #[serde(deserialize_with = "number")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = 1))]
-    pub seed: u64,
 }
 
 impl Default for Confidence {
     fn default() -> Self {
-        Self { level: Settings::LEVEL, resamples: Settings::RESAMPLES, seed: 1 }
+        Self { level: Settings::LEVEL }
+    }
+}
+
+/// The sets of weights that a test of ranks draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+#[cfg_attr(feature = "cli", group(skip))]
+pub struct Draws {
+    /// Sets of weights that are drawn
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = Settings::DRAWS, value_parser = clap::value_parser!(u32).range(1..=1_000_000)))]
+    pub draws: u32,
+    /// The seed of the weights
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = 1))]
+    pub seed: u64,
+}
+
+impl Default for Draws {
+    fn default() -> Self {
+        Self { draws: Settings::DRAWS, seed: 1 }
     }
 }
 
@@ -181,7 +191,7 @@ pub struct Leaderboard {
     /// A leaderboard for each value of a field
     #[cfg_attr(feature = "cli", arg(long, value_name = "FIELD"))]
     pub group_by: Option<String>,
-    /// bootstrap, student, or census: nothing is sampled
+    /// pairs, means, or census: nothing is estimated
     #[cfg_attr(feature = "cli", arg(long, value_name = "METHOD", value_parser = method))]
     pub method: Option<LeaderboardMethod>,
     /// The same as `--method census`
@@ -204,6 +214,10 @@ pub struct Leaderboard {
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub robustness: bool,
+    /// The weights that `--robustness` draws
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub weights: Draws,
     /// The confidence
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
@@ -229,6 +243,7 @@ impl Default for Leaderboard {
             attempts: None,
             pass: None,
             robustness: false,
+            weights: Draws::default(),
             sure: Sure::default(),
         }
     }

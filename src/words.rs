@@ -34,10 +34,10 @@ karat_core::words! {
     /// The method of a leaderboard.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum LeaderboardMethod {
-        /// Bootstrap resamples of the tasks: intervals, rank ranges, letters for ties.
-        Bootstrap = "bootstrap",
-        /// Means, with intervals from the spread of the tasks and Student's t: for many subjects or records.
-        Student = "student",
+        /// Each pair of subjects is compared: intervals, rank ranges, letters for ties.
+        Pairs = "pairs",
+        /// Means with their intervals: for many subjects or records.
+        Means = "means",
         /// Means alone: the items are all there are, so that nothing is estimated.
         Census = "census",
     }

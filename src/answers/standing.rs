@@ -147,10 +147,6 @@ pub struct StandingInterval {
     pub method: IntervalMethod,
     /// The number of tasks.
     pub tasks: u64,
-    /// The number of bootstrap resamples.
-    pub resamples: u32,
-    /// The seed of the resamples.
-    pub seed: u64,
 }
 
 /// The effect of the gate on a score.
@@ -447,8 +443,6 @@ impl Standing {
                     level: interval.level,
                     method: interval.method,
                     tasks: found.tasks as u64,
-                    resamples: found.draws,
-                    seed: found.seed,
                 })
             }),
             gate: standing.gated.map(|gated| GateEffect {

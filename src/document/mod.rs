@@ -29,7 +29,7 @@ pub use diff::diff;
 pub use explanation::{Proof, account, breakdown, explanation};
 pub use grading::{evidence, grading};
 pub use judgement::{identity as judge_identity, judgement};
-pub use leaderboard::{View as LeaderboardView, cards, has_intervals, items, leaderboard, resamples};
+pub use leaderboard::{View as LeaderboardView, cards, has_intervals, items, leaderboard};
 pub use push::pushed;
 pub use rating::ratings;
 pub use rescore::rescored;
@@ -594,10 +594,6 @@ pub fn about(basis: &Basis) -> Vec<(String, String)> {
         row("items", digest.clone());
     }
     row("level", basis.level.to_string());
-    if let Some((resamples, seed)) = basis.resamples.zip(basis.seed) {
-        row("resamples", resamples.to_string());
-        row("seed", seed.to_string());
-    }
     row("engine", basis.engine.clone());
     about
 }

@@ -30,11 +30,7 @@ const DAY_SECONDS: f64 = 86_400.0;
 /// Returns the document of the standings `shown`; of one that was asked for by name in full.
 pub fn standing(answer: &Answer<'_>, shown: &[SubjectStanding], is_named: bool) -> Document {
     let all: Vec<Standing> = shown.iter().map(|it| Standing::new(answer, it)).collect();
-    let settings = Settings {
-        level: answer.interval.level,
-        plan: answer.interval.plan,
-        ..Settings::usual_for(Some(answer.card))
-    };
+    let settings = Settings { level: answer.interval.level, ..Settings::usual_for(Some(answer.card)) };
     // A standing decays its evidence to its own moment.
     let basis = Basis { decay: None, ..Basis::new(answer.rows, &settings) };
     let mut document = standings(&all, &[]);
@@ -88,9 +84,7 @@ fn given(answer: &Answer<'_>, settings: &Settings) -> String {
     let mut line =
         format!("{} of {}", count(rows.rows.len(), "item"), count(standings.subjects.len(), "subject"));
     if standings.subjects.iter().any(|subject| subject.interval.is_some()) {
-        let (level, plan) = (percent(settings.level), &settings.plan);
-        let _ =
-            write!(line, "; {level} intervals from {} resamples of tasks, seed {}", plan.draws, plan.seed);
+        let _ = write!(line, "; {} intervals (Gaffke)", percent(settings.level));
     }
     line.push_str(&left_out(rows, standings.after));
     if standings.by_id {
@@ -300,7 +294,7 @@ fn score(standing: &Standing, parts: &mut Detail) {
         );
     }
     if let Some(it) = &standing.interval {
-        let how = format!("{}, {} resamples of tasks, seed {}", percent(it.level), it.resamples, it.seed);
+        let how = format!("{}, {} tasks", percent(it.level), it.tasks);
         let ends = Writing::points(standing.scale).ends(Some((it.low, it.high)));
         parts.note(Tone::Plain, format!("{ends} points ({how})"));
     }

@@ -10,6 +10,9 @@ use super::{By, Settings, run};
 use crate::rows::Rows;
 use crate::words::TaskChangeKind as ChangeKind;
 
+/// The seed of the splits of many attempts at a task.
+const SPLITS: u64 = 1;
+
 /// The tasks that both subjects have, by what became of them.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
@@ -23,8 +26,10 @@ pub struct Changes {
     pub tested: usize,
     /// The tasks at which the first has an attempt that counts and the second has none, as indexes into the names of tasks.
     pub missing: Vec<usize>,
-    /// The tasks that both have, at which the second has fewer attempts that count than the first.
+    /// The tasks that both have, at which the second has fewer attempts that count than the first, and than it tried elsewhere.
     pub fewer: Vec<usize>,
+    /// The number of attempts of the second that are missing at each of these tasks.
+    pub lacking: BTreeMap<usize, usize>,
 }
 
 /// A task at which two subjects differ.
@@ -94,12 +99,14 @@ impl Changes {
     /// and those outside noise are chosen so that of them at most the share outside of the level is expected to be chance.
     pub fn new(rows: &Rows, (first, second): (usize, usize), pass: Pass, settings: &Settings) -> Self {
         let mut tasks: BTreeMap<usize, [Side; 2]> = BTreeMap::new();
+        let mut tried: BTreeMap<usize, usize> = BTreeMap::new();
         for (at, (row, &task)) in rows.rows.iter().zip(&rows.tasks.of_rows).enumerate() {
             let side = match row.subject {
                 subject if subject == first => 0,
                 subject if subject == second => 1,
                 _ => continue,
             };
+            *tried.entry(task).or_default() += side;
             let run = run(row, task, By::Score);
             let counted = run.value(settings.policy).zip(pass.of(&run, settings.policy));
             let sides = counted.map(|counted| (tasks.entry(task).or_default(), counted));
@@ -108,19 +115,24 @@ impl Changes {
                 attempts.for_each(|side| side.attempts.push((at, value, passes)));
             }
         }
-        let is_missing =
-            |[first, second]: &[Side; 2]| !first.attempts.is_empty() && second.attempts.is_empty();
-        let missing = tasks.iter().filter(|(_, sides)| is_missing(sides)).map(|(task, _)| *task).collect();
-        let has_fewer =
-            |[first, second]: &[Side; 2]| (1..first.attempts.len()).contains(&second.attempts.len());
-        let fewer = tasks.iter().filter(|(_, sides)| has_fewer(sides)).map(|(task, _)| *task).collect();
+        // A second that tries each task less often than the first does so by design.
+        let most = tried.values().copied().max().unwrap_or_default().max(1);
+        let lacking: BTreeMap<usize, usize> = tasks
+            .iter()
+            .map(|(task, [first, second])| {
+                (*task, first.attempts.len().min(most).saturating_sub(second.attempts.len()))
+            })
+            .filter(|(_, lacking)| *lacking > 0)
+            .collect();
+        let has_none = |task: &&usize| tasks.get(task).is_some_and(|[_, second]| second.attempts.is_empty());
+        let (missing, fewer) = lacking.keys().partition(has_none);
         tasks.retain(|_, sides| sides.iter().all(|side| !side.attempts.is_empty()));
         let tests: Vec<Option<Permutation>> = tasks
             .values()
             .map(|[first, second]| {
                 let values =
                     |side: &Side| side.attempts.iter().map(|(_, value, _)| *value).collect::<Vec<_>>();
-                Permutation::of(&values(first), &values(second), settings.plan.seed)
+                Permutation::of(&values(first), &values(second), SPLITS)
             })
             .collect();
         let rate = 1.0 - settings.level;
@@ -128,6 +140,7 @@ impl Changes {
         let mut found = Self {
             tested: tests.iter().flatten().filter(|test| test.lowest <= rate).count(),
             missing,
+            lacking: lacking.clone(),
             fewer,
             ..Self::default()
         };

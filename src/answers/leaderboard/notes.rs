@@ -117,20 +117,9 @@ fn meaning(basis: &Basis, method: LeaderboardMethod, board: &Leaderboard) -> Opt
         let parts: Vec<String> = tied.into_iter().chain(few).collect();
         return Some(parts.join("; ")).filter(|text| !text.is_empty());
     }
-    let ranks = match method {
-        LeaderboardMethod::Student => {
-            return Some(format!(
-                "rank range: the ranks that the {level} intervals leave open; intervals from the spread of the \
-                 tasks (Student's t), without letters for ties"
-            ));
-        }
-        _ if has(|row| row.chance_of_rank_1.is_some()) => format!("where it lands in {level} of resamples"),
-        _ => format!("the ranks that comparisons of pairs leave open, at {level}"),
-    };
-    let letters = match board.letters {
-        None => "; no letters for ties: too many pairs to compare",
-        Some(_) => "; two that share a letter are tied: a comparison does not separate them",
-    };
+    let ranks =
+        format!("the ranks that the comparisons of all pairs leave open, at {level} for all together (Holm)");
+    let letters = "; two that share a letter are tied: a comparison does not separate them";
     let few = has(|row| row.too_few_shared_tasks.as_ref().is_some_and(|all| !all.is_empty()));
     let few = if few { "; ?: too few shared tasks to compare it with some" } else { "" };
     Some(format!("rank range: {ranks}{letters}{few}"))

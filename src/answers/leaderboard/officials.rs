@@ -4,7 +4,7 @@ use karat_core::record::Published;
 use karat_core::scorecard::{Scorecard, StandingScore};
 use karat_core::timestamp::Timestamp;
 use karat_standing::ratio::Ratio;
-use karat_standing::stand::{Interval, StandError, SubjectStanding, stand};
+use karat_standing::stand::{Interval, SubjectStanding, stand};
 
 use karat_stats::ranks::{RankRange, ranks};
 
@@ -62,13 +62,8 @@ impl Officials {
         interval: Option<Interval>,
     ) -> Result<Self, Error> {
         let items = items::items(rows, card, events)?;
-        let stand = |interval| stand(card, &items, &events.events, as_of.seconds(), interval);
-        let standings = stand(interval).or_else(|errors| {
-            // The means of runs need more resamples than these intervals, so their ranking says what is wrong.
-            let is_interval = errors.iter().all(|error| matches!(error, StandError::Interval(_)));
-            if is_interval { stand(None) } else { Err(errors) }
-        });
-        let standings = standings.map_err(|errors| refused(&errors))?;
+        let standings = stand(card, &items, &events.events, as_of.seconds(), interval)
+            .map_err(|errors| refused(&errors))?;
         let subject = |it: &SubjectStanding| (it.subject.clone(), OfficialScore::new(card, it));
         Ok(Self {
             as_of: Some(as_of).filter(|_| !standings.by_id),

@@ -37,13 +37,10 @@ use crate::overrides::OverrideLog;
 use crate::shares::{shares, sixteen_bit_shares, whole_shares};
 use karat_core::number::Score;
 use karat_core::scorecard::{Scorecard, Standing, WholeShares};
-use karat_stats::bootstrap::Plan;
 
-/// The settings of bootstrap intervals.
+/// The settings of intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// The number of resamples and the seed.
-    pub plan: Plan,
     /// The confidence, above 0 and below 1.
     pub level: f64,
 }
@@ -53,7 +50,7 @@ pub struct Interval {
 /// Items after that moment are left out and counted; so are items given twice. Items of one second count together, and where it
 /// is known when an item arrived, that is its second: what was dated back is not history.
 /// If no item says when it took place they count in the order of their ids, unless the card asks for their age.
-/// Without an `interval` no intervals are drawn.
+/// Without an `interval` there are no intervals.
 ///
 /// # Errors
 /// If there are problems: everything that is wrong with the items and events, or that the card has no section `[standing]`.

@@ -16,7 +16,7 @@ use karat_core::number::{BILLION, round_ratio};
 use karat_core::scorecard::{LateTreatment, Standing, StandingScore};
 use karat_core::weights::OverrideUse;
 use karat_stats::StatisticsError;
-use karat_stats::bootstrap::{Draws, Ends, Estimate};
+use karat_stats::estimate::Estimate;
 use karat_stats::outcome::{OutcomeCounts, Treatment};
 use karat_stats::table::{Observation, TaskTable};
 
@@ -414,8 +414,8 @@ fn warm_up(rules: &Standing, summary: &Summary, now_seconds: i64) -> Option<Warm
     })
 }
 
-/// Returns the interval of the mean over the window, by resampling tasks; none where there are not two tasks, or no
-/// mean is taken.
+/// Returns the interval of the mean over the window, each task with as much weight as it has items there; none where there
+/// are not two tasks, or no mean is taken.
 fn estimate(
     rules: &Standing,
     counted: &[&Counted<'_>],
@@ -437,7 +437,5 @@ fn estimate(
         Some(Observation { subject: 0, task: *tasks.get(item.item.task)?, value })
     };
     let observations: Vec<Observation> = counted.iter().filter_map(observation).collect();
-    // Every item of the window counts alike, however many there are of its task.
-    let table = TaskTable::weighing_trials(1, &observations)?;
-    Draws::new(&table, interval.plan)?.estimate(0, interval.level, Ends::Percentile).map(Some)
+    Estimate::new(&TaskTable::weighing_trials(1, &observations)?, 0, interval.level).map(Some)
 }

@@ -13,7 +13,7 @@ use crate::shares::ShareCase;
 use crate::tiers::{TierFacts, TierStanding};
 use karat_core::number::{BILLION, Decimal, Score, round_ratio};
 use karat_core::record::Published;
-use karat_stats::bootstrap::Estimate;
+use karat_stats::estimate::Estimate;
 use karat_stats::outcome::OutcomeCounts;
 
 /// The standings of all subjects at one moment.
