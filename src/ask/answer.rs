@@ -95,7 +95,11 @@ pub fn gaps_of(rows: &Rows, by: By) -> Vec<String> {
 
 /// Returns the refusal of the statistics on `rows`, for a person.
 pub fn refused(error: &StatisticsError, rows: &Rows) -> Error {
-    let refusal = invalid(error.to_string());
+    let code = match error {
+        StatisticsError::TooFew { .. } => Code::NoItems,
+        _ => Code::InvalidOption,
+    };
+    let refusal = Error::new(code, error.to_string());
     match error {
         StatisticsError::TooMany { .. } => {
             refusal.hint("give fewer with --draws, or fewer items with --where")
