@@ -41,15 +41,15 @@ fn every_question_has_the_document_of_its_command() {
     };
     same(
         &["leaderboard/runs.csv"],
-        json!({"question": "leaderboard", "card_text": card, "settings": {"attempts": 2, "resamples": 200, "with": "tiers",
+        json!({"question": "leaderboard", "card_text": card, "settings": {"attempts": 2, "with": "tiers",
             "where": ["task!=none"], "sort": "low"}}),
-        "leaderboard --card task-run.toml --attempts 2 --resamples 200 --with tiers --where task!=none --sort low runs.csv",
+        "leaderboard --card task-run.toml --attempts 2 --with tiers --where task!=none --sort low runs.csv",
     );
     same(
         &["compare/base.csv", "compare/new.csv"],
         json!({"question": "compare", "card_text": card, "settings": {"first": "base.csv", "second": "new.csv",
-            "fail_if_worse": 2, "strict": true, "resamples": 200, "pass": "0.5"}}),
-        "compare base.csv new.csv --card task-run.toml --fail-if-worse 2 --strict --resamples 200 --pass 0.5",
+            "fail_if_worse": 2, "strict": true, "pass": "0.5"}}),
+        "compare base.csv new.csv --card task-run.toml --fail-if-worse 2 --strict --pass 0.5",
     );
     same(
         &["leaderboard/runs.csv"],
@@ -97,7 +97,7 @@ fn what_is_wrong_with_a_question_is_said() {
     };
     assert!(ask("leaderboards", json!({})).contains("leaderboard, compare"));
     assert!(ask("leaderboard", json!({"cards": "trust"})).contains("did you mean `card`?"));
-    assert!(ask("leaderboard", json!({"card": "trust", "resamples": "many"})).contains("resamples"));
+    assert!(ask("leaderboard", json!({"card": "trust", "draws": "many"})).contains("many"));
     assert!(ask("leaderboard", json!({"card": "trust", "pass": 1})).contains("`pass` needs `attempts`"));
     assert!(ask("leaderboard", json!({"card": "nope"})).contains("nope"));
     assert!(ask("compare", json!({"first": "a", "second": "b", "strict": true})).contains("fail_if_worse"));
@@ -108,7 +108,7 @@ fn what_is_wrong_with_a_question_is_said() {
     assert!(ask("rate", json!({"system": "elo", "sets": "k=2"})).contains("did you mean `set`?"));
     assert!(ask("leaderboard", json!({"card": "trust", "level": 2})).contains("`level` is `2`"));
     assert!(ask("leaderboard", json!({"card": "trust", "attempts": 0})).contains("1 to 100"));
-    assert!(ask("compare", json!({"first": "a", "second": "b", "resamples": 0})).contains("1 to 1,000,000"));
+    assert!(ask("leaderboard", json!({"card": "trust", "draws": 0})).contains("1 to 1,000,000"));
     assert!(ask("rate", json!({"system": "elo", "resamples": 5_000_000})).contains("1 to 1,000,000"));
     assert!(ask("gate", json!({"card": "trust", "inputs": ["x"]})).contains("`inputs` names files"));
     assert!(ask("gate", json!({"card": "trust", "gates": {}})).contains("gate"));
