@@ -28,7 +28,7 @@ pub(super) fn place(card: &Scorecard, input: Symbol, place: &Place) -> String {
 }
 
 /// Returns a number for a reader, exact to a tenth of `width`.
-fn number(value: f64, width: f64) -> String {
+pub(super) fn number(value: f64, width: f64) -> String {
     let places = if width > 0.0 { 1.0 - libm::floor(libm::log10(width)) } else { 6.0 };
     let places = places.clamp(0.0, 15.0) as usize;
     let text = format!("{value:.places$}");

@@ -9,10 +9,13 @@ use super::advice;
 use super::declared::{Declared, to_grid};
 use super::direction::is_same;
 use super::findings::{Findings, Site};
+use super::reach::Reach;
 use super::roots::{Roots, let_roots, lets_of, roots_of};
 use super::shares::Shares;
 use super::slopes::{Slopes, Steepest};
 use super::steps::Steps;
+use super::tops::Tops;
+use super::traps::LARGE_SHARE;
 use karat_core::diagnostic::Code;
 use karat_core::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
 use karat_core::range::{Interval, Range, evaluate};
@@ -64,18 +67,19 @@ struct Found<'c> {
 
 /// Finds every cliff, the largest first, and the steepest place of every dimension in every fact.
 pub(super) fn check(
-    card: &Scorecard,
-    declared: &Declared<'_>,
+    tops: &Tops<'_, '_>,
     shares: &[Shares],
     wrong: &[Site],
     findings: &mut Findings<'_>,
 ) -> (Vec<Cliff>, Vec<Slope>) {
+    let (reach, declared) = (tops.reach, tops.reach.declared);
+    let card = declared.card;
     let comparisons: usize = Site::all(card).map(|(_, formula)| comparisons(&formula.expr).len()).sum();
-    let mut steps = Steps::new(declared, comparisons);
+    let mut steps = Steps::new(reach, comparisons);
     let mut found = at_gates_of_dimensions(card, declared, shares, &mut steps);
     found.extend(inside_formulas(card, declared, shares, &mut steps));
-    found.extend(at_rules(card, declared, &mut steps));
-    found.extend(at_caps(card, declared));
+    found.extend(at_rules(card, reach, &mut steps));
+    found.extend(at_caps(card, tops));
     let (steep, slopes) = on_slopes(card, declared, shares, wrong);
     found.extend(steep);
     found.retain(|cliff| cliff.size > 0.0);
@@ -342,68 +346,69 @@ fn guards_division(comparison: &Expr<Symbol>, branches: &[Expr<Symbol>]) -> bool
         .any(|node| matches!(&node.kind, ExprKind::Binary(Binary::Divide, _, by) if is_same(by, side)))
 }
 
-/// Returns how far the score jumps where a rule begins to fire.
-fn at_rules<'c>(card: &'c Scorecard, declared: &Declared<'_>, steps: &mut Steps<'_, '_>) -> Vec<Found<'c>> {
+/// Returns how far the score jumps where a rule begins to fire: on a comparison either way, on a condition alone by a large
+/// bonus.
+fn at_rules<'c>(card: &'c Scorecard, reach: &Reach<'_, '_>, steps: &mut Steps<'_, '_>) -> Vec<Found<'c>> {
     let mut found = Vec::new();
     let roots = let_roots(card);
-    for rule in card.rules.iter().filter(|rule| compares(card, &rule.when.expr)) {
-        let applied = choice(&rule.when.expr, &rule.set.expr, ExprKind::Name(Symbol::Score));
-        let step = step_at(card, &rule.when.expr, &applied, &roots, steps);
-        let Some(size) = step.or_else(|| most_by_rule(declared, rule)) else { continue };
+    for (at, rule) in card.rules.iter().enumerate() {
+        let Some((lifts, lowers)) = most_by_rule(reach, at, rule) else { continue };
+        let is_compared = compares(card, &rule.when.expr);
+        let size = if is_compared {
+            let applied = choice(&rule.when.expr, &rule.set.expr, ExprKind::Name(Symbol::Score));
+            step_at(card, &rule.when.expr, &applied, &roots, steps).unwrap_or(lifts.max(lowers))
+        } else {
+            Some(lifts).filter(|lifts| *lifts > LARGE_SHARE + 1e-9).unwrap_or(0.0)
+        };
+        let less =
+            format!("let it lift by less: `set = \"min(1, score + {LARGE_SHARE})\"`, or keep it and say why");
         found.push(Found {
             formula: &rule.when,
             part: rule.when.expr.span.clone(),
             about: [rule.name.as_str()].into(),
             size: size.min(1.0),
             place: None,
-            help: advice::for_rule(declared, rule),
+            help: if is_compared { advice::for_rule(reach.declared, rule) } else { less },
         });
     }
     found
 }
 
-/// Returns the most that a rule does to the score where it fires. `None` if it never does.
-fn most_by_rule(declared: &Declared<'_>, rule: &Rule) -> Option<f64> {
-    let inside = declared.assuming([&rule.when.expr])?;
-    let scores = evaluate(&Expr { kind: ExprKind::Name(Symbol::Score), span: 0..0 }, &inside).number();
-    let mut size: f64 = 0.0;
+/// Returns the most by which a rule lifts and lowers the score where it fires. `None` if it never does.
+fn most_by_rule(reach: &Reach<'_, '_>, at: usize, rule: &Rule) -> Option<(f64, f64)> {
+    let inside = reach.before(Site::RuleWhen(at)).and(&rule.when.expr, true)?;
+    evaluate(&rule.when.expr, &reach.before(Site::RuleWhen(at)))
+        .flag()
+        .is_none_or(|holds| holds)
+        .then_some(())?;
+    let scores = inside.range_of_number(Symbol::Score);
+    let (mut lifts, mut lowers): (f64, f64) = (0.0, 0.0);
     for step in 0..=STEPS {
-        let score = f64::from(step) / f64::from(STEPS);
-        if scores.contains(score) {
-            let at = inside.with(Symbol::Score, Range::Number(Interval::point(score)));
-            let set = evaluate(&rule.set.expr, &at).number();
-            size = size.max(set.high - score).max(score - set.low);
-        }
+        let score = scores.low + (scores.high - scores.low) * f64::from(step) / f64::from(STEPS);
+        let at = inside.with(Symbol::Score, Range::Number(Interval::point(score)));
+        let set = evaluate(&rule.set.expr, &at).number();
+        (lifts, lowers) = (lifts.max(set.high - score), lowers.max(score - set.low));
     }
-    Some(size)
+    Some((lifts, lowers))
 }
 
 /// Returns what a cap takes from the highest score.
-fn at_caps<'c>(card: &'c Scorecard, declared: &Declared<'_>) -> Vec<Found<'c>> {
-    let highest = highest_score(card, declared);
-    let capped = card.gates.iter().filter(|gate| compares(card, &gate.when.expr));
+fn at_caps<'c>(card: &'c Scorecard, tops: &Tops<'_, '_>) -> Vec<Found<'c>> {
+    let capped = card.gates.iter().enumerate().filter(|(_, gate)| compares(card, &gate.when.expr));
     capped
-        .filter_map(|gate| {
+        .filter_map(|(at, gate)| {
             let cap = gate.cap?.to_f64() / f64::from(card.scale.max);
+            let highest = tops.where_holds(Site::GateWhen(at), &gate.when.expr)?.at_most;
             Some(Found {
                 formula: &gate.when,
                 part: gate.when.expr.span.clone(),
                 about: [gate.name.as_str()].into(),
                 size: highest - cap,
                 place: None,
-                help: advice::for_cap(declared, gate, cap),
+                help: advice::for_cap(tops.reach.declared, gate, cap),
             })
         })
         .collect()
-}
-
-/// Returns a bound on the score, 0..1.
-pub(super) fn highest_score(card: &Scorecard, declared: &Declared<'_>) -> f64 {
-    if !card.rules.is_empty() {
-        return 1.0;
-    }
-    let readings = (0..card.dimensions.len()).map(|at| declared.reading(at).high);
-    readings.fold(0.0, f64::max).min(1.0)
 }
 
 /// Finds strict comparisons of something continuous with a threshold that belongs to neither side by nature.

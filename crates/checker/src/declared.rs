@@ -31,17 +31,20 @@ pub(super) struct Declared<'a> {
 impl<'a> Declared<'a> {
     /// Starts from the declared ranges; any fact may be missing.
     pub(super) fn new(card: &'a Scorecard) -> Self {
-        Self::over(card, |fact| (declared_range(card, fact), Known::Perhaps))
+        Self::over(card, |_, fact| (declared_range(card, fact), Known::Perhaps))
     }
 
     /// Starts from the declared ranges, every fact present.
     pub(super) fn present(card: &'a Scorecard) -> Self {
-        Self::over(card, |fact| (declared_range(card, fact), Known::Surely))
+        Self::over(card, |_, fact| (declared_range(card, fact), Known::Surely))
     }
 
     /// Starts from ranges of the caller's choice.
-    pub(super) fn over(card: &'a Scorecard, range: impl Fn(&FactDeclaration) -> (Range, Known)) -> Self {
-        let facts = card.facts.iter().map(range).collect();
+    pub(super) fn over(
+        card: &'a Scorecard,
+        range: impl Fn(usize, &FactDeclaration) -> (Range, Known),
+    ) -> Self {
+        let facts = card.facts.iter().enumerate().map(|(at, fact)| range(at, fact)).collect();
         let readings = card.dimensions.iter().map(|_| Interval::UNIT).collect();
         let values = card.dimensions.iter().map(|_| Interval::UNIT).collect();
         let below = |named: &Let| {
@@ -125,7 +128,7 @@ impl<'a> Declared<'a> {
 }
 
 /// Returns the range that a card declares for a fact.
-fn declared_range(card: &Scorecard, fact: &FactDeclaration) -> Range {
+pub(super) fn declared_range(card: &Scorecard, fact: &FactDeclaration) -> Range {
     if fact.kind == FactType::Number { Range::Number(limits(card, fact)) } else { Range::Flag(None) }
 }
 
@@ -197,6 +200,11 @@ impl<'a> Narrowed<'a> {
         let mut inside = Self { known: self.known.clone(), lets: RefCell::default(), ..*self };
         inside.set(symbol, range);
         inside
+    }
+
+    /// Returns what a number can be here.
+    pub(super) fn range_of_number(&self, symbol: Symbol) -> Interval {
+        self.range(symbol).0.number()
     }
 
     /// Narrows by `condition` being `truth`, looked up through at most `lets` lets; false if that cannot be.

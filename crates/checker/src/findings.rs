@@ -90,6 +90,11 @@ impl<'a> Findings<'a> {
         self.found.push(Finding { diagnostic, about });
     }
 
+    /// Returns whether the card is refused.
+    pub(super) fn has_errors(&self) -> bool {
+        self.found.iter().any(|finding| finding.diagnostic.severity == Severity::Error)
+    }
+
     /// Applies the card's `[[keep]]` entries and gives everything in the order of the file.
     pub(super) fn finish(mut self) -> Vec<Diagnostic> {
         for keep in &self.card.keeps {

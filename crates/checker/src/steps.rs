@@ -6,6 +6,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::declared::Declared;
+use super::reach::Reach;
 use super::roots::{Roots, let_roots, roots_of};
 use karat_core::formula::{Binary, Expr, ExprKind, Symbol};
 use karat_core::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
@@ -23,6 +24,7 @@ const BUDGET: usize = 30_000_000;
 /// Looks for steps, as long as its budget lasts.
 pub(super) struct Steps<'d, 'c> {
     declared: &'d Declared<'c>,
+    reach: &'d Reach<'d, 'c>,
     hints: Hints,
     /// The symbols that each let rests on.
     roots: Vec<Roots>,
@@ -34,9 +36,11 @@ pub(super) struct Steps<'d, 'c> {
 
 impl<'d, 'c> Steps<'d, 'c> {
     /// Prepares for a number of comparisons.
-    pub(super) fn new(declared: &'d Declared<'c>, comparisons: usize) -> Self {
+    pub(super) fn new(reach: &'d Reach<'d, 'c>, comparisons: usize) -> Self {
+        let declared = reach.declared;
         Self {
             declared,
+            reach,
             hints: Hints::new(declared.card),
             roots: let_roots(declared.card),
             budget: BUDGET,
@@ -70,13 +74,13 @@ impl<'d, 'c> Steps<'d, 'c> {
         let symbols = roots_of(formula, &self.roots);
         let mut largest: Option<f64> = None;
         for &symbol in moved {
-            let Some((low, high)) = span(self.declared, symbol) else { continue };
+            let Some((low, high)) = span(self.reach, symbol) else { continue };
             for sample in 0..samples {
                 if self.budget == 0 {
                     return largest;
                 }
                 self.budget = self.budget.saturating_sub(cost);
-                let mut point = Point::draw(self.declared, sample, &symbols, lets, &self.hints);
+                let mut point = Point::draw(self.reach, sample, &symbols, lets, &self.hints);
                 let step = step_at(&mut point, comparison, symbol, (low, high), formula);
                 largest = step.map_or(largest, |step| Some(largest.map_or(step, |known| known.max(step))));
             }
@@ -143,8 +147,8 @@ fn step_at(
 }
 
 /// Returns the range over which an input is moved.
-fn span(declared: &Declared<'_>, symbol: Symbol) -> Option<(f64, f64)> {
-    let Range::Number(Interval { low, high }) = declared.range(symbol).0 else { return None };
+fn span(reach: &Reach<'_, '_>, symbol: Symbol) -> Option<(f64, f64)> {
+    let Range::Number(Interval { low, high }) = reach.anywhere(symbol) else { return None };
     let low = if low.is_finite() { low } else { high.min(1e6) - 2e6 };
     Some((low, if high.is_finite() { high } else { low + 1e6 }))
 }
@@ -159,18 +163,13 @@ struct Point<'p, 'c> {
 
 impl<'p, 'c> Point<'p, 'c> {
     /// Returns a repeatable draw: ends of the ranges first, then points between.
-    fn draw(
-        declared: &'p Declared<'c>,
-        sample: u64,
-        symbols: &[Symbol],
-        lets: &[usize],
-        hints: &Hints,
-    ) -> Self {
+    fn draw(reach: &Reach<'p, 'c>, sample: u64, symbols: &[Symbol], lets: &[usize], hints: &Hints) -> Self {
         let mut dice = sample.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D;
         let mut roll = move || {
             dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             dice >> 33
         };
+        let declared = reach.declared;
         let mut inputs = BTreeMap::new();
         for &symbol in symbols {
             let (chosen, other) = (roll(), roll());
@@ -179,7 +178,7 @@ impl<'p, 'c> Point<'p, 'c> {
                 Symbol::Fact(at) => {
                     let Some(fact) = declared.card.facts.get(at) else { continue };
                     if fact.kind == FactType::Number {
-                        Self::draw_number(declared, symbol, fact.integer, (chosen, other), hints)
+                        Self::draw_number(reach, symbol, fact.integer, (chosen, other), hints)
                             .map_or(Range::Flag(None), number)
                     } else {
                         Range::Flag(Some(chosen % 3 > 0))
@@ -189,7 +188,10 @@ impl<'p, 'c> Point<'p, 'c> {
                     let Interval { low, high } = declared.reading(at);
                     number(if chosen.is_multiple_of(2) { high } else { low })
                 }
-                Symbol::Score | Symbol::Composite => number((chosen % 5) as f64 / 4.0),
+                Symbol::Score | Symbol::Composite => {
+                    let Interval { low, high } = reach.anywhere(symbol).number();
+                    number(low + (high - low) * (chosen % 5) as f64 / 4.0)
+                }
                 Symbol::Coverage => number(1.0),
                 Symbol::Let(_) => continue,
             };
@@ -203,13 +205,13 @@ impl<'p, 'c> Point<'p, 'c> {
     }
 
     fn draw_number(
-        declared: &Declared<'_>,
+        reach: &Reach<'_, '_>,
         symbol: Symbol,
         is_integer: bool,
         (chosen, other): (u64, u64),
         hints: &Hints,
     ) -> Option<f64> {
-        let (low, high) = span(declared, symbol)?;
+        let (low, high) = span(reach, symbol)?;
         // Open ranges are explored near their start, where quantities usually lie.
         let end = if high - low >= 1e6 { low + 20.0 } else { high };
         let mut value = low + (end - low) * (chosen % 5) as f64 / 4.0;
@@ -217,7 +219,7 @@ impl<'p, 'c> Point<'p, 'c> {
             value = libm::floor(value);
         }
         // Half of the draws lie where the card compares, or just beyond.
-        let thresholds = hints.thresholds.get(&symbol).map_or(&[][..], Vec::as_slice);
+        let thresholds = hints.thresholds(symbol);
         if let Some(threshold) = thresholds.get(other as usize % (2 * thresholds.len()).max(1)) {
             value = threshold.clamp(low, high);
         }
@@ -249,7 +251,7 @@ impl<'p, 'c> Point<'p, 'c> {
 }
 
 /// The statements of a card about the numbers that matter.
-struct Hints {
+pub(super) struct Hints {
     /// The facts by which something is divided.
     divisors: BTreeSet<Symbol>,
     /// The numbers with which names are compared, and those next to them.
@@ -257,7 +259,7 @@ struct Hints {
 }
 
 impl Hints {
-    fn new(card: &Scorecard) -> Self {
+    pub(super) fn new(card: &Scorecard) -> Self {
         let mut hints = Self { divisors: BTreeSet::new(), thresholds: BTreeMap::new() };
         for (_, formula) in super::findings::Site::all(card) {
             formula.expr.walk(&mut |node| match &node.kind {
@@ -278,6 +280,11 @@ impl Hints {
             });
         }
         hints
+    }
+
+    /// Returns the numbers at and next to which something happens to a name.
+    pub(super) fn thresholds(&self, name: Symbol) -> &[f64] {
+        self.thresholds.get(&name).map_or(&[], Vec::as_slice)
     }
 }
 

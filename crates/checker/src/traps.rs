@@ -4,27 +4,30 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::Range as Bytes;
 
-use super::cliffs::{highest_score, points};
-use super::declared::Declared;
-use super::direction::{Direction, has_weight};
+use super::cliffs::points;
+use super::declared::{Declared, to_grid};
+use super::direction::{Direction, Reaches, has_weight};
 use super::findings::{Findings, Site};
 use super::roots::{Roots, let_roots, lets_of, roots_of};
 use super::shares::Shares;
 use super::standing;
+use super::tops::Tops;
 use karat_core::diagnostic::Code;
 use karat_core::formula::{Binary, Expr, ExprKind, Function, Symbol};
-use karat_core::number::BILLION;
+use karat_core::number::{BILLION, Score, UNITS_PER_ONE, round};
 use karat_core::range::{Interval, Known, Range, evaluate};
 use karat_core::scorecard::{FactDeclaration, FactType, MissingPolicy, Reporter, Scorecard};
 
 /// From this share of the weight on, what the subject reports about itself is a finding.
-const LARGE_SHARE: f64 = 0.25;
+pub(super) const LARGE_SHARE: f64 = 0.25;
 
 /// Finds facts by which the subject can help itself (KC302).
 pub(super) fn self_reported(
     card: &Scorecard,
     shares: &[Shares],
+    reaches: &Reaches,
     directions: &[(String, Direction)],
     findings: &mut Findings<'_>,
 ) {
@@ -51,8 +54,15 @@ pub(super) fn self_reported(
         });
     }
     for (at, dimension) in card.dimensions.iter().enumerate() {
-        let facts = roots_of(&dimension.formula.expr, &roots);
-        let facts: Vec<&FactDeclaration> = facts.iter().filter_map(reported).collect();
+        let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
+        let formulas: Vec<&Expr<Symbol>> = conditions
+            .into_iter()
+            .flatten()
+            .chain([&dimension.formula])
+            .map(|formula| &formula.expr)
+            .collect();
+        let facts = reaches.facts_of(&formulas).into_iter().map(Symbol::Fact);
+        let facts: Vec<&FactDeclaration> = facts.filter_map(|fact| reported(&fact)).collect();
         let largest =
             shares.iter().map(|shares| (shares.weight.get(at).copied().unwrap_or(0.0), shares.place()));
         let largest = largest.max_by(|a, b| a.0.total_cmp(&b.0));
@@ -106,7 +116,7 @@ pub(super) fn self_reported(
 /// Finds what a subject earns that does nothing (KC303). Numbers that are not the task's are at their lowest,
 /// conditions are false; a dimension with a default earns it by not being measured.
 pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<'_>) -> Vec<(String, f64)> {
-    let nothing_done = Declared::over(card, |fact| {
+    let nothing_done = Declared::over(card, |_, fact| {
         let given = matches!(fact.from, Reporter::Task | Reporter::Operator);
         let range = match fact.kind {
             FactType::Number if !given && fact.min.is_finite() => Range::Number(Interval::point(fact.min)),
@@ -281,64 +291,65 @@ pub(super) fn fallbacks(card: &Scorecard, findings: &mut Findings<'_>) {
 }
 
 /// Finds what always or never happens (KC307).
-pub(super) fn never_matters(card: &Scorecard, declared: &Declared<'_>, findings: &mut Findings<'_>) {
+pub(super) fn never_matters(tops: &Tops<'_, '_>, findings: &mut Findings<'_>) {
+    let card = tops.reach.declared.card;
     for (site, formula) in Site::all(card) {
-        if matches!(site, Site::When(_) | Site::Applies(_) | Site::RuleWhen(_) | Site::GateWhen(_)) {
-            constant(card, declared, site, formula, &formula.expr, findings);
+        let whole = matches!(site, Site::When(_) | Site::Applies(_) | Site::RuleWhen(_) | Site::GateWhen(_));
+        if let Some(always) = Some(&formula.expr).filter(|_| whole).and_then(|it| tops.constant(site, it)) {
+            constant(card, always, site, formula, &formula.expr, findings);
         }
         formula.expr.walk(&mut |node| {
             if let ExprKind::Call(Function::If, arguments) = &node.kind
                 && let Some(condition) = arguments.first()
+                && let Some(always) = evaluate(condition, &tops.reach.before(site)).flag()
             {
-                constant(card, declared, site, formula, condition, findings);
+                constant(card, always, site, formula, condition, findings);
             }
         });
     }
     let scale = f64::from(card.scale.max);
-    let highest = highest_score(card, declared) * scale;
-    for gate in &card.gates {
-        let caps = gate.cap.is_some_and(|cap| cap.to_f64() < highest);
+    let mut warn = |span: &Bytes<usize>, name: &str, message: String, label: &str, help: String| {
+        findings.warn(Code::NeverMatters, span.clone(), &[name], message, label, &help);
+    };
+    let none_above = |top: f64| format!("no score is above {}", points(top * scale, scale));
+    for (at, gate) in card.gates.iter().enumerate() {
         let blocks = gate.tier_limit.is_some_and(|limit| limit < card.tiers.len());
-        if !caps && !blocks {
+        let Some(top) = tops.where_holds(Site::GateWhen(at), &gate.when.expr) else { continue };
+        if !blocks && gate.cap.is_none_or(|cap| cap.to_f64() >= top.at_most * scale - 1e-9) {
             let message =
-                format!("`{}` takes nothing away: no score is above {}", gate.name, points(highest, scale));
-            let help = "lower its `cap`, or remove the gate";
-            findings.warn(Code::NeverMatters, gate.span.clone(), &[&gate.name], message, "no effect", help);
+                format!("`{}` takes nothing away: where it holds {}", gate.name, none_above(top.at_most));
+            let help =
+                format!("take a `cap` below {}, or remove the gate", points(top.at_most * scale, scale));
+            warn(&gate.span, &gate.name, message, "no effect", help);
         }
     }
-    for band in card.bands.iter().filter(|band| band.from.to_f64() > highest) {
-        let message =
-            format!("`{}` is never reached: no score is above {}", band.name, points(highest, scale));
-        findings.warn(
-            Code::NeverMatters,
-            band.span.clone(),
-            &[&band.name],
-            message,
-            "out of reach",
-            "lower `from`, or remove it",
-        );
+    let top = tops.of_score().at_most;
+    let units = round((top + 1e-9).min(1.0) * UNITS_PER_ONE as f64) as i64;
+    let published = card.scale.publish(Score::from_units(units));
+    let published = published.value as f64 / libm::pow(10.0, f64::from(published.places));
+    for band in card.bands.iter().filter(|band| band.from.to_f64() > published) {
+        let message = format!("`{}` is never reached: {}", band.name, none_above(top));
+        let help = format!("lower `from` to {} or less, or remove it", points(top * scale, scale));
+        warn(&band.span, &band.name, message, "out of reach", help);
     }
     for tier in &card.tiers {
-        let low = tier
-            .floors
-            .iter()
-            .find(|(at, floor)| *floor as f64 / BILLION as f64 > declared.reading(*at).high);
+        let highest = |at: usize| tops.of_dimension(at).map_or(0.0, |top| top.at_most);
+        let low =
+            tier.floors.iter().find(|(at, floor)| *floor as f64 / BILLION as f64 > to_grid(highest(*at)));
         let name = |at: usize| card.dimensions.get(at).map_or("", |dimension| &dimension.key);
-        let why = match low {
-            Some((at, _)) => format!("`{}` cannot reach its floor", name(*at)),
-            None if tier.score.to_f64() > highest => format!("no score is above {}", points(highest, scale)),
-            None if tier.coverage.millionths() > 1_000_000 => "no coverage is above 1".to_string(),
+        let (why, ask) = match low {
+            Some((at, _)) => (
+                format!("`{}` cannot reach its floor", name(*at)),
+                format!("a floor of {}", points(highest(*at), 1.0)),
+            ),
+            None if tier.score.to_f64() > published => (none_above(top), points(top * scale, scale)),
+            None if tier.coverage.millionths() > 1_000_000 => {
+                ("no coverage is above 1".to_string(), "1".to_string())
+            }
             None => continue,
         };
         let message = format!("`{}` is never reached: {why}", tier.name);
-        findings.warn(
-            Code::NeverMatters,
-            tier.span.clone(),
-            &[&tier.name],
-            message,
-            "out of reach",
-            "ask for less, or remove it",
-        );
+        warn(&tier.span, &tier.name, message, "out of reach", format!("ask for {ask} or less, or remove it"));
     }
     let named: BTreeSet<Symbol> = Site::all(card).flat_map(|(_, formula)| formula.expr.symbols()).collect();
     for (at, dimension) in card.dimensions.iter().enumerate().filter(|(at, _)| !has_weight(card, *at)) {
@@ -379,13 +390,12 @@ fn percent_hint(card: &Scorecard, condition: &Expr<Symbol>) -> Option<String> {
 
 fn constant(
     card: &Scorecard,
-    declared: &Declared<'_>,
+    always: bool,
     site: Site,
     formula: &karat_core::formula::Formula,
     condition: &Expr<Symbol>,
     findings: &mut Findings<'_>,
 ) {
-    let Some(always) = evaluate(condition, declared).flag() else { return };
     let text = formula.text.get(condition.span.clone()).unwrap_or_default();
     findings.warn(
         Code::NeverMatters,

@@ -1,0 +1,236 @@
+//! The highest value of something over all facts of a card: the ranges with the highest bound are halved until a point
+//! reaches the bound, or the budget is spent. A bound that no point reached still holds.
+
+use alloc::vec::Vec;
+use core::cell::Cell;
+
+use super::declared::{Declared, declared_range};
+use super::direction::Direction;
+use super::findings::Site;
+use super::reach::Reach;
+use super::roots::lets_of;
+use karat_core::formula::{Expr, ExprKind, Function, Symbol};
+use karat_core::range::{Interval, Known, Range, Surroundings, evaluate};
+use karat_core::scorecard::{FactType, Scorecard};
+
+/// Bytes of formulas that are evaluated for one card, and for one bound.
+const BUDGET: usize = 40_000_000;
+const BUDGET_OF_ONE: usize = 1_500_000;
+/// Boxes for one bound, at most.
+const BOXES: usize = 400;
+/// What is closer than this to a bound has reached it.
+const NEAR: f64 = 1e-9;
+/// Facts without an end are tried up to here.
+const FAR: f64 = 1e9;
+
+/// The searches for the highest values of a card.
+pub(super) struct Tops<'t, 'c> {
+    declared: &'t Declared<'c>,
+    pub(super) reach: &'t Reach<'t, 'c>,
+    directions: &'t [Direction],
+    /// Bytes of all formulas.
+    size: usize,
+    left: Cell<usize>,
+    /// The highest final score, once it is known.
+    of_score: Cell<Option<Top>>,
+}
+
+/// A bound, and the highest value that a point showed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Top {
+    /// Nothing is higher.
+    pub at_most: f64,
+    /// Some facts, all of them present, give this.
+    pub reached: f64,
+}
+
+type Facts = Vec<Range>;
+
+impl<'t, 'c> Tops<'t, 'c> {
+    pub(super) fn new(reach: &'t Reach<'t, 'c>, directions: &'t [Direction]) -> Self {
+        let declared = reach.declared;
+        let size = Site::all(declared.card).map(|(_, formula)| formula.text.len() + 64).sum();
+        Self { declared, reach, directions, size, left: Cell::new(BUDGET), of_score: Cell::new(None) }
+    }
+
+    /// Returns the highest final score.
+    pub(super) fn of_score(&self) -> Top {
+        let of = |declared: &Declared<'_>| Some(Reach::new(declared).last().high);
+        let found = || self.highest(&of).unwrap_or(Top { at_most: 0.0, reached: 0.0 });
+        let top = self.of_score.get().unwrap_or_else(found);
+        self.of_score.set(Some(top));
+        top
+    }
+
+    /// Returns the highest score before a gate where it holds; `None` if it never does.
+    pub(super) fn where_holds(&self, site: Site, condition: &Expr<Symbol>) -> Option<Top> {
+        self.highest(&|declared| {
+            let reach = Reach::new(declared);
+            let before = reach.before(site);
+            let inside = before.and(condition, true)?;
+            let holds = evaluate(condition, &before).flag() != Some(false);
+            holds.then(|| inside.range_of_number(Symbol::Score).high)
+        })
+    }
+
+    /// Returns whether a condition is the same everywhere.
+    pub(super) fn constant(&self, site: Site, condition: &Expr<Symbol>) -> Option<bool> {
+        let known = evaluate(condition, &self.reach.before(site)).flag();
+        // What is missing is no point of a box, so that nothing more is found.
+        if known.is_some() || asks_what_is_missing(self.declared.card, condition) {
+            return known;
+        }
+        let is_ever = |truth: bool| {
+            let of = |declared: &Declared<'_>| {
+                let found = evaluate(condition, &Reach::new(declared).before(site)).flag();
+                (found != Some(!truth)).then(|| if found == Some(truth) { 1.0 } else { 2.0 })
+            };
+            // Where it surely is `truth` somewhere, there is nothing more to look for.
+            self.highest_down_to(1.0, &of).is_some()
+        };
+        match (is_ever(true), is_ever(false)) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Returns the highest value of a dimension; `None` if it is never scored.
+    pub(super) fn of_dimension(&self, at: usize) -> Option<Top> {
+        let of = |declared: &Declared<'_>| {
+            let dimension = declared.card.dimensions.get(at)?;
+            declared.scored(dimension)?;
+            declared.values.get(at).map(|value| value.high.min(1.0))
+        };
+        self.highest(&of)
+    }
+
+    fn highest(&self, of: &dyn Fn(&Declared<'_>) -> Option<f64>) -> Option<Top> {
+        self.highest_down_to(f64::INFINITY, of)
+    }
+
+    /// Looks for the highest value as long as a point does not reach `enough`.
+    fn highest_down_to(&self, enough: f64, of: &dyn Fn(&Declared<'_>) -> Option<f64>) -> Option<Top> {
+        let card = self.declared.card;
+        let all: Facts = card.facts.iter().map(|fact| declared_range(card, fact)).collect();
+        let mut boxes = Vec::from([(of(self.declared)?, all)]);
+        let mut reached = f64::NEG_INFINITY;
+        let mut budget = BUDGET_OF_ONE;
+        for _ in 0..BOXES {
+            let highest = boxes.iter().enumerate().max_by(|a, b| a.1.0.total_cmp(&b.1.0));
+            let (place, at_most) = highest.map(|(place, (upper, _))| (place, *upper))?;
+            let (_, facts) = boxes.get(place)?;
+            let point = self.corner(facts);
+            if let Some(found) = of(&self.over(&point, Known::Surely)) {
+                reached = reached.max(found.min(at_most));
+            }
+            budget = budget.saturating_sub(4 * self.size);
+            self.left.set(self.left.get().saturating_sub(4 * self.size));
+            let is_spent = budget == 0 || self.left.get() == 0;
+            let halves =
+                if reached >= enough.min(at_most - NEAR) || is_spent { None } else { self.halves(facts) };
+            let Some(halves) = halves else { return Some(Top { at_most, reached }) };
+            boxes.swap_remove(place);
+            for half in halves {
+                if let Some(upper) = of(&self.over(&half, Known::Perhaps)) {
+                    boxes.push((upper.min(at_most), half));
+                }
+            }
+            // Nowhere: every half was impossible.
+            if boxes.is_empty() {
+                return None;
+            }
+        }
+        let at_most = boxes.iter().map(|(upper, _)| *upper).reduce(f64::max)?;
+        Some(Top { at_most, reached })
+    }
+
+    fn over(&self, facts: &[Range], known: Known) -> Declared<'c> {
+        let card = self.declared.card;
+        Declared::over(card, |at, fact| {
+            (facts.get(at).copied().unwrap_or_else(|| declared_range(card, fact)), known)
+        })
+    }
+
+    /// Returns the point of a box at which the score is highest, as far as directions tell.
+    fn corner(&self, facts: &[Range]) -> Facts {
+        let way = |at: usize| self.directions.get(at).copied().unwrap_or(Direction::Both);
+        let mut point: Facts = facts.iter().enumerate().map(|(at, range)| at_end(*range, way(at))).collect();
+        for (at, fact) in self.declared.card.facts.iter().enumerate() {
+            let whole = fact.max_fact.and_then(|whole| point.get(whole)).map(|whole| whole.number().high);
+            let value = point.get(at).map_or(0.0, |value| value.number().high);
+            let value = if fact.integer { libm::floor(value) } else { value };
+            if let (FactType::Number, Some(slot)) = (fact.kind, point.get_mut(at)) {
+                *slot = Range::Number(Interval::point(whole.map_or(value, |whole| value.min(whole))));
+            }
+        }
+        point
+    }
+
+    /// Returns a box in two halves, across the fact that takes most of its range.
+    fn halves(&self, facts: &[Range]) -> Option<[Facts; 2]> {
+        let card = self.declared.card;
+        let width = |at: usize| match (facts.get(at)?, self.directions.get(at)) {
+            (_, Some(Direction::Flat)) => None,
+            (Range::Flag(None), _) => Some(0.4),
+            (Range::Flag(_), _) => None,
+            (Range::Number(range), _) if range.high - range.low == f64::INFINITY => Some(2.0),
+            (Range::Number(range), way) => {
+                let Range::Number(all) = self.declared.range(Symbol::Fact(at)).0 else { return None };
+                let of = if all.high.is_finite() && all.low.is_finite() {
+                    all.high - all.low
+                } else {
+                    1.0 + range.low.abs()
+                };
+                let width = (range.high - range.low) / of;
+                // What can only help or harm is at its end already.
+                Some(if way == Some(&Direction::Both) { width } else { width / 8.0 })
+                    .filter(|width| *width > 1e-7)
+            }
+        };
+        let widths = (0..facts.len()).filter_map(|at| Some((width(at)?, at)));
+        let (_, at) = widths.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1)))?;
+        let with = |range: Range| {
+            let mut half = facts.to_vec();
+            half.get_mut(at).into_iter().for_each(|slot| *slot = range);
+            half
+        };
+        let Some(Range::Number(Interval { low, high })) = facts.get(at).copied() else {
+            return Some([with(Range::Flag(Some(true))), with(Range::Flag(Some(false)))]);
+        };
+        let middle = match (low.is_finite(), high.is_finite()) {
+            (true, true) => low + (high - low) / 2.0,
+            (true, false) => low.max(0.0) * 2.0 + 1.0,
+            (false, true) => high.min(0.0) * 2.0 - 1.0,
+            (false, false) => 0.0,
+        };
+        let is_integer = card.facts.get(at).is_some_and(|fact| fact.integer);
+        let (end, start) =
+            if is_integer { (libm::floor(middle), libm::floor(middle) + 1.0) } else { (middle, middle) };
+        let number = |low: f64, high: f64| with(Range::Number(Interval { low, high }));
+        (low <= end && start <= high).then(|| [number(low, end), number(start, high)])
+    }
+}
+
+/// Returns an end of a range, or its middle where nothing says which.
+fn at_end(range: Range, way: Direction) -> Range {
+    let Range::Number(Interval { low, high }) = range else {
+        return Range::Flag(Some(range.flag().unwrap_or(way == Direction::Up)));
+    };
+    let (low, high) = (if low.is_finite() { low } else { high.min(FAR) - 2.0 * FAR }, high);
+    let high = if high.is_finite() { high } else { low.max(0.0) + FAR };
+    let value = match way {
+        Direction::Up => high,
+        Direction::Down => low,
+        Direction::Flat | Direction::Both => low + (high - low) / 2.0,
+    };
+    Range::Number(Interval::point(value))
+}
+
+fn asks_what_is_missing(card: &Scorecard, condition: &Expr<Symbol>) -> bool {
+    let lets = lets_of(card, condition).into_iter().filter_map(|at| card.lets.get(at));
+    let asks = |node: &Expr<Symbol>| {
+        matches!(node.kind, ExprKind::Call(Function::IsMissing | Function::Coalesce, _))
+    };
+    lets.map(|named| &named.formula.expr).chain([condition]).any(|formula| formula.parts().any(asks))
+}
