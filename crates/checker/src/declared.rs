@@ -10,7 +10,7 @@ use karat_core::range::{Interval, Known, Range, Surroundings, evaluate_known};
 use karat_core::scorecard::{Dimension, FactDeclaration, FactType, Let, MissingPolicy, Scorecard};
 
 /// Bytes of formulas that may be evaluated again inside branches; beyond it, ranges are wider but still hold.
-const FUEL: u32 = 4_000_000;
+pub(super) const FUEL: u32 = 4_000_000;
 
 /// Depth of lets to which a condition or a possible failure is followed.
 pub(super) const LETS_DEEP: u32 = 8;
@@ -31,17 +31,18 @@ pub(super) struct Declared<'a> {
 impl<'a> Declared<'a> {
     /// Starts from the declared ranges; any fact may be missing.
     pub(super) fn new(card: &'a Scorecard) -> Self {
-        Self::over(card, |_, fact| (declared_range(card, fact), Known::Perhaps))
+        Self::over(card, FUEL, |_, fact| (declared_range(card, fact), Known::Perhaps))
     }
 
     /// Starts from the declared ranges, every fact present.
     pub(super) fn present(card: &'a Scorecard) -> Self {
-        Self::over(card, |_, fact| (declared_range(card, fact), Known::Surely))
+        Self::over(card, FUEL, |_, fact| (declared_range(card, fact), Known::Surely))
     }
 
     /// Starts from ranges of the caller's choice.
     pub(super) fn over(
         card: &'a Scorecard,
+        fuel: u32,
         range: impl Fn(usize, &FactDeclaration) -> (Range, Known),
     ) -> Self {
         let facts = card.facts.iter().enumerate().map(|(at, fact)| range(at, fact)).collect();
@@ -53,7 +54,7 @@ impl<'a> Declared<'a> {
         };
         let lets_below = card.lets.iter().map(below).collect();
         let mut declared =
-            Self { card, facts, lets: Vec::new(), lets_below, values, readings, fuel: Cell::new(FUEL) };
+            Self { card, facts, lets: Vec::new(), lets_below, values, readings, fuel: Cell::new(fuel) };
         // Lets may name readings and readings lets: any reading is within 0..1, which bounds the lets, which bound the
         // readings, which bound the lets more closely.
         declared.bound_lets();

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::declared::{Declared, Narrowed, to_grid};
 use super::direction::may_lack_value;
 use super::findings::Site;
-use karat_core::formula::{Formula, Symbol};
+use karat_core::formula::{Expr, Formula, Symbol};
 use karat_core::mean::Mean;
 use karat_core::number::{BILLION, Decimal};
 use karat_core::range::{Interval, Range, Surroundings, evaluate};
@@ -100,6 +100,16 @@ impl<'d, 'c> Reach<'d, 'c> {
         known
             .into_iter()
             .fold(self.declared.plain(), |inside, (symbol, range)| inside.with(symbol, Range::Number(range)))
+    }
+
+    /// Returns what a condition is wherever it is read, if it is always the same.
+    pub(super) fn decided(&self, site: Site, condition: &Expr<Symbol>) -> Option<bool> {
+        match site {
+            Site::RuleWhen(_) | Site::Set(_) | Site::GateWhen(_) => {
+                evaluate(condition, &self.before(site)).flag()
+            }
+            _ => evaluate(condition, self.declared).flag(),
+        }
     }
 
     /// Returns the score where a condition does not hold, or has no value. `None`: it always holds.

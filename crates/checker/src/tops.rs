@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-use super::declared::{Declared, declared_range};
+use super::declared::{Declared, FUEL, declared_range};
 use super::direction::Direction;
 use super::findings::Site;
 use super::reach::Reach;
@@ -14,10 +14,10 @@ use karat_core::range::{Interval, Known, Range, Surroundings, evaluate};
 use karat_core::scorecard::{FactType, Scorecard};
 
 /// Bytes of formulas that are evaluated for one card, and for one bound.
-const BUDGET: usize = 40_000_000;
-const BUDGET_OF_ONE: usize = 1_500_000;
+const BUDGET: usize = 8_000_000;
+const BUDGET_OF_ONE: usize = 600_000;
 /// Boxes for one bound, at most.
-const BOXES: usize = 400;
+const BOXES: usize = 200;
 /// What is closer than this to a bound has reached it.
 const NEAR: f64 = 1e-9;
 /// Facts without an end are tried up to here.
@@ -55,7 +55,7 @@ impl<'t, 'c> Tops<'t, 'c> {
 
     /// Returns the highest final score.
     pub(super) fn of_score(&self) -> Top {
-        let of = |declared: &Declared<'_>| Some(Reach::new(declared).last().high);
+        let of = |reach: &Reach<'_, '_>| Some(reach.last().high);
         let found = || self.highest(&of).unwrap_or(Top { at_most: 0.0, reached: 0.0 });
         let top = self.of_score.get().unwrap_or_else(found);
         self.of_score.set(Some(top));
@@ -64,8 +64,7 @@ impl<'t, 'c> Tops<'t, 'c> {
 
     /// Returns the highest score before a gate where it holds; `None` if it never does.
     pub(super) fn where_holds(&self, site: Site, condition: &Expr<Symbol>) -> Option<Top> {
-        self.highest(&|declared| {
-            let reach = Reach::new(declared);
+        self.highest(&|reach| {
             let before = reach.before(site);
             let inside = before.and(condition, true)?;
             let holds = evaluate(condition, &before).flag() != Some(false);
@@ -75,14 +74,14 @@ impl<'t, 'c> Tops<'t, 'c> {
 
     /// Returns whether a condition is the same everywhere.
     pub(super) fn constant(&self, site: Site, condition: &Expr<Symbol>) -> Option<bool> {
-        let known = evaluate(condition, &self.reach.before(site)).flag();
+        let known = self.reach.decided(site, condition);
         // What is missing is no point of a box, so that nothing more is found.
         if known.is_some() || asks_what_is_missing(self.declared.card, condition) {
             return known;
         }
         let is_ever = |truth: bool| {
-            let of = |declared: &Declared<'_>| {
-                let found = evaluate(condition, &Reach::new(declared).before(site)).flag();
+            let of = |reach: &Reach<'_, '_>| {
+                let found = reach.decided(site, condition);
                 (found != Some(!truth)).then(|| if found == Some(truth) { 1.0 } else { 2.0 })
             };
             // Where it surely is `truth` somewhere, there is nothing more to look for.
@@ -97,7 +96,8 @@ impl<'t, 'c> Tops<'t, 'c> {
 
     /// Returns the highest value of a dimension; `None` if it is never scored.
     pub(super) fn of_dimension(&self, at: usize) -> Option<Top> {
-        let of = |declared: &Declared<'_>| {
+        let of = |reach: &Reach<'_, '_>| {
+            let declared = reach.declared;
             let dimension = declared.card.dimensions.get(at)?;
             declared.scored(dimension)?;
             declared.values.get(at).map(|value| value.high.min(1.0))
@@ -105,34 +105,35 @@ impl<'t, 'c> Tops<'t, 'c> {
         self.highest(&of)
     }
 
-    fn highest(&self, of: &dyn Fn(&Declared<'_>) -> Option<f64>) -> Option<Top> {
+    fn highest(&self, of: &dyn Fn(&Reach<'_, '_>) -> Option<f64>) -> Option<Top> {
         self.highest_down_to(f64::INFINITY, of)
     }
 
     /// Looks for the highest value as long as a point does not reach `enough`.
-    fn highest_down_to(&self, enough: f64, of: &dyn Fn(&Declared<'_>) -> Option<f64>) -> Option<Top> {
+    fn highest_down_to(&self, enough: f64, of: &dyn Fn(&Reach<'_, '_>) -> Option<f64>) -> Option<Top> {
         let card = self.declared.card;
         let all: Facts = card.facts.iter().map(|fact| declared_range(card, fact)).collect();
-        let mut boxes = Vec::from([(of(self.declared)?, all)]);
+        let mut boxes = Vec::from([(of(self.reach)?, all)]);
         let mut reached = f64::NEG_INFINITY;
         let mut budget = BUDGET_OF_ONE;
         for _ in 0..BOXES {
             let highest = boxes.iter().enumerate().max_by(|a, b| a.1.0.total_cmp(&b.1.0));
             let (place, at_most) = highest.map(|(place, (upper, _))| (place, *upper))?;
+            let cost = 4 * self.size;
+            if budget < cost || self.left.get() < cost {
+                return Some(Top { at_most, reached });
+            }
+            budget -= cost;
+            self.left.set(self.left.get() - cost);
             let (_, facts) = boxes.get(place)?;
-            let point = self.corner(facts);
-            if let Some(found) = of(&self.over(&point, Known::Surely)) {
+            if let Some(found) = of(&Reach::new(&self.over(&self.corner(facts), Known::Surely))) {
                 reached = reached.max(found.min(at_most));
             }
-            budget = budget.saturating_sub(4 * self.size);
-            self.left.set(self.left.get().saturating_sub(4 * self.size));
-            let is_spent = budget == 0 || self.left.get() == 0;
-            let halves =
-                if reached >= enough.min(at_most - NEAR) || is_spent { None } else { self.halves(facts) };
+            let halves = if reached >= enough.min(at_most - NEAR) { None } else { self.halves(facts) };
             let Some(halves) = halves else { return Some(Top { at_most, reached }) };
             boxes.swap_remove(place);
             for half in halves {
-                if let Some(upper) = of(&self.over(&half, Known::Perhaps)) {
+                if let Some(upper) = of(&Reach::new(&self.over(&half, Known::Perhaps))) {
                     boxes.push((upper.min(at_most), half));
                 }
             }
@@ -147,7 +148,8 @@ impl<'t, 'c> Tops<'t, 'c> {
 
     fn over(&self, facts: &[Range], known: Known) -> Declared<'c> {
         let card = self.declared.card;
-        Declared::over(card, |at, fact| {
+        let fuel = u32::try_from(8 * self.size).unwrap_or(FUEL).min(FUEL);
+        Declared::over(card, fuel, |at, fact| {
             (facts.get(at).copied().unwrap_or_else(|| declared_range(card, fact)), known)
         })
     }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::ops::Range as Bytes;
 
 use super::cliffs::points;
-use super::declared::{Declared, to_grid};
+use super::declared::{Declared, FUEL, to_grid};
 use super::direction::{Direction, Reaches, has_weight};
 use super::findings::{Findings, Site};
 use super::roots::{Roots, let_roots, lets_of, roots_of};
@@ -116,7 +116,7 @@ pub(super) fn self_reported(
 /// Finds what a subject earns that does nothing (KC303). Numbers that are not the task's are at their lowest,
 /// conditions are false; a dimension with a default earns it by not being measured.
 pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<'_>) -> Vec<(String, f64)> {
-    let nothing_done = Declared::over(card, |_, fact| {
+    let nothing_done = Declared::over(card, FUEL, |_, fact| {
         let given = matches!(fact.from, Reporter::Task | Reporter::Operator);
         let range = match fact.kind {
             FactType::Number if !given && fact.min.is_finite() => Range::Number(Interval::point(fact.min)),
@@ -301,7 +301,7 @@ pub(super) fn never_matters(tops: &Tops<'_, '_>, findings: &mut Findings<'_>) {
         formula.expr.walk(&mut |node| {
             if let ExprKind::Call(Function::If, arguments) = &node.kind
                 && let Some(condition) = arguments.first()
-                && let Some(always) = evaluate(condition, &tops.reach.before(site)).flag()
+                && let Some(always) = tops.reach.decided(site, condition)
             {
                 constant(card, always, site, formula, condition, findings);
             }

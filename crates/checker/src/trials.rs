@@ -20,13 +20,13 @@ use karat_core::number::UNITS_PER_ONE;
 use karat_core::scorecard::{FactType, MissingPolicy, Reporter, Scorecard};
 
 /// Settings of the other facts under which a fact is tried.
-const SETTINGS: u64 = 24;
+const SETTINGS: u64 = 16;
 /// Parts of the range of a fact that are tried.
 const PARTS: u32 = 32;
 /// Smaller changes than this part of the scale are not told.
 const SMALL: f64 = 0.01;
 /// Bytes of formulas that are evaluated for one card.
-const BUDGET: usize = 60_000_000;
+const BUDGET: usize = 12_000_000;
 
 /// A card, and what to try it with.
 pub(super) struct Trials<'t, 'c> {
