@@ -111,6 +111,11 @@ impl Reaches {
         reach
     }
 
+    /// Returns what each let rests on.
+    pub(super) fn lets(&self) -> &[Roots] {
+        &self.lets
+    }
+
     /// Returns the facts that formulas rest on, through lets and dimensions, in the order of the card.
     pub(super) fn facts_of(&self, formulas: &[&Expr<Symbol>]) -> Vec<usize> {
         let mut facts = BTreeSet::new();

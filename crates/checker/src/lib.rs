@@ -145,7 +145,7 @@ pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
     let ways = texts.map(|is_text| if is_text { None } else { named.next() });
     let ways: Vec<Direction> = ways.map(|way| way.map_or(Direction::Flat, |(_, way)| *way)).collect();
     let (shares, reach, reaches) = (shares::all(card), Reach::new(&declared), Reaches::new(card));
-    let tops = Tops::new(&reach, &ways);
+    let tops = Tops::new(&reach, &reaches, &ways);
     let (cliffs, slopes) = cliffs::check(&tops, &shares, &wrong, &mut findings);
     cliffs::strict_thresholds(card, &mut findings);
     traps::self_reported(card, &shares, &reaches, &directions, &mut findings);

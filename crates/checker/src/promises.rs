@@ -15,7 +15,7 @@ use karat_core::number::Decimal;
 use karat_core::scorecard::{Reporter, Scorecard};
 
 /// What a dimension may lack of its highest value, as one that only comes close to 1 does.
-const SHORT: f64 = 0.01;
+const SHORT: f64 = 0.02;
 
 /// Finds dimensions that cannot earn their weight, and sums of weights below 1.
 pub(super) fn out_of_reach(card: &Scorecard, tops: &Tops<'_, '_>, findings: &mut Findings<'_>) {

@@ -5,13 +5,13 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 
 use super::declared::{Declared, FUEL, declared_range};
-use super::direction::Direction;
+use super::direction::{Direction, Reaches};
 use super::findings::Site;
 use super::reach::Reach;
-use super::roots::lets_of;
+use super::roots::{lets_of, roots_of};
 use karat_core::formula::{Expr, ExprKind, Function, Symbol};
 use karat_core::range::{Interval, Known, Range, Surroundings, evaluate};
-use karat_core::scorecard::{FactType, Scorecard};
+use karat_core::scorecard::{FactType, MissingPolicy, Scorecard};
 
 /// Bytes of formulas that are evaluated for one card, and for one bound.
 const BUDGET: usize = 8_000_000;
@@ -27,6 +27,7 @@ const FAR: f64 = 1e9;
 pub(super) struct Tops<'t, 'c> {
     declared: &'t Declared<'c>,
     pub(super) reach: &'t Reach<'t, 'c>,
+    reaches: &'t Reaches,
     directions: &'t [Direction],
     /// Bytes of all formulas.
     size: usize,
@@ -47,16 +48,26 @@ pub struct Top {
 type Facts = Vec<Range>;
 
 impl<'t, 'c> Tops<'t, 'c> {
-    pub(super) fn new(reach: &'t Reach<'t, 'c>, directions: &'t [Direction]) -> Self {
+    pub(super) fn new(reach: &'t Reach<'t, 'c>, reaches: &'t Reaches, directions: &'t [Direction]) -> Self {
         let declared = reach.declared;
         let size = Site::all(declared.card).map(|(_, formula)| formula.text.len() + 64).sum();
-        Self { declared, reach, directions, size, left: Cell::new(BUDGET), of_score: Cell::new(None) }
+        Self {
+            declared,
+            reach,
+            reaches,
+            directions,
+            size,
+            left: Cell::new(BUDGET),
+            of_score: Cell::new(None),
+        }
     }
 
     /// Returns the highest final score.
     pub(super) fn of_score(&self) -> Top {
         let of = |reach: &Reach<'_, '_>| Some(reach.last().high);
-        let found = || self.highest(&of).unwrap_or(Top { at_most: 0.0, reached: 0.0 });
+        let weight = |at: usize| self.weight(at);
+        let found =
+            || self.highest(f64::INFINITY, &[], &weight, &of).unwrap_or(Top { at_most: 0.0, reached: 0.0 });
         let top = self.of_score.get().unwrap_or_else(found);
         self.of_score.set(Some(top));
         top
@@ -64,7 +75,10 @@ impl<'t, 'c> Tops<'t, 'c> {
 
     /// Returns the highest score before a gate where it holds; `None` if it never does.
     pub(super) fn where_holds(&self, site: Site, condition: &Expr<Symbol>) -> Option<Top> {
-        self.highest(&|reach| {
+        let focus = self.reaches.facts_of(&[condition]);
+        let weight = |at: usize| if focus.contains(&at) { 1.0 } else { self.weight(at) };
+        let sure = self.needed(condition);
+        self.highest(f64::INFINITY, &sure, &weight, &|reach| {
             let before = reach.before(site);
             let inside = before.and(condition, true)?;
             let holds = evaluate(condition, &before).flag() != Some(false);
@@ -79,13 +93,15 @@ impl<'t, 'c> Tops<'t, 'c> {
         if known.is_some() || asks_what_is_missing(self.declared.card, condition) {
             return known;
         }
+        let focus = self.reaches.facts_of(&[condition]);
+        let weight = |at: usize| if focus.contains(&at) { 1.0 } else { self.weight(at) };
         let is_ever = |truth: bool| {
             let of = |reach: &Reach<'_, '_>| {
                 let found = reach.decided(site, condition);
                 (found != Some(!truth)).then(|| if found == Some(truth) { 1.0 } else { 2.0 })
             };
             // Where it surely is `truth` somewhere, there is nothing more to look for.
-            self.highest_down_to(1.0, &of).is_some()
+            self.highest(1.0, &[], &weight, &of).is_some()
         };
         match (is_ever(true), is_ever(false)) {
             (true, false) => Some(true),
@@ -102,15 +118,55 @@ impl<'t, 'c> Tops<'t, 'c> {
             declared.scored(dimension)?;
             declared.values.get(at).map(|value| value.high.min(1.0))
         };
-        self.highest(&of)
+        let formula = &self.declared.card.dimensions.get(at)?.formula.expr;
+        let focus = self.reaches.facts_of(&[formula]);
+        self.highest(f64::INFINITY, &[], &|at| if focus.contains(&at) { 1.0 } else { 0.0 }, &of)
     }
 
-    fn highest(&self, of: &dyn Fn(&Reach<'_, '_>) -> Option<f64>) -> Option<Top> {
-        self.highest_down_to(f64::INFINITY, of)
+    /// Returns how much is won by halving a fact: what can only help or harm is at its end already.
+    fn weight(&self, at: usize) -> f64 {
+        match self.directions.get(at) {
+            Some(Direction::Flat) => 0.0,
+            Some(Direction::Up | Direction::Down) => 0.125,
+            _ => 1.0,
+        }
+    }
+
+    /// Returns facts without which a condition has no value.
+    fn needed(&self, condition: &Expr<Symbol>) -> Vec<usize> {
+        let card = self.declared.card;
+        let is_strict = |formula: &Expr<Symbol>| {
+            let branches = |node: &Expr<Symbol>| matches!(node.kind, ExprKind::Call(Function::If, _));
+            !asks_what_is_missing(card, formula) && !any_part(card, formula, &branches)
+        };
+        let mut facts = Vec::new();
+        let mut waiting = Vec::from([condition]);
+        while let Some(formula) = waiting.pop().filter(|formula| is_strict(formula)) {
+            for root in roots_of(formula, self.reaches.lets()) {
+                match root {
+                    Symbol::Fact(at) => facts.push(at),
+                    // Where a dimension is named that nothing replaces, it was scored.
+                    Symbol::Reading(at) => {
+                        let dimension = card.dimensions.get(at).filter(|dimension| {
+                            matches!(dimension.missing, MissingPolicy::Exclude | MissingPolicy::Withhold)
+                        });
+                        waiting.extend(dimension.filter(|it| it.when.is_none()).map(|it| &it.formula.expr));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        facts
     }
 
     /// Looks for the highest value as long as a point does not reach `enough`.
-    fn highest_down_to(&self, enough: f64, of: &dyn Fn(&Reach<'_, '_>) -> Option<f64>) -> Option<Top> {
+    fn highest(
+        &self,
+        enough: f64,
+        sure: &[usize],
+        weight: &dyn Fn(usize) -> f64,
+        of: &dyn Fn(&Reach<'_, '_>) -> Option<f64>,
+    ) -> Option<Top> {
         let card = self.declared.card;
         let all: Facts = card.facts.iter().map(|fact| declared_range(card, fact)).collect();
         let mut boxes = Vec::from([(of(self.reach)?, all)]);
@@ -126,14 +182,15 @@ impl<'t, 'c> Tops<'t, 'c> {
             budget -= cost;
             self.left.set(self.left.get() - cost);
             let (_, facts) = boxes.get(place)?;
-            if let Some(found) = of(&Reach::new(&self.over(&self.corner(facts), Known::Surely))) {
+            if let Some(found) = of(&Reach::new(&self.over(&self.corner(facts), |_| true))) {
                 reached = reached.max(found.min(at_most));
             }
-            let halves = if reached >= enough.min(at_most - NEAR) { None } else { self.halves(facts) };
+            let halves =
+                if reached >= enough.min(at_most - NEAR) { None } else { self.halves(facts, weight) };
             let Some(halves) = halves else { return Some(Top { at_most, reached }) };
             boxes.swap_remove(place);
             for half in halves {
-                if let Some(upper) = of(&Reach::new(&self.over(&half, Known::Perhaps))) {
+                if let Some(upper) = of(&Reach::new(&self.over(&half, |at| sure.contains(&at)))) {
                     boxes.push((upper.min(at_most), half));
                 }
             }
@@ -146,10 +203,11 @@ impl<'t, 'c> Tops<'t, 'c> {
         Some(Top { at_most, reached })
     }
 
-    fn over(&self, facts: &[Range], known: Known) -> Declared<'c> {
+    fn over(&self, facts: &[Range], is_sure: impl Fn(usize) -> bool) -> Declared<'c> {
         let card = self.declared.card;
         let fuel = u32::try_from(8 * self.size).unwrap_or(FUEL).min(FUEL);
         Declared::over(card, fuel, |at, fact| {
+            let known = if is_sure(at) { Known::Surely } else { Known::Perhaps };
             (facts.get(at).copied().unwrap_or_else(|| declared_range(card, fact)), known)
         })
     }
@@ -170,27 +228,21 @@ impl<'t, 'c> Tops<'t, 'c> {
     }
 
     /// Returns a box in two halves, across the fact that takes most of its range.
-    fn halves(&self, facts: &[Range]) -> Option<[Facts; 2]> {
+    fn halves(&self, facts: &[Range], weight: &dyn Fn(usize) -> f64) -> Option<[Facts; 2]> {
         let card = self.declared.card;
-        let width = |at: usize| match (facts.get(at)?, self.directions.get(at)) {
-            (_, Some(Direction::Flat)) => None,
-            (Range::Flag(None), _) => Some(0.4),
-            (Range::Flag(_), _) => None,
-            (Range::Number(range), _) if range.high - range.low == f64::INFINITY => Some(2.0),
-            (Range::Number(range), way) => {
-                let Range::Number(all) = self.declared.range(Symbol::Fact(at)).0 else { return None };
-                let of = if all.high.is_finite() && all.low.is_finite() {
-                    all.high - all.low
-                } else {
-                    1.0 + range.low.abs()
-                };
-                let width = (range.high - range.low) / of;
-                // What can only help or harm is at its end already.
-                Some(if way == Some(&Direction::Both) { width } else { width / 8.0 })
-                    .filter(|width| *width > 1e-7)
+        let width = |at: usize| match facts.get(at)? {
+            Range::Flag(None) => Some(0.4),
+            Range::Flag(_) => None,
+            Range::Number(range) if range.high - range.low == f64::INFINITY => Some(2.0),
+            Range::Number(range) => {
+                let all = self.declared.range(Symbol::Fact(at)).0.number();
+                let of = all.high - all.low;
+                let of = if of.is_finite() { of } else { 1.0 + range.low.abs() };
+                Some((range.high - range.low) / of).filter(|width| *width > 1e-7)
             }
         };
-        let widths = (0..facts.len()).filter_map(|at| Some((width(at)?, at)));
+        let widths = (0..facts.len()).filter_map(|at| Some((width(at)? * weight(at), at)));
+        let widths = widths.filter(|(width, _)| *width > 0.0);
         let (_, at) = widths.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1)))?;
         let with = |range: Range| {
             let mut half = facts.to_vec();
@@ -229,10 +281,15 @@ fn at_end(range: Range, way: Direction) -> Range {
     Range::Number(Interval::point(value))
 }
 
-fn asks_what_is_missing(card: &Scorecard, condition: &Expr<Symbol>) -> bool {
-    let lets = lets_of(card, condition).into_iter().filter_map(|at| card.lets.get(at));
+fn asks_what_is_missing(card: &Scorecard, formula: &Expr<Symbol>) -> bool {
     let asks = |node: &Expr<Symbol>| {
         matches!(node.kind, ExprKind::Call(Function::IsMissing | Function::Coalesce, _))
     };
-    lets.map(|named| &named.formula.expr).chain([condition]).any(|formula| formula.parts().any(asks))
+    any_part(card, formula, &asks)
+}
+
+/// Returns whether a formula has such a part, itself or in a let.
+fn any_part(card: &Scorecard, formula: &Expr<Symbol>, is_such: &dyn Fn(&Expr<Symbol>) -> bool) -> bool {
+    let lets = lets_of(card, formula).into_iter().filter_map(|at| card.lets.get(at));
+    lets.map(|named| &named.formula.expr).chain([formula]).any(|formula| formula.parts().any(is_such))
 }

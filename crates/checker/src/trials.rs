@@ -53,14 +53,17 @@ impl Engine {
     }
 
     /// Returns the score of each row of facts, 0 to 1.
-    fn scores(&mut self, rows: &[Vec<f64>]) -> Vec<Option<f64>> {
+    fn scores(&mut self, rows: &[Vec<f64>], profile: u32) -> Vec<Option<f64>> {
         let width = self.scorer.card().facts.len();
         let column = |at: usize| rows.iter().map(|row| row.get(at).copied().unwrap_or(f64::NAN)).collect();
         let columns: Vec<Vec<f64>> = (0..width).map(column).collect();
         let facts: Vec<Column<'_>> = columns.iter().map(|values| Column::Values(values)).collect();
         let (mut score, mut coverage) = (alloc::vec![f64::NAN; rows.len()], alloc::vec![0.0; rows.len()]);
         let (mut band, mut tier) = (alloc::vec![0; rows.len()], alloc::vec![0; rows.len()]);
-        let columns = Columns { facts: &facts, profiles: &[], elapsed_seconds: Column::Constant(f64::NAN) };
+        let profiles = self.scorer.card().profiles.iter().flat_map(|_| rows.iter().map(|_| profile));
+        let profiles: Vec<u32> = profiles.collect();
+        let columns =
+            Columns { facts: &facts, profiles: &profiles, elapsed_seconds: Column::Constant(f64::NAN) };
         let mut out = Scores { score: &mut score, coverage: &mut coverage, band: &mut band, tier: &mut tier };
         if self.scorer.score_columns(&mut self.work, &columns, &mut out).is_err() {
             return Vec::new();
@@ -86,10 +89,12 @@ impl<'t, 'c> Trials<'t, 'c> {
         self.humps(findings);
     }
 
-    /// Returns the settings that the budget allows for a number of facts.
-    fn settings(&self, facts: usize) -> u64 {
-        let cost = (PARTS as usize + 8) * self.size * facts.max(1);
-        ((self.left / 4 / cost.max(1)) as u64).min(SETTINGS)
+    /// Returns as many settings as the budget allows for a number of facts, each with every profile.
+    fn settings(&self, facts: usize) -> Vec<(Vec<f64>, u32)> {
+        let profiles = self.card.profiles.as_ref().map_or(1, |profiles| profiles.list.len() as u32);
+        let cost = (PARTS as usize + 8) * self.size * facts.max(1) * profiles as usize;
+        let count = ((self.left / 4 / cost.max(1)) as u64).min(SETTINGS);
+        (0..count).flat_map(|at| (0..profiles).map(move |profile| (self.setting(at), profile))).collect()
     }
 
     /// Returns every fact at some place of its range: the best ones first, then the same draws each time.
@@ -150,7 +155,7 @@ impl<'t, 'c> Trials<'t, 'c> {
         for _ in 0..2 {
             for (at, fact) in self.card.facts.iter().enumerate() {
                 let whole = fact.max_fact.and_then(|whole| row.get(whole)).copied();
-                if let (Some(whole), Some(slot)) = (whole, row.get_mut(at)) {
+                if let (Some(whole), Some(slot)) = (whole, row.get_mut(at).filter(|slot| !slot.is_nan())) {
                     *slot = slot.min(whole);
                 }
             }
@@ -170,17 +175,26 @@ impl<'t, 'c> Trials<'t, 'c> {
         };
         let mut values: Vec<f64> =
             parts.chain(self.hints.thresholds(Symbol::Fact(at)).iter().flat_map(beside)).collect();
+        // Its parts stay what they are.
+        let parts = self
+            .card
+            .facts
+            .iter()
+            .zip(row)
+            .filter(|(fact, _)| fact.max_fact == Some(at))
+            .map(|(_, value)| *value);
+        let least = parts.fold(f64::NEG_INFINITY, f64::max);
+        values.retain(|value| *value >= least);
         values.sort_by(f64::total_cmp);
         values.dedup();
         values
     }
 
-    /// Returns the row with each value of a fact; what would exceed its whole is lowered.
+    /// Returns the row with each value of a fact.
     fn rows(&self, row: &[f64], at: usize, values: &[f64]) -> Vec<Vec<f64>> {
         let with = |value: &f64| {
             let mut row = row.to_vec();
             row.get_mut(at).into_iter().for_each(|slot| *slot = *value);
-            self.fit(&mut row);
             row
         };
         values.iter().map(with).collect()
@@ -211,12 +225,13 @@ impl<'t, 'c> Trials<'t, 'c> {
                 return;
             };
             let (mut lifts, mut lowers): (f64, f64) = (0.0, 0.0);
-            for setting in 0..self.settings(2 * facts.len()) {
-                let row = self.setting(setting);
+            for (row, profile) in self.settings(2 * facts.len()) {
                 for &fact in &facts {
                     let rows = self.rows(&row, fact, &self.values(fact, &row));
                     self.left = self.left.saturating_sub(2 * rows.len() * self.size);
-                    for (with, without) in with.scores(&rows).into_iter().zip(without.scores(&rows)) {
+                    for (with, without) in
+                        with.scores(&rows, profile).into_iter().zip(without.scores(&rows, profile))
+                    {
                         let moved = with.zip(without).map_or(0.0, |(with, without)| with - without);
                         (lifts, lowers) = (lifts.max(moved), lowers.max(-moved));
                     }
@@ -238,12 +253,15 @@ impl<'t, 'c> Trials<'t, 'c> {
                 _ => format!("write `set = \"max(0, score - {LARGE})\"`"),
             };
             let about: Vec<&str> = names.iter().copied().chain([name.as_str()]).collect();
-            let way = if lifts >= lowers { "lifts" } else { "lowers" };
+            let way = if lifts >= lowers { "can lift" } else { "can lower" };
             findings.warn(
                 Code::SelfReported,
                 span.clone(),
                 &about,
-                format!("`{name}` {way} the score by up to {} of {scale} on what the subject reports itself: {list}", points(moved * scale, scale)),
+                format!(
+                    "`{name}` {way} the score by {} of {scale} on what the subject reports itself: {list}",
+                    points(moved * scale, scale)
+                ),
                 "on the word of the subject",
                 &format!("measure it or have it judged, or let it move less: {less}, or keep it and say why"),
             );
@@ -294,13 +312,12 @@ impl<'t, 'c> Trials<'t, 'c> {
         let settings = self.settings(asked.len());
         for &fact in &asked {
             let mut gain: f64 = 0.0;
-            for setting in 0..settings {
-                let row = self.setting(setting);
+            for (row, profile) in settings.clone() {
                 let mut values = self.values(fact, &row);
                 values.push(f64::NAN);
                 let rows = self.rows(&row, fact, &values);
                 self.left = self.left.saturating_sub(rows.len() * self.size);
-                let mut scores = engine.scores(&rows);
+                let mut scores = engine.scores(&rows, profile);
                 let without = scores.pop().flatten();
                 let lowest = scores.into_iter().flatten().reduce(f64::min);
                 gain = without.zip(lowest).map_or(gain, |(without, lowest)| gain.max(without - lowest));
@@ -337,7 +354,7 @@ impl<'t, 'c> Trials<'t, 'c> {
             let scale = f64::from(card.scale.max);
             let about: Vec<&str> = sites.iter().map(|(_, of)| *of).chain([name]).collect();
             let message = format!(
-                "leaving out `{name}` raises the score by up to {} of {scale}",
+                "leaving out `{name}` can raise the score by {} of {scale}",
                 points(gain * scale, scale)
             );
             let span = card.facts.get(fact).map(|fact| fact.span.clone()).unwrap_or_default();
@@ -345,8 +362,8 @@ impl<'t, 'c> Trials<'t, 'c> {
         }
     }
 
-    /// Finds facts of a limited range of which the score wants some, but not more or less (KC312). What something is divided
-    /// by is a reference, of which there is no better.
+    /// Finds facts of a limited range of which the score wants some, but not more or less (KC312). A difference may be best at 0, and
+    /// what something is divided by is a reference.
     fn humps(&mut self, findings: &mut Findings<'_>) {
         let card = self.card;
         let mut divisors: Vec<usize> = Vec::new();
@@ -360,7 +377,7 @@ impl<'t, 'c> Trials<'t, 'c> {
         let is_tried = |at: &usize| {
             card.facts.get(*at).is_some_and(|fact| {
                 let range = super::declared::limits(card, fact);
-                let is_limited = range.low.is_finite() && (range.high.is_finite() || fact.max_fact.is_some());
+                let is_limited = range.low >= 0.0 && (range.high.is_finite() || fact.max_fact.is_some());
                 fact.kind == FactType::Number && is_limited
             }) && self.directions.get(*at) == Some(&Direction::Both)
                 && !divisors.contains(at)
@@ -374,14 +391,13 @@ impl<'t, 'c> Trials<'t, 'c> {
         let settings = self.settings(tried.len());
         for &fact in &tried {
             let mut most: Option<Turn> = None;
-            for setting in 0..settings {
-                let row = self.setting(setting);
+            for (row, profile) in settings.clone() {
                 let mut values = self.values(fact, &row);
                 // Around the turn the values are tried more closely.
                 for _ in 0..3 {
                     let rows = self.rows(&row, fact, &values);
                     self.left = self.left.saturating_sub(rows.len() * self.size);
-                    let scores = engine.scores(&rows);
+                    let scores = engine.scores(&rows, profile);
                     let Some(turn) = Turn::of(&values, &scores) else { break };
                     values = turn.between(card.facts.get(fact).is_some_and(|fact| fact.integer), &values);
                     if most.as_ref().is_none_or(|known| turn.size >= known.size) {
@@ -404,7 +420,10 @@ impl<'t, 'c> Trials<'t, 'c> {
                 Code::Hump,
                 card.facts.get(fact).map(|fact| fact.span.clone()).unwrap_or_default(),
                 &about,
-                format!("the score {one} with `{name}` up to {at} and {other} again by up to {} of {scale} beyond it", points(turn.size * scale, scale)),
+                format!(
+                    "the score {one} with `{name}` up to {at} and {other} again by {} of {scale} beyond it",
+                    points(turn.size * scale, scale)
+                ),
                 "more is better, then worse",
                 &format!("write `{function}({name}, {at})` in place of `{name}`, or keep it and say why"),
             );
