@@ -39,6 +39,12 @@ impl<'a> Declared<'a> {
         Self::over(card, FUEL, |_, fact| (declared_range(card, fact), Known::Surely))
     }
 
+    /// Starts from the declared ranges, these facts present.
+    pub(super) fn with(card: &'a Scorecard, present: &[usize]) -> Self {
+        let known = |at| if present.contains(&at) { Known::Surely } else { Known::Perhaps };
+        Self::over(card, FUEL, |at, fact| (declared_range(card, fact), known(at)))
+    }
+
     /// Starts from ranges of the caller's choice.
     pub(super) fn over(
         card: &'a Scorecard,

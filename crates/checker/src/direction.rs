@@ -111,9 +111,9 @@ impl Reaches {
         reach
     }
 
-    /// Returns what each let rests on.
-    pub(super) fn lets(&self) -> &[Roots] {
-        &self.lets
+    /// Returns the facts and readings that a formula rests on, through lets.
+    pub(super) fn roots_of(&self, formula: &Expr<Symbol>) -> Vec<Symbol> {
+        roots_of(formula, &self.lets)
     }
 
     /// Returns the facts that formulas rest on, through lets and dimensions, in the order of the card.

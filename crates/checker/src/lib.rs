@@ -144,7 +144,9 @@ pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
     let texts = card.facts.iter().map(|fact| fact.kind == FactType::Text);
     let ways = texts.map(|is_text| if is_text { None } else { named.next() });
     let ways: Vec<Direction> = ways.map(|way| way.map_or(Direction::Flat, |(_, way)| *way)).collect();
-    let (shares, reach, reaches) = (shares::all(card), Reach::new(&declared), Reaches::new(card));
+    let (shares, reaches) = (shares::all(card), Reaches::new(card));
+    let scored = Declared::with(card, &tops::needed_for_a_score(card, &reaches));
+    let reach = Reach::new(&scored);
     let tops = Tops::new(&reach, &reaches, &ways);
     let (cliffs, slopes) = cliffs::check(&tops, &shares, &wrong, &mut findings);
     cliffs::strict_thresholds(card, &mut findings);

@@ -9,7 +9,7 @@ use super::findings::Site;
 use karat_core::formula::{Expr, Formula, Symbol};
 use karat_core::mean::Mean;
 use karat_core::number::{BILLION, Decimal};
-use karat_core::range::{Interval, Range, Surroundings, evaluate};
+use karat_core::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
 use karat_core::scorecard::{Dimension, MissingPolicy, Scorecard};
 
 /// The values of a dimension or group as a mean sees them.
@@ -26,6 +26,8 @@ struct Outlook {
 /// What a card can give over the ranges of [`Declared`].
 pub(super) struct Reach<'d, 'c> {
     pub(super) declared: &'d Declared<'c>,
+    /// There is a score at all, as far as missing facts tell.
+    pub(super) is_scored: bool,
     composite: Interval,
     coverage: Interval,
     /// The score before each rule, before each gate, and in the end.
@@ -35,19 +37,24 @@ pub(super) struct Reach<'d, 'c> {
 impl<'d, 'c> Reach<'d, 'c> {
     pub(super) fn new(declared: &'d Declared<'c>) -> Self {
         let card = declared.card;
-        let outlooks: Vec<Outlook> = card
-            .dimensions
-            .iter()
-            .enumerate()
-            .map(|(at, dimension)| outlook(declared, at, dimension))
-            .collect();
+        let mut is_scored = true;
+        let mut outlooks: Vec<Option<Outlook>> = Vec::with_capacity(card.dimensions.len());
+        for (at, dimension) in card.dimensions.iter().enumerate() {
+            let (found, is_withheld) = outlook(declared, at, dimension);
+            outlooks.push(found);
+            is_scored &= !is_withheld;
+        }
         let mut composite = composite(card, &outlooks);
         if card.decay().is_some() {
             composite.low = 0.0;
         }
-        let least = if outlooks.iter().all(|outlook| outlook.is_measured) { 1.0 } else { 0.0 };
+        let least = if outlooks.iter().all(|outlook| outlook.is_some_and(|outlook| outlook.is_measured)) {
+            1.0
+        } else {
+            0.0
+        };
         let coverage = Interval { low: least, high: 1.0 };
-        let mut reach = Self { declared, composite, coverage, scores: [composite].into() };
+        let mut reach = Self { declared, is_scored, composite, coverage, scores: [composite].into() };
         for (at, rule) in card.rules.iter().enumerate() {
             let before = reach.before(Site::RuleWhen(at));
             let rest = reach.where_not(&rule.when, &before);
@@ -126,45 +133,59 @@ impl<'d, 'c> Reach<'d, 'c> {
 }
 
 fn is_possible(when: &Formula, before: &Narrowed<'_>) -> bool {
-    evaluate(&when.expr, before).flag() != Some(false)
+    let (found, known) = evaluate_known(&when.expr, before);
+    found.flag() != Some(false) && known != Known::Never
 }
 
-fn outlook(declared: &Declared<'_>, at: usize, dimension: &Dimension) -> Outlook {
+/// Returns what a mean sees of a dimension, if it can be in one, and whether there is no score as it is surely missing.
+fn outlook(declared: &Declared<'_>, at: usize, dimension: &Dimension) -> (Option<Outlook>, bool) {
     let everywhere = declared.plain();
-    let lacks = |formula: &Option<Formula>| {
-        formula.as_ref().is_some_and(|formula| may_lack_value(&formula.expr, &everywhere))
+    let of = |condition: &Option<Formula>| {
+        let found = condition.as_ref().map(|formula| (evaluate_known(&formula.expr, &everywhere), formula));
+        let lacks = found.as_ref().is_some_and(|(_, formula)| may_lack_value(&formula.expr, &everywhere));
+        let (flag, known) =
+            found.map_or((Some(true), Known::Surely), |((range, known), _)| (range.flag(), known));
+        (flag, known == Known::Never, lacks)
     };
-    let is_sure = |formula: &Option<Formula>| {
-        formula.as_ref().is_none_or(|formula| evaluate(&formula.expr, &everywhere).flag() == Some(true))
-    };
+    let ((applies, no_applies, lacks_applies), (when, no_when, lacks_when)) =
+        (of(&dimension.applies), of(&dimension.when));
     let inside = declared.scored(dimension);
-    let lacks_value = inside.is_some_and(|inside| may_lack_value(&dimension.formula.expr, &inside));
-    let may_miss = lacks_value || lacks(&dimension.applies) || lacks(&dimension.when);
-    let value = declared.values.get(at).copied().unwrap_or(Interval::UNIT);
-    let mut range = Interval { low: to_grid(value.low), high: to_grid(value.high) };
-    if !is_sure(&dimension.when) {
-        range = range.hull(Interval::point(0.0));
-    }
+    let lacks_value = inside.as_ref().is_some_and(|inside| may_lack_value(&dimension.formula.expr, inside));
+    let no_value =
+        inside.is_none_or(|inside| evaluate_known(&dimension.formula.expr, &inside).1 == Known::Never);
+    let may_miss = lacks_value || lacks_applies || lacks_when;
+    // Where its gate is closed it is 0, whatever its formula is.
+    let gated = Some(Interval::point(0.0)).filter(|_| when != Some(true) && !no_when && !no_applies);
+    let is_missing = no_applies || no_when || no_value;
+    let value = declared.values.get(at).filter(|_| !is_missing && when != Some(false));
+    let value = value.map(|value| Interval { low: to_grid(value.low), high: to_grid(value.high) });
     let fill = match dimension.missing {
         MissingPolicy::Zero => Some(0.0),
         MissingPolicy::Default(billionths) => Some(billionths as f64 / BILLION as f64),
         MissingPolicy::Exclude | MissingPolicy::Withhold => None,
     };
-    if let Some(fill) = fill.filter(|_| may_miss) {
-        range = range.hull(Interval::point(fill));
-    }
+    let fill = fill.filter(|_| may_miss).map(Interval::point);
     let is_left_out = may_miss && dimension.missing == MissingPolicy::Exclude;
-    Outlook {
+    let range = [value, gated, fill].into_iter().flatten().reduce(Interval::hull);
+    let withholds = dimension.missing == MissingPolicy::Withhold;
+    let found = range.filter(|_| applies != Some(false) || lacks_applies).map(|range| Outlook {
         range,
-        stays: is_sure(&dimension.applies) && !is_left_out,
-        is_measured: !may_miss || dimension.missing == MissingPolicy::Withhold,
-    }
+        stays: applies == Some(true) && !is_left_out,
+        is_measured: !may_miss || withholds,
+    });
+    let applies_surely = no_applies || applies == Some(true) && !lacks_applies;
+    (found, withholds && applies_surely && range.is_none())
 }
 
 /// Returns what the mean of the top level can be under any of the weights of a card.
-fn composite(card: &Scorecard, outlooks: &[Outlook]) -> Interval {
+fn composite(card: &Scorecard, outlooks: &[Option<Outlook>]) -> Interval {
     let own: Vec<Decimal> = card.dimensions.iter().map(|dimension| dimension.weight).collect();
-    let all = outlooks.iter().map(|outlook| outlook.range).reduce(Interval::hull).unwrap_or(Interval::UNIT);
+    let all = outlooks
+        .iter()
+        .flatten()
+        .map(|outlook| outlook.range)
+        .reduce(Interval::hull)
+        .unwrap_or(Interval::UNIT);
     if card.override_policy.is_some() || card.family.is_some() {
         // Weights from outside may take any dimension alone.
         return if card.mean.takes_weights_as_given() { Interval::UNIT } else { all };
@@ -178,10 +199,11 @@ fn composite(card: &Scorecard, outlooks: &[Outlook]) -> Interval {
     means.unwrap_or(all)
 }
 
-fn under(card: &Scorecard, weights: &[Decimal], outlooks: &[Outlook]) -> Interval {
+fn under(card: &Scorecard, weights: &[Decimal], outlooks: &[Option<Outlook>]) -> Interval {
     let mut levels: BTreeMap<Option<usize>, Vec<(f64, Outlook)>> = BTreeMap::new();
     for ((dimension, weight), outlook) in card.dimensions.iter().zip(weights).zip(outlooks) {
-        levels.entry(dimension.group).or_default().push((weight.to_f64(), *outlook));
+        let members = levels.entry(dimension.group).or_default();
+        members.extend(outlook.map(|outlook| (weight.to_f64(), outlook)));
     }
     // A parent comes before its members.
     for (at, group) in card.groups.iter().enumerate().rev() {

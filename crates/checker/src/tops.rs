@@ -8,7 +8,7 @@ use super::declared::{Declared, FUEL, declared_range};
 use super::direction::{Direction, Reaches};
 use super::findings::Site;
 use super::reach::Reach;
-use super::roots::{lets_of, roots_of};
+use super::roots::lets_of;
 use karat_core::formula::{Expr, ExprKind, Function, Symbol};
 use karat_core::range::{Interval, Known, Range, Surroundings, evaluate};
 use karat_core::scorecard::{FactType, MissingPolicy, Scorecard};
@@ -45,7 +45,8 @@ pub struct Top {
     pub reached: f64,
 }
 
-type Facts = Vec<Range>;
+/// A range for every fact, and whether it is there.
+type Facts = Vec<(Range, Known)>;
 
 impl<'t, 'c> Tops<'t, 'c> {
     pub(super) fn new(reach: &'t Reach<'t, 'c>, reaches: &'t Reaches, directions: &'t [Direction]) -> Self {
@@ -77,7 +78,7 @@ impl<'t, 'c> Tops<'t, 'c> {
     pub(super) fn where_holds(&self, site: Site, condition: &Expr<Symbol>) -> Option<Top> {
         let focus = self.reaches.facts_of(&[condition]);
         let weight = |at: usize| if focus.contains(&at) { 1.0 } else { self.weight(at) };
-        let sure = self.needed(condition);
+        let sure = needed(self.declared.card, self.reaches, condition);
         self.highest(f64::INFINITY, &sure, &weight, &|reach| {
             let before = reach.before(site);
             let inside = before.and(condition, true)?;
@@ -123,40 +124,20 @@ impl<'t, 'c> Tops<'t, 'c> {
         self.highest(f64::INFINITY, &[], &|at| if focus.contains(&at) { 1.0 } else { 0.0 }, &of)
     }
 
+    /// Returns the bound over a box, if there is a score in it.
+    fn bound(&self, facts: &Facts, of: &dyn Fn(&Reach<'_, '_>) -> Option<f64>) -> Option<f64> {
+        let declared = self.over(facts);
+        let reach = Reach::new(&declared);
+        of(&reach).filter(|_| reach.is_scored)
+    }
+
     /// Returns how much is won by halving a fact: what can only help or harm is at its end already.
     fn weight(&self, at: usize) -> f64 {
         match self.directions.get(at) {
             Some(Direction::Flat) => 0.0,
-            Some(Direction::Up | Direction::Down) => 0.125,
+            Some(Direction::Up | Direction::Down) => 1e-3,
             _ => 1.0,
         }
-    }
-
-    /// Returns facts without which a condition has no value.
-    fn needed(&self, condition: &Expr<Symbol>) -> Vec<usize> {
-        let card = self.declared.card;
-        let is_strict = |formula: &Expr<Symbol>| {
-            let branches = |node: &Expr<Symbol>| matches!(node.kind, ExprKind::Call(Function::If, _));
-            !asks_what_is_missing(card, formula) && !any_part(card, formula, &branches)
-        };
-        let mut facts = Vec::new();
-        let mut waiting = Vec::from([condition]);
-        while let Some(formula) = waiting.pop().filter(|formula| is_strict(formula)) {
-            for root in roots_of(formula, self.reaches.lets()) {
-                match root {
-                    Symbol::Fact(at) => facts.push(at),
-                    // Where a dimension is named that nothing replaces, it was scored.
-                    Symbol::Reading(at) => {
-                        let dimension = card.dimensions.get(at).filter(|dimension| {
-                            matches!(dimension.missing, MissingPolicy::Exclude | MissingPolicy::Withhold)
-                        });
-                        waiting.extend(dimension.filter(|it| it.when.is_none()).map(|it| &it.formula.expr));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        facts
     }
 
     /// Looks for the highest value as long as a point does not reach `enough`.
@@ -168,21 +149,24 @@ impl<'t, 'c> Tops<'t, 'c> {
         of: &dyn Fn(&Reach<'_, '_>) -> Option<f64>,
     ) -> Option<Top> {
         let card = self.declared.card;
-        let all: Facts = card.facts.iter().map(|fact| declared_range(card, fact)).collect();
+        let mut all: Facts = (0..card.facts.len()).map(|at| self.declared.range(Symbol::Fact(at))).collect();
+        sure.iter().for_each(|&at| all.get_mut(at).into_iter().for_each(|slot| slot.1 = Known::Surely));
         let mut boxes = Vec::from([(of(self.reach)?, all)]);
         let mut reached = f64::NEG_INFINITY;
         let mut budget = BUDGET_OF_ONE;
         for _ in 0..BOXES {
             let highest = boxes.iter().enumerate().max_by(|a, b| a.1.0.total_cmp(&b.1.0));
             let (place, at_most) = highest.map(|(place, (upper, _))| (place, *upper))?;
-            let cost = 4 * self.size;
+            let cost = 5 * self.size;
             if budget < cost || self.left.get() < cost {
                 return Some(Top { at_most, reached });
             }
             budget -= cost;
             self.left.set(self.left.get() - cost);
             let (_, facts) = boxes.get(place)?;
-            if let Some(found) = of(&Reach::new(&self.over(&self.corner(facts), |_| true))) {
+            if let Some(found) =
+                self.corners(facts).iter().filter_map(|point| self.bound(point, of)).reduce(f64::max)
+            {
                 reached = reached.max(found.min(at_most));
             }
             let halves =
@@ -190,7 +174,7 @@ impl<'t, 'c> Tops<'t, 'c> {
             let Some(halves) = halves else { return Some(Top { at_most, reached }) };
             boxes.swap_remove(place);
             for half in halves {
-                if let Some(upper) = of(&Reach::new(&self.over(&half, |at| sure.contains(&at)))) {
+                if let Some(upper) = self.bound(&half, of) {
                     boxes.push((upper.min(at_most), half));
                 }
             }
@@ -203,38 +187,47 @@ impl<'t, 'c> Tops<'t, 'c> {
         Some(Top { at_most, reached })
     }
 
-    fn over(&self, facts: &[Range], is_sure: impl Fn(usize) -> bool) -> Declared<'c> {
+    fn over(&self, facts: &Facts) -> Declared<'c> {
         let card = self.declared.card;
         let fuel = u32::try_from(8 * self.size).unwrap_or(FUEL).min(FUEL);
         Declared::over(card, fuel, |at, fact| {
-            let known = if is_sure(at) { Known::Surely } else { Known::Perhaps };
-            (facts.get(at).copied().unwrap_or_else(|| declared_range(card, fact)), known)
+            facts.get(at).copied().unwrap_or_else(|| (declared_range(card, fact), Known::Perhaps))
         })
     }
 
-    /// Returns the point of a box at which the score is highest, as far as directions tell.
-    fn corner(&self, facts: &[Range]) -> Facts {
+    /// Returns points of a box at which the score is highest, as far as directions tell.
+    fn corners(&self, facts: &Facts) -> [Facts; 2] {
+        [0.5, 0.0].map(|part| self.corner(facts, part))
+    }
+
+    fn corner(&self, facts: &Facts, part: f64) -> Facts {
         let way = |at: usize| self.directions.get(at).copied().unwrap_or(Direction::Both);
-        let mut point: Facts = facts.iter().enumerate().map(|(at, range)| at_end(*range, way(at))).collect();
+        let ends = facts.iter().enumerate().map(|(at, (range, known))| {
+            let is_gone = *known == Known::Never;
+            (at_end(*range, way(at), part), if is_gone { Known::Never } else { Known::Surely })
+        });
+        let mut point: Facts = ends.collect();
         for (at, fact) in self.declared.card.facts.iter().enumerate() {
-            let whole = fact.max_fact.and_then(|whole| point.get(whole)).map(|whole| whole.number().high);
-            let value = point.get(at).map_or(0.0, |value| value.number().high);
+            let whole =
+                fact.max_fact.and_then(|whole| point.get(whole)).map(|(whole, _)| whole.number().high);
+            let value = point.get(at).map_or(0.0, |(value, _)| value.number().high);
             let value = if fact.integer { libm::floor(value) } else { value };
             if let (FactType::Number, Some(slot)) = (fact.kind, point.get_mut(at)) {
-                *slot = Range::Number(Interval::point(whole.map_or(value, |whole| value.min(whole))));
+                slot.0 = Range::Number(Interval::point(whole.map_or(value, |whole| value.min(whole))));
             }
         }
         point
     }
 
     /// Returns a box in two halves, across the fact that takes most of its range.
-    fn halves(&self, facts: &[Range], weight: &dyn Fn(usize) -> f64) -> Option<[Facts; 2]> {
+    fn halves(&self, facts: &Facts, weight: &dyn Fn(usize) -> f64) -> Option<[Facts; 2]> {
         let card = self.declared.card;
         let width = |at: usize| match facts.get(at)? {
-            Range::Flag(None) => Some(0.4),
-            Range::Flag(_) => None,
-            Range::Number(range) if range.high - range.low == f64::INFINITY => Some(2.0),
-            Range::Number(range) => {
+            (_, Known::Perhaps) => Some(0.5),
+            (_, Known::Never) | (Range::Flag(Some(_)), _) => None,
+            (Range::Flag(None), _) => Some(0.4),
+            (Range::Number(range), _) if range.high - range.low == f64::INFINITY => Some(2.0),
+            (Range::Number(range), _) => {
                 let all = self.declared.range(Symbol::Fact(at)).0.number();
                 let of = all.high - all.low;
                 let of = if of.is_finite() { of } else { 1.0 + range.low.abs() };
@@ -244,13 +237,17 @@ impl<'t, 'c> Tops<'t, 'c> {
         let widths = (0..facts.len()).filter_map(|at| Some((width(at)? * weight(at), at)));
         let widths = widths.filter(|(width, _)| *width > 0.0);
         let (_, at) = widths.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1)))?;
-        let with = |range: Range| {
-            let mut half = facts.to_vec();
-            half.get_mut(at).into_iter().for_each(|slot| *slot = range);
+        let (range, known) = facts.get(at).copied()?;
+        let with = |range: Range, known: Known| {
+            let mut half = facts.clone();
+            half.get_mut(at).into_iter().for_each(|slot| *slot = (range, known));
             half
         };
-        let Some(Range::Number(Interval { low, high })) = facts.get(at).copied() else {
-            return Some([with(Range::Flag(Some(true))), with(Range::Flag(Some(false)))]);
+        if known == Known::Perhaps {
+            return Some([with(range, Known::Surely), with(range, Known::Never)]);
+        }
+        let Range::Number(Interval { low, high }) = range else {
+            return Some([true, false].map(|flag| with(Range::Flag(Some(flag)), known)));
         };
         let middle = match (low.is_finite(), high.is_finite()) {
             (true, true) => low + (high - low) / 2.0,
@@ -261,13 +258,13 @@ impl<'t, 'c> Tops<'t, 'c> {
         let is_integer = card.facts.get(at).is_some_and(|fact| fact.integer);
         let (end, start) =
             if is_integer { (libm::floor(middle), libm::floor(middle) + 1.0) } else { (middle, middle) };
-        let number = |low: f64, high: f64| with(Range::Number(Interval { low, high }));
+        let number = |low: f64, high: f64| with(Range::Number(Interval { low, high }), known);
         (low <= end && start <= high).then(|| [number(low, end), number(start, high)])
     }
 }
 
-/// Returns an end of a range, or its middle where nothing says which.
-fn at_end(range: Range, way: Direction) -> Range {
+/// Returns an end of a range, or a part of the way through it where nothing says which.
+fn at_end(range: Range, way: Direction, part: f64) -> Range {
     let Range::Number(Interval { low, high }) = range else {
         return Range::Flag(Some(range.flag().unwrap_or(way == Direction::Up)));
     };
@@ -276,9 +273,47 @@ fn at_end(range: Range, way: Direction) -> Range {
     let value = match way {
         Direction::Up => high,
         Direction::Down => low,
-        Direction::Flat | Direction::Both => low + (high - low) / 2.0,
+        Direction::Flat | Direction::Both => low + (high - low) * part,
     };
     Range::Number(Interval::point(value))
+}
+
+/// Returns facts without which a formula has no value.
+fn needed(card: &Scorecard, reaches: &Reaches, formula: &Expr<Symbol>) -> Vec<usize> {
+    let is_lenient = |node: &Expr<Symbol>| {
+        matches!(node.kind, ExprKind::Call(Function::If | Function::IsMissing | Function::Coalesce, _))
+    };
+    let mut facts = Vec::new();
+    let mut waiting = Vec::from([formula]);
+    while let Some(formula) = waiting.pop() {
+        if any_part(card, formula, &is_lenient) {
+            continue;
+        }
+        for root in reaches.roots_of(formula) {
+            match root {
+                Symbol::Fact(at) => facts.push(at),
+                // Where a dimension is named that nothing replaces, it was scored.
+                Symbol::Reading(at) => {
+                    let dimension = card.dimensions.get(at).filter(|dimension| dimension.when.is_none());
+                    let is_replaced =
+                        |policy| matches!(policy, MissingPolicy::Zero | MissingPolicy::Default(_));
+                    waiting
+                        .extend(dimension.filter(|it| !is_replaced(it.missing)).map(|it| &it.formula.expr));
+                }
+                _ => {}
+            }
+        }
+    }
+    facts
+}
+
+/// Returns the facts without which a card has no score.
+pub(super) fn needed_for_a_score(card: &Scorecard, reaches: &Reaches) -> Vec<usize> {
+    let withheld = card.dimensions.iter().filter(|dimension| {
+        let is_sure = dimension.when.is_none() && dimension.applies.is_none();
+        is_sure && dimension.missing == MissingPolicy::Withhold
+    });
+    withheld.flat_map(|dimension| needed(card, reaches, &dimension.formula.expr)).collect()
 }
 
 fn asks_what_is_missing(card: &Scorecard, formula: &Expr<Symbol>) -> bool {

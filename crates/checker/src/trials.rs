@@ -162,8 +162,8 @@ impl<'t, 'c> Trials<'t, 'c> {
         }
     }
 
-    /// Returns the values at which a fact is tried, lowest first.
-    fn values(&self, at: usize, row: &[f64]) -> Vec<f64> {
+    /// Returns the values at which a fact is tried, lowest first; alone it stays above its parts.
+    fn values(&self, at: usize, row: &[f64], is_alone: bool) -> Vec<f64> {
         let Some(fact) = self.card.facts.get(at) else { return Vec::new() };
         if fact.kind == FactType::Boolean {
             return Vec::from([0.0, 1.0]);
@@ -175,7 +175,6 @@ impl<'t, 'c> Trials<'t, 'c> {
         };
         let mut values: Vec<f64> =
             parts.chain(self.hints.thresholds(Symbol::Fact(at)).iter().flat_map(beside)).collect();
-        // Its parts stay what they are.
         let parts = self
             .card
             .facts
@@ -184,17 +183,18 @@ impl<'t, 'c> Trials<'t, 'c> {
             .filter(|(fact, _)| fact.max_fact == Some(at))
             .map(|(_, value)| *value);
         let least = parts.fold(f64::NEG_INFINITY, f64::max);
-        values.retain(|value| *value >= least);
+        values.retain(|value| !is_alone || *value >= least);
         values.sort_by(f64::total_cmp);
         values.dedup();
         values
     }
 
-    /// Returns the row with each value of a fact.
+    /// Returns the row with each value of a fact, its parts lowered to it.
     fn rows(&self, row: &[f64], at: usize, values: &[f64]) -> Vec<Vec<f64>> {
         let with = |value: &f64| {
             let mut row = row.to_vec();
             row.get_mut(at).into_iter().for_each(|slot| *slot = *value);
+            self.fit(&mut row);
             row
         };
         values.iter().map(with).collect()
@@ -227,7 +227,7 @@ impl<'t, 'c> Trials<'t, 'c> {
             let (mut lifts, mut lowers): (f64, f64) = (0.0, 0.0);
             for (row, profile) in self.settings(2 * facts.len()) {
                 for &fact in &facts {
-                    let rows = self.rows(&row, fact, &self.values(fact, &row));
+                    let rows = self.rows(&row, fact, &self.values(fact, &row, false));
                     self.left = self.left.saturating_sub(2 * rows.len() * self.size);
                     for (with, without) in
                         with.scores(&rows, profile).into_iter().zip(without.scores(&rows, profile))
@@ -313,7 +313,7 @@ impl<'t, 'c> Trials<'t, 'c> {
         for &fact in &asked {
             let mut gain: f64 = 0.0;
             for (row, profile) in settings.clone() {
-                let mut values = self.values(fact, &row);
+                let mut values = self.values(fact, &row, true);
                 values.push(f64::NAN);
                 let rows = self.rows(&row, fact, &values);
                 self.left = self.left.saturating_sub(rows.len() * self.size);
@@ -392,7 +392,7 @@ impl<'t, 'c> Trials<'t, 'c> {
         for &fact in &tried {
             let mut most: Option<Turn> = None;
             for (row, profile) in settings.clone() {
-                let mut values = self.values(fact, &row);
+                let mut values = self.values(fact, &row, true);
                 // Around the turn the values are tried more closely.
                 for _ in 0..3 {
                     let rows = self.rows(&row, fact, &values);

@@ -36,6 +36,8 @@ pub enum Known {
     Surely,
     /// It may be missing.
     Perhaps,
+    /// It is missing.
+    Never,
 }
 
 /// The surroundings of a formula.
@@ -245,10 +247,19 @@ impl Range {
 }
 
 impl Known {
-    /// Returns surely, if both are.
+    /// Returns whether both are there.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        if self == Self::Surely { other } else { self }
+        match (self, other) {
+            (Self::Never, _) | (_, Self::Never) => Self::Never,
+            (Self::Surely, other) => other,
+            (Self::Perhaps, _) => Self::Perhaps,
+        }
+    }
+
+    /// Returns whether what is one of two values is there.
+    fn or(self, other: Self) -> Self {
+        if self == other { self } else { Self::Perhaps }
     }
 }
 
@@ -331,13 +342,22 @@ fn call<S: Surroundings + ?Sized>(
                     break;
                 }
                 let next = evaluate_known(argument, around);
-                (range, known) = (range.hull(next.0), next.1);
+                (range, known) = match (known, next.1) {
+                    (Known::Never, _) => next,
+                    (_, Known::Never) => (range, known),
+                    _ => (range.hull(next.0), next.1),
+                };
             }
             (range, known)
         }
         (Function::IsMissing, [operand]) => {
             let (_, known) = evaluate_known(operand, around);
-            (Range::Flag((known == Known::Surely).then_some(false)), Known::Surely)
+            let is_missing = match known {
+                Known::Surely => Some(false),
+                Known::Perhaps => None,
+                Known::Never => Some(true),
+            };
+            (Range::Flag(is_missing), Known::Surely)
         }
         (Function::Clamp, [x, low, high]) => {
             let ((x, x_known), (low, low_known)) = (evaluate_known(x, around), evaluate_known(low, around));
@@ -392,7 +412,7 @@ fn conditional<S: Surroundings + ?Sized>(
         Some(true) => evaluate_known(yes, around),
         Some(false) => evaluate_known(no, around),
         None => match (around.branch(condition, true, yes), around.branch(condition, false, no)) {
-            (Some((a, a_known)), Some((b, b_known))) => (a.hull(b), a_known.and(b_known)),
+            (Some((a, a_known)), Some((b, b_known))) => (a.hull(b), a_known.or(b_known)),
             (Some(only), None) | (None, Some(only)) => only,
             (None, None) => (Range::Number(Interval::EVERYTHING), Known::Perhaps),
         },
