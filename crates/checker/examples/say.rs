@@ -6,7 +6,11 @@ fn main() {
             std::fs::read_to_string(format!("scorecards/{id}/{version}.toml")).ok()
         };
         let checked = karat_checker::check_text(&text, &library);
-        println!("== {path} top {:?} {:?}", checked.report.as_ref().map(|it| it.top), checked.report.as_ref().map(|it| &it.cliffs));
+        println!(
+            "== {path} top {:?} {:?}",
+            checked.report.as_ref().map(|it| it.top),
+            checked.report.as_ref().map(|it| &it.cliffs)
+        );
         for it in checked.diagnostics {
             if it.severity.name() != "note" {
                 println!("{} {}: {}\n      {}", it.code, it.severity.name(), it.message, it.help);

@@ -7,7 +7,9 @@ use core::cell::{Cell, RefCell};
 use karat_core::formula::{Binary, Expr, ExprKind, Symbol, Unary};
 use karat_core::number::{BILLION, round};
 use karat_core::range::{Interval, Known, Range, Surroundings, evaluate_known};
-use karat_core::scorecard::{Dimension, FactDeclaration, FactType, Let, MissingPolicy, Scorecard};
+use karat_core::scorecard::{
+    DecayScope, Dimension, FactDeclaration, FactType, Let, MissingPolicy, Scorecard,
+};
 
 /// Bytes of formulas that may be evaluated again inside branches; beyond it, ranges are wider but still hold.
 pub(super) const FUEL: u32 = 4_000_000;
@@ -97,6 +99,9 @@ impl<'a> Declared<'a> {
             MissingPolicy::Default(billionths) => {
                 reading = reading.hull(Interval::point(billionths as f64 / BILLION as f64));
             }
+        }
+        if self.card.decay().is_some_and(|rule| rule.scope == DecayScope::Dimension) {
+            reading.low = 0.0;
         }
         (value, reading)
     }

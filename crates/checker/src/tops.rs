@@ -17,7 +17,7 @@ use karat_core::scorecard::{FactType, MissingPolicy, Scorecard};
 const BUDGET: usize = 8_000_000;
 const BUDGET_OF_ONE: usize = 600_000;
 /// Boxes for one bound, at most.
-const BOXES: usize = 200;
+const BOXES: usize = 500;
 /// What is closer than this to a bound has reached it.
 const NEAR: f64 = 1e-9;
 /// Facts without an end are tried up to here.

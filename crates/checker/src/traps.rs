@@ -311,11 +311,13 @@ pub(super) fn never_matters(tops: &Tops<'_, '_>, findings: &mut Findings<'_>) {
     let mut warn = |span: &Bytes<usize>, name: &str, message: String, label: &str, help: String| {
         findings.warn(Code::NeverMatters, span.clone(), &[name], message, label, &help);
     };
+    // Advice is not rounded up to what is out of reach again.
+    let below = |top: f64| points(libm::floor(top * 1e4 + 1e-6) * 1e-4 * scale, scale);
     let none_above = |top: f64| format!("no score is above {}", points(top * scale, scale));
     for (at, gate) in card.gates.iter().enumerate() {
         let blocks = gate.tier_limit.is_some_and(|limit| limit < card.tiers.len());
         let Some(top) = tops.where_holds(Site::GateWhen(at), &gate.when.expr) else { continue };
-        if !blocks && gate.cap.is_none_or(|cap| cap.to_f64() >= top.at_most * scale - 1e-9) {
+        if !blocks && gate.cap.is_none_or(|cap| cap.to_f64() >= (top.at_most - 1e-6) * scale) {
             let message =
                 format!("`{}` takes nothing away: where it holds {}", gate.name, none_above(top.at_most));
             let help =
@@ -329,7 +331,7 @@ pub(super) fn never_matters(tops: &Tops<'_, '_>, findings: &mut Findings<'_>) {
     let published = published.value as f64 / libm::pow(10.0, f64::from(published.places));
     for band in card.bands.iter().filter(|band| band.from.to_f64() > published) {
         let message = format!("`{}` is never reached: {}", band.name, none_above(top));
-        let help = format!("lower `from` to {} or less, or remove it", points(top * scale, scale));
+        let help = format!("lower it to `from = {}` or less, or remove it", below(top));
         warn(&band.span, &band.name, message, "out of reach", help);
     }
     for tier in &card.tiers {
@@ -340,11 +342,11 @@ pub(super) fn never_matters(tops: &Tops<'_, '_>, findings: &mut Findings<'_>) {
         let (why, ask) = match low {
             Some((at, _)) => (
                 format!("`{}` cannot reach its floor", name(*at)),
-                format!("a floor of {}", points(highest(*at), 1.0)),
+                format!("a floor of `{}`", libm::floor(highest(*at) * 1e6) / 1e6),
             ),
-            None if tier.score.to_f64() > published => (none_above(top), points(top * scale, scale)),
+            None if tier.score.to_f64() > published => (none_above(top), format!("`score = {}`", below(top))),
             None if tier.coverage.millionths() > 1_000_000 => {
-                ("no coverage is above 1".to_string(), "1".to_string())
+                ("no coverage is above 1".to_string(), "`coverage = 1`".to_string())
             }
             None => continue,
         };
@@ -404,7 +406,9 @@ fn constant(
         format!("`{text}` is always {always} over the declared ranges"),
         if always { "always true" } else { "always false" },
         &percent_hint(card, condition).unwrap_or_else(|| {
-            "correct the condition or the ranges of its facts, or write the branch alone".to_string()
+            let whole = condition.span == formula.expr.span && !always;
+            let rest = if whole { "remove what it decides" } else { "write the branch alone" };
+            format!("correct the condition or the ranges of its facts, or {rest}")
         }),
     );
 }

@@ -390,7 +390,7 @@ impl<'t, 'c> Trials<'t, 'c> {
         };
         let settings = self.settings(tried.len());
         for &fact in &tried {
-            let mut most: Option<Turn> = None;
+            let mut most: Option<(Turn, Vec<f64>, Vec<Vec<f64>>, u32)> = None;
             for (row, profile) in settings.clone() {
                 let mut values = self.values(fact, &row, true);
                 // Around the turn the values are tried more closely.
@@ -399,13 +399,18 @@ impl<'t, 'c> Trials<'t, 'c> {
                     self.left = self.left.saturating_sub(rows.len() * self.size);
                     let scores = engine.scores(&rows, profile);
                     let Some(turn) = Turn::of(&values, &scores) else { break };
-                    values = turn.between(card.facts.get(fact).is_some_and(|fact| fact.integer), &values);
-                    if most.as_ref().is_none_or(|known| turn.size >= known.size) {
-                        most = Some(turn);
+                    let is_integer = card.facts.get(fact).is_some_and(|fact| fact.integer);
+                    let closer = turn.between(is_integer, &values);
+                    let tried = core::mem::replace(&mut values, closer);
+                    if most.as_ref().is_none_or(|(known, ..)| turn.size >= known.size) {
+                        most = Some((turn, tried, rows, profile));
                     }
                 }
             }
-            let Some(turn) = most.filter(|turn| turn.size > SMALL) else { continue };
+            let Some((turn, values, rows, profile)) = most else { continue };
+            let bare = Scorecard { rules: Vec::new(), gates: Vec::new(), ..card.clone() };
+            let bare = Engine::new(bare).map(|mut bare| bare.scores(&rows, profile));
+            let is_verdict = bare.and_then(|scores| Turn::of(&values, &scores)).is_none();
             let name = card.symbol_name(Symbol::Fact(fact));
             let scale = f64::from(card.scale.max);
             let (low, high) = self.ends(fact);
@@ -425,7 +430,11 @@ impl<'t, 'c> Trials<'t, 'c> {
                     points(turn.size * scale, scale)
                 ),
                 "more is better, then worse",
-                &format!("write `{function}({name}, {at})` in place of `{name}`, or keep it and say why"),
+                &if is_verdict {
+                    format!("let the rules and gates go one way with `{name}`, or keep it and say why")
+                } else {
+                    format!("write `{function}({name}, {at})` in place of `{name}`, or keep it and say why")
+                },
             );
         }
     }

@@ -59,7 +59,7 @@ fn the_top_of_every_mean_is_reached_and_never_exceeded() {
         for (condition, verdict) in CONDITIONS.iter().flat_map(|it| VERDICTS.map(|verdict| (it, verdict))) {
             let card = card(mean, policy, condition, verdict);
             let (top, highest) = (check(&card).1.top, highest(&card));
-            let is_near = (top.at_most - highest).abs() < 1e-6;
+            let is_near = (top.at_most - highest).abs() < 1e-4;
             if top.at_most < highest - 1e-9 || top.reached > highest + 1e-9 || !is_near {
                 wrong.push(format!("{mean:?} {policy} {condition}{verdict}: {top:?}, the engine {highest}"));
             }
