@@ -50,8 +50,6 @@ pub struct Slope {
     pub to: f64,
     /// The points of the scale by which the score can move.
     pub points: f64,
-    /// The most points by which it moves within a small step anywhere, where that is proved.
-    pub at_most: Option<f64>,
 }
 
 /// A cliff with its place in the file and the names under which it can be kept.
@@ -80,7 +78,7 @@ pub(super) fn check(
     found.extend(inside_formulas(card, declared, shares, &mut steps));
     found.extend(at_rules(card, reach, &mut steps));
     found.extend(at_caps(card, tops));
-    let (steep, slopes) = on_slopes(card, declared, shares, wrong);
+    let (steep, slopes) = on_slopes(card, reach, shares, wrong);
     found.extend(steep);
     found.retain(|cliff| cliff.size > 0.0);
     found.sort_by(|a, b| b.size.total_cmp(&a.size));
@@ -123,11 +121,11 @@ pub(super) fn check(
 /// Finds steep places that are not comparisons: of dimensions, and of the score that a rule sets.
 fn on_slopes<'c>(
     card: &'c Scorecard,
-    declared: &Declared<'_>,
+    reach: &Reach<'_, '_>,
     shares: &[Shares],
     wrong: &[Site],
 ) -> (Vec<Found<'c>>, Vec<Slope>) {
-    let mut search = Slopes::new(card.dimensions.len() + card.rules.len());
+    let mut search = Slopes::new(reach, card.dimensions.len() + card.rules.len());
     let (mut found, mut slopes) = (Vec::new(), Vec::new());
     let scale = f64::from(card.scale.max);
     let mut note = |formula: &'c Formula, name: &'c str, effect: f64, steepest: &Steepest| {
@@ -139,7 +137,7 @@ fn on_slopes<'c>(
             about: [card.symbol_name(input), name].into(),
             size: (cliff.change.abs() * effect).min(1.0),
             place: Some(advice::place(card, input, &cliff)),
-            help: advice::over_more(declared, input, &cliff),
+            help: advice::over_more(reach.declared, input, &cliff),
         });
     };
     for (at, dimension) in card.dimensions.iter().enumerate() {
@@ -150,7 +148,7 @@ fn on_slopes<'c>(
         let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
         let conditions: Vec<&Expr<Symbol>> =
             conditions.into_iter().flatten().map(|condition| &condition.expr).collect();
-        for steepest in search.of(card, &dimension.formula.expr, &conditions, true) {
+        for steepest in search.of(&dimension.formula.expr, &conditions, true) {
             note(&dimension.formula, &dimension.key, effect, &steepest);
             slopes.push(Slope {
                 dimension: dimension.key.clone(),
@@ -158,13 +156,12 @@ fn on_slopes<'c>(
                 from: steepest.place.from,
                 to: steepest.place.to,
                 points: steepest.place.change.abs() * effect * scale,
-                at_most: steepest.at_most.map(|most| most.min(1.0) * effect * scale),
             });
         }
     }
     let rules = card.rules.iter().enumerate().filter(|(at, _)| !wrong.contains(&Site::Set(*at)));
     for (_, rule) in rules {
-        for steepest in search.of(card, &rule.set.expr, &[&rule.when.expr], false) {
+        for steepest in search.of(&rule.set.expr, &[&rule.when.expr], false) {
             note(&rule.set, &rule.name, 1.0, &steepest);
         }
     }
@@ -214,7 +211,6 @@ fn step_at(
     roots: &[Roots],
     steps: &mut Steps<'_, '_>,
 ) -> Option<f64> {
-    let lets = lets_of(card, formula);
     let below = lets_of(card, condition);
     let named = below.iter().filter_map(|&at| card.lets.get(at)).map(|named| &named.formula.expr);
     let mut largest: Option<f64> = None;
@@ -223,7 +219,7 @@ fn step_at(
             break;
         }
         let moved = roots_of(comparison, roots);
-        let step = steps.largest(comparison, &moved, formula, &lets);
+        let step = steps.largest(comparison, &moved, formula);
         largest = step.map_or(largest, |step| Some(largest.map_or(step, |known| known.max(step))));
     }
     largest
@@ -298,7 +294,7 @@ fn inside_formulas<'c>(
                     return found;
                 }
                 let moved = roots_of(condition, &roots);
-                let step = steps.largest(condition, &moved, &dimension.formula.expr, &lets);
+                let step = steps.largest(condition, &moved, &dimension.formula.expr);
                 if step.is_none_or(|step| step <= 0.0) {
                     continue;
                 }
