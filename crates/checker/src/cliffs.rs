@@ -86,26 +86,15 @@ pub(super) fn check(
     for cliff in found.iter().filter(|cliff| cliff.size > SMALL) {
         let points = points(cliff.size * scale, scale);
         let whole = if card.family.is_some() { " of the dimension's weight" } else { "" };
-        let place = cliff.place.as_ref().map_or_else(
-            || {
-                format!(
-                    "`{}` turns",
-                    cliff.formula.text.get(cliff.part.clone()).unwrap_or(&cliff.formula.text)
-                )
-            },
-            Clone::clone,
+        let part = cliff.formula.text.get(cliff.part.clone()).unwrap_or(&cliff.formula.text);
+        let place = cliff.place.clone().unwrap_or_else(|| format!("`{part}` turns"));
+        let message = format!(
+            "where {place}, the score can jump by {points} of {scale}{whole} ({})",
+            cliff.about.join(", ")
         );
-        findings.warn(
-            Code::Cliff,
-            cliff.formula.place(&cliff.part),
-            &cliff.about,
-            format!(
-                "where {place}, the score can jump by {points} of {scale}{whole} ({})",
-                cliff.about.join(", ")
-            ),
-            &format!("up to {points}"),
-            &cliff.help,
-        );
+        let help = &cliff.help;
+        let span = cliff.formula.place(&cliff.part);
+        findings.warn(Code::Cliff, span, &cliff.about, message, &format!("up to {points}"), help);
     }
     let cliffs = found.into_iter().map(|cliff| {
         let condition = || cliff.formula.text.get(cliff.part.clone()).unwrap_or_default().to_string();
@@ -425,51 +414,29 @@ pub(super) fn strict_thresholds(card: &Scorecard, findings: &mut Findings<'_>) {
             let symbols = value.symbols();
             let mut about: Vec<&str> = symbols.iter().map(|&symbol| card.symbol_name(symbol)).collect();
             about.push(site.name(card));
-            findings.warn(
-                Code::StrictThreshold,
-                formula.place(&comparison.span),
-                &about,
-                format!("`{}` of exactly {} counts as below the threshold", text(value), text(threshold)),
-                "strict",
-                "write `>=` if the threshold itself should pass",
-            );
+            let message =
+                format!("`{}` of exactly {} counts as below the threshold", text(value), text(threshold));
+            let help = "write `>=` if the threshold itself should pass";
+            let span = formula.place(&comparison.span);
+            findings.warn(Code::StrictThreshold, span, &about, message, "strict", help);
         }
     }
 }
 
 fn is_whole(card: &Scorecard, value: &Expr<Symbol>) -> bool {
-    value.parts().all(|node| match &node.kind {
+    let lets = lets_of(card, value).into_iter().filter_map(|at| card.lets.get(at));
+    let all = lets.map(|named| &named.formula.expr).chain([value]);
+    all.flat_map(Expr::parts).all(|node| match &node.kind {
         ExprKind::Name(Symbol::Fact(at)) => {
             card.facts.get(*at).is_some_and(|fact| fact.integer || fact.kind != FactType::Number)
         }
-        ExprKind::Name(Symbol::Let(at)) => card.lets.get(*at).is_some_and(|named| {
-            named.formula.expr.symbols().iter().all(|symbol| is_whole_fact(card, *symbol))
-                && !divides(&named.formula.expr)
-        }),
-        ExprKind::Name(_) => false,
+        ExprKind::Name(symbol) => matches!(symbol, Symbol::Let(_)),
         ExprKind::Number(number) => libm::floor(*number) >= *number,
         ExprKind::Binary(operator, ..) => *operator != Binary::Divide,
         ExprKind::Call(function, _) => {
-            matches!(
-                function,
-                Function::If
-                    | Function::Min
-                    | Function::Max
-                    | Function::Clamp
-                    | Function::Abs
-                    | Function::Floor
-                    | Function::Ceil
-                    | Function::Coalesce
-            )
+            use Function::{Exp, Ln, Log2, Pow, Sqrt};
+            !matches!(function, Sqrt | Exp | Ln | Log2 | Pow)
         }
         _ => true,
     })
-}
-
-fn is_whole_fact(card: &Scorecard, symbol: Symbol) -> bool {
-    matches!(symbol, Symbol::Fact(at) if card.facts.get(at).is_some_and(|fact| fact.integer))
-}
-
-fn divides(formula: &Expr<Symbol>) -> bool {
-    formula.parts().any(|node| matches!(node.kind, ExprKind::Binary(Binary::Divide, ..)))
 }

@@ -131,6 +131,11 @@ impl<'a> Declared<'a> {
         self.readings.get(at).copied().unwrap_or(Interval::UNIT)
     }
 
+    /// Returns whether a symbol takes whole numbers only.
+    pub(super) fn is_integer(&self, symbol: Symbol) -> bool {
+        matches!(symbol, Symbol::Fact(at) if self.card.facts.get(at).is_some_and(|fact| fact.integer))
+    }
+
     /// Pays for evaluating `formula` once more; false if there is nothing left.
     pub(super) fn pay(&self, cost: usize) -> bool {
         let left = self.fuel.get().checked_sub(u32::try_from(cost).unwrap_or(u32::MAX));
@@ -281,9 +286,7 @@ impl<'a> Narrowed<'a> {
             }
             _ => {}
         }
-        if let Symbol::Fact(at) = symbol
-            && self.declared.card.facts.get(at).is_some_and(|fact| fact.integer)
-        {
+        if self.declared.is_integer(symbol) {
             range = Interval { low: libm::ceil(range.low), high: libm::floor(range.high) };
         }
         self.set(symbol, Range::Number(range));

@@ -29,7 +29,6 @@ mod tops;
 mod traps;
 mod trials;
 mod types;
-mod unstated;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -157,13 +156,13 @@ pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
     standing::never_matters(card, &mut findings);
     standing::small_steps(card, &mut findings);
     clock::check(card, &mut findings);
-    unstated::check(card, &wrong, &mut findings);
+    types::check_unstated(card, &wrong, &mut findings);
     one_sided::check(card, &mut findings);
     promises::out_of_reach(card, &tops, &mut findings);
     promises::counted_twice(card, &reaches, &shares, &mut findings);
     // Only a card without errors can be tried.
     if is_sound {
-        Trials::new(card, &ways, &reaches).check(&tops, &mut findings);
+        Trials::new(&tops, &ways, &reaches).check(&mut findings);
     }
     traps::unused(card, &mut findings);
     let values = card.dimensions.iter().zip(&declared.values);

@@ -65,18 +65,13 @@ fn complain(
     let what: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let [here, there] = &found.factors;
     let about: Vec<&str> = names.iter().copied().chain([site.name(card)]).collect();
-    findings.warn(
-        Code::OneSided,
-        formula.place(span),
-        &about,
-        format!(
-            "{} counts by a factor of {here} on one side of a threshold and of {there} on the other: a rise and a fall of one \
+    let message = format!(
+        "{} counts by a factor of {here} on one side of a threshold and of {there} on the other: a rise and a fall of one \
              size do not cancel, so sums drift",
-            what.join(" and ")
-        ),
-        "one side only",
-        "multiply by the same factor on both sides, or keep it and say why",
+        what.join(" and ")
     );
+    let help = "multiply by the same factor on both sides, or keep it and say why";
+    findings.warn(Code::OneSided, formula.place(span), &about, message, "one side only", help);
 }
 
 /// Returns the factors by which the branches of a choice differ, if the choice asks for what they multiply.

@@ -19,6 +19,11 @@ pub(super) struct Cone {
 }
 
 impl Cone {
+    /// Takes every fact for an input, and nothing between.
+    pub(super) fn of_facts(card: &Scorecard) -> Self {
+        Self { inputs: (0..card.facts.len()).map(Symbol::Fact).collect(), order: Vec::new(), size: 0 }
+    }
+
     /// Follows formulas down to facts; to the values of dimensions unless those are opened.
     pub(super) fn new(card: &Scorecard, formulas: &[&Expr<Symbol>], opens_readings: bool) -> Self {
         let mut cone = Self { inputs: Vec::new(), order: Vec::new(), size: 0 };
@@ -127,15 +132,48 @@ impl<'p, 'c> Point<'p, 'c> {
     }
 
     pub(super) fn is_whole(&self, symbol: Symbol) -> bool {
-        matches!(symbol, Symbol::Fact(at) if self.reach.declared.card.facts.get(at).is_some_and(|fact| fact.integer))
+        self.reach.declared.is_integer(symbol)
     }
 
     /// Sets an input, if it is one.
     pub(super) fn set(&mut self, symbol: Symbol, value: f64) {
         if let Some(slot) = self.values.get_mut(&symbol) {
-            slot.0 = number(value);
+            let is_flag = matches!(slot.0, Range::Flag(_));
+            slot.0 = if is_flag { Range::Flag(Some(value > 0.5)) } else { number(value) };
+            slot.1 = if value.is_nan() { Known::Never } else { Known::Surely };
             self.follow();
         }
+    }
+
+    /// Moves every input to a part of its range; one without an end to where quantities usually lie.
+    pub(super) fn spread(&mut self, part: impl Fn(Symbol) -> f64) {
+        for symbol in self.cone.inputs.clone() {
+            let (low, high) = self.searched(symbol, 20.0);
+            let value = low + (high - low) * part(symbol);
+            match self.values.get_mut(&symbol) {
+                Some((Range::Number(slot), _)) => {
+                    let is_whole = self.reach.declared.is_integer(symbol);
+                    *slot = Interval::point(if is_whole { libm::floor(value) } else { value });
+                }
+                Some((Range::Flag(slot), _)) => *slot = Some(part(symbol) >= 0.5),
+                None => {}
+            }
+        }
+        self.follow();
+    }
+
+    /// Returns the ends of the range of a number; one without an end reaches as far as `far`.
+    pub(super) fn searched(&self, symbol: Symbol, far: f64) -> (f64, f64) {
+        let Interval { low, high } = self.reach.anywhere(symbol).number();
+        let low = if low.is_finite() { low } else { high.min(far) - 2.0 * far };
+        (low, if high.is_finite() { high } else { low + far })
+    }
+
+    /// Returns a fact as a column holds it: not a number where there is none.
+    pub(super) fn fact(&self, at: usize) -> f64 {
+        let (range, known) = self.range(Symbol::Fact(at));
+        let number = range.number();
+        if known == Known::Surely && number.low >= number.high { number.high } else { f64::NAN }
     }
 
     /// Takes an input away.
@@ -168,7 +206,9 @@ impl<'p, 'c> Point<'p, 'c> {
                 let most = whole
                     .and_then(|whole| self.values.get(&Symbol::Fact(whole)))
                     .map(|most| most.0.number().high);
-                if let (Some(most), Some(slot)) = (most, self.values.get_mut(&symbol)) {
+                if let (Some(most), Some(slot)) =
+                    (most.filter(|most| !most.is_nan()), self.values.get_mut(&symbol))
+                {
                     slot.0 = number(slot.0.number().high.min(most));
                 }
             }

@@ -65,14 +65,8 @@ pub(super) fn out_of_reach(card: &Scorecard, tops: &Tops<'_, '_>, findings: &mut
                 last.key
             );
             let message = format!("the weights{of} sum to {}: {so}", Decimal::from_millionths(sum));
-            findings.warn(
-                Code::OutOfReach,
-                last.weight_span.clone(),
-                &[&last.key],
-                message,
-                "less than 1",
-                &help,
-            );
+            let span = last.weight_span.clone();
+            findings.warn(Code::OutOfReach, span, &[&last.key], message, "less than 1", &help);
         }
     }
 }
@@ -125,23 +119,18 @@ pub(super) fn counted_twice(
         let share = shares.iter().map(of).fold(0.0, f64::max);
         let weight: i64 = dimensions.iter().map(|dimension| dimension.weight.millionths()).sum();
         let about: Vec<&str> = keys.iter().chain(&names).copied().collect();
-        findings.warn(
-            Code::CountedTwice,
-            last.span.clone(),
-            &about,
-            format!(
-                "{} rest on the same measurement, {}: it counts with {} % of the weight, under {} names",
-                quoted(&keys),
-                quoted(&names),
-                points(share * 100.0, 100.0),
-                keys.len()
-            ),
-            "measured before",
-            &format!(
-                "leave `{}` alone, with `weight = {}`, or keep it and say why",
-                first.key,
-                Decimal::from_millionths(weight)
-            ),
+        let message = format!(
+            "{} rest on the same measurement, {}: it counts with {} % of the weight, under {} names",
+            quoted(&keys),
+            quoted(&names),
+            points(share * 100.0, 100.0),
+            keys.len()
         );
+        let help = format!(
+            "leave `{}` alone, with `weight = {}`, or keep it and say why",
+            first.key,
+            Decimal::from_millionths(weight)
+        );
+        findings.warn(Code::CountedTwice, last.span.clone(), &about, message, "measured before", &help);
     }
 }

@@ -200,7 +200,7 @@ struct Search<'f, 's, 'c> {
 
 impl Search<'_, '_, '_> {
     fn is_count(&self) -> bool {
-        matches!(self.moving, Symbol::Fact(at) if self.reach.declared.card.facts.get(at).is_some_and(|fact| fact.integer))
+        self.reach.declared.is_integer(self.moving)
     }
 
     /// Returns the value with the moving input at a place, if it counts there and has one.
@@ -222,14 +222,9 @@ impl Search<'_, '_, '_> {
     /// Walks through the range of the moving input.
     fn walk(&mut self, mut point: Point<'_, '_>, sample: u64, gone: &[Symbol]) {
         gone.iter().for_each(|symbol| point.forget(*symbol));
-        for symbol in self.cone.inputs.iter().filter(|symbol| **symbol != self.moving && sample < 3) {
-            // The middle first, then everything high, then low.
-            let Range::Number(Interval { low, high }) = self.reach.anywhere(*symbol) else { continue };
-            let (low, high) = (if low.is_finite() { low } else { high.min(0.0) - 20.0 }, high);
-            let high = if high.is_finite() { high } else { low + 20.0 };
-            let value = low + (high - low) * [0.5, 1.0, 0.0].get(sample as usize).copied().unwrap_or(0.5);
-            point.set(*symbol, if point.is_whole(*symbol) { libm::floor(value) } else { value });
-        }
+        // The middle first, then everything high, then low.
+        let part = [0.5, 1.0, 0.0].get(sample as usize).copied();
+        part.into_iter().for_each(|part| point.spread(|_| part));
         point.set(self.moving, point.limits(self.moving).high.min(1e12));
         point.fit();
         let limits = point.limits(self.moving);

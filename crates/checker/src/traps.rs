@@ -42,14 +42,11 @@ pub(super) fn self_reported(
             let ExprKind::Binary(Binary::Divide, _, by) = &node.kind else { return };
             for fact in roots_of(by, &roots).iter().filter_map(reported) {
                 divides.push(&fact.name);
-                findings.warn(
-                    Code::SelfReported,
-                    formula.place(&by.span),
-                    &[&fact.name, site.name(card)],
-                    format!("`{}` divides, and the subject reports it itself", fact.name),
-                    "from the subject",
-                    "divide by what the task or the harness says, or keep it and say why",
-                );
+                let message = format!("`{}` divides, and the subject reports it itself", fact.name);
+                let help = "divide by what the task or the harness says, or keep it and say why";
+                let span = formula.place(&by.span);
+                let about = &[&fact.name, site.name(card)];
+                findings.warn(Code::SelfReported, span, about, message, "from the subject", help);
             }
         });
     }
@@ -80,14 +77,9 @@ pub(super) fn self_reported(
         } else {
             format!(" ({} % of the weight{place})", points(share * 100.0, 100.0))
         };
-        findings.warn(
-            Code::SelfReported,
-            dimension.span.clone(),
-            &about,
-            format!("`{}`{much} rests on what the subject reports itself: {names}", dimension.key),
-            "self-reported",
-            "measure it, have it judged, or give it less weight",
-        );
+        let message = format!("`{}`{much} rests on what the subject reports itself: {names}", dimension.key);
+        let help = "measure it, have it judged, or give it less weight";
+        findings.warn(Code::SelfReported, dimension.span.clone(), &about, message, "self-reported", help);
     }
     for (fact, (_, direction)) in card.facts.iter().filter(|fact| fact.kind != FactType::Text).zip(directions)
     {
@@ -98,17 +90,13 @@ pub(super) fn self_reported(
         };
         if fact.from == Reporter::Subject && fact.kind == FactType::Number && endless {
             let way = if *direction == Direction::Up { "higher" } else { "lower" };
-            findings.warn(
-                Code::SelfReported,
-                fact.span.clone(),
-                &[&fact.name],
-                format!(
-                    "the subject reports `{}` itself, and the {way} it is the better, without limit",
-                    fact.name
-                ),
-                "free for the subject",
-                "declare a `max`, or let the task set it",
+            let message = format!(
+                "the subject reports `{}` itself, and the {way} it is the better, without limit",
+                fact.name
             );
+            let help = "declare a `max`, or let the task set it";
+            let span = fact.span.clone();
+            findings.warn(Code::SelfReported, span, &[&fact.name], message, "free for the subject", help);
         }
     }
 }
@@ -161,18 +149,12 @@ pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<
             }
             None => String::from("multiply `formula` by what was achieved, or keep it and say why"),
         };
-        findings.warn(
-            Code::Idle,
-            dimension.span.clone(),
-            &[&dimension.key],
-            format!(
-                "`{}` earns {} of {scale}{whole} {how}",
-                dimension.key,
-                points(reading * effect * scale, scale)
-            ),
-            "earned idle",
-            &help,
+        let message = format!(
+            "`{}` earns {} of {scale}{whole} {how}",
+            dimension.key,
+            points(reading * effect * scale, scale)
         );
+        findings.warn(Code::Idle, dimension.span.clone(), &[&dimension.key], message, "earned idle", &help);
     }
     earned
 }
@@ -264,14 +246,8 @@ pub(super) fn fallbacks(card: &Scorecard, findings: &mut Findings<'_>) {
             let value = points(billionths as f64 / BILLION as f64, 1.0);
             let message = format!("where `{}` is missing it counts as {value}", dimension.key);
             let help = "use `exclude`, `zero` or `withhold`, or keep it and say why";
-            findings.warn(
-                Code::Fallback,
-                dimension.span.clone(),
-                &[&dimension.key],
-                message,
-                "default",
-                help,
-            );
+            let span = dimension.span.clone();
+            findings.warn(Code::Fallback, span, &[&dimension.key], message, "default", help);
         }
     }
     for (site, formula) in Site::all(card) {
@@ -361,14 +337,8 @@ pub(super) fn never_matters(tops: &Tops<'_, '_>, findings: &mut Findings<'_>) {
             let message =
                 format!("`{}` has no weight, and no formula, tier or standing reads it", dimension.key);
             let help = "give it a weight, or remove it";
-            findings.warn(
-                Code::NeverMatters,
-                dimension.weight_span.clone(),
-                &[&dimension.key],
-                message,
-                "no effect",
-                help,
-            );
+            let span = dimension.weight_span.clone();
+            findings.warn(Code::NeverMatters, span, &[&dimension.key], message, "no effect", help);
         }
     }
 }
@@ -399,17 +369,21 @@ fn constant(
     findings: &mut Findings<'_>,
 ) {
     let text = formula.text.get(condition.span.clone()).unwrap_or_default();
+    let message = format!("`{text}` is always {always} over the declared ranges");
+    let help = percent_hint(card, condition).unwrap_or_else(|| {
+        let whole = condition.span == formula.expr.span && !always;
+        let rest = if whole { "remove what it decides" } else { "write the branch alone" };
+        format!("correct the condition or the ranges of its facts, or {rest}")
+    });
+    let span = formula.place(&condition.span);
+    let about = &[site.name(card)];
     findings.warn(
         Code::NeverMatters,
-        formula.place(&condition.span),
-        &[site.name(card)],
-        format!("`{text}` is always {always} over the declared ranges"),
+        span,
+        about,
+        message,
         if always { "always true" } else { "always false" },
-        &percent_hint(card, condition).unwrap_or_else(|| {
-            let whole = condition.span == formula.expr.span && !always;
-            let rest = if whole { "remove what it decides" } else { "write the branch alone" };
-            format!("correct the condition or the ranges of its facts, or {rest}")
-        }),
+        &help,
     );
 }
 
@@ -429,28 +403,17 @@ pub(super) fn unused(card: &Scorecard, findings: &mut Findings<'_>) {
             symbols.extend(named.formula.expr.symbols());
         } else {
             let message = format!("nothing reads the let `{}`", named.name);
-            findings.warn(
-                Code::Unused,
-                named.formula.span.clone(),
-                &[&named.name],
-                message,
-                "unused",
-                "remove it",
-            );
+            let help = "remove it";
+            let span = named.formula.span.clone();
+            findings.warn(Code::Unused, span, &[&named.name], message, "unused", help);
         }
     }
     let named: BTreeSet<usize> =
         Site::all(card).flat_map(|(_, formula)| formula.constants.iter().map(|(_, at)| *at)).collect();
     for (_, constant) in card.constants.iter().enumerate().filter(|(at, _)| !named.contains(at)) {
         let message = format!("no formula names the constant `{}`", constant.name);
-        findings.warn(
-            Code::Unused,
-            constant.span.clone(),
-            &[&constant.name],
-            message,
-            "unused",
-            "remove it, or name it in a formula",
-        );
+        let help = "remove it, or name it in a formula";
+        findings.warn(Code::Unused, constant.span.clone(), &[&constant.name], message, "unused", help);
     }
     let wholes: BTreeSet<usize> = card.facts.iter().filter_map(|fact| fact.max_fact).collect();
     for (at, fact) in card.facts.iter().enumerate() {
