@@ -11,7 +11,7 @@ use super::direction::is_same;
 use super::findings::{Findings, Site};
 use super::reach::Reach;
 use super::roots::{Roots, let_roots, lets_of, roots_of};
-use super::shares::Shares;
+use super::shares::{Shares, effect_of};
 use super::slopes::{Slopes, Steepest};
 use super::steps::Steps;
 use super::tops::Tops;
@@ -133,7 +133,7 @@ fn on_slopes<'c>(
         if wrong.contains(&Site::Value(at)) {
             continue;
         }
-        let effect = shares.iter().filter_map(|shares| shares.effect.get(at)).copied().fold(0.0, f64::max);
+        let effect = effect_of(shares, at);
         let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
         let conditions: Vec<&Expr<Symbol>> =
             conditions.into_iter().flatten().map(|condition| &condition.expr).collect();
@@ -274,7 +274,7 @@ fn inside_formulas<'c>(
     let mut found = Vec::new();
     let roots = let_roots(card);
     for (at, dimension) in card.dimensions.iter().enumerate() {
-        let effect = shares.iter().filter_map(|shares| shares.effect.get(at)).copied().fold(0.0, f64::max);
+        let effect = effect_of(shares, at);
         let lets = lets_of(card, &dimension.formula.expr);
         let formulas = lets.iter().filter_map(|&at| card.lets.get(at)).map(|named| &named.formula);
         for formula in formulas.chain([&dimension.formula]) {

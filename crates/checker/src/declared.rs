@@ -93,12 +93,8 @@ impl<'a> Declared<'a> {
         if !matches!(gate, None | Some(Some(true))) {
             reading = reading.hull(Interval::point(0.0));
         }
-        match dimension.missing {
-            MissingPolicy::Exclude | MissingPolicy::Withhold => {}
-            MissingPolicy::Zero => reading = reading.hull(Interval::point(0.0)),
-            MissingPolicy::Default(billionths) => {
-                reading = reading.hull(Interval::point(billionths as f64 / BILLION as f64));
-            }
+        if let Some(fill) = fill(dimension) {
+            reading = reading.hull(Interval::point(fill));
         }
         if self.card.decay().is_some_and(|rule| rule.scope == DecayScope::Dimension) {
             reading.low = 0.0;
@@ -158,6 +154,21 @@ pub(super) fn limits(card: &Scorecard, fact: &FactDeclaration) -> Interval {
 /// Returns a value as a reading: on the grid of 1e-9, within 0..1.
 pub(super) fn to_grid(value: f64) -> f64 {
     round(value.clamp(0.0, 1.0) * BILLION as f64) / BILLION as f64
+}
+
+/// Returns what takes the place of a missing value.
+pub(super) fn fill(dimension: &Dimension) -> Option<f64> {
+    match dimension.missing {
+        MissingPolicy::Zero => Some(0.0),
+        MissingPolicy::Default(billionths) => Some(billionths as f64 / BILLION as f64),
+        MissingPolicy::Exclude | MissingPolicy::Withhold => None,
+    }
+}
+
+/// Returns every formula of a dimension: `applies`, `when` and that of its value.
+pub(super) fn formulas(dimension: &Dimension) -> Vec<&Expr<Symbol>> {
+    let conditions = dimension.applies.iter().chain(&dimension.when);
+    conditions.chain([&dimension.formula]).map(|formula| &formula.expr).collect()
 }
 
 fn is_part(card: &Scorecard, part: Symbol, whole: Symbol) -> bool {

@@ -8,7 +8,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::declared::{Declared, Narrowed};
+use super::declared::{Declared, Narrowed, formulas};
 use super::readings::may_fail;
 use super::roots::{Roots, let_roots, roots_of};
 use karat_core::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
@@ -95,9 +95,8 @@ impl Reaches {
             if let EvidenceAge::Fact(age) = dimension.age {
                 found.insert(Symbol::Fact(age));
             }
-            let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
-            for formula in conditions.into_iter().flatten().chain([&dimension.formula]) {
-                for root in roots_of(&formula.expr, &reach.lets) {
+            for formula in formulas(dimension) {
+                for root in roots_of(formula, &reach.lets) {
                     found.insert(root);
                     if let Symbol::Reading(other) = root
                         && let Some(below) = reach.dimensions.get(other)

@@ -3,12 +3,11 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use super::declared::to_grid;
+use super::declared::{fill, to_grid};
 use super::reach::Reach;
 use karat_core::formula::{Binary, Expr, ExprKind, Symbol};
-use karat_core::number::BILLION;
 use karat_core::range::{Interval, Known, Range, Surroundings, evaluate_known};
-use karat_core::scorecard::{Dimension, FactType, MissingPolicy, Scorecard};
+use karat_core::scorecard::{Dimension, FactType, Scorecard};
 
 /// The inputs of some formulas, and the lets and dimensions between, each after what it needs.
 pub(super) struct Cone {
@@ -241,13 +240,8 @@ impl<'p, 'c> Point<'p, 'c> {
             Some(open) if open > 0.5 => self.value(&dimension.formula.expr).map(to_grid),
             other => other.map(|_| 0.0),
         };
-        let fill = match dimension.missing {
-            MissingPolicy::Zero => Some(0.0),
-            MissingPolicy::Default(billionths) => Some(billionths as f64 / BILLION as f64),
-            MissingPolicy::Exclude | MissingPolicy::Withhold => None,
-        };
         value
-            .or(fill)
+            .or(fill(dimension))
             .map_or((Range::Number(Interval::UNIT), Known::Never), |value| (number(value), Known::Surely))
     }
 }

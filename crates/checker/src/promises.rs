@@ -6,9 +6,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::cliffs::points;
+use super::declared::formulas;
 use super::direction::{Reaches, has_weight, is_same};
 use super::findings::Findings;
-use super::shares::Shares;
+use super::shares::{Shares, sets_of_weights};
 use super::tops::Tops;
 use karat_core::diagnostic::Code;
 use karat_core::number::Decimal;
@@ -39,19 +40,14 @@ pub(super) fn out_of_reach(card: &Scorecard, tops: &Tops<'_, '_>, findings: &mut
         let message = format!("`{}` is {} at most: {so}", dimension.key, points(highest, 1.0));
         findings.warn(Code::OutOfReach, dimension.span.clone(), &[&dimension.key], message, "never 1", &help);
     }
-    let own: Vec<Decimal> = card.dimensions.iter().map(|dimension| dimension.weight).collect();
-    let profiles = card.profiles.iter().flat_map(|profiles| &profiles.list);
-    let named: Vec<_> =
-        profiles.map(|(name, weights)| (format!(" of profile `{name}`"), weights.as_slice())).collect();
-    let named = if named.is_empty() { Vec::from([(String::new(), own.as_slice())]) } else { named };
     let levels = (0..card.groups.len()).map(Some).chain([None]);
     for level in levels {
         let group = level.and_then(|at| card.groups.get(at));
         if !group.map_or(card.mean, |group| group.mean).takes_weights_as_given() {
             continue;
         }
-        for (of, weights) in &named {
-            let members = card.dimensions.iter().zip(*weights).filter(|(it, _)| it.group == level);
+        for (profile, weights) in sets_of_weights(card) {
+            let members = card.dimensions.iter().zip(&weights).filter(|(it, _)| it.group == level);
             let members: Vec<_> = members.collect();
             let below = card.groups.iter().filter(|group| group.parent == level).map(|group| group.weight);
             let all = members.iter().map(|(_, weight)| **weight).chain(below).map(Decimal::millionths);
@@ -64,6 +60,7 @@ pub(super) fn out_of_reach(card: &Scorecard, tops: &Tops<'_, '_>, findings: &mut
                 Decimal::from_millionths(weight.millionths() + lacking.millionths()),
                 last.key
             );
+            let of = if profile.is_empty() { profile } else { format!(" of profile `{profile}`") };
             let message = format!("the weights{of} sum to {}: {so}", Decimal::from_millionths(sum));
             let span = last.weight_span.clone();
             findings.warn(Code::OutOfReach, span, &[&last.key], message, "less than 1", &help);
@@ -88,14 +85,8 @@ pub(super) fn counted_twice(
     let mut counted: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
     for at in weighted {
         let Some(dimension) = card.dimensions.get(at) else { continue };
-        let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
-        let formulas: Vec<_> = conditions
-            .into_iter()
-            .flatten()
-            .chain([&dimension.formula])
-            .map(|formula| &formula.expr)
-            .collect();
-        let facts: Vec<usize> = reaches.facts_of(&formulas).into_iter().filter(is_measured).collect();
+        let facts: Vec<usize> =
+            reaches.facts_of(&formulas(dimension)).into_iter().filter(is_measured).collect();
         let is_alike = |other: &usize| {
             let other = card.dimensions.get(*other);
             facts.len() == 1

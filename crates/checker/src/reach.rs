@@ -3,12 +3,13 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::declared::{Declared, Narrowed, to_grid};
+use super::declared::{Declared, Narrowed, fill, to_grid};
 use super::direction::may_lack_value;
 use super::findings::Site;
+use super::shares::sets_of_weights;
 use karat_core::formula::{Expr, Formula, Symbol};
 use karat_core::mean::Mean;
-use karat_core::number::{BILLION, Decimal};
+use karat_core::number::Decimal;
 use karat_core::range::{Interval, Known, Range, Surroundings, evaluate, evaluate_known};
 use karat_core::scorecard::{Dimension, MissingPolicy, Scorecard};
 
@@ -159,12 +160,7 @@ fn outlook(declared: &Declared<'_>, at: usize, dimension: &Dimension) -> (Option
     let is_missing = no_applies || no_when || no_value;
     let value = declared.values.get(at).filter(|_| !is_missing && when != Some(false));
     let value = value.map(|value| Interval { low: to_grid(value.low), high: to_grid(value.high) });
-    let fill = match dimension.missing {
-        MissingPolicy::Zero => Some(0.0),
-        MissingPolicy::Default(billionths) => Some(billionths as f64 / BILLION as f64),
-        MissingPolicy::Exclude | MissingPolicy::Withhold => None,
-    };
-    let fill = fill.filter(|_| may_miss).map(Interval::point);
+    let fill = fill(dimension).filter(|_| may_miss).map(Interval::point);
     let is_left_out = may_miss && dimension.missing == MissingPolicy::Exclude;
     let range = [value, gated, fill].into_iter().flatten().reduce(Interval::hull);
     let withholds = dimension.missing == MissingPolicy::Withhold;
@@ -179,7 +175,6 @@ fn outlook(declared: &Declared<'_>, at: usize, dimension: &Dimension) -> (Option
 
 /// Returns what the mean of the top level can be under any of the weights of a card.
 fn composite(card: &Scorecard, outlooks: &[Option<Outlook>]) -> Interval {
-    let own: Vec<Decimal> = card.dimensions.iter().map(|dimension| dimension.weight).collect();
     let all = outlooks
         .iter()
         .flatten()
@@ -190,13 +185,8 @@ fn composite(card: &Scorecard, outlooks: &[Option<Outlook>]) -> Interval {
         // Weights from outside may take any dimension alone.
         return if card.mean.takes_weights_as_given() { Interval::UNIT } else { all };
     }
-    let means = match &card.profiles {
-        Some(profiles) => {
-            profiles.list.iter().map(|(_, weights)| under(card, weights, outlooks)).reduce(Interval::hull)
-        }
-        None => Some(under(card, &own, outlooks)),
-    };
-    means.unwrap_or(all)
+    let means = sets_of_weights(card).into_iter().map(|(_, weights)| under(card, &weights, outlooks));
+    means.reduce(Interval::hull).unwrap_or(all)
 }
 
 fn under(card: &Scorecard, weights: &[Decimal], outlooks: &[Option<Outlook>]) -> Interval {

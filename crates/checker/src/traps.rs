@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::ops::Range as Bytes;
 
 use super::cliffs::points;
-use super::declared::{Declared, FUEL, to_grid};
+use super::declared::{Declared, FUEL, fill, formulas, to_grid};
 use super::direction::{Direction, Reaches, has_weight};
 use super::findings::{Findings, Site};
 use super::roots::{Roots, let_roots, lets_of, roots_of};
@@ -51,14 +51,7 @@ pub(super) fn self_reported(
         });
     }
     for (at, dimension) in card.dimensions.iter().enumerate() {
-        let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
-        let formulas: Vec<&Expr<Symbol>> = conditions
-            .into_iter()
-            .flatten()
-            .chain([&dimension.formula])
-            .map(|formula| &formula.expr)
-            .collect();
-        let facts = reaches.facts_of(&formulas).into_iter().map(Symbol::Fact);
+        let facts = reaches.facts_of(&formulas(dimension)).into_iter().map(Symbol::Fact);
         let facts: Vec<&FactDeclaration> = facts.filter_map(|fact| reported(&fact)).collect();
         let largest =
             shares.iter().map(|shares| (shares.weight.get(at).copied().unwrap_or(0.0), shares.place()));
@@ -128,10 +121,7 @@ pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<
             }
             _ => 0.0,
         };
-        let default = match dimension.missing {
-            MissingPolicy::Default(billionths) => billionths as f64 / BILLION as f64,
-            _ => 0.0,
-        };
+        let default = fill(dimension).unwrap_or(0.0);
         let effect = shares.iter().map(|shares| additive_share(card, shares, at)).fold(0.0, f64::max);
         let reading = measured.max(default);
         if reading * effect <= 1e-9 {
@@ -169,12 +159,8 @@ fn achieved<'c>(
     let others = card.dimensions.iter().enumerate().filter(|(other, _)| *other != at);
     let mut idle = others.filter(|(other, dimension)| {
         let is_zero = nothing_done.values.get(*other).is_some_and(|value| value.high <= 0.0);
-        let conditions = [dimension.applies.as_ref(), dimension.when.as_ref()];
-        let mut formulas = conditions.into_iter().flatten().chain([&dimension.formula]);
-        is_zero
-            && formulas.all(|formula| {
-                roots_of(&formula.expr, roots).iter().all(|root| matches!(root, Symbol::Fact(_)))
-            })
+        let is_fact = |root: &Symbol| matches!(root, Symbol::Fact(_));
+        is_zero && formulas(dimension).iter().all(|formula| roots_of(formula, roots).iter().all(is_fact))
     });
     idle.next().map(|(_, dimension)| dimension.key.as_str())
 }

@@ -30,7 +30,7 @@ pub enum Range {
 }
 
 /// The certainty that a formula has a value, as far as missing facts are concerned: it may still fail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Known {
     /// It has.
     Surely,
@@ -103,12 +103,6 @@ impl Interval {
     #[must_use]
     pub fn map(self, monotone: impl Fn(f64) -> f64) -> Self {
         Self::new(monotone(self.low), monotone(self.high))
-    }
-
-    /// Returns the range of a falling function over the numbers.
-    #[must_use]
-    pub fn map_falling(self, falling: impl Fn(f64) -> f64) -> Self {
-        Self::new(falling(self.high), falling(self.low))
     }
 
     /// Returns every sum of two numbers.
@@ -250,16 +244,7 @@ impl Known {
     /// Returns whether both are there.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Never, _) | (_, Self::Never) => Self::Never,
-            (Self::Surely, other) => other,
-            (Self::Perhaps, _) => Self::Perhaps,
-        }
-    }
-
-    /// Returns whether what is one of two values is there.
-    fn or(self, other: Self) -> Self {
-        if self == other { self } else { Self::Perhaps }
+        self.max(other)
     }
 }
 
@@ -342,22 +327,16 @@ fn call<S: Surroundings + ?Sized>(
                     break;
                 }
                 let next = evaluate_known(argument, around);
-                (range, known) = match (known, next.1) {
-                    (Known::Never, _) => next,
-                    (_, Known::Never) => (range, known),
-                    _ => (range.hull(next.0), next.1),
-                };
+                if next.1 != Known::Never {
+                    range = if known == Known::Never { next.0 } else { range.hull(next.0) };
+                    known = next.1;
+                }
             }
             (range, known)
         }
         (Function::IsMissing, [operand]) => {
             let (_, known) = evaluate_known(operand, around);
-            let is_missing = match known {
-                Known::Surely => Some(false),
-                Known::Perhaps => None,
-                Known::Never => Some(true),
-            };
-            (Range::Flag(is_missing), Known::Surely)
+            (Range::Flag((known != Known::Perhaps).then_some(known == Known::Never)), Known::Surely)
         }
         (Function::Clamp, [x, low, high]) => {
             let ((x, x_known), (low, low_known)) = (evaluate_known(x, around), evaluate_known(low, around));
@@ -412,7 +391,8 @@ fn conditional<S: Surroundings + ?Sized>(
         Some(true) => evaluate_known(yes, around),
         Some(false) => evaluate_known(no, around),
         None => match (around.branch(condition, true, yes), around.branch(condition, false, no)) {
-            (Some((a, a_known)), Some((b, b_known))) => (a.hull(b), a_known.or(b_known)),
+            (Some((a, a_known)), Some((b, b_known))) if a_known == b_known => (a.hull(b), a_known),
+            (Some((a, _)), Some((b, _))) => (a.hull(b), Known::Perhaps),
             (Some(only), None) | (None, Some(only)) => only,
             (None, None) => (Range::Number(Interval::EVERYTHING), Known::Perhaps),
         },
