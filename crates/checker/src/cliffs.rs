@@ -14,7 +14,7 @@ use super::roots::{Roots, let_roots, lets_of, roots_of};
 use super::shares::{Shares, effect_of};
 use super::slopes::{Slopes, Steepest};
 use super::steps::Steps;
-use super::tops::Tops;
+use super::tops::{Tops, any_part};
 use super::traps::LARGE_SHARE;
 use karat_core::diagnostic::Code;
 use karat_core::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol};
@@ -61,6 +61,14 @@ struct Found<'c> {
     /// The place, if not a condition.
     place: Option<String>,
     help: String,
+}
+
+impl<'c> Found<'c> {
+    /// Makes one of a condition.
+    fn of(formula: &'c Formula, part: &Expr<Symbol>, name: &'c str, size: f64, help: String) -> Self {
+        let about = [name].into();
+        Self { formula, part: part.span.clone(), about, size: size.min(1.0), place: None, help }
+    }
 }
 
 /// Finds every cliff, the largest first, and the steepest place of every dimension in every fact.
@@ -168,20 +176,20 @@ pub(super) fn points(value: f64, scale: f64) -> String {
     if decimals == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_string() }
 }
 
+/// Returns whether a part of a formula compares numbers.
+pub(super) fn is_comparison(node: &Expr<Symbol>) -> bool {
+    matches!(&node.kind, ExprKind::Binary(operator, left, _)
+        if operator.is_comparison() && !matches!(left.kind, ExprKind::Flag(_)))
+}
+
 /// Returns whether a condition compares numbers, itself or through its lets.
 fn compares(card: &Scorecard, condition: &Expr<Symbol>) -> bool {
-    let lets = lets_of(card, condition);
-    let formulas = lets.iter().filter_map(|&at| card.lets.get(at)).map(|named| &named.formula.expr);
-    formulas.chain([condition]).any(|formula| !comparisons(formula).is_empty())
+    any_part(card, condition, &is_comparison)
 }
 
 /// Returns the comparisons of numbers in a formula.
 fn comparisons(formula: &Expr<Symbol>) -> Vec<&Expr<Symbol>> {
-    let compares = |node: &&Expr<Symbol>| {
-        matches!(&node.kind, ExprKind::Binary(operator, left, _)
-            if operator.is_comparison() && !matches!(left.kind, ExprKind::Flag(_)))
-    };
-    formula.parts().filter(compares).collect()
+    formula.parts().filter(|node| is_comparison(node)).collect()
 }
 
 /// Returns `if(condition, yes, no)`.
@@ -247,21 +255,13 @@ fn at_gates_of_dimensions<'c>(
         };
         shares.iter().map(jump).fold(0.0, f64::max)
     };
-    gates
-        .into_iter()
-        .map(|(formula, members)| Found {
-            formula,
-            part: formula.expr.span.clone(),
-            about: members
-                .iter()
-                .filter_map(|&at| card.dimensions.get(at))
-                .map(|it| it.key.as_str())
-                .collect(),
-            size: size(formula, &members),
-            place: None,
-            help: advice::for_gate(declared, &formula.expr),
-        })
-        .collect()
+    let found = gates.into_iter().map(|(formula, members)| {
+        let about = members.iter().filter_map(|&at| card.dimensions.get(at)).map(|it| it.key.as_str());
+        let help = advice::for_gate(declared, &formula.expr);
+        let found = Found::of(formula, &formula.expr, "", size(formula, &members), help);
+        Found { about: about.collect(), ..found }
+    });
+    found.collect()
 }
 
 /// Steps of `if` inside the formulas of dimensions.
@@ -287,14 +287,9 @@ fn inside_formulas<'c>(
                 if step.is_none_or(|step| step <= 0.0) {
                     continue;
                 }
-                found.push(Found {
-                    formula,
-                    part: condition.span.clone(),
-                    about: [dimension.key.as_str()].into(),
-                    size: (step.unwrap_or(0.0) * effect).min(1.0),
-                    place: None,
-                    help: advice::for_choice(declared, formula, condition, arguments),
-                });
+                let help = advice::for_choice(declared, formula, condition, arguments);
+                let size = step.unwrap_or(0.0) * effect;
+                found.push(Found::of(formula, condition, &dimension.key, size, help));
             }
         }
     }
@@ -347,14 +342,8 @@ fn at_rules<'c>(card: &'c Scorecard, reach: &Reach<'_, '_>, steps: &mut Steps<'_
         };
         let less =
             format!("let it lift by less: `set = \"min(1, score + {LARGE_SHARE})\"`, or keep it and say why");
-        found.push(Found {
-            formula: &rule.when,
-            part: rule.when.expr.span.clone(),
-            about: [rule.name.as_str()].into(),
-            size: size.min(1.0),
-            place: None,
-            help: if is_compared { advice::for_rule(reach.declared, rule) } else { less },
-        });
+        let help = if is_compared { advice::for_rule(reach.declared, rule) } else { less };
+        found.push(Found::of(&rule.when, &rule.when.expr, &rule.name, size, help));
     }
     found
 }
@@ -384,14 +373,8 @@ fn at_caps<'c>(card: &'c Scorecard, tops: &Tops<'_, '_>) -> Vec<Found<'c>> {
         .filter_map(|(at, gate)| {
             let cap = gate.cap?.to_f64() / f64::from(card.scale.max);
             let highest = tops.where_holds(Site::GateWhen(at), &gate.when.expr)?.at_most;
-            Some(Found {
-                formula: &gate.when,
-                part: gate.when.expr.span.clone(),
-                about: [gate.name.as_str()].into(),
-                size: highest - cap,
-                place: None,
-                help: advice::for_cap(tops.reach.declared, gate, cap),
-            })
+            let help = advice::for_cap(tops.reach.declared, gate, cap);
+            Some(Found::of(&gate.when, &gate.when.expr, &gate.name, highest - cap, help))
         })
         .collect()
 }

@@ -31,29 +31,15 @@ pub(super) struct Declared<'a> {
 }
 
 impl<'a> Declared<'a> {
-    /// Starts from the declared ranges; any fact may be missing.
-    pub(super) fn new(card: &'a Scorecard) -> Self {
-        Self::over(card, FUEL, |_, fact| (declared_range(card, fact), Known::Perhaps))
-    }
-
-    /// Starts from the declared ranges, every fact present.
-    pub(super) fn present(card: &'a Scorecard) -> Self {
-        Self::over(card, FUEL, |_, fact| (declared_range(card, fact), Known::Surely))
-    }
-
-    /// Starts from the declared ranges, these facts present.
-    pub(super) fn with(card: &'a Scorecard, present: &[usize]) -> Self {
-        let known = |at| if present.contains(&at) { Known::Surely } else { Known::Perhaps };
-        Self::over(card, FUEL, |at, fact| (declared_range(card, fact), known(at)))
+    /// Starts from the declared ranges; these facts are present, any other may be missing.
+    pub(super) fn with(card: &'a Scorecard, is_present: impl Fn(usize) -> bool) -> Self {
+        let known = |at| if is_present(at) { Known::Surely } else { Known::Perhaps };
+        let facts = card.facts.iter().enumerate().map(|(at, fact)| (declared_range(card, fact), known(at)));
+        Self::over(card, FUEL, facts.collect())
     }
 
     /// Starts from ranges of the caller's choice.
-    pub(super) fn over(
-        card: &'a Scorecard,
-        fuel: u32,
-        range: impl Fn(usize, &FactDeclaration) -> (Range, Known),
-    ) -> Self {
-        let facts = card.facts.iter().enumerate().map(|(at, fact)| range(at, fact)).collect();
+    pub(super) fn over(card: &'a Scorecard, fuel: u32, facts: Vec<(Range, Known)>) -> Self {
         let readings = card.dimensions.iter().map(|_| Interval::UNIT).collect();
         let values = card.dimensions.iter().map(|_| Interval::UNIT).collect();
         let below = |named: &Let| {
@@ -141,7 +127,7 @@ impl<'a> Declared<'a> {
 }
 
 /// Returns the range that a card declares for a fact.
-pub(super) fn declared_range(card: &Scorecard, fact: &FactDeclaration) -> Range {
+fn declared_range(card: &Scorecard, fact: &FactDeclaration) -> Range {
     if fact.kind == FactType::Number { Range::Number(limits(card, fact)) } else { Range::Flag(None) }
 }
 

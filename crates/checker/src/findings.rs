@@ -51,6 +51,11 @@ impl Site {
     }
 }
 
+/// Returns names for a reader.
+pub(super) fn quoted(names: &[&str], between: &str) -> String {
+    names.iter().map(|name| alloc::format!("`{name}`")).collect::<Vec<_>>().join(between)
+}
+
 /// A diagnostic and the names by which a `[[keep]]` can mean it.
 struct Finding {
     diagnostic: Diagnostic,

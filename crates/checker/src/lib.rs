@@ -112,7 +112,7 @@ pub fn parse(text: &str, library: Library<'_>) -> Result<Scorecard, Vec<Diagnost
 fn proved(card: &Scorecard) -> Findings<'_> {
     let mut findings = Findings::new(card);
     let wrong = types::check(card, &mut findings);
-    readings::check(card, &Declared::new(card), &wrong, &mut findings);
+    readings::check(card, &Declared::with(card, |_| false), &wrong, &mut findings);
     findings
 }
 
@@ -134,16 +134,17 @@ pub fn check_text(text: &str, library: Library<'_>) -> Checked {
 pub fn check(card: &Scorecard) -> (Vec<Diagnostic>, Report) {
     let mut findings = Findings::new(card);
     let wrong = types::check(card, &mut findings);
-    let declared = Declared::new(card);
+    let declared = Declared::with(card, |_| false);
     readings::check(card, &declared, &wrong, &mut findings);
     let is_sound = !findings.has_errors();
-    let directions = direction::directions(card, &Declared::present(card));
+    let directions = direction::directions(card, &Declared::with(card, |_| true));
     let mut named = directions.iter();
     let texts = card.facts.iter().map(|fact| fact.kind == FactType::Text);
     let ways = texts.map(|is_text| if is_text { None } else { named.next() });
     let ways: Vec<Direction> = ways.map(|way| way.map_or(Direction::Flat, |(_, way)| *way)).collect();
     let (shares, reaches) = (shares::all(card), Reaches::new(card));
-    let scored = Declared::with(card, &tops::needed_for_a_score(card, &reaches));
+    let needed = tops::needed_for_a_score(card, &reaches);
+    let scored = Declared::with(card, |at| needed.contains(&at));
     let reach = Reach::new(&scored);
     let tops = Tops::new(&reach, &reaches, &ways);
     let (cliffs, slopes) = cliffs::check(&tops, &shares, &wrong, &mut findings);

@@ -63,7 +63,7 @@ fn parts_of(dimension: &Dimension) -> Vec<&Expr<Symbol>> {
 /// One setting of the inputs.
 #[derive(Clone)]
 pub(super) struct Point<'p, 'c> {
-    reach: &'p Reach<'p, 'c>,
+    pub(super) reach: &'p Reach<'p, 'c>,
     cone: &'p Cone,
     values: BTreeMap<Symbol, (Range, Known)>,
 }
@@ -112,7 +112,7 @@ impl<'p, 'c> Point<'p, 'c> {
         (chosen, other): (u64, u64),
         hints: &Hints,
     ) -> Range {
-        let Some((low, high)) = span(self.reach, symbol) else { return Range::Flag(None) };
+        let Some((low, high)) = span(self.reach, symbol, 1e6) else { return Range::Flag(None) };
         // Open ranges are explored near their start, where quantities usually lie.
         let end = if high - low >= 1e6 { low + 20.0 } else { high };
         let mut value = low + (end - low) * (chosen % 5) as f64 / 4.0;
@@ -130,10 +130,6 @@ impl<'p, 'c> Point<'p, 'c> {
         number(value)
     }
 
-    pub(super) fn is_whole(&self, symbol: Symbol) -> bool {
-        self.reach.declared.is_integer(symbol)
-    }
-
     /// Sets an input, if it is one.
     pub(super) fn set(&mut self, symbol: Symbol, value: f64) {
         if let Some(slot) = self.values.get_mut(&symbol) {
@@ -147,7 +143,7 @@ impl<'p, 'c> Point<'p, 'c> {
     /// Moves every input to a part of its range; one without an end to where quantities usually lie.
     pub(super) fn spread(&mut self, part: impl Fn(Symbol) -> f64) {
         for symbol in self.cone.inputs.clone() {
-            let (low, high) = self.searched(symbol, 20.0);
+            let (low, high) = span(self.reach, symbol, 20.0).unwrap_or((0.0, 1.0));
             let value = low + (high - low) * part(symbol);
             match self.values.get_mut(&symbol) {
                 Some((Range::Number(slot), _)) => {
@@ -159,13 +155,6 @@ impl<'p, 'c> Point<'p, 'c> {
             }
         }
         self.follow();
-    }
-
-    /// Returns the ends of the range of a number; one without an end reaches as far as `far`.
-    pub(super) fn searched(&self, symbol: Symbol, far: f64) -> (f64, f64) {
-        let Interval { low, high } = self.reach.anywhere(symbol).number();
-        let low = if low.is_finite() { low } else { high.min(far) - 2.0 * far };
-        (low, if high.is_finite() { high } else { low + far })
     }
 
     /// Returns a fact as a column holds it: not a number where there is none.
@@ -250,11 +239,11 @@ fn number(value: f64) -> Range {
     Range::Number(Interval::point(value))
 }
 
-/// Returns the range over which an input is moved.
-pub(super) fn span(reach: &Reach<'_, '_>, symbol: Symbol) -> Option<(f64, f64)> {
+/// Returns the ends of the range of a number; one without an end reaches as far as `far`.
+pub(super) fn span(reach: &Reach<'_, '_>, symbol: Symbol, far: f64) -> Option<(f64, f64)> {
     let Range::Number(Interval { low, high }) = reach.anywhere(symbol) else { return None };
-    let low = if low.is_finite() { low } else { high.min(1e6) - 2e6 };
-    Some((low, if high.is_finite() { high } else { low + 1e6 }))
+    let low = if low.is_finite() { low } else { high.min(far) - 2.0 * far };
+    Some((low, if high.is_finite() { high } else { low + far }))
 }
 
 impl Surroundings for Point<'_, '_> {

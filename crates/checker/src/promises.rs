@@ -1,19 +1,20 @@
 //! Promises that a card does not keep: weights that no value can earn (KC314), and weights of several dimensions for one
 //! measurement (KC313).
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::cliffs::points;
 use super::declared::formulas;
-use super::direction::{Reaches, has_weight, is_same};
-use super::findings::Findings;
+use super::direction::{Reaches, has_weight};
+use super::findings::{Findings, quoted};
 use super::shares::{Shares, sets_of_weights};
 use super::tops::Tops;
 use karat_core::diagnostic::Code;
 use karat_core::number::Decimal;
-use karat_core::scorecard::{Reporter, Scorecard};
+use karat_core::scorecard::{Dimension, FactDeclaration, Reporter, Scorecard};
 
 /// What a dimension may lack of its highest value, as one that only comes close to 1 does.
 const SHORT: f64 = 0.02;
@@ -76,44 +77,33 @@ pub(super) fn counted_twice(
     shares: &[Shares],
     findings: &mut Findings<'_>,
 ) {
+    let wholes: BTreeSet<usize> = card.facts.iter().filter_map(|fact| fact.max_fact).collect();
     let is_measured = |at: &usize| {
-        let is_whole = card.facts.iter().any(|fact| fact.max_fact == Some(*at));
-        let from = card.facts.get(*at).map(|fact| fact.from);
-        !is_whole && !matches!(from, Some(Reporter::Task | Reporter::Operator))
+        let is_given = |fact: &FactDeclaration| matches!(fact.from, Reporter::Task | Reporter::Operator);
+        !wholes.contains(at) && !card.facts.get(*at).is_some_and(is_given)
     };
-    let weighted = (0..card.dimensions.len()).filter(|&at| has_weight(card, at) && card.family.is_none());
-    let mut counted: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
-    for at in weighted {
-        let Some(dimension) = card.dimensions.get(at) else { continue };
+    let mut counted: BTreeMap<(Vec<usize>, String), Vec<(usize, &Dimension)>> = BTreeMap::new();
+    for (at, dimension) in card.dimensions.iter().enumerate().filter(|(at, _)| has_weight(card, *at)) {
         let facts: Vec<usize> =
             reaches.facts_of(&formulas(dimension)).into_iter().filter(is_measured).collect();
-        let is_alike = |other: &usize| {
-            let other = card.dimensions.get(*other);
-            facts.len() == 1
-                || other.is_some_and(|other| is_same(&other.formula.expr, &dimension.formula.expr))
-        };
-        match counted.iter_mut().find(|(known, members)| *known == facts && members.iter().all(is_alike)) {
-            Some((_, members)) => members.push(at),
-            None if facts.is_empty() => {}
-            None => counted.push((facts, [at].into())),
+        let text = dimension.formula.text.split_whitespace().filter(|_| facts.len() > 1);
+        if !facts.is_empty() && card.family.is_none() {
+            counted.entry((facts.clone(), text.collect())).or_default().push((at, dimension));
         }
     }
-    for (facts, members) in counted.iter().filter(|(_, members)| members.len() > 1) {
-        let dimensions: Vec<_> = members.iter().filter_map(|&at| card.dimensions.get(at)).collect();
-        let Some(([.., last], first)) = Some(&dimensions[..]).zip(dimensions.first()) else { continue };
-        let quoted =
-            |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        let keys: Vec<&str> = dimensions.iter().map(|dimension| dimension.key.as_str()).collect();
+    for ((facts, _), members) in counted {
+        let [(_, first), .., (_, last)] = members.as_slice() else { continue };
+        let keys: Vec<&str> = members.iter().map(|(_, dimension)| dimension.key.as_str()).collect();
         let names: Vec<&str> =
             facts.iter().filter_map(|&at| card.facts.get(at)).map(|fact| fact.name.as_str()).collect();
-        let of = |shares: &Shares| members.iter().filter_map(|&at| shares.weight.get(at)).sum::<f64>();
+        let of = |shares: &Shares| members.iter().filter_map(|(at, _)| shares.weight.get(*at)).sum::<f64>();
         let share = shares.iter().map(of).fold(0.0, f64::max);
-        let weight: i64 = dimensions.iter().map(|dimension| dimension.weight.millionths()).sum();
+        let weight: i64 = members.iter().map(|(_, dimension)| dimension.weight.millionths()).sum();
         let about: Vec<&str> = keys.iter().chain(&names).copied().collect();
         let message = format!(
             "{} rest on the same measurement, {}: it counts with {} % of the weight, under {} names",
-            quoted(&keys),
-            quoted(&names),
+            quoted(&keys, ", "),
+            quoted(&names, ", "),
             points(share * 100.0, 100.0),
             keys.len()
         );

@@ -49,11 +49,8 @@ impl<'d, 'c> Reach<'d, 'c> {
         if card.decay().is_some() {
             composite.low = 0.0;
         }
-        let least = if outlooks.iter().all(|outlook| outlook.is_some_and(|outlook| outlook.is_measured)) {
-            1.0
-        } else {
-            0.0
-        };
+        let is_measured = |outlook: &Option<Outlook>| outlook.is_some_and(|outlook| outlook.is_measured);
+        let least = f64::from(u8::from(outlooks.iter().all(is_measured)));
         let coverage = Interval { low: least, high: 1.0 };
         let mut reach = Self { declared, is_scored, composite, coverage, scores: [composite].into() };
         for (at, rule) in card.rules.iter().enumerate() {

@@ -6,11 +6,12 @@
 
 use alloc::vec::Vec;
 
+use super::cliffs::is_comparison;
 use super::points::{Cone, Hints, Point};
 use super::reach::Reach;
 use super::roots::{Roots, let_roots, lets_of, roots_of};
 use karat_core::formula::{Binary, Expr, ExprKind, Function, Symbol};
-use karat_core::range::{Interval, Range, evaluate};
+use karat_core::range::{Interval, evaluate};
 use karat_core::scorecard::FactType;
 
 /// A small step, as a part of the declared range of a fact; of the fact itself where the range has no end.
@@ -105,14 +106,13 @@ impl<'s, 'c> Slopes<'s, 'c> {
         let lets = all.iter().flat_map(|formula| lets_of(card, formula)).filter_map(|at| card.lets.get(at));
         let parts: Vec<&Expr<Symbol>> =
             lets.map(|named| &named.formula.expr).chain(all.iter().copied()).flat_map(Expr::parts).collect();
-        let comparison = |node: &&&Expr<Symbol>| matches!(&node.kind, ExprKind::Binary(operator, ..) if operator.is_comparison());
         let own = all.iter().map(|formula| formula.span.len()).sum::<usize>();
         let mut search = Search {
             reach: self.reach,
             cone: &cone,
             formula,
             conditions,
-            comparisons: parts.iter().filter(comparison).copied().collect(),
+            comparisons: parts.iter().copied().filter(|node| is_comparison(node)).collect(),
             cost: cone.size + own + 8,
             left: 0,
             moving: Symbol::Score,
@@ -120,10 +120,10 @@ impl<'s, 'c> Slopes<'s, 'c> {
             best: None,
             cliff: None,
         };
-        let replaced = |node: &&&Expr<Symbol>| {
-            matches!(node.kind, ExprKind::Call(Function::Coalesce | Function::IsMissing, _))
-        };
-        let replaced = parts.iter().filter(replaced).filter_map(|node| node.operands().next());
+        let replaced = parts.iter().filter_map(|node| match &node.kind {
+            ExprKind::Call(Function::Coalesce | Function::IsMissing, operands) => operands.first(),
+            _ => None,
+        });
         let mut gone: Vec<Symbol> = replaced.flat_map(|operand| roots_of(operand, &self.roots)).collect();
         gone.retain(|symbol| matches!(symbol, Symbol::Fact(_)));
         let share = self.left / self.waiting;
@@ -143,11 +143,8 @@ impl<'s, 'c> Slopes<'s, 'c> {
             let before = search.left;
             for sample in 0..SETTINGS {
                 let point = Point::draw(self.reach, &cone, sample, &self.hints);
-                search.walk(
-                    point,
-                    sample,
-                    if gone.contains(&input) || sample % 2 == 0 { &[] } else { &gone },
-                );
+                let is_whole = gone.contains(&input) || sample % 2 == 0;
+                search.walk(point, sample, if is_whole { &[] } else { &gone });
                 if cone.inputs.len() == 1 || search.left == 0 {
                     break;
                 }
@@ -163,13 +160,10 @@ impl<'s, 'c> Slopes<'s, 'c> {
 
     /// Returns whether an input is a number with something between its ends.
     fn can_move(&self, input: Symbol) -> bool {
-        let card = self.reach.declared.card;
-        let is_number = match input {
-            Symbol::Fact(at) => card.facts.get(at).is_some_and(|fact| fact.kind == FactType::Number),
-            _ => true,
-        };
-        let Range::Number(Interval { low, high }) = self.reach.anywhere(input) else { return false };
-        is_number && low < high
+        let facts = &self.reach.declared.card.facts;
+        let is_flag = matches!(input, Symbol::Fact(at) if facts.get(at).is_some_and(|fact| fact.kind != FactType::Number));
+        let Interval { low, high } = self.reach.anywhere(input).number();
+        !is_flag && low < high
     }
 
     /// Returns whether an input is divided by another, or divides one: what is small then shows in proportion only.

@@ -45,9 +45,6 @@ impl<'d, 'c> Steps<'d, 'c> {
         moved: &[Symbol],
         formula: &Expr<Symbol>,
     ) -> Option<f64> {
-        if self.is_spent() {
-            return None;
-        }
         let cone = Cone::new(self.reach.declared.card, &[formula], false);
         let cost = (comparison.span.len() + cone.size + 1) * HALVINGS as usize + 4 * formula.span.len();
         let samples = self.budget / self.waiting / cost / moved.len().max(1);
@@ -55,11 +52,8 @@ impl<'d, 'c> Steps<'d, 'c> {
         self.waiting = self.waiting.saturating_sub(1).max(1);
         let mut largest: Option<f64> = None;
         for &symbol in moved {
-            let Some(ends) = span(self.reach, symbol) else { continue };
+            let Some(ends) = span(self.reach, symbol, 1e6) else { continue };
             for sample in 0..samples {
-                if self.budget == 0 {
-                    return largest;
-                }
                 self.budget = self.budget.saturating_sub(cost);
                 let mut point = Point::draw(self.reach, &cone, sample, &self.hints);
                 let step = step_at(&mut point, comparison, symbol, ends, formula);
@@ -94,7 +88,7 @@ fn step_at(
         }
         high = at;
     }
-    let whole = point.is_whole(symbol);
+    let whole = point.reach.declared.is_integer(symbol);
     for _ in 0..HALVINGS {
         let middle = if whole { libm::floor(low + (high - low) / 2.0) } else { low + (high - low) / 2.0 };
         if middle <= low || middle >= high {

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-use super::declared::{Declared, FUEL, declared_range};
+use super::declared::{Declared, FUEL, fill};
 use super::direction::{Direction, Reaches};
 use super::findings::Site;
 use super::reach::Reach;
@@ -25,7 +25,7 @@ const FAR: f64 = 1e9;
 
 /// The searches for the highest values of a card.
 pub(super) struct Tops<'t, 'c> {
-    declared: &'t Declared<'c>,
+    card: &'c Scorecard,
     pub(super) reach: &'t Reach<'t, 'c>,
     reaches: &'t Reaches,
     directions: &'t [Direction],
@@ -50,25 +50,17 @@ type Facts = Vec<(Range, Known)>;
 
 impl<'t, 'c> Tops<'t, 'c> {
     pub(super) fn new(reach: &'t Reach<'t, 'c>, reaches: &'t Reaches, directions: &'t [Direction]) -> Self {
-        let declared = reach.declared;
-        let size = Site::all(declared.card).map(|(_, formula)| formula.text.len() + 64).sum();
-        Self {
-            declared,
-            reach,
-            reaches,
-            directions,
-            size,
-            left: Cell::new(BUDGET),
-            of_score: Cell::new(None),
-        }
+        let card = reach.declared.card;
+        let size = Site::all(card).map(|(_, formula)| formula.text.len() + 64).sum();
+        let (left, of_score) = (Cell::new(BUDGET), Cell::new(None));
+        Self { card, reach, reaches, directions, size, left, of_score }
     }
 
     /// Returns the highest final score.
     pub(super) fn of_score(&self) -> Top {
         let of = |reach: &Reach<'_, '_>| Some(reach.last().high);
-        let weight = |at: usize| self.weight(at);
-        let found =
-            || self.highest(f64::INFINITY, &[], &weight, &of).unwrap_or(Top { at_most: 0.0, reached: 0.0 });
+        let none = Top { at_most: 0.0, reached: 0.0 };
+        let found = || self.highest(f64::INFINITY, &[], &|at| self.weight(at), &of).unwrap_or(none);
         let top = self.of_score.get().unwrap_or_else(found);
         self.of_score.set(Some(top));
         top
@@ -78,7 +70,7 @@ impl<'t, 'c> Tops<'t, 'c> {
     pub(super) fn where_holds(&self, site: Site, condition: &Expr<Symbol>) -> Option<Top> {
         let focus = self.reaches.facts_of(&[condition]);
         let weight = |at: usize| if focus.contains(&at) { 1.0 } else { self.weight(at) };
-        let sure = needed(self.declared.card, self.reaches, condition);
+        let sure = needed(self.card, self.reaches, condition);
         self.highest(f64::INFINITY, &sure, &weight, &|reach| {
             let before = reach.before(site);
             let inside = before.and(condition, true)?;
@@ -91,7 +83,10 @@ impl<'t, 'c> Tops<'t, 'c> {
     pub(super) fn constant(&self, site: Site, condition: &Expr<Symbol>) -> Option<bool> {
         let known = self.reach.decided(site, condition);
         // What is missing is no point of a box, so that nothing more is found.
-        if known.is_some() || asks_what_is_missing(self.declared.card, condition) {
+        let asks = |node: &Expr<Symbol>| {
+            matches!(node.kind, ExprKind::Call(Function::IsMissing | Function::Coalesce, _))
+        };
+        if known.is_some() || any_part(self.card, condition, &asks) {
             return known;
         }
         let focus = self.reaches.facts_of(&[condition]);
@@ -119,14 +114,15 @@ impl<'t, 'c> Tops<'t, 'c> {
             declared.scored(dimension)?;
             declared.values.get(at).map(|value| value.high.min(1.0))
         };
-        let formula = &self.declared.card.dimensions.get(at)?.formula.expr;
+        let formula = &self.card.dimensions.get(at)?.formula.expr;
         let focus = self.reaches.facts_of(&[formula]);
         self.highest(f64::INFINITY, &[], &|at| if focus.contains(&at) { 1.0 } else { 0.0 }, &of)
     }
 
     /// Returns the bound over a box, if there is a score in it.
     fn bound(&self, facts: &Facts, of: &dyn Fn(&Reach<'_, '_>) -> Option<f64>) -> Option<f64> {
-        let declared = self.over(facts);
+        let fuel = u32::try_from(8 * self.size).unwrap_or(FUEL).min(FUEL);
+        let declared = Declared::over(self.card, fuel, facts.clone());
         let reach = Reach::new(&declared);
         of(&reach).filter(|_| reach.is_scored)
     }
@@ -148,8 +144,8 @@ impl<'t, 'c> Tops<'t, 'c> {
         weight: &dyn Fn(usize) -> f64,
         of: &dyn Fn(&Reach<'_, '_>) -> Option<f64>,
     ) -> Option<Top> {
-        let card = self.declared.card;
-        let mut all: Facts = (0..card.facts.len()).map(|at| self.declared.range(Symbol::Fact(at))).collect();
+        let mut all: Facts =
+            (0..self.card.facts.len()).map(|at| self.reach.declared.range(Symbol::Fact(at))).collect();
         sure.iter().for_each(|&at| all.get_mut(at).into_iter().for_each(|slot| slot.1 = Known::Surely));
         let mut boxes = Vec::from([(of(self.reach)?, all)]);
         let mut reached = f64::NEG_INFINITY;
@@ -164,10 +160,9 @@ impl<'t, 'c> Tops<'t, 'c> {
             budget -= cost;
             self.left.set(self.left.get() - cost);
             let (_, facts) = boxes.get(place)?;
-            if let Some(found) =
-                self.corners(facts).iter().filter_map(|point| self.bound(point, of)).reduce(f64::max)
-            {
-                reached = reached.max(found.min(at_most));
+            for part in [0.5, 0.0] {
+                let found = self.bound(&self.corner(facts, part), of);
+                reached = found.map_or(reached, |found| reached.max(found.min(at_most)));
             }
             let halves =
                 if reached >= enough.min(at_most - NEAR) { None } else { self.halves(facts, weight) };
@@ -187,19 +182,7 @@ impl<'t, 'c> Tops<'t, 'c> {
         Some(Top { at_most, reached })
     }
 
-    fn over(&self, facts: &Facts) -> Declared<'c> {
-        let card = self.declared.card;
-        let fuel = u32::try_from(8 * self.size).unwrap_or(FUEL).min(FUEL);
-        Declared::over(card, fuel, |at, fact| {
-            facts.get(at).copied().unwrap_or_else(|| (declared_range(card, fact), Known::Perhaps))
-        })
-    }
-
-    /// Returns points of a box at which the score is highest, as far as directions tell.
-    fn corners(&self, facts: &Facts) -> [Facts; 2] {
-        [0.5, 0.0].map(|part| self.corner(facts, part))
-    }
-
+    /// Returns a point of a box at which the score is highest, as far as directions tell.
     fn corner(&self, facts: &Facts, part: f64) -> Facts {
         let way = |at: usize| self.directions.get(at).copied().unwrap_or(Direction::Both);
         let ends = facts.iter().enumerate().map(|(at, (range, known))| {
@@ -207,7 +190,7 @@ impl<'t, 'c> Tops<'t, 'c> {
             (at_end(*range, way(at), part), if is_gone { Known::Never } else { Known::Surely })
         });
         let mut point: Facts = ends.collect();
-        for (at, fact) in self.declared.card.facts.iter().enumerate() {
+        for (at, fact) in self.card.facts.iter().enumerate() {
             let whole =
                 fact.max_fact.and_then(|whole| point.get(whole)).map(|(whole, _)| whole.number().high);
             let value = point.get(at).map_or(0.0, |(value, _)| value.number().high);
@@ -221,14 +204,13 @@ impl<'t, 'c> Tops<'t, 'c> {
 
     /// Returns a box in two halves, across the fact that takes most of its range.
     fn halves(&self, facts: &Facts, weight: &dyn Fn(usize) -> f64) -> Option<[Facts; 2]> {
-        let card = self.declared.card;
         let width = |at: usize| match facts.get(at)? {
             (_, Known::Perhaps) => Some(0.5),
             (_, Known::Never) | (Range::Flag(Some(_)), _) => None,
             (Range::Flag(None), _) => Some(0.4),
             (Range::Number(range), _) if range.high - range.low == f64::INFINITY => Some(2.0),
             (Range::Number(range), _) => {
-                let all = self.declared.range(Symbol::Fact(at)).0.number();
+                let all = self.reach.declared.range(Symbol::Fact(at)).0.number();
                 let of = all.high - all.low;
                 let of = if of.is_finite() { of } else { 1.0 + range.low.abs() };
                 Some((range.high - range.low) / of).filter(|width| *width > 1e-7)
@@ -255,7 +237,7 @@ impl<'t, 'c> Tops<'t, 'c> {
             (false, true) => high.min(0.0) * 2.0 - 1.0,
             (false, false) => 0.0,
         };
-        let is_integer = card.facts.get(at).is_some_and(|fact| fact.integer);
+        let is_integer = self.reach.declared.is_integer(Symbol::Fact(at));
         let (end, start) =
             if is_integer { (libm::floor(middle), libm::floor(middle) + 1.0) } else { (middle, middle) };
         let number = |low: f64, high: f64| with(Range::Number(Interval { low, high }), known);
@@ -294,11 +276,9 @@ fn needed(card: &Scorecard, reaches: &Reaches, formula: &Expr<Symbol>) -> Vec<us
                 Symbol::Fact(at) => facts.push(at),
                 // Where a dimension is named that nothing replaces, it was scored.
                 Symbol::Reading(at) => {
-                    let dimension = card.dimensions.get(at).filter(|dimension| dimension.when.is_none());
-                    let is_replaced =
-                        |policy| matches!(policy, MissingPolicy::Zero | MissingPolicy::Default(_));
-                    waiting
-                        .extend(dimension.filter(|it| !is_replaced(it.missing)).map(|it| &it.formula.expr));
+                    let dimension = card.dimensions.get(at);
+                    let dimension = dimension.filter(|it| it.when.is_none() && fill(it).is_none());
+                    waiting.extend(dimension.map(|it| &it.formula.expr));
                 }
                 _ => {}
             }
@@ -316,15 +296,12 @@ pub(super) fn needed_for_a_score(card: &Scorecard, reaches: &Reaches) -> Vec<usi
     withheld.flat_map(|dimension| needed(card, reaches, &dimension.formula.expr)).collect()
 }
 
-fn asks_what_is_missing(card: &Scorecard, formula: &Expr<Symbol>) -> bool {
-    let asks = |node: &Expr<Symbol>| {
-        matches!(node.kind, ExprKind::Call(Function::IsMissing | Function::Coalesce, _))
-    };
-    any_part(card, formula, &asks)
-}
-
 /// Returns whether a formula has such a part, itself or in a let.
-fn any_part(card: &Scorecard, formula: &Expr<Symbol>, is_such: &dyn Fn(&Expr<Symbol>) -> bool) -> bool {
+pub(super) fn any_part(
+    card: &Scorecard,
+    formula: &Expr<Symbol>,
+    is_such: &dyn Fn(&Expr<Symbol>) -> bool,
+) -> bool {
     let lets = lets_of(card, formula).into_iter().filter_map(|at| card.lets.get(at));
     lets.map(|named| &named.formula.expr).chain([formula]).any(|formula| formula.parts().any(is_such))
 }

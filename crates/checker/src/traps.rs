@@ -9,7 +9,7 @@ use core::ops::Range as Bytes;
 use super::cliffs::points;
 use super::declared::{Declared, FUEL, fill, formulas, to_grid};
 use super::direction::{Direction, Reaches, has_weight};
-use super::findings::{Findings, Site};
+use super::findings::{Findings, Site, quoted};
 use super::roots::{Roots, let_roots, lets_of, roots_of};
 use super::shares::Shares;
 use super::standing;
@@ -62,15 +62,18 @@ pub(super) fn self_reported(
         if facts.iter().all(|fact| divides.contains(&fact.name.as_str())) {
             continue;
         }
-        let names = facts.iter().map(|fact| format!("`{}`", fact.name)).collect::<Vec<_>>().join(", ");
-        let about: Vec<&str> =
-            facts.iter().map(|fact| fact.name.as_str()).chain([dimension.key.as_str()]).collect();
+        let names: Vec<&str> = facts.iter().map(|fact| fact.name.as_str()).collect();
+        let about: Vec<&str> = names.iter().copied().chain([dimension.key.as_str()]).collect();
         let much = if card.family.is_some() {
             String::new()
         } else {
             format!(" ({} % of the weight{place})", points(share * 100.0, 100.0))
         };
-        let message = format!("`{}`{much} rests on what the subject reports itself: {names}", dimension.key);
+        let message = format!(
+            "`{}`{much} rests on what the subject reports itself: {}",
+            dimension.key,
+            quoted(&names, ", ")
+        );
         let help = "measure it, have it judged, or give it less weight";
         findings.warn(Code::SelfReported, dimension.span.clone(), &about, message, "self-reported", help);
     }
@@ -97,7 +100,7 @@ pub(super) fn self_reported(
 /// Finds what a subject earns that does nothing (KC303). Numbers that are not the task's are at their lowest,
 /// conditions are false; a dimension with a default earns it by not being measured.
 pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<'_>) -> Vec<(String, f64)> {
-    let nothing_done = Declared::over(card, FUEL, |_, fact| {
+    let ranges = card.facts.iter().map(|fact| {
         let given = matches!(fact.from, Reporter::Task | Reporter::Operator);
         let range = match fact.kind {
             FactType::Number if !given && fact.min.is_finite() => Range::Number(Interval::point(fact.min)),
@@ -107,6 +110,7 @@ pub(super) fn idle(card: &Scorecard, shares: &[Shares], findings: &mut Findings<
         };
         (range, Known::Surely)
     });
+    let nothing_done = Declared::over(card, FUEL, ranges.collect());
     let scale = f64::from(card.scale.max);
     let mut earned = Vec::new();
     let roots = let_roots(card);

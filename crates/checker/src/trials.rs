@@ -9,8 +9,8 @@ use super::advice;
 use super::cliffs::points;
 use super::declared::limits;
 use super::direction::{Direction, Reaches};
-use super::findings::{Findings, Site};
-use super::points::{Cone, Hints, Point};
+use super::findings::{Findings, Site, quoted};
+use super::points::{Cone, Hints, Point, span};
 use super::tops::Tops;
 use super::traps::LARGE_SHARE as LARGE;
 use karat_core::diagnostic::Code;
@@ -130,11 +130,11 @@ impl<'t, 'c> Trials<'t, 'c> {
         if self.card.facts.get(at).is_some_and(|fact| fact.kind == FactType::Number) {
             let thresholds = self.hints.thresholds(fact);
             let far = thresholds.iter().fold(20.0_f64, |far, at| far.max(2.0 * at.abs()));
-            let (low, high) = point.searched(fact, far);
+            let (low, high) = span(self.tops.reach, fact, far).unwrap_or((0.0, 1.0));
             let parts = (0..=PARTS).map(|part| low + (high - low) * f64::from(part) / f64::from(PARTS));
             let beside = thresholds.iter().flat_map(|value| [value.next_down(), *value, value.next_up()]);
             values = parts.chain(beside).collect();
-            let is_whole = point.is_whole(fact);
+            let is_whole = self.tops.reach.declared.is_integer(fact);
             values.iter_mut().filter(|_| is_whole).for_each(|value| *value = libm::floor(*value));
             values.retain(|value| *value >= low && *value <= high && limits.contains(*value));
         }
@@ -205,7 +205,7 @@ impl<'t, 'c> Trials<'t, 'c> {
                 _ => ("lower", format!("write `set = \"max(0, score - {LARGE})\"`")),
             };
             let names: Vec<&str> = facts.iter().map(|&at| card.symbol_name(Symbol::Fact(at))).collect();
-            let list = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let list = quoted(&names, ", ");
             let moved = points(moved * scale, scale);
             let message = format!(
                 "`{name}` can {way} the score by {moved} of {scale} on what the subject reports itself: {list}"
@@ -315,7 +315,7 @@ impl<'t, 'c> Trials<'t, 'c> {
                 for _ in 0..3 {
                     let Some(turn) = Turn::of(&values, &engine.scores(&rows, profile)) else { break };
                     let is_verdict = Turn::of(&values, &bare.scores(&rows, profile)).is_none();
-                    values = turn.between(point.is_whole(Symbol::Fact(at)), &values);
+                    values = turn.between(card.facts.get(at).is_some_and(|fact| fact.integer), &values);
                     rows = self.rows(at, &point, &values);
                     if most.as_ref().is_none_or(|(known, _)| turn.size >= known.size) {
                         most = Some((turn, is_verdict));

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::findings::{Findings, Site};
+use super::findings::{Findings, Site, quoted};
 use karat_core::diagnostic::Code;
 use karat_core::formula::{Binary, Expr, ExprKind, Formula, Function, Symbol, Unary};
 use karat_core::scorecard::{FactDeclaration, FactType, Scorecard};
@@ -390,8 +390,7 @@ impl Inference<'_, '_, '_> {
         };
         let names: Vec<&str> = self.card.facts.iter().map(|fact| fact.name.as_str()).filter(is_met).collect();
         if !names.is_empty() {
-            let list: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            let (list, verb) = (list.join(" and "), if names.len() == 1 { "has" } else { "have" });
+            let (list, verb) = (quoted(&names, " and "), if names.len() == 1 { "has" } else { "have" });
             let text = self.text(expr);
             let message =
                 format!("{list} {verb} no unit: nothing shows that `{text}` puts together what is alike");
