@@ -82,13 +82,13 @@ pub(super) fn counted_twice(
         let is_given = |fact: &FactDeclaration| matches!(fact.from, Reporter::Task | Reporter::Operator);
         !wholes.contains(at) && !card.facts.get(*at).is_some_and(is_given)
     };
-    let mut counted: BTreeMap<(Vec<usize>, String), Vec<(usize, &Dimension)>> = BTreeMap::new();
+    let mut counted: BTreeMap<_, Vec<(usize, &Dimension)>> = BTreeMap::new();
     for (at, dimension) in card.dimensions.iter().enumerate().filter(|(at, _)| has_weight(card, *at)) {
         let facts: Vec<usize> =
             reaches.facts_of(&formulas(dimension)).into_iter().filter(is_measured).collect();
         let text = dimension.formula.text.split_whitespace().filter(|_| facts.len() > 1);
         if !facts.is_empty() && card.family.is_none() {
-            counted.entry((facts.clone(), text.collect())).or_default().push((at, dimension));
+            counted.entry((facts.clone(), text.collect::<String>())).or_default().push((at, dimension));
         }
     }
     for ((facts, _), members) in counted {

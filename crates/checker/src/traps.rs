@@ -365,16 +365,9 @@ fn constant(
         let rest = if whole { "remove what it decides" } else { "write the branch alone" };
         format!("correct the condition or the ranges of its facts, or {rest}")
     });
+    let label = if always { "always true" } else { "always false" };
     let span = formula.place(&condition.span);
-    let about = &[site.name(card)];
-    findings.warn(
-        Code::NeverMatters,
-        span,
-        about,
-        message,
-        if always { "always true" } else { "always false" },
-        &help,
-    );
+    findings.warn(Code::NeverMatters, span, &[site.name(card)], message, label, &help);
 }
 
 /// Finds facts, constants and lets that nothing reads (KC208). A challenge takes them from its base.

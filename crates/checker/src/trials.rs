@@ -338,14 +338,7 @@ impl<'t, 'c> Trials<'t, 'c> {
             };
             let readers = Site::all(card).filter(|(_, it)| self.reaches.facts_of(&[&it.expr]).contains(&at));
             let about: Vec<&str> = readers.map(|(site, _)| site.name(card)).chain([name.as_str()]).collect();
-            findings.warn(
-                Code::Hump,
-                fact.span.clone(),
-                &about,
-                message,
-                "more is better, then worse",
-                &help,
-            );
+            findings.warn(Code::Hump, fact.span.clone(), &about, message, "better, then worse", &help);
         }
     }
 }

@@ -119,13 +119,8 @@ pub(super) fn check(card: &Scorecard, findings: &mut Findings<'_>) -> Vec<Site> 
                 whole.name,
                 Unit::named(&whole.unit)
             );
-            findings.error(
-                Code::UnitMismatch,
-                fact.span.clone(),
-                message,
-                "unlike units",
-                "give both one unit",
-            );
+            let (span, help) = (fact.span.clone(), "give both one unit");
+            findings.error(Code::UnitMismatch, span, message, "unlike units", help);
         }
     }
     let mut lets: Vec<Type> = Vec::with_capacity(card.lets.len());
@@ -143,13 +138,9 @@ pub(super) fn check(card: &Scorecard, findings: &mut Findings<'_>) -> Vec<Site> 
                     && !unit.is_none()
                 {
                     let help = inference.references(&[&unit]);
-                    inference.complain(
-                        Code::UnitMismatch,
-                        &formula.expr,
-                        format!("the value is in {unit}, but a score has no unit"),
-                        &format!("in {unit}"),
-                        &help,
-                    );
+                    let message = format!("the value is in {unit}, but a score has no unit");
+                    let label = format!("in {unit}");
+                    inference.complain(Code::UnitMismatch, &formula.expr, message, &label, &help);
                 }
             }
         }
@@ -233,13 +224,8 @@ impl Inference<'_, '_, '_> {
             let compared = if is_whole { format!("{text} > 0") } else { format!("({text}) > 0") };
             let help =
                 format!("multiply by it, so that it counts in proportion; a condition would be `{compared}`");
-            self.complain(
-                Code::TypeMismatch,
-                part,
-                format!("`{text}` is a number, but a condition is needed here"),
-                "a number",
-                &help,
-            );
+            let message = format!("`{text}` is a number, but a condition is needed here");
+            self.complain(Code::TypeMismatch, part, message, "a number", &help);
         }
     }
 
@@ -363,13 +349,9 @@ impl Inference<'_, '_, '_> {
                 Some(both) => shared = both,
                 None => {
                     let help = self.references(&[&shared, &unit]);
-                    self.complain(
-                        Code::UnitMismatch,
-                        expr,
-                        format!("{shared} and {unit} cannot be {what}"),
-                        &format!("{shared} and {unit}"),
-                        &help,
-                    );
+                    let message = format!("{shared} and {unit} cannot be {what}");
+                    let label = format!("{shared} and {unit}");
+                    self.complain(Code::UnitMismatch, expr, message, &label, &help);
                     return None;
                 }
             }
