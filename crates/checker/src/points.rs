@@ -130,7 +130,7 @@ impl<'p, 'c> Point<'p, 'c> {
         number(value)
     }
 
-    /// Sets an input, if it is one.
+    /// Sets an input, if the formulas have it.
     pub(super) fn set(&mut self, symbol: Symbol, value: f64) {
         if let Some(slot) = self.values.get_mut(&symbol) {
             let is_flag = matches!(slot.0, Range::Flag(_));
@@ -157,7 +157,7 @@ impl<'p, 'c> Point<'p, 'c> {
         self.follow();
     }
 
-    /// Returns a fact as a column holds it: not a number where there is none.
+    /// Returns a fact as a column holds it: NaN where it is missing.
     pub(super) fn fact(&self, at: usize) -> f64 {
         let (range, known) = self.range(Symbol::Fact(at));
         let number = range.number();

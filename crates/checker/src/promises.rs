@@ -16,7 +16,7 @@ use karat_core::diagnostic::Code;
 use karat_core::number::Decimal;
 use karat_core::scorecard::{Dimension, FactDeclaration, Reporter, Scorecard};
 
-/// What a dimension may lack of its highest value, as one that only comes close to 1 does.
+/// The lack of a dimension at its highest that is not reported, as of one that only comes close to 1.
 const SHORT: f64 = 0.02;
 
 /// Finds dimensions that cannot earn their weight, and sums of weights below 1.

@@ -24,7 +24,7 @@ struct Outlook {
     is_measured: bool,
 }
 
-/// What a card can give over the ranges of [`Declared`].
+/// The scores of a card over the ranges of [`Declared`].
 pub(super) struct Reach<'d, 'c> {
     pub(super) declared: &'d Declared<'c>,
     /// There is a score at all, as far as missing facts tell.

@@ -18,7 +18,7 @@ const BUDGET: usize = 8_000_000;
 const BUDGET_OF_ONE: usize = 600_000;
 /// Boxes for one bound, at most.
 const BOXES: usize = 500;
-/// What is closer than this to a bound has reached it.
+/// Distance from a bound at which it is reached.
 const NEAR: f64 = 1e-9;
 /// Facts without an end are tried up to here.
 const FAR: f64 = 1e9;
@@ -82,7 +82,7 @@ impl<'t, 'c> Tops<'t, 'c> {
     /// Returns whether a condition is the same everywhere.
     pub(super) fn constant(&self, site: Site, condition: &Expr<Symbol>) -> Option<bool> {
         let known = self.reach.decided(site, condition);
-        // What is missing is no point of a box, so that nothing more is found.
+        // Points have every fact: nothing more is found where a missing one decides.
         let asks = |node: &Expr<Symbol>| {
             matches!(node.kind, ExprKind::Call(Function::IsMissing | Function::Coalesce, _))
         };

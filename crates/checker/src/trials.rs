@@ -231,7 +231,7 @@ impl<'t, 'c> Trials<'t, 'c> {
     }
 
     /// Finds facts that raise the score where they are left out (KC304). What `missing` of a dimension and `coalesce` do about
-    /// them is told by itself.
+    /// them is reported by itself.
     fn left_out(&self, findings: &mut Findings<'_>) {
         let card = self.card;
         let mut asked = self.below(&|node| match &node.kind {
