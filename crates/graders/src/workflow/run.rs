@@ -2,6 +2,7 @@
 
 use super::account::{Account, account};
 use super::attempts::Log;
+use super::dry_run::Budget;
 use super::plan::Plan;
 use karat_evidence::json::check::digits;
 
@@ -152,8 +153,16 @@ pub fn settle(plan: &Plan, log: &Log, totals: &Totals) -> (Totals, Account, Vec<
     if grade.budget_aborted == Some(true) && run.steps_completed == run.steps_total {
         differ("budget_aborted", "`true`".to_owned(), "completes every step".to_owned());
     }
-    grade.budget_aborted = Some(run.budget_aborted);
+    grade.budget_aborted = grade.budget_aborted.or(run.budget_aborted.then_some(true));
     (grade, run, contradictions)
+}
+
+/// Returns whether the budget stopped a run, as stated, or else as the totals have it: a run that left no step undone, or
+/// cost less than its ceiling, was not stopped. `None` if it may have been.
+pub fn budget_stopped(totals: &Totals, steps_total: u64, budget: &Budget) -> Option<bool> {
+    let ended = totals.steps_completed.unwrap_or_default().saturating_add(totals.hard_failures.unwrap_or_default());
+    let is_below = totals.actual_tao.is_some_and(|spent| spent < budget.ceiling_tao());
+    totals.budget_aborted.or((ended >= steps_total || is_below).then_some(false))
 }
 
 #[cfg(test)]
