@@ -58,6 +58,9 @@ fn the_trust_cards_say_what_the_engine_takes_by_default() {
 #[test]
 fn the_workflow_card_has_the_window_and_the_cap_of_its_document() {
     let standing = released("workflow");
+    let section = |text: &'static str| text.split("\n[standing]\n").nth(1).unwrap();
+    let newer = section(include_str!("../../../scorecards/workflow/1.1.0.toml"));
+    assert_eq!(newer, section(include_str!("../../../scorecards/workflow/1.0.0.toml")));
     assert_eq!((standing.score, standing.window), (StandingScore::Window, WindowLimits::default()));
     let shares = standing.shares.unwrap();
     assert_eq!((shares.rules, shares.whole), (ShareRules::default(), Some(WholeShares::SixteenBit)));

@@ -2,7 +2,6 @@
 
 use super::account::{Account, account};
 use super::attempts::Log;
-use super::dry_run::Budget;
 use super::plan::Plan;
 use karat_evidence::json::check::digits;
 
@@ -154,15 +153,15 @@ pub fn settle(plan: &Plan, log: &Log, totals: &Totals) -> (Totals, Account, Vec<
         differ("budget_aborted", "`true`".to_owned(), "completes every step".to_owned());
     }
     grade.budget_aborted = grade.budget_aborted.or(run.budget_aborted.then_some(true));
+    grade.budget_aborted = budget_stopped(&grade, run.steps_total);
     (grade, run, contradictions)
 }
 
-/// Returns whether the budget stopped a run, as stated, or else as the totals have it: a run that left no step undone, or
-/// cost less than its ceiling, was not stopped. `None` if it may have been.
-pub fn budget_stopped(totals: &Totals, steps_total: u64, budget: &Budget) -> Option<bool> {
-    let ended = totals.steps_completed.unwrap_or_default().saturating_add(totals.hard_failures.unwrap_or_default());
-    let is_below = totals.actual_tao.is_some_and(|spent| spent < budget.ceiling_tao());
-    totals.budget_aborted.or((ended >= steps_total || is_below).then_some(false))
+/// Returns whether the budget stopped a run: as stated, or false where each of its steps was done or failed. `None` if it may
+/// have, and nothing says so: to leave it out must not earn what a run that was stopped does not get.
+pub fn budget_stopped(totals: &Totals, steps_total: u64) -> Option<bool> {
+    let [done, failed] = [totals.steps_completed, totals.hard_failures].map(Option::unwrap_or_default);
+    totals.budget_aborted.or((done.saturating_add(failed) >= steps_total).then_some(false))
 }
 
 #[cfg(test)]

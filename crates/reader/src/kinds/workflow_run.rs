@@ -13,8 +13,7 @@ use karat_evidence::json::locate;
 use karat_evidence::json::problem::quoted;
 use karat_evidence::json::value;
 use karat_graders::workflow::{
-    Account, Budget, Contradiction, Plan, PlanRules, Totals, budget_stopped, impossible, read_log, read_plan,
-    settle,
+    Account, Contradiction, Plan, PlanRules, Totals, budget_stopped, impossible, read_log, read_plan, settle,
 };
 
 vocabulary! {
@@ -65,7 +64,6 @@ pub(crate) fn read<'a>(
             "time" => time = check.timestamp(member, Timestamp::parse),
             "task_id" => tell_once(&mut task_id, member, check),
             "outcome" => outcome = check.outcome(member),
-            "total_estimated_cost" => limits.estimate = check.number(member, AMOUNT),
             // The rest of the documented message plays no part in a score.
             _ if read_message(member, check) => {}
             _ => check.unknown("$", member),
@@ -83,9 +81,7 @@ pub(crate) fn read<'a>(
         let account = read_result(result, check, work, (plan.as_ref(), faults), &mut facts, &mut output);
         suspect_output_of_nothing(check, &output, &facts);
         if let Fact::Number(planned) = facts.steps_total {
-            let budget =
-                Budget { max_budget_tao: limits.budget, total_estimated_cost_tao: limits.estimate };
-            facts.budget_aborted = flag(budget_stopped(&totals(&facts), planned as u64, &budget));
+            facts.budget_aborted = flag(budget_stopped(&totals(&facts), planned as u64));
             let run = Run {
                 result,
                 plan: plan.as_ref(),
@@ -114,8 +110,6 @@ pub(crate) fn read<'a>(
 pub(super) struct Limits {
     pub budget: Option<f64>,
     pub latency: Option<f64>,
-    /// Estimate of the plan.
-    estimate: Option<f64>,
     pub allowed_subnets: Option<Vec<String>>,
 }
 
@@ -200,7 +194,7 @@ pub(super) fn read_message(member: Node<'_>, check: &mut Check<'_>) -> bool {
         "description" | "scoring_version" | "reasoning" | "miner_hotkey" => drop(check.text(member)),
         "quality_criteria" | "available_tools" | "routing_policy" => drop(check.members(member)),
         "send_block" => drop(check.count(member, 0.0)),
-        "total_estimated_latency" => drop(check.number(member, AMOUNT)),
+        "total_estimated_cost" | "total_estimated_latency" => drop(check.number(member, AMOUNT)),
         "confidence" => drop(check.number(member, UNIT)),
         _ => return false,
     }
