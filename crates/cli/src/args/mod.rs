@@ -170,7 +170,7 @@ pub struct ScoreArgs {
     /// The inputs of graders
     #[command(flatten)]
     pub graders: GraderArgs,
-    /// Time for an item; slower ones are named (traces: 100)
+    /// Slower items are named (traces: 100)
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..))]
     pub budget_ms: Option<u32>,
     /// Threads that score; as many as cores if not given

@@ -266,7 +266,7 @@ fn tables_for_graders_are_of_one_kind_of_evidence() {
     }
 }
 
-/// "The top and bottom 20 % of jury scores", whoever gave them; seats for models are what a card may ask for.
+/// "The top and bottom 20 % of jury scores", also of judges with one model; seats for models are what a card may ask for.
 #[test]
 fn a_card_says_whether_the_models_of_a_jury_have_one_seat() {
     let check = |at: usize| json!({"id": format!("c{at}"), "category": "task", "task": format!("t{at}"), "method": "jury"});
@@ -288,7 +288,8 @@ fn a_card_says_whether_the_models_of_a_jury_have_one_seat() {
     let own = text.replacen("\n[facts]", "\n[jury]\nseats = \"model\"\n[facts]", 1);
     folder.write("own.toml", &own.replacen("id       = \"trust\"", "id       = \"own\"", 1));
     let panel = |card: &str| {
-        let record = lines(&done(folder.karat(&["score", "-c", card, "agent.json"]))).remove(0);
+        let run = folder.karat(&["score", "-c", card, "agent.json"]);
+        let record: Value = serde_json::from_str(&run.stdout).unwrap();
         record["grading"]["panels"]["c0"].clone()
     };
     let of_scores = panel("trust");

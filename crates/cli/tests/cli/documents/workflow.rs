@@ -11,7 +11,7 @@ fn scored(card: &str, item: &Value) -> (Option<f64>, Option<f64>) {
     (record["score"]["published"].as_f64(), value(&record, "cost"))
 }
 
-/// Who says that the budget stopped the run: the log, the harness, the totals, or nobody. To leave it out earns nothing.
+/// The log says that the budget stopped the run, the harness, the totals, or nothing. To leave it out earns nothing.
 #[test]
 fn a_run_that_the_budget_stopped_gets_no_points_for_cost_under_1_1_0() {
     let by_log: Value = serde_json::from_str(&example("workflow/budget-stopped.json")).unwrap();

@@ -173,7 +173,7 @@ proptest! {
             let rules = JuryRules { one_seat_per_model, ..JuryRules::default() };
             prop_assert_eq!(panel(&scores, None, &rules).unwrap(), panel(&shuffled, None, &rules).unwrap());
         }
-        // "The top and bottom 20 % of jury scores": of the scores, whoever gave them.
+        // "The top and bottom 20 % of jury scores": of the scores, also of one model.
         let panel = panel(&scores, None, &JuryRules::default()).unwrap();
         let mut sorted: Vec<f64> = scores.iter().filter_map(|verdict| verdict.score).collect();
         sorted.sort_by(f64::total_cmp);

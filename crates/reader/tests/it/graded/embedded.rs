@@ -62,7 +62,7 @@ fn an_embedded_trace_says_what_embedded_it() {
     assert!(novelty(&alike) < 0.1 && novelty(&other) > 0.3, "{alike:?} {other:?}");
 }
 
-/// What a text is padded with changes how much of it is read, and never whether: no copy gets the novelty of what could not be
+/// Padding changes how much of a text is read, and never whether: no copy gets the novelty of what could not be
 /// compared, and each is there for the next one.
 #[test]
 fn padding_does_not_escape_the_comparison() {
