@@ -143,10 +143,10 @@ fn a_vector_that_is_handed_over_counts_for_one_trace_and_names_its_model() {
     let trace = example("trace/same-trace-default.json");
     let card = CompiledCard::released("trace").unwrap();
     let moment = Timestamp::parse("2026-03-01T00:00:00Z").ok();
-    let scored = |observes: bool, vectors: &[Option<Vec<f32>>]| -> Vec<(Option<f64>, Value)> {
+    let scored = |observes: bool, vectors: &[Vec<f32>]| -> Vec<(Option<f64>, Value)> {
         let options = Options { observes, as_of: moment, ..Options::default() };
         let mut engine = Engine::new(card.clone(), options).unwrap();
-        let each = |vector: &Option<Vec<f32>>| {
+        let each = |vector: &Vec<f32>| {
             engine.set_vector(Some(HandedVector { model: String::from("m"), vector: vector.clone() }));
             let record: Value =
                 serde_json::from_str(engine.score(trace.as_bytes()).unwrap().as_str()).unwrap();
@@ -154,16 +154,13 @@ fn a_vector_that_is_handed_over_counts_for_one_trace_and_names_its_model() {
         };
         vectors.iter().map(each).collect()
     };
-    let once = Some(vec![1.0, 0.0, 0.5]);
+    let once = vec![1.0, 0.0, 0.5];
     // The same id is the same observation; or each is a separate one, and the second was seen before.
     let again = scored(false, &[once.clone(), once.clone()]);
     assert_eq!([again[0].0, again[1].0], [Some(0.5), Some(0.5)]);
-    let observed = scored(true, &[once.clone(), once.clone(), Some(vec![-0.5, 0.0, 1.0])]);
+    let observed = scored(true, &[once.clone(), once.clone(), vec![-0.5, 0.0, 1.0]]);
     assert_eq!([observed[0].0, observed[1].0, observed[2].0], [Some(0.5), Some(0.0), Some(1.0)]);
     assert_eq!(observed[0].1["embedding"], json!({"model": "m"}));
-    // Without time there is no vector, and the record says why.
-    let late = scored(true, &[None]);
-    assert_eq!(late[0].1["novelty"]["basis"], "budget_exceeded");
     // It counts for one item alone.
     let mut engine = Engine::new(card, Options { as_of: moment, ..Options::default() }).unwrap();
     engine.set_vector(Some(HandedVector { model: String::from("m"), vector: once }));
